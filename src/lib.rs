@@ -1,0 +1,53 @@
+//! Normalizes and deduplicates URLs at close to memory speed, by the text of the standards.
+//!
+//! # The path of a URL
+//!
+//! Bytes arrive in chunks that hold whole records only. A record format says where the URL is in
+//! each. One vector pass over it proves that most URLs already are canonical; every other one takes
+//! an exact scalar pass. Canonical bytes, and nothing else, go into a set, and from the set to an
+//! output. The modules below stand in that order.
+//!
+//! ```
+//! use uniqurl::{Normalizer, Profile, UrlSet};
+//!
+//! let crawl = Normalizer::new(&Profile::CRAWL);
+//! let mut set = UrlSet::new();
+//! let mut scratch = Vec::new();
+//! for url in ["http://example.com/~a", "HTTP://Example.COM:80/%7Ea", "http://example.com/%7ea#x"] {
+//!     set.insert(crawl.canonical(url.as_bytes(), &mut scratch)?)?;
+//! }
+//! assert_eq!(set.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod profile;
+#[cfg(feature = "batch")]
+pub mod input;
+pub mod record;
+pub mod scan;
+pub mod url;
+pub mod uri;
+pub mod key;
+mod room;
+pub mod dedup;
+#[cfg(feature = "batch")]
+pub mod spill;
+#[cfg(feature = "batch")]
+pub mod output;
+#[cfg(feature = "batch")]
+pub mod pipeline;
+#[cfg(feature = "cli")]
+pub mod corpus;
+#[cfg(feature = "cli")]
+pub mod cli;
+
+pub use dedup::{SetFull, UrlSet};
+pub use key::{Key, Keyed};
+pub use profile::{Profile, Ring, RingError, Switch, Switches};
+pub use scan::Backend;
+#[cfg(feature = "profile-file")]
+pub use url::ProfileFileError;
+pub use url::{
+    BadOffsets, Batch, Canonical, Code, Codes, NoSuchChoice, Normalizer, Outcome, RedirectError,
+    RedirectErrorKind, Redirects, Reject, Rule, Scratch, Step,
+};
