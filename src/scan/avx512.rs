@@ -1,0 +1,147 @@
+//! The masks with AVX-512 F and BW: a block is one vector, and a test yields its mask at once.
+//!
+//! With VBMI, a set could be one lookup in a 128-byte table instead of two in 16-byte ones; the
+//! tables here cost two shuffles more a block and serve every CPU with BW.
+
+use std::arch::x86_64::*;
+use std::marker::PhantomData;
+
+use super::loops::{Block, Marks, Masks, Survey, Vector, Work};
+use super::rules::{Asked, Depth, NOT_UPPER, Rows, Rules};
+use crate::profile::set::{QUERY, REG_NAME};
+
+/// Made by [`run`] alone, whose caller promises that the CPU has the instruction set.
+#[derive(Clone, Copy)]
+pub(super) struct Avx512(());
+
+/// The same 16 bytes in each of four lanes.
+const fn lanes(row: [u8; 16]) -> [u8; 64] {
+    let mut lanes = [0; 64];
+    let mut i = 0;
+    while i < 64 {
+        lanes[i] = row[i % 16];
+        i += 1;
+    }
+    lanes
+}
+
+/// The tables of a set of rules in each of four lanes.
+struct Wide<R>(PhantomData<R>);
+
+impl<R: Rules> Wide<R> {
+    const HOST: &'static Block = &lanes(*Rows::<R>::HOST);
+    const TAIL: &'static Block = &lanes(*Rows::<R>::TAIL);
+}
+
+const QUERY_ROWS: [u8; 64] = lanes(QUERY.nibble_rows());
+const REG_NAME_ROWS: [u8; 64] = lanes(REG_NAME.nibble_rows());
+const NOT_UPPER_ROWS: [u8; 64] = lanes(*NOT_UPPER);
+/// For a high nibble its bit in a row; none for 8 and above, since no set holds such a byte.
+const BIT: [u8; 64] = lanes([1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0]);
+
+#[inline(always)]
+unsafe fn load(block: &Block) -> __m512i {
+    // SAFETY: a block is 64 readable bytes, and the load asks for no alignment; the caller promises
+    // AVX-512.
+    unsafe { _mm512_loadu_si512(block.as_ptr().cast()) }
+}
+
+// No closures here: those would be functions without AVX-512, and perhaps not inlined.
+
+/// The bytes equal to `byte`.
+#[inline(always)]
+unsafe fn equal(bytes: __m512i, byte: u8) -> u64 {
+    // SAFETY: the caller promises AVX-512 F and BW.
+    unsafe { _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8)) }
+}
+
+/// The bytes outside a set. A shuffle looks at the low nibble, and gives 0 for a byte of 0x80 or
+/// above.
+#[inline(always)]
+unsafe fn outside(rows: &Block, bytes: __m512i, bit: __m512i) -> u64 {
+    // SAFETY: the caller promises AVX-512 F and BW.
+    unsafe { _mm512_testn_epi8_mask(_mm512_shuffle_epi8(load(rows), bytes), bit) }
+}
+
+/// Question marks and number signs.
+#[inline(always)]
+unsafe fn ends(bytes: __m512i) -> u64 {
+    // SAFETY: the caller promises AVX-512 F and BW.
+    unsafe { equal(bytes, b'?') | equal(bytes, b'#') }
+}
+
+impl Vector for Avx512 {
+    #[inline(always)]
+    fn masks<R: Rules>(self, block: &Block) -> Masks {
+        // SAFETY: a value of this type proves the instruction set.
+        unsafe {
+            let bytes = load(block);
+            let high = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), _mm512_set1_epi8(15));
+            let bit = _mm512_shuffle_epi8(load(&BIT), high);
+            Masks {
+                host_bad: outside(Wide::<R>::HOST, bytes, bit),
+                bad: outside(Wide::<R>::TAIL, bytes, bit),
+                slash: equal(bytes, b'/'),
+                dot: equal(bytes, b'.'),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn survey(self, block: &Block) -> Survey {
+        // SAFETY: a value of this type proves the instruction set.
+        unsafe {
+            let bytes = load(block);
+            let high = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), _mm512_set1_epi8(15));
+            let bit = _mm512_shuffle_epi8(load(&BIT), high);
+            Survey {
+                slash: equal(bytes, b'/'),
+                dot: equal(bytes, b'.'),
+                ends: ends(bytes),
+                not_query: outside(&QUERY_ROWS, bytes, bit),
+                not_reg_name: outside(&REG_NAME_ROWS, bytes, bit),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn marks<D: Depth>(self, block: &Block, asked: &Asked) -> Marks<u64> {
+        // SAFETY: a value of this type proves the instruction set.
+        unsafe {
+            let bytes = load(block);
+            let high = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), _mm512_set1_epi8(15));
+            let bit = _mm512_shuffle_epi8(load(&BIT), high);
+            // SAFETY: these are 16 readable bytes, and the load asks for no alignment.
+            let asked = _mm512_broadcast_i32x4(_mm_loadu_si128(asked.others.as_ptr().cast()));
+            let mut marks = Marks {
+                slash: equal(bytes, b'/'),
+                question: equal(bytes, b'?'),
+                asked: _mm512_testn_epi8_mask(_mm512_shuffle_epi8(asked, bytes), bit),
+                ..Marks::default()
+            };
+            if D::REST {
+                marks.dot = equal(bytes, b'.');
+                marks.ampersand = equal(bytes, b'&');
+                marks.equals = equal(bytes, b'=');
+                marks.upper = outside(&NOT_UPPER_ROWS, bytes, bit);
+            }
+            marks
+        }
+    }
+
+    #[inline(always)]
+    fn line_feeds(self, block: &Block) -> u64 {
+        // SAFETY: a value of this type proves the instruction set.
+        unsafe { equal(load(block), b'\n') }
+    }
+}
+
+/// Does `work` with the instruction set enabled.
+///
+/// # Safety
+///
+/// The CPU has AVX-512 F and BW, and with them BMI.
+#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) unsafe fn run<W: Work>(work: W) -> W::Output {
+    work.run(Avx512(()))
+}

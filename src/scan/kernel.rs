@@ -1,0 +1,174 @@
+//! The scanner that was chosen, and the way into its vector code.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use super::loops::{Clean, IsClean, Lines, Mark, MarkEach, Marked, Marks, Work};
+use super::rules::{All, Asked, Browser, Few, Ladder};
+use super::{Backend, scalar};
+use crate::profile::{Grammar, Profile, System};
+use crate::record::Span;
+
+/// A backend that this CPU is known to have: only [`Kernel::new`] makes one, and it asks the CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Kernel(Backend);
+
+/// How a URL starts, which decides where its path does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lead {
+    /// `http://` or `https://`, and a host.
+    Absolute,
+    /// A slash: a request target.
+    Target,
+}
+
+impl Kernel {
+    /// The kernel of this backend, if the CPU has it.
+    pub(crate) fn new(backend: Backend) -> Option<Self> {
+        backend.is_available().then_some(Self(backend))
+    }
+
+    pub(crate) fn scalar() -> Self {
+        Self(Backend::Scalar)
+    }
+
+    /// The last available one: they are listed slowest first.
+    pub(crate) fn best() -> Self {
+        Backend::ALL
+            .iter()
+            .rev()
+            .find_map(|backend| Self::new(*backend))
+            .unwrap_or_else(Self::scalar)
+    }
+
+    pub(crate) fn backend(self) -> Backend {
+        self.0
+    }
+
+    /// See [`super::lines`].
+    pub(crate) fn lines(self, bytes: &[u8], out: &mut Vec<Span>) {
+        assert!(u32::try_from(bytes.len()).is_ok(), "a chunk is smaller than 4 GiB");
+        self.run(Lines { bytes, out });
+    }
+
+    /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean.
+    ///
+    /// # Panics
+    ///
+    /// When a span lies outside `bytes`.
+    pub(crate) fn clean(self, profile: &Profile, bytes: &[u8], spans: &[Span], out: &mut Vec<u64>) {
+        if profile.grammar == Grammar::Ignored {
+            out.extend(spans.chunks(64).map(|group| {
+                let bits = group.iter().enumerate();
+                bits.fold(0, |word, (i, span)| word | u64::from(no_line_break(span.of(bytes))) << i)
+            }));
+        } else if profile.system == System::Browser {
+            self.run(Clean { bytes, spans, out, rules: PhantomData::<Browser> });
+        } else {
+            self.run(Clean { bytes, spans, out, rules: PhantomData::<Ladder> });
+        }
+    }
+
+    /// Whether one URL is proven clean.
+    #[inline]
+    pub(crate) fn is_clean(self, profile: &Profile, url: &[u8]) -> bool {
+        self.is_clean_after(profile, url, Lead::Absolute)
+    }
+
+    /// Whether one request target is proven clean.
+    #[inline]
+    pub(crate) fn is_clean_target(self, profile: &Profile, target: &[u8]) -> bool {
+        self.is_clean_after(profile, target, Lead::Target)
+    }
+
+    /// Whether the URL or target `bytes[range]` is proven clean under the ladder, and where in it the
+    /// delimiters, the capital letters and the bytes that are `asked` for are.
+    ///
+    /// # Panics
+    ///
+    /// When the range lies outside `bytes`.
+    #[inline]
+    pub(crate) fn mark(
+        self,
+        bytes: &[u8],
+        range: Range<usize>,
+        lead: Lead,
+        asked: &Asked,
+        marks: &mut Marks<u128>,
+    ) -> Marked {
+        let Range { start, end } = range;
+        if u32::try_from(end - start).is_err() {
+            return Marked::Unclean;
+        }
+        // As a branch inside, the two kinds of marks would be made as one, and badly.
+        if asked.rest {
+            self.run(Mark { bytes, start, end, lead, asked, marks, depth: PhantomData::<All> })
+        } else {
+            self.run(Mark { bytes, start, end, lead, asked, marks, depth: PhantomData::<Few> })
+        }
+    }
+
+    /// Appends one bit for each span, 64 to a word: whether `is_clean` says so of the URL there, which it
+    /// is asked where the ladder's proof succeeds.
+    ///
+    /// # Panics
+    ///
+    /// When a span lies outside `bytes`.
+    #[inline(always)]
+    pub(crate) fn mark_each(
+        self,
+        bytes: &[u8],
+        spans: &[Span],
+        asked: &Asked,
+        is_clean: impl Fn(&[u8], Marked, &Marks<u128>) -> bool,
+        out: &mut Vec<u64>,
+    ) {
+        if asked.rest {
+            self.run(MarkEach { bytes, spans, asked, is_clean, out, depth: PhantomData::<All> });
+        } else {
+            self.run(MarkEach { bytes, spans, asked, is_clean, out, depth: PhantomData::<Few> });
+        }
+    }
+
+    /// Does `work` with the chosen instruction set.
+    #[inline]
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a `Kernel` of this backend exists only if the CPU has it (`Kernel::new`).
+            Backend::Sse42 => unsafe { super::sse42::run(work) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Backend::Avx2 => unsafe { super::avx2::run(work) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Backend::Avx512 => unsafe { super::avx512::run(work) },
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: as above.
+            Backend::Neon => unsafe { super::neon::run(work) },
+            _ => scalar::run(work),
+        }
+    }
+
+    #[inline]
+    fn is_clean_after(self, profile: &Profile, url: &[u8], lead: Lead) -> bool {
+        if profile.grammar == Grammar::Ignored {
+            // A target has to start with a slash even so.
+            return no_line_break(url) && (lead == Lead::Absolute || url.first() == Some(&b'/'));
+        }
+        if u32::try_from(url.len()).is_err() {
+            return false;
+        }
+        if profile.system == System::Browser {
+            return self.run(IsClean { url, lead, rules: PhantomData::<Browser> });
+        }
+        self.run(IsClean { url, lead, rules: PhantomData::<Ladder> })
+    }
+}
+
+/// Under simple string comparison every URL is its own form, unless it would be two lines. What may
+/// be a blank record gets the closer look that others than clean URLs get.
+fn no_line_break(url: &[u8]) -> bool {
+    !matches!(url.first(), None | Some(b' ' | b'\t'))
+        && memchr::memchr2(b'\r', b'\n', url).is_none()
+}

@@ -1,0 +1,401 @@
+//! The loops that every instruction set shares, over the masks that each makes its own way.
+
+use std::marker::PhantomData;
+
+use super::kernel::Lead;
+use super::rules::{Asked, Depth, Ladder, Rules};
+use crate::record::Span;
+
+/// Bytes in a block; one bit of a mask each.
+pub(crate) const BLOCK: usize = 64;
+/// The bytes of one block.
+pub(crate) type Block = [u8; BLOCK];
+/// Two blocks, which nearly every URL fits into.
+const WINDOW: usize = 2 * BLOCK;
+
+/// What is known of a block; bit `i` is about byte `i`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Masks {
+    /// Bytes outside [`Rules::HOST`].
+    pub(super) host_bad: u64,
+    /// Bytes outside [`Rules::TAIL`].
+    pub(super) bad: u64,
+    /// Slashes.
+    pub(super) slash: u64,
+    /// Full stops.
+    pub(super) dot: u64,
+}
+
+/// What a dirty URL is rewritten by; bit `i` is about byte `i` of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Survey {
+    pub(crate) slash: u64,
+    pub(crate) dot: u64,
+    /// Question marks and number signs.
+    pub(crate) ends: u64,
+    /// Bytes that the grammar of a query does not allow as themselves; percent and number signs are
+    /// among them.
+    pub(crate) not_query: u64,
+    /// Bytes that the grammar of a reg-name does not allow as themselves; all that can stand before
+    /// or behind a host is among them.
+    pub(crate) not_reg_name: u64,
+}
+
+/// Where the delimiters of a clean URL are, and what in it some profiles change; bit `i` is about
+/// byte `i`. Bits behind the URL are about whatever stands there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Marks<Mask> {
+    pub(crate) slash: Mask,
+    pub(crate) question: Mask,
+    /// The bytes that were asked for, and those of 0x80 and above, which no clean URL holds.
+    pub(crate) asked: Mask,
+    /// The others are looked for only where they are asked for as well.
+    pub(crate) dot: Mask,
+    pub(crate) ampersand: Mask,
+    pub(crate) equals: Mask,
+    /// Capital letters, and again what no clean URL holds.
+    pub(crate) upper: Mask,
+}
+
+/// What [`Kernel::mark`](super::Kernel::mark) finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Marked {
+    /// The URL is not proven clean.
+    Unclean,
+    /// It is, but is too long to have marks.
+    TooLong,
+    /// It is, and these are its marks.
+    Clean,
+}
+
+/// An instruction set. Whoever has a value of it knows that the CPU has it.
+///
+/// Its functions are inlined into one that has the instruction set enabled ([`Work`]).
+pub(crate) trait Vector: Copy {
+    /// What tells whether a URL is clean.
+    fn masks<R: Rules>(self, block: &Block) -> Masks;
+
+    /// What a URL is rewritten by.
+    fn survey(self, block: &Block) -> Survey;
+
+    /// The delimiters and the bytes in the set of `asked`; with [`Depth::REST`], all marks.
+    fn marks<D: Depth>(self, block: &Block, asked: &Asked) -> Marks<u64>;
+
+    /// The line feeds of a block.
+    fn line_feeds(self, block: &Block) -> u64;
+}
+
+/// What is to be done with an instruction set: translated once for each of them.
+///
+/// `run` has to be `#[inline(always)]`, and so has all in it that uses the vector: each backend calls
+/// it from its one function that has the instruction set enabled.
+pub(crate) trait Work {
+    type Output;
+
+    fn run<V: Vector>(self, vector: V) -> Self::Output;
+}
+
+/// See [`super::lines`].
+pub(super) struct Lines<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) out: &'a mut Vec<Span>,
+}
+
+/// See [`Kernel::clean`](super::Kernel::clean).
+pub(super) struct Clean<'a, R> {
+    pub(super) bytes: &'a [u8],
+    pub(super) spans: &'a [Span],
+    pub(super) out: &'a mut Vec<u64>,
+    pub(super) rules: PhantomData<R>,
+}
+
+/// See [`Kernel::is_clean`](super::Kernel::is_clean).
+pub(super) struct IsClean<'a, R> {
+    pub(super) url: &'a [u8],
+    pub(super) lead: Lead,
+    pub(super) rules: PhantomData<R>,
+}
+
+/// See [`Kernel::mark`](super::Kernel::mark).
+pub(super) struct Mark<'a, D> {
+    pub(super) bytes: &'a [u8],
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) lead: Lead,
+    pub(super) asked: &'a Asked,
+    pub(super) marks: &'a mut Marks<u128>,
+    pub(super) depth: PhantomData<D>,
+}
+
+/// See [`Kernel::mark_each`](super::Kernel::mark_each).
+pub(super) struct MarkEach<'a, D, F> {
+    pub(super) bytes: &'a [u8],
+    pub(super) spans: &'a [Span],
+    pub(super) asked: &'a Asked,
+    pub(super) is_clean: F,
+    pub(super) out: &'a mut Vec<u64>,
+    pub(super) depth: PhantomData<D>,
+}
+
+impl Work for Lines<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) {
+        lines(vector, self.bytes, self.out);
+    }
+}
+
+impl<R: Rules> Work for Clean<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) {
+        for group in self.spans.chunks(64) {
+            let mut word = 0;
+            for (i, span) in group.iter().enumerate() {
+                let (start, end) = (span.start as usize, span.end as usize);
+                let clean = is_clean::<V, R>(vector, self.bytes, start, end, Lead::Absolute);
+                word |= u64::from(clean) << i;
+            }
+            self.out.push(word);
+        }
+    }
+}
+
+impl<R: Rules> Work for IsClean<'_, R> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) -> bool {
+        is_clean::<V, R>(vector, self.url, 0, self.url.len(), self.lead)
+    }
+}
+
+impl<D: Depth> Work for Mark<'_, D> {
+    type Output = Marked;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) -> Marked {
+        let Mark { bytes, start, end, lead, asked, marks, .. } = self;
+        mark::<V, D>(vector, bytes, start, end, lead, asked, marks)
+    }
+}
+
+impl<D: Depth, F: Fn(&[u8], Marked, &Marks<u128>) -> bool> Work for MarkEach<'_, D, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) {
+        let MarkEach { bytes, spans, asked, is_clean, out, .. } = self;
+        let mut marks = Marks::default();
+        for group in spans.chunks(64) {
+            let mut word = 0;
+            for (i, span) in group.iter().enumerate() {
+                let (start, end) = (span.start as usize, span.end as usize);
+                let lead = Lead::Absolute;
+                let marked = mark::<V, D>(vector, bytes, start, end, lead, asked, &mut marks);
+                let clean = marked != Marked::Unclean && is_clean(span.of(bytes), marked, &marks);
+                word |= u64::from(clean) << i;
+            }
+            out.push(word);
+        }
+    }
+}
+
+#[inline(always)]
+fn lines<V: Vector>(vector: V, bytes: &[u8], out: &mut Vec<Span>) {
+    let mut start = 0;
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    for (i, block) in blocks.iter().enumerate() {
+        let mut feeds = vector.line_feeds(block);
+        // Room for as many lines as a block can end, so that none of them has to ask.
+        out.reserve(BLOCK);
+        let mut length = out.len();
+        while feeds != 0 {
+            let end = i * BLOCK + feeds.trailing_zeros() as usize;
+            // SAFETY: a block has BLOCK bits at most, so this is within what was reserved; a span is
+            // plain data.
+            unsafe { out.as_mut_ptr().add(length).write(line(bytes, start, end)) };
+            length += 1;
+            start = end + 1;
+            feeds &= feeds - 1;
+        }
+        // SAFETY: the spans up to there were written just now.
+        unsafe { out.set_len(length) };
+    }
+    for (i, _) in rest.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+        let end = blocks.len() * BLOCK + i;
+        out.push(line(bytes, start, end));
+        start = end + 1;
+    }
+    if start < bytes.len() {
+        out.push(Span { start: start as u32, end: bytes.len() as u32 });
+    }
+}
+
+/// The line from `start` to a line feed at `end`, without a carriage return before that.
+#[inline(always)]
+fn line(bytes: &[u8], start: usize, end: usize) -> Span {
+    let cut = usize::from(end > start && bytes[end - 1] == b'\r');
+    Span { start: start as u32, end: (end - cut) as u32 }
+}
+
+/// Whether a URL is proven clean under the ladder.
+#[inline(always)]
+pub(crate) fn is_clean_by_ladder<V: Vector>(vector: V, bytes: &[u8], url: Span) -> bool {
+    let (start, end) = (url.start as usize, url.end as usize);
+    is_clean::<V, Ladder>(vector, bytes, start, end, Lead::Absolute)
+}
+
+/// Whether the URL `bytes[start..end]` is proven clean.
+#[inline(always)]
+fn is_clean<V: Vector, R: Rules>(
+    vector: V,
+    bytes: &[u8],
+    start: usize,
+    end: usize,
+    lead: Lead,
+) -> bool {
+    let url = &bytes[start..end];
+    let mut room = None;
+    // Bytes behind the URL may be looked at if they belong to the buffer; their bits are cut off.
+    let window: &[u8; WINDOW] = match bytes[start..].first_chunk() {
+        Some(window) => window,
+        None => {
+            let copy = room.insert([0; WINDOW]);
+            let length = url.len().min(WINDOW);
+            copy[..length].copy_from_slice(&url[..length]);
+            copy
+        }
+    };
+    let ([first, second], []) = window.as_chunks::<BLOCK>() else {
+        return false;
+    };
+    let (a, b) = (vector.masks::<R>(first), vector.masks::<R>(second));
+    let inside = up_to(url.len());
+    let bad_a = (a.bad | a.dots_after_slash(0)) & inside;
+    let bad_b = (b.bad | b.dots_after_slash(a.slash)) & up_to(url.len().saturating_sub(BLOCK));
+    let starts_well = match lead {
+        Lead::Absolute => starts_with_host::<R>(first, &a, inside),
+        Lead::Target => a.slash & inside & 1 == 1,
+    };
+    let bad = u128::from(bad_a) | u128::from(bad_b) << BLOCK;
+    let mut clean = starts_well & (bad == 0);
+    // No branch on the start alone, which is what is wrong with every second dirty URL.
+    if starts_well & (bad != 0) {
+        clean = R::bad_stays(url, 0, bad);
+    }
+    if clean & (url.len() > WINDOW) {
+        clean = is_clean_tail::<V, R>(vector, url, b.slash);
+    }
+    clean
+}
+
+impl Masks {
+    /// Full stops behind a slash, where `before` are the slashes of the block before.
+    #[inline(always)]
+    fn dots_after_slash(&self, before: u64) -> u64 {
+        (self.slash << 1 | before >> (BLOCK - 1)) & self.dot
+    }
+}
+
+/// The bits below `length`; all, where that is a block or more.
+#[inline(always)]
+pub(crate) fn up_to(length: usize) -> u64 {
+    if length >= BLOCK { u64::MAX } else { (1 << length) - 1 }
+}
+
+/// See [`Kernel::mark`](super::Kernel::mark).
+#[inline(always)]
+fn mark<V: Vector, D: Depth>(
+    vector: V,
+    bytes: &[u8],
+    start: usize,
+    end: usize,
+    lead: Lead,
+    asked: &Asked,
+    marks: &mut Marks<u128>,
+) -> Marked {
+    let mut room = None;
+    let url = &bytes[start..end];
+    let (bytes, start) = match bytes.get(start..start + WINDOW) {
+        Some(_) => (bytes, start),
+        None if url.len() > WINDOW => (bytes, start),
+        None => {
+            let copy = room.insert([0; WINDOW]);
+            copy[..url.len()].copy_from_slice(url);
+            (&copy[..], 0)
+        }
+    };
+    if !is_clean::<V, Ladder>(vector, bytes, start, start + url.len(), lead) {
+        return Marked::Unclean;
+    }
+    let window: Option<&[u8; WINDOW]> = bytes[start..].first_chunk();
+    let Some(([first, second], [])) = window.map(|window| window.as_chunks::<BLOCK>()) else {
+        return Marked::TooLong;
+    };
+    if url.len() > WINDOW {
+        return Marked::TooLong;
+    }
+    let (a, b) = (vector.marks::<D>(first, asked), vector.marks::<D>(second, asked));
+    let both = |low: u64, high: u64| u128::from(low) | (u128::from(high) << 64);
+    // In place: a copy of masks that were just written would wait for the store buffer.
+    marks.slash = both(a.slash, b.slash);
+    marks.question = both(a.question, b.question);
+    marks.asked = both(a.asked, b.asked);
+    if D::REST {
+        marks.dot = both(a.dot, b.dot);
+        marks.ampersand = both(a.ampersand, b.ampersand);
+        marks.equals = both(a.equals, b.equals);
+        marks.upper = both(a.upper, b.upper);
+    }
+    Marked::Clean
+}
+
+/// Whether a block starts with a scheme, a clean host and a slash. A host that ends beyond the first
+/// block is left to the scalar path.
+#[inline(always)]
+fn starts_with_host<R: Rules>(block: &Block, masks: &Masks, inside: u64) -> bool {
+    const HTTPS: u64 = u64::from_le_bytes(*b"https://");
+    const HTTP: u64 = u64::from_le_bytes(*b"http://\0") << 8;
+    let start = block.first_chunk().map_or(0, |start| u64::from_le_bytes(*start));
+    let https = start == HTTPS;
+    let http = start << 8 == HTTP;
+    let host = 7 + u32::from(https);
+    let length = (masks.host_bad >> host).trailing_zeros();
+    // Where no byte ends the host, the shift below would be by 64 and more.
+    let end = (host + length) & 63;
+    let ends_with_slash = masks.slash & inside & 1 << end != 0;
+    let ends_with_dot = masks.dot & 1 << (end - 1) != 0;
+    // The slash before the host is no dot, and the host's first byte is behind it.
+    let dots = masks.dot & ((1 << end) - 1);
+    let label = (64 - dots.leading_zeros()).max(host) as usize & (BLOCK - 1);
+    let stays = R::last_label_stays(block[label]);
+    (https | http) & (length > 0) & (length < 64) & ends_with_slash & !ends_with_dot & stays
+}
+
+/// What [`is_clean`] checks, for the bytes of a URL behind its first window.
+#[inline(always)]
+fn is_clean_tail<V: Vector, R: Rules>(vector: V, url: &[u8], mut slash: u64) -> bool {
+    let mut at = WINDOW;
+    while at < url.len() {
+        let mut copy = [0; BLOCK];
+        let rest = &url[at..];
+        let block: &Block = match rest.first_chunk() {
+            Some(block) => block,
+            None => {
+                copy[..rest.len()].copy_from_slice(rest);
+                &copy
+            }
+        };
+        let masks = vector.masks::<R>(block);
+        let bad = (masks.bad | masks.dots_after_slash(slash)) & up_to(rest.len());
+        if bad != 0 && !R::bad_stays(url, at, u128::from(bad)) {
+            return false;
+        }
+        slash = masks.slash;
+        at += BLOCK;
+    }
+    true
+}

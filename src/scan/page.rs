@@ -1,0 +1,179 @@
+//! Room for one URL behind what a vector holds, written to in copies of a fixed size.
+//!
+//! Most of the time that a dirty URL would take goes into small copies: a call each, and in each a
+//! guess at the length. Here a copy of up to 64 bytes is one load and one store (or a few), whatever
+//! its length; what it copies beyond that is overwritten by the next one, or never looked at.
+
+/// Bytes of one copy.
+const COPY: usize = 64;
+
+/// The room behind the bytes of a vector, which stays as it is until [`Page::finish`].
+pub(crate) struct Page<'a> {
+    out: &'a mut Vec<u8>,
+    /// Behind the vector's own bytes, within its capacity.
+    start: *mut u8,
+    /// Bytes written behind the vector's own, which are initialized and within its capacity.
+    length: usize,
+    /// Bytes that can be written there: at most what the capacity leaves, less [`COPY`].
+    room: usize,
+}
+
+impl<'a> Page<'a> {
+    /// Makes room for `room` bytes.
+    #[inline(always)]
+    pub(crate) fn new(out: &'a mut Vec<u8>, room: usize) -> Self {
+        out.reserve(room + COPY);
+        let start = out.spare_capacity_mut().as_mut_ptr().cast();
+        Self { out, start, length: 0, room }
+    }
+
+    /// How many bytes were written.
+    #[inline(always)]
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
+    /// What was written.
+    #[inline(always)]
+    pub(crate) fn written(&self) -> &[u8] {
+        // SAFETY: that many bytes are initialized, by the invariant of `length`.
+        unsafe { std::slice::from_raw_parts(self.start, self.length) }
+    }
+
+    /// Appends `source[start..end]`.
+    ///
+    /// # Panics
+    ///
+    /// Where that lies outside `source`, or does not fit the room; so do all that write.
+    #[inline(always)]
+    pub(crate) fn copy(&mut self, source: &[u8], start: usize, end: usize) {
+        let part = &source[start..end];
+        self.take_room(part.len());
+        if part.len() <= COPY && source.len() - start >= COPY {
+            // SAFETY: from `start` on, `source` holds COPY bytes, and so does the room, as
+            // `take_room` made sure.
+            unsafe {
+                let bytes = part.as_ptr().cast::<[u8; COPY]>().read();
+                self.end().cast::<[u8; COPY]>().write(bytes);
+            }
+        } else {
+            // SAFETY: `take_room` made sure that as many bytes as `part` has fit; a slice and the
+            // room of a vector that is borrowed alone do not overlap.
+            unsafe { self.end().copy_from_nonoverlapping(part.as_ptr(), part.len()) };
+        }
+        self.length += part.len();
+    }
+
+    /// The same, ASCII letters in lower case.
+    #[inline(always)]
+    pub(crate) fn copy_lower(&mut self, source: &[u8], start: usize, end: usize) {
+        // Setting bit 5 of the letters alone, without a branch, is what compilers make vectors of.
+        let lower = |byte: u8| byte | (u8::from(byte.is_ascii_uppercase()) << 5);
+        let part = &source[start..end];
+        if part.len() <= COPY && source.len() - start >= COPY {
+            self.take_room(part.len());
+            // SAFETY: as in `copy`.
+            unsafe {
+                let bytes = part.as_ptr().cast::<[u8; COPY]>().read();
+                self.end().cast::<[u8; COPY]>().write(bytes.map(lower));
+            }
+            self.length += part.len();
+        } else {
+            for byte in part {
+                self.push(lower(*byte));
+            }
+        }
+    }
+
+    /// Appends one byte.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, byte: u8) {
+        self.extend([byte]);
+    }
+
+    /// Appends a few bytes.
+    #[inline(always)]
+    pub(crate) fn extend<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.take_room(N);
+        // SAFETY: `take_room` made sure that N bytes fit.
+        unsafe { self.end().cast::<[u8; N]>().write(bytes) };
+        self.length += N;
+    }
+
+    /// Takes back what was written behind the first `length` bytes.
+    #[inline(always)]
+    pub(crate) fn truncate(&mut self, length: usize) {
+        assert!(length <= self.length);
+        self.length = length;
+    }
+
+    /// Appends what was written to the vector.
+    #[inline(always)]
+    pub(crate) fn finish(self) {
+        // SAFETY: the bytes behind the vector's own are initialized and within its capacity, by the
+        // invariant of `length`.
+        unsafe { self.out.set_len(self.out.len() + self.length) };
+    }
+
+    /// Makes sure that `length` bytes fit; COPY bytes do then too.
+    #[inline(always)]
+    fn take_room(&self, length: usize) {
+        assert!(length <= self.room - self.length, "room for what was announced");
+    }
+
+    /// Where the next byte goes.
+    #[inline(always)]
+    fn end(&self) -> *mut u8 {
+        // SAFETY: what was written is within the capacity, by the invariant of `length`.
+        unsafe { self.start.add(self.length) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_every_text_is_copied_as_it_stands() {
+        let text: Vec<u8> = (0..200).map(|i| b"AbCdE/%?"[i % 8]).collect();
+        for length in 0..=150 {
+            for start in 0..=length {
+                // With room behind it, and without.
+                for source in [&text[..], &text[..length]] {
+                    let mut out = b"before".to_vec();
+                    let mut page = Page::new(&mut out, length + 6);
+                    page.push(b'-');
+                    page.copy(source, start, length);
+                    page.extend(*b"and");
+                    page.extend(*b"so");
+                    page.truncate(page.length() - 5);
+                    assert_eq!(page.written()[1..], text[start..length]);
+                    page.finish();
+                    assert_eq!(out, [b"before-", &text[start..length]].concat());
+
+                    out.clear();
+                    let mut page = Page::new(&mut out, length);
+                    page.copy_lower(source, start, length);
+                    page.finish();
+                    assert_eq!(out, text[start..length].to_ascii_lowercase());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_finished_is_not_there() {
+        let mut out = b"before".to_vec();
+        Page::new(&mut out, 8).extend(*b"12345678");
+        assert_eq!(out, b"before");
+    }
+
+    #[test]
+    #[should_panic(expected = "announced")]
+    fn no_more_is_written_than_was_announced() {
+        let mut out = Vec::with_capacity(1000);
+        let mut page = Page::new(&mut out, 8);
+        page.extend(*b"12345678");
+        page.push(b'9');
+    }
+}

@@ -1,0 +1,83 @@
+//! The masks in plain Rust: the definition that the vector code is held against.
+
+use super::loops::{Block, Marks, Masks, Survey, Vector, Work};
+use super::rules::{Asked, Depth, Rules};
+use crate::profile::set::{QUERY, REG_NAME};
+
+#[derive(Clone, Copy)]
+pub(super) struct Scalar;
+
+/// For each byte, its bits in the four masks.
+const fn bits<R: Rules>() -> [u8; 256] {
+    let mut bits = [0; 256];
+    let mut i = 0;
+    while i < 256 {
+        let byte = i as u8;
+        bits[i] = !R::HOST.contains(byte) as u8
+            | (!R::TAIL.contains(byte) as u8) << 1
+            | ((byte == b'/') as u8) << 2
+            | ((byte == b'.') as u8) << 3;
+        i += 1;
+    }
+    bits
+}
+
+impl Vector for Scalar {
+    fn masks<R: Rules>(self, block: &Block) -> Masks {
+        let table = const { &bits::<R>() };
+        let mut masks = Masks::default();
+        for (i, byte) in block.iter().enumerate() {
+            let bits = u64::from(table[*byte as usize]);
+            masks.host_bad |= (bits & 1) << i;
+            masks.bad |= (bits >> 1 & 1) << i;
+            masks.slash |= (bits >> 2 & 1) << i;
+            masks.dot |= (bits >> 3) << i;
+        }
+        masks
+    }
+
+    fn survey(self, block: &Block) -> Survey {
+        let mut survey = Survey::default();
+        for (i, byte) in block.iter().enumerate() {
+            let bit = 1 << i;
+            match byte {
+                b'/' => survey.slash |= bit,
+                b'?' | b'#' => survey.ends |= bit,
+                b'.' => survey.dot |= bit,
+                _ => {}
+            }
+            survey.not_query |= u64::from(!QUERY.contains(*byte)) << i;
+            survey.not_reg_name |= u64::from(!REG_NAME.contains(*byte)) << i;
+        }
+        survey
+    }
+
+    fn marks<D: Depth>(self, block: &Block, asked: &Asked) -> Marks<u64> {
+        let mut marks = Marks::default();
+        for (i, byte) in block.iter().enumerate() {
+            let bit = 1 << i;
+            match byte {
+                b'/' => marks.slash |= bit,
+                b'?' => marks.question |= bit,
+                b'.' if D::REST => marks.dot |= bit,
+                b'&' if D::REST => marks.ampersand |= bit,
+                b'=' if D::REST => marks.equals |= bit,
+                b'A'..=b'Z' | 0x80.. if D::REST => marks.upper |= bit,
+                _ => {}
+            }
+            marks.asked |= u64::from(asked.contains(*byte)) << i;
+        }
+        marks
+    }
+
+    fn line_feeds(self, block: &Block) -> u64 {
+        block.iter().enumerate().fold(0, |feeds, (i, byte)| feeds | u64::from(*byte == b'\n') << i)
+    }
+}
+
+/// Does `work` in plain Rust.
+// A function of its own, like those of the others, so that `Kernel::run` is but a jump.
+#[inline(never)]
+pub(super) fn run<W: Work>(work: W) -> W::Output {
+    work.run(Scalar)
+}

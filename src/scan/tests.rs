@@ -1,0 +1,408 @@
+//! The vector code against scalar, on every backend that this CPU has.
+
+use super::kernel::Lead;
+use super::loops::{BLOCK, Block, Marked, Marks, Masks, Survey, Vector, Work};
+use super::rules::{Asked, Browser, Ladder, Rules};
+use super::{Backend, Kernel};
+use crate::profile::set::{AsciiSet, CLEAN_HOST, CLEAN_TAIL, QUERY, REG_NAME};
+use crate::profile::{Profile, System, whatwg};
+use crate::record::Span;
+
+/// Emulated processors get fewer of the cases that are drawn at random.
+const DRAWN: usize = if cfg!(target_arch = "x86_64") { 200_000 } else { 5_000 };
+
+fn kernels() -> Vec<Kernel> {
+    Backend::available().into_iter().filter_map(Kernel::new).collect()
+}
+
+/// Bytes that matter to the scanner, and some that do not.
+fn drawn_byte(state: &mut u64) -> u8 {
+    const MATTERING: &[u8] = b"//..%%::??##@@[]''  az09AZ-_~\x00\x20\x7F\x80\xFF\r\n\\^";
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    let bits = *state >> 33;
+    match bits % 4 {
+        0 => MATTERING[(bits >> 2) as usize % MATTERING.len()],
+        1 => (bits >> 2) as u8,
+        _ => b"abcdefghijklmnopqrstuvwxyz012345"[(bits >> 2) as usize % 32],
+    }
+}
+
+/// What is found in one block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Found {
+    masks: Masks,
+    survey: Survey,
+    feeds: u64,
+}
+
+struct Find<'a, R>(&'a Block, R);
+
+impl<R: Rules> Work for Find<'_, R> {
+    type Output = Found;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) -> Found {
+        let block = self.0;
+        Found {
+            masks: vector.masks::<R>(block),
+            survey: vector.survey(block),
+            feeds: vector.line_feeds(block),
+        }
+    }
+}
+
+/// The masks of one block by each backend, scalar's first.
+fn all_masks<R: Rules>(block: &Block, rules: fn() -> R) -> Vec<(Backend, Found)> {
+    let found = |kernel: Kernel| (kernel.backend(), kernel.run(Find(block, rules())));
+    kernels().into_iter().map(found).collect()
+}
+
+#[test]
+fn every_backend_of_this_cpu_is_listed() {
+    let expected: &[Backend] = if cfg!(target_arch = "x86_64") {
+        &[Backend::Scalar, Backend::Sse42, Backend::Avx2, Backend::Avx512]
+    } else if cfg!(target_arch = "aarch64") {
+        &[Backend::Scalar, Backend::Neon]
+    } else {
+        &[Backend::Scalar]
+    };
+    let expected: Vec<_> = expected.iter().copied().filter(|b| b.is_available()).collect();
+    assert_eq!(Backend::available(), expected);
+    assert_eq!(Backend::available().last(), Some(&Backend::best()));
+    for backend in Backend::ALL {
+        assert_eq!(Backend::named(backend.name()), Some(*backend));
+    }
+    eprintln!(
+        "backends tested: {}",
+        Backend::available().iter().map(|b| b.name()).collect::<Vec<_>>().join(" ")
+    );
+}
+
+#[test]
+fn every_byte_in_every_lane_has_the_bits_of_its_sets() {
+    every_byte_has_the_bits_of_its_sets(|| Ladder);
+    every_byte_has_the_bits_of_its_sets(|| Browser);
+}
+
+fn every_byte_has_the_bits_of_its_sets<R: Rules>(rules: fn() -> R) {
+    for byte in 0..=255u8 {
+        for lane in 0..BLOCK {
+            for background in [b'a', b'/', 0xFF] {
+                let mut block = [background; BLOCK];
+                block[lane] = byte;
+                for (backend, Found { masks, survey, feeds }) in all_masks(&block, rules) {
+                    let bit = |mask: u64| mask >> lane & 1 == 1;
+                    let case = (backend, byte, lane);
+                    assert_eq!(bit(masks.host_bad), !R::HOST.contains(byte), "{case:?}");
+                    assert_eq!(bit(masks.bad), !R::TAIL.contains(byte), "{case:?}");
+                    assert_eq!(bit(masks.slash), byte == b'/', "{case:?}");
+                    assert_eq!(bit(masks.dot), byte == b'.', "{case:?}");
+                    assert_eq!(bit(feeds), byte == b'\n', "{case:?}");
+                    assert_eq!(bit(survey.slash), byte == b'/', "{case:?}");
+                    assert_eq!(bit(survey.dot), byte == b'.', "{case:?}");
+                    assert_eq!(bit(survey.ends), b"?#".contains(&byte), "{case:?}");
+                    assert_eq!(bit(survey.not_query), !QUERY.contains(byte), "{case:?}");
+                    assert_eq!(bit(survey.not_reg_name), !REG_NAME.contains(byte), "{case:?}");
+                    let rest = !(1 << lane);
+                    assert_eq!(masks.slash & rest, if background == b'/' { rest } else { 0 });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn marks_are_about_each_byte_on_every_backend() {
+    let asked = [Asked::new(AsciiSet::of(b"%;")), Asked::with_rest(AsciiSet::of(b"%("))];
+    let mut state = 7;
+    for case in 0..DRAWN / 20 {
+        let mut url: Vec<u8> = if case % 2 == 0 { b"http://h/".to_vec() } else { b"/".to_vec() };
+        for _ in 0..case % 140 {
+            let byte = drawn_byte(&mut state);
+            url.push(if CLEAN_TAIL.contains(byte) && byte != b'%' {
+                byte
+            } else {
+                b"?&=A(;"[case % 6]
+            });
+        }
+        let lead = if case % 2 == 0 { Lead::Absolute } else { Lead::Target };
+        for (kernel, room) in kernels().into_iter().flat_map(|kernel| [(kernel, 0), (kernel, 200)])
+        {
+            let bytes = [&url[..], &vec![b'?'; room]].concat();
+            for asked in &asked {
+                let mut marks = Marks::default();
+                let marked = kernel.mark(&bytes, 0..url.len(), lead, asked, &mut marks);
+                let clean = match lead {
+                    Lead::Absolute => kernel.is_clean(&Profile::CRAWL, &url),
+                    Lead::Target => kernel.is_clean_target(&Profile::CRAWL, &url),
+                };
+                let expected = match (clean, url.len()) {
+                    (false, _) => Marked::Unclean,
+                    (true, 129..) => Marked::TooLong,
+                    (true, _) => Marked::Clean,
+                };
+                assert_eq!(marked, expected, "{kernel:?} {}", url.escape_ascii());
+                if marked != Marked::Clean {
+                    continue;
+                }
+                let rest = asked == &Asked::with_rest(AsciiSet::of(b"%("));
+                for (i, byte) in url.iter().enumerate() {
+                    let found = [
+                        (marks.slash, *byte == b'/'),
+                        (marks.question, *byte == b'?'),
+                        (marks.asked, asked.contains(*byte)),
+                        (marks.dot, rest && *byte == b'.'),
+                        (marks.ampersand, rest && *byte == b'&'),
+                        (marks.equals, rest && *byte == b'='),
+                        (marks.upper, rest && byte.is_ascii_uppercase()),
+                    ];
+                    let right = found.iter().all(|(mask, is_it)| (mask >> i & 1 == 1) == *is_it);
+                    assert!(right, "{kernel:?} {i} {}", url.escape_ascii());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn masks_of_mixed_blocks_are_those_of_scalar() {
+    let mut state = 1;
+    for _ in 0..DRAWN {
+        let block = std::array::from_fn(|_| drawn_byte(&mut state));
+        for all in [all_masks(&block, || Ladder), all_masks(&block, || Browser)] {
+            for (backend, found) in &all[1..] {
+                assert_eq!(*found, all[0].1, "{backend:?} {block:?}");
+            }
+        }
+    }
+}
+
+/// The plain loop of the module's head, one byte at a time.
+fn plainly_clean(profile: &Profile, url: &[u8], lead: Lead) -> bool {
+    let browser = profile.system == System::Browser;
+    let tail = match lead {
+        Lead::Target => 0,
+        Lead::Absolute => {
+            let Some(start) = [b"https://".as_slice(), b"http://"]
+                .iter()
+                .find(|scheme| url.starts_with(scheme))
+                .map(|scheme| scheme.len())
+            else {
+                return false;
+            };
+            let host = url[start..].iter().take_while(|b| CLEAN_HOST.contains(**b)).count();
+            if host == 0 || url[start + host - 1] == b'.' {
+                return false;
+            }
+            let label = url[start..start + host].split(|byte| *byte == b'.').next_back();
+            if browser && label.unwrap()[0].is_ascii_digit() {
+                return false;
+            }
+            start + host
+        }
+    };
+    let set = if browser { whatwg::CLEAN_TAIL } else { CLEAN_TAIL };
+    url.get(tail) == Some(&b'/')
+        && (0..url.len()).all(|i| {
+            let in_query = || {
+                let end = url.iter().position(|byte| *byte == b'#').unwrap_or(url.len());
+                i < end && url[..i].contains(&b'?')
+            };
+            set.contains(url[i]) || url[i] == b'%' || browser && url[i] == b'\'' && !in_query()
+        })
+        && !url.windows(2).any(|pair| pair == b"/.")
+        && (0..url.len()).filter(|i| url[*i] == b'%').all(|i| {
+            let digits = url.get(i + 1..i + 3).unwrap_or_default();
+            let text = std::str::from_utf8(digits).unwrap_or_default();
+            if browser {
+                return !text.eq_ignore_ascii_case("2e");
+            }
+            let upper = text.bytes().all(|b| b.is_ascii_digit() || (b'A'..=b'F').contains(&b));
+            upper
+                && u8::from_str_radix(text, 16)
+                    .is_ok_and(|value| !value.is_ascii_alphanumeric() && !b"-._~".contains(&value))
+        })
+}
+
+/// URLs of a given length with one trouble, or none, at a given place.
+fn url_of(length: usize, at: usize, trouble: &[u8]) -> Vec<u8> {
+    let mut url = b"https://example.com/".to_vec();
+    url.resize(length.max(url.len()), b'a');
+    url.truncate(length);
+    for (i, byte) in trouble.iter().enumerate() {
+        if let Some(place) = url.get_mut(at + i) {
+            *place = *byte;
+        }
+    }
+    url
+}
+
+#[test]
+fn a_trouble_is_found_at_every_place_of_every_length() {
+    let troubles: [&[u8]; 17] = [
+        b"", b"%41", b"%2f", b"%2F", b"%", b"/.", b"/./", b"//", b"#", b" ", b"\xC3", b"A", b"%2e",
+        b".7", b"'", b"?'", b"?#'",
+    ];
+    for length in 0..=200 {
+        let step = if cfg!(target_arch = "x86_64") { 1 } else { 7 };
+        for at in (0..=length).step_by(step) {
+            for trouble in troubles {
+                let url = url_of(length, at, trouble);
+                for profile in [&Profile::CRAWL, &Profile::WHATWG] {
+                    // A host that ends behind the first block is left to the scalar path; this one
+                    // ends before.
+                    let expected = plainly_clean(profile, &url, Lead::Absolute);
+                    for kernel in kernels() {
+                        assert_eq!(
+                            kernel.is_clean(profile, &url),
+                            expected,
+                            "{} {:?} {}",
+                            profile.name(),
+                            kernel.backend(),
+                            url.escape_ascii()
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn drawn_urls_and_targets_are_clean_only_if_they_plainly_are() {
+    let mut state = 2;
+    let mut clean = [0; 2];
+    for i in 0..DRAWN {
+        let starts: [&[u8]; 6] =
+            [b"https://", b"http://", b"/", b"http://a.b/", b"https://h/%", b""];
+        let mut url = starts[i % 6].to_vec();
+        for _ in 0..i % 67 {
+            let byte = drawn_byte(&mut state);
+            if i % 5 == 0 || CLEAN_TAIL.contains(byte) && byte != b'%' {
+                url.push(byte);
+            }
+        }
+        for (n, profile) in [&Profile::SYNTAX, &Profile::WHATWG].into_iter().enumerate() {
+            for lead in [Lead::Absolute, Lead::Target] {
+                let expected = plainly_clean(profile, &url, lead);
+                clean[n] += usize::from(expected);
+                for kernel in kernels() {
+                    let found = match lead {
+                        Lead::Absolute => kernel.is_clean(profile, &url),
+                        Lead::Target => kernel.is_clean_target(profile, &url),
+                    };
+                    let case = (profile.name(), kernel.backend(), url.escape_ascii().to_string());
+                    assert_eq!(found, expected, "{case:?}");
+                }
+            }
+        }
+    }
+    assert!(clean.iter().all(|n| *n > DRAWN / 20), "too few clean URLs were drawn: {clean:?}");
+}
+
+#[test]
+fn in_bulk_and_one_by_one_are_the_same_at_every_alignment() {
+    let mut state = 3;
+    for alignment in 0..64 {
+        let mut bytes = vec![b'/'; alignment];
+        let mut spans = Vec::new();
+        for length in 0..=200usize {
+            let start = bytes.len() as u32;
+            bytes.extend(url_of(length, length / 2, &[drawn_byte(&mut state)]));
+            spans.push(Span { start, end: bytes.len() as u32 });
+        }
+        let mut expected = Vec::new();
+        Kernel::scalar().clean(&Profile::CRAWL, &bytes, &spans, &mut expected);
+        for (i, span) in spans.iter().enumerate() {
+            let clean = Kernel::scalar().is_clean(&Profile::CRAWL, span.of(&bytes));
+            assert_eq!(expected[i / 64] >> (i % 64) & 1 == 1, clean);
+        }
+        for kernel in kernels() {
+            let mut found = Vec::new();
+            kernel.clean(&Profile::CRAWL, &bytes, &spans, &mut found);
+            assert_eq!(found, expected, "{:?}", kernel.backend());
+        }
+    }
+}
+
+#[test]
+fn lines_are_those_of_a_plain_split() {
+    let mut state = 4;
+    for length in 0..=300usize {
+        for density in [2, 8, 64] {
+            let text: Vec<u8> = (0..length)
+                .map(|_| match drawn_byte(&mut state) % density {
+                    0 => b'\n',
+                    1 => b'\r',
+                    _ => b'a',
+                })
+                .collect();
+            let mut expected: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
+            if expected.last().is_some_and(|line| line.is_empty()) {
+                expected.pop();
+            }
+            let whole = text.iter().filter(|byte| **byte == b'\n').count();
+            for line in &mut expected[..whole] {
+                *line = line.strip_suffix(b"\r").unwrap_or(line);
+            }
+            for kernel in kernels() {
+                let mut lines = Vec::new();
+                kernel.lines(&text, &mut lines);
+                let found: Vec<&[u8]> = lines.iter().map(|line| line.of(&text)).collect();
+                assert_eq!(found, expected, "{:?} {}", kernel.backend(), text.escape_ascii());
+            }
+        }
+    }
+}
+
+#[test]
+fn simple_comparison_finds_nothing_but_line_breaks() {
+    for kernel in kernels() {
+        assert!(kernel.is_clean(&Profile::STRING, b"\xFF %zz"));
+        assert!(!kernel.is_clean(&Profile::STRING, b"a\rb"));
+        assert!(!kernel.is_clean_target(&Profile::STRING, b"a"));
+    }
+}
+
+/// Bytes between two pages that may not be touched: a kernel that reads outside its slice dies.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_kernel_reads_outside_its_slice() {
+    use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
+
+    const PAGE: usize = 64 << 10; // the largest that Linux uses
+    // SAFETY: a fresh anonymous mapping of five pages, which nothing else knows of and which is never
+    // unmapped; only its middle three pages are made into a slice, after the outer two are closed.
+    let middle: &mut [u8] = unsafe {
+        let start = mmap_anonymous(
+            std::ptr::null_mut(),
+            5 * PAGE,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE,
+        )
+        .unwrap();
+        mprotect(start, PAGE, MprotectFlags::empty()).unwrap();
+        mprotect(start.byte_add(4 * PAGE), PAGE, MprotectFlags::empty()).unwrap();
+        std::slice::from_raw_parts_mut(start.byte_add(PAGE).cast(), 3 * PAGE)
+    };
+    for length in 0..=320 {
+        let text = url_of(length, length, b"");
+        let end = middle.len();
+        for at_end in [true, false] {
+            let range = if at_end { end - length..end } else { 0..length };
+            middle[range.clone()].copy_from_slice(&text);
+            let slice = &middle[range];
+            for kernel in kernels() {
+                let clean = kernel.is_clean(&Profile::CRAWL, slice);
+                assert_eq!(clean, plainly_clean(&Profile::CRAWL, slice, Lead::Absolute));
+                kernel.is_clean_target(&Profile::CRAWL, slice);
+                let mut lines = Vec::new();
+                kernel.lines(slice, &mut lines);
+                assert_eq!(lines.len(), usize::from(length > 0));
+                let mut bits = Vec::new();
+                kernel.clean(&Profile::CRAWL, slice, &lines, &mut bits);
+                assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
+            }
+        }
+    }
+}
