@@ -1,0 +1,214 @@
+//! Patterns for the names of query parameters, and lists of them.
+
+use std::fmt;
+
+/// A pattern: `*` stands for any bytes, `?` for any one byte, every other byte for itself.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Glob(Box<[u8]>);
+
+impl Glob {
+    pub(crate) fn new(text: &[u8]) -> Self {
+        Self(text.into())
+    }
+
+    /// Whether all of `name` fits. Takes time proportional to the length of the name times that of
+    /// the pattern: at a mismatch only what the last `*` stands for grows.
+    pub(crate) fn matches(&self, name: &[u8], case: Case) -> bool {
+        let (mut at, mut read) = (0, 0);
+        let mut star: Option<(usize, usize)> = None;
+        while read < name.len() {
+            match self.0.get(at) {
+                Some(b'*') => {
+                    star = Some((at, read));
+                    at += 1;
+                }
+                Some(b'?') => (at, read) = (at + 1, read + 1),
+                Some(byte) if case.same(*byte, name[read]) => (at, read) = (at + 1, read + 1),
+                _ => {
+                    let Some((star_at, until)) = star else { return false };
+                    star = Some((star_at, until + 1));
+                    (at, read) = (star_at + 1, until + 1);
+                }
+            }
+        }
+        self.0[at..].iter().all(|byte| *byte == b'*')
+    }
+}
+
+/// Whether letters of different case are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Case {
+    Exact,
+    Ignored,
+}
+
+impl Case {
+    #[inline]
+    fn same(self, a: u8, b: u8) -> bool {
+        match self {
+            Case::Exact => a == b,
+            Case::Ignored => a.eq_ignore_ascii_case(&b),
+        }
+    }
+}
+
+/// A list of patterns, to be asked for many names.
+#[derive(Clone)]
+pub(crate) struct Globs {
+    all: Vec<Glob>,
+    case: Case,
+    /// For each byte, the patterns that a name may fit that starts with it.
+    by_first: Vec<Candidates>,
+}
+
+/// Patterns for names that start with the same byte.
+#[derive(Clone, Default)]
+struct Candidates {
+    patterns: Vec<u16>,
+    /// A bit for each second byte that a name may have: nearly every name is settled by two.
+    seconds: [u64; 4],
+}
+
+impl Candidates {
+    fn add(&mut self, i: u16, glob: &Glob, case: Case) {
+        self.patterns.push(i);
+        for second in 0..=255u8 {
+            let fits = match (glob.0.first(), glob.0.get(1)) {
+                (Some(b'*'), _) | (_, Some(b'*' | b'?')) => true,
+                (_, Some(byte)) => case.same(*byte, second),
+                (_, None) => false,
+            };
+            self.seconds[usize::from(second >> 6)] |= u64::from(fits) << (second & 63);
+        }
+    }
+
+    #[inline]
+    fn may_fit(&self, second: u8) -> bool {
+        self.seconds[usize::from(second >> 6)] >> (second & 63) & 1 == 1
+    }
+}
+
+impl Globs {
+    /// # Panics
+    ///
+    /// When there are more than 65,536 patterns.
+    pub(crate) fn new(all: Vec<Glob>, case: Case) -> Self {
+        let mut by_first = vec![Candidates::default(); 256];
+        for (i, glob) in all.iter().enumerate() {
+            let i = u16::try_from(i).expect("a list of patterns is short");
+            for first in 0..=255 {
+                let fits = match glob.0.first() {
+                    Some(b'*' | b'?') => true,
+                    Some(byte) => case.same(*byte, first),
+                    None => false,
+                };
+                if fits {
+                    by_first[usize::from(first)].add(i, glob, case);
+                }
+            }
+        }
+        Self { all, case, by_first }
+    }
+
+    /// Whether one of the patterns fits.
+    #[inline]
+    pub(crate) fn match_any(&self, name: &[u8]) -> bool {
+        let candidates = match *name {
+            [] => return self.all.iter().any(|glob| glob.matches(name, self.case)),
+            [first] => &self.by_first[usize::from(first)],
+            [first, second, ..] => {
+                let candidates = &self.by_first[usize::from(first)];
+                if !candidates.may_fit(second) {
+                    return false;
+                }
+                candidates
+            }
+        };
+        let mut patterns = candidates.patterns.iter();
+        patterns.any(|i| self.all[usize::from(*i)].matches(name, self.case))
+    }
+}
+
+impl Globs {
+    /// How many patterns there are.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+}
+
+/// The rest follows from the patterns.
+impl PartialEq for Globs {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.all, self.case) == (&other.all, other.case)
+    }
+}
+
+/// The patterns between commas, printably.
+impl fmt::Display for Globs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, glob) in self.all.iter().enumerate() {
+            write!(f, "{}{}", if i == 0 { "" } else { "," }, glob.0.escape_ascii())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Globs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Globs({self}, {:?})", self.case)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The meaning of a pattern, word by word.
+    fn fits(glob: &[u8], name: &[u8]) -> bool {
+        match (glob.first(), name.first()) {
+            (None, None) => true,
+            (Some(b'*'), _) => {
+                fits(&glob[1..], name) || (!name.is_empty() && fits(glob, &name[1..]))
+            }
+            (Some(b'?'), Some(_)) => fits(&glob[1..], &name[1..]),
+            (Some(a), Some(b)) => a == b && fits(&glob[1..], &name[1..]),
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn all_short_patterns_fit_the_names_that_they_mean() {
+        let words = |letters: &[u8], longest: u32| {
+            let mut words = vec![Vec::new()];
+            let mut start = 0;
+            for _ in 0..longest {
+                let end = words.len();
+                for i in start..end {
+                    for letter in letters {
+                        let mut word = words[i].clone();
+                        word.push(*letter);
+                        words.push(word);
+                    }
+                }
+                start = end;
+            }
+            words
+        };
+        for glob in words(b"ab*?", 4) {
+            let one = Globs::new(vec![Glob::new(&glob)], Case::Exact);
+            for name in words(b"ab", 5) {
+                let expected = fits(&glob, &name);
+                assert_eq!(one.match_any(&name), expected, "{} {name:?}", glob.escape_ascii());
+            }
+        }
+    }
+
+    #[test]
+    fn case_counts_only_where_it_is_asked_for() {
+        let globs = |case| Globs::new(vec![Glob::new(b"utm_*"), Glob::new(b"ScCid")], case);
+        assert!(
+            globs(Case::Ignored).match_any(b"UTM_a") && globs(Case::Ignored).match_any(b"sccID")
+        );
+        assert!(!globs(Case::Exact).match_any(b"UTM_a") && globs(Case::Exact).match_any(b"ScCid"));
+    }
+}

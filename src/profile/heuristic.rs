@@ -1,0 +1,115 @@
+//! What the switches of `aggressive` act on, as data: merges that no standard licenses, but that
+//! "some applications" find by experience (RFC 3986 section 6.2.4).
+
+use super::glob::{Case, Glob};
+
+/// Names of the page that stands for its directory. Case does not count.
+pub(crate) const INDEX_PAGES: &[&[u8]] = &[
+    b"index.asp",
+    b"index.aspx",
+    b"index.cfm",
+    b"index.cgi",
+    b"index.htm",
+    b"index.html",
+    b"index.jsp",
+    b"index.php",
+    b"index.pl",
+    b"index.shtml",
+    b"index.xhtml",
+    b"default.asp",
+    b"default.aspx",
+    b"default.htm",
+    b"default.html",
+];
+
+/// Whether a segment is such a page.
+#[inline]
+pub(crate) fn is_index_page(segment: &[u8]) -> bool {
+    // Most segments are settled by their first byte.
+    matches!(segment.first(), Some(b'i' | b'I' | b'd' | b'D'))
+        && INDEX_PAGES.iter().any(|page| page.eq_ignore_ascii_case(segment))
+}
+
+/// Parameters that identify a session whatever their value.
+const SESSION_NAMES: &[&[u8]] = &[b"jsessionid", b"phpsessid"];
+/// Parameters that do so by the start of their name.
+const SESSION_PREFIX: &[u8] = b"aspsessionid";
+/// A parameter that does so if its value looks like it.
+const SESSION_SHORT: &[u8] = b"sid";
+/// Hexadecimal digits of such a value.
+const SESSION_DIGITS: usize = 32;
+
+/// Whether a parameter of a query, or of a segment behind a `;`, is a session id. Case does not count.
+#[inline]
+pub(crate) fn is_session(name: &[u8], value: &[u8]) -> bool {
+    if !matches!(name.first(), Some(b'j' | b'J' | b'p' | b'P' | b'a' | b'A' | b's' | b'S')) {
+        return false;
+    }
+    SESSION_NAMES.iter().any(|session| session.eq_ignore_ascii_case(name))
+        || name
+            .get(..SESSION_PREFIX.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(SESSION_PREFIX))
+        || (name.eq_ignore_ascii_case(SESSION_SHORT)
+            && value.len() == SESSION_DIGITS
+            && value.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// Whether a segment is the session of ASP.NET, `(S(id))`.
+pub(crate) fn is_session_segment(segment: &[u8]) -> bool {
+    match segment {
+        [b'(', b's' | b'S', b'(', id @ .., b')', b')'] => {
+            !id.is_empty() && id.iter().all(u8::is_ascii_alphanumeric)
+        }
+        _ => false,
+    }
+}
+
+/// The list of tracking parameters that ships with the program.
+const TRACKING: &str = include_str!("../../data/tracking.txt");
+
+/// The version of the list of tracking parameters.
+pub fn tracking_version() -> u32 {
+    let version = TRACKING.lines().find_map(|line| line.strip_prefix("# version: "));
+    version.and_then(|version| version.parse().ok()).expect("the list has its version")
+}
+
+/// The patterns of the list.
+pub(crate) fn tracking() -> impl Iterator<Item = Glob> {
+    let lines = TRACKING.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    lines.map(|line| Glob::new(line.split('\t').next().unwrap_or_default().as_bytes()))
+}
+
+/// Tracking parameters are known whatever the case: what sends them is not always careful.
+pub(crate) const TRACKING_CASE: Case = Case::Ignored;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::glob::Globs;
+
+    #[test]
+    fn each_line_of_the_list_is_a_pattern_and_its_source() {
+        let mut before = String::new();
+        for line in TRACKING.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+            let (pattern, source) = line.split_once('\t').expect("a pattern, a tab, a source");
+            assert!(!source.is_empty() && !source.contains('\t'), "{line}");
+            // In a canonical URL these bytes are never written as triplets.
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~*".contains(&byte);
+            assert!(pattern.bytes().all(plain) && !pattern.starts_with('*'), "{line}");
+            assert!(before.as_str() < pattern, "{pattern} is sorted, and there once");
+            before = pattern.to_owned();
+        }
+        assert_eq!(tracking_version(), 1);
+    }
+
+    #[test]
+    fn the_list_knows_the_usual_ones_and_no_ordinary_ones() {
+        let globs = Globs::new(tracking().collect(), TRACKING_CASE);
+        for name in ["utm_source", "UTM_Campaign", "utm_", "fbclid", "gclid", "msclkid"] {
+            assert!(globs.match_any(name.as_bytes()), "{name}");
+        }
+        for name in ["", "q", "id", "page", "utm", "ref", "source", "campaign", "sort", "p", "v"] {
+            assert!(!globs.match_any(name.as_bytes()), "{name}");
+        }
+    }
+}

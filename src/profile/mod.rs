@@ -1,0 +1,399 @@
+//! Policy as data: which rules a profile applies, and to which bytes.
+//!
+//! The order of the steps is code, in [`url`](crate::url); which step acts, and on what, is said here.
+//! To add a profile: write one const, list it in [`Profile::ALL`], and give it a file of vectors in
+//! `corpora/vectors/`.
+
+pub(crate) mod archive;
+pub(crate) mod glob;
+pub(crate) mod heuristic;
+pub(crate) mod ring;
+pub(crate) mod sanitize;
+pub(crate) mod scheme;
+pub(crate) mod servlet;
+pub(crate) mod set;
+pub(crate) mod switch;
+pub(crate) mod whatwg;
+
+pub use heuristic::tracking_version;
+pub use ring::{Ring, RingError};
+pub use switch::{Switch, Switches};
+
+use crate::url::Codes;
+use archive::Archive;
+
+/// A named, versioned rule that maps each URL to one canonical form, or rejects it.
+///
+/// The first five profiles are the rungs of RFC 3986 section 6.2: each one merges all that the one
+/// before merges, and more. The others are the rules of one system each.
+///
+/// ```
+/// use uniqurl::Profile;
+///
+/// let crawl = Profile::named("crawl@1").unwrap();
+/// assert_eq!((crawl.name(), crawl.version()), ("crawl", 1));
+/// assert!(Profile::named("crawl@2").is_none());
+/// ```
+///
+/// The output of one version never changes; a change of the rules is a new version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    name: &'static str,
+    version: u32,
+    summary: &'static str,
+    pub(crate) grammar: Grammar,
+    pub(crate) schemes: Schemes,
+    pub(crate) access: Access,
+    /// What a key of web-archive indexes folds beyond all that; its steps replace the ladder's.
+    pub(crate) archive: Option<&'static Archive>,
+    pub(crate) system: System,
+    /// The checks that can be switched off.
+    pub(crate) checks: Codes,
+    /// What is on.
+    pub(crate) switches: Switches,
+    /// What can be turned on and off.
+    pub(crate) switchable: Switches,
+    pub(crate) ports: Ports,
+}
+
+/// Whose rules act, beside those of the ladder that the other members choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum System {
+    /// Nobody else's.
+    Ladder,
+    /// The ladder's, and a refusal of what has no honest use.
+    Sanitizer,
+    /// A servlet container's, on paths; scheme and authority follow the ladder.
+    Servlet,
+    /// A decoder ring's, on paths; scheme and authority follow the ladder.
+    Ring(&'static Ring),
+    /// A browser's: the URL Standard's, in place of the ladder's.
+    Browser,
+}
+
+/// What happens to bytes that the grammar of RFC 3986 Appendix A does not allow where they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grammar {
+    /// There is no grammar: a URL is its bytes.
+    Ignored,
+    /// The URL is rejected.
+    Enforced,
+    /// The byte is written as a triplet, where that says the same thing.
+    Repaired,
+}
+
+/// Whether the definitions of the schemes themselves license further merges (section 6.2.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Schemes {
+    /// All schemes are alike.
+    Alike,
+    /// The rules of [`scheme`] apply.
+    Known,
+}
+
+/// Which ports are the default ones of [`Schemes::Known`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ports {
+    /// Those that [`scheme`] has.
+    OfSchemes,
+    /// None yet: a table of somebody's own is applied to the result.
+    #[cfg_attr(not(feature = "profile-file"), allow(dead_code, reason = "only files have others"))]
+    Others,
+}
+
+/// Whether the URL is compared as an identifier or for what is fetched with it (section 6.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// As an identifier: every component counts.
+    Identifier,
+    /// For retrieval: fragments and credentials go, hosts take the form that is looked up.
+    Retrieval,
+}
+
+impl Profile {
+    /// Section 6.2.1, simple string comparison: the bytes as they stand.
+    pub const STRING: Profile = Profile {
+        name: "string",
+        version: 1,
+        summary: "the bytes as they stand (RFC 3986 section 6.2.1)",
+        grammar: Grammar::Ignored,
+        schemes: Schemes::Alike,
+        access: Access::Identifier,
+        archive: None,
+        system: System::Ladder,
+        checks: Codes::NONE,
+        switches: switch::KEPT,
+        switchable: Switches::NONE,
+        ports: Ports::OfSchemes,
+    };
+
+    /// Section 6.2.2, syntax-based normalization: case, percent-encoding, dot segments.
+    pub const SYNTAX: Profile = Profile {
+        name: "syntax",
+        version: 1,
+        summary: "case, percent-encoding and dot segments (RFC 3986 section 6.2.2)",
+        grammar: Grammar::Enforced,
+        schemes: Schemes::Alike,
+        access: Access::Identifier,
+        archive: None,
+        system: System::Ladder,
+        checks: Codes::NONE,
+        switches: switch::KEPT,
+        switchable: Switches::NONE,
+        ports: Ports::OfSchemes,
+    };
+
+    /// Section 6.2.3, scheme-based normalization: `syntax`, default ports, empty paths and kin.
+    pub const SCHEME: Profile = Profile {
+        name: "scheme",
+        version: 1,
+        summary: "syntax, and what each scheme licenses: ports, empty paths (section 6.2.3)",
+        schemes: Schemes::Known,
+        switchable: switch::STEPS.or(switch::KEPT),
+        ..Profile::SYNTAX
+    };
+
+    /// `scheme` for network access: no fragment, no credentials, repairs instead of rejections.
+    pub const CRAWL: Profile = Profile {
+        name: "crawl",
+        version: 1,
+        summary: "scheme for retrieval: no fragment or credentials, IDNA hosts, repairs",
+        grammar: Grammar::Repaired,
+        access: Access::Retrieval,
+        switches: Switches::NONE,
+        ..Profile::SCHEME
+    };
+
+    /// `crawl` and merges by experience, each one a switch (section 6.2.4): `www.`, index pages, final
+    /// and doubled slashes, session ids, tracking parameters, the order of parameters.
+    ///
+    /// It joins URLs that can differ. `crawl` is for those who may not lose one.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile};
+    ///
+    /// let aggressive = Normalizer::new(&Profile::AGGRESSIVE);
+    /// let mut out = Vec::new();
+    /// let _ = aggressive.normalize(b"http://www.example.com/a//index.html?q=1&p&utm_id=x", &mut out);
+    /// assert_eq!(out, b"http://example.com/a?p&q=1");
+    /// ```
+    pub const AGGRESSIVE: Profile = Profile {
+        name: "aggressive",
+        version: 1,
+        summary: "crawl, and www, index pages, slashes, sessions, tracking (section 6.2.4)",
+        switches: switch::AGGRESSIVE,
+        ..Profile::CRAWL
+    };
+
+    /// The form that the keys of web-archive indexes are made from: with [`Key::Surt`] the output
+    /// joins CDX files.
+    ///
+    /// It is no rung of the ladder. It decodes repeatedly and folds case, so it joins URLs that name
+    /// different resources, `/a%2Fb` and `/a/b` among them.
+    ///
+    /// [`Key::Surt`]: crate::Key::Surt
+    pub const IA: Profile = Profile {
+        name: "ia",
+        version: 1,
+        summary: "as web-archive indexes: case, www, session ids folded; joins different URLs",
+        archive: Some(&archive::IA),
+        switchable: Switches::NONE,
+        ..Profile::CRAWL
+    };
+
+    /// `scheme`, and a refusal of spellings and parts that have no honest use (RFC 3986 section 7).
+    pub const SANITIZE: Profile = Profile {
+        name: "sanitize",
+        version: 1,
+        summary: "scheme, and what has no honest use is rejected (section 7)",
+        system: System::Sanitizer,
+        checks: sanitize::CHECKS,
+        switchable: Switches::NONE,
+        ..Profile::SCHEME
+    };
+
+    /// Jakarta Servlet 6.1 section 3.5.2: the path that a servlet container maps a request by.
+    pub const SERVLET: Profile = Profile {
+        name: "servlet",
+        version: 1,
+        summary: "the path that a servlet container maps (Jakarta Servlet 6.1 section 3.5.2)",
+        system: System::Servlet,
+        checks: servlet::CHECKS,
+        switchable: Switches::of(&[Switch::KeepEmptySegments]),
+        ..Profile::SCHEME
+    };
+
+    /// The URL Standard's parsing and serializing, as browsers do it.
+    ///
+    /// It is no rung of the ladder: it reads what RFC 3986 does not allow, and keeps triplets as they
+    /// are. An opaque path (`data:a b`) may hold spaces. What the standard's parser fails on is
+    /// rejected:
+    ///
+    /// - [`Code::Relative`](crate::Code::Relative): no scheme, and no base that the reference fits;
+    /// - [`Code::Empty`](crate::Code::Empty): nothing is left after trimming, and there is no base;
+    /// - [`Code::EmptyHost`](crate::Code::EmptyHost): "host-missing";
+    /// - [`Code::Port`](crate::Code::Port) and [`Code::PortRange`](crate::Code::PortRange):
+    ///   "port-invalid" and "port-out-of-range";
+    /// - [`Code::Byte`](crate::Code::Byte): a forbidden code point in a host, or a byte in it that is
+    ///   not UTF-8;
+    /// - [`Code::Host`](crate::Code::Host): brackets without an IPv6 address, or a host that ends in a
+    ///   number and is no IPv4 address;
+    /// - [`Code::Idna`](crate::Code::Idna): a host that "domain to ASCII" fails on.
+    ///
+    /// `at` is the offending byte for `port` and `byte`, and where the host or port starts for the
+    /// others.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Outcome, Profile};
+    ///
+    /// let whatwg = Normalizer::new(&Profile::WHATWG);
+    /// let mut out = Vec::new();
+    /// assert_eq!(whatwg.normalize(b"HTTPS:\\\\0x7f.1\\%7ea|b?it's", &mut out), Outcome::Canonical);
+    /// assert_eq!(out, b"https://127.0.0.1/%7ea|b?it%27s");
+    /// ```
+    pub const WHATWG: Profile = Profile {
+        name: "whatwg",
+        version: 1,
+        summary: "as browsers do it (the WHATWG URL Standard)",
+        grammar: Grammar::Repaired,
+        schemes: Schemes::Known,
+        access: Access::Identifier,
+        archive: None,
+        system: System::Browser,
+        checks: Codes::NONE,
+        switches: switch::KEPT,
+        switchable: Switches::NONE,
+        ports: Ports::OfSchemes,
+    };
+
+    /// The decoder ring of Wikimedia's wikis.
+    pub const MEDIAWIKI: Profile = Profile {
+        name: "mediawiki",
+        summary: "paths of wiki pages, as Wikimedia's caches normalize them",
+        system: System::Ring(&ring::MEDIAWIKI),
+        ..Profile::RING
+    };
+
+    /// The decoder ring of Wikimedia's REST interface.
+    pub const RESTBASE: Profile = Profile {
+        name: "restbase",
+        summary: "as mediawiki, but an encoded slash stays one",
+        system: System::Ring(&ring::RESTBASE),
+        ..Profile::RING
+    };
+
+    /// The decoder ring of Wikimedia's media files.
+    pub const UPLOAD: Profile = Profile {
+        name: "upload",
+        summary: "paths of media files, as Wikimedia's caches normalize them",
+        system: System::Ring(&ring::UPLOAD),
+        ..Profile::RING
+    };
+
+    /// A decoder ring that leaves every reserved character as it is spelled, or one of your own
+    /// ([`Normalizer::with_ring`](crate::Normalizer::with_ring)).
+    pub const RING: Profile = Profile {
+        name: "ring",
+        version: 1,
+        summary: "the rule of mediawiki for the bytes that --ring lists, and no others",
+        system: System::Ring(&ring::PLAIN),
+        switchable: Switches::NONE,
+        ..Profile::SCHEME
+    };
+
+    /// The rungs of RFC 3986 section 6.2, finest first: each merges all that the one before merges.
+    pub const LADDER: &'static [&'static Profile] = &[
+        &Profile::STRING,
+        &Profile::SYNTAX,
+        &Profile::SCHEME,
+        &Profile::CRAWL,
+        &Profile::AGGRESSIVE,
+    ];
+
+    /// Every built-in profile: the ladder, finest first, then the others.
+    pub const ALL: &'static [&'static Profile] = &[
+        &Profile::STRING,
+        &Profile::SYNTAX,
+        &Profile::SCHEME,
+        &Profile::CRAWL,
+        &Profile::AGGRESSIVE,
+        &Profile::IA,
+        &Profile::WHATWG,
+        &Profile::SANITIZE,
+        &Profile::SERVLET,
+        &Profile::MEDIAWIKI,
+        &Profile::RESTBASE,
+        &Profile::UPLOAD,
+        &Profile::RING,
+    ];
+
+    /// The built-in profile of this name: `crawl`, or `crawl@1` to insist on a version.
+    pub fn named(name: &str) -> Option<&'static Profile> {
+        let (name, version) = match name.split_once('@') {
+            Some((name, version)) => (name, Some(version)),
+            None => (name, None),
+        };
+        let profile = Self::ALL.iter().find(|profile| profile.name == name)?;
+        version.is_none_or(|version| version == profile.version.to_string()).then_some(*profile)
+    }
+
+    /// The name without its version.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The version of the rules, from 1.
+    pub const fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// The codes of the checks that
+    /// [`Normalizer::with_allowed`](crate::Normalizer::with_allowed) can switch off.
+    pub const fn checks(&self) -> Codes {
+        self.checks
+    }
+
+    /// The switches that are on.
+    pub const fn switches(&self) -> Switches {
+        self.switches
+    }
+
+    /// The switches that [`Normalizer::with_switches`](crate::Normalizer::with_switches) and
+    /// [`Normalizer::without_switches`](crate::Normalizer::without_switches) can turn.
+    pub const fn switchable(&self) -> Switches {
+        self.switchable
+    }
+
+    /// Whether parameters of a query can be dropped under the profile.
+    pub(crate) fn takes_parameters(&self) -> bool {
+        self.switchable.contains(Switch::StripTracking)
+    }
+
+    /// Whether the default ports can be other ones under the profile.
+    #[cfg(feature = "profile-file")]
+    pub(crate) fn takes_ports(&self) -> bool {
+        self.schemes == Schemes::Known && self.archive.is_none() && self.system != System::Browser
+    }
+
+    /// What the profile does, in half a line.
+    pub const fn summary(&self) -> &'static str {
+        self.summary
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_is_found_by_name_and_by_its_own_version_only() {
+        for profile in Profile::ALL {
+            assert_eq!(Profile::named(profile.name()), Some(*profile));
+            let versioned = format!("{}@{}", profile.name(), profile.version());
+            assert_eq!(Profile::named(&versioned), Some(*profile));
+        }
+        for unknown in ["", "crawl@", "crawl@01", "crawl@1@1", "Crawl", "@1"] {
+            assert_eq!(Profile::named(unknown), None, "{unknown}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Decoder rings: for each of the 256 bytes of a path, whether it is written decoded or encoded.
+//!
+//! The rule is the one that Wikimedia's caches apply to a request's path, so that one purge clears
+//! all spellings of a page. RFC 3986 section 2.3 says of unreserved characters that both spellings
+//! are the same; of the reserved ones only a site knows, and a ring is what it knows.
+
+use std::fmt;
+
+use super::set::{AsciiSet, SUB_DELIMS, UNRESERVED};
+use crate::scan::Asked;
+
+/// What a ring does with a byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// Both spellings become the byte itself.
+    Decode,
+    /// Both spellings become the triplet.
+    Encode,
+    /// Each spelling stays what it is.
+    Leave,
+}
+
+/// A table that says for each byte of a path whether it is decoded, encoded, or left as it is spelled.
+///
+/// Unreserved characters are always decoded, what no URL may hold is always encoded, `?` and `#` are
+/// always left. The sixteen other reserved characters are for the ring to choose.
+///
+/// ```
+/// use uniqurl::{Normalizer, Outcome, Profile, Ring};
+///
+/// let ring = Ring::parse("decode=2F,3A encode=21").unwrap();
+/// let normalizer = Normalizer::new(&Profile::RING).with_ring(ring).unwrap();
+/// let mut out = Vec::new();
+/// assert_eq!(normalizer.normalize(b"/a%2fb%3Ac!%40", &mut out), Outcome::Canonical);
+/// assert_eq!(out, b"/a/b:c%21%40");
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Ring {
+    acts: [Act; 256],
+    /// The bytes of a clean URL that it encodes, the percent sign among them.
+    encoded: Asked,
+}
+
+/// The reserved characters of RFC 3986 section 2.2 without `?` and `#`, which end a path.
+pub(crate) const CUSTOMIZABLE: AsciiSet = SUB_DELIMS.or(AsciiSet::of(b":/[]@"));
+
+/// The rule alone: every reserved character is left as it is spelled.
+pub(crate) const PLAIN: Ring = Ring::built_in(b"", b"");
+/// Titles of MediaWiki pages. A slash is a slash however it is spelled.
+pub(crate) const MEDIAWIKI: Ring = Ring::built_in(b":/@!$()*,;", b"[]&'+=");
+/// Paths of RESTBase, where an encoded slash is part of a title and no separator.
+pub(crate) const RESTBASE: Ring = Ring::built_in(b":@!$()*,;", b"[]&'+=");
+/// Names of uploaded files.
+pub(crate) const UPLOAD: Ring = Ring::built_in(b"/", b":[]@!$&'()*+,;=");
+
+/// Why two lists make no ring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RingError {
+    /// The byte is in both lists.
+    Both(u8),
+    /// The byte is not one that a ring may choose for.
+    NotCustomizable(u8),
+    /// The text is not `decode=HEX,... encode=HEX,...`; this is the offset of the trouble in it.
+    Syntax(usize),
+}
+
+impl Ring {
+    /// A ring that decodes and encodes these bytes.
+    ///
+    /// # Errors
+    ///
+    /// A byte is in both lists, or is not one of ``: / [ ] @ ! $ & ' ( ) * + , ; =``.
+    pub const fn new(decode: &[u8], encode: &[u8]) -> Result<Self, RingError> {
+        let mut acts = [Act::Leave; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            let b = byte as u8;
+            if UNRESERVED.contains(b) {
+                acts[byte] = Act::Decode;
+            } else if !CUSTOMIZABLE.contains(b) && b != b'?' && b != b'#' {
+                acts[byte] = Act::Encode;
+            }
+            byte += 1;
+        }
+        let mut i = 0;
+        while i < decode.len() {
+            if !CUSTOMIZABLE.contains(decode[i]) {
+                return Err(RingError::NotCustomizable(decode[i]));
+            }
+            acts[decode[i] as usize] = Act::Decode;
+            i += 1;
+        }
+        let mut i = 0;
+        while i < encode.len() {
+            if !CUSTOMIZABLE.contains(encode[i]) {
+                return Err(RingError::NotCustomizable(encode[i]));
+            }
+            if matches!(acts[encode[i] as usize], Act::Decode) {
+                return Err(RingError::Both(encode[i]));
+            }
+            acts[encode[i] as usize] = Act::Encode;
+            i += 1;
+        }
+        let mut encoded = AsciiSet::of(b"");
+        let mut byte = 0;
+        while byte < 128 {
+            if matches!(acts[byte], Act::Encode) {
+                encoded = encoded.or(AsciiSet::of(&[byte as u8]));
+            }
+            byte += 1;
+        }
+        Ok(Self { acts, encoded: Asked::new(encoded) })
+    }
+
+    /// A ring whose lists are proven disjoint when this is compiled.
+    const fn built_in(decode: &[u8], encode: &[u8]) -> Self {
+        match Self::new(decode, encode) {
+            Ok(ring) => ring,
+            Err(_) => panic!("the lists of a built-in ring are disjoint and customizable"),
+        }
+    }
+
+    /// Reads `decode=2F,3A encode=21,24`: bytes in hexadecimal, either list alone or neither.
+    ///
+    /// # Errors
+    ///
+    /// The text is not of this form, or the lists make no ring.
+    ///
+    /// ```
+    /// use uniqurl::{Ring, RingError};
+    ///
+    /// assert_eq!(Ring::parse("decode=2F encode=21,2f"), Err(RingError::Both(b'/')));
+    /// assert_eq!(Ring::parse("decode=41"), Err(RingError::NotCustomizable(b'A')));
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, RingError> {
+        let (mut decode, mut encode) = (None, None);
+        let mut at = 0;
+        for word in text.split(' ') {
+            let start = at;
+            at += word.len() + 1;
+            if word.is_empty() {
+                continue;
+            }
+            let (list, digits) = match word.split_once('=') {
+                Some(("decode", digits)) => (&mut decode, digits),
+                Some(("encode", digits)) => (&mut encode, digits),
+                _ => return Err(RingError::Syntax(start)),
+            };
+            let bytes = hex_list(digits).map_err(|i| RingError::Syntax(start + 7 + i))?;
+            if list.replace(bytes).is_some() {
+                return Err(RingError::Syntax(start));
+            }
+        }
+        Self::new(&decode.unwrap_or_default(), &encode.unwrap_or_default())
+    }
+
+    /// The bytes of a URL that the scanner has to look for.
+    pub(crate) fn encoded(&self) -> &Asked {
+        &self.encoded
+    }
+
+    #[inline]
+    pub(crate) fn act(&self, byte: u8) -> Act {
+        self.acts[byte as usize]
+    }
+
+    /// The customizable bytes that the ring decodes, and those that it encodes, in order.
+    #[cfg(feature = "profile-file")]
+    pub(crate) fn lists(&self) -> [Vec<u8>; 2] {
+        [Act::Decode, Act::Encode].map(|act| self.bytes(act).collect())
+    }
+
+    /// The customizable bytes that the ring treats like this, in order.
+    fn bytes(&self, act: Act) -> impl Iterator<Item = u8> {
+        (0..=255).filter(move |&byte| CUSTOMIZABLE.contains(byte) && self.act(byte) == act)
+    }
+}
+
+/// The bytes of `2F,3A`, or the offset of what is none.
+fn hex_list(digits: &str) -> Result<Vec<u8>, usize> {
+    if digits.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut at = 0;
+    let mut bytes = Vec::new();
+    for pair in digits.split(',') {
+        let is_hex = pair.len() == 2 && pair.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let byte = u8::from_str_radix(pair, 16).ok().filter(|_| is_hex).ok_or(at)?;
+        bytes.push(byte);
+        at += pair.len() + 1;
+    }
+    Ok(bytes)
+}
+
+/// As [`Ring::parse`] reads it.
+impl fmt::Display for Ring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, act) in [("decode=", Act::Decode), (" encode=", Act::Encode)] {
+            f.write_str(name)?;
+            for (i, byte) in self.bytes(act).enumerate() {
+                write!(f, "{}{byte:02X}", if i == 0 { "" } else { "," })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Ring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ring({self})")
+    }
+}
+
+impl fmt::Display for RingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = |byte: u8| byte.escape_ascii();
+        match *self {
+            RingError::Both(byte) => {
+                write!(f, "byte {byte:02X} ({}) is to be decoded and encoded", named(byte))
+            }
+            RingError::NotCustomizable(byte) => write!(
+                f,
+                "byte {byte:02X} ({}) is not for a ring to choose; the bytes that are: \
+                 : / [ ] @ ! $ & ' ( ) * + , ; =",
+                named(byte)
+            ),
+            RingError::Syntax(at) => {
+                write!(f, "not of the form decode=2F,3A encode=21,24 from byte {at} on")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RingError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exactly_sixteen_bytes_are_customizable() {
+        let customizable = (0..=255u8).filter(|byte| Ring::new(&[*byte], b"").is_ok());
+        assert_eq!(customizable.count(), 16);
+        for byte in 0..=255u8 {
+            let error = RingError::NotCustomizable(byte);
+            match Ring::new(b"", &[byte]) {
+                Ok(ring) => assert_eq!(ring.act(byte), Act::Encode),
+                Err(refused) => assert_eq!(refused, error),
+            }
+        }
+    }
+
+    #[test]
+    fn every_pair_of_lists_that_overlaps_is_refused_by_the_byte() {
+        for byte in (0..=255u8).filter(|byte| CUSTOMIZABLE.contains(*byte)) {
+            let other = if byte == b'/' { b':' } else { b'/' };
+            assert_eq!(Ring::new(&[other, byte], &[byte]), Err(RingError::Both(byte)));
+            let message = RingError::Both(byte).to_string();
+            assert!(message.contains(&format!("{byte:02X}")), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_ring_reads_what_it_shows() {
+        for ring in [PLAIN, MEDIAWIKI, RESTBASE, UPLOAD] {
+            assert_eq!(Ring::parse(&ring.to_string()), Ok(ring));
+        }
+        assert_eq!(Ring::parse("encode=21"), Ok(Ring::new(b"", b"!").unwrap()));
+        assert_eq!(Ring::parse(" decode=2f,2F "), Ok(Ring::new(b"/", b"").unwrap()));
+        assert_eq!(Ring::parse(""), Ok(PLAIN));
+    }
+
+    #[test]
+    fn what_is_no_ring_is_refused_with_its_place() {
+        for (text, at) in [
+            ("decode", 0),
+            ("decode=2", 7),
+            ("decode=2F,", 10),
+            ("decode=2F,+1", 10),
+            ("decode=2F encod=21", 10),
+            ("decode=2F decode=3A", 10),
+            ("decode=2F,3A\tencode=21", 10),
+        ] {
+            assert_eq!(Ring::parse(text), Err(RingError::Syntax(at)), "{text}");
+        }
+    }
+}

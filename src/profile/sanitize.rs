@@ -1,0 +1,21 @@
+//! What `sanitize` refuses: spellings and parts that RFC 3986 section 7 warns of.
+
+use crate::url::{Code, Codes};
+
+/// The refusals. Each can be switched off.
+pub(crate) const CHECKS: Codes = Codes::of(&[
+    Code::EncodedUnreserved,
+    Code::EncodedDotSegment,
+    Code::EncodedSlash,
+    Code::EncodedBackslash,
+    Code::Nul,
+    Code::Control,
+    Code::DoubleEncoding,
+    Code::OverlongUtf8,
+    Code::RareIpv4,
+    Code::Userinfo,
+    Code::WellKnownPort,
+]);
+
+/// Ports below this one are given to services by the registry, and often trusted for it.
+pub(crate) const FIRST_FREE_PORT: u16 = 1024;

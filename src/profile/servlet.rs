@@ -1,0 +1,22 @@
+//! What `servlet` checks and writes: Jakarta Servlet 6.1 section 3.5.2.
+
+use super::set::{AsciiSet, PCHAR};
+use crate::url::{Code, Codes};
+
+/// Why a container refuses a path, step 10. Each check can be switched off, as containers may.
+pub(crate) const CHECKS: Codes = Codes::of(&[
+    Code::Fragment,
+    Code::Decode,
+    Code::NoLeadingSlash,
+    Code::LeadingDotDot,
+    Code::EncodedSlash,
+    Code::DotSegmentParameter,
+    Code::EncodedDotSegment,
+    Code::EmptySegmentBeforeDotDot,
+    Code::EmptySegmentParameter,
+    Code::Backslash,
+    Code::Control,
+]);
+
+/// What stands as itself in a segment of the canonical form. A semicolon would start a parameter.
+pub(crate) const SEGMENT: AsciiSet = PCHAR.without(AsciiSet::of(b";"));

@@ -1,0 +1,181 @@
+//! What can be turned on and off beside a profile.
+
+use std::fmt;
+
+/// A set of switches.
+///
+/// ```
+/// use uniqurl::{Profile, Switch};
+///
+/// let on = Profile::AGGRESSIVE.switches();
+/// assert!(on.contains(Switch::SortQuery) && !on.contains(Switch::DropQuery));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Switches(u16);
+
+const _: () = assert!(Switch::ALL.len() <= 16, "a set of switches is one word");
+
+impl Switches {
+    /// No switch.
+    pub const NONE: Switches = Switches(0);
+
+    /// The set of exactly these switches.
+    pub const fn of(switches: &[Switch]) -> Self {
+        let mut bits = 0;
+        let mut i = 0;
+        while i < switches.len() {
+            bits |= 1 << switches[i] as u8;
+            i += 1;
+        }
+        Self(bits)
+    }
+
+    /// Whether the switch is in the set.
+    #[inline]
+    pub const fn contains(self, switch: Switch) -> bool {
+        self.0 >> switch as u8 & 1 == 1
+    }
+
+    /// Whether the set holds no switch.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The switches of either set.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The switches of both sets.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The switches of this set that are not in `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// The switches, in the order of [`Switch::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Switch> + Clone {
+        Switch::ALL.iter().copied().filter(move |switch| self.contains(*switch))
+    }
+}
+
+impl From<Switch> for Switches {
+    fn from(switch: Switch) -> Self {
+        Self::of(&[switch])
+    }
+}
+
+impl FromIterator<Switch> for Switches {
+    fn from_iter<I: IntoIterator<Item = Switch>>(switches: I) -> Self {
+        switches.into_iter().fold(Self::NONE, |set, switch| set.or(switch.into()))
+    }
+}
+
+/// The names between commas, as the command's options take them.
+impl fmt::Display for Switches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, switch) in self.iter().enumerate() {
+            write!(f, "{}{}", if i == 0 { "" } else { "," }, switch.name())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Switches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter().map(Switch::name)).finish()
+    }
+}
+
+macro_rules! switches {
+    ($($variant:ident $name:literal $sentence:literal)*) => {
+        /// Something that a profile may do or leave undone
+        /// ([`Normalizer::with_switches`](crate::Normalizer::with_switches)).
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        #[repr(u8)]
+        pub enum Switch {
+            $(#[doc = concat!("`", $name, "`: ", $sentence, ".")] $variant,)*
+        }
+
+        impl Switch {
+            /// Every switch, in the order in which their steps act.
+            pub const ALL: &[Switch] = &[$(Switch::$variant),*];
+
+            /// The name, as options and profile files have it.
+            pub const fn name(self) -> &'static str {
+                match self { $(Switch::$variant => $name),* }
+            }
+
+            /// The switch of this name.
+            pub fn named(name: &str) -> Option<Switch> {
+                Switch::ALL.iter().copied().find(|switch| switch.name() == name)
+            }
+
+            /// What it does while it is on, in a few words.
+            pub const fn sentence(self) -> &'static str {
+                match self { $(Switch::$variant => $sentence),* }
+            }
+        }
+    };
+}
+
+switches! {
+    KeepUserinfo "keep-userinfo" "credentials stay"
+    KeepFragment "keep-fragment" "the fragment stays"
+    FoldScheme "fold-scheme" "https becomes http where no port is left"
+    StripWww "strip-www" "www. goes from the front of a host while two labels remain"
+    LowerPath "lower-path" "the path goes to lower case, but for triplets"
+    SqueezeSlashes "squeeze-slashes" "empty segments of the path go"
+    StripSession "strip-session" "session ids go from path and query"
+    StripIndex "strip-index" "index.html and kin go from the end of the path"
+    StripTrailingSlash "strip-trailing-slash" "slashes at the end of the path go, but for the root"
+    DropQuery "drop-query" "the query goes"
+    StripTracking "strip-tracking" "parameters of the tracking list go"
+    SqueezeQuery "squeeze-query" "empty queries and blank parameters go"
+    SortQuery "sort-query" "parameters are sorted by name, equal ones in the order they came in"
+    KeepEmptySegments "keep-empty-segments" "empty segments of a servlet's path stay"
+}
+
+/// What the profiles keep that compare URLs as identifiers.
+pub(crate) const KEPT: Switches = Switches::of(&[Switch::KeepUserinfo, Switch::KeepFragment]);
+
+/// The steps that act on what a rung of the ladder made of a URL.
+pub(crate) const STEPS: Switches = Switches::of(&[
+    Switch::FoldScheme,
+    Switch::StripWww,
+    Switch::LowerPath,
+    Switch::SqueezeSlashes,
+    Switch::StripSession,
+    Switch::StripIndex,
+    Switch::StripTrailingSlash,
+    Switch::DropQuery,
+    Switch::StripTracking,
+    Switch::SqueezeQuery,
+    Switch::SortQuery,
+]);
+
+/// What `aggressive` does beside `crawl`. What is left out costs more than it finds: whole queries,
+/// the case of paths, and a scheme that a URL cannot be fetched without.
+pub(crate) const AGGRESSIVE: Switches =
+    STEPS.without(Switches::of(&[Switch::DropQuery, Switch::LowerPath, Switch::FoldScheme]));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_switch_is_found_by_its_name() {
+        for switch in Switch::ALL {
+            assert_eq!(Switch::named(switch.name()), Some(*switch));
+            assert!(Switches::from(*switch).iter().eq([*switch]));
+        }
+        assert_eq!(Switch::named("Sort-Query"), None);
+    }
+}

@@ -1,0 +1,331 @@
+//! A URI in its components (RFC 3986 section 3), and put together again (section 5.3).
+
+use super::characters::Component;
+use super::error::{Error, ErrorKind};
+use super::percent::encode_component;
+use crate::profile::set::ALPHA;
+use crate::url::{Parts, is_literal};
+
+/// The components of a URI or a relative reference, as they stand; nothing is decoded.
+///
+/// Absent and empty are different (section 5.3): `None` has no delimiter, an empty component has.
+///
+/// ```
+/// use uniqurl::uri::Uri;
+///
+/// let uri = Uri::split(b"foo://me@example.com:8042/over/there?name=ferret#nose");
+/// assert_eq!(uri.scheme, Some(&b"foo"[..]));
+/// let authority = uri.authority.unwrap();
+/// assert_eq!(authority.userinfo, Some(&b"me"[..]));
+/// assert_eq!(authority.host, b"example.com");
+/// assert_eq!(authority.port, Some(&b"8042"[..]));
+/// assert_eq!(uri.path, b"/over/there");
+/// assert_eq!(uri.query, Some(&b"name=ferret"[..]));
+/// assert_eq!(uri.fragment, Some(&b"nose"[..]));
+/// ```
+///
+/// One can also be written down, and recomposed:
+///
+/// ```
+/// # use uniqurl::uri::Uri;
+/// let uri = Uri { scheme: Some(b"urn"), path: b"isbn:0451450523", ..Uri::default() };
+/// let mut out = Vec::new();
+/// uri.recompose(&mut out)?;
+/// assert_eq!(out, b"urn:isbn:0451450523");
+/// # Ok::<(), uniqurl::uri::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Uri<'a> {
+    /// What stands before the first `:`, without it (section 3.1). A reference without one is
+    /// relative.
+    pub scheme: Option<&'a [u8]>,
+    /// What stands after `//` (section 3.2).
+    pub authority: Option<Authority<'a>>,
+    /// The path, which is never absent (section 3.3).
+    pub path: &'a [u8],
+    /// What stands after the first `?` (section 3.4).
+    pub query: Option<&'a [u8]>,
+    /// What stands after the first `#` (section 3.5).
+    pub fragment: Option<&'a [u8]>,
+}
+
+/// The parts of an authority, as they stand (section 3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Authority<'a> {
+    /// What stands before the last `@` (section 3.2.1).
+    pub userinfo: Option<&'a [u8]>,
+    /// The host, a literal with its brackets (section 3.2.2).
+    pub host: &'a [u8],
+    /// What stands after the `:` that ends the host (section 3.2.3).
+    pub port: Option<&'a [u8]>,
+}
+
+impl<'a> Uri<'a> {
+    /// Splits a URI or a relative reference by the expression of Appendix B.
+    ///
+    /// ```
+    /// use uniqurl::uri::Uri;
+    ///
+    /// let reference = Uri::split(b"//example.com?");
+    /// assert_eq!(reference.scheme, None);
+    /// assert_eq!(reference.authority.unwrap().host, b"example.com");
+    /// assert_eq!((reference.path, reference.query), (&b""[..], Some(&b""[..])));
+    /// ```
+    ///
+    /// It has an answer for all bytes, since it checks none of them: `1:x` has the scheme `1`. A
+    /// [`Normalizer`](crate::Normalizer) of the profile `syntax` says whether a URI keeps to the
+    /// grammar. [`Uri::recompose`] gives the same bytes back.
+    pub fn split(uri: &'a [u8]) -> Self {
+        let Parts { scheme, authority, path, query, fragment, .. } = Parts::split(uri);
+        Self { scheme, authority: authority.map(Authority::split), path, query, fragment }
+    }
+
+    /// Appends the components with their delimiters (section 5.3), none of them changed.
+    ///
+    /// ```
+    /// use uniqurl::uri::Uri;
+    ///
+    /// let mut uri = Uri::split(b"http://example.com/a b?q#f");
+    /// uri.fragment = None;
+    /// let mut out = Vec::new();
+    /// uri.recompose(&mut out)?;
+    /// assert_eq!(out, b"http://example.com/a b?q");
+    /// # Ok::<(), uniqurl::uri::Error>(())
+    /// ```
+    ///
+    /// What [`Uri::split`] made comes out as the bytes it was made from. Two paths would read as
+    /// something else, and get a dot segment in front that means nothing (sections 3.3 and 4.2): `/.`
+    /// where there is no authority and the path begins with `//`, which would be a host; `./` where
+    /// there is neither scheme nor authority and a `:` in the first segment would end a scheme.
+    ///
+    /// ```
+    /// # use uniqurl::uri::Uri;
+    /// let mut out = Vec::new();
+    /// Uri { path: b"c:d", ..Uri::default() }.recompose(&mut out)?;
+    /// assert_eq!(out, b"./c:d");
+    /// # Ok::<(), uniqurl::uri::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A component that would not be read back as it is, only possible where it was not split off:
+    /// [`ErrorKind::Delimiter`], [`ErrorKind::EmptyScheme`], [`ErrorKind::RootlessPath`].
+    pub fn recompose(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.check_delimiters()?;
+        if let Some(scheme) = self.scheme {
+            out.extend_from_slice(scheme);
+            out.push(b':');
+        }
+        if let Some(authority) = self.authority {
+            out.extend_from_slice(b"//");
+            if let Some(userinfo) = authority.userinfo {
+                out.extend_from_slice(userinfo);
+                out.push(b'@');
+            }
+            out.extend_from_slice(authority.host);
+            if let Some(port) = authority.port {
+                out.push(b':');
+                out.extend_from_slice(port);
+            }
+        }
+        if self.reads_as_authority() {
+            out.extend_from_slice(b"/.");
+        } else if self.reads_as_scheme(1) {
+            out.extend_from_slice(b"./");
+        }
+        out.extend_from_slice(self.path);
+        for (delimiter, component) in [(b'?', self.query), (b'#', self.fragment)] {
+            if let Some(component) = component {
+                out.push(delimiter);
+                out.extend_from_slice(component);
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the URI with every byte as a triplet that its component does not allow (section 2.4).
+    ///
+    /// ```
+    /// use uniqurl::uri::{Authority, Uri};
+    ///
+    /// let uri = Uri {
+    ///     scheme: Some(b"http"),
+    ///     authority: Some(Authority { host: b"cities", ..Authority::default() }),
+    ///     path: "/örebro".as_bytes(),
+    ///     query: Some(b"foo bar"),
+    ///     ..Uri::default()
+    /// };
+    /// let mut out = Vec::new();
+    /// uri.recompose_encoded(&mut out)?;
+    /// assert_eq!(out, b"http://cities/%C3%B6rebro?foo%20bar");
+    /// # Ok::<(), uniqurl::uri::Error>(())
+    /// ```
+    ///
+    /// The result keeps to the grammar of Appendix A. Triplets stay as they are, and a `%` that
+    /// starts none becomes `%25`; data that may hold triplets by chance is for [`quote`] first. The
+    /// delimiters inside a component (`/` in a path, `&` in a query) are allowed there and stay. A
+    /// host in brackets that is no IP literal is encoded like a name. The guards of
+    /// [`Uri::recompose`] hold.
+    ///
+    /// [`quote`]: super::quote()
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Byte`] in a scheme or a port, which have no triplets;
+    /// [`ErrorKind::EmptyScheme`]; [`ErrorKind::RootlessPath`].
+    pub fn recompose_encoded(&self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.check_unencodable()?;
+        if let Some(scheme) = self.scheme {
+            out.extend_from_slice(scheme);
+            out.push(b':');
+        }
+        if let Some(authority) = self.authority {
+            out.extend_from_slice(b"//");
+            if let Some(userinfo) = authority.userinfo {
+                encode_component(userinfo, Component::Userinfo.set(), out);
+                out.push(b'@');
+            }
+            match authority.host {
+                [b'[', .., b']'] if is_literal(authority.host) => {
+                    out.extend_from_slice(authority.host);
+                }
+                name => encode_component(name, Component::RegName.set(), out),
+            }
+            if let Some(port) = authority.port {
+                out.push(b':');
+                out.extend_from_slice(port);
+            }
+        }
+        if self.reads_as_authority() {
+            out.extend_from_slice(b"/.");
+        } else if self.reads_as_scheme(0) {
+            // `path-noscheme` has no colon in its first segment, not even as its first byte.
+            out.extend_from_slice(b"./");
+        }
+        encode_component(self.path, Component::Path.set(), out);
+        for (delimiter, component) in [(b'?', self.query), (b'#', self.fragment)] {
+            if let Some(component) = component {
+                out.push(delimiter);
+                encode_component(component, Component::Query.set(), out);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the path would be read as an authority and what follows it (section 3.3: "if a URI
+    /// does not contain an authority component, then the path cannot begin with two slash
+    /// characters").
+    fn reads_as_authority(&self) -> bool {
+        self.authority.is_none() && self.path.starts_with(b"//")
+    }
+
+    /// Whether a colon at offset `from` or later is in the path's first segment, and would be read
+    /// as the end of a scheme (section 4.2).
+    fn reads_as_scheme(&self, from: usize) -> bool {
+        let delimiter = self.path.iter().position(|byte| matches!(byte, b':' | b'/'));
+        self.scheme.is_none()
+            && self.authority.is_none()
+            && delimiter.is_some_and(|at| self.path[at] == b':' && at >= from)
+    }
+
+    fn check_delimiters(&self) -> Result<(), Error> {
+        if let Some(scheme) = self.scheme {
+            ends_at(scheme, b":/?#", Component::Scheme)?;
+        }
+        if let Some(authority) = &self.authority {
+            authority.check_delimiters()?;
+        }
+        ends_at(self.path, b"?#", Component::Path)?;
+        if let Some(query) = self.query {
+            ends_at(query, b"#", Component::Query)?;
+        }
+        self.check_structure()
+    }
+
+    fn check_unencodable(&self) -> Result<(), Error> {
+        if let Some(scheme) = self.scheme {
+            let allows = |(i, byte): (usize, &u8)| {
+                if i == 0 { ALPHA.contains(*byte) } else { Component::Scheme.set().contains(*byte) }
+            };
+            if let Some(at) = scheme.iter().enumerate().position(|pair| !allows(pair)) {
+                return Err(Error::new(at, ErrorKind::Byte(Component::Scheme)));
+            }
+        }
+        if let Some(port) = self.authority.and_then(|authority| authority.port)
+            && let Some(at) = port.iter().position(|byte| !byte.is_ascii_digit())
+        {
+            return Err(Error::new(at, ErrorKind::Byte(Component::Port)));
+        }
+        self.check_structure()
+    }
+
+    fn check_structure(&self) -> Result<(), Error> {
+        if self.scheme.is_some_and(<[u8]>::is_empty) {
+            return Err(Error::new(0, ErrorKind::EmptyScheme));
+        }
+        if self.authority.is_some() && !matches!(self.path.first(), None | Some(b'/')) {
+            return Err(Error::new(0, ErrorKind::RootlessPath));
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Authority<'a> {
+    /// Splits an authority, which has no `//` in front.
+    ///
+    /// ```
+    /// use uniqurl::uri::Authority;
+    ///
+    /// let authority = Authority::split(b"user:pass@[2001:db8::7]:80");
+    /// assert_eq!(authority.userinfo, Some(&b"user:pass"[..]));
+    /// assert_eq!(authority.host, b"[2001:db8::7]");
+    /// assert_eq!(authority.port, Some(&b"80"[..]));
+    /// ```
+    ///
+    /// Nothing is checked. What the grammar of section 3.2 leaves open is read so that no part of the
+    /// userinfo is taken for a host: the last `@` ends the userinfo. The first `:` ends the host, in a
+    /// literal the first one after its bracket; where the bracket never closes, all of it is the host.
+    pub fn split(authority: &'a [u8]) -> Self {
+        let (userinfo, host_port) = match authority.iter().rposition(|byte| *byte == b'@') {
+            Some(at) => (Some(&authority[..at]), &authority[at + 1..]),
+            None => (None, authority),
+        };
+        let end = host_end(host_port);
+        let port = (end < host_port.len()).then(|| &host_port[end + 1..]);
+        Self { userinfo, host: &host_port[..end], port }
+    }
+
+    fn check_delimiters(&self) -> Result<(), Error> {
+        if let Some(userinfo) = self.userinfo {
+            ends_at(userinfo, b"/?#", Component::Userinfo)?;
+        }
+        ends_at(self.host, b"/?#@", Component::Host)?;
+        let end = host_end(self.host);
+        let open = self.host.first() == Some(&b'[') && !self.host.contains(&b']');
+        if end < self.host.len() || (open && self.port.is_some()) {
+            let at = if end < self.host.len() { end } else { 0 };
+            return Err(Error::new(at, ErrorKind::Delimiter(Component::Host)));
+        }
+        ends_at(self.port.unwrap_or_default(), b"/?#@", Component::Port)
+    }
+}
+
+/// Where the host of `host_port` ends: at the `:` before the port, or with it.
+fn host_end(host_port: &[u8]) -> usize {
+    let literal = match host_port.first() {
+        Some(b'[') => host_port.iter().position(|byte| *byte == b']').unwrap_or(host_port.len()),
+        _ => 0,
+    };
+    host_port[literal..]
+        .iter()
+        .position(|byte| *byte == b':')
+        .map_or(host_port.len(), |found| literal + found)
+}
+
+/// Refuses a component that holds one of the delimiters which end it.
+fn ends_at(bytes: &[u8], delimiters: &[u8], component: Component) -> Result<(), Error> {
+    match bytes.iter().position(|byte| delimiters.contains(byte)) {
+        Some(at) => Err(Error::new(at, ErrorKind::Delimiter(component))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,122 @@
+//! Percent-encoding of data (RFC 3986 section 2).
+
+use super::error::{Error, ErrorKind};
+use crate::profile::set;
+use crate::url::{Triplet, push_triplet};
+
+/// Appends `encoded` with every triplet decoded, once (sections 2.1 and 2.4).
+///
+/// ```
+/// use uniqurl::uri::{ErrorKind, percent_decode};
+///
+/// let mut out = Vec::new();
+/// percent_decode(b"/%F6re%26bro%20%2541", &mut out)?;
+/// assert_eq!(out, b"/\xF6re&bro %41");
+///
+/// let error = percent_decode(b"a%4", &mut out).unwrap_err();
+/// assert_eq!((error.at, error.kind), (1, ErrorKind::Escape));
+/// # Ok::<(), uniqurl::uri::Error>(())
+/// ```
+///
+/// Decode a component after the URI was split, never the URI: a decoded byte may be a delimiter
+/// (section 2.4). What comes out is bytes, UTF-8 or not; `transcode` (a feature)
+/// brings triplets of another charset to UTF-8.
+///
+/// # Errors
+///
+/// [`ErrorKind::Escape`] at a `%` that starts no triplet, also near the end.
+pub fn percent_decode(encoded: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    let length = out.len();
+    let mut run = 0;
+    let mut from = 0;
+    while let Some(found) = memchr::memchr(b'%', &encoded[from..]) {
+        let at = from + found;
+        let Some(triplet) = Triplet::read(&encoded[at..]) else {
+            out.truncate(length);
+            return Err(Error::new(at, ErrorKind::Escape));
+        };
+        out.extend_from_slice(&encoded[run..at]);
+        out.push(triplet.value);
+        from = at + 3;
+        run = from;
+    }
+    out.extend_from_slice(&encoded[run..]);
+    Ok(())
+}
+
+/// Appends `data` with every byte as a triplet that is neither unreserved nor in `safe`
+/// (section 2.4: "when a URI is produced from its component parts").
+///
+/// ```
+/// use uniqurl::uri::{Component, allowed_characters, quote};
+///
+/// let mut out = Vec::new();
+/// quote(b"a/b c", b"", &mut out);
+/// assert_eq!(out, b"a%2Fb%20c");
+///
+/// // What the grammar of a path allows stays.
+/// out.clear();
+/// quote(b"a/b c", allowed_characters(Component::Path), &mut out);
+/// assert_eq!(out, b"a/b%20c");
+/// ```
+///
+/// [`unquote`] gives `data` back, whatever `safe` is: `%` is always encoded, and so is every byte of
+/// 0x80 or above. So do not quote what is quoted already; [`Uri::recompose_encoded`] leaves triplets
+/// alone.
+///
+/// [`Uri::recompose_encoded`]: super::Uri::recompose_encoded
+pub fn quote(data: &[u8], safe: &[u8], out: &mut Vec<u8>) {
+    let mut stays = [false; 256];
+    for &byte in super::UNRESERVED.iter().chain(safe) {
+        stays[byte as usize] = byte < 0x80 && byte != b'%';
+    }
+    encode_unless(data, |byte| stays[byte as usize], out);
+}
+
+/// Appends what [`quote`] was given: the same as [`percent_decode`], under the name of the pair.
+///
+/// ```
+/// use uniqurl::uri::unquote;
+///
+/// let mut out = Vec::new();
+/// unquote(b"a%2Fb%20c", &mut out)?;
+/// assert_eq!(out, b"a/b c");
+/// # Ok::<(), uniqurl::uri::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`ErrorKind::Escape`] at a `%` that starts no triplet (section 2.1); `quote` makes none.
+pub fn unquote(quoted: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    percent_decode(quoted, out)
+}
+
+/// Appends `data`, every byte as a triplet that does not stay as it is.
+pub(super) fn encode_unless(data: &[u8], stays: impl Fn(u8) -> bool, out: &mut Vec<u8>) {
+    for &byte in data {
+        if stays(byte) {
+            out.push(byte);
+        } else {
+            push_triplet(byte, out);
+        }
+    }
+}
+
+/// Appends a component: its triplets and the bytes of `allowed` as they are, every other byte as a
+/// triplet.
+pub(super) fn encode_component(component: &[u8], allowed: set::AsciiSet, out: &mut Vec<u8>) {
+    let mut i = 0;
+    while let Some(&byte) = component.get(i) {
+        if byte == b'%' && Triplet::read(&component[i..]).is_some() {
+            out.extend_from_slice(&component[i..i + 3]);
+            i += 3;
+            continue;
+        }
+        if allowed.contains(byte) {
+            out.push(byte);
+        } else {
+            push_triplet(byte, out);
+        }
+        i += 1;
+    }
+}

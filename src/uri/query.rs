@@ -1,0 +1,127 @@
+//! Queries as HTML forms write them: `application/x-www-form-urlencoded`, by the URL Standard.
+
+use std::borrow::Cow;
+
+use super::percent::encode_unless;
+use crate::url::Triplet;
+
+/// Appends the form encoding of `pairs` of names and values.
+///
+/// ```
+/// use uniqurl::uri::compose_query;
+///
+/// let mut query = Vec::new();
+/// compose_query([("foo bar", Some("1")), ("city", Some("örebro")), ("all", None)], &mut query);
+/// assert_eq!(query, b"foo+bar=1&city=%C3%B6rebro&all");
+/// ```
+///
+/// ASCII letters and digits and `*-._` stay, a space is `+`, every other byte is a triplet (URL
+/// Standard section 5.2; it encodes the unreserved `~`, too). A value that is `None` has no `=`. A
+/// pair with neither name nor value is written `=`, since nothing at all would be no pair.
+///
+/// [`dissect_query`] reads it back. All of it is allowed in the query of RFC 3986 section 3.4. For a
+/// query that is no form, [`quote`](super::quote()) is right: there a space is `%20`.
+pub fn compose_query<N, V>(pairs: impl IntoIterator<Item = (N, Option<V>)>, out: &mut Vec<u8>)
+where
+    N: AsRef<[u8]>,
+    V: AsRef<[u8]>,
+{
+    for (i, (name, value)) in pairs.into_iter().enumerate() {
+        if i > 0 {
+            out.push(b'&');
+        }
+        let name = name.as_ref();
+        encode(name, out);
+        if value.is_some() || name.is_empty() {
+            out.push(b'=');
+        }
+        if let Some(value) = value {
+            encode(value.as_ref(), out);
+        }
+    }
+}
+
+fn encode(text: &[u8], out: &mut Vec<u8>) {
+    let mut words = text.split(|byte| *byte == b' ');
+    let stays = |byte: u8| byte.is_ascii_alphanumeric() || b"*-._".contains(&byte);
+    encode_unless(words.next().unwrap_or_default(), stays, out);
+    for word in words {
+        out.push(b'+');
+        encode_unless(word, stays, out);
+    }
+}
+
+/// The pairs of names and values in a form-encoded query, which has no `?` in front.
+///
+/// ```
+/// use uniqurl::uri::dissect_query;
+///
+/// let mut pairs = dissect_query(b"foo+bar=1&&city=%C3%B6rebro&all");
+/// let (name, value) = pairs.next().unwrap();
+/// assert_eq!((&*name, value.as_deref()), (&b"foo bar"[..], Some(&b"1"[..])));
+/// let (name, value) = pairs.next().unwrap();
+/// assert_eq!((&*name, value.as_deref()), (&b"city"[..], Some("örebro".as_bytes())));
+/// // Without `=` there is no value; the URL Standard has no such state and calls it empty.
+/// let (name, value) = pairs.next().unwrap();
+/// assert_eq!((&*name, value), (&b"all"[..], None));
+/// assert!(pairs.next().is_none());
+/// ```
+///
+/// Pairs are split at `&` alone and at the first `=`; an empty pair is none. `+` is a space, and
+/// triplets are decoded; a `%` that starts none stays (URL Standard section 5.1). Every query has an
+/// answer, and bytes stay bytes: a name need not be UTF-8.
+pub fn dissect_query(query: &[u8]) -> DissectQuery<'_> {
+    DissectQuery { rest: query }
+}
+
+/// The iterator of [`dissect_query`].
+#[derive(Debug, Clone)]
+pub struct DissectQuery<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for DissectQuery<'a> {
+    /// Name and value; they borrow from the query where nothing in them was encoded.
+    type Item = (Cow<'a, [u8]>, Option<Cow<'a, [u8]>>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.rest.is_empty() {
+            let (pair, rest) = cut(self.rest, b'&');
+            self.rest = rest.unwrap_or_default();
+            if !pair.is_empty() {
+                let (name, value) = cut(pair, b'=');
+                return Some((decode(name), value.map(decode)));
+            }
+        }
+        None
+    }
+}
+
+/// What stands before and after the first `delimiter`.
+fn cut(bytes: &[u8], delimiter: u8) -> (&[u8], Option<&[u8]>) {
+    match memchr::memchr(delimiter, bytes) {
+        Some(at) => (&bytes[..at], Some(&bytes[at + 1..])),
+        None => (bytes, None),
+    }
+}
+
+fn decode(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr2(b'+', b'%', text).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut i = 0;
+    while let Some(&byte) = text.get(i) {
+        match if byte == b'%' { Triplet::read(&text[i..]) } else { None } {
+            Some(triplet) => {
+                out.push(triplet.value);
+                i += 3;
+            }
+            None => {
+                out.push(if byte == b'+' { b' ' } else { byte });
+                i += 1;
+            }
+        }
+    }
+    Cow::Owned(out)
+}

@@ -1,0 +1,65 @@
+//! References against a base, and dot segments (RFC 3986 section 5.2).
+
+use super::error::{Error, ErrorKind};
+use crate::url::{self, Parts};
+
+/// Appends the target URI of `reference`, read against `base` (section 5.2.2, strict).
+///
+/// ```
+/// use uniqurl::uri::resolve;
+///
+/// let mut target = Vec::new();
+/// resolve(b"http://a/b/c/d;p?q", b"../g?y#s", &mut target)?;
+/// assert_eq!(target, b"http://a/b/g?y#s");
+/// # Ok::<(), uniqurl::uri::Error>(())
+/// ```
+///
+/// Strict: a reference with a scheme is absolute, also where the base has the same one (`http:g` is
+/// `http:g`). Nothing is decoded and nothing checked, so `%2E%2E` is no dot segment here, and a bad
+/// byte passes; a [`Normalizer`](crate::Normalizer) with a base resolves and normalizes.
+///
+/// The target splits into what section 5.2.2 says. Where no component is an authority and the path
+/// starts with `//`, `/.` stands in front of it, or it would read as a host:
+///
+/// ```
+/// # use uniqurl::uri::resolve;
+/// let mut target = Vec::new();
+/// resolve(b"x:/a", b"/..//b", &mut target)?;
+/// assert_eq!(target, b"x:/.//b");
+/// # Ok::<(), uniqurl::uri::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`ErrorKind::RelativeBase`] where `base` has no scheme (section 5.1: a base is a URI, not a
+/// reference).
+pub fn resolve(base: &[u8], reference: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    let base = Parts::split(base);
+    if base.scheme.is_none() {
+        return Err(Error::new(0, ErrorKind::RelativeBase));
+    }
+    url::resolve(&base, &Parts::split(reference), out);
+    Ok(())
+}
+
+/// Appends `path` without its dot segments (section 5.2.4).
+///
+/// ```
+/// use uniqurl::uri::remove_dot_segments;
+///
+/// let mut path = Vec::new();
+/// remove_dot_segments(b"/a/b/c/./../../g", &mut path);
+/// assert_eq!(path, b"/a/g");
+///
+/// path.clear();
+/// remove_dot_segments(b"mid/content=5/../6", &mut path);
+/// assert_eq!(path, b"mid/6");
+/// ```
+///
+/// It is a step of [`resolve`]; on the path of a reference that was not resolved it loses what the
+/// dots meant (`../a` becomes `a`), and what it makes may begin with `//`.
+pub fn remove_dot_segments(path: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.extend_from_slice(path);
+    url::remove_from_any(out, start);
+}

@@ -1,0 +1,38 @@
+//! Bytes that are known to be canonical.
+
+use std::fmt;
+
+/// The canonical bytes of a URL.
+///
+/// Only a [`Normalizer`](crate::Normalizer) makes one, so what takes a `Canonical` cannot be given
+/// bytes that were not normalized. It borrows from the URL itself where that was clean, and otherwise
+/// from the buffer it was written to. It never holds a line feed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Canonical<'a>(&'a [u8]);
+
+impl<'a> Canonical<'a> {
+    #[inline]
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        debug_assert!(!bytes.contains(&b'\n'));
+        Self(bytes)
+    }
+
+    /// The bytes. Under every profile but `string` they are within 0x21-0x7E; under `whatwg` an opaque
+    /// path may hold 0x20 as well.
+    #[inline]
+    pub fn as_bytes(self) -> &'a [u8] {
+        self.0
+    }
+}
+
+impl AsRef<[u8]> for Canonical<'_> {
+    fn as_ref(&self) -> &[u8] {
+        self.0
+    }
+}
+
+impl fmt::Debug for Canonical<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Canonical({})", self.0.escape_ascii())
+    }
+}

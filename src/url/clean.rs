@@ -1,0 +1,152 @@
+//! A short URL or target that the scanner proved clean under the ladder, and where its parts are.
+//!
+//! The profiles that change more than the ladder does look at the marks, a bit for each byte, instead
+//! of at the bytes. Most of these URLs they leave; of most others they take a prefix of the host, a
+//! slash, or change the order of parameters, and can write the result at once.
+
+use crate::scan::{Lead, Marks};
+
+/// A URL of at most 128 bytes that is its own canonical form under the ladder.
+pub(super) struct Clean<'a> {
+    pub(super) url: &'a [u8],
+    pub(super) marks: &'a Marks<u128>,
+    /// Where the host starts; 0 in a target, which has none.
+    pub(super) host: usize,
+    /// Where the path starts and ends.
+    pub(super) path: usize,
+    pub(super) path_end: usize,
+    /// The bits of the path.
+    path_bits: u128,
+}
+
+/// A parameter of the query: offsets in the URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Pair {
+    pub(super) start: usize,
+    /// Where the first `=` is, or the end.
+    pub(super) name_end: usize,
+    pub(super) end: usize,
+}
+
+impl<'a> Clean<'a> {
+    #[inline(always)]
+    pub(super) fn new(url: &'a [u8], lead: Lead, marks: &'a Marks<u128>) -> Self {
+        let (host, path) = match lead {
+            Lead::Target => (0, 0),
+            Lead::Absolute => {
+                // The scanner found `http://` or `https://`, a host, and a slash.
+                let host = 7 + usize::from(url.get(4) == Some(&b's'));
+                (host, host + (marks.slash >> host).trailing_zeros() as usize)
+            }
+        };
+        let path_end = (marks.question.trailing_zeros() as usize).min(url.len());
+        Self { url, marks, host, path, path_end, path_bits: from(path) & !from(path_end) }
+    }
+
+    /// The bits of the URL.
+    #[inline(always)]
+    pub(super) fn inside(&self, mask: u128) -> u128 {
+        mask & !from(self.url.len())
+    }
+
+    /// The bits of the path.
+    #[inline(always)]
+    pub(super) fn in_path(&self, mask: u128) -> u128 {
+        mask & self.path_bits
+    }
+
+    /// The bits of the host.
+    #[inline(always)]
+    pub(super) fn in_host(&self, mask: u128) -> u128 {
+        mask & from(self.host) & !from(self.path)
+    }
+
+    /// Whether an empty segment that is not the last is in the path.
+    #[inline(always)]
+    pub(super) fn has_empty_segment(&self) -> bool {
+        self.in_path(self.marks.slash & self.marks.slash << 1) != 0
+    }
+
+    #[inline(always)]
+    pub(super) fn host_name(&self) -> &'a [u8] {
+        &self.url[self.host..self.path]
+    }
+
+    /// What follows the last slash before `end`, which lies in the path or at its end.
+    #[inline(always)]
+    pub(super) fn last_segment(&self, end: usize) -> &'a [u8] {
+        let slashes = self.marks.slash & !from(end);
+        &self.url[(128 - slashes.leading_zeros() as usize).min(end)..end]
+    }
+
+    /// Where the query starts, behind its `?`.
+    #[inline(always)]
+    pub(super) fn query(&self) -> Option<usize> {
+        (self.path_end < self.url.len()).then_some(self.path_end + 1)
+    }
+
+    /// What stands between `&` in the query that starts at `query`: one pair at least.
+    #[inline(always)]
+    pub(super) fn pairs(&self, query: usize) -> impl Iterator<Item = Pair> {
+        let first = |mask: u128, end: usize| (mask.trailing_zeros() as usize).min(end);
+        let mut ends = self.marks.ampersand & from(query);
+        let mut equals = self.marks.equals & from(query);
+        let mut next = Some(query);
+        let length = self.url.len();
+        std::iter::from_fn(move || {
+            let start = next?;
+            let end = first(ends, length);
+            next = (end < length).then_some(end + 1);
+            ends &= ends.wrapping_sub(1);
+            let name_end = first(equals, end);
+            // Those of this pair are done with.
+            while equals != 0 && first(equals, length) < end {
+                equals &= equals - 1;
+            }
+            Some(Pair { start, name_end, end })
+        })
+    }
+}
+
+/// The bits from `start` on.
+#[inline(always)]
+fn from(start: usize) -> u128 {
+    if start < 128 { u128::MAX << start } else { 0 }
+}
+
+/// The most pairs that are put in order here.
+const MOST: usize = 16;
+
+/// A few pairs, to be put in order.
+#[derive(Default)]
+pub(super) struct Pairs {
+    pairs: [Pair; MOST],
+    length: usize,
+}
+
+impl Pairs {
+    /// Adds a pair; `None` where there is no room.
+    #[inline]
+    pub(super) fn push(&mut self, pair: Pair) -> Option<()> {
+        *self.pairs.get_mut(self.length)? = pair;
+        self.length += 1;
+        Some(())
+    }
+
+    /// Orders them, equal ones as they came. They are few, and mostly in order.
+    #[inline]
+    pub(super) fn sort(&mut self, precedes: impl Fn(Pair, Pair) -> bool) {
+        for i in 1..self.length {
+            let mut at = i;
+            while at > 0 && precedes(self.pairs[at], self.pairs[at - 1]) {
+                self.pairs.swap(at, at - 1);
+                at -= 1;
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn as_slice(&self) -> &[Pair] {
+        &self.pairs[..self.length]
+    }
+}

@@ -1,0 +1,97 @@
+//! What tells two sets of rules apart, where their description does not: the content of lists.
+
+use std::fmt::Write;
+
+use sha2::{Digest, Sha256};
+
+use super::normalizer::Normalizer;
+use crate::profile::Switch;
+
+impl Normalizer {
+    /// The first 16 bytes, in hexadecimal digits, of the SHA-256 of all that decides what a URL with a
+    /// scheme becomes: the [`description`](Normalizer::description), and the lists that it only counts.
+    /// A base and an assumed scheme are not in it: they say how a reference is read, and no canonical
+    /// URL is one. Takes time for each redirect.
+    pub(crate) fn fingerprint(&self) -> String {
+        let mut hash = Sha256::new();
+        self.add_to(&mut hash);
+        let digest = hash.finalize();
+        digest[..16].iter().fold(String::new(), |mut text, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+
+    fn add_to(&self, hash: &mut Sha256) {
+        let mut add = |text: &[u8]| {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        };
+        add(self.description().as_bytes());
+        // The list grows with time, and only those whom it concerns should notice.
+        if self.rules.switches.contains(Switch::StripTracking) {
+            add(self.choices.heuristics.tracking().to_string().as_bytes());
+        }
+        for (from, to) in self.choices.redirects.iter().flat_map(|ends| ends.sorted()) {
+            add(from);
+            add(to);
+        }
+        for (pattern, normalizer) in self.choices.hosts.iter().flat_map(|hosts| hosts.sorted()) {
+            hash.update(b"host");
+            hash.update((pattern.len() as u64).to_le_bytes());
+            hash.update(&pattern);
+            normalizer.add_to(hash);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use crate::{Normalizer, Profile, Redirects, Switch};
+
+    fn redirected(list: &str) -> Normalizer {
+        let redirects = Redirects::parse(list.as_bytes()).unwrap();
+        Normalizer::new(&Profile::CRAWL).with_redirects(&redirects).unwrap()
+    }
+
+    #[test]
+    fn rules_that_differ_in_anything_have_another_fingerprint() {
+        let crawl = || Normalizer::new(&Profile::CRAWL);
+        let mut rules: Vec<_> =
+            Profile::ALL.iter().map(|profile| Normalizer::new(profile)).collect();
+        rules.push(crawl().with_switches([Switch::StripWww]).unwrap());
+        rules.push(crawl().with_dropped_parameters(["a"]).unwrap());
+        rules.push(crawl().with_dropped_parameters(["b"]).unwrap());
+        rules.push(redirected("http://a/\thttp://b/\n"));
+        rules.push(redirected("http://a/\thttp://c/\n"));
+        let prints: HashSet<_> = rules.iter().map(Normalizer::fingerprint).collect();
+        assert_eq!(prints.len(), rules.len());
+    }
+
+    #[test]
+    fn the_order_of_a_list_and_how_references_are_read_make_no_difference() {
+        let one = redirected("http://a/\thttp://b/\nhttp://c/\thttp://d/\n");
+        let other = redirected("http://c/\thttp://d/\nhttp://a/\thttp://b/\n");
+        assert_eq!(one.fingerprint(), other.fingerprint());
+        let crawl = Normalizer::new(&Profile::CRAWL);
+        let based = crawl.clone().with_base(b"http://h/").unwrap();
+        assert_eq!(based.fingerprint(), crawl.fingerprint());
+    }
+
+    #[cfg(feature = "profile-file")]
+    #[test]
+    fn a_rule_of_one_host_is_in_it() {
+        let print = |switch: &str| {
+            let text = format!(
+                "name = \"own\"\nversion = 1\nbase = \"crawl\"\n\n\
+                 [host.\"h.example\".switches]\n{switch} = true\n"
+            );
+            Normalizer::from_profile_file(&text).unwrap().fingerprint()
+        };
+        assert_ne!(print("strip-www"), print("lower-path"));
+        assert_eq!(print("strip-www"), print("strip-www"));
+    }
+}

@@ -1,0 +1,310 @@
+//! The form of a URL that the keys of web-archive indexes are made from: the profile `ia`.
+//!
+//! It folds what identifiers keep apart (`%2F` and `/`, the case of paths, `www.`), because the
+//! indexes that it has to match do. In order: triplets are decoded until none is left; ASCII letters
+//! go to lower case; the path loses empty segments (a final slash with them), dot segments and ASP.NET
+//! session segments; the query loses session ids and is sorted by name and value; what is not plain is
+//! encoded again.
+//!
+//! The indexers themselves are not idempotent in a few places. Where that is so, this goes on to the
+//! fixed point: a query that decoding lays bare is split off, `www.www.` goes whole, and
+//! `cfid`/`cftoken` go though they were not neighbours before the sort.
+
+pub(super) mod clean;
+
+use super::escape::Triplet;
+use super::host;
+use super::normalize::scheme_name;
+use super::outcome::{Code, Reject};
+use super::parts::{Authority, Parts};
+use crate::profile::Profile;
+use crate::profile::archive::{Archive, Session};
+use crate::profile::scheme::{Kind, Scheme};
+use crate::profile::set::REG_NAME;
+
+/// Appends the canonical form of a URL with a scheme, split into `parts`.
+///
+/// On a rejection `out` holds a part of it; the caller cuts that off.
+#[inline(never)]
+pub(crate) fn absolute(
+    parts: &Parts<'_>,
+    archive: &Archive,
+    out: &mut Vec<u8>,
+) -> Result<(), Reject> {
+    let at = out.len();
+    let name = parts.scheme.unwrap_or_default();
+    let facts = scheme_name(parts, out)?;
+    let record = archive.records.contains(&&out[at..out.len() - 1]);
+    match parts.authority {
+        Some(authority) if !record => {
+            out.extend_from_slice(b"//");
+            let Authority { host_port, .. } = Authority::split(authority);
+            let start = parts.authority_start() + authority.len() - host_port.len();
+            self::authority(host_port, facts, start, archive, out)?;
+            path_and_query(parts, archive, out);
+            Ok(())
+        }
+        None if facts.kind == Kind::Network => Err(Reject::new(Code::NoAuthority, name.len() + 1)),
+        _ => {
+            opaque(parts, out);
+            Ok(())
+        }
+    }
+}
+
+/// A URL that names no host, as it stands but for bytes that are not printable.
+fn opaque(parts: &Parts<'_>, out: &mut Vec<u8>) {
+    let pieces = [
+        (&b"//"[..], parts.authority),
+        (b"", Some(parts.path)),
+        (b"?", parts.query),
+        (b"#", parts.fragment),
+    ];
+    for (delimiter, piece) in pieces {
+        let Some(piece) = piece else { continue };
+        out.extend_from_slice(delimiter);
+        for &byte in piece {
+            if matches!(byte, 0x21..=0x7E) { out.push(byte) } else { push_lower_triplet(byte, out) }
+        }
+    }
+}
+
+/// Appends path and query, which may be those of a request target.
+#[inline(never)]
+pub(crate) fn path_and_query(parts: &Parts<'_>, archive: &Archive, out: &mut Vec<u8>) {
+    let mut text = Vec::with_capacity(parts.path.len() + 1);
+    decode(parts.path, &mut text);
+    if let Some(query) = parts.query {
+        text.push(b'?');
+        decode(query, &mut text);
+    }
+    text.make_ascii_lowercase();
+    // A `%3F` in the path has become a question mark, and a reader of the key could not tell.
+    let end = memchr::memchr(b'?', &text).unwrap_or(text.len());
+    self::path(&text[..end], archive, out);
+    if let Some(query) = text.get(end + 1..) {
+        self::query(query, archive, out);
+    }
+}
+
+fn path(path: &[u8], archive: &Archive, out: &mut Vec<u8>) {
+    let segments = without_dots(full_segments(path));
+    if segments.is_empty() {
+        out.push(b'/');
+    }
+    for segment in without_session_segments(segments, archive) {
+        out.push(b'/');
+        encode(segment, archive, out);
+    }
+}
+
+/// The segments that are not empty; a final slash starts an empty one.
+pub(super) fn full_segments(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/').filter(|segment| !segment.is_empty())
+}
+
+pub(super) fn without_dots<'p>(all: impl Iterator<Item = &'p [u8]>) -> Vec<&'p [u8]> {
+    let mut segments: Vec<&[u8]> = Vec::new();
+    for segment in all {
+        match segment {
+            b"." => {}
+            b".." => {
+                segments.pop();
+            }
+            _ => segments.push(segment),
+        }
+    }
+    segments
+}
+
+pub(super) fn without_session_segments<'p>(
+    segments: Vec<&'p [u8]>,
+    archive: &Archive,
+) -> impl Iterator<Item = &'p [u8]> {
+    let page = segments
+        .iter()
+        .rposition(|segment| memchr::memmem::find(segment, archive.segment_page).is_some());
+    let goes = move |i, segment: &[u8]| {
+        page.is_some_and(|page| i < page) && is_session_segment(segment, archive)
+    };
+    let kept = segments.into_iter().enumerate().filter(move |(i, segment)| !goes(*i, segment));
+    kept.map(|(_, segment)| segment)
+}
+
+/// `(ID)`, or `(a(ID)b(ID))` with any number of letters and ids.
+fn is_session_segment(segment: &[u8], archive: &Archive) -> bool {
+    let is_id = |id: &[u8]| {
+        id.len() == archive.segment_id && id.iter().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    let Some(inside) = segment.strip_prefix(b"(").and_then(|rest| rest.strip_suffix(b")")) else {
+        return false;
+    };
+    let mut groups = inside.chunks_exact(archive.segment_id + 3);
+    let lettered = groups.by_ref().all(|group| match group {
+        [letter, b'(', id @ .., b')'] => letter.is_ascii_alphabetic() && is_id(id),
+        _ => false,
+    });
+    is_id(inside) || (lettered && !inside.is_empty() && groups.remainder().is_empty())
+}
+
+fn query(query: &[u8], archive: &Archive, out: &mut Vec<u8>) {
+    let mut encoded = Vec::with_capacity(query.len());
+    encode(query, archive, &mut encoded);
+    let mut kept = without_session_pairs(&encoded, archive);
+    sort_pairs(&mut kept);
+    let at = out.len();
+    for (i, pair) in kept.into_iter().enumerate() {
+        out.push(if i == 0 { b'?' } else { b'&' });
+        out.extend_from_slice(pair);
+    }
+    if out.len() == at + 1 {
+        out.truncate(at);
+    }
+}
+
+/// The parameters that identify no session; none where there is nothing left, not even a `&`.
+pub(super) fn without_session_pairs<'q>(query: &'q [u8], archive: &Archive) -> Vec<&'q [u8]> {
+    let pairs: Vec<&[u8]> = query.split(|byte| *byte == b'&').collect();
+    let is_twin = |pair: &&[u8], twin: &[u8]| {
+        pair.strip_prefix(twin).is_some_and(|rest| rest.len() > 1 && rest[0] == b'=')
+    };
+    let twins = archive.twins.iter().all(|twin| pairs.iter().any(|pair| is_twin(pair, twin)));
+    let goes = |pair: &&[u8]| {
+        archive.sessions.iter().any(|session| is_session(pair, session))
+            || (twins && archive.twins.iter().any(|twin| is_twin(pair, twin)))
+    };
+    let mut kept: Vec<&[u8]> = pairs.iter().filter(|pair| !goes(pair)).copied().collect();
+    // An id takes along the `&` behind it; the last one has none, and the one before it stays.
+    if !kept.is_empty() && pairs.last().is_some_and(goes) {
+        kept.push(b"");
+    }
+    kept
+}
+
+pub(super) fn sort_pairs(pairs: &mut [&[u8]]) {
+    pairs.sort_by_key(|&pair| match memchr::memchr(b'=', pair) {
+        Some(equals) => (&pair[..equals], Some(&pair[equals + 1..])),
+        None => (pair, None),
+    });
+}
+
+fn is_session(pair: &[u8], session: &Session) -> bool {
+    let Some(rest) = pair.strip_prefix(session.name) else { return false };
+    let Some((letters, rest)) = rest.split_at_checked(session.letters) else { return false };
+    let Some(value) = rest.strip_prefix(b"=") else { return false };
+    letters.iter().all(u8::is_ascii_alphabetic)
+        && value.len() == session.length
+        && value.iter().all(|byte| session.alphabet.contains(*byte))
+}
+
+/// Appends host and port. `start` is the offset of `host_port` in the URL.
+fn authority(
+    host_port: &[u8],
+    facts: &Scheme,
+    start: usize,
+    archive: &Archive,
+    out: &mut Vec<u8>,
+) -> Result<(), Reject> {
+    if host_port.first() == Some(&b'[') {
+        return host::normalize(host_port, &Profile::CRAWL, facts, start, out);
+    }
+    let colon = host_port.iter().position(|byte| *byte == b':').unwrap_or(host_port.len());
+    let (host, port) = host_port.split_at(colon);
+    let at = out.len();
+    let mut name = Vec::with_capacity(host.len());
+    decode(host, &mut name);
+    // What decoding laid bare must not move the end of the host.
+    if name.iter().any(|byte| byte.is_ascii() && !REG_NAME.contains(*byte)) {
+        return Err(Reject::new(Code::Idna, start));
+    }
+    // The port goes along for its checks, and in its place.
+    let host_length = name.len();
+    name.extend_from_slice(port);
+    host::normalize(&name, &Profile::CRAWL, facts, start, out).map_err(|reject| {
+        let beyond = (reject.at - start).checked_sub(host_length);
+        Reject::new(reject.code, beyond.map_or(start, |beyond| start + colon + beyond))
+    })?;
+    let tail = out.split_off(at);
+    let end = tail.iter().position(|byte| *byte == b':').unwrap_or(tail.len());
+    self::name(&tail[..end], archive, out);
+    if facts.kind == Kind::Network && out.len() == at {
+        return Err(Reject::new(Code::EmptyHost, start));
+    }
+    out.extend_from_slice(&tail[end..]);
+    if facts.kind == Kind::File && &out[at..] == b"localhost" {
+        out.truncate(at);
+    }
+    Ok(())
+}
+
+/// Appends a host that is in lower case: without empty labels, without `www`, and a single number as
+/// the IPv4 address that it is.
+fn name(name: &[u8], archive: &Archive, out: &mut Vec<u8>) {
+    let name = without_empty_labels(name);
+    let name = without_prefixes(&name, archive);
+    match single_number(name) {
+        Some(address) => {
+            out.extend_from_slice(std::net::Ipv4Addr::from(address).to_string().as_bytes());
+        }
+        None => out.extend_from_slice(name),
+    }
+}
+
+pub(super) fn without_empty_labels(name: &[u8]) -> Vec<u8> {
+    let labels: Vec<&[u8]> =
+        name.split(|byte| *byte == b'.').filter(|label| !label.is_empty()).collect();
+    labels.join(&b'.')
+}
+
+/// What follows the first labels that are `www`, with digits or without; the last label stays.
+pub(super) fn without_prefixes<'n>(name: &'n [u8], archive: &Archive) -> &'n [u8] {
+    let mut rest = name;
+    while let Some(dot) = memchr::memchr(b'.', rest)
+        && let Some(digits) = rest[..dot].strip_prefix(archive.prefix)
+        && digits.iter().all(u8::is_ascii_digit)
+    {
+        rest = &rest[dot + 1..];
+    }
+    rest
+}
+
+pub(super) fn single_number(host: &[u8]) -> Option<u32> {
+    // A leading zero would make it octal to some.
+    let decimal =
+        host.iter().all(u8::is_ascii_digit) && (host.len() == 1 || !host.starts_with(b"0"));
+    std::str::from_utf8(decimal.then_some(host)?).ok()?.parse().ok()
+}
+
+/// Appends `bytes` with their triplets decoded until none is left, in one pass: a byte that completes
+/// a triplet is decoded with it at once. No two triplets overlap, so the order makes no difference.
+/// Tabs and line breaks that were not encoded are left out.
+pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) {
+    let breaks = memchr::memchr3(b'\t', b'\r', b'\n', bytes);
+    if breaks.is_none() && memchr::memchr(b'%', bytes).is_none() {
+        out.extend_from_slice(bytes);
+        return;
+    }
+    let floor = out.len();
+    for &byte in bytes.iter().filter(|byte| !matches!(byte, b'\t' | b'\r' | b'\n')) {
+        out.push(byte);
+        while out.len() >= floor + 3 && out[out.len() - 3] == b'%' {
+            let triplet = out.len() - 3;
+            let Some(Triplet { value, .. }) = Triplet::read(&out[triplet..]) else { break };
+            out.truncate(triplet);
+            out.push(value);
+        }
+    }
+}
+
+/// Appends decoded text, what is not plain as triplets.
+pub(super) fn encode(text: &[u8], archive: &Archive, out: &mut Vec<u8>) {
+    for &byte in text {
+        if archive.plain.contains(byte) { out.push(byte) } else { push_lower_triplet(byte, out) }
+    }
+}
+
+/// Appends a triplet as these indexes write it, its digits in lower case.
+pub(super) fn push_lower_triplet(byte: u8, out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    out.extend_from_slice(&[b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+}

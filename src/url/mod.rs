@@ -1,0 +1,52 @@
+//! One URL: its canonical bytes, or why it has none.
+//!
+//! [`Normalizer::is_clean`] is the vector code's proof that a URL already is its own canonical form;
+//! every other URL takes one exact pass, by masks or by components. This module alone can make a
+//! [`Canonical`], so bytes that were not normalized cannot get into a set.
+
+mod batch;
+mod canonical;
+mod choices;
+mod clean;
+mod escape;
+mod explain;
+#[cfg(feature = "batch")]
+mod fingerprint;
+mod heuristic;
+mod host;
+mod hosts;
+mod ia;
+mod normalize;
+mod normalizer;
+mod outcome;
+mod parts;
+mod path;
+mod ports;
+#[cfg(feature = "profile-file")]
+mod profile_file;
+mod proof;
+mod redirect;
+mod resolve;
+mod rewrite;
+mod ring;
+mod sanitize;
+mod servlet;
+mod system;
+#[cfg(feature = "transcode")]
+mod transcode;
+mod whatwg;
+
+pub use batch::{BadOffsets, Batch, Scratch};
+pub use canonical::Canonical;
+pub use choices::NoSuchChoice;
+pub use explain::{Rule, Step};
+pub use normalizer::Normalizer;
+pub use outcome::{Code, Codes, Outcome, Reject};
+#[cfg(feature = "profile-file")]
+pub use profile_file::ProfileFileError;
+pub use redirect::{RedirectError, RedirectErrorKind, Redirects};
+
+pub(crate) use escape::{Triplet, push_triplet};
+pub(crate) use host::is_literal;
+pub(crate) use parts::{Authority, Parts};
+pub(crate) use resolve::{remove_from_any, resolve};

@@ -1,0 +1,130 @@
+//! A URL in its five components, by RFC 3986 Appendix B.
+//!
+//! ```text
+//! ^(([^:/?#]+):)?(//([^/?#]*))?([^?#]*)(\?([^#]*))?(#(.*))?
+//!  12            3  4          5       6  7        8 9
+//! ```
+
+use memchr::{memchr, memchr2, memchr3};
+
+/// The components of a URL as they stand; absent and empty are different states.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parts<'a> {
+    pub(crate) scheme: Option<&'a [u8]>,
+    pub(crate) authority: Option<&'a [u8]>,
+    pub(crate) path: &'a [u8],
+    pub(crate) query: Option<&'a [u8]>,
+    pub(crate) fragment: Option<&'a [u8]>,
+}
+
+impl<'a> Parts<'a> {
+    /// Splits at the first delimiters; nothing is checked.
+    #[inline]
+    pub(crate) fn split(url: &'a [u8]) -> Self {
+        let (scheme, rest) =
+            match url.iter().position(|byte| matches!(byte, b':' | b'/' | b'?' | b'#')) {
+                Some(end) if end > 0 && url[end] == b':' => (Some(&url[..end]), &url[end + 1..]),
+                _ => (None, url),
+            };
+        let (authority, rest) = match rest.strip_prefix(b"//") {
+            Some(rest) => {
+                let end = memchr3(b'/', b'?', b'#', rest).unwrap_or(rest.len());
+                (Some(&rest[..end]), &rest[end..])
+            }
+            None => (None, rest),
+        };
+        Self { scheme, authority, ..Self::split_target(rest) }
+    }
+
+    /// Splits a request target: a path, a query, a fragment, and never an authority.
+    #[inline]
+    pub(crate) fn split_target(target: &'a [u8]) -> Self {
+        let end = memchr2(b'?', b'#', target).unwrap_or(target.len());
+        let (path, rest) = target.split_at(end);
+        let (query, fragment) = match rest.first() {
+            None => (None, None),
+            Some(b'#') => (None, Some(&rest[1..])),
+            Some(_) => match memchr(b'#', rest) {
+                Some(hash) => (Some(&rest[1..hash]), Some(&rest[hash + 1..])),
+                None => (Some(&rest[1..]), None),
+            },
+        };
+        Self { scheme: None, authority: None, path, query, fragment }
+    }
+
+    /// Offset of the authority's first byte, or of the path's where there is no authority.
+    pub(crate) fn authority_start(&self) -> usize {
+        self.scheme.map_or(0, |scheme| scheme.len() + 1)
+            + if self.authority.is_some() { 2 } else { 0 }
+    }
+
+    /// Offset of the path's first byte.
+    pub(crate) fn path_start(&self) -> usize {
+        self.authority_start() + self.authority.map_or(0, <[u8]>::len)
+    }
+
+    /// Offset of the query's first byte, after its `?`.
+    pub(crate) fn query_start(&self) -> usize {
+        self.path_start() + self.path.len() + 1
+    }
+
+    /// Offset of the fragment's first byte, after its `#`.
+    pub(crate) fn fragment_start(&self) -> usize {
+        self.path_start() + self.path.len() + self.query.map_or(0, |query| query.len() + 1) + 1
+    }
+}
+
+/// An authority in its three parts (section 3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Authority<'a> {
+    pub(crate) userinfo: Option<&'a [u8]>,
+    /// Host and port, not yet told apart: a literal in brackets may hold colons.
+    pub(crate) host_port: &'a [u8],
+}
+
+impl<'a> Authority<'a> {
+    /// The last `@` ends the userinfo.
+    #[inline]
+    pub(crate) fn split(authority: &'a [u8]) -> Self {
+        match authority.iter().rposition(|byte| *byte == b'@') {
+            Some(at) => Self { userinfo: Some(&authority[..at]), host_port: &authority[at + 1..] },
+            None => Self { userinfo: None, host_port: authority },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absent_and_empty_components_are_told_apart() {
+        let parts = Parts::split(b"http://h?#");
+        assert_eq!(
+            (parts.path, parts.query, parts.fragment),
+            (&b""[..], Some(&b""[..]), Some(&b""[..]))
+        );
+        assert_eq!(Parts::split(b"x:").authority, None);
+        assert_eq!(Parts::split(b"x://").authority, Some(&b""[..]));
+        assert_eq!(Parts::split(b":x").scheme, None);
+    }
+
+    #[test]
+    fn offsets_point_at_the_components() {
+        let url = b"ab://u@h:1/p/q?r=s#t";
+        let parts = Parts::split(url);
+        assert_eq!(&url[parts.authority_start()..][..5], b"u@h:1");
+        assert_eq!(&url[parts.path_start()..][..4], b"/p/q");
+        assert_eq!(&url[parts.query_start()..][..3], b"r=s");
+        assert_eq!(&url[parts.fragment_start()..], b"t");
+    }
+
+    #[test]
+    fn a_target_that_starts_with_two_slashes_has_no_authority() {
+        let parts = Parts::split_target(b"//a/b?c");
+        assert_eq!(
+            (parts.authority, parts.path, parts.query),
+            (None, &b"//a/b"[..], Some(&b"c"[..]))
+        );
+    }
+}

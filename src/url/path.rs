@@ -1,0 +1,105 @@
+//! Dot segments (RFC 3986 section 5.2.4).
+
+use memchr::memchr_iter;
+
+/// Removes the dot segments of the path in `out[start..end]`, which starts with `/`, in place.
+///
+/// The section's loop moves one segment at a time from an input buffer to an output buffer; here both
+/// are the same bytes, the output never longer than what has been read, and all that stands between
+/// two dot segments moves at once. `..` takes the output back to its last `/`; each byte is taken
+/// back at most once, so the whole is linear. An empty segment is a segment, and `..;x` and `.;` are
+/// ordinary ones.
+pub(crate) fn remove_dot_segments(out: &mut Vec<u8>, start: usize, end: usize) {
+    let mut read = start;
+    let mut write = start;
+    while let Some((slash, segment)) = next_dot_segment(&out[..end], read) {
+        out.copy_within(read..slash, write);
+        write += slash - read;
+        if segment == Segment::Parent {
+            write = out[start..write].iter().rposition(|b| *b == b'/').map_or(start, |n| start + n);
+        }
+        read = slash + 1 + segment as usize;
+        if read == end {
+            // What is removed from the end leaves its slash.
+            out[write] = b'/';
+            write += 1;
+        }
+    }
+    if read > start {
+        out.copy_within(read.., write);
+        let length = out.len() - (read - write);
+        out.truncate(length);
+    }
+}
+
+/// A dot segment; its value is its length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Segment {
+    /// `.`
+    Current = 1,
+    /// `..`
+    Parent = 2,
+}
+
+/// The first dot segment whose slash stands at `from` or behind, and where that slash is.
+fn next_dot_segment(path: &[u8], from: usize) -> Option<(usize, Segment)> {
+    // Full stops are rarer than slashes.
+    for dot in memchr_iter(b'.', &path[from..]).map(|at| from + at) {
+        if dot == from || path[dot - 1] != b'/' {
+            continue;
+        }
+        match path[dot + 1..] {
+            [] | [b'/', ..] => return Some((dot - 1, Segment::Current)),
+            [b'.'] | [b'.', b'/', ..] => return Some((dot - 1, Segment::Parent)),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn removed(path: &str) -> String {
+        let mut out = format!("kept{path}").into_bytes();
+        let end = out.len();
+        remove_dot_segments(&mut out, 4, end);
+        String::from_utf8(out).unwrap().strip_prefix("kept").unwrap().to_owned()
+    }
+
+    #[test]
+    fn the_examples_of_section_5_2_4_come_out() {
+        assert_eq!(removed("/a/b/c/./../../g"), "/a/g");
+        assert_eq!(removed("/mid/content=5/../6"), "/mid/6");
+    }
+
+    #[test]
+    fn what_stands_behind_the_path_stays() {
+        let mut out = b"x/a/../b/.?/../c".to_vec();
+        remove_dot_segments(&mut out, 1, 10);
+        assert_eq!(out, b"x/b/?/../c");
+    }
+
+    #[test]
+    fn a_dot_segment_at_the_end_leaves_its_slash() {
+        for (path, expected) in
+            [("/.", "/"), ("/..", "/"), ("/a/.", "/a/"), ("/a/..", "/"), ("/a/b/..", "/a/")]
+        {
+            assert_eq!(removed(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn above_the_root_there_is_nothing() {
+        assert_eq!(removed("/../../a"), "/a");
+        assert_eq!(removed("/a/../../../b/.."), "/");
+    }
+
+    #[test]
+    fn empty_segments_are_segments_and_near_misses_stay() {
+        assert_eq!(removed("/a/b//../c"), "/a/b/c");
+        assert_eq!(removed("/..//a"), "//a");
+        assert_eq!(removed("/a/..;x/.;/.../.b"), "/a/..;x/.;/.../.b");
+    }
+}

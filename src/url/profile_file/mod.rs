@@ -1,0 +1,349 @@
+//! A profile of somebody's own, as a TOML file: a built-in profile, and what is different.
+//!
+//! In goes the text, out comes a [`Normalizer`], or the line of the first trouble and a sentence. Every
+//! key has to be known. [`Profile::to_toml`] writes a built-in profile as such a file.
+
+mod write;
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::hosts::Hosts;
+use super::normalizer::Normalizer;
+use super::outcome::{Code, Codes};
+use super::ports::DefaultPorts;
+use crate::profile::glob::Glob;
+use crate::profile::{Ports, Profile, Ring, RingError, Switch, System, set};
+
+/// Why a profile file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProfileFileError {
+    /// The line of the trouble, counted from 1.
+    pub line: usize,
+    /// What the trouble is, printably.
+    pub reason: String,
+}
+
+impl fmt::Display for ProfileFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.reason)
+    }
+}
+
+impl std::error::Error for ProfileFileError {}
+
+impl Normalizer {
+    /// The normalizer that a profile file describes.
+    ///
+    /// ```
+    /// use uniqurl::Normalizer;
+    ///
+    /// let shop = Normalizer::from_profile_file(
+    ///     r#"
+    ///     name = "shop"
+    ///     version = 1
+    ///     base = "crawl"
+    ///
+    ///     [host."*.shop.example".switches]
+    ///     sort-query = true
+    ///     "#,
+    /// )?;
+    /// let mut out = Vec::new();
+    /// let _ = shop.normalize(b"http://de.shop.example?b&a", &mut out);
+    /// assert_eq!(out, b"http://de.shop.example/?a&b");
+    /// assert_eq!(shop.description(), "shop@1 base=crawl@1 hosts=1");
+    /// # Ok::<(), uniqurl::ProfileFileError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The text is no TOML, has a key that is not known, or a value that the profile cannot have.
+    pub fn from_profile_file(text: &str) -> Result<Self, ProfileFileError> {
+        File { text }.read()
+    }
+}
+
+/// A value and where it is.
+type Value<'a, 'i> = &'a Spanned<DeValue<'i>>;
+
+struct File<'i> {
+    text: &'i str,
+}
+
+const RULES: &[&str] = &["base", "switches", "allow", "ring", "parameters", "ports"];
+
+impl<'i> File<'i> {
+    fn error(&self, place: &Range<usize>, reason: impl fmt::Display) -> ProfileFileError {
+        let before = &self.text.as_bytes()[..place.start.min(self.text.len())];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let printable = |c: char| {
+            if matches!(c, ' '..='~') { c.to_string() } else { c.escape_default().to_string() }
+        };
+        ProfileFileError { line, reason: reason.to_string().chars().map(printable).collect() }
+    }
+
+    fn read(&self) -> Result<Normalizer, ProfileFileError> {
+        let table = DeTable::parse(self.text)
+            .map_err(|error| self.error(&error.span().unwrap_or_default(), error.message()))?;
+        let all = table.get_ref();
+        self.only(all, &[&["name", "version", "host"], RULES].concat())?;
+        let whole = table.span();
+        let missing = |key: &str| self.error(&(0..0), format!("the key {key} is missing"));
+        let name = self.string(find(all, "name").ok_or_else(|| missing("name"))?)?;
+        let named = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        if name.is_empty() || !name.bytes().all(named) {
+            let place = find(all, "name").map_or(whole, Spanned::span);
+            return Err(self.error(&place, "a name is of letters, digits and - . _"));
+        }
+        let version = find(all, "version").ok_or_else(|| missing("version"))?;
+        let version: u32 = self.integer(version, "a version", u32::MAX)?;
+        if find(all, "base").is_none() {
+            return Err(missing("base"));
+        }
+        let mut normalizer = self.rules(all, None)?;
+        normalizer.choices.label = Some(format!("{name}@{version}").into());
+        if let Some(hosts) = find(all, "host") {
+            let mut own = Hosts::default();
+            for (pattern, section) in self.table(hosts)? {
+                let rules = self.table(section)?;
+                self.only(rules, RULES)?;
+                let mut rules = self.rules(rules, Some(&normalizer))?;
+                rules.choices.label = None;
+                match own.add(pattern.get_ref(), rules) {
+                    Some(true) => {}
+                    Some(false) => {
+                        return Err(self.error(&pattern.span(), "this host is there twice"));
+                    }
+                    None => {
+                        let reason = "not a host, nor *. and a domain";
+                        return Err(self.error(&pattern.span(), reason));
+                    }
+                }
+            }
+            normalizer.choices.hosts = (own.len() > 0).then(|| Arc::new(own));
+        }
+        Ok(normalizer)
+    }
+
+    /// What a section says, beginning with `start` where it names no base.
+    fn rules(
+        &self,
+        section: &DeTable<'i>,
+        start: Option<&Normalizer>,
+    ) -> Result<Normalizer, ProfileFileError> {
+        let mut normalizer = match (find(section, "base"), start) {
+            (Some(base), _) => {
+                let name = self.string(base)?;
+                let profile = Profile::named(name).ok_or_else(|| {
+                    let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
+                    let reason = format!(
+                        "no built-in profile is this; those that are: {}",
+                        names.join(", ")
+                    );
+                    self.error(&base.span(), reason)
+                })?;
+                Normalizer::new(profile)
+            }
+            (None, Some(start)) => start.clone(),
+            (None, None) => Normalizer::new(&Profile::CRAWL),
+        };
+        if let Some(switches) = find(section, "switches") {
+            normalizer = self.switches(switches, normalizer)?;
+        }
+        if let Some(allow) = find(section, "allow") {
+            normalizer.choices.allowed = Codes::NONE;
+            for (name, place) in self.strings(allow)? {
+                let code = Code::named(name)
+                    .ok_or_else(|| self.error(&place, format!("no check has the code {name}")))?;
+                normalizer = normalizer.with_allowed([code]).map_err(|e| self.error(&place, e))?;
+            }
+        }
+        if let Some(ring) = find(section, "ring") {
+            let own = self.ring(ring)?;
+            let System::Ring(known) = normalizer.profile().system else {
+                let reason = format!("profile {} has no ring", normalizer.profile().name());
+                return Err(self.error(&ring.span(), reason));
+            };
+            normalizer.choices.ring = (known != &own).then(|| Arc::new(own));
+        }
+        if let Some(parameters) = find(section, "parameters") {
+            normalizer = self.parameters(parameters, normalizer)?;
+        }
+        if let Some(ports) = find(section, "ports") {
+            normalizer = self.ports(ports, normalizer)?;
+        }
+        Ok(normalizer)
+    }
+
+    fn switches(
+        &self,
+        switches: Value<'_, 'i>,
+        mut normalizer: Normalizer,
+    ) -> Result<Normalizer, ProfileFileError> {
+        for (name, value) in self.table(switches)? {
+            let switch = Switch::named(name.get_ref()).ok_or_else(|| {
+                self.error(&name.span(), format!("there is no switch {}", name.get_ref()))
+            })?;
+            let on = value.get_ref().as_bool();
+            let on = on.ok_or_else(|| self.error(&value.span(), "a switch is true or false"))?;
+            let turned = if on {
+                normalizer.with_switches([switch])
+            } else {
+                normalizer.without_switches([switch])
+            };
+            normalizer = turned.map_err(|error| self.error(&name.span(), error))?;
+        }
+        Ok(normalizer)
+    }
+
+    fn ring(&self, value: Value<'_, 'i>) -> Result<Ring, ProfileFileError> {
+        let table = self.table(value)?;
+        self.only(table, &["decode", "encode"])?;
+        let list = |key| find(table, key).map_or(Ok(""), |list| self.string(list));
+        Ring::new(list("decode")?.as_bytes(), list("encode")?.as_bytes()).map_err(|error| {
+            let bad = match error {
+                RingError::Both(byte) | RingError::NotCustomizable(byte) => Some(byte),
+                RingError::Syntax(_) => None,
+            };
+            // The last list that has the byte is the one that is wrong.
+            let lists = ["encode", "decode"].into_iter().filter_map(|key| find(table, key));
+            let place = lists.into_iter().find(|list| {
+                let text = list.get_ref().as_str().unwrap_or_default();
+                bad.is_some_and(|bad| text.as_bytes().contains(&bad))
+            });
+            self.error(&place.unwrap_or(value).span(), error)
+        })
+    }
+
+    fn parameters(
+        &self,
+        value: Value<'_, 'i>,
+        mut normalizer: Normalizer,
+    ) -> Result<Normalizer, ProfileFileError> {
+        let table = self.table(value)?;
+        self.only(table, &["drop", "keep", "tracking"])?;
+        for (key, list) in table {
+            let patterns: Vec<&str> =
+                self.strings(list)?.into_iter().map(|(text, _)| text).collect();
+            if !normalizer.profile().takes_parameters() {
+                let reason =
+                    format!("profile {} leaves parameters alone", normalizer.profile().name());
+                return Err(self.error(&key.span(), reason));
+            }
+            if patterns.len() > MOST_PATTERNS {
+                return Err(self.error(&list.span(), format!("more than {MOST_PATTERNS} patterns")));
+            }
+            let taken = match key.get_ref().as_ref() {
+                "tracking" => {
+                    let globs = patterns.iter().map(|pattern| Glob::new(pattern.as_bytes()));
+                    normalizer.choices.heuristics.track(globs);
+                    Ok(normalizer)
+                }
+                // A list without a pattern is none.
+                _ if patterns.is_empty() => Ok(normalizer),
+                "drop" => normalizer.with_dropped_parameters(patterns),
+                _ => normalizer.with_kept_parameters(patterns),
+            };
+            normalizer = taken.map_err(|error| self.error(&key.span(), error))?;
+        }
+        Ok(normalizer)
+    }
+
+    fn ports(
+        &self,
+        value: Value<'_, 'i>,
+        mut normalizer: Normalizer,
+    ) -> Result<Normalizer, ProfileFileError> {
+        if !normalizer.profile().takes_ports() {
+            let reason =
+                format!("profile {} knows its own ports only", normalizer.profile().name());
+            return Err(self.error(&value.span(), reason));
+        }
+        let mut ports = DefaultPorts::of_schemes();
+        if let Some(known) = &normalizer.choices.ports {
+            ports = DefaultPorts::clone(known);
+        }
+        for (name, port) in self.table(value)? {
+            let scheme = name.get_ref();
+            let is_scheme = scheme.bytes().enumerate().all(|(i, byte)| {
+                !byte.is_ascii_uppercase()
+                    && if i == 0 { set::ALPHA } else { set::SCHEME }.contains(byte)
+            });
+            if !is_scheme || scheme.is_empty() {
+                return Err(self.error(&name.span(), "not a scheme in lower case"));
+            }
+            if matches!(scheme.as_ref(), "file" | "mailto") {
+                return Err(self.error(&name.span(), "this scheme knows no ports"));
+            }
+            let port = match port.get_ref() {
+                DeValue::Boolean(false) => None,
+                _ => Some(self.integer(port, "a port", u16::MAX)?),
+            };
+            ports.set(scheme, port);
+        }
+        let own = ports != DefaultPorts::of_schemes();
+        normalizer.rules.ports = if own { Ports::Others } else { Ports::OfSchemes };
+        normalizer.choices.ports = own.then(|| Arc::new(ports));
+        Ok(normalizer)
+    }
+
+    /// Finds a key that is not one of these.
+    fn only(&self, table: &DeTable<'i>, known: &[&str]) -> Result<(), ProfileFileError> {
+        match table.keys().find(|key| !known.contains(&key.get_ref().as_ref())) {
+            None => Ok(()),
+            Some(key) => {
+                let reason = format!(
+                    "the key {} is not known here; those that are: {}",
+                    key.get_ref(),
+                    known.join(", ")
+                );
+                Err(self.error(&key.span(), reason))
+            }
+        }
+    }
+
+    fn table<'a>(&self, value: Value<'a, 'i>) -> Result<&'a DeTable<'i>, ProfileFileError> {
+        let table = value.get_ref().as_table();
+        table.ok_or_else(|| self.error(&value.span(), "this has to be a table"))
+    }
+
+    fn string<'a>(&self, value: Value<'a, 'i>) -> Result<&'a str, ProfileFileError> {
+        let text = value.get_ref().as_str();
+        text.ok_or_else(|| self.error(&value.span(), "this has to be a string"))
+    }
+
+    fn strings<'a>(
+        &self,
+        value: Value<'a, 'i>,
+    ) -> Result<Vec<(&'a str, Range<usize>)>, ProfileFileError> {
+        let array = value.get_ref().as_array();
+        let array =
+            array.ok_or_else(|| self.error(&value.span(), "this has to be a list of strings"))?;
+        array.iter().map(|value| Ok((self.string(value)?, value.span()))).collect()
+    }
+
+    /// A whole number from 0 on.
+    fn integer<T: std::str::FromStr + fmt::Display>(
+        &self,
+        value: Value<'_, 'i>,
+        what: &str,
+        largest: T,
+    ) -> Result<T, ProfileFileError> {
+        let number = value.get_ref().as_integer().filter(|number| number.radix() == 10);
+        number.and_then(|number| number.as_str().parse().ok()).ok_or_else(|| {
+            self.error(&value.span(), format!("{what} is a whole number from 0 to {largest}"))
+        })
+    }
+}
+
+/// How many patterns a list may hold.
+const MOST_PATTERNS: usize = 10_000;
+
+fn find<'a, 'i>(table: &'a DeTable<'i>, key: &str) -> Option<Value<'a, 'i>> {
+    table.iter().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value)
+}

@@ -1,0 +1,389 @@
+//! Which URLs are proven clean under a profile, and what becomes at once of those that are clean under
+//! the ladder alone.
+//!
+//! The scanner proves that a URL is clean under the ladder. What a profile does beside that is looked
+//! for here: with the scanner's marks, a bit for each byte, where the URL is short enough to have some,
+//! else byte by byte.
+
+use std::ops::Range;
+
+use memchr::memchr;
+
+use super::clean::Clean;
+use super::normalizer::Normalizer;
+use super::parts::Parts;
+use super::{heuristic, ia, ring, sanitize, servlet};
+use crate::profile::System;
+use crate::record::Span;
+use crate::scan::{Asked, Lead, Marked, Marks, Room, Window};
+
+impl Normalizer {
+    /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean.
+    pub(crate) fn clean(&self, bytes: &[u8], spans: &[Span], out: &mut Vec<u64>) {
+        if let Some(hosts) = &self.choices.hosts {
+            each(spans, out, |span| self.is_clean_by_host(hosts, span.of(bytes)));
+        } else if let Some(asked) = self.asked() {
+            self.kernel().mark_each(
+                bytes,
+                spans,
+                asked,
+                #[inline(always)]
+                |url, marked, marks| self.is_marked_clean(url, Lead::Absolute, marked, marks),
+                out,
+            );
+        } else {
+            let start = out.len();
+            self.kernel().clean(&self.rules, bytes, spans, out);
+            if self.leaves_all() {
+                return;
+            }
+            for (word, group) in out[start..].iter_mut().zip(spans.chunks(64)) {
+                for (i, span) in group.iter().enumerate() {
+                    if *word >> i & 1 == 1 && !self.leaves(span.of(bytes), Lead::Absolute) {
+                        *word &= !(1 << i);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the URL or target `bytes[range]` is proven clean by the rules for any host.
+    #[inline]
+    pub(super) fn is_clean_by_rules(&self, bytes: &[u8], range: Range<usize>, lead: Lead) -> bool {
+        if let Some(asked) = self.asked() {
+            return self.is_clean_by_marks(bytes, range, lead, asked, &mut Marks::default());
+        }
+        let url = &bytes[range];
+        let proven = match lead {
+            Lead::Absolute => self.kernel().is_clean(&self.rules, url),
+            Lead::Target => self.kernel().is_clean_target(&self.rules, url),
+        };
+        proven && self.leaves(url, lead)
+    }
+
+    #[inline]
+    fn is_clean_by_marks(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        lead: Lead,
+        asked: &Asked,
+        marks: &mut Marks<u128>,
+    ) -> bool {
+        let marked = self.kernel().mark(bytes, range.clone(), lead, asked, marks);
+        self.is_marked_clean(&bytes[range], lead, marked, marks)
+    }
+
+    #[inline(always)]
+    fn is_marked_clean(&self, url: &[u8], lead: Lead, marked: Marked, marks: &Marks<u128>) -> bool {
+        match marked {
+            Marked::Unclean => false,
+            Marked::TooLong => self.rules.archive.is_none() && self.leaves(url, lead),
+            Marked::Clean => {
+                self.leaves_by_marks(&Clean::new(url, lead, marks))
+                    && !self.is_transcoded(url, lead)
+                    && self.stays(url)
+            }
+        }
+    }
+
+    /// What to look for in a URL that is clean under the ladder, where the profile does more than that.
+    #[inline]
+    fn asked(&self) -> Option<&Asked> {
+        match self.profile().system {
+            System::Servlet => Some(&servlet::ASKED),
+            System::Ring(_) => self.ring().map(|ring| ring.encoded()),
+            System::Ladder if self.rules.archive.is_some() => Some(&ia::clean::ASKED),
+            System::Ladder if self.choices.heuristics.act() => Some(&heuristic::clean::ASKED),
+            System::Ladder | System::Sanitizer | System::Browser => None,
+        }
+    }
+
+    #[inline(always)]
+    fn leaves_by_marks(&self, clean: &Clean<'_>) -> bool {
+        match (self.rules.archive, self.ring(), self.profile().system) {
+            (Some(archive), ..) => ia::clean::leaves(clean, archive),
+            // In an absolute URL the first slash is no part of what a ring acts on.
+            (_, Some(ring), _) => ring::leaves_marked(ring, clean, usize::from(clean.host > 0)),
+            (.., System::Servlet) => servlet::leaves_marked(clean, self.empty_segments()),
+            _ => self.choices.heuristics.leave_marked(clean),
+        }
+    }
+
+    /// Appends the canonical form of the URL or target `bytes[range]` under a profile of the ladder that
+    /// does more than the scanner's proof says, where it is clean but for that. `None`, and nothing
+    /// appended, where it is to be made the exact way.
+    #[inline]
+    pub(super) fn rewrite_clean(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        lead: Lead,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let acts = self.rules.archive.is_some() || self.choices.heuristics.act();
+        if acts { self.rewrite_marked(bytes, range, lead, out) } else { None }
+    }
+
+    #[inline(never)]
+    fn rewrite_marked(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        lead: Lead,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let heuristics = &self.choices.heuristics;
+        let Range { start, end } = range;
+        let url = &bytes[start..end];
+        let mut marks = Marks::default();
+        let marked = self.kernel().mark(bytes, range, lead, self.asked()?, &mut marks);
+        let mut room = Room::default();
+        let window = match marked {
+            Marked::Unclean => return None,
+            Marked::TooLong => None,
+            Marked::Clean => Window::new(bytes, start, end, &mut room),
+        };
+        let clean = Clean::new(url, lead, &marks);
+        let written = match (window, self.rules.archive) {
+            (Some(window), Some(archive)) => ia::clean::write(&clean, archive, window, out),
+            (Some(window), None) => heuristics.write_marked(&clean, window, out),
+            (None, _) => None,
+        };
+        if written.is_none() && self.rules.archive.is_none() {
+            let parts = match lead {
+                Lead::Absolute => Parts::split(url),
+                Lead::Target => Parts::split_target(url),
+            };
+            heuristics.append(&parts, out);
+            return Some(());
+        }
+        written
+    }
+
+    /// Whether every URL that the scanner proves clean is left.
+    #[inline]
+    pub(super) fn leaves_all(&self) -> bool {
+        matches!(self.profile().system, System::Ladder | System::Browser)
+            && self.choices.redirects.is_none()
+            && self.reads_utf8_alone()
+    }
+
+    /// Whether triplets are in no other charset.
+    #[inline]
+    fn reads_utf8_alone(&self) -> bool {
+        #[cfg(feature = "transcode")]
+        return self.choices.transcoding.is_none();
+        #[cfg(not(feature = "transcode"))]
+        return true;
+    }
+
+    /// Whether triplets are in another charset that says something else.
+    #[inline]
+    fn is_transcoded(&self, url: &[u8], lead: Lead) -> bool {
+        #[cfg(feature = "transcode")]
+        if !self.reads_utf8_alone() {
+            return match lead {
+                Lead::Absolute => self.transcoded(url).is_some(),
+                Lead::Target => self.transcoded_target(url).is_some(),
+            };
+        }
+        let _ = (url, lead);
+        false
+    }
+
+    /// Whether a URL or target that the scanner proved clean is clean here.
+    #[inline]
+    fn leaves(&self, url: &[u8], lead: Lead) -> bool {
+        !self.is_transcoded(url, lead) && self.stays(url) && self.leaves_by_bytes(url, lead)
+    }
+
+    /// Whether no redirect leads away from a canonical URL.
+    #[inline]
+    pub(super) fn stays(&self, canonical: &[u8]) -> bool {
+        self.choices.redirects.as_ref().is_none_or(|ends| ends.of(canonical).is_none())
+    }
+
+    #[inline]
+    fn leaves_by_bytes(&self, url: &[u8], lead: Lead) -> bool {
+        let heuristics = &self.choices.heuristics;
+        match (self.profile().system, lead) {
+            (System::Browser, _) => true,
+            (System::Ladder, _) if !heuristics.act() => true,
+            (System::Ladder, Lead::Absolute) => heuristics.leave_clean(url),
+            (System::Ladder, Lead::Target) => heuristics.leave_clean_target(url),
+            (System::Sanitizer, Lead::Absolute) => {
+                behind_slashes(url).is_some_and(|rest| sanitize::leaves(rest, url))
+            }
+            (System::Sanitizer, Lead::Target) => sanitize::leaves(b"", url),
+            (System::Servlet | System::Ring(_), Lead::Absolute) => {
+                behind_slashes(url).is_some_and(|rest| {
+                    let path = memchr(b'/', rest).map_or(&b""[..], |slash| &rest[slash..]);
+                    self.leaves_path(path, 1)
+                })
+            }
+            (System::Servlet | System::Ring(_), Lead::Target) => self.leaves_path(url, 0),
+        }
+    }
+
+    /// Whether the system leaves the path at the start of `path_and_query`. Its first `fixed` bytes
+    /// are no part of what a ring acts on.
+    #[inline]
+    fn leaves_path(&self, path_and_query: &[u8], fixed: usize) -> bool {
+        let end = memchr(b'?', path_and_query).unwrap_or(path_and_query.len());
+        let path = &path_and_query[..end];
+        match self.ring() {
+            Some(ring) => ring::leaves(ring, &path[fixed.min(end)..]),
+            None => servlet::leaves(path, self.empty_segments()),
+        }
+    }
+}
+
+/// Appends a word for each 64 spans, with the bits of those that are clean.
+#[inline(always)]
+fn each(spans: &[Span], out: &mut Vec<u64>, mut is_clean: impl FnMut(&Span) -> bool) {
+    out.extend(spans.chunks(64).map(|group| {
+        let bits = group.iter().enumerate();
+        bits.fold(0, |word, (i, span)| word | u64::from(is_clean(span)) << i)
+    }));
+}
+
+/// What follows `http://` or `https://` in a URL that the scanner proved clean.
+#[inline]
+fn behind_slashes(url: &[u8]) -> Option<&[u8]> {
+    url.get(if url.get(4) == Some(&b':') { 7 } else { 8 }..)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{Profile, Switch, archive};
+    use crate::scan::{Backend, Kernel};
+    use crate::url::outcome::Outcome;
+
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "a", "B", "b", "www.", "www1.", "1", ".", "..", "/", "/", "//", "?", "?", "&", "&", "&", "=", "=", "%2F", "%20", "%C3%A9",
+        "%25", "%2525", "%23", "%0A", "%7F", ";", "(", ";jsessionid=1", "(S(a1))", "index.html", "Default.ASP", "sid=", "SID=",
+        "0123456789abcdef0123456789ABCDEF", "cfid=1", "CFTOKEN=2", "utm_source=x", "Fbclid", "phpsessid=1", "x.aspx",
+        "(abcdefghijklmnopqrstuvwx)", "aspsessionidABCDEFGH=ABCDEFGHIJKLMNOPQRSTUVWX", "z=9", "a=1", "a=", "-", "+", "'", "!",
+        "abcdefghijklmnopqrstuvwxyz0123456789", "c", "cat=1",
+    ];
+
+    const FRONTS: &[&str] = &[
+        "http://h.example/",
+        "https://www.h.example/",
+        "http://www.com/",
+        "http://www1.2/",
+        "https://www.www.a.b/x/",
+        "http://1/",
+        "http://.a..b/",
+        "http://h/?",
+        "http://h/(",
+        "http://h/a/(",
+        "https://h.example",
+        "/",
+        "//",
+        "http://www2.w.x/a?b=1&a",
+    ];
+
+    fn drawn(state: &mut u64) -> Vec<u8> {
+        let mut draw = |n: usize| {
+            *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (*state >> 33) as usize % n
+        };
+        let mut url = FRONTS[draw(FRONTS.len())].to_owned();
+        for _ in 0..draw(12) {
+            url.push_str(WORDS[draw(WORDS.len())]);
+        }
+        url.into_bytes()
+    }
+
+    /// What the exact normalizer makes of a URL that the scanner proved clean.
+    fn exact(normalizer: &Normalizer, url: &[u8], lead: Lead) -> Result<Vec<u8>, ()> {
+        let mut out = Vec::new();
+        let parts = match lead {
+            Lead::Absolute => Parts::split(url),
+            Lead::Target => Parts::split_target(url),
+        };
+        match (normalizer.rules.archive, lead) {
+            (Some(rules), Lead::Absolute) => {
+                ia::absolute(&parts, rules, &mut out).map_err(|_| ())?
+            }
+            (Some(rules), Lead::Target) => ia::path_and_query(&parts, rules, &mut out),
+            (None, _) => normalizer.choices.heuristics.append(&parts, &mut out),
+        }
+        Ok(out)
+    }
+
+    #[test]
+    fn what_is_written_at_once_is_what_the_exact_way_writes() {
+        let archive::Archive { twins, sessions, initials, .. } = archive::IA;
+        assert!(twins.iter().all(|twin| twin.len() > 1 && initials.contains(twin[0])));
+        assert!(sessions.iter().all(|session| initials.contains(session.name[0])));
+        let aggressive = || Normalizer::new(&Profile::AGGRESSIVE);
+        let switched = |switch: Switch| aggressive().without_switches([switch]).unwrap();
+        let steps = Profile::AGGRESSIVE.switches().iter().map(switched);
+        let lists = aggressive().with_dropped_parameters(["a*"]).unwrap();
+        let more = [Switch::LowerPath, Switch::FoldScheme, Switch::DropQuery];
+        let more = more.map(|switch| aggressive().with_switches([switch]).unwrap());
+        let one = Normalizer::new(&Profile::SCHEME).with_switches([Switch::SortQuery]).unwrap();
+        let normalizers: Vec<Normalizer> =
+            [Normalizer::new(&Profile::IA), aggressive(), lists, one]
+                .into_iter()
+                .chain(steps)
+                .chain(more)
+                .collect();
+        let backends = Backend::available();
+        let (mut state, mut written, mut proven) = (1, 0, 0);
+        for case in 0..if cfg!(target_arch = "x86_64") { 30_000 } else { 3_000 } {
+            let url = drawn(&mut state);
+            let backend = backends[case % backends.len()];
+            let kernel = Kernel::new(backend).unwrap();
+            let i = if case % 3 == 0 { 0 } else { case % normalizers.len() };
+            let normalizer = normalizers[i].clone().with_backend(backend);
+            for lead in [Lead::Absolute, Lead::Target] {
+                let context = || format!("{backend:?} {} {}", i, url.escape_ascii());
+                let clean = match lead {
+                    Lead::Absolute => kernel.is_clean(&Profile::CRAWL, &url),
+                    Lead::Target => kernel.is_clean_target(&Profile::CRAWL, &url),
+                };
+                let exact = exact(&normalizer, &url, lead);
+                // With room behind it, and without.
+                for bytes in [url.clone(), [&url[..], &[b'/'; 300]].concat()] {
+                    let mut out = b"before".to_vec();
+                    match normalizer.rewrite_clean(&bytes, 0..url.len(), lead, &mut out) {
+                        Some(()) => {
+                            assert!(clean, "{}", context());
+                            let got = out.strip_prefix(b"before").unwrap();
+                            let expected =
+                                exact.as_deref().map(|url| url.escape_ascii().to_string());
+                            assert_eq!(
+                                Ok(got.escape_ascii().to_string()),
+                                expected,
+                                "{}",
+                                context()
+                            );
+                            written += 1;
+                        }
+                        None => assert_eq!(out, b"before", "{}", context()),
+                    }
+                    let range = 0..url.len();
+                    if normalizer.is_clean_by_rules(&bytes, range, lead) {
+                        assert!(clean && exact.as_ref() == Ok(&url), "{}", context());
+                        proven += 1;
+                    }
+                }
+                let mut out = Vec::new();
+                let outcome = match lead {
+                    Lead::Absolute => normalizer.normalize(&url, &mut out),
+                    Lead::Target => normalizer.normalize_target(&url, &mut out),
+                };
+                if clean && outcome == Outcome::Canonical {
+                    assert_eq!(Ok(out), exact, "{}", context());
+                }
+            }
+        }
+        assert!(written > 1000 && proven > 300, "{written} written, {proven} proven");
+    }
+}
