@@ -1,0 +1,98 @@
+//! The parts of a URL that names a host, as the keys arrange them.
+
+use std::net::Ipv4Addr;
+
+use crate::profile::set;
+use crate::url::{Authority, Parts};
+
+/// A URL that names a host, taken apart. Nothing is left out: the pieces and their delimiters are
+/// the URL.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Located<'a> {
+    pub(super) scheme: &'a [u8],
+    pub(super) userinfo: Option<&'a [u8]>,
+    /// Not empty; it holds none of `/?#@`, and a colon between brackets only.
+    pub(crate) host: &'a [u8],
+    pub(super) port: Option<&'a [u8]>,
+    /// Path, query and fragment, with their delimiters.
+    pub(super) rest: &'a [u8],
+}
+
+impl<'a> Located<'a> {
+    /// None where no host is named: `mailto:`, `file:///`, a request target, no URL at all.
+    pub(crate) fn split(url: &'a [u8]) -> Option<Self> {
+        let parts = Parts::split(url);
+        let scheme = parts.scheme.filter(|name| is_scheme(name))?;
+        let Authority { userinfo, host_port } = Authority::split(parts.authority?);
+        let (host, port) = split_port(host_port);
+        let rest = &url[parts.path_start()..];
+        (!host.is_empty()).then_some(Self { scheme, userinfo, host, port, rest })
+    }
+
+    /// Whether the host is a name, whose labels run from the particular to the general.
+    pub(super) fn is_name(&self) -> bool {
+        !is_literal(self.host)
+    }
+
+    /// Whether the host is an IPv4 address of four decimal numbers.
+    pub(super) fn is_ipv4(&self) -> bool {
+        std::str::from_utf8(self.host).is_ok_and(|host| host.parse::<Ipv4Addr>().is_ok())
+    }
+}
+
+/// `scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )` (RFC 3986 section 3.1)
+pub(super) fn is_scheme(name: &[u8]) -> bool {
+    name.first().is_some_and(|byte| set::ALPHA.contains(*byte))
+        && name.iter().all(|byte| set::SCHEME.contains(*byte))
+}
+
+fn is_literal(host: &[u8]) -> bool {
+    host.first() == Some(&b'[') && host.last() == Some(&b']')
+}
+
+/// Host, and port if there is a colon for it. `string` lets everything through, so that brackets may
+/// be broken here: then they are no brackets.
+fn split_port(host_port: &[u8]) -> (&[u8], Option<&[u8]>) {
+    if host_port.first() == Some(&b'[')
+        && let Some(close) = host_port.iter().position(|byte| *byte == b']')
+    {
+        match host_port[close + 1..].split_first() {
+            None => return (host_port, None),
+            Some((b':', port)) => return (&host_port[..=close], Some(port)),
+            Some(_) => {}
+        }
+    }
+    match host_port.iter().position(|byte| *byte == b':') {
+        Some(colon) => (&host_port[..colon], Some(&host_port[colon + 1..])),
+        None => (host_port, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn host_and_port_are_told_apart_also_where_brackets_are_broken() {
+        for (text, host, port) in [
+            ("h", "h", None),
+            ("h:", "h", Some("")),
+            ("h:1:2", "h", Some("1:2")),
+            ("[::1]", "[::1]", None),
+            ("[::1]:8", "[::1]", Some("8")),
+            ("[a:b", "[a", Some("b")),
+            ("[a]b:1", "[a]b", Some("1")),
+            ("[a]:1]", "[a]", Some("1]")),
+        ] {
+            let expected = (host.as_bytes(), port.map(str::as_bytes));
+            assert_eq!(split_port(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_host_is_not_taken_apart() {
+        for url in ["mailto:a@h", "file:///a", "/a", "//h/a", "x://:80/", "x://u@/", "1://h/", ""] {
+            assert_eq!(Located::split(url.as_bytes()), None, "{url}");
+        }
+    }
+}

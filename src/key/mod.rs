@@ -1,0 +1,174 @@
+//! What a URL is known by: its canonical bytes, or a key made from them.
+//!
+//! In: canonical bytes. Out: key bytes, appended to a buffer. A key groups and orders URLs as
+//! somebody's index does, or makes them short. `docs/keys.md` says what each does with ports, IP
+//! addresses, credentials and URLs without a host; equal URLs have equal keys under each.
+
+mod hash;
+mod host;
+mod ssurt;
+mod surt;
+
+use std::fmt;
+
+use crate::url::Canonical;
+
+#[cfg(feature = "batch")]
+pub(crate) use host::Located;
+
+/// What is unique, counted, sorted and written.
+///
+/// ```
+/// use uniqurl::{Key, Normalizer, Profile};
+///
+/// let crawl = Normalizer::new(&Profile::CRAWL);
+/// let mut scratch = Vec::new();
+/// let url = crawl.canonical(b"http://www.Example.com:80/a?b", &mut scratch)?;
+/// for (key, expected) in [
+///     (Key::Url, "http://www.example.com/a?b"),
+///     (Key::Surt, "com,example,www)/a?b"),
+///     (Key::Ssurt, "com,example,www,//80:http@/a?b"),
+///     (Key::Hash, "a1e4d05dce63e96464c499b20d8bed88"),
+/// ] {
+///     let mut bytes = Vec::new();
+///     key.append(url, &mut bytes);
+///     assert_eq!(bytes, expected.as_bytes(), "{key}");
+/// }
+/// # Ok::<(), uniqurl::Reject>(())
+/// ```
+///
+/// Not for what is fetched later: [`Key::Surt`] and [`Key::Hash`] cannot be turned back into URLs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Key {
+    /// The canonical URL itself.
+    #[default]
+    Url,
+    /// `com,example)/path?query`: the form that web-archive indexes are sorted by. Scheme and
+    /// credentials are not in it, so it joins more URLs than the profile alone.
+    Surt,
+    /// `com,example,//80:http@/path?query`: sorted by domain, then port, then scheme, with nothing
+    /// lost: different URLs have different keys.
+    Ssurt,
+    /// The first 16 bytes of the SHA-256 of the canonical URL, as 32 hexadecimal digits.
+    Hash,
+}
+
+impl Key {
+    /// Every key, in the order of the documentation.
+    pub const ALL: &'static [Key] = &[Key::Url, Key::Surt, Key::Ssurt, Key::Hash];
+
+    /// The key of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|key| key.name() == name)
+    }
+
+    /// The name, as `--key` takes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Key::Url => "url",
+            Key::Surt => "surt",
+            Key::Ssurt => "ssurt",
+            Key::Hash => "hash",
+        }
+    }
+
+    /// What it looks like, in half a line.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Key::Url => "the canonical URL",
+            Key::Surt => "com,example)/path?query, as web-archive indexes sort",
+            Key::Ssurt => "com,example,//80:http@/path?query, nothing lost",
+            Key::Hash => "the first 16 bytes of its SHA-256, in hexadecimal digits",
+        }
+    }
+
+    /// Appends the key of `url` to `out`.
+    pub fn append(self, url: Canonical<'_>, out: &mut Vec<u8>) {
+        self.append_bytes(url.as_bytes(), out);
+    }
+
+    /// The key of `url`: for [`Key::Url`] the URL's own bytes, otherwise written to `scratch`, which
+    /// is cleared first.
+    ///
+    /// ```
+    /// use uniqurl::{Key, Normalizer, Profile, UrlSet};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let (mut set, mut url, mut key) = (UrlSet::new(), Vec::new(), Vec::new());
+    /// for line in ["http://example.com/a", "https://example.com/a"] {
+    ///     let url = crawl.canonical(line.as_bytes(), &mut url)?;
+    ///     set.insert(Key::Surt.of(url, &mut key))?;
+    /// }
+    /// assert_eq!(set.iter().collect::<Vec<_>>(), [b"com,example)/a"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of<'a>(self, url: Canonical<'a>, scratch: &'a mut Vec<u8>) -> Keyed<'a> {
+        if self == Key::Url {
+            return Keyed::from(url);
+        }
+        scratch.clear();
+        self.append(url, scratch);
+        Keyed(scratch)
+    }
+
+    /// As [`Key::append`], for canonical bytes that the pipeline holds. No key writes a line feed
+    /// that is not in the URL.
+    pub(crate) fn append_bytes(self, url: &[u8], out: &mut Vec<u8>) {
+        match self {
+            Key::Url => out.extend_from_slice(url),
+            Key::Surt => surt::append(url, out),
+            Key::Ssurt => ssurt::append(url, out),
+            Key::Hash => hash::append(url, out),
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The bytes of a key.
+///
+/// It is made from a [`Canonical`] alone and never holds a line feed, so a set can store it as one
+/// line. Sets do not know keys: fill one with keys of one kind and one profile only.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Keyed<'a>(&'a [u8]);
+
+impl<'a> Keyed<'a> {
+    /// The bytes.
+    pub fn as_bytes(self) -> &'a [u8] {
+        self.0
+    }
+}
+
+/// A canonical URL is its own key.
+impl<'a> From<Canonical<'a>> for Keyed<'a> {
+    #[inline]
+    fn from(url: Canonical<'a>) -> Self {
+        Self(url.as_bytes())
+    }
+}
+
+impl fmt::Debug for Keyed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Keyed({})", self.0.escape_ascii())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_found_by_its_name_only() {
+        for key in Key::ALL {
+            assert_eq!(Key::named(key.name()), Some(*key));
+        }
+        for unknown in ["", "SURT", "url ", "sha256"] {
+            assert_eq!(Key::named(unknown), None);
+        }
+        assert_eq!(Key::default(), Key::ALL[0]);
+    }
+}

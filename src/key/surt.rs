@@ -1,0 +1,35 @@
+//! The form that web-archive indexes are sorted by: `com,example)/path?query`.
+//!
+//! The labels of the host are reversed, so that the pages of a domain and of its subdomains stand
+//! together, and the scheme is left out. `)` sorts before `,`, so a host's own pages come before its
+//! subdomains'.
+
+use super::host::Located;
+
+/// Schemes that name records of an archive file, not hosts, though `//` may follow.
+const RECORDS: [&[u8]; 2] = [b"filedesc", b"warcinfo"];
+
+pub(super) fn append(url: &[u8], out: &mut Vec<u8>) {
+    let located = Located::split(url).filter(|located| !RECORDS.contains(&located.scheme));
+    let Some(located) = located else {
+        out.extend_from_slice(url);
+        return;
+    };
+    if located.is_name() {
+        // An IPv4 address as well: that is how the indexes have it.
+        let mut labels = located.host.rsplit(|byte| *byte == b'.');
+        out.extend_from_slice(labels.next().unwrap_or_default());
+        for label in labels {
+            out.push(b',');
+            out.extend_from_slice(label);
+        }
+    } else {
+        out.extend_from_slice(located.host);
+    }
+    if let Some(port) = located.port {
+        out.push(b':');
+        out.extend_from_slice(port);
+    }
+    out.push(b')');
+    out.extend_from_slice(located.rest);
+}
