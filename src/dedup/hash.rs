@@ -1,0 +1,99 @@
+//! The keyed hash of a run.
+
+use std::hash::{BuildHasher, RandomState};
+
+use rapidhash::v3::{RapidSecrets, rapidhash_v3_micro_inline};
+
+/// Mixes the last bits well: shard and slot take theirs from both ends.
+const AVALANCHE: bool = true;
+/// No product of two parts of the input loses what was there before, whatever they are.
+const PROTECTED: bool = true;
+
+/// A random key. Strangers write logs: with a hash they can compute, they could make the set
+/// quadratic.
+///
+/// Seed and secrets are both drawn at random, since a fast hash with a random seed alone has
+/// collisions that hold for every seed. The hash never leaves the process.
+#[derive(Clone)]
+pub(crate) struct Key {
+    secrets: RapidSecrets,
+    /// How many bits of a hash differ; the others repeat them.
+    #[cfg(test)]
+    width: u32,
+}
+
+impl Key {
+    /// A key from the randomness that the standard library draws from the system.
+    pub(crate) fn random() -> Self {
+        Self::seeded(RandomState::new().hash_one(0x756E_6971_7572_6C00_u64))
+    }
+
+    pub(crate) fn seeded(seed: u64) -> Self {
+        Self {
+            secrets: RapidSecrets::seed(seed),
+            #[cfg(test)]
+            width: 64,
+        }
+    }
+
+    /// A random key whose hashes have only so many bits, at most 8 or all 64, for tests of what may not depend
+    /// on a good hash.
+    #[cfg(test)]
+    pub(crate) fn narrow(width: u32) -> Self {
+        Self { width, ..Self::random() }
+    }
+
+    /// Another random key, for the same URLs once more: hashes under it say nothing of those under
+    /// this one. (A narrow one is as narrow.)
+    #[cfg(feature = "batch")]
+    pub(crate) fn another(&self) -> Self {
+        Self {
+            #[cfg(test)]
+            width: self.width,
+            ..Self::random()
+        }
+    }
+
+    #[inline]
+    pub(crate) fn hash(&self, url: &[u8]) -> Hash {
+        let hash = rapidhash_v3_micro_inline::<AVALANCHE, PROTECTED>(url, &self.secrets);
+        #[cfg(test)]
+        if self.width < 64 {
+            return Hash((hash & ((1 << self.width) - 1)) * 0x0101_0101_0101_0101);
+        }
+        Hash(hash)
+    }
+}
+
+/// A hash, whose bits are used once each: the upper sixteen pick the shard, the next sixteen the
+/// partition of what is spilled, and the lower half is the tag that picks the slot and is kept in it.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hash(u64);
+
+impl Hash {
+    /// A hash of the tests' choice.
+    #[cfg(test)]
+    pub(super) fn chosen(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// One of `shards`, which is a power of two of at most 2^16.
+    #[inline]
+    pub(crate) fn shard(self, shards: usize) -> usize {
+        debug_assert!(shards.is_power_of_two() && shards <= 1 << 16);
+        (self.0 >> 48) as usize & (shards - 1)
+    }
+
+    /// One of `partitions`, which is a power of two of at most 2^16.
+    #[cfg(feature = "batch")]
+    #[inline]
+    pub(crate) fn partition(self, partitions: usize) -> usize {
+        debug_assert!(partitions.is_power_of_two() && partitions <= 1 << 16);
+        (self.0 >> 32) as usize & (partitions - 1)
+    }
+
+    #[inline]
+    pub(crate) fn tag(self) -> u32 {
+        self.0 as u32
+    }
+}

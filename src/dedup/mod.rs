@@ -1,0 +1,25 @@
+//! The set: exact, sharded, keyed.
+//!
+//! A URL's hash picks its shard and, by other bits, its slot. A slot says where the bytes are and
+//! holds half of the hash; bytes are always compared, so a fingerprint alone never decides. One
+//! shard is used by one thread at a time and needs no lock.
+
+#![cfg_attr(not(feature = "batch"), allow(dead_code, reason = "the pipeline's half of a shard"))]
+
+mod arena;
+mod hash;
+mod set;
+mod shard;
+#[cfg(feature = "batch")]
+mod sort;
+
+pub use set::{SetFull, UrlSet};
+
+#[cfg(feature = "batch")]
+pub(crate) use arena::Counting;
+#[cfg(feature = "batch")]
+pub(crate) use hash::{Hash, Key};
+#[cfg(feature = "batch")]
+pub(crate) use shard::{Entry, Mark, Shard};
+#[cfg(feature = "batch")]
+pub(crate) use sort::{MEMORY as SORT_MEMORY, Threads, sort};

@@ -1,0 +1,543 @@
+//! One shard: an open-addressing table over an arena.
+//!
+//! A slot is eight bytes, tag and place, so that eight of them share a cache line. The slot that a
+//! search starts at is given by the upper bits of the tag, so growing needs no look at the bytes and
+//! goes through both tables from front to back. A search ends at a free slot; nothing is removed.
+
+use super::arena::{Arena, Counting, Place};
+use super::hash::Hash;
+use super::set::SetFull;
+use crate::room;
+use crate::scan::prefetch;
+
+/// One URL on its way into a shard. `start` and `len` are the caller's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) hash: Hash,
+    pub(crate) start: u32,
+    pub(crate) len: u32,
+    /// Number of the URL among those of its chunk.
+    pub(crate) sequence: u32,
+    /// Where it is now, if it was new; set by [`Shard::insert_all`]. [`Shard::find_all`] sets it to
+    /// anything where the URL is not in the shard, [`Shard::mark_all`] to [`SEEN`].
+    pub(crate) new: Option<std::num::NonZeroU32>,
+}
+
+/// Stands for a place where the URL is in a set from before the run. No URL starts there: it would be
+/// the last byte of the last block, and a URL is one byte at least, with a line feed behind it.
+const SEEN: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MAX);
+
+#[cfg(feature = "batch")]
+impl Entry {
+    /// The place of a URL that was new, or anything where the set takes no more and does not hold it.
+    #[inline]
+    pub(crate) fn new_place(&self) -> Option<std::num::NonZeroU32> {
+        if self.new == SEEN { None } else { self.new }
+    }
+
+    /// Whether it is in a set from before the run.
+    #[inline]
+    pub(crate) fn is_seen(&self) -> bool {
+        self.new == SEEN
+    }
+}
+
+/// A part of a set, for URLs whose hashes pick it.
+#[derive(Debug)]
+pub(crate) struct Shard {
+    slots: Vec<u64>,
+    len: usize,
+    arena: Arena,
+}
+
+/// A shard took no more URLs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stopped {
+    /// So many of those that it was given are in it.
+    pub(crate) after: usize,
+}
+
+impl From<Stopped> for SetFull {
+    fn from(_: Stopped) -> Self {
+        SetFull(())
+    }
+}
+
+/// What a shard held at some time.
+#[cfg(feature = "batch")]
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Mark {
+    len: usize,
+    arena: super::arena::Mark,
+}
+
+/// Fetches the two cache lines that most URLs lie in.
+#[inline(always)]
+fn fetch_url(bytes: &[u8]) {
+    prefetch(bytes, 0);
+    prefetch(bytes, CACHE_LINE);
+}
+
+const CACHE_LINE: usize = 64;
+
+/// Slots of a shard that holds something, at the least.
+const MIN_SLOTS: usize = 64;
+
+/// How many entries ahead a slot is fetched, and the bytes that it names.
+const SLOT_AHEAD: usize = 48;
+const BYTES_AHEAD: usize = 24;
+
+/// What [`Shard::find_all`] notes of a URL that it does not find.
+#[cfg(feature = "batch")]
+const NOT_HERE: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MIN);
+
+impl Shard {
+    pub(crate) fn new(counting: Counting) -> Self {
+        Self { slots: Vec::new(), len: 0, arena: Arena::new(counting) }
+    }
+
+    /// Number of URLs.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Adds a URL; the place of a new one.
+    pub(super) fn insert(&mut self, hash: Hash, url: &[u8]) -> Result<Option<Place>, SetFull> {
+        self.reserve(1)?;
+        self.insert_reserved(hash, url)
+    }
+
+    /// The same for a caller who knows places by their number.
+    #[cfg(feature = "batch")]
+    pub(crate) fn add(&mut self, hash: Hash, url: &[u8]) -> Result<Option<u32>, SetFull> {
+        Ok(self.insert(hash, url)?.map(|place| place.0))
+    }
+
+    /// Adds many URLs, in order, and notes which were new. Slots and bytes are fetched ahead, so
+    /// that their cache misses overlap.
+    ///
+    /// Where the shard is full, says how many were added before.
+    pub(crate) fn insert_all<'a>(
+        &mut self,
+        entries: &mut [Entry],
+        bytes: impl Fn(&Entry) -> &'a [u8],
+    ) -> Result<(), Stopped> {
+        self.reserve(entries.len()).map_err(|_| Stopped { after: 0 })?;
+        for entry in entries.iter().take(SLOT_AHEAD) {
+            prefetch(&self.slots, self.first_slot(entry.hash));
+        }
+        for i in 0..entries.len() {
+            if let Some(ahead) = entries.get(i + SLOT_AHEAD) {
+                prefetch(&self.slots, self.first_slot(ahead.hash));
+                fetch_url(bytes(ahead));
+            }
+            if let Some(ahead) = entries.get(i + BYTES_AHEAD) {
+                self.fetch_candidate(ahead.hash);
+            }
+            let entry = &mut entries[i];
+            if entry.new == SEEN {
+                continue;
+            }
+            let place = self.insert_reserved(entry.hash, bytes(entry));
+            let place = place.map_err(|_| Stopped { after: i })?;
+            entry.new = place.and_then(|place| std::num::NonZeroU32::new(place.0));
+        }
+        Ok(())
+    }
+
+    /// Notes which of many URLs the shard holds, where it is one of a set from before the run.
+    #[cfg(feature = "batch")]
+    pub(crate) fn mark_all<'a>(
+        &mut self,
+        entries: &mut [Entry],
+        bytes: impl Fn(&Entry) -> &'a [u8],
+    ) {
+        self.find_all(entries, bytes);
+        for entry in entries {
+            // Those that were marked before stay so.
+            entry.new = if entry.new.is_none() || entry.is_seen() { SEEN } else { None };
+        }
+    }
+
+    /// Counts each of many URLs once more that the shard holds, and notes which it does not. Those that
+    /// were seen before the run stay what they are.
+    #[cfg(feature = "batch")]
+    pub(crate) fn find_all<'a>(
+        &mut self,
+        entries: &mut [Entry],
+        bytes: impl Fn(&Entry) -> &'a [u8],
+    ) {
+        if self.slots.is_empty() {
+            let not_seen = entries.iter_mut().filter(|entry| entry.new != SEEN);
+            return not_seen.for_each(|entry| entry.new = NOT_HERE);
+        }
+        for i in 0..entries.len() {
+            if let Some(ahead) = entries.get(i + SLOT_AHEAD) {
+                prefetch(&self.slots, self.first_slot(ahead.hash));
+                fetch_url(bytes(ahead));
+            }
+            if let Some(ahead) = entries.get(i + BYTES_AHEAD) {
+                self.fetch_candidate(ahead.hash);
+            }
+            let entry = &mut entries[i];
+            if entry.new == SEEN {
+                continue;
+            }
+            let known = self.count_again(entry.hash, bytes(entry));
+            entry.new = if known { None } else { NOT_HERE };
+        }
+    }
+
+    /// Counts a URL once more if the shard holds it; whether it does.
+    #[cfg(feature = "batch")]
+    pub(crate) fn count_again(&mut self, hash: Hash, url: &[u8]) -> bool {
+        if self.slots.is_empty() {
+            return false;
+        }
+        let found = self.find(hash, url);
+        if let Ok(place) = found {
+            self.arena.add_one(place);
+        }
+        found.is_ok()
+    }
+
+    /// What the shard holds now.
+    #[cfg(feature = "batch")]
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { len: self.len, arena: self.arena.mark() }
+    }
+
+    /// Forgets the URLs that were added since, whose hashes are what `hash` says. Time is linear in
+    /// what is left.
+    #[cfg(feature = "batch")]
+    pub(crate) fn take_back(&mut self, mark: Mark, hash: impl Fn(&[u8]) -> Hash) {
+        if self.len == mark.len {
+            return;
+        }
+        self.arena.truncate(mark.arena);
+        self.len = mark.len;
+        self.slots.fill(0);
+        let mask = self.slots.len() - 1;
+        for place in self.arena.places() {
+            let hash = hash(self.arena.get(place));
+            let mut at = self.first_slot(hash);
+            while self.slots[at] != 0 {
+                at = (at + 1) & mask;
+            }
+            self.slots[at] = u64::from(hash.tag()) << 32 | u64::from(place.0);
+        }
+    }
+
+    /// Takes back one count of a URL, if the shard holds it.
+    #[cfg(feature = "batch")]
+    pub(crate) fn count_back(&mut self, hash: Hash, url: &[u8]) {
+        if !self.slots.is_empty()
+            && let Ok(place) = self.find(hash, url)
+        {
+            self.arena.take_one(place);
+        }
+    }
+
+    /// Says how often the URL there was added.
+    #[cfg(feature = "batch")]
+    pub(crate) fn set_count(&mut self, place: u32, count: u64) {
+        self.arena.set_count(Place(place), count);
+    }
+
+    /// The bytes of memory that the shard has in use, and with it those that it may need while it
+    /// takes `more` URLs, besides their own bytes: while a table grows, the old one is still there.
+    #[cfg(feature = "batch")]
+    pub(crate) fn memory(&self, more: usize) -> usize {
+        let slots = self.slots.len() + self.slots_to_grow_to(more).unwrap_or(0);
+        slots * size_of::<u64>() + self.arena.memory()
+    }
+
+    /// Fetches the bytes that a URL with this hash will be compared with, if there are any.
+    #[inline]
+    fn fetch_candidate(&self, hash: Hash) {
+        let mut at = self.first_slot(hash);
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return;
+            }
+            if (slot >> 32) as u32 == hash.tag() {
+                return self.arena.prefetch(Place(slot as u32));
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    pub(crate) fn contains(&self, hash: Hash, url: &[u8]) -> bool {
+        !self.slots.is_empty() && self.find(hash, url).is_ok()
+    }
+
+    /// The URL that [`Entry::new`] named.
+    pub(crate) fn get(&self, place: u32) -> &[u8] {
+        self.arena.get(Place(place))
+    }
+
+    /// How often the URL there was added.
+    pub(crate) fn count(&self, place: u32) -> u64 {
+        self.arena.count(Place(place))
+    }
+
+    /// The place of each URL, in the order of adding.
+    pub(crate) fn places(&self) -> impl Iterator<Item = u32> + '_ {
+        self.arena.places().map(|place| place.0)
+    }
+
+    #[inline]
+    fn first_slot(&self, hash: Hash) -> usize {
+        // Slots are a power of two, 64 at least and 2^32 at most.
+        ((u64::from(hash.tag()) * self.slots.len() as u64) >> 32) as usize
+    }
+
+    /// The place of a URL, or the free slot where it belongs.
+    #[inline]
+    fn find(&self, hash: Hash, url: &[u8]) -> Result<Place, usize> {
+        let mut at = self.first_slot(hash);
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return Err(at);
+            }
+            let place = Place(slot as u32);
+            if (slot >> 32) as u32 == hash.tag() && self.arena.holds(place, url) {
+                return Ok(place);
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    #[inline]
+    fn insert_reserved(&mut self, hash: Hash, url: &[u8]) -> Result<Option<Place>, SetFull> {
+        match self.find(hash, url) {
+            Ok(place) => {
+                self.arena.add_one(place);
+                Ok(None)
+            }
+            Err(free) => {
+                let place = self.arena.push(url)?;
+                self.slots[free] = u64::from(hash.tag()) << 32 | u64::from(place.0);
+                self.len += 1;
+                Ok(Some(place))
+            }
+        }
+    }
+
+    /// Makes room for `more` URLs at a load of at most three quarters.
+    fn reserve(&mut self, more: usize) -> Result<(), SetFull> {
+        match self.slots_to_grow_to(more) {
+            Some(slots) => self.grow(slots),
+            None => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn slots_to_grow_to(&self, more: usize) -> Option<usize> {
+        let wanted = (self.len + more).div_ceil(3) * 4;
+        (wanted > self.slots.len()).then(|| wanted.next_power_of_two().max(MIN_SLOTS))
+    }
+
+    #[cold]
+    fn grow(&mut self, slots: usize) -> Result<(), SetFull> {
+        if slots as u64 > 1 << 32 {
+            return Err(SetFull(()));
+        }
+        let mut bigger = Vec::new();
+        room::reserve_exact(&mut bigger, slots)?;
+        bigger.resize(slots, 0u64);
+        for slot in self.slots.iter().filter(|slot| **slot != 0) {
+            let mut at = (((slot >> 32) * slots as u64) >> 32) as usize;
+            while bigger[at] != 0 {
+                at = (at + 1) & (slots - 1);
+            }
+            bigger[at] = *slot;
+        }
+        self.slots = bigger;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::super::hash::Key;
+    use super::*;
+
+    /// URLs of which many come more than once.
+    fn urls(count: u32) -> Vec<Vec<u8>> {
+        let number = |i: u32| i.wrapping_mul(2_654_435_761) % (count / 3 + 1);
+        (0..count).map(|i| format!("http://h/{}", number(i)).into_bytes()).collect()
+    }
+
+    /// What a map says: in order of first appearance, each with its count.
+    fn counted(urls: &[Vec<u8>]) -> Vec<(&[u8], u64)> {
+        let mut places = HashMap::new();
+        let mut counted: Vec<(&[u8], u64)> = Vec::new();
+        for url in urls {
+            let place = *places.entry(url.as_slice()).or_insert_with(|| {
+                counted.push((url, 0));
+                counted.len() - 1
+            });
+            counted[place].1 += 1;
+        }
+        counted
+    }
+
+    /// From a good hash to none at all.
+    const MASKS: [u64; 4] = [u64::MAX, 0xFF, 0xFF00_0000, 0];
+
+    fn hash(url: &[u8], mask: u64) -> Hash {
+        let good =
+            url.iter().fold(7u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        Hash::chosen((good ^ good >> 29) & mask)
+    }
+
+    #[test]
+    fn a_shard_is_exact_and_counts_whatever_the_hash() {
+        let urls = urls(3000);
+        for mask in MASKS {
+            let mut shard = Shard::new(Counting::On);
+            let mut new = 0;
+            for url in &urls {
+                assert_eq!(shard.contains(hash(url, mask), url), {
+                    let added = shard.insert(hash(url, mask), url).unwrap().is_none();
+                    new += usize::from(!added);
+                    added
+                });
+            }
+            let found: Vec<_> = shard.places().map(|p| (shard.get(p), shard.count(p))).collect();
+            assert_eq!(found, counted(&urls), "{mask:x}");
+            assert_eq!((shard.len(), found.len()), (new, new));
+        }
+    }
+
+    #[test]
+    fn many_at_once_are_the_same_as_one_by_one() {
+        let urls = urls(5000);
+        let text = urls.concat();
+        for mask in MASKS {
+            let mut shard = Shard::new(Counting::On);
+            let mut start = 0;
+            let mut entries: Vec<Entry> = Vec::new();
+            for (sequence, url) in (0..).zip(&urls) {
+                let (hash, len) = (hash(url, mask), url.len() as u32);
+                entries.push(Entry { hash, start, len, sequence, new: None });
+                start += len;
+            }
+            for part in entries.chunks_mut(700) {
+                let bytes = |e: &Entry| &text[e.start as usize..][..e.len as usize];
+                shard.insert_all(part, bytes).unwrap();
+            }
+            let new: Vec<_> = entries.iter().filter_map(|e| e.new).map(|p| p.get()).collect();
+            assert_eq!(new, shard.places().collect::<Vec<_>>());
+            let found: Vec<_> = new.iter().map(|p| (shard.get(*p), shard.count(*p))).collect();
+            assert_eq!(found, counted(&urls), "{mask:x}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_is_the_start_of_another_is_not_the_other() {
+        let mut shard = Shard::new(Counting::Off);
+        let hash = Hash::chosen(0);
+        for url in [&b"abc"[..], b"ab", b"", b"abcd", b"b"] {
+            assert!(!shard.contains(hash, url));
+            assert!(shard.insert(hash, url).unwrap().is_some());
+            assert!(shard.insert(hash, url).unwrap().is_none());
+        }
+    }
+
+    #[test]
+    fn a_url_longer_than_a_block_is_kept_whole() {
+        let mut shard = Shard::new(Counting::On);
+        let long = |byte| vec![byte; 1 << 20];
+        for (i, byte) in (0..).zip(b"abca") {
+            let new = shard.insert(Hash::chosen(i % 3), &long(*byte)).unwrap();
+            assert_eq!(new.is_some(), i < 3);
+            shard.insert(Hash::chosen(9), b"short").unwrap();
+        }
+        let lengths: Vec<_> =
+            shard.places().map(|p| (shard.get(p).len(), shard.count(p))).collect();
+        assert_eq!(lengths, [(1 << 20, 2), (5, 4), (1 << 20, 1), (1 << 20, 1)]);
+    }
+
+    /// Slots that are looked at to find a URL: how many on average, and at most.
+    fn probes(shard: &Shard) -> (f64, usize) {
+        let mask = shard.slots.len() - 1;
+        let probe = |(at, slot): (usize, &u64)| {
+            let first = (((slot >> 32) * shard.slots.len() as u64) >> 32) as usize;
+            (at.wrapping_sub(first) & mask) + 1
+        };
+        let used = || shard.slots.iter().enumerate().filter(|(_, slot)| **slot != 0).map(probe);
+        (used().sum::<usize>() as f64 / shard.len as f64, used().max().unwrap_or(0))
+    }
+
+    /// The most that finding took, at any of several sizes of the shard on the way.
+    fn worst(urls: &[Vec<u8>], hash: impl Fn(&[u8]) -> Hash) -> (f64, usize) {
+        let mut shard = Shard::new(Counting::Off);
+        let mut worst = (0.0f64, 0);
+        for (i, url) in urls.iter().enumerate() {
+            shard.insert(hash(url), url).unwrap();
+            if (i + 1).is_multiple_of(urls.len() / 16) {
+                let (mean, most) = probes(&shard);
+                worst = (worst.0.max(mean), worst.1.max(most));
+            }
+        }
+        worst
+    }
+
+    /// Keys with seeds of our own: the bounds below are on averages over them, which chance moves
+    /// by a few hundredths, and are the same in every run.
+    fn keys() -> impl Iterator<Item = Key> {
+        (1..=8u64).map(|i| Key::seeded(i.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+    }
+
+    #[test]
+    fn no_list_of_urls_makes_searches_long() {
+        const COUNT: u64 = 6_000;
+        let theirs = Key::seeded(0x7468_6569_7273);
+        let scattered = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
+        let url = |host: u64, path: u64| format!("http://h{host}.example/{path}").into_bytes();
+        let benign: Vec<_> = (0..COUNT).map(|i| url(scattered(i), scattered(i + 7))).collect();
+        // What somebody would send who knew the key: all begin their search in one part of 64 of
+        // any table.
+        let crafted: Vec<_> = (0..)
+            .map(|i| url(scattered(i), i))
+            .filter(|url| theirs.hash(url).tag() >> 26 == 0)
+            .take(COUNT as usize)
+            .collect();
+        // What another run wrote in the order of its own table.
+        let mut in_order = benign.clone();
+        in_order.sort_by_key(|url| theirs.hash(url).tag());
+        let one_host: Vec<_> = (0..COUNT).map(|i| url(1, i)).collect();
+
+        let (_, most) = worst(&crafted, |url| theirs.hash(url));
+        assert!(most > 1_000, "the list would be a flood under its own key: {most}");
+        // A search that succeeds takes (1 + 1/(1 - a)) / 2 probes on average in a table filled to
+        // the part a (Knuth, TAOCP volume 3, section 6.4), and no table is fuller than 3/4.
+        let expected = (1.0 + 1.0 / (1.0 - 0.75)) / 2.0;
+        for (name, list) in [
+            ("benign", &benign),
+            ("crafted", &crafted),
+            ("ordered", &in_order),
+            ("host", &one_host),
+        ] {
+            let found: Vec<_> = keys().map(|key| worst(list, |url| key.hash(url))).collect();
+            let mean = found.iter().map(|(mean, _)| mean).sum::<f64>() / found.len() as f64;
+            let most = found.iter().map(|(_, most)| *most).max().unwrap_or(0);
+            assert!(mean < expected * 1.25 && most < 300, "{name}: {mean} on average, {most}");
+            // All shards have their part of it.
+            let key = Key::seeded(1);
+            let mut of_shard = [0; 16];
+            list.iter().for_each(|url| of_shard[key.hash(url).shard(16)] += 1);
+            let average = COUNT / 16;
+            assert!(
+                of_shard.iter().all(|n| (average * 3 / 4..average * 5 / 4).contains(n)),
+                "{name}"
+            );
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! One partition through a set of its own.
+
+use std::sync::Arc;
+
+use super::PARTITIONS;
+use super::entry::{Entry, Owned};
+use super::merge::Order;
+use super::store::{SpillError, Store};
+use super::stream::{Packer, Reader, Stream, Unpacker, Writer, written};
+use crate::dedup::{Counting, Hash, Key, SORT_MEMORY, Shard, Threads, sort};
+use crate::room;
+
+/// How partitions are settled and runs are merged.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan<'a> {
+    pub(crate) store: &'a Arc<Store>,
+    pub(crate) order: Order,
+    pub(crate) counting: Counting,
+    /// Only URLs with as many records.
+    pub(crate) min_count: u64,
+    /// Whether all keys are wanted by their bytes too, with those that were seen before the run.
+    pub(crate) saving: bool,
+    /// Bytes that the set of one partition may take, with what the sorting of it takes. A few URLs
+    /// fit whatever it is.
+    pub(crate) memory: usize,
+    /// Bytes of a block before it is packed, as the streams were written.
+    pub(crate) block: usize,
+}
+
+/// What became of a partition.
+#[derive(Debug, Default)]
+pub(crate) struct Settled {
+    /// The URLs that were settled, in order, each with its first ordinal and all its records.
+    pub(crate) run: Stream,
+    /// All keys of the set, and those that were seen before the run, by their bytes, where they are
+    /// wanted.
+    pub(crate) saved: Stream,
+    /// What did not fit, in partitions that have no key in common with each other or the run.
+    pub(crate) rest: Vec<Stream>,
+}
+
+/// What is told of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// It is the first with its key.
+    New,
+    /// Its key was seen before the run.
+    Seen,
+}
+
+/// So many URLs are settled by every pass, so that there is an end.
+const MIN_URLS: usize = 16;
+
+/// A URL of the set.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    ordinal: u64,
+    /// In the shard.
+    place: u32,
+    /// Where its line ends; it starts where the one before ends.
+    line_end: usize,
+}
+
+/// Memory for each URL that sorting takes: a place, and a digit of its bytes beside a place.
+const SORTING: usize = size_of::<u64>() + SORT_MEMORY;
+
+/// Finds the distinct URLs of a partition, whose entries are in ascending order, behind the keys that
+/// were seen before the run. `found` is told the ordinal of each that is new and of each record whose
+/// key was seen. `key` is another than the one that made the partition.
+pub(crate) fn settle(
+    partition: Stream,
+    plan: &Plan<'_>,
+    key: &Key,
+    found: impl Fn(u64, Told),
+) -> Result<Settled, SpillError> {
+    let mut unpacker = Unpacker::new(plan.store, plan.block)?;
+    let mut packer = Packer::new(plan.store)?;
+    let mut reader = Reader::new(partition);
+    let mut entry = Owned::default();
+    let mut set = Set::new(plan.counting);
+    let mut rest: Option<Vec<Writer>> = None;
+    let mut text = Vec::new();
+    while reader.next(&mut unpacker, &mut entry)? {
+        let entry = entry.entry();
+        let hash = key.hash(entry.key);
+        let seen_before = entry.count == 0;
+        if set.seen.contains(hash, entry.key) {
+            if !seen_before {
+                found(entry.ordinal, Told::Seen);
+            }
+            continue;
+        }
+        if rest.is_none() {
+            let added = match set.has_room(plan) {
+                true if seen_before => set.add_seen(hash, entry.key).map(|()| false),
+                true => set.add(hash, &entry),
+                false => Err(Full),
+            };
+            match added {
+                Ok(true) => found(entry.ordinal, Told::New),
+                Ok(false) => {}
+                // A set that can hold nothing will never hold more.
+                Err(Full) if set.len() == 0 => {
+                    return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
+                }
+                Err(Full) => rest = Some(writers(plan)),
+            }
+        }
+        if let Some(writers) = &mut rest
+            && !set.shard.count_again(hash, entry.key)
+        {
+            text.clear();
+            entry.append(&mut text).map_err(|error| plan.store.error(error.into()))?;
+            writers[hash.partition(PARTITIONS)].write(&text, &mut packer)?;
+        }
+    }
+    let rest = rest.into_iter().flatten().map(|writer| writer.finish(&mut packer));
+    let rest = rest.filter(|stream| !stream.as_ref().is_ok_and(Stream::is_empty));
+    let rest = rest.collect::<Result<_, _>>()?;
+    let saved = if plan.saving { set.saved(plan, &mut packer)? } else { Stream::default() };
+    Ok(Settled { run: set.run(plan, &mut packer)?, saved, rest })
+}
+
+fn writers(plan: &Plan<'_>) -> Vec<Writer> {
+    (0..PARTITIONS).map(|_| Writer::new(plan.block)).collect()
+}
+
+/// The URLs of a partition.
+struct Set {
+    /// The keys that were seen before the run.
+    seen: Shard,
+    shard: Shard,
+    counting: Counting,
+    kept: Vec<Kept>,
+    lines: Vec<u8>,
+}
+
+/// Memory ran out, or a shard cannot hold more.
+struct Full;
+
+impl Set {
+    fn new(counting: Counting) -> Self {
+        let (seen, shard) = (Shard::new(Counting::Off), Shard::new(counting));
+        Self { seen, shard, counting, kept: Vec::new(), lines: Vec::new() }
+    }
+
+    /// Number of its keys, of both kinds.
+    fn len(&self) -> usize {
+        self.seen.len() + self.kept.len()
+    }
+
+    fn has_room(&self, plan: &Plan<'_>) -> bool {
+        self.len() < MIN_URLS || self.memory(plan) <= plan.memory
+    }
+
+    /// Adds a key that was seen before the run.
+    fn add_seen(&mut self, hash: Hash, key: &[u8]) -> Result<(), Full> {
+        self.seen.add(hash, key).map(drop).map_err(|_| Full)
+    }
+
+    /// Whether the URL is new.
+    fn add(&mut self, hash: Hash, entry: &Entry<'_>) -> Result<bool, Full> {
+        room::reserve(&mut self.kept, 1).map_err(|_| Full)?;
+        room::reserve(&mut self.lines, entry.line.len()).map_err(|_| Full)?;
+        let Some(place) = self.shard.add(hash, entry.key).map_err(|_| Full)? else {
+            return Ok(false);
+        };
+        self.lines.extend_from_slice(entry.line);
+        self.kept.push(Kept { ordinal: entry.ordinal, place, line_end: self.lines.len() });
+        Ok(true)
+    }
+
+    /// Bytes it takes, once it has taken one more URL and was sorted.
+    fn memory(&self, plan: &Plan<'_>) -> usize {
+        let sorting = match plan.order {
+            _ if plan.saving => self.len() * SORTING,
+            Order::First => 0,
+            Order::Sorted => self.kept.len() * SORTING,
+        };
+        // A vector that grows is there twice for a moment, once at double size.
+        let kept = 3 * self.kept.len() * size_of::<Kept>();
+        self.seen.memory(1) + self.shard.memory(1) + kept + 3 * self.lines.len() + sorting
+    }
+
+    /// Writes all keys by their bytes.
+    fn saved(&self, plan: &Plan<'_>, packer: &mut Packer) -> Result<Stream, SpillError> {
+        const IN_SET: u64 = 1 << 32;
+        let seen = self.seen.places().map(u64::from);
+        let new = self.kept.iter().map(|kept| IN_SET | u64::from(kept.place));
+        let mut places: Vec<u64> = seen.chain(new).collect();
+        let key = |place: u64| match place & IN_SET {
+            0 => self.seen.get(place as u32),
+            _ => self.shard.get(place as u32),
+        };
+        if sort(&mut places, &key, Threads::One).is_err() {
+            return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
+        }
+        let entry = |place| Entry { ordinal: 0, count: 0, key: key(place), line: &[] };
+        written(places.into_iter().map(entry), plan.block, packer)
+    }
+
+    /// Writes the set in order.
+    fn run(self, plan: &Plan<'_>, packer: &mut Packer) -> Result<Stream, SpillError> {
+        let mut order: Vec<u64> = match plan.order {
+            Order::First => Vec::new(),
+            Order::Sorted => (0..self.kept.len() as u64).collect(),
+        };
+        let key = |at: u64| self.shard.get(self.kept[at as usize].place);
+        if sort(&mut order, &key, Threads::One).is_err() {
+            return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
+        }
+        let sorted = order.iter().map(|at| *at as usize);
+        let first = 0..if order.is_empty() { self.kept.len() } else { 0 };
+        let entries = first.chain(sorted).map(|at| {
+            let Kept { ordinal, place, line_end } = self.kept[at];
+            let line_start = at.checked_sub(1).map_or(0, |before| self.kept[before].line_end);
+            let line = &self.lines[line_start..line_end];
+            let key = self.shard.get(place);
+            let count = match self.counting {
+                Counting::Off => 1,
+                Counting::On => self.shard.count(place),
+            };
+            Entry { ordinal, count, key, line }
+        });
+        let often = entries.filter(|entry| entry.count >= plan.min_count);
+        written(often, plan.block, packer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Ordinal, count, key and line.
+    type Row = (u64, u64, Vec<u8>, Vec<u8>);
+
+    use super::*;
+    use crate::spill::merge;
+    use std::collections::HashMap;
+    use std::sync::Mutex;
+
+    const KEYS: u64 = 700;
+
+    fn entries() -> impl Iterator<Item = (u64, Vec<u8>, Vec<u8>)> {
+        (0..3000u64).map(|i| {
+            let key = i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40 & 1023;
+            let line = format!("{key}\tline of {i}\n").into_bytes();
+            (i * 3, format!("http://h/{}", key % KEYS).into_bytes(), line)
+        })
+    }
+
+    /// The whole of it, until nothing is left.
+    fn settled(memory: usize, order: Order, width: u32) -> (Vec<Row>, u32) {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::create(directory.path()).unwrap());
+        let block = 4096;
+        let counting = Counting::On;
+        let saving = false;
+        let plan = Plan { store: &store, order, counting, min_count: 1, saving, memory, block };
+        let mut packer = Packer::new(&store).unwrap();
+        let entries: Vec<_> = entries().collect();
+        let all = entries.iter().map(|(ordinal, key, line)| Entry {
+            ordinal: *ordinal,
+            count: 1,
+            key,
+            line,
+        });
+        let mut left = vec![written(all, block, &mut packer).unwrap()];
+        let (mut runs, mut passes) = (Vec::new(), 0);
+        let found = Mutex::new(Vec::new());
+        while let Some(partition) = left.pop() {
+            let found = |ordinal, told| {
+                assert_eq!(told, Told::New);
+                found.lock().unwrap().push(ordinal);
+            };
+            let settled = settle(partition, &plan, &Key::narrow(width), found).unwrap();
+            runs.push(settled.run);
+            left.extend(settled.rest);
+            passes += 1;
+        }
+        let mut all = Vec::new();
+        merge(runs, &plan, |entry| {
+            all.push((entry.ordinal, entry.count, entry.key.to_vec(), entry.line.to_vec()));
+            Ok::<_, SpillError>(true)
+        })
+        .unwrap();
+        let mut found = found.into_inner().unwrap();
+        found.sort();
+        let mut ordinals: Vec<_> = all.iter().map(|entry| entry.0).collect();
+        ordinals.sort();
+        assert_eq!(found, ordinals);
+        (all, passes)
+    }
+
+    #[test]
+    fn partitions_and_recursion_give_what_one_map_gives_whatever_the_hash() {
+        let mut expected: Vec<Row> = Vec::new();
+        let mut places = HashMap::new();
+        for (ordinal, key, line) in entries() {
+            let place = *places.entry(key.clone()).or_insert_with(|| {
+                expected.push((ordinal, 0, key, line));
+                expected.len() - 1
+            });
+            expected[place].1 += 1;
+        }
+        for width in [64, 8, 0] {
+            for memory in [1 << 30, 20_000, 0] {
+                let (first, passes) = settled(memory, Order::First, width);
+                assert!(first == expected, "{width} {memory}");
+                let many = match memory {
+                    0 => 20..,
+                    20_000 => 2..,
+                    _ => 1..,
+                };
+                assert!(many.contains(&passes), "{passes} passes with {memory}");
+            }
+        }
+        expected.sort_by(|a, b| a.2.cmp(&b.2));
+        for (width, memory) in [(64, 1 << 30), (64, 0), (8, 20_000), (0, 0)] {
+            assert!(settled(memory, Order::Sorted, width).0 == expected, "{width} {memory}");
+        }
+    }
+    #[test]
+    fn keys_that_were_seen_are_not_settled_again_however_small_the_memory() {
+        let is_seen = |key: &[u8]| key.ends_with(b"3") || key.ends_with(b"/20");
+        for (memory, width) in [(1 << 30, 64), (20_000, 64), (0, 64), (0, 0)] {
+            let directory = tempfile::tempdir().unwrap();
+            let store = Arc::new(Store::create(directory.path()).unwrap());
+            let (order, counting, block) = (Order::First, Counting::Off, 4096);
+            let plan =
+                Plan { store: &store, order, counting, min_count: 1, saving: true, memory, block };
+            let mut packer = Packer::new(&store).unwrap();
+            let records: Vec<_> = entries().collect();
+            let mut seen: Vec<_> = records.iter().map(|(_, key, _)| key.clone()).collect();
+            seen.retain(|key| is_seen(key));
+            seen.push(b"http://h/never again 3".to_vec());
+            let before = seen.iter().map(|key| Entry { ordinal: 0, count: 0, key, line: b"" });
+            let all = records.iter().map(|(ordinal, key, line)| Entry {
+                ordinal: *ordinal,
+                count: 1,
+                key,
+                line,
+            });
+            let mut left = vec![written(before.chain(all), block, &mut packer).unwrap()];
+            let (mut runs, mut saved) = (Vec::new(), Vec::new());
+            let told = Mutex::new((Vec::new(), Vec::new()));
+            while let Some(partition) = left.pop() {
+                let found = |ordinal, what| {
+                    let mut told = told.lock().unwrap();
+                    match what {
+                        Told::New => told.0.push(ordinal),
+                        Told::Seen => told.1.push(ordinal),
+                    }
+                };
+                let settled = settle(partition, &plan, &Key::narrow(width), found).unwrap();
+                runs.push(settled.run);
+                saved.push(settled.saved);
+                left.extend(settled.rest);
+            }
+            let keys = |runs, plan: &Plan<'_>| {
+                let mut keys: Vec<Vec<u8>> = Vec::new();
+                merge(runs, plan, |entry| {
+                    keys.push(entry.key.to_vec());
+                    Ok::<_, SpillError>(true)
+                })
+                .unwrap();
+                keys
+            };
+            let new = keys(runs, &plan);
+            let mut expected: Vec<Vec<u8>> = Vec::new();
+            for (_, key, _) in records.iter().filter(|(_, key, _)| !is_seen(key)) {
+                if !expected.contains(key) {
+                    expected.push(key.clone());
+                }
+            }
+            assert!(new == expected, "{memory} {width}");
+            let (mut found, mut again) = told.into_inner().unwrap();
+            found.sort();
+            again.sort();
+            let ordinals = |of: &dyn Fn(&[u8]) -> bool| -> Vec<u64> {
+                let of = records.iter().filter(|(_, key, _)| of(key));
+                of.map(|(ordinal, ..)| *ordinal).collect()
+            };
+            assert_eq!(again, ordinals(&is_seen), "each record is told of");
+            assert_eq!(found.len(), expected.len());
+            expected.extend(seen);
+            expected.sort();
+            expected.dedup();
+            let plan = Plan { order: Order::Sorted, ..plan };
+            assert!(keys(saved, &plan) == expected, "{memory} {width}");
+        }
+    }
+}
