@@ -1,0 +1,44 @@
+//! ARC records of version 1 by their heads: a line of URL, address, date, type and length.
+
+use super::super::{Context, Found, Place, Span};
+use super::url;
+use crate::url::Code;
+
+/// What a file begins with: a record about itself.
+pub(super) const FIRST: &[u8] = b"filedesc://";
+
+/// What a head says that is of use here.
+pub(crate) struct Fields<'a> {
+    pub(crate) url: &'a [u8],
+    pub(crate) length: &'a [u8],
+}
+
+/// The fields of a head, if the line is one. A URL may hold spaces, and the others do not: they are
+/// counted from the end.
+pub(crate) fn fields(line: &[u8]) -> Option<Fields<'_>> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let mut fields = line.rsplitn(5, |byte| *byte == b' ');
+    let (length, _type) = (fields.next()?, fields.next()?);
+    let (date, _address, url) = (fields.next()?, fields.next()?, fields.next()?);
+    let is_number = |field: &[u8]| !field.is_empty() && field.iter().all(u8::is_ascii_digit);
+    (is_number(length) && is_number(date) && (8..=17).contains(&date.len()) && url.contains(&b':'))
+        .then_some(Fields { url, length })
+}
+
+/// How long the body is, if the line is a head.
+pub(crate) fn body_length(line: &[u8]) -> Option<u64> {
+    super::number(fields(line)?.length)
+}
+
+/// The URL of a record.
+pub(super) fn find(ctx: &Context, head: &[u8], start: u32) -> Found {
+    let line = head.strip_suffix(b"\n").unwrap_or(head);
+    match fields(line) {
+        None => Found::Reject(Code::LogSyntax, 0),
+        Some(fields) if fields.url.starts_with(FIRST) => Found::Skipped,
+        Some(fields) => {
+            let end = start + fields.url.len() as u32;
+            url(ctx, Place::Chunk, Span { start, end })
+        }
+    }
+}

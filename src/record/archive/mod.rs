@@ -1,0 +1,163 @@
+//! Records of web archives: WARC, WAT and ARC.
+//!
+//! In comes a chunk of heads (for WAT with their bodies) and the [`Frame`] of each; out goes what was
+//! found in them. Nothing here reads a body that is not JSON.
+
+mod arc;
+mod kinds;
+mod warc;
+mod wat;
+
+pub use kinds::{Kinds, NoSuchKind};
+
+pub(crate) use arc::body_length as arc_body;
+pub(crate) use warc::{content_length as warc_body, end_of_fields as warc_head};
+
+use std::borrow::Cow;
+
+use super::{Context, Found, Framing, Record, Records, Span};
+use crate::url::Code;
+
+/// The format of an archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Archive {
+    /// `warc`: the WARC-Target-URI of records of these kinds.
+    Warc(Kinds),
+    /// `wat`: the target of each response that a WAT file tells of.
+    Wat,
+    /// `wat:links`: every link of the page in each such response.
+    WatLinks,
+    /// `arc`: the first field of each head, version 1.
+    Arc,
+}
+
+/// A record in a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// Its head, and its body if that is there, in the chunk.
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// Where it starts in the input.
+    pub(crate) offset: u64,
+    pub(crate) state: State,
+}
+
+/// What became of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It is there.
+    Whole,
+    /// The input ended inside it.
+    Cut,
+    /// It has no head, or one that does not say how long it is. Only its beginning is in the chunk.
+    Malformed,
+    /// It is longer than a record may be. Only its beginning is in the chunk.
+    TooLong,
+}
+
+impl Archive {
+    /// The format that `name` names, if it is one of these.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        match name {
+            "warc" => Some(Archive::Warc(Kinds::default())),
+            "wat" => Some(Archive::Wat),
+            "wat:links" => Some(Archive::WatLinks),
+            "arc" => Some(Archive::Arc),
+            _ => None,
+        }
+    }
+
+    pub(super) fn name(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Archive::Warc(_) => "warc",
+            Archive::Wat => "wat",
+            Archive::WatLinks => "wat:links",
+            Archive::Arc => "arc",
+        })
+    }
+
+    /// The archive that begins like this, if it is one. What is in its first records tells a WAT file
+    /// from another WARC file.
+    pub(super) fn detect(head: &[u8]) -> Option<Self> {
+        if head.starts_with(warc::VERSION) {
+            let is_wat = warc::heads(head).any(warc::is_wat);
+            Some(if is_wat { Archive::Wat } else { Archive::Warc(Kinds::default()) })
+        } else if head.starts_with(arc::FIRST) {
+            Some(Archive::Arc)
+        } else {
+            None
+        }
+    }
+
+    pub(super) fn framing(self) -> Framing {
+        match self {
+            Archive::Warc(_) => Framing::Warc { bodies: false },
+            Archive::Wat | Archive::WatLinks => Framing::Warc { bodies: true },
+            Archive::Arc => Framing::Arc,
+        }
+    }
+
+    /// Appends what the records hold.
+    pub(crate) fn read(self, ctx: &Context, chunk: &[u8], frames: &[Frame], out: &mut Records) {
+        for frame in frames {
+            let span = Span { start: frame.start, end: frame.end };
+            let bytes = span.of(chunk);
+            // The head's own bytes, for whoever asks what was rejected.
+            let line = Span { start: frame.start, end: frame.start + head_length(bytes) };
+            let reject = match frame.state {
+                State::Whole => None,
+                State::Cut => Some(Code::Truncated),
+                State::Malformed => Some(Code::LogSyntax),
+                State::TooLong => Some(Code::TooLong),
+            };
+            if let Some(code) = reject {
+                out.records.push(Record { line, found: Found::Reject(code, 0) });
+                continue;
+            }
+            let start = frame.start;
+            match self {
+                Archive::Warc(kinds) => {
+                    let found = warc::find(ctx, bytes, start, kinds);
+                    out.records.push(Record { line, found });
+                }
+                Archive::Arc => {
+                    let found = arc::find(ctx, bytes, start);
+                    out.records.push(Record { line, found });
+                }
+                Archive::Wat => wat::target(ctx, bytes, line, out),
+                Archive::WatLinks => wat::links(ctx, bytes, line, out),
+            }
+        }
+    }
+}
+
+/// Whether bytes behind these could make them the beginning of an archive.
+pub(crate) fn could_be_archive(head: &[u8]) -> bool {
+    [warc::VERSION, arc::FIRST].iter().any(|magic| {
+        let common = head.len().min(magic.len());
+        !head.is_empty() && head[..common] == magic[..common]
+    })
+}
+
+/// How much of a record its head is, without the line endings behind it.
+fn head_length(bytes: &[u8]) -> u32 {
+    let head = &bytes[..warc::end_of_fields(bytes).unwrap_or(bytes.len())];
+    let ending = head.iter().rev().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    (head.len() - ending) as u32
+}
+
+/// A URL, unless it is too long for one.
+fn url(ctx: &Context, place: super::Place, span: Span) -> Found {
+    if span.len() > ctx.max_url {
+        Found::Reject(Code::TooLong, ctx.max_url as u32)
+    } else if span.is_empty() {
+        Found::Blank
+    } else {
+        Found::Url(place, span)
+    }
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(digits).ok().filter(|_| is_number)?.parse().ok()
+}

@@ -1,0 +1,74 @@
+//! WARC records by their heads (ISO 28500, "WARC 1.1" section 4 and 5).
+
+use memchr::{memchr, memchr_iter};
+
+use super::super::{Context, Found, Place, Span};
+use super::{Kinds, url};
+use crate::url::Code;
+
+/// What every record begins with.
+pub(super) const VERSION: &[u8] = b"WARC/";
+
+/// Where the fields of a head end: behind the first empty line. Some writers leave the carriage
+/// returns out.
+pub(crate) fn end_of_fields(bytes: &[u8]) -> Option<usize> {
+    memchr_iter(b'\n', bytes).find_map(|feed| match &bytes[feed + 1..] {
+        [b'\n', ..] => Some(feed + 2),
+        [b'\r', b'\n', ..] => Some(feed + 3),
+        _ => None,
+    })
+}
+
+/// The value of the first field with this name, which is in lower case; without the white space
+/// around it.
+pub(crate) fn field<'a>(head: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    // The first line is the version.
+    head.split(|byte| *byte == b'\n').skip(1).find_map(|line| {
+        let colon = memchr(b':', line)?;
+        let is_it = line[..colon].trim_ascii_end().eq_ignore_ascii_case(name);
+        is_it.then(|| line[colon + 1..].trim_ascii())
+    })
+}
+
+/// How long the body is, if the head says so.
+pub(crate) fn content_length(head: &[u8]) -> Option<u64> {
+    super::number(field(head, b"content-length")?)
+}
+
+/// The target of a record. `start` is where its head stands in the chunk.
+pub(super) fn find(ctx: &Context, head: &[u8], start: u32, kinds: Kinds) -> Found {
+    match field(head, b"warc-type") {
+        None => return Found::Reject(Code::LogSyntax, 0),
+        Some(kind) if !kinds.contains(kind) => return Found::Skipped,
+        Some(_) => {}
+    }
+    let Some(target) = target(head) else { return Found::Reject(Code::LogSyntax, 0) };
+    // It is a part of the head.
+    let at = start + (target.as_ptr() as usize - head.as_ptr() as usize) as u32;
+    url(ctx, Place::Chunk, Span { start: at, end: at + target.len() as u32 })
+}
+
+/// The WARC-Target-URI. WARC 1.0 wrote angle brackets around it in its grammar, and so do some tools.
+pub(super) fn target(head: &[u8]) -> Option<&[u8]> {
+    let value = field(head, b"warc-target-uri")?;
+    let inner = value.strip_prefix(b"<").and_then(|value| value.strip_suffix(b">"));
+    Some(inner.unwrap_or(value))
+}
+
+/// Whether a record tells of another one in JSON, as those of WAT files do.
+pub(super) fn is_wat(head: &[u8]) -> bool {
+    field(head, b"warc-type").is_some_and(|kind| kind.eq_ignore_ascii_case(b"metadata"))
+        && field(head, b"content-type")
+            .is_some_and(|kind| kind.to_ascii_lowercase().starts_with(b"application/json"))
+}
+
+/// The heads of the records at the start of an input.
+pub(super) fn heads(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let end = end_of_fields(bytes)?;
+        let (head, rest) = bytes.split_at(end);
+        let length = usize::try_from(content_length(head)?).ok()?;
+        bytes = rest.get(length..).unwrap_or_default().trim_ascii_start();
+        Some(head)
+    })
+}

@@ -1,0 +1,166 @@
+//! WAT records: what a crawler noted about each record of a WARC file, in JSON.
+//!
+//! A WAT file is a WARC file of `metadata` records; each tells of a request, a response or another
+//! record. Only responses count here: with their target, or with every link that was found in the page.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use super::super::{Context, Found, Place, Record, Records, Span};
+use super::{url, warc};
+use crate::uri;
+use crate::url::Code;
+
+#[derive(Deserialize)]
+struct Document<'a> {
+    #[serde(rename = "Envelope", borrow)]
+    envelope: Envelope<'a>,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(rename = "WARC-Header-Metadata", borrow)]
+    head: Head<'a>,
+    #[serde(rename = "Payload-Metadata", borrow)]
+    payload: Option<Payload<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(rename = "WARC-Type", borrow)]
+    kind: Option<Cow<'a, str>>,
+    #[serde(rename = "WARC-Target-URI", borrow)]
+    target: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Payload<'a> {
+    #[serde(rename = "HTTP-Response-Metadata", borrow)]
+    response: Option<Response<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Response<'a> {
+    #[serde(rename = "HTML-Metadata", borrow)]
+    page: Option<Page<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Page<'a> {
+    #[serde(rename = "Head", borrow)]
+    head: Option<PageHead<'a>>,
+    #[serde(rename = "Links", borrow, default)]
+    links: Vec<Link<'a>>,
+}
+
+#[derive(Deserialize)]
+struct PageHead<'a> {
+    #[serde(rename = "Base", borrow)]
+    base: Option<Cow<'a, str>>,
+    #[serde(rename = "Link", borrow, default)]
+    links: Vec<Link<'a>>,
+    #[serde(rename = "Scripts", borrow, default)]
+    scripts: Vec<Link<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Link<'a> {
+    #[serde(borrow)]
+    url: Option<Cow<'a, str>>,
+}
+
+/// What a record tells, and its target.
+enum Told<'a> {
+    /// Of no response.
+    Nothing,
+    /// In no JSON of the kind that is known.
+    Malformed,
+    Response {
+        target: Cow<'a, str>,
+        page: Option<Page<'a>>,
+    },
+}
+
+fn told(record: &[u8]) -> Told<'_> {
+    let Some(end) = warc::end_of_fields(record) else { return Told::Malformed };
+    let (head, body) = record.split_at(end);
+    if !warc::is_wat(head) {
+        return Told::Nothing;
+    }
+    let Ok(Document { envelope }) = serde_json::from_slice(body) else { return Told::Malformed };
+    match envelope.head.kind {
+        Some(kind) if kind.eq_ignore_ascii_case("response") => {}
+        Some(_) => return Told::Nothing,
+        None => return Told::Malformed,
+    }
+    let page = envelope.payload.and_then(|payload| payload.response?.page);
+    match envelope.head.target {
+        Some(target) => Told::Response { target, page },
+        None => Told::Malformed,
+    }
+}
+
+/// Appends the target of a response.
+pub(super) fn target(ctx: &Context, record: &[u8], line: Span, out: &mut Records) {
+    let found = match told(record) {
+        Told::Nothing => Found::Skipped,
+        Told::Malformed => Found::Reject(Code::LogSyntax, 0),
+        Told::Response { target, .. } => {
+            let start = out.side.len();
+            out.side.extend_from_slice(bare(target.as_bytes()));
+            side(ctx, start, out)
+        }
+    };
+    out.records.push(Record { line, found });
+}
+
+/// Appends the links of a page, in the order of head, scripts and body, each resolved against what the
+/// page says is its base, or its own address.
+pub(super) fn links(ctx: &Context, record: &[u8], line: Span, out: &mut Records) {
+    let (target, page) = match told(record) {
+        Told::Nothing => return out.records.push(Record { line, found: Found::Skipped }),
+        Told::Malformed => {
+            let found = Found::Reject(Code::LogSyntax, 0);
+            return out.records.push(Record { line, found });
+        }
+        Told::Response { target, page } => (target, page),
+    };
+    let Some(Page { head, links: body }) = page else { return };
+    let head = head.unwrap_or(PageHead { base: None, links: Vec::new(), scripts: Vec::new() });
+    let own = bare(target.as_bytes());
+    let mut base = Vec::new();
+    match &head.base {
+        Some(reference) if resolve(own, reference, &mut base) => {}
+        _ => base = own.to_vec(),
+    }
+    for link in head.links.iter().chain(&head.scripts).chain(&body) {
+        let Some(reference) = &link.url else { continue };
+        let start = out.side.len();
+        if !resolve(&base, reference, &mut out.side) {
+            out.side.extend_from_slice(trim(reference));
+        }
+        let found = side(ctx, start, out);
+        out.records.push(Record { line, found });
+    }
+}
+
+/// Appends a reference of a page, resolved; false where it cannot be, since the base is none.
+fn resolve(base: &[u8], reference: &str, out: &mut Vec<u8>) -> bool {
+    uri::resolve(base, trim(reference), out).is_ok()
+}
+
+/// Attributes may have white space around what they say.
+fn trim(reference: &str) -> &[u8] {
+    reference.as_bytes().trim_ascii()
+}
+
+fn bare(target: &[u8]) -> &[u8] {
+    let inner = target.strip_prefix(b"<").and_then(|target| target.strip_suffix(b">"));
+    inner.unwrap_or(target)
+}
+
+/// The URL at the end of [`Records::side`].
+fn side(ctx: &Context, start: usize, out: &Records) -> Found {
+    url(ctx, Place::Side, Span { start: start as u32, end: out.side.len() as u32 })
+}

@@ -1,0 +1,186 @@
+//! Reads `cdx`, the indexes of web archives.
+//!
+//! A legend, ` CDX N b a m s k r M S V g`, names the columns by letters and, with its first byte,
+//! what stands between them: `a` is the URL as it was asked for, `m` the media type, `s` the status.
+//! It acts on the lines behind it up to the next one, which stands where files were put one behind
+//! the other. Lines without a legend have the usual 9, 10 or 11 columns, which begin alike: key,
+//! timestamp, URL, media type, status. A line with another number of columns is `log-syntax`: where
+//! a URL holds a space, nothing tells which of them it is.
+
+use std::sync::Arc;
+
+use memchr::memchr_iter;
+
+use super::columns::Layout;
+use super::line::{self, Line};
+use super::part::{Facts, Part, Value};
+use super::{Context, Found, Records};
+use crate::url::Code;
+
+/// The columns that the last legend named.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cdx {
+    legend: Option<Arc<Legend>>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Legend {
+    delimiter: u8,
+    columns: usize,
+    layout: Layout,
+}
+
+/// The indexes that are in use all have these.
+pub(super) const FACTS: Facts = Facts { method: false, status: true, mime: true };
+
+impl Cdx {
+    /// Appends a record for each line of `chunk`.
+    pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        let usual = usual();
+        let mut now = self.legend.clone();
+        line::each(ctx, 0, chunk, out, |line, side| {
+            if let Some(legend) = legend(line.bytes) {
+                now = Some(Arc::new(legend));
+                return Found::Skipped;
+            }
+            let (delimiter, layout) = match &now {
+                Some(legend) => (legend.delimiter, &legend.layout),
+                None => (b' ', &usual),
+            };
+            let columns = memchr_iter(delimiter, line.bytes).count() + 1;
+            let expected = now.as_ref().map_or(9..=11, |now| now.columns..=now.columns);
+            if !expected.contains(&columns) {
+                return Found::Reject(Code::LogSyntax, 0);
+            }
+            found(ctx, line, delimiter, layout, side)
+        });
+    }
+
+    /// The format as it stands behind `chunk`, if that changes it.
+    pub(super) fn after(&self, chunk: &[u8]) -> Option<Self> {
+        let last = lines_backwards(chunk).find_map(legend)?;
+        Some(Self { legend: Some(Arc::new(last)) })
+    }
+}
+
+fn found(
+    ctx: &Context,
+    line: Line<'_>,
+    delimiter: u8,
+    layout: &Layout,
+    side: &mut Vec<u8>,
+) -> Found {
+    let fields = line.bytes.split(|byte| *byte == delimiter).map(Value::InLine);
+    layout.said(fields).found(ctx, FACTS, line, side)
+}
+
+fn usual() -> Layout {
+    Layout::new(vec![(2, Part::Url), (3, Part::Mime), (4, Part::Status)])
+}
+
+/// Whether a line has the shape of the usual columns.
+pub(super) fn is_usual(line: &[u8]) -> bool {
+    let fields: Vec<_> = line.split(|byte| *byte == b' ').collect();
+    (9..=11).contains(&fields.len())
+        && fields[1].len() == 14
+        && fields[1].iter().all(u8::is_ascii_digit)
+        && fields[2].contains(&b':')
+}
+
+/// The columns that a line names, if it is a legend: any byte, `CDX`, and letters.
+pub(super) fn is_legend(line: &[u8]) -> bool {
+    legend(line).is_some()
+}
+
+fn legend(line: &[u8]) -> Option<Legend> {
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+    let (&delimiter, rest) = line.split_first()?;
+    let letters = rest.strip_prefix(b"CDX")?.strip_prefix(&[delimiter])?;
+    let letters: Vec<&[u8]> = letters.split(|byte| *byte == delimiter).collect();
+    if delimiter.is_ascii_alphanumeric() || letters.iter().any(|letter| letter.len() != 1) {
+        return None;
+    }
+    let part = |(column, letter): (usize, &&[u8])| {
+        let part = match *letter {
+            b"a" => Part::Url,
+            b"m" => Part::Mime,
+            b"s" => Part::Status,
+            _ => return None,
+        };
+        Some((column, part))
+    };
+    let layout = Layout::new(letters.iter().enumerate().filter_map(part).collect());
+    Some(Legend { delimiter, columns: letters.len(), layout })
+}
+
+/// The lines of a chunk that may be legends, the last one first.
+fn lines_backwards(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
+    memchr::memmem::rfind_iter(chunk, b"CDX").filter_map(move |at| {
+        let start = chunk[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
+        // A delimiter, and perhaps a byte-order mark, come before it.
+        if at - start > 4 {
+            return None;
+        }
+        let end = memchr::memchr(b'\n', &chunk[at..]).map_or(chunk.len(), |length| at + length);
+        let line = &chunk[start..end];
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{
+        Context, Format, Found, Place,
+        format::tests::{read, show},
+    };
+    use super::Cdx;
+
+    fn cdx() -> Format {
+        Format::parse("cdx").unwrap()
+    }
+
+    #[test]
+    fn the_legend_decides_the_column() {
+        let chunk =
+            b" CDX N b a m s k r M S V g\nk 20140126200624 http://h/a text/html 200 D - - 1 2 f\n\
+            \tCDX\ta\tN\nhttp://h/b\tk\n";
+        let out = read(&cdx(), &Context::default(), chunk);
+        let urls: Vec<_> = out
+            .records
+            .iter()
+            .map(|record| match record.found {
+                Found::Url(Place::Chunk, span) => span.of(chunk).to_vec(),
+                Found::Skipped => b"legend".to_vec(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(urls, [&b"legend"[..], b"http://h/a", b"legend", b"http://h/b"]);
+    }
+
+    #[test]
+    fn a_chunk_hands_its_last_legend_on() {
+        let first = Cdx::default();
+        assert_eq!(first.after(b"k 20140126200624 http://h/CDX\n"), None);
+        let behind = first.after(b" CDX N a\r\nk u\n CDX a N\n").unwrap();
+        assert_eq!(first.after(b" CDX a N\n"), Some(behind.clone()));
+        let out = read(&Format::Cdx(behind), &Context::default(), b"u k\n");
+        assert!(matches!(out.records[0].found, Found::Url(_, span) if span.of(b"u k\n") == b"u"));
+    }
+
+    #[test]
+    fn without_a_legend_the_url_is_the_third_of_nine_to_eleven() {
+        for columns in [9, 10, 11] {
+            let line = format!("k 20140126200624 http://h/{}", " -".repeat(columns - 3));
+            assert_eq!(show(&cdx(), &Context::default(), line.as_bytes()), "url http://h/");
+        }
+        for line in ["k 20140126200624 http://h/", "k 2014 u - - - - - - - - -"] {
+            assert_eq!(show(&cdx(), &Context::default(), line.as_bytes()), "log-syntax 0");
+        }
+    }
+
+    #[test]
+    fn a_legend_without_a_url_leaves_no_field() {
+        let out = read(&cdx(), &Context::default(), b" CDX N b\nk 2014\n");
+        assert!(matches!(out.records[1].found, Found::Reject(crate::Code::NoField, 0)));
+    }
+}

@@ -1,0 +1,282 @@
+//! Tells a format from the name and the beginning of an input, for `--format auto`.
+//!
+//! In comes the name and up to 64 KiB of content; out goes a [`Format`]. More than half of the lines
+//! must agree, and what is doubtful is `lines`: a log read as a list is seen at once, since all of it
+//! is rejected, where a list read as a log might lose a part of itself quietly.
+
+use memchr::{memchr, memrchr};
+
+#[cfg(feature = "batch")]
+use super::Archive;
+use super::escape::closing_quote;
+use super::line::is_blank;
+use super::{Format, cdx, clf, elb, extended, request};
+
+/// How much of an input is looked at.
+const HEAD: usize = 64 << 10;
+
+/// The format that an input seems to have.
+///
+/// `head` is the beginning of the decompressed input; what is beyond 64 KiB of it, or behind its
+/// last line feed, is left out. Where exactly half of the lines are of a log, a name that says `log`
+/// or `access` decides. Only formats of this module's are told.
+pub fn detect(name: &str, head: &[u8]) -> Format {
+    let whole = head.len() < HEAD;
+    let head = &head[..head.len().min(HEAD)];
+    #[cfg(feature = "batch")]
+    if let Some(archive) = Archive::detect(head) {
+        return Format::Archive(archive);
+    }
+    let head = match memrchr(b'\n', head) {
+        Some(feed) => &head[..feed],
+        None if whole => head,
+        None => return Format::Lines,
+    };
+    let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    if let Some(format) = by_header(name, head) {
+        return format;
+    }
+    let mut votes = Votes::default();
+    lines(head).for_each(|line| votes.cast(line));
+    let name = name.to_ascii_lowercase();
+    votes.winner(name.contains("log") || name.contains("access"))
+}
+
+/// Why an input with this beginning can be no input at all, in words that follow a colon.
+///
+/// ```
+/// let head = b"com,example)/ 20240101000000\tcdx-00000.gz\t0\t188224\t1\n";
+/// assert!(uniqurl::record::refusal(head).is_some());
+/// ```
+#[cfg(feature = "batch")]
+pub fn refusal(head: &[u8]) -> Option<&'static str> {
+    #[cfg(feature = "tables")]
+    if super::Container::of(head).is_some() {
+        return Some(
+            "a table is read from its end, so that it can be neither piped nor compressed as a whole; \
+             write it to a file as it is, and name that",
+        );
+    }
+    let mut lines = lines(head).filter(|line| !line.starts_with(b"!")).take(10).peekable();
+    lines.peek()?;
+    lines.all(super::cdxj::is_of_cluster).then_some(
+        "a cluster.idx holds keys only; the URLs are in the files that it names, cdx-00000.gz and so on",
+    )
+}
+
+fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = head.split(|&byte| byte == b'\n');
+    lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).filter(|line| !is_blank(line))
+}
+
+/// The format that a header announces: a legend, `#Fields:`, or a column that is called `url`.
+fn by_header(name: &str, head: &[u8]) -> Option<Format> {
+    let first = lines(head).next()?;
+    if cdx::is_legend(first) {
+        return Format::parse("cdx").ok();
+    }
+    if first.starts_with(b"#") {
+        let dialect =
+            lines(head).take_while(|line| line.starts_with(b"#")).find_map(extended::dialect)?;
+        return Some(Format::Extended(super::Extended::new(dialect)));
+    }
+    // Names of compressed files end in more than the table's own ending.
+    let named = |ending: &str| name.to_ascii_lowercase().split('.').skip(1).any(|n| n == ending);
+    for (table, delimiter) in [("csv", b','), ("tsv", b'\t')] {
+        let trim = |cell: &[u8]| {
+            let cell = cell.trim_ascii();
+            let quoted = cell.strip_prefix(b"\"").and_then(|cell| cell.strip_suffix(b"\""));
+            quoted.unwrap_or(cell).to_ascii_lowercase()
+        };
+        let cells: Vec<Vec<u8>> = first.split(|byte| *byte == delimiter).map(trim).collect();
+        let column = ["url", "uri"].iter().find(|name| cells.iter().any(|c| c == name.as_bytes()));
+        if let Some(column) = column
+            && (cells.len() > 1 || named(table))
+        {
+            return Format::parse(&format!("{table}:{column}")).ok();
+        }
+    }
+    None
+}
+
+/// How many lines there are of each kind.
+#[derive(Default)]
+struct Votes {
+    all: usize,
+    target: usize,
+    clf: usize,
+    combined: usize,
+    vhost: usize,
+    haproxy: usize,
+    elb: usize,
+    cdx: usize,
+    cdxj: usize,
+    json: usize,
+    /// What the first of the lines in JSON can be read as.
+    in_json: Option<Format>,
+}
+
+impl Votes {
+    fn cast(&mut self, line: &[u8]) {
+        self.all += 1;
+        if line[0] == b'/' {
+            self.target += 1;
+            return;
+        }
+        if elb::is_one(line) {
+            self.elb += 1;
+            return;
+        }
+        if cdx::is_usual(line) {
+            self.cdx += 1;
+            return;
+        }
+        #[cfg(feature = "batch")]
+        if super::cdxj::object(line).is_some() {
+            self.cdxj += 1;
+            return;
+        } else if line.starts_with(b"{") {
+            self.json += 1;
+            if self.in_json.is_none() {
+                self.in_json = super::json::guess(line).map(Format::Json);
+            }
+            return;
+        }
+        let (Some(time), Ok(field)) = (clf::bracketed_time(line), clf::quoted_request(line)) else {
+            return;
+        };
+        let request = &line[field.clone()];
+        let is_request = request::split(request).is_some()
+            || request == b"-"
+            || request == b"<BADREQ>"
+            || request.starts_with(b"\\");
+        if !is_request || !clf::begins_as_time(&line[time.start + 1..]) {
+            return;
+        }
+        // The bracket comes after `%h %l %u `, with the host in front after one field more.
+        let before = &line[..time.start];
+        let fields = before.split(|&byte| byte == b' ').count() - 1;
+        if is_haproxy(&line[time.start..]) {
+            self.haproxy += 1;
+        } else if fields >= 4 && names_port(before) {
+            self.vhost += 1;
+        } else if closing_quote(line, field.end + 1).is_some() {
+            self.combined += 1;
+        } else {
+            self.clf += 1;
+        }
+    }
+
+    fn winner(self, named_log: bool) -> Format {
+        let most = |votes: usize| votes * 2 > self.all || (named_log && votes * 2 == self.all);
+        let plain = self.clf + self.combined;
+        let named = |name: &str| Format::parse(name).unwrap_or(Format::Lines);
+        if self.all == 0 {
+            Format::Lines
+        } else if most(self.elb) {
+            Format::Elb
+        } else if self.cdx * 2 > self.all {
+            named("cdx")
+        } else if self.cdxj * 2 > self.all {
+            named("cdxj")
+        } else if self.json * 2 > self.all {
+            self.in_json.unwrap_or(Format::Lines)
+        } else if most(self.haproxy) {
+            Format::Haproxy
+        } else if most(self.vhost) {
+            Format::Vhost
+        } else if most(plain + self.vhost) {
+            // Without the host of some lines, all of them can be read as combined.
+            if self.clf * 2 > plain { Format::Clf } else { Format::Combined }
+        } else if self.target * 2 > self.all {
+            Format::Target
+        } else {
+            Format::Lines
+        }
+    }
+}
+
+/// Whether the first field ends with a colon and a port.
+fn names_port(before: &[u8]) -> bool {
+    let first = &before[..memchr(b' ', before).unwrap_or(before.len())];
+    match memrchr(b':', first) {
+        Some(colon) => {
+            let port = &first[colon + 1..];
+            !port.is_empty() && port.iter().all(u8::is_ascii_digit)
+        }
+        None => false,
+    }
+}
+
+/// Whether a line from its time on reads `[time.123] frontend backend/server`.
+fn is_haproxy(line: &[u8]) -> bool {
+    let mut fields = line.split(|&byte| byte == b' ');
+    let is_time = fields.next().is_some_and(|time| {
+        matches!(time, [.., b'.', a, b, c, b']'] if [a, b, c].iter().all(|d| d.is_ascii_digit()))
+    });
+    is_time && fields.next().is_some() && fields.next().is_some_and(|server| server.contains(&b'/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Format, detect};
+
+    const CLF: &str = r#"1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 5"#;
+    const COMBINED: &str =
+        r#"1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 5 "-" "UA""#;
+    const HAPROXY: &str = r#"1.2.3.4:5 [06/Feb/2009:12:14:14.655] in static/srv1 1/0 "GET /""#;
+
+    #[test]
+    fn each_format_is_told_by_its_lines() {
+        let vhost = format!("h.example:443 {COMBINED}");
+        let proxied = format!("10.0.0.1, {COMBINED}");
+        let wrapped = format!("\"{COMBINED}\"");
+        for (line, name) in [
+            (CLF, "clf"),
+            (COMBINED, "combined"),
+            (&proxied, "combined"),
+            (&wrapped, "combined"),
+            (&vhost, "vhost"),
+            (HAPROXY, "haproxy"),
+            ("/a?b", "target"),
+            ("//h/x", "target"),
+            ("http://h/", "lines"),
+            ("1.2.3.4 - - [x] \"GET /a\"", "lines"),
+            (r#"{"a":"[17/May/2015:10:05:03 +0000]","b":1}"#, "lines"),
+        ] {
+            for chunk in [format!("{line}\n"), format!("\r\n{line}\r\n{line}\n \n"), line.into()] {
+                assert_eq!(detect("x", chunk.as_bytes()).name(), name, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_client_with_a_port_is_no_virtual_host() {
+        let line = COMBINED.replace("1.2.3.4", "1.2.3.4:5678");
+        assert_eq!(detect("x", line.as_bytes()), Format::Combined);
+    }
+
+    #[test]
+    fn nothing_and_a_tie_are_lines() {
+        for head in ["", "\n", " \n\t\n", "/a\nhttp://h/\n"] {
+            assert_eq!(detect("access.log", head.as_bytes()), Format::Lines);
+        }
+        let tie = format!("http://h/\n{COMBINED}\n");
+        assert_eq!(detect("urls.txt", tie.as_bytes()), Format::Lines);
+        assert_eq!(detect("access.log.1.gz", tie.as_bytes()), Format::Combined);
+    }
+
+    #[test]
+    fn a_line_cut_at_the_end_of_the_head_has_no_vote() {
+        assert_eq!(detect("x", b"/a\nhttp://h/b"), Format::Target);
+        assert_eq!(detect("x", &[b'/'; 64 << 10]), Format::Lines);
+    }
+
+    #[test]
+    fn requests_that_were_none_still_speak_for_a_log() {
+        for request in ["-", r"\x16\x03", "<BADREQ>"] {
+            let line = COMBINED.replace("GET /a HTTP/1.1", request);
+            assert_eq!(detect("x", line.as_bytes()), Format::Combined, "{request}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Undoes a log's own escaping, exactly once, and finds the quotation mark that it leaves bare.
+//!
+//! Loggers escape so that a client cannot write lines of its own into the log. Apache's
+//! `ap_escape_logitem` writes `\"`, `\\`, `\n` and kin, and `\xHH` for what is not printable; nginx
+//! writes `\xHH` for all of these; HAProxy writes `#XX`. What the client had escaped itself (`%22`)
+//! is not the log's and stays. A sequence that the logger cannot have written stays as it stands.
+
+use memchr::{memchr, memchr2};
+
+/// A logger's way of escaping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Escape {
+    /// Apache's and nginx's.
+    Backslash,
+    /// HAProxy's.
+    Hash,
+    /// That of Amazon's load balancers: `\xHH` alone.
+    Hex,
+}
+
+impl Escape {
+    /// Whether there is anything in `text` that [`undo`](Self::undo) might change.
+    #[inline]
+    pub fn is_in(self, text: &[u8]) -> bool {
+        match self {
+            Escape::Backslash | Escape::Hex => memchr(b'\\', text).is_some(),
+            Escape::Hash => memchr(b'#', text).is_some(),
+        }
+    }
+
+    /// Appends `text` to `out` as it was before the logger wrote it.
+    pub fn undo(self, text: &[u8], out: &mut Vec<u8>) {
+        let mark = match self {
+            Escape::Backslash | Escape::Hex => b'\\',
+            Escape::Hash => b'#',
+        };
+        let mut rest = text;
+        while let Some(at) = memchr(mark, rest) {
+            out.extend_from_slice(&rest[..at]);
+            // The rest begins after the mark, so that `\\x41` is `\x41` and not `\A`.
+            let sequence = &rest[at + 1..];
+            let decoded = match self {
+                Escape::Backslash => backslash(sequence),
+                Escape::Hash => hex(sequence),
+                Escape::Hex => {
+                    let digits = sequence.strip_prefix(b"x").and_then(hex);
+                    digits.map(|(byte, length)| (byte, length + 1))
+                }
+            };
+            let (byte, length) = decoded.unwrap_or((mark, 0));
+            out.push(byte);
+            rest = &sequence[length..];
+        }
+        out.extend_from_slice(rest);
+    }
+}
+
+/// The byte that a sequence stands for, and the sequence's length, both after the backslash.
+fn backslash(after: &[u8]) -> Option<(u8, usize)> {
+    let byte = match *after.first()? {
+        b'x' => return hex(&after[1..]).map(|(byte, length)| (byte, length + 1)),
+        same @ (b'"' | b'\\') => same,
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 0x08,
+        b'f' => 0x0c,
+        b'v' => 0x0b,
+        b'a' => 0x07,
+        _ => return None,
+    };
+    Some((byte, 1))
+}
+
+/// The byte that two hexadecimal digits stand for, and their length.
+fn hex(after: &[u8]) -> Option<(u8, usize)> {
+    let digit = |at: usize| char::from(*after.get(at)?).to_digit(16);
+    Some(((digit(0)? << 4 | digit(1)?) as u8, 2))
+}
+
+/// The first bare quotation mark at or after `from`: the end of a quoted field that begins there.
+#[inline]
+pub(super) fn closing_quote(line: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        at += memchr2(b'"', b'\\', line.get(at..)?)?;
+        if line[at] == b'"' {
+            return Some(at);
+        }
+        // A backslash takes whatever follows it out of play.
+        at += 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Escape, closing_quote};
+
+    fn undone(escape: Escape, text: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        escape.undo(text, &mut out);
+        out
+    }
+
+    #[test]
+    fn every_sequence_of_apache_and_nginx_is_undone() {
+        let text = br#"\x00\xfF\"\\\n\t\r\b\f\v\a"#;
+        let bytes = b"\x00\xff\"\\\n\t\r\x08\x0c\x0b\x07";
+        assert_eq!(undone(Escape::Backslash, text), bytes);
+    }
+
+    #[test]
+    fn what_was_escaped_once_is_undone_once() {
+        assert_eq!(undone(Escape::Backslash, br"\\x41\x5cx41"), br"\x41\x41");
+        assert_eq!(undone(Escape::Hash, b"#2341"), b"#41");
+    }
+
+    #[test]
+    fn a_sequence_no_logger_writes_stays_as_it_stands() {
+        for text in [br"\u003C".as_slice(), br"\x4", br"\x", br"\xg0", br"\", br"\'", b"%5C"] {
+            assert_eq!(undone(Escape::Backslash, text), text);
+        }
+        for text in [b"#".as_slice(), b"#4", b"#g0", br"\x41"] {
+            assert_eq!(undone(Escape::Hash, text), text);
+        }
+    }
+
+    #[test]
+    fn only_a_bare_quote_closes() {
+        assert_eq!(closing_quote(br#"a"b"#, 0), Some(1));
+        assert_eq!(closing_quote(br#"a\"b""#, 0), Some(4));
+        assert_eq!(closing_quote(br#"a\\"b"#, 0), Some(3));
+        for open in [br#"a\"b"#.as_slice(), br"a\", b""] {
+            assert_eq!(closing_quote(open, 0), None);
+        }
+    }
+}

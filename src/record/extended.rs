@@ -1,0 +1,255 @@
+//! Reads `w3c`, the W3C Extended Log File Format as IIS and many proxies write it, and `cloudfront`,
+//! which is the same between tabs and with its fields percent-encoded once.
+//!
+//! `#Fields:` names the fields of the lines behind it, and may come again with other names; a line
+//! before the first is `log-syntax`. Other lines that begin with `#` are comments, of which
+//! `#Software:` matters: IIS logs the path decoded, so its `%`, `?` and `#` become triplets again, as
+//! they must have been ones. A field that begins with a quotation mark runs to the one that closes it,
+//! with `""` for a mark (section "Format" of the draft: `string = '"' *schar '"'`). A dash is nothing.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use memchr::{memchr, memmem};
+
+use super::columns::Layout;
+use super::line;
+use super::part::{Facts, Part, Value};
+use super::{Context, Found, Records};
+use crate::url::Code;
+
+/// What the directives so far say of the lines behind them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extended {
+    dialect: Dialect,
+    layout: Option<Arc<Layout>>,
+    /// Whether the software is known to log the path decoded.
+    decoded_path: bool,
+}
+
+/// Who wrote the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// Anybody: spaces between the fields.
+    W3c,
+    /// Amazon CloudFront: tabs between them, and their bytes percent-encoded once.
+    CloudFront,
+}
+
+/// Such logs have these, by a field's choice.
+pub(super) const FACTS: Facts = Facts { method: true, status: true, mime: true };
+
+impl Extended {
+    pub(super) fn new(dialect: Dialect) -> Self {
+        Self { dialect, layout: None, decoded_path: false }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self.dialect {
+            Dialect::W3c => "w3c",
+            Dialect::CloudFront => "cloudfront",
+        }
+    }
+
+    /// Appends a record for each line of `chunk`.
+    pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        let mut now = self.clone();
+        line::each(ctx, 0, chunk, out, |line, side| {
+            if without_mark(line.bytes).starts_with(b"#") {
+                now.take(line.bytes);
+                return Found::Skipped;
+            }
+            let Some(layout) = &now.layout else { return Found::Reject(Code::LogSyntax, 0) };
+            let mut said = match now.dialect {
+                Dialect::W3c => layout.said(fields(line.bytes)),
+                Dialect::CloudFront => {
+                    layout.said(line.bytes.split(|byte| *byte == b'\t').map(decoded))
+                }
+            };
+            if now.decoded_path
+                && let Some(path) = said.get(Part::Path).and_then(encoded)
+            {
+                said.set(Part::Path, Value::Elsewhere(path.into()));
+            }
+            said.found(ctx, layout.facts, line, side)
+        });
+    }
+
+    /// The format as it stands behind `chunk`, if that changes it.
+    pub(super) fn after(&self, chunk: &[u8]) -> Option<Self> {
+        let mut behind = self.clone();
+        let first = without_mark(chunk).starts_with(b"#").then_some(0);
+        let others = memmem::find_iter(chunk, b"\n#").map(|feed| feed + 1);
+        let mut any = false;
+        for start in first.into_iter().chain(others) {
+            let end = memchr(b'\n', &chunk[start..]).map_or(chunk.len(), |length| start + length);
+            behind.take(&chunk[start..end]);
+            any = true;
+        }
+        any.then_some(behind)
+    }
+
+    /// Takes what a directive says.
+    fn take(&mut self, directive: &[u8]) {
+        let directive = without_mark(directive);
+        if let Some(names) = directive.strip_prefix(b"#Fields:") {
+            self.layout = Some(Arc::new(self.dialect.layout(names)));
+        } else if let Some(software) = directive.strip_prefix(b"#Software:") {
+            self.decoded_path = memmem::find(software, b"Internet Information Services").is_some()
+                || memmem::find(software, b"IIS").is_some();
+        }
+    }
+}
+
+/// The part that each name stands for. Of several that say the same, the first listed here counts.
+const W3C: &[(&str, Part)] = &[
+    ("cs-uri", Part::Target),
+    ("cs-uri-stem", Part::Path),
+    ("cs-uri-path", Part::Path),
+    ("cs-uri-query", Part::Query),
+    ("cs-host", Part::Host),
+    ("cs(host)", Part::Host),
+    ("cs-uri-scheme", Part::Scheme),
+    ("s-port", Part::Port),
+    ("cs-uri-port", Part::Port),
+    ("cs-method", Part::Method),
+    ("sc-status", Part::Status),
+    ("sc(content-type)", Part::Mime),
+    ("rs(content-type)", Part::Mime),
+    ("sc-content-type", Part::Mime),
+];
+
+const CLOUDFRONT: &[(&str, Part)] = &[
+    ("cs-uri-stem", Part::Path),
+    ("cs-uri-query", Part::Query),
+    ("x-host-header", Part::Host),
+    ("cs(host)", Part::Host),
+    ("cs-protocol", Part::Scheme),
+    ("cs-method", Part::Method),
+    ("sc-status", Part::Status),
+    ("sc-content-type", Part::Mime),
+];
+
+impl Dialect {
+    fn layout(self, names: &[u8]) -> Layout {
+        let known = match self {
+            Dialect::W3c => W3C,
+            Dialect::CloudFront => CLOUDFRONT,
+        };
+        let names: Vec<&[u8]> =
+            names.split(u8::is_ascii_whitespace).filter(|name| !name.is_empty()).collect();
+        let mut slots: Vec<(usize, Part)> = Vec::new();
+        for (name, part) in known {
+            let column = names.iter().position(|other| other.eq_ignore_ascii_case(name.as_bytes()));
+            if let Some(column) = column
+                && slots.iter().all(|(_, other)| other != part)
+            {
+                slots.push((column, *part));
+            }
+        }
+        Layout::new(slots)
+    }
+}
+
+/// Whether a line is a directive that names fields, and who wrote it.
+pub(super) fn dialect(line: &[u8]) -> Option<Dialect> {
+    let names = without_mark(line).strip_prefix(b"#Fields:")?;
+    let is_cloudfront = memmem::find(names, b"x-edge-location").is_some();
+    Some(if is_cloudfront { Dialect::CloudFront } else { Dialect::W3c })
+}
+
+fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line)
+}
+
+/// The fields between runs of spaces and tabs.
+fn fields(line: &[u8]) -> impl Iterator<Item = Value<'_>> {
+    let is_space = |byte: u8| matches!(byte, b' ' | b'\t');
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let start = rest.iter().position(|byte| !is_space(*byte))?;
+        rest = &rest[start..];
+        if let Some(quoted) = rest.strip_prefix(b"\"")
+            && let Some((text, length)) = unquoted(quoted)
+        {
+            rest = &quoted[length..];
+            return Some(match text {
+                Cow::Borrowed(text) => Value::InLine(text),
+                owned => Value::Elsewhere(owned),
+            });
+        }
+        let end = rest.iter().position(|byte| is_space(*byte)).unwrap_or(rest.len());
+        let (field, behind) = rest.split_at(end);
+        rest = behind;
+        Some(Value::InLine(field))
+    })
+}
+
+/// What stands before the closing mark, and the length up to behind that. None if nothing closes it,
+/// or if it closes in the middle of a field: then it opened nothing.
+fn unquoted(text: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
+    let mut at = 0;
+    let mut pairs = false;
+    loop {
+        at += memchr(b'"', &text[at..])?;
+        match text.get(at + 1) {
+            Some(b'"') => {
+                pairs = true;
+                at += 2;
+            }
+            None | Some(b' ' | b'\t') => break,
+            Some(_) => return None,
+        }
+    }
+    if !pairs {
+        return Some((Cow::Borrowed(&text[..at]), at + 1));
+    }
+    let mut undone = Vec::with_capacity(at);
+    let mut rest = &text[..at];
+    while let Some(mark) = memchr(b'"', rest) {
+        undone.extend_from_slice(&rest[..=mark]);
+        rest = &rest[mark + 2..];
+    }
+    undone.extend_from_slice(rest);
+    Some((Cow::Owned(undone), at + 1))
+}
+
+/// A field with its percent-encoding undone once.
+fn decoded(field: &[u8]) -> Value<'_> {
+    if memchr(b'%', field).is_none() {
+        return Value::InLine(field);
+    }
+    let mut out = Vec::with_capacity(field.len());
+    let mut at = 0;
+    while at < field.len() {
+        let hex = |at: usize| char::from(*field.get(at)?).to_digit(16);
+        match (field[at], hex(at + 1), hex(at + 2)) {
+            (b'%', Some(high), Some(low)) => {
+                out.push((high << 4 | low) as u8);
+                at += 3;
+            }
+            (byte, ..) => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    Value::Elsewhere(out.into())
+}
+
+/// A path that was logged decoded, with triplets for what would not be read as a part of a path.
+fn encoded(path: &[u8]) -> Option<Vec<u8>> {
+    if !path.iter().any(|byte| matches!(byte, b'%' | b'?' | b'#')) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(path.len() + 8);
+    for byte in path {
+        match byte {
+            b'%' => out.extend_from_slice(b"%25"),
+            b'?' => out.extend_from_slice(b"%3F"),
+            b'#' => out.extend_from_slice(b"%23"),
+            _ => out.push(*byte),
+        }
+    }
+    Some(out)
+}

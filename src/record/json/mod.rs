@@ -1,0 +1,141 @@
+//! Reads `json:POINTER`, JSON Lines: one value a line, and pointers (RFC 6901) to what matters in it.
+//!
+//! serde_json reads the value, straight past what no pointer leads to. A string comes out as bytes,
+//! UTF-8 or not. `\xHH`, which is no JSON but what nginx's default escaping leaves in a hand-made
+//! format, is read as that byte: such lines are rewritten first, and so are hardly any others.
+//! Text that is no JSON is `log-syntax`; a pointer that leads to nothing, or to what is no string,
+//! is `no-field`. Of a name that an object has twice the last one counts, as it does nearly
+//! everywhere. A control character, which a string should hold escaped only, is let through in what a
+//! pointer leads to and is an error in what is stepped over.
+
+mod pointer;
+mod preset;
+mod walk;
+
+use memchr::memmem;
+
+use self::pointer::Node;
+use super::columns::parts;
+use super::line::{self, Line};
+use super::part::{Facts, Said, Value};
+use super::{Context, Found, Records};
+use crate::url::Code;
+
+/// The pointers to the parts of a URL in a JSON value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Json {
+    text: String,
+    root: Node,
+    facts: Facts,
+}
+
+/// Why a value has nothing to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Error {
+    /// It is no JSON.
+    Syntax,
+    /// A pointer leads to a value that cannot be what it should be.
+    Type,
+}
+
+impl Json {
+    /// Reads a pointer to the URL, pointers to its parts, or the name of a preset.
+    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
+        let named = match preset::named(text) {
+            Some(preset) => preset.iter().map(|(part, pointer)| (*part, *pointer)).collect(),
+            None => parts(text)?,
+        };
+        let mut root = Node::default();
+        for (rank, (part, pointer)) in named.iter().enumerate() {
+            root.add(pointer, *part, rank)?;
+        }
+        let facts = Facts::of(named.iter().map(|(part, _)| *part));
+        Ok(Self { text: text.to_owned(), root, facts })
+    }
+
+    /// What it was made from.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn facts(&self) -> Facts {
+        self.facts
+    }
+
+    /// Appends a record for each line of `chunk`.
+    pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        let mut buffer = Vec::new();
+        line::each(ctx, 0, chunk, out, |line, side| self.found(ctx, line, &mut buffer, side));
+    }
+
+    fn found(
+        &self,
+        ctx: &Context,
+        line: Line<'_>,
+        buffer: &mut Vec<u8>,
+        side: &mut Vec<u8>,
+    ) -> Found {
+        match self.said(line.bytes, buffer) {
+            Ok(said) => said.found(ctx, self.facts, line, side),
+            Err(Error::Syntax) => Found::Reject(Code::LogSyntax, 0),
+            Err(Error::Type) => Found::Reject(Code::NoField, 0),
+        }
+    }
+
+    /// What the value in `text` says. `buffer` holds the value where it has to be rewritten.
+    pub(super) fn said<'a>(
+        &self,
+        text: &'a [u8],
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<Said<'a>, Error> {
+        let rewritten = memmem::find(text, b"\\x").is_some();
+        if !rewritten {
+            return walk::walk(&self.root, text, Value::InLine);
+        }
+        buffer.clear();
+        without_hex_escapes(text, buffer);
+        walk::walk(&self.root, buffer, |bytes| Value::Elsewhere(bytes.into()))
+    }
+}
+
+/// Where the URL seems to be in lines like this one.
+pub(super) fn guess(line: &[u8]) -> Option<Json> {
+    ["caddy", "cloudflare", "nginx-json", "/url", "/uri"].into_iter().find_map(|name| {
+        let json = Json::parse(name).ok()?;
+        let mut buffer = Vec::new();
+        let has = json.said(line, &mut buffer).is_ok_and(|said| said.has_source());
+        has.then_some(json)
+    })
+}
+
+/// Appends `text` with each `\xHH` as the byte itself, or, where a string cannot hold that, as the
+/// escape that JSON has for it.
+fn without_hex_escapes(text: &[u8], out: &mut Vec<u8>) {
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        out.extend_from_slice(&rest[..at]);
+        let hex = |at: usize| char::from(*rest.get(at)?).to_digit(16);
+        let length = match (rest.get(at + 1), hex(at + 2), hex(at + 3)) {
+            (Some(b'x'), Some(high), Some(low)) => {
+                match (high << 4 | low) as u8 {
+                    byte @ (0..=0x1F | b'"' | b'\\') => {
+                        out.extend_from_slice(format!("\\u{byte:04x}").as_bytes());
+                    }
+                    byte => out.push(byte),
+                }
+                4
+            }
+            // A backslash takes what follows out of play: `\\x41` is four characters.
+            _ => {
+                let pair = &rest[at..rest.len().min(at + 2)];
+                out.extend_from_slice(pair);
+                pair.len()
+            }
+        };
+        rest = &rest[at + length..];
+    }
+    out.extend_from_slice(rest);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! JSON pointers (RFC 6901) as a tree, so that one pass over a value follows all of them.
+
+use super::super::part::Part;
+
+/// What is to be done with a value.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Node {
+    /// The parts that the value itself is, each with its rank among the pointers to that part.
+    pub parts: Vec<(Part, usize)>,
+    /// Members or elements that pointers lead into, by reference token.
+    pub children: Vec<(Vec<u8>, Node)>,
+}
+
+impl Node {
+    /// Adds the target of a pointer.
+    pub fn add(&mut self, pointer: &str, part: Part, rank: usize) -> Result<(), &'static str> {
+        let mut node = self;
+        // Section 3: `json-pointer = *( "/" reference-token )`.
+        let tokens = match pointer.strip_prefix('/') {
+            Some(tokens) => Some(tokens.split('/')),
+            None if pointer.is_empty() => None,
+            None => {
+                return Err("a pointer begins with a slash, as in json:/url; presets are caddy, \
+                                cloudflare and nginx-json");
+            }
+        };
+        for token in tokens.into_iter().flatten() {
+            let token = unescaped(token)?;
+            let place = match node.children.iter().position(|(known, _)| *known == token) {
+                Some(place) => place,
+                None => {
+                    node.children.push((token, Node::default()));
+                    node.children.len() - 1
+                }
+            };
+            if !node.parts.is_empty() {
+                return Err("one pointer leads into what another one takes as a whole");
+            }
+            node = &mut node.children[place].1;
+        }
+        if !node.children.is_empty() {
+            return Err("one pointer leads into what another one takes as a whole");
+        }
+        node.parts.push((part, rank));
+        Ok(())
+    }
+
+    /// Whether all that pointers lead to here can be missing without the URL missing.
+    pub fn is_aside(&self) -> bool {
+        let aside = |part| matches!(part, Part::Scheme | Part::Method | Part::Status | Part::Mime);
+        self.parts.iter().all(|(part, _)| aside(*part))
+            && self.children.iter().all(|(_, child)| child.is_aside())
+    }
+
+    /// Whether the pointer of this rank to a part leads to here or on from here.
+    pub fn holds(&self, part: Part, rank: usize) -> bool {
+        self.parts.contains(&(part, rank))
+            || self.children.iter().any(|(_, child)| child.holds(part, rank))
+    }
+
+    /// The child of this token.
+    pub fn child(&self, token: &[u8]) -> Option<&Node> {
+        self.children.iter().find(|(known, _)| known == token).map(|(_, node)| node)
+    }
+
+    /// The child of this index. Section 4: "digits without a leading zero".
+    pub fn element(&self, index: usize) -> Option<&Node> {
+        let mut digits = [0; 20];
+        let mut at = digits.len();
+        let mut rest = index;
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.child(&digits[at..])
+    }
+}
+
+/// Section 4: "first transforming any occurrence of the sequence '~1' to '/', and then transforming
+/// any occurrence of the sequence '~0' to '~'".
+fn unescaped(token: &str) -> Result<Vec<u8>, &'static str> {
+    let mut out = Vec::new();
+    let mut bytes = token.bytes();
+    while let Some(byte) = bytes.next() {
+        out.push(match byte {
+            b'~' => match bytes.next() {
+                Some(b'0') => b'~',
+                Some(b'1') => b'/',
+                _ => return Err("in a pointer, ~ stands only in ~0 (a tilde) and ~1 (a slash)"),
+            },
+            byte => byte,
+        });
+    }
+    Ok(out)
+}

@@ -1,0 +1,138 @@
+use super::super::{Context, Format, Origin, format::tests::show};
+
+fn json(pointer: &str, line: &[u8]) -> String {
+    let format = Format::parse(&format!("json:{pointer}")).unwrap();
+    show(&format, &Context::default(), line)
+}
+
+#[test]
+fn a_pointer_leads_through_objects_and_arrays() {
+    assert_eq!(json("/url", br#"{"a":[{}],"url":"http://h/"}"#), "url http://h/");
+    assert_eq!(json("/a/1/b~1c~0", br#" {"a":[0,{"b/c~":"u"}]} "#), "url u");
+    assert_eq!(json("", br#""u""#), "url u");
+    assert_eq!(json("/", br#"{"":"u"}"#), "url u");
+    assert_eq!(json("/a/10", br#"{"a":[0,1,2,3,4,5,6,7,8,9,"u"]}"#), "url u");
+    assert_eq!(json("/a/01", br#"{"a":[0,"u"]}"#), "no-field 0");
+}
+
+#[test]
+fn what_is_not_there_or_no_string_is_no_field() {
+    for line in
+        [r#"{"u":1}"#, r#"{"u":null}"#, r#"{"u":["x"]}"#, r#"{"u":{}}"#, "{}", "[]", "1", "null"]
+    {
+        assert_eq!(json("/u", line.as_bytes()), "no-field 0", "{line}");
+    }
+    assert_eq!(json("/a/b", br#"{"a":"x"}"#), "no-field 0");
+}
+
+#[test]
+fn what_is_no_json_is_no_line_of_this_log() {
+    for line in [
+        "{",
+        "x",
+        r#"{"u":1,x}"#,
+        r#"{"u":"x"} y"#,
+        r#"{"u":"x"#,
+        r#"{"v":"\q","u":"x"}"#,
+        r#"{"u":"x",}"#,
+    ] {
+        assert_eq!(json("/u", line.as_bytes()), "log-syntax 0", "{line}");
+    }
+    let deep = [b"{\"v\":".as_slice(), &b"[".repeat(100_000)].concat();
+    assert_eq!(json("/u", &deep), "log-syntax 0");
+    let deep = [&b"{\"u\":".repeat(100_000)[..], b"1"].concat();
+    let pointer = "/u".repeat(200);
+    assert!(json(&pointer, &deep).starts_with("log-syntax"));
+}
+
+#[test]
+fn escapes_are_undone_once() {
+    assert_eq!(json("/u", br#"{"u":"http:\/\/h\u002f\"\\x41"}"#), r#"url http://h/"\x41"#);
+    assert_eq!(json("/\u{e9}", br#"{"\u00e9":"a\u0041"}"#), "url aA");
+}
+
+#[test]
+fn the_escape_of_nginx_is_read_as_that_byte() {
+    let ctx = Context::default();
+    let format = Format::parse("json:/u").unwrap();
+    let line = br#"{"v":"\x16","u":"/\xC3\xA9\x22\x5C\x0a\\x41\x4"}"#;
+    assert_eq!(show(&format, &ctx, line), "log-syntax 0", "a sequence that is no escape at all");
+    let line = br#"{"v":"\x16\xFF","u":"/\x7e\x22\x5C\x0a\\x41"}"#;
+    assert_eq!(show(&format, &ctx, line), "url /~\"\\\n\\x41");
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_pass() {
+    let format = Format::parse("json:/u").unwrap();
+    let line = b"{\"\xff\":\"\xfe\",\"u\":\"/\xe9\\xE9\\ud800\"}";
+    let mut out = super::super::Records::default();
+    format.read(&Context::default(), line, &mut out);
+    assert_eq!(out.side, b"/\xe9\xe9\xed\xa0\x80");
+    let plain = b"{\"u\":\"/\xe9\"}";
+    out.clear();
+    format.read(&Context::default(), plain, &mut out);
+    assert!(out.side.is_empty(), "the bytes are used where they stand");
+}
+
+#[test]
+fn of_a_name_that_is_there_twice_the_last_counts() {
+    assert_eq!(json("/u", br#"{"u":"a","u":"b"}"#), "url b");
+    assert_eq!(json("/u", br#"{"u":"a","u":null}"#), "no-field 0");
+    assert_eq!(json("/a/u", br#"{"a":{"u":"a"},"a":{}}"#), "no-field 0");
+}
+
+#[test]
+fn parts_make_a_url_as_a_log_does() {
+    let parts = "scheme=/s,host=/h,path=/p,query=/q";
+    for (line, shown) in [
+        (
+            r#"{"s":"https","h":"e.org:8443","p":"/a","q":"b=c"}"#,
+            "joined 18 https://e.org:8443/a?b=c",
+        ),
+        (r#"{"h":"e.org","p":"/a","q":"?b"}"#, "joined 12 http://e.org/a?b"),
+        (r#"{"h":"e.org:443","p":"/a","q":""}"#, "joined 17 https://e.org:443/a"),
+        (r#"{"h":"a\\x41","p":"/a"}"#, "log-syntax 0"),
+        (r#"{"h":"e/x","p":"/a"}"#, "log-syntax 0"),
+        (r#"{"h":"e","s":"java script","p":"/a"}"#, "log-syntax 0"),
+        (r#"{"h":null,"p":"//x/a","q":null}"#, "target //x/a"),
+        (r#"{"h":"e.org","q":"a"}"#, "no-field 0"),
+        (r#"{"h":"e.org","p":"a"}"#, "relative 0"),
+    ] {
+        assert_eq!(json(parts, line.as_bytes()), shown, "{line}");
+    }
+    let base = Origin { scheme: b"wss".to_vec(), authority: b"b".to_vec() };
+    let ctx = Context { base: Some(base), ..Context::default() };
+    let format = Format::parse("json:host=/h,target=/t").unwrap();
+    assert_eq!(show(&format, &ctx, br#"{"t":"/a?b"}"#), "joined 7 wss://b/a?b");
+    assert_eq!(show(&format, &ctx, br#"{"h":"h","t":"/a?b"}"#), "joined 7 wss://h/a?b");
+    assert_eq!(show(&format, &ctx, br#"{"h":"h","t":"http://o/"}"#), "url http://o/");
+}
+
+#[test]
+fn the_presets_read_their_logs() {
+    let caddy = r#"{"level":"info","request":{"remote_ip":"1.2.3.4","proto":"HTTP/2.0","method":"GET","host":"e.org","uri":"/a?b","tls":{"resumed":false}},"status":200,"resp_headers":{"Content-Type":["text/html"]}}"#;
+    assert_eq!(json("caddy", caddy.as_bytes()), "joined 13 https://e.org/a?b");
+    let plain = caddy.replace(r#","tls":{"resumed":false}"#, "").replace(r#"["text/html"]"#, "1");
+    assert_eq!(json("caddy", plain.as_bytes()), "joined 12 http://e.org/a?b");
+    let cloudflare = r#"{"ClientRequestHost":"e.org","ClientRequestMethod":"GET","ClientRequestScheme":"https","ClientRequestURI":"/a?b","EdgeResponseStatus":200}"#;
+    assert_eq!(json("cloudflare", cloudflare.as_bytes()), "joined 13 https://e.org/a?b");
+    let nginx = r#"{"host":"e.org","http_host":"","request":"GET /a?b HTTP/1.1","status":"200"}"#;
+    assert_eq!(json("nginx-json", nginx.as_bytes()), "joined 12 http://e.org/a?b");
+    let nginx =
+        r#"{"http_host":"h.org:81","host":"e.org","request_uri":"/u","request":"GET /a HTTP/1.1"}"#;
+    assert_eq!(json("nginx-json", nginx.as_bytes()), "joined 15 http://h.org:81/u");
+}
+
+#[test]
+fn pointers_that_lead_nowhere_are_refused() {
+    for (name, words) in [
+        ("json:url", "begins with a slash"),
+        ("json:/a~2", "in a pointer, ~"),
+        ("json:host=/h", "there must be a url"),
+        ("json:host=/a/b,target=/a", "leads into"),
+        ("json:target=/a,host=/a/b", "leads into"),
+    ] {
+        let error = Format::parse(name).unwrap_err().to_string();
+        assert!(error.contains(words), "{name}: {error}");
+    }
+}

@@ -1,0 +1,219 @@
+//! Follows pointers through a JSON value, and steps over the rest of it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{
+    self, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected,
+    Visitor,
+};
+
+use super::super::part::{Part, Said, Value};
+use super::Error;
+use super::pointer::Node;
+
+/// Parts, the ranks of the pointers that led to them, and their values: slices of the text where
+/// they are borrowed.
+type Taken<'a> = Vec<(Part, usize, Cow<'a, [u8]>)>;
+
+/// What the JSON value in `text` says under `root`. A slice of the text is made a value by `in_text`.
+pub(super) fn walk<'a>(
+    root: &Node,
+    text: &'a [u8],
+    in_text: impl Fn(&'a [u8]) -> Value<'a>,
+) -> Result<Said<'a>, Error> {
+    let mut taken = Taken::new();
+    let mut json = serde_json::Deserializer::from_slice(text);
+    let walked = Step { node: root, taken: &mut taken }.deserialize(&mut json);
+    // An error may be one of type, and what stands behind it no JSON.
+    walked.and_then(|()| json.end()).map_err(|_| {
+        let is_json = serde_json::from_slice::<IgnoredAny>(text).is_ok();
+        if is_json { Error::Type } else { Error::Syntax }
+    })?;
+    let mut said = Said::default();
+    let mut ranks: [Option<usize>; 16] = [None; 16];
+    for (part, rank, value) in taken {
+        let best = &mut ranks[part as usize];
+        // Of several pointers to a part, the first that leads to something.
+        let is_nothing = part != Part::Url && matches!(&value[..], b"" | b"-");
+        if is_nothing || best.is_some_and(|best| best < rank) {
+            continue;
+        }
+        *best = Some(rank);
+        said.set(
+            part,
+            match value {
+                Cow::Borrowed(bytes) => in_text(bytes),
+                owned => Value::Elsewhere(owned),
+            },
+        );
+    }
+    Ok(said)
+}
+
+/// A value on the way.
+struct Step<'n, 't, 'a> {
+    node: &'n Node,
+    taken: &'t mut Taken<'a>,
+}
+
+impl<'a> DeserializeSeed<'a> for Step<'_, '_, 'a> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_option(self)
+    }
+}
+
+impl<'a> Visitor<'a> for Step<'_, '_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("what the pointers lead to")
+    }
+
+    /// `null` is nothing.
+    fn visit_none<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_some<D: Deserializer<'a>>(self, json: D) -> Result<(), D::Error> {
+        if self.node.is_aside() {
+            json.deserialize_any(Loose(self))
+        } else if self.node.parts.is_empty() {
+            // An object or an array: a struct may be written as either.
+            json.deserialize_struct("", &[], self)
+        } else {
+            // Bytes are a string that need not be UTF-8.
+            json.deserialize_bytes(self)
+        }
+    }
+
+    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
+        while let Some(child) = map.next_key_seed(Name(self.node))? {
+            match child {
+                Some(node) => {
+                    // The name may have come before.
+                    self.taken.retain(|(part, rank, _)| !node.holds(*part, *rank));
+                    map.next_value_seed(Step { node, taken: self.taken })?;
+                }
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<S: SeqAccess<'a>>(self, seq: S) -> Result<(), S::Error> {
+        if self.node.parts.is_empty() {
+            return self.elements(seq);
+        }
+        // An array where a string should be.
+        Err(S::Error::invalid_type(Unexpected::Seq, &self))
+    }
+
+    fn visit_borrowed_bytes<E>(self, bytes: &'a [u8]) -> Result<(), E> {
+        self.take(Cow::Borrowed(bytes));
+        Ok(())
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<(), E> {
+        self.take(Cow::Owned(bytes.to_vec()));
+        Ok(())
+    }
+}
+
+impl<'a> Step<'_, '_, 'a> {
+    fn elements<S: SeqAccess<'a>>(self, mut seq: S) -> Result<(), S::Error> {
+        for index in 0.. {
+            let more = match self.node.element(index) {
+                Some(node) => seq.next_element_seed(Step { node, taken: self.taken })?.is_some(),
+                None => seq.next_element::<IgnoredAny>()?.is_some(),
+            };
+            if !more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(self, bytes: Cow<'a, [u8]>) {
+        for (part, rank) in &self.node.parts {
+            self.taken.push((*part, *rank, bytes.clone()));
+        }
+    }
+}
+
+/// A value beside the URL, of whatever type: a status is a number or a string; where a scheme is
+/// looked for, an object describes the TLS that the request came over. What makes no sense is as good
+/// as not there.
+struct Loose<'n, 't, 'a>(Step<'n, 't, 'a>);
+
+impl<'a> Visitor<'a> for Loose<'_, '_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.expecting(f)
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, text: &'a str) -> Result<(), E> {
+        self.0.visit_borrowed_bytes(text.as_bytes())
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<(), E> {
+        self.0.visit_bytes(text.as_bytes())
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<(), E> {
+        self.0.visit_bytes(number.to_string().as_bytes())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_map<M: MapAccess<'a>>(self, map: M) -> Result<(), M::Error> {
+        let Step { node, taken } = self.0;
+        Step { node, taken }.visit_map(map)?;
+        if node.parts.iter().any(|(part, _)| *part == Part::Scheme) {
+            Step { node, taken }.take(Cow::Owned(b"https".to_vec()));
+        }
+        Ok(())
+    }
+
+    fn visit_seq<S: SeqAccess<'a>>(self, seq: S) -> Result<(), S::Error> {
+        self.0.elements(seq)
+    }
+}
+
+/// A member's name: the node behind it, if a pointer goes there.
+struct Name<'n>(&'n Node);
+
+impl<'a, 'n> DeserializeSeed<'a> for Name<'n> {
+    type Value = Option<&'n Node>;
+
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<Self::Value, D::Error> {
+        json.deserialize_bytes(self)
+    }
+}
+
+impl<'a, 'n> Visitor<'a> for Name<'n> {
+    type Value = Option<&'n Node>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_bytes<E>(self, name: &[u8]) -> Result<Self::Value, E> {
+        Ok(self.0.child(name))
+    }
+}

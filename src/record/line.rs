@@ -1,0 +1,133 @@
+//! Cuts a chunk into lines, and sets aside those that no format needs to look at.
+//!
+//! In comes a chunk of whole lines; out goes one [`Record`] for each, with what a format's closure
+//! found in it. `lines`, the format whose whole line is the URL, is the simplest such closure.
+
+use std::ops::Range;
+
+use memchr::memchr_iter;
+
+use super::{Context, Found, Place, Record, Records, Span};
+use crate::url::Code;
+
+/// A line without its ending, and where it stands in its chunk.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    pub bytes: &'a [u8],
+    pub start: u32,
+}
+
+impl Line<'_> {
+    /// A range of the line as a span of the chunk.
+    #[inline]
+    pub fn span(&self, range: Range<usize>) -> Span {
+        Span { start: self.start + range.start as u32, end: self.start + range.end as u32 }
+    }
+
+    /// Where a slice of the line stands in it.
+    #[inline]
+    pub fn range_of(&self, part: &[u8]) -> Range<usize> {
+        let start = part.as_ptr() as usize - self.bytes.as_ptr() as usize;
+        debug_assert!(start + part.len() <= self.bytes.len(), "not a slice of this line");
+        start..start + part.len()
+    }
+}
+
+/// Appends a record for each line of `chunk`.
+///
+/// `find` sees the lines that are neither blank nor longer than a record may be; the latter are
+/// rejected with the position `too_long_at`. One carriage return before the line feed belongs to
+/// the ending.
+#[inline]
+pub(super) fn each(
+    ctx: &Context,
+    too_long_at: usize,
+    chunk: &[u8],
+    out: &mut Records,
+    mut find: impl FnMut(Line<'_>, &mut Vec<u8>) -> Found,
+) {
+    debug_assert!(u32::try_from(chunk.len()).is_ok(), "spans are 32 bits wide");
+    let mut push = |start: usize, end: usize| {
+        let bytes = &chunk[start..end];
+        let line = Line { bytes, start: start as u32 };
+        let found = if bytes.len() > ctx.max_record {
+            Found::Reject(Code::TooLong, too_long_at as u32)
+        } else if is_blank(bytes) {
+            Found::Blank
+        } else {
+            find(line, &mut out.side)
+        };
+        out.records.push(Record { line: line.span(0..bytes.len()), found });
+    };
+    let mut start = 0;
+    for feed in memchr_iter(b'\n', chunk) {
+        let cr = feed > start && chunk[feed - 1] == b'\r';
+        push(start, feed - usize::from(cr));
+        start = feed + 1;
+    }
+    if start < chunk.len() {
+        push(start, chunk.len());
+    }
+}
+
+/// Whether a record holds only spaces and tabs.
+#[inline]
+pub(super) fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|&byte| matches!(byte, b' ' | b'\t'))
+}
+
+/// Reads the format `lines`: everything on the line is the URL, tabs and spaces included.
+pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
+    each(ctx, ctx.max_url, chunk, out, |line, _| {
+        if line.bytes.len() > ctx.max_url {
+            Found::Reject(Code::TooLong, ctx.max_url as u32)
+        } else {
+            Found::Url(Place::Chunk, line.span(0..line.bytes.len()))
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Context, Format, Found, Place, Span, format::tests::read};
+    use crate::url::Code;
+
+    fn lines(chunk: &[u8]) -> Vec<Found> {
+        read(&Format::Lines, &Context::default(), chunk).records.iter().map(|r| r.found).collect()
+    }
+
+    fn url(start: u32, end: u32) -> Found {
+        Found::Url(Place::Chunk, Span { start, end })
+    }
+
+    #[test]
+    fn a_chunk_of_n_line_feeds_has_n_records_and_an_unended_line_is_one_more() {
+        assert_eq!(lines(b""), []);
+        assert_eq!(lines(b"\n"), [Found::Blank]);
+        assert_eq!(lines(b"a\nb\n"), [url(0, 1), url(2, 3)]);
+        assert_eq!(lines(b"a\nb"), [url(0, 1), url(2, 3)]);
+    }
+
+    #[test]
+    fn one_carriage_return_before_the_line_feed_is_part_of_the_ending() {
+        assert_eq!(lines(b"a\r\n\r\nb\r\r\n"), [url(0, 1), Found::Blank, url(5, 7)]);
+        assert_eq!(lines(b"a\r"), [url(0, 2)], "no line feed, no ending");
+    }
+
+    #[test]
+    fn only_spaces_and_tabs_are_blank() {
+        assert_eq!(lines(b" \t\n\x0b\n"), [Found::Blank, url(3, 4)]);
+    }
+
+    #[test]
+    fn a_line_longer_than_a_url_may_be_is_rejected_where_the_limit_is() {
+        let ctx = Context { max_url: 3, max_record: 5, ..Context::default() };
+        let found: Vec<Found> = read(&Format::Lines, &ctx, b"abc\nabcd\n     \n      \n")
+            .records
+            .iter()
+            .map(|r| r.found)
+            .collect();
+        let too_long = Found::Reject(Code::TooLong, 3);
+        assert_eq!(found, [url(0, 3), too_long, Found::Blank, too_long]);
+    }
+}

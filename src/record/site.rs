@@ -1,0 +1,101 @@
+//! Whose target it is: the scheme and authority that a request target is joined to.
+//!
+//! In comes what a log says of the host, or the base; out goes `scheme://authority`. The scheme is the
+//! log's own where it has one, else told by the port (443 https, 80 http), else the base's, else
+//! http. The port stays as it was logged: dropping a default one is the normalizer's business.
+
+use super::escape::Escape;
+use super::{Context, Origin};
+
+/// The scheme and authority that a target belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Site<'a> {
+    /// The base's.
+    Base(&'a Origin),
+    /// The log's own, as the log has it: its escaping is not undone yet.
+    Logged {
+        /// The scheme, where the log has one.
+        scheme: Option<&'a [u8]>,
+        /// The host; neither empty nor `-`.
+        host: &'a [u8],
+        /// The port without its colon, or nothing.
+        port: &'a [u8],
+    },
+    /// The record's own, its escaping undone.
+    Plain {
+        /// The scheme, where the record has one.
+        scheme: Option<&'a [u8]>,
+        /// The host; neither empty nor `-`.
+        host: &'a [u8],
+        /// The port without its colon, or nothing.
+        port: &'a [u8],
+    },
+}
+
+impl<'a> Site<'a> {
+    /// Splits `host`, `host:port` or `[address]:port`; none if there is no host in it.
+    #[inline]
+    pub fn logged(scheme: Option<&'a [u8]>, field: &'a [u8]) -> Option<Self> {
+        let colon = match field.iter().rposition(|&byte| matches!(byte, b':' | b']')) {
+            Some(at) if field[at] == b':' => at,
+            _ => field.len(),
+        };
+        let host = &field[..colon];
+        let port = field.get(colon + 1..).unwrap_or_default();
+        if matches!(host, b"" | b"-") {
+            return None;
+        }
+        Some(Site::Logged { scheme, host, port: if port == b"-" { b"" } else { port } })
+    }
+
+    /// The same for values that need no unescaping, with a port that stands apart for a host that
+    /// brings none.
+    pub fn plain(
+        scheme: Option<&'a [u8]>,
+        field: &'a [u8],
+        port: Option<&'a [u8]>,
+    ) -> Option<Self> {
+        match Self::logged(scheme, field)? {
+            Site::Logged { scheme, host, port: own } => {
+                let port = if own.is_empty() { port.unwrap_or_default() } else { own };
+                Some(Site::Plain { scheme, host, port })
+            }
+            other => Some(other),
+        }
+    }
+
+    /// Appends `scheme://authority`, or nothing where the host can be none.
+    pub fn write(self, ctx: &Context, side: &mut Vec<u8>) -> Option<()> {
+        let mut unescape: fn(&[u8], &mut Vec<u8>) = |text, side| Escape::Backslash.undo(text, side);
+        let (scheme, host, port) = match self {
+            Site::Base(origin) => {
+                side.extend_from_slice(&origin.scheme);
+                side.extend_from_slice(b"://");
+                side.extend_from_slice(&origin.authority);
+                return Some(());
+            }
+            Site::Logged { scheme, host, port } => (scheme, host, port),
+            Site::Plain { scheme, host, port } => {
+                unescape = |text, side| side.extend_from_slice(text);
+                (scheme, host, port)
+            }
+        };
+        side.extend_from_slice(match (scheme, port, &ctx.base) {
+            (Some(scheme), _, _) => scheme,
+            (None, b"443", _) => b"https",
+            (None, b"80", _) => b"http",
+            (None, _, Some(base)) => &base.scheme,
+            (None, _, None) => b"http",
+        });
+        side.extend_from_slice(b"://");
+        let start = side.len();
+        unescape(host, side);
+        if !port.is_empty() {
+            side.push(b':');
+            unescape(port, side);
+        }
+        // Clients name hosts: one with a delimiter in it would become a path or another host.
+        let breaks = |byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'@' | b'\\');
+        (!side[start..].iter().any(breaks)).then_some(())
+    }
+}

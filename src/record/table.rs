@@ -1,0 +1,302 @@
+//! Reads `parquet:COL` and `arrow:COL`: tables whose rows came as cells.
+//!
+//! In come the bytes of the cells that matter, one column behind the other, and for each row where its
+//! own are; out goes a record for each row. What the columns are called is in the file's schema, so
+//! they are found before any row is read.
+//!
+//! A row is blank where the cell that its URL is made of is null, or where its cells hold nothing but
+//! spaces and tabs.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::columns::{Columns, Layout};
+use super::line::{Line, is_blank};
+use super::part::{Facts, Part, Value};
+use super::{Context, Found, Place, Record, Records, Span};
+use crate::url::Code;
+
+/// What a table is kept in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Container {
+    /// Apache Parquet.
+    Parquet,
+    /// The IPC format of Apache Arrow, as a file or as a stream.
+    Arrow,
+}
+
+impl Container {
+    /// The container that a file with this beginning is.
+    ///
+    /// Parquet: "4-byte magic number "PAR1"". Arrow: "magic number "ARROW1"", or a stream's first
+    /// message: "A 32-bit continuation indicator", 0xFFFFFFFF, and "a 32-bit little-endian length
+    /// prefix", a multiple of 8.
+    pub(crate) fn of(head: &[u8]) -> Option<Self> {
+        if head.starts_with(b"PAR1") {
+            return Some(Container::Parquet);
+        }
+        if head.starts_with(b"ARROW1") {
+            return Some(Container::Arrow);
+        }
+        let length = head.strip_prefix(b"\xFF\xFF\xFF\xFF")?.first_chunk()?;
+        let length = u32::from_le_bytes(*length);
+        (length > 0 && length.is_multiple_of(8) && length < 1 << 24).then_some(Container::Arrow)
+    }
+
+    /// The name, as `--format` takes it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Container::Parquet => "parquet",
+            Container::Arrow => "arrow",
+        }
+    }
+}
+
+/// The columns, and which cell of a row is which once the schema is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    container: Container,
+    /// None: the one that seems to hold the URL.
+    columns: Option<Columns>,
+    layout: Option<Arc<Layout>>,
+}
+
+/// The cells of a chunk, row by row.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rows {
+    /// Cells in a row.
+    pub(crate) width: usize,
+    /// Where each is in the chunk, or [`NULL`].
+    pub(crate) cells: Vec<Span>,
+    /// For each row the first row of the chunk that has the same cell, as a dictionary says; empty
+    /// where no dictionary is.
+    pub(crate) first: Vec<u32>,
+}
+
+/// A cell without a value.
+pub(crate) const NULL: Span = Span { start: u32::MAX, end: u32::MAX };
+
+impl Rows {
+    pub(crate) fn len(&self) -> usize {
+        self.cells.len().checked_div(self.width).unwrap_or(0)
+    }
+
+    /// An earlier row that holds the same as this one.
+    pub(crate) fn earlier(&self, row: usize) -> Option<usize> {
+        let first = *self.first.get(row)? as usize;
+        (first < row).then_some(first)
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.cells.capacity() * size_of::<Span>() + self.first.capacity() * size_of::<u32>()
+    }
+}
+
+impl Table {
+    /// Reads what a user wrote: a container, and behind a colon the columns.
+    pub(super) fn parse(name: &str) -> Option<Result<Self, &'static str>> {
+        let (name, columns) = match name.split_once(':') {
+            Some((name, columns)) => (name, Some(columns)),
+            None => (name, None),
+        };
+        let container =
+            [Container::Parquet, Container::Arrow].into_iter().find(|c| c.name() == name)?;
+        let columns = columns.map(Columns::parse).transpose();
+        Some(columns.map(|columns| Self { container, columns, layout: None }))
+    }
+
+    /// Whatever is in a container.
+    pub(crate) fn any(container: Container) -> Self {
+        Self { container, columns: None, layout: None }
+    }
+
+    pub(super) fn name(&self) -> Cow<'_, str> {
+        match &self.columns {
+            Some(columns) => Cow::Owned(format!("{}:{}", self.container.name(), columns.as_str())),
+            None => Cow::Borrowed(self.container.name()),
+        }
+    }
+
+    /// Which cell of a row its URL is made of.
+    pub(crate) fn source(&self) -> usize {
+        self.layout.as_ref().and_then(|layout| layout.source()).unwrap_or(0)
+    }
+
+    pub(crate) fn container(&self) -> Container {
+        self.container
+    }
+
+    pub(super) fn facts(&self) -> Facts {
+        self.columns.as_ref().map_or(Facts::default(), Columns::facts)
+    }
+
+    /// The table with its columns found among those of a schema, and which of these make the cells of
+    /// a row, in this order. An error names a column that is missing.
+    pub(crate) fn resolve(
+        &self,
+        names: &[Vec<u8>],
+        holds_text: impl Fn(usize) -> bool,
+    ) -> Result<(Self, Vec<usize>), NoColumn> {
+        let columns = match &self.columns {
+            Some(columns) => columns.clone(),
+            None => {
+                let column = url_column(names, holds_text).ok_or(NoColumn::Unclear)?;
+                let name = String::from_utf8_lossy(&names[column]);
+                // A name that reads as something else is told by its number.
+                let by_name = Columns::parse(&name).ok().filter(|columns| {
+                    columns.find(names).is_ok_and(|found| found == [(column, Part::Url)])
+                });
+                let by_number = || Columns::parse(&(column + 1).to_string());
+                by_name.map_or_else(by_number, Ok).map_err(|_| NoColumn::Unclear)?
+            }
+        };
+        let found = columns.find(names).map_err(NoColumn::Missing)?;
+        let mut wanted: Vec<usize> = found.iter().map(|(column, _)| *column).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let cell = |column: usize| wanted.partition_point(|other| *other < column);
+        let layout =
+            Layout::new(found.iter().map(|(column, part)| (cell(*column), *part)).collect());
+        let columns = Some(columns);
+        Ok((Self { container: self.container, columns, layout: Some(Arc::new(layout)) }, wanted))
+    }
+
+    /// Appends a record for each row.
+    pub(crate) fn read(&self, ctx: &Context, chunk: &[u8], rows: &Rows, out: &mut Records) {
+        let Some(layout) = &self.layout else { return };
+        out.records.reserve(rows.len());
+        if rows.width == 1 && layout.is_url_alone() {
+            out.records.extend(rows.cells.iter().map(|cell| url(ctx, chunk, *cell)));
+            return;
+        }
+        let source = self.source();
+        let line = Line { bytes: chunk, start: 0 };
+        for cells in rows.cells.chunks_exact(rows.width) {
+            let value = |cell: &Span| if *cell == NULL { &[][..] } else { cell.of(chunk) };
+            let own = if cells[source] == NULL { Span::default() } else { cells[source] };
+            let found = if cells[source] == NULL || cells.iter().all(|cell| is_blank(value(cell))) {
+                Found::Blank
+            } else if cells.iter().any(|cell| value(cell).len() > ctx.max_record) {
+                Found::Reject(Code::TooLong, 0)
+            } else {
+                let values = cells.iter().map(|cell| Value::InLine(value(cell)));
+                layout.said(values).found(ctx, layout.facts, line, &mut out.side)
+            };
+            out.records.push(Record { line: own, found });
+        }
+    }
+}
+
+/// A row whose one cell is a URL.
+fn url(ctx: &Context, chunk: &[u8], cell: Span) -> Record {
+    if cell == NULL {
+        return Record { line: Span::default(), found: Found::Blank };
+    }
+    let found = if is_blank(cell.of(chunk)) {
+        Found::Blank
+    } else if cell.len() > ctx.max_url {
+        Found::Reject(Code::TooLong, ctx.max_url as u32)
+    } else {
+        Found::Url(Place::Chunk, cell)
+    };
+    Record { line: cell, found }
+}
+
+/// Why a table has no column to read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NoColumn {
+    /// There is none of this name or number.
+    Missing(String),
+    /// None is called `url`, and not exactly one holds text.
+    Unclear,
+}
+
+/// The column called `url` or `uri`, or `canonical` as in a set, else the only one that holds text.
+fn url_column(names: &[Vec<u8>], holds_text: impl Fn(usize) -> bool) -> Option<usize> {
+    let named = ["url", "uri", "canonical"].iter().find_map(|name| {
+        names.iter().position(|column| column.eq_ignore_ascii_case(name.as_bytes()))
+    });
+    named.or_else(|| {
+        let mut texts = (0..names.len()).filter(|column| holds_text(*column));
+        texts.next().filter(|_| texts.next().is_none())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Format;
+
+    fn names(names: &[&str]) -> Vec<Vec<u8>> {
+        names.iter().map(|name| name.as_bytes().to_vec()).collect()
+    }
+
+    fn table(name: &str) -> Table {
+        let Format::Table(table) = Format::parse(name).unwrap() else { panic!("{name}") };
+        table
+    }
+
+    #[test]
+    fn the_column_is_the_one_called_url_or_the_only_text() {
+        for (columns, found) in [
+            (&["a", "url", "b"][..], Some("parquet:url")),
+            (&["uri", "URL"], Some("parquet:URL")),
+            (&["uri", "x"], Some("parquet:uri")),
+            (&["n", "text"], Some("parquet:text")),
+            (&["n", "7"], Some("parquet:2")),
+            (&["n", "a", "b"], None),
+            (&["n"], None),
+        ] {
+            let holds_text = |column: usize| columns[column] != "n";
+            let names = names(columns);
+            let resolved = Table::any(Container::Parquet).resolve(&names, holds_text);
+            let name = resolved.as_ref().ok().map(|(table, _)| table.name().into_owned());
+            assert_eq!(name.as_deref(), found, "{columns:?}");
+        }
+    }
+
+    #[test]
+    fn a_column_that_is_not_there_is_named() {
+        let names = names(&["a", "b"]);
+        for (name, missing) in [("arrow:c", "c"), ("arrow:3", "3"), ("arrow:host=a,path=x", "x")] {
+            let error = table(name).resolve(&names, |_| true).unwrap_err();
+            assert_eq!(error, NoColumn::Missing(missing.into()), "{name}");
+        }
+    }
+
+    #[test]
+    fn parts_are_read_from_the_cells_and_a_row_without_its_source_is_blank() {
+        let names = names(&["status", "path", "host"]);
+        let (table, wanted) =
+            table("parquet:host=host,path=path").resolve(&names, |_| true).unwrap();
+        assert_eq!(wanted, [1, 2]);
+        let chunk = b"/ah ";
+        let cell = |start, end| Span { start, end };
+        let cells =
+            vec![cell(0, 2), cell(2, 3), NULL, cell(2, 3), cell(3, 4), NULL, cell(0, 2), NULL];
+        let rows = Rows { width: 2, cells, first: Vec::new() };
+        let mut out = Records::default();
+        table.read(&Context::default(), chunk, &rows, &mut out);
+        let found: Vec<_> = out.records.iter().map(|record| record.found).collect();
+        assert!(
+            matches!(found[0], Found::Joined { prefix: 8, url } if url.of(&out.side) == b"http://h/a")
+        );
+        assert_eq!(found[1..3], [Found::Blank, Found::Blank]);
+        assert_eq!(found[3], Found::Target(Place::Chunk, cell(0, 2)));
+    }
+
+    #[test]
+    fn a_container_is_told_by_its_first_bytes() {
+        for (head, found) in [
+            (&b"PAR1\x15\x04"[..], Some(Container::Parquet)),
+            (b"ARROW1\0\0", Some(Container::Arrow)),
+            (b"\xFF\xFF\xFF\xFF\x78\0\0\0\x10", Some(Container::Arrow)),
+            (b"\xFF\xFF\xFF\xFF\x79\0\0\0\x10", None),
+            (b"\xFF\xFF\xFF\xFF", None),
+            (b"PAR", None),
+            (b"http://h/", None),
+        ] {
+            assert_eq!(Container::of(head), found, "{}", head.escape_ascii());
+        }
+    }
+}

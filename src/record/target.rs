@@ -1,0 +1,266 @@
+//! What a request target says: its form, and the URL it makes with the host that is known.
+//!
+//! In comes the target as the client sent it; out goes what [`Found`] says of it. RFC 9112,
+//! section 3.2: "There are four distinct formats for the request-target, depending on both the
+//! method being requested and whether the request is to a proxy.
+//! `request-target = origin-form / absolute-form / authority-form / asterisk-form`".
+//! The form is that of the target without bytes up to 0x20 around it, but what is handed on is the
+//! target as it stands: whether it is trimmed is for the profile to say.
+
+use std::ops::Range;
+
+use memchr::{memchr, memchr3};
+
+use super::escape::Escape;
+use super::line::{self, Line};
+use super::site::Site;
+use super::{Context, Found, Place, Records, Span};
+use crate::url::Code;
+
+/// What is known of a request's method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    /// The format has none.
+    Unknown,
+    /// `CONNECT`, whose target is never a resource.
+    Connect,
+    /// Any other.
+    Other,
+}
+
+/// The bytes of a target, and where they are.
+pub(super) enum Text {
+    /// A range of the line.
+    Line(Range<usize>),
+    /// A range of [`Records::side`](super::Records::side).
+    Side(Range<usize>),
+}
+
+impl Text {
+    /// A range of the line with the log's escaping undone, in the side buffer if there was any.
+    #[inline]
+    pub fn unescaped(
+        line: Line<'_>,
+        range: Range<usize>,
+        escape: Escape,
+        side: &mut Vec<u8>,
+    ) -> Self {
+        let raw = &line.bytes[range.clone()];
+        if !escape.is_in(raw) {
+            return Text::Line(range);
+        }
+        let start = side.len();
+        escape.undo(raw, side);
+        Text::Side(start..side.len())
+    }
+}
+
+/// A target's form, in the words of RFC 9112.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Section 3.2.1: "a client MUST send only the absolute path and query components". The
+    /// slash is at `slash`.
+    Origin { slash: usize },
+    /// Section 3.2.2: "a client MUST send the target URI in 'absolute-form'"; and the origin
+    /// server "MUST ignore the received Host header field (if any)".
+    Absolute,
+    /// Section 3.2.3: "only the uri-host and port number of the tunnel destination".
+    Authority,
+    /// Section 3.2.4: "only used for a server-wide OPTIONS request".
+    Asterisk,
+    /// None of the four.
+    Other,
+}
+
+impl Form {
+    #[inline]
+    fn of(target: &[u8], method: Method) -> Self {
+        if method == Method::Connect {
+            return Form::Authority;
+        }
+        let slash = target.iter().take_while(|&&byte| byte <= b' ').count();
+        let target = &target[slash..];
+        if target.first() == Some(&b'/') {
+            return Form::Origin { slash };
+        }
+        let target = match target.iter().rposition(|&byte| byte > b' ') {
+            Some(last) => &target[..=last],
+            None => return Form::Other,
+        };
+        if target == b"*" {
+            return Form::Asterisk;
+        }
+        if method == Method::Unknown && is_authority(target) {
+            return Form::Authority;
+        }
+        // Appendix B of RFC 3986: `^(([^:/?#]+):)?`.
+        match (memchr(b':', target), memchr3(b'/', b'?', b'#', target)) {
+            (None | Some(0), _) => Form::Other,
+            (Some(colon), Some(other)) if other < colon => Form::Other,
+            _ => Form::Absolute,
+        }
+    }
+}
+
+/// Whether a target is `host:digits`, the host a name or in brackets, with nothing around it.
+fn is_authority(target: &[u8]) -> bool {
+    let Some(colon) = target.iter().rposition(|byte| !byte.is_ascii_digit()) else {
+        return false;
+    };
+    let host = &target[..colon];
+    let bracketed = host.len() > 2 && host.starts_with(b"[") && host.ends_with(b"]");
+    target[colon] == b':'
+        && colon + 1 < target.len()
+        && !host.is_empty()
+        && !host.iter().any(|&byte| matches!(byte, b'/' | b'?' | b'#' | b'@'))
+        && (bracketed || !host.contains(&b':'))
+}
+
+/// What a target is worth, with the site the log names for it, if any.
+///
+/// An origin-form target goes to the site, else to the base, else it stays hostless. It is joined as
+/// it stands, never resolved: `//h/x` is a path, and no host can come out of it.
+#[inline]
+pub(super) fn found(
+    ctx: &Context,
+    line: Line<'_>,
+    text: Text,
+    method: Method,
+    site: Option<Site<'_>>,
+    side: &mut Vec<u8>,
+) -> Found {
+    let (place, bytes, span) = match &text {
+        Text::Line(range) => {
+            (Place::Chunk, &line.bytes[range.clone()], Some(line.span(range.clone())))
+        }
+        Text::Side(range) => (Place::Side, &side[range.clone()], side_span(range.clone())),
+    };
+    let Some(span) = span.filter(|_| bytes.len() <= ctx.max_url) else {
+        return Found::Reject(Code::TooLong, ctx.max_url as u32);
+    };
+    match Form::of(bytes, method) {
+        Form::Absolute => Found::Url(place, span),
+        Form::Authority => Found::Reject(Code::AuthorityForm, 0),
+        Form::Asterisk => Found::Reject(Code::AsteriskForm, 0),
+        Form::Other => Found::Reject(Code::Relative, 0),
+        Form::Origin { slash } => match site.or(ctx.base.as_ref().map(Site::Base)) {
+            Some(site) => join(ctx, line, text, slash, site, side),
+            None => Found::Target(place, span),
+        },
+    }
+}
+
+/// Writes the site and the target behind one another into the side buffer.
+fn join(
+    ctx: &Context,
+    line: Line<'_>,
+    text: Text,
+    slash: usize,
+    site: Site<'_>,
+    side: &mut Vec<u8>,
+) -> Found {
+    let copy = |side: &mut Vec<u8>, part: Range<usize>| match &text {
+        Text::Line(range) => {
+            side.extend_from_slice(&line.bytes[range.start + part.start..range.start + part.end]);
+        }
+        Text::Side(range) => {
+            side.extend_from_within(range.start + part.start..range.start + part.end);
+        }
+    };
+    let length = match &text {
+        Text::Line(range) | Text::Side(range) => range.len(),
+    };
+    let start = side.len();
+    copy(side, 0..slash);
+    if site.write(ctx, side).is_none() {
+        side.truncate(start);
+        return Found::Reject(Code::LogSyntax, 0);
+    }
+    let prefix = (side.len() - start - slash) as u32;
+    copy(side, slash..length);
+    match side_span(start..side.len()) {
+        Some(url) => Found::Joined { url, prefix },
+        None => {
+            side.truncate(start);
+            Found::Reject(Code::TooLong, ctx.max_url as u32)
+        }
+    }
+}
+
+/// A range of the side buffer as a span; none past 4 GiB, where only a chunk of more than 100 MB of
+/// tiny targets before a long base comes.
+fn side_span(range: Range<usize>) -> Option<Span> {
+    Some(Span { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? })
+}
+
+/// Reads the format `target`: the whole line is a request target.
+pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
+    line::each(ctx, ctx.max_url, chunk, out, |line, side| {
+        found(ctx, line, Text::Line(0..line.bytes.len()), Method::Unknown, None, side)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Context, Format, Origin, format::tests::show};
+
+    fn base() -> Context {
+        let base = Origin { scheme: b"https".to_vec(), authority: b"b:1".to_vec() };
+        Context { base: Some(base), ..Context::default() }
+    }
+
+    fn target(ctx: &Context, line: &[u8]) -> String {
+        show(&Format::Target, ctx, line)
+    }
+
+    #[test]
+    fn each_form_is_told_by_the_target_alone() {
+        for (line, shown) in [
+            (b"/a?b#c".as_slice(), "target /a?b#c"),
+            (b"//h/x", "target //h/x"),
+            (b"http://h/x", "url http://h/x"),
+            (b"mailto:a", "url mailto:a"),
+            (b"*", "asterisk-form 0"),
+            (b"**", "relative 0"),
+            (b"h:80", "authority-form 0"),
+            (b"[::1]:80", "authority-form 0"),
+            (b"h:", "url h:"),
+            (b"a:b:80", "url a:b:80"),
+            (b"u@h:80", "url u@h:80"),
+            (b":80", "relative 0"),
+            (b"foo", "relative 0"),
+            (b"?q", "relative 0"),
+            (b"a/b:80", "relative 0"),
+            (b"\x01", "relative 0"),
+        ] {
+            assert_eq!(target(&Context::default(), line), shown, "{}", line.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn bytes_up_to_a_space_do_not_count_for_the_form_and_are_handed_on() {
+        assert_eq!(target(&Context::default(), b" \t/a "), "target  \t/a ");
+        assert_eq!(target(&Context::default(), b"\0* "), "asterisk-form 0");
+        assert_eq!(target(&Context::default(), b" h:80 "), "authority-form 0");
+    }
+
+    #[test]
+    fn a_target_is_joined_to_the_base_and_never_resolved() {
+        assert_eq!(target(&base(), b"/a"), "joined 11 https://b:1/a");
+        assert_eq!(target(&base(), b"//h/../x"), "joined 11 https://b:1//h/../x");
+        assert_eq!(target(&base(), b"http://h/"), "url http://h/");
+        assert_eq!(target(&base(), b"foo"), "relative 0");
+    }
+
+    #[test]
+    fn what_a_profile_may_trim_stays_outside_of_a_joined_url() {
+        assert_eq!(target(&base(), b" /a "), "joined 11  https://b:1/a ");
+    }
+
+    #[test]
+    fn the_limit_is_on_the_target_not_on_what_it_is_joined_to() {
+        let ctx = Context { max_url: 2, ..base() };
+        assert_eq!(target(&ctx, b"/a"), "joined 11 https://b:1/a");
+        assert_eq!(target(&ctx, b"/ab"), "too-long 2");
+    }
+}

@@ -1,0 +1,53 @@
+//! Reads `text`: every URL in free text is a record, by the rules of [`extract`].
+//!
+//! A line is read by itself, so that the records are the same however the input is cut; a URL that
+//! angle brackets hold together over a line's end is two pieces here. A line without a URL is no
+//! record, and neither is a blank one.
+
+use memchr::{memchr, memchr_iter};
+
+use super::line::Line;
+use super::{Context, Found, Place, Record, Records, Span};
+use crate::uri::extract;
+use crate::url::Code;
+
+/// Appends a record for each URL in `chunk`, and a skipped one for each line without any.
+pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
+    let mut start = 0;
+    let ends = memchr_iter(b'\n', chunk).map(|feed| (feed, feed + 1));
+    let last = (chunk.last() != Some(&b'\n')).then_some((chunk.len(), chunk.len()));
+    for (end, next) in ends.chain(last) {
+        let line = Line { bytes: &chunk[start..end], start: start as u32 };
+        if start < next {
+            read_line(ctx, line, out);
+        }
+        start = next;
+    }
+}
+
+fn read_line(ctx: &Context, line: Line<'_>, out: &mut Records) {
+    let whole = line.span(0..line.bytes.len());
+    if line.bytes.len() > ctx.max_record {
+        let found = Found::Reject(Code::TooLong, 0);
+        return out.records.push(Record { line: whole, found });
+    }
+    let before = out.records.len();
+    // A URL has a colon.
+    let has_colon = memchr(b':', line.bytes).is_some();
+    for url in has_colon.then(|| extract(line.bytes)).into_iter().flatten() {
+        let span = line.span(url.span.clone());
+        let found = if url.uri.len() > ctx.max_url {
+            Found::Reject(Code::TooLong, ctx.max_url as u32)
+        } else if url.uri.len() == url.span.len() {
+            Found::Url(Place::Chunk, span)
+        } else {
+            let start = out.side.len() as u32;
+            out.side.extend_from_slice(&url.uri);
+            Found::Url(Place::Side, Span { start, end: out.side.len() as u32 })
+        };
+        out.records.push(Record { line: span, found });
+    }
+    if out.records.len() == before {
+        out.records.push(Record { line: whole, found: Found::Skipped });
+    }
+}
