@@ -1,0 +1,260 @@
+//! The records of an archive (WARC, ARC), one behind the other, each with a head that says how long its
+//! body is.
+//!
+//! In comes a source; out go chunks of whole heads, with the bodies where they are wanted. What is not
+//! wanted is passed over, in a plain file without reading it. Where no head is, the next one is looked
+//! for, and what lies before it is one frame that says so.
+
+use std::io;
+
+use bytes::BytesMut;
+use memchr::{memchr, memmem, memrchr};
+
+use super::source::Source;
+use crate::record::{Frame, Framing, State, arc_body, warc_body, warc_head};
+
+/// A body that is wanted may be this long: the links of a page are one.
+const BODY: u64 = 16 << 20;
+
+/// What is kept of bytes that are no record.
+const EXCERPT: usize = 1 << 10;
+
+/// How much is read at a time.
+const READ: usize = 64 << 10;
+
+/// Cuts a source into records.
+pub(super) struct Framer<'a> {
+    source: &'a mut dyn Source,
+    framing: Framing,
+    max_head: usize,
+    /// Bytes that were read, and how many of them are dealt with.
+    buffer: Vec<u8>,
+    used: usize,
+    /// Offset of the first byte that is not dealt with.
+    offset: u64,
+    ended: bool,
+    /// An error that stands behind what was read already.
+    failed: Option<io::Error>,
+}
+
+impl<'a> Framer<'a> {
+    /// `head` is what was read of the source already.
+    pub(super) fn new(
+        source: &'a mut dyn Source,
+        head: Vec<u8>,
+        failed: Option<io::Error>,
+        framing: Framing,
+        max_head: usize,
+    ) -> Self {
+        Self { source, framing, max_head, buffer: head, used: 0, offset: 0, ended: false, failed }
+    }
+
+    /// Where the next record, or the trouble, is.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    pub(super) fn source(&self) -> &dyn Source {
+        self.source
+    }
+
+    /// Appends the next record to `out`; none at the end.
+    pub(super) fn next(&mut self, out: &mut BytesMut) -> io::Result<Option<Frame>> {
+        // Records end with empty lines; how many does not matter.
+        loop {
+            let blank = self.rest().iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            self.pass(blank);
+            if !self.rest().is_empty() {
+                break;
+            }
+            if !self.more()? {
+                return Ok(None);
+            }
+        }
+        let offset = self.offset;
+        let start = out.len();
+        let state = match self.head()? {
+            Head::Complete { length, body: Some(body) } => {
+                out.extend_from_slice(&self.rest()[..length]);
+                self.pass(length);
+                self.body(body, out)?
+            }
+            Head::Complete { length, body: None } => {
+                out.extend_from_slice(&self.rest()[..length.min(EXCERPT)]);
+                // The next head may stand right behind the last line feed.
+                self.pass(length - 1);
+                self.find_next()?;
+                State::Malformed
+            }
+            Head::Endless => {
+                out.extend_from_slice(&self.rest()[..self.max_head + 1]);
+                self.pass(1);
+                self.find_next()?;
+                State::TooLong
+            }
+            Head::Cut => {
+                let rest = self.rest().len();
+                out.extend_from_slice(self.rest());
+                self.pass(rest);
+                State::Cut
+            }
+            Head::None => {
+                out.extend_from_slice(&self.rest()[..self.rest().len().min(EXCERPT)]);
+                self.pass(1);
+                self.find_next()?;
+                State::Malformed
+            }
+        };
+        Ok(Some(Frame { start: start as u32, end: out.len() as u32, offset, state }))
+    }
+
+    /// Looks at the head of a record.
+    fn head(&mut self) -> io::Result<Head> {
+        loop {
+            let head = look(self.framing, self.rest(), self.ended);
+            match head {
+                Head::Cut if self.rest().len() > self.max_head => return Ok(Head::Endless),
+                Head::Cut if self.more()? => {}
+                Head::Complete { length, .. } if length > self.max_head => {
+                    return Ok(Head::Endless);
+                }
+                head => return Ok(head),
+            }
+        }
+    }
+
+    /// Passes over a body, or appends it to `out`.
+    fn body(&mut self, length: u64, out: &mut BytesMut) -> io::Result<State> {
+        let wanted = self.framing == (Framing::Warc { bodies: true });
+        if !wanted || length > BODY {
+            let there = (self.rest().len() as u64).min(length);
+            self.pass(there as usize);
+            let skipped = self.source.skip(length - there)?;
+            self.offset += skipped;
+            return Ok(match () {
+                () if there + skipped < length => State::Cut,
+                () if wanted => State::TooLong,
+                () => State::Whole,
+            });
+        }
+        let length = length as usize;
+        while self.rest().len() < length {
+            if !self.more()? {
+                let rest = self.rest().len();
+                self.pass(rest);
+                return Ok(State::Cut);
+            }
+        }
+        out.extend_from_slice(&self.rest()[..length]);
+        self.pass(length);
+        Ok(State::Whole)
+    }
+
+    /// Passes over what is no record, up to the line that looks like the head of one.
+    fn find_next(&mut self) -> io::Result<()> {
+        loop {
+            if let Some(found) = find_head(self.framing, self.rest(), self.ended) {
+                self.pass(found);
+                return Ok(());
+            }
+            // Behind the last line feed a head may begin; a line this long is none.
+            let rest = self.rest();
+            let feed = memrchr(b'\n', rest).unwrap_or(rest.len());
+            let from = if rest.len() - feed > self.max_head { rest.len() } else { feed };
+            self.pass(from);
+            if !self.more()? {
+                let rest = self.rest().len();
+                self.pass(rest);
+                return Ok(());
+            }
+        }
+    }
+
+    fn rest(&self) -> &[u8] {
+        &self.buffer[self.used..]
+    }
+
+    fn pass(&mut self, count: usize) {
+        self.used += count;
+        self.offset += count as u64;
+    }
+
+    /// Reads on. False at the end.
+    fn more(&mut self) -> io::Result<bool> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        if self.ended {
+            return Ok(false);
+        }
+        self.buffer.drain(..self.used);
+        self.used = 0;
+        let filled = self.buffer.len();
+        self.buffer.resize(filled + READ, 0);
+        let read = loop {
+            match self.source.read(&mut self.buffer[filled..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        self.buffer.truncate(filled + read.as_ref().copied().unwrap_or(0));
+        let read = read?;
+        self.ended = read == 0;
+        Ok(!self.ended)
+    }
+}
+
+/// What stands where a record should.
+enum Head {
+    /// A head of this many bytes; none: it does not say how long the body is.
+    Complete {
+        length: usize,
+        body: Option<u64>,
+    },
+    /// The beginning of one.
+    Cut,
+    /// The same, and it is too long.
+    Endless,
+    None,
+}
+
+/// The head at the start of `bytes`, behind which more may come unless it `ended`.
+fn look(framing: Framing, bytes: &[u8], ended: bool) -> Head {
+    match framing {
+        Framing::Lines => Head::None,
+        Framing::Warc { .. } => {
+            let common = bytes.len().min(VERSION.len());
+            if bytes[..common] != VERSION[..common] {
+                return Head::None;
+            }
+            match warc_head(bytes) {
+                Some(length) => Head::Complete { length, body: warc_body(&bytes[..length]) },
+                None => Head::Cut,
+            }
+        }
+        Framing::Arc => match memchr(b'\n', bytes) {
+            Some(feed) => match arc_body(&bytes[..feed]) {
+                Some(body) => Head::Complete { length: feed + 1, body: Some(body) },
+                None => Head::None,
+            },
+            None if ended && arc_body(bytes).is_none() => Head::None,
+            None => Head::Cut,
+        },
+    }
+}
+
+/// Where the next line of `bytes` begins that looks like a head; never the first byte unless a line
+/// begins there.
+fn find_head(framing: Framing, bytes: &[u8], ended: bool) -> Option<usize> {
+    match framing {
+        Framing::Lines => None,
+        Framing::Warc { .. } => memmem::find(bytes, b"\nWARC/1.").map(|feed| feed + 1),
+        Framing::Arc => memchr::memchr_iter(b'\n', bytes)
+            .map(|feed| feed + 1)
+            .find(|start| matches!(look(framing, &bytes[*start..], ended), Head::Complete { .. })),
+    }
+}
+
+/// The first line of every record (WARC 1.1 section 4: `version = "WARC/1.1" CRLF`). Drafts began
+/// with 0.
+const VERSION: &[u8] = b"WARC/";

@@ -1,0 +1,232 @@
+//! Bytes as they come from a pipe or a file, and what a reader of records needs to know of them.
+
+use std::borrow::Borrow;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::members::Members;
+use super::opened::OpenFile;
+use super::packing::{HEAD, Packing};
+use super::unpack::Unpacker;
+
+/// A source of bytes, unpacked if they were compressed.
+pub(super) trait Source: Read {
+    /// Bytes of the input itself that were taken: compressed ones, where it is compressed.
+    fn taken(&self) -> u64;
+
+    /// How the input is compressed.
+    fn packing(&self) -> Option<Packing> {
+        None
+    }
+
+    /// Bytes of nothing but zeros behind the last member.
+    fn padding(&self) -> u64 {
+        0
+    }
+
+    /// Whether the next read would find nothing for so long. `false` where that cannot be told.
+    fn waits(&self, _patience: Duration) -> bool {
+        false
+    }
+
+    /// Passes over `count` bytes, or all there are. Gives how many.
+    fn skip(&mut self, count: u64) -> io::Result<u64> {
+        let mut scratch = [0; 16 << 10];
+        let mut skipped = 0;
+        while skipped < count {
+            let part = (count - skipped).min(scratch.len() as u64) as usize;
+            match self.read(&mut scratch[..part]) {
+                Ok(0) => break,
+                Ok(read) => skipped += read as u64,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(skipped)
+    }
+}
+
+/// Where a stream comes from.
+pub(crate) enum Origin {
+    Pipe(Box<dyn Pipe>),
+    File(Arc<OpenFile>),
+}
+
+/// What is read from front to back, and may be slow.
+pub(crate) trait Pipe: Read + Send {
+    /// Whether nothing comes for so long. `false` where that cannot be told.
+    fn waits(&self, _patience: Duration) -> bool {
+        false
+    }
+}
+
+impl Pipe for File {
+    fn waits(&self, patience: Duration) -> bool {
+        let patience = patience.try_into().ok();
+        // An end and an error are something that a read finds at once.
+        matches!(poll(&mut [PollFd::new(self, PollFlags::IN)], patience.as_ref()), Ok(0))
+    }
+}
+
+/// How a file is compressed, if it is.
+pub(crate) fn packing_of(file: &OpenFile) -> io::Result<Option<Packing>> {
+    let mut head = [0; HEAD];
+    let mut reader = Plain::new(file, 0);
+    let length = read_full(&mut reader, &mut head)?;
+    Ok(Packing::of(&head[..length]))
+}
+
+/// Fills `out`, or as much of it as there are bytes.
+fn read_full(source: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    while length < out.len() {
+        match source.read(&mut out[length..]) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+
+/// The source of an origin. A pipe is waited on until its first bytes tell whether it is compressed;
+/// a compressed file is unpacked on `threads` threads where it allows.
+pub(super) fn open(origin: Origin, threads: usize) -> io::Result<Box<dyn Source>> {
+    match origin {
+        Origin::File(file) => match packing_of(&file)? {
+            None => Ok(Box::new(Plain::new(file, 0))),
+            Some(packing) => Members::open(file, packing, threads),
+        },
+        Origin::Pipe(mut pipe) => {
+            let mut head = Vec::new();
+            while Packing::could_be(&head) {
+                let mut byte = [0];
+                if read_full(&mut pipe, &mut byte)? == 0 {
+                    break;
+                }
+                head.push(byte[0]);
+            }
+            let packing = Packing::of(&head);
+            let whole = Cursor::new(head).chain(pipe);
+            Ok(match packing {
+                None => Box::new(Counted::new(whole)),
+                Some(packing) => Box::new(Unpacker::new(Counted::buffered(whole), packing)?),
+            })
+        }
+    }
+}
+
+/// A reader of compressed bytes, for lists of names: those that are not compressed come as they are.
+#[cfg(feature = "cli")]
+pub(crate) fn unpacked(pipe: File) -> io::Result<impl Read> {
+    open(Origin::Pipe(Box::new(pipe)), 1)
+}
+
+/// Standard input as a file, without the buffer that the standard library puts behind it.
+pub(crate) fn stdin() -> io::Result<File> {
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+/// The same for a regular file, up to the size it had when it was looked at.
+pub(crate) fn unpacked_file(file: Arc<OpenFile>) -> io::Result<impl Read> {
+    open(Origin::File(file), 1)
+}
+
+/// Counts what is taken.
+pub(super) struct Counted<R> {
+    inner: R,
+    taken: u64,
+}
+
+/// How much of a compressed input is read at a time.
+const READ: usize = 64 << 10;
+
+impl<R: Read> Counted<BufReader<R>> {
+    pub(super) fn buffered(inner: R) -> Self {
+        Self { inner: BufReader::with_capacity(READ, inner), taken: 0 }
+    }
+}
+
+impl<R> Counted<R> {
+    pub(super) fn new(inner: R) -> Self {
+        Self { inner, taken: 0 }
+    }
+
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(out)?;
+        self.taken += read as u64;
+        Ok(read)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.taken += count as u64;
+        self.inner.consume(count);
+    }
+}
+
+/// A pipe, behind its first bytes, which were looked at.
+impl Source for Counted<Chain<Cursor<Vec<u8>>, Box<dyn Pipe>>> {
+    fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    fn waits(&self, patience: Duration) -> bool {
+        let (head, pipe) = self.inner.get_ref();
+        head.position() == head.get_ref().len() as u64 && pipe.waits(patience)
+    }
+}
+
+/// The bytes of a file from some offset to the size it had when it was opened.
+pub(super) struct Plain<F> {
+    file: F,
+    at: u64,
+}
+
+impl<F: Borrow<OpenFile>> Plain<F> {
+    pub(super) fn new(file: F, at: u64) -> Self {
+        Self { file, at }
+    }
+}
+
+impl<F: Borrow<OpenFile>> Read for Plain<F> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let file = self.file.borrow();
+        let rest = usize::try_from(file.size().saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let length = out.len().min(rest);
+        let read = file.file.read_at(&mut out[..length], self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl<F: Borrow<OpenFile>> Source for Plain<F> {
+    fn taken(&self) -> u64 {
+        self.at
+    }
+
+    /// Without reading.
+    fn skip(&mut self, count: u64) -> io::Result<u64> {
+        let skipped = count.min(self.file.borrow().size().saturating_sub(self.at));
+        self.at += skipped;
+        Ok(skipped)
+    }
+}

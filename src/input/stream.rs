@@ -1,0 +1,370 @@
+//! A stream read from front to back, on a thread of its own, cut into chunks of whole records.
+//!
+//! The thread does what has to be done in order: it unpacks (or has unpacked), guesses the format where
+//! that was not said, and cuts. So a single compressed stream is unpacked while the rest of the work is
+//! done elsewhere.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bytes::{Buf, BytesMut};
+use memchr::{memchr, memrchr};
+
+use super::error::{Packed, Trouble};
+use super::frames::Framer;
+use super::source::{self, Origin, Source};
+use super::{Chunk, Data};
+use crate::record::{self, Format, Framing};
+
+/// What comes out of a stream.
+#[derive(Debug)]
+pub(crate) enum Piece {
+    /// The format that was guessed, before anything else.
+    Guess(Arc<Format>),
+    /// Records, and how many bytes of the input were read for them.
+    Chunk(Chunk, u64),
+    /// It could not be read on, at this offset.
+    Error(u64, Trouble),
+    /// It ended.
+    End {
+        /// After this many bytes of the input.
+        taken: u64,
+        /// So many of them were zeros behind what was compressed.
+        padding: u64,
+    },
+}
+
+/// How a stream is to be cut.
+#[derive(Debug, Clone)]
+pub(crate) struct Cutting {
+    /// The format; none: to be guessed, with the help of this name.
+    pub(crate) format: Option<Arc<Format>>,
+    pub(crate) name: String,
+    pub(crate) chunk_size: usize,
+    pub(crate) max_record: usize,
+    /// What ends a record that is a line.
+    pub(crate) separator: u8,
+    /// At most so many chunks wait to be taken.
+    pub(crate) ahead: usize,
+    /// Threads that may unpack.
+    pub(crate) threads: usize,
+}
+
+/// How much is asked for at a time; as much as a pipe holds.
+const READ: usize = 64 << 10;
+
+/// How much of an input its format is guessed from.
+const HEAD: usize = 64 << 10;
+
+/// A slow stream's records are handed on after this long, though they fill no chunk.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// And after this long where nothing comes behind them. A source that is only slower than the rest of
+/// the work says more before that, so its chunks are full all the same.
+const QUIET: Duration = Duration::from_millis(5);
+
+/// Reads a stream on a thread of its own.
+pub(crate) fn stream(origin: Origin, cutting: Cutting) -> io::Result<Receiver<Piece>> {
+    let (sender, receiver) = sync_channel(cutting.ahead);
+    let threads = cutting.threads;
+    // A pipe may be slow to say more; a file is all there.
+    let patience = if matches!(origin, Origin::Pipe(_)) { PATIENCE } else { Duration::MAX };
+    let reader = Reader { cutting, patience, sender, taken: 0 };
+    thread::Builder::new().name("uniqurl-read".into()).spawn(move || {
+        // The other side went away: nobody wants the rest.
+        let _ = match source::open(origin, threads) {
+            Ok(source) => reader.run(source),
+            Err(error) => reader.send(Piece::Error(0, Trouble::Io(error))),
+        };
+    })?;
+    Ok(receiver)
+}
+
+struct Reader {
+    cutting: Cutting,
+    /// How long the guess of a format may wait.
+    patience: Duration,
+    sender: SyncSender<Piece>,
+    /// What of the input was read for the chunks that were handed on.
+    taken: u64,
+}
+
+/// The receiver is gone.
+struct Unwanted;
+
+/// What a read brought.
+enum Got {
+    Some,
+    End,
+    Error(io::Error),
+}
+
+impl Reader {
+    fn run(mut self, mut source: Box<dyn Source>) -> Result<(), Unwanted> {
+        let mut head = BytesMut::with_capacity(self.cutting.chunk_size + READ);
+        let mut last = Got::Some;
+        let known = self.cutting.format.clone();
+        if known.as_ref().is_none_or(|format| format.may_refuse()) {
+            let begun = Instant::now();
+            // Nobody waits long for the format of a list.
+            let is_late = |head: &[u8], source: &dyn Source| {
+                let left = self.patience.saturating_sub(begun.elapsed());
+                left.is_zero() || memchr(b'\n', head).is_some() && source.waits(left)
+            };
+            while head.len() < HEAD
+                && matches!(last, Got::Some)
+                && (record::could_be_archive(&head) || !is_late(&head, &*source))
+            {
+                last = read(&mut *source, &mut head);
+            }
+            if let Some(why) = record::refusal(&head) {
+                return self.send(Piece::Error(0, Trouble::Refused(why)));
+            }
+        }
+        let format = match known {
+            Some(format) => format,
+            None => {
+                let format = Arc::new(record::detect(&self.cutting.name, &head));
+                self.send(Piece::Guess(Arc::clone(&format)))?;
+                format
+            }
+        };
+        match format.framing() {
+            Framing::Lines => self.lines(source, head, last),
+            framing => self.frames(source, head, last, framing),
+        }
+    }
+
+    /// Cuts behind separators.
+    fn lines(
+        &mut self,
+        mut source: Box<dyn Source>,
+        mut buffer: BytesMut,
+        mut last: Got,
+    ) -> Result<(), Unwanted> {
+        let Cutting { chunk_size, max_record, separator, .. } = self.cutting;
+        // Offset of the buffer's first byte, and whether that byte is inside a record whose start
+        // has been handed on already.
+        let mut offset = 0;
+        let mut skipping = false;
+        // Length of the complete records in the buffer.
+        let mut whole = 0;
+        // How much of the buffer has been looked at.
+        let mut looked = 0;
+        let mut handed_on = Instant::now();
+        loop {
+            if matches!(last, Got::Some) && buffer.len() == looked {
+                last = read(&mut *source, &mut buffer);
+            }
+            let was_skipping = skipping;
+            if skipping {
+                let end = memchr(separator, &buffer).map_or(buffer.len(), |feed| feed + 1);
+                skipping = end == 0 || buffer[end - 1] != separator;
+                buffer.advance(end);
+                offset += end as u64;
+            }
+            let fresh = if was_skipping { 0 } else { looked };
+            whole = memrchr(separator, &buffer[fresh..]).map_or(whole, |feed| fresh + feed + 1);
+            looked = buffer.len();
+            let goes_on = matches!(last, Got::Some);
+            if goes_on
+                && buffer.len() < chunk_size
+                && handed_on.elapsed() < PATIENCE
+                && !(whole > 0 && source.waits(QUIET))
+            {
+                continue;
+            }
+            if matches!(last, Got::End) {
+                whole = buffer.len();
+            }
+            let rest = buffer.len() - whole;
+            if whole > 0 {
+                let length = whole as u64;
+                let data = Data::Shared(buffer.split_to(whole).freeze());
+                self.hand_on(Chunk { data, offset, frames: Vec::new() }, &*source)?;
+                offset += length;
+                whole = 0;
+                handed_on = Instant::now();
+            }
+            if rest > max_record && goes_on {
+                let start = Data::Shared(buffer.split_to(max_record + 1).freeze());
+                self.hand_on(Chunk { data: start, offset, frames: Vec::new() }, &*source)?;
+                offset += rest as u64;
+                buffer.clear();
+                skipping = true;
+            }
+            looked = buffer.len();
+            match last {
+                Got::Some => {}
+                Got::End => return self.end(&*source),
+                Got::Error(error) => {
+                    return self.fail(offset + buffer.len() as u64, error, &*source);
+                }
+            }
+        }
+    }
+
+    /// Cuts at the records of an archive.
+    fn frames(
+        &mut self,
+        mut source: Box<dyn Source>,
+        head: BytesMut,
+        last: Got,
+        framing: Framing,
+    ) -> Result<(), Unwanted> {
+        let Cutting { chunk_size, max_record, .. } = self.cutting;
+        let failed = match last {
+            Got::Error(error) => Some(error),
+            Got::Some | Got::End => None,
+        };
+        let mut framer = Framer::new(&mut *source, head.into(), failed, framing, max_record);
+        let mut buffer = BytesMut::new();
+        let mut frames = Vec::new();
+        let mut handed_on = Instant::now();
+        loop {
+            let next = framer.next(&mut buffer);
+            let over = !matches!(next, Ok(Some(_)));
+            if let Ok(Some(frame)) = next {
+                frames.push(frame);
+            }
+            if !frames.is_empty()
+                && (over || buffer.len() >= chunk_size || handed_on.elapsed() >= PATIENCE)
+            {
+                let data = Data::Shared(buffer.split().freeze());
+                let frames = std::mem::take(&mut frames);
+                self.hand_on(Chunk { data, offset: framer.offset(), frames }, framer.source())?;
+                handed_on = Instant::now();
+            }
+            match next {
+                Ok(Some(_)) => {}
+                Ok(None) => return self.end(framer.source()),
+                Err(error) => return self.fail(framer.offset(), error, framer.source()),
+            }
+        }
+    }
+
+    fn hand_on(&mut self, chunk: Chunk, source: &dyn Source) -> Result<(), Unwanted> {
+        let taken = source.taken();
+        let read = taken - self.taken;
+        self.taken = taken;
+        self.send(Piece::Chunk(chunk, read))
+    }
+
+    fn end(&self, source: &dyn Source) -> Result<(), Unwanted> {
+        self.send(Piece::End { taken: source.taken(), padding: source.padding() })
+    }
+
+    fn fail(&self, at: u64, error: io::Error, source: &dyn Source) -> Result<(), Unwanted> {
+        let trouble = match source.packing() {
+            // Only what the system says has a number.
+            Some(packing) if error.raw_os_error().is_none() => {
+                let packed = Packed { packing, at: source.taken() };
+                match error.kind() {
+                    io::ErrorKind::UnexpectedEof => Trouble::Truncated(packed),
+                    _ => Trouble::Damaged(packed, error.to_string()),
+                }
+            }
+            _ => Trouble::Io(error),
+        };
+        self.send(Piece::Error(at, trouble))
+    }
+
+    fn send(&self, piece: Piece) -> Result<(), Unwanted> {
+        self.sender.send(piece).map_err(|_| Unwanted)
+    }
+}
+
+/// Appends what comes next.
+fn read(source: &mut dyn Source, buffer: &mut BytesMut) -> Got {
+    let filled = buffer.len();
+    buffer.resize(filled + READ, 0);
+    let read = loop {
+        match source.read(&mut buffer[filled..]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => break read,
+        }
+    };
+    buffer.truncate(filled + read.as_ref().copied().unwrap_or(0));
+    match read {
+        Ok(0) => Got::End,
+        Ok(_) => Got::Some,
+        Err(error) => Got::Error(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    /// Hands out a few bytes at a time.
+    struct Dribble(Vec<u8>, usize);
+
+    impl source::Pipe for Dribble {}
+
+    impl Read for Dribble {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let length = self.1.min(out.len()).min(self.0.len());
+            out[..length].copy_from_slice(&self.0[..length]);
+            self.0.drain(..length);
+            Ok(length)
+        }
+    }
+
+    fn records(text: &[u8], read: usize, chunk: usize, max_record: usize) -> Vec<(u64, Vec<u8>)> {
+        let source = Box::new(Dribble(text.to_vec(), read));
+        let mut records = Vec::new();
+        let cutting = Cutting {
+            format: Some(Arc::new(Format::Lines)),
+            name: String::new(),
+            chunk_size: chunk,
+            max_record,
+            separator: b'\n',
+            ahead: 4,
+            threads: 1,
+        };
+        for piece in stream(Origin::Pipe(source), cutting).unwrap() {
+            match piece {
+                Piece::Guess(_) => panic!("nothing to guess"),
+                Piece::Chunk(chunk, _) => {
+                    let mut at = chunk.offset;
+                    for line in chunk.bytes().split_inclusive(|byte| *byte == b'\n') {
+                        records.push((at, line.to_vec()));
+                        at += line.len() as u64;
+                    }
+                }
+                Piece::Error(..) => panic!("no error was read"),
+                Piece::End { taken, .. } => assert_eq!(taken, text.len() as u64),
+            }
+        }
+        records
+    }
+
+    #[test]
+    fn every_record_comes_out_once_whatever_the_reads_and_chunks() {
+        let text = b"a\nbc\n\n\ndefgh\nijklmnop\nq";
+        let whole = records(text, 1000, 1000, 100);
+        assert_eq!(whole.iter().flat_map(|(_, r)| r.clone()).collect::<Vec<_>>(), text);
+        for read in 1..=text.len() {
+            for chunk in 1..=text.len() {
+                assert_eq!(records(text, read, chunk, 100), whole, "{read} {chunk}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_a_record_that_is_too_long_only_the_start_is_kept() {
+        let mut text = b"ab\n".to_vec();
+        text.extend([b'x'; 10_000]);
+        text.extend(b"\ncd\n");
+        for read in [7, 100, 9000] {
+            let records = records(&text, read, 64, 50);
+            assert_eq!(records.len(), 3, "{read}");
+            assert!(records[1].1.len() > 50);
+            assert_eq!(records[2], (10_004, b"cd\n".to_vec()), "{read}");
+        }
+    }
+}

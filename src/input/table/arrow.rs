@@ -1,0 +1,161 @@
+//! The IPC format of Arrow: a file, which ends in a list of its batches, or a stream of them.
+
+use std::io::BufReader;
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, DataType, Fields};
+
+use super::file::At;
+use super::schema::{self, Holds, Leaf};
+use super::{Column, Stop, Take, column};
+use crate::input::Trouble;
+use crate::record::Table;
+
+/// A file whose schema was read.
+pub(super) struct Content {
+    at: At,
+    kind: Kind,
+    /// The columns that are read, at the top.
+    projection: Vec<usize>,
+    wanted: Vec<Leaf>,
+}
+
+/// How the batches are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    File,
+    Stream,
+}
+
+/// What a stream ends with: "the writer can write 8 bytes containing the 4-byte continuation
+/// indicator (0xFFFFFFFF) followed by 0 metadata length (0x00000000) or close the stream interface".
+/// In a file nothing else tells the end from a cut.
+const END_OF_STREAM: [u8; 8] = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0];
+
+impl Content {
+    pub(super) fn open(mut at: At, table: &Table) -> Result<(Self, Table), Trouble> {
+        let mut head = [0; 6];
+        at.read_at(&mut head, 0).map_err(Trouble::Io)?;
+        let kind = if head == *b"ARROW1" { Kind::File } else { Kind::Stream };
+        let schema = match kind {
+            Kind::File => FileReader::try_new(&mut at, None).map_err(malformed)?.schema(),
+            Kind::Stream => StreamReader::try_new(&mut at, None).map_err(malformed)?.schema(),
+        };
+        let mut leaves = Vec::new();
+        let mut tops = Vec::new();
+        for (top, field) in schema.fields().iter().enumerate() {
+            flatten(&[], std::slice::from_ref(field).into(), &mut leaves);
+            tops.resize(leaves.len(), top);
+        }
+        let (table, wanted) = schema::choose(table, &leaves)?;
+        let mut projection: Vec<usize> = wanted.iter().map(|leaf| tops[*leaf]).collect();
+        projection.dedup();
+        let wanted = wanted.iter().map(|leaf| leaves[*leaf].clone()).collect();
+        Ok((Self { at, kind, projection, wanted }, table))
+    }
+
+    pub(super) fn read(&self, take: Take<'_>) -> Result<(), Stop> {
+        let mut at = self.at.clone();
+        let projection = Some(self.projection.clone());
+        match self.kind {
+            Kind::File => {
+                let mut reader =
+                    FileReader::try_new(BufReader::new(at), projection).map_err(failed)?;
+                let batches = reader.num_batches() as u64;
+                for number in 1..=batches {
+                    // The library ends early at a message without a header.
+                    let batch = reader.next().ok_or_else(|| {
+                        Stop::Failed(format!("batch {number} of {batches} holds nothing"))
+                    })?;
+                    let end = self.at.size() / batches * number;
+                    self.hand_on(&batch.map_err(failed)?, end, take)?;
+                }
+                Ok(())
+            }
+            Kind::Stream => {
+                std::io::Seek::rewind(&mut at).map_err(|error| Stop::Failed(error.to_string()))?;
+                let mut reader = StreamReader::try_new(at, projection).map_err(failed)?;
+                while let Some(batch) = reader.next() {
+                    let end = reader.get_ref().at();
+                    self.hand_on(&batch.map_err(failed)?, end, take)?;
+                }
+                self.check_end(reader.get_ref())
+            }
+        }
+    }
+
+    fn hand_on(&self, batch: &RecordBatch, end: u64, take: Take<'_>) -> Result<(), Stop> {
+        let columns = self.wanted.iter().map(|leaf| column::find(batch, &leaf.path));
+        let columns: Option<Vec<Column>> = columns.collect();
+        take(&columns.ok_or_else(|| Stop::Failed("a column is missing".into()))?, end)
+    }
+
+    /// Whether the stream ends as one does, and the file with it.
+    fn check_end(&self, at: &At) -> Result<(), Stop> {
+        let mut end = [0; END_OF_STREAM.len()];
+        let marked = match at.at().checked_sub(end.len() as u64) {
+            Some(start) => at.read_at(&mut end, start).is_ok() && end == END_OF_STREAM,
+            None => false,
+        };
+        if !marked {
+            return Err(Stop::Failed("the stream ends before its end-of-stream marker".into()));
+        }
+        match at.size() - at.at() {
+            0 => Ok(()),
+            more => Err(Stop::Failed(format!("{more} bytes stand behind the end of the stream"))),
+        }
+    }
+}
+
+fn malformed(error: ArrowError) -> Trouble {
+    Trouble::Malformed(words(error))
+}
+
+fn failed(error: ArrowError) -> Stop {
+    Stop::Failed(words(error))
+}
+
+/// What the library says, without the name of its own that it begins with.
+pub(super) fn words(error: ArrowError) -> String {
+    match error {
+        ArrowError::ParquetError(words)
+        | ArrowError::ParseError(words)
+        | ArrowError::IpcError(words)
+        | ArrowError::InvalidArgumentError(words)
+        | ArrowError::IoError(words, _) => words,
+        error => error.to_string(),
+    }
+}
+
+/// Appends the columns that hold values, in order.
+fn flatten(above: &[String], fields: Fields, leaves: &mut Vec<Leaf>) {
+    for field in &fields {
+        let mut path = above.to_vec();
+        path.push(field.name().clone());
+        match field.data_type() {
+            DataType::Struct(fields) => flatten(&path, fields.clone(), leaves),
+            data_type => leaves.push(Leaf { path, holds: holds(data_type) }),
+        }
+    }
+}
+
+fn holds(data_type: &DataType) -> Holds {
+    match data_type {
+        DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View
+        | DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView => Holds::Text,
+        DataType::Dictionary(_, values) if holds(values) == Holds::Text => Holds::Text,
+        data_type if data_type.is_integer() => Holds::Numbers,
+        DataType::List(_)
+        | DataType::LargeList(_)
+        | DataType::ListView(_)
+        | DataType::LargeListView(_)
+        | DataType::FixedSizeList(..)
+        | DataType::Map(..) => Holds::Lists,
+        _ => Holds::Other,
+    }
+}

@@ -1,0 +1,157 @@
+//! The cells of a column, whatever the type of its array.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, LargeStringArray, RecordBatch,
+    StringArray, StringViewArray, StructArray,
+};
+use arrow_schema::DataType;
+
+use super::Column;
+
+/// A column of a batch by the names on the way to it.
+pub(super) fn find(batch: &RecordBatch, path: &[String]) -> Option<Column> {
+    let (first, rest) = path.split_first()?;
+    let mut array = ArrayRef::clone(batch.column_by_name(first)?);
+    let mut above = Vec::new();
+    for name in rest {
+        let inner = ArrayRef::clone(array.as_struct_opt()?.column_by_name(name)?);
+        above.push(std::mem::replace(&mut array, inner));
+    }
+    Some(Column { above, array })
+}
+
+/// The cells of a column.
+pub(super) struct Cells<'a> {
+    above: Vec<&'a StructArray>,
+    values: Values<'a>,
+}
+
+/// What a cell holds.
+pub(super) enum Cell<'a> {
+    Null,
+    Text(&'a [u8]),
+    Number(i128),
+}
+
+enum Values<'a> {
+    Text(&'a StringArray),
+    LargeText(&'a LargeStringArray),
+    TextView(&'a StringViewArray),
+    Bytes(&'a BinaryArray),
+    LargeBytes(&'a LargeBinaryArray),
+    BytesView(&'a BinaryViewArray),
+    Numbers(Box<dyn Fn(usize) -> i128 + 'a>, &'a ArrayRef),
+    /// Which of the values each row has.
+    Dictionary {
+        keys: Vec<usize>,
+        array: &'a ArrayRef,
+        values: Box<Cells<'a>>,
+    },
+    /// Nothing but nulls.
+    Nothing,
+}
+
+impl<'a> Cells<'a> {
+    /// The cells of a column; none where nothing is known of its type.
+    pub(super) fn new(column: &'a Column) -> Option<Self> {
+        let above =
+            column.above.iter().map(|array| array.as_struct_opt()).collect::<Option<_>>()?;
+        Some(Self { above, values: Values::new(&column.array)? })
+    }
+
+    pub(super) fn get(&self, row: usize) -> Cell<'_> {
+        if self.above.iter().any(|array| array.is_null(row)) {
+            return Cell::Null;
+        }
+        self.values.get(row)
+    }
+
+    /// What two rows have in common only if their cells are the same, where a dictionary says so.
+    pub(super) fn identity(&self, row: usize) -> Option<u128> {
+        match &self.values {
+            Values::Dictionary { keys, .. } => Some(keys[row] as u128),
+            Values::TextView(array) => Some(array.views()[row]),
+            Values::BytesView(array) => Some(array.views()[row]),
+            _ => None,
+        }
+    }
+
+    /// Whether rows may share the bytes of their cells, as those of a dictionary do. Where values
+    /// stand one behind the other none are shared.
+    pub(super) fn may_repeat(&self) -> bool {
+        let views = match &self.values {
+            Values::Dictionary { .. } => return true,
+            Values::TextView(array) => array.views(),
+            Values::BytesView(array) => array.views(),
+            _ => return false,
+        };
+        // A view of more than 12 bytes: length, prefix, buffer, offset, 32 bits each.
+        let places = views.iter().filter(|view| **view as u32 > 12);
+        let places = places.map(|view| ((view >> 64) as u32, (view >> 96) as u32));
+        !places.is_sorted_by(|one, next| one < next)
+    }
+}
+
+impl<'a> Values<'a> {
+    fn new(array: &'a ArrayRef) -> Option<Self> {
+        macro_rules! numbers {
+            ($type:ty) => {{
+                let values = array.as_primitive_opt::<$type>()?.values();
+                Values::Numbers(Box::new(|row| values[row].into()), array)
+            }};
+        }
+        Some(match array.data_type() {
+            DataType::Utf8 => Values::Text(array.as_string_opt()?),
+            DataType::LargeUtf8 => Values::LargeText(array.as_string_opt()?),
+            DataType::Utf8View => Values::TextView(array.as_string_view_opt()?),
+            DataType::Binary => Values::Bytes(array.as_binary_opt()?),
+            DataType::LargeBinary => Values::LargeBytes(array.as_binary_opt()?),
+            DataType::BinaryView => Values::BytesView(array.as_binary_view_opt()?),
+            DataType::Int8 => numbers!(Int8Type),
+            DataType::Int16 => numbers!(Int16Type),
+            DataType::Int32 => numbers!(Int32Type),
+            DataType::Int64 => numbers!(Int64Type),
+            DataType::UInt8 => numbers!(UInt8Type),
+            DataType::UInt16 => numbers!(UInt16Type),
+            DataType::UInt32 => numbers!(UInt32Type),
+            DataType::UInt64 => numbers!(UInt64Type),
+            DataType::Dictionary(..) => {
+                let dictionary = array.as_any_dictionary_opt()?;
+                if dictionary.values().is_empty() {
+                    return Some(Values::Nothing);
+                }
+                let values = Values::new(dictionary.values())?;
+                Values::Dictionary {
+                    keys: dictionary.normalized_keys(),
+                    array,
+                    values: Box::new(Cells { above: Vec::new(), values }),
+                }
+            }
+            DataType::Null => Values::Nothing,
+            _ => return None,
+        })
+    }
+
+    fn get(&self, row: usize) -> Cell<'_> {
+        fn cell<'c>(array: &dyn Array, row: usize, value: impl FnOnce() -> &'c [u8]) -> Cell<'c> {
+            if array.is_null(row) { Cell::Null } else { Cell::Text(value()) }
+        }
+        match self {
+            Values::Text(array) => cell(array, row, || array.value(row).as_bytes()),
+            Values::LargeText(array) => cell(array, row, || array.value(row).as_bytes()),
+            Values::TextView(array) => cell(array, row, || array.value(row).as_bytes()),
+            Values::Bytes(array) => cell(array, row, || array.value(row)),
+            Values::LargeBytes(array) => cell(array, row, || array.value(row)),
+            Values::BytesView(array) => cell(array, row, || array.value(row)),
+            Values::Numbers(_, array) if array.is_null(row) => Cell::Null,
+            Values::Numbers(number, _) => Cell::Number(number(row)),
+            Values::Dictionary { array, .. } if array.is_null(row) => Cell::Null,
+            Values::Dictionary { keys, values, .. } => values.get(keys[row]),
+            Values::Nothing => Cell::Null,
+        }
+    }
+}

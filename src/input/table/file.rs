@@ -1,0 +1,84 @@
+//! A file as the readers of tables want it: read anywhere, by several of them at once.
+
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+
+use crate::input::OpenFile;
+
+/// A place in a file, of which the size at opening counts.
+#[derive(Debug, Clone)]
+pub(super) struct At {
+    file: Arc<OpenFile>,
+    at: u64,
+}
+
+impl At {
+    pub(super) fn new(file: Arc<OpenFile>) -> Self {
+        Self { file, at: 0 }
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        self.file.size()
+    }
+
+    pub(super) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Fills `out` with what stands at `offset`.
+    pub(super) fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<()> {
+        self.file.file.read_exact_at(out, offset)
+    }
+}
+
+impl Read for At {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let rest = usize::try_from(self.size().saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let length = out.len().min(rest);
+        let read = self.file.file.read_at(&mut out[..length], self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for At {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.size().checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = at.ok_or_else(|| io::Error::other("a place before the start of the file"))?;
+        Ok(self.at)
+    }
+}
+
+impl Length for At {
+    fn len(&self) -> u64 {
+        self.size()
+    }
+}
+
+impl ChunkReader for At {
+    type T = BufReader<At>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        Ok(BufReader::new(At { file: Arc::clone(&self.file), at: start }))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        // Before there is memory for them: what a file says of itself may be anything.
+        if start.checked_add(length as u64).is_none_or(|end| end > self.size()) {
+            let why = format!("{length} bytes at {start} are not in a file of {}", self.size());
+            return Err(ParquetError::EOF(why));
+        }
+        let mut bytes = vec![0; length];
+        self.read_at(&mut bytes, start)?;
+        Ok(bytes.into())
+    }
+}

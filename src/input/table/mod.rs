@@ -1,0 +1,292 @@
+//! The rows of a table: Parquet, and the IPC format of Arrow.
+//!
+//! In comes a file; out come chunks of cells, in the order of the rows. A table comes in sections (the
+//! row groups of Parquet), and each is unpacked on a thread of its own, as many at a time as there are
+//! threads; what they are ahead is bounded by the chunks that may wait.
+//!
+//! The readers are libraries for formats that say where things are, so bytes that lie can make them
+//! panic. They run on threads of their own, named [`THREAD`], and one that does not come back is a file
+//! that is damaged.
+
+mod arrow;
+mod column;
+mod cut;
+mod file;
+mod parquet;
+mod schema;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread;
+
+use arrow_array::ArrayRef;
+
+use self::cut::Cutter;
+use self::file::At;
+use super::error::{InputError, Trouble};
+use super::{Chunk, OpenFile};
+use crate::record::{Container, Table};
+
+/// The name of the threads that read what strangers wrote.
+pub(crate) const THREAD: &str = "uniqurl-table";
+
+/// Chunks of a section that may wait to be taken.
+const AHEAD: usize = 32;
+
+/// How a table is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reading {
+    pub(crate) chunk_size: usize,
+    pub(crate) max_record: usize,
+    pub(crate) threads: usize,
+}
+
+/// The container of a file, if it is one.
+pub(crate) fn container_of(file: &Arc<OpenFile>) -> Result<Option<Container>, InputError> {
+    let mut head = [0; 8];
+    let length = head.len().min(usize::try_from(file.size()).unwrap_or(usize::MAX));
+    let read = At::new(Arc::clone(file)).read_at(&mut head[..length], 0);
+    read.map_err(|error| InputError::new(file.path(), Some(0), Trouble::Io(error)))?;
+    Ok(Container::of(&head[..length]))
+}
+
+/// What comes next of a table.
+pub(crate) enum Next {
+    /// Rows, and how many bytes of the file were read for them.
+    Chunk(Chunk, u64),
+    /// There is nothing yet.
+    Wait,
+    Error(InputError),
+    End,
+}
+
+/// A table that is being read.
+pub(crate) struct Rows {
+    file: Arc<OpenFile>,
+    content: Arc<Content>,
+    reading: Reading,
+    /// Sections that were begun, of how many.
+    begun: usize,
+    sections: usize,
+    running: VecDeque<Running>,
+    /// Bytes of memory that the threads hold.
+    held: Arc<AtomicUsize>,
+    /// Bytes of the file that were told as read.
+    told: u64,
+    /// Rows that were handed on.
+    rows: u64,
+}
+
+/// A section that is being unpacked.
+struct Running {
+    parts: Receiver<Part>,
+}
+
+/// What comes out of a section.
+enum Part {
+    /// Rows, and how far into the file they go.
+    Chunk(Chunk, u64),
+    Failed(String),
+    End,
+}
+
+/// A file whose schema is known.
+enum Content {
+    Parquet(parquet::Content),
+    Arrow(arrow::Content),
+}
+
+/// Why a batch is not taken.
+enum Stop {
+    /// Nobody wants the rest.
+    Unwanted,
+    /// This is wrong with the file.
+    Failed(String),
+}
+
+/// Takes the columns of a batch, and how far into the file it goes.
+type Take<'a> = &'a mut dyn FnMut(&[Column], u64) -> Result<(), Stop>;
+
+/// A column of a batch, below the structs that it is in.
+struct Column {
+    above: Vec<ArrayRef>,
+    array: ArrayRef,
+}
+
+impl Content {
+    fn sections(&self) -> usize {
+        match self {
+            Content::Parquet(content) => content.sections(),
+            Content::Arrow(_) => 1,
+        }
+    }
+
+    /// Number of the first row of a section, from 0.
+    fn first_row(&self, section: usize) -> u64 {
+        match self {
+            Content::Parquet(content) => content.first_row(section),
+            Content::Arrow(_) => 0,
+        }
+    }
+
+    fn read(&self, section: usize, reading: Reading, take: Take<'_>) -> Result<(), Stop> {
+        match self {
+            Content::Parquet(content) => content.read(section, reading.chunk_size, take),
+            Content::Arrow(content) => content.read(take),
+        }
+    }
+
+    /// Words for a section, where there are several.
+    fn name(&self, section: usize) -> String {
+        match self {
+            Content::Parquet(_) => format!("row group {} of {}: ", section + 1, self.sections()),
+            Content::Arrow(_) => String::new(),
+        }
+    }
+}
+
+impl Rows {
+    /// Opens the table in a file. Out comes the table as `wanted` has it, its columns found.
+    pub(crate) fn open(
+        file: Arc<OpenFile>,
+        wanted: &Table,
+        reading: Reading,
+    ) -> Result<(Self, Table), InputError> {
+        let trouble = |trouble| InputError::new(file.path(), None, trouble);
+        let found = container_of(&file)?;
+        let container = wanted.container();
+        if found != Some(container) {
+            return Err(trouble(Trouble::Columns(schema::other(container, found))));
+        }
+        let (at, table) = (At::new(Arc::clone(&file)), wanted.clone());
+        let opened = on_thread(move || match container {
+            Container::Parquet => parquet::Content::open(at, &table)
+                .map(|(content, table)| (Content::Parquet(content), table)),
+            Container::Arrow => arrow::Content::open(at, &table)
+                .map(|(content, table)| (Content::Arrow(content), table)),
+        });
+        let (content, table) = match opened.map_err(|error| trouble(Trouble::Io(error)))? {
+            Some(opened) => opened.map_err(trouble)?,
+            None => return Err(trouble(Trouble::Malformed(PANICKED.to_owned()))),
+        };
+        let sections = content.sections();
+        let rows = Self {
+            file,
+            content: Arc::new(content),
+            reading,
+            begun: 0,
+            sections,
+            running: VecDeque::new(),
+            held: Arc::default(),
+            told: 0,
+            rows: 0,
+        };
+        Ok((rows, table))
+    }
+
+    /// The next rows. Waits for them only if `idle`.
+    pub(crate) fn next(&mut self, idle: bool) -> Next {
+        loop {
+            while self.begun < self.sections && self.running.len() < self.reading.threads {
+                match self.begin(self.begun) {
+                    Ok(running) => self.running.push_back(running),
+                    Err(error) => return Next::Error(self.error(Trouble::Io(error))),
+                }
+                self.begun += 1;
+            }
+            let section = self.begun - self.running.len();
+            let Some(running) = self.running.front() else { return Next::End };
+            let part = match idle {
+                true => running.parts.recv().map_err(|_| TryRecvError::Disconnected),
+                false => running.parts.try_recv(),
+            };
+            match part {
+                Ok(Part::Chunk(chunk, end)) => {
+                    self.held.fetch_sub(chunk.memory(), Ordering::Relaxed);
+                    let read = end.saturating_sub(self.told);
+                    self.told += read;
+                    self.rows += chunk.rows().map_or(0, |rows| rows.len() as u64);
+                    return Next::Chunk(chunk, read);
+                }
+                Ok(Part::End) => {
+                    self.running.pop_front();
+                }
+                Ok(Part::Failed(why)) => return Next::Error(self.malformed(section, &why)),
+                Err(TryRecvError::Empty) => return Next::Wait,
+                Err(TryRecvError::Disconnected) => {
+                    return Next::Error(self.malformed(section, PANICKED));
+                }
+            }
+        }
+    }
+
+    /// Whether the file is still what it was; its size.
+    pub(crate) fn end(&self) -> Result<u64, InputError> {
+        self.file.verify().map(|()| self.file.size())
+    }
+
+    /// Bytes of memory that what is unpacked and not yet taken holds.
+    pub(crate) fn memory(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    fn malformed(&self, section: usize, why: &str) -> InputError {
+        let name = self.content.name(section);
+        self.error(Trouble::Malformed(format!("{name}{why}, behind row {}", self.rows)))
+    }
+
+    /// What looks like damage may be a change of the file.
+    fn error(&self, trouble: Trouble) -> InputError {
+        let changed = self.file.verify().err();
+        changed.unwrap_or_else(|| InputError::new(self.file.path(), None, trouble))
+    }
+
+    fn begin(&self, section: usize) -> std::io::Result<Running> {
+        let (sender, parts) = sync_channel(AHEAD);
+        let (content, reading) = (Arc::clone(&self.content), self.reading);
+        let held = Arc::clone(&self.held);
+        thread::Builder::new().name(THREAD.into()).spawn(move || {
+            let first = content.first_row(section);
+            let mut sending = Sending { sender, held };
+            let mut cutter = Cutter::new(first, reading.chunk_size, reading.max_record);
+            let read = content.read(section, reading, &mut |columns, end| {
+                let batch = columns.iter().map(|column| column.array.get_array_memory_size()).sum();
+                sending.held.fetch_add(batch, Ordering::Relaxed);
+                let cut = cutter.cut(columns, |chunk| sending.chunk(chunk, end));
+                sending.held.fetch_sub(batch, Ordering::Relaxed);
+                cut
+            });
+            // Where the other side went away nobody wants to know.
+            let _ = match read {
+                Ok(()) => sending.sender.send(Part::End),
+                Err(Stop::Failed(why)) => sending.sender.send(Part::Failed(why)),
+                Err(Stop::Unwanted) => Ok(()),
+            };
+        })?;
+        Ok(Running { parts })
+    }
+}
+
+/// What is said where a reader panicked.
+const PANICKED: &str = "what it says of itself contradicts itself";
+
+struct Sending {
+    sender: SyncSender<Part>,
+    held: Arc<AtomicUsize>,
+}
+
+impl Sending {
+    fn chunk(&mut self, chunk: Chunk, end: u64) -> Result<(), Stop> {
+        self.held.fetch_add(chunk.memory(), Ordering::Relaxed);
+        self.sender.send(Part::Chunk(chunk, end)).map_err(|_| Stop::Unwanted)
+    }
+}
+
+/// Runs something on a thread of its own. None: it panicked.
+fn on_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> std::io::Result<Option<T>> {
+    Ok(thread::Builder::new().name(THREAD.into()).spawn(work)?.join().ok())
+}

@@ -1,0 +1,221 @@
+//! Parquet: row groups of column chunks, of which only those that are asked for are read.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Fields, Schema};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::basic::{Compression, ConvertedType, LogicalType, Type as Physical};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
+
+use super::file::At;
+use super::schema::{self, Holds, Leaf};
+use super::{Column, Stop, Take, arrow, column};
+use crate::input::Trouble;
+use crate::record::Table;
+
+/// Rows of a batch, whatever they hold.
+const ROWS: std::ops::RangeInclusive<u64> = 64..=16 << 10;
+
+/// A file whose footer was read.
+pub(super) struct Content {
+    at: At,
+    metadata: ArrowReaderMetadata,
+    mask: ProjectionMask,
+    wanted: Vec<Leaf>,
+    /// Rows before each row group, and before the end.
+    starts: Vec<u64>,
+}
+
+impl Content {
+    pub(super) fn open(at: At, table: &Table) -> Result<(Self, Table), Trouble> {
+        let footer = ParquetMetaDataReader::new().parse_and_finish(&at).map_err(malformed)?;
+        let descriptor = footer.file_metadata().schema_descr();
+        let leaves: Vec<Leaf> = descriptor.columns().iter().map(|column| leaf(column)).collect();
+        let (table, wanted) = schema::choose(table, &leaves)?;
+        for group in footer.row_groups() {
+            let codecs = wanted.iter().filter_map(|leaf| group.columns().get(*leaf));
+            if let Some(codec) = codecs.map(|column| column.compression()).find(is_foreign) {
+                return Err(Trouble::Columns(format!(
+                    "its column is compressed with {codec}, which is not read here; write it anew \
+                     with zstd, snappy, gzip or lz4"
+                )));
+            }
+        }
+        let paths: Vec<&[String]> = wanted.iter().map(|leaf| &leaves[*leaf].path[..]).collect();
+        // Text is read as bytes: whether it is UTF-8 is for the profile to judge.
+        let root = as_bytes(descriptor.root_schema(), &paths).map_err(malformed)?;
+        let options = || {
+            ArrowReaderOptions::new()
+                .with_skip_arrow_metadata(true)
+                .with_page_index_policy(PageIndexPolicy::Skip)
+        };
+        let as_stored = options().with_parquet_schema(Arc::new(SchemaDescriptor::new(root)));
+        let metadata = ArrowReaderMetadata::load(&at, as_stored).map_err(malformed)?;
+        let fields = as_views(metadata.schema().fields(), &paths);
+        let as_views = options().with_schema(Arc::new(Schema::new(fields)));
+        let footer = Arc::clone(metadata.metadata());
+        let metadata = ArrowReaderMetadata::try_new(footer, as_views).map_err(malformed)?;
+        let mask = ProjectionMask::leaves(metadata.parquet_schema(), wanted.iter().copied());
+        let starts = starts(&metadata)?;
+        let wanted = wanted.iter().map(|leaf| leaves[*leaf].clone()).collect();
+        Ok((Self { at, metadata, mask, wanted, starts }, table))
+    }
+
+    pub(super) fn sections(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub(super) fn first_row(&self, section: usize) -> u64 {
+        self.starts[section]
+    }
+
+    /// Reads a row group in batches of about `chunk_size` bytes.
+    pub(super) fn read(
+        &self,
+        section: usize,
+        chunk_size: usize,
+        take: Take<'_>,
+    ) -> Result<(), Stop> {
+        let rows = self.starts[section + 1] - self.starts[section];
+        let group = self.metadata.metadata().row_group(section);
+        let columns = group.columns().iter().enumerate();
+        let read = columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf));
+        let bytes: u64 = read.map(|(_, column)| column.uncompressed_size().unsigned_abs()).sum();
+        let each = (bytes / rows.max(1)).max(1);
+        let batch = (chunk_size as u64 / each).clamp(*ROWS.start(), *ROWS.end());
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
+            self.at.clone(),
+            self.metadata.clone(),
+        );
+        let reader = builder
+            .with_row_groups(vec![section])
+            .with_projection(self.mask.clone())
+            .with_batch_size(batch as usize)
+            .build()
+            .map_err(|error| Stop::Failed(words(&error)))?;
+        let mut found = 0;
+        for batch in reader {
+            let batch = batch.map_err(|error| Stop::Failed(arrow::words(error)))?;
+            found += batch.num_rows() as u64;
+            let end = self.place(self.starts[section] + found);
+            let columns = self.wanted.iter().map(|leaf| column::find(&batch, &leaf.path));
+            let columns: Option<Vec<Column>> = columns.collect();
+            let columns = columns.ok_or_else(|| Stop::Failed("a column is missing".into()))?;
+            take(&columns, end)?;
+        }
+        if found != rows {
+            return Err(Stop::Failed(format!("it says that it has {rows} rows, and has {found}")));
+        }
+        Ok(())
+    }
+
+    /// How far into the file so many rows are, for whoever shows progress.
+    fn place(&self, rows: u64) -> u64 {
+        let all = self.starts.last().copied().unwrap_or(0).max(1);
+        (u128::from(self.at.size()) * u128::from(rows) / u128::from(all)) as u64
+    }
+}
+
+/// Whether there is no library here that unpacks it.
+fn is_foreign(codec: &Compression) -> bool {
+    matches!(codec, Compression::BROTLI(_) | Compression::LZO)
+}
+
+fn malformed(error: ParquetError) -> Trouble {
+    Trouble::Malformed(words(&error))
+}
+
+/// What the library says, without the name of its own that it begins with.
+fn words(error: &ParquetError) -> String {
+    match error {
+        ParquetError::General(words) | ParquetError::EOF(words) => words.clone(),
+        error => error.to_string(),
+    }
+}
+
+/// Rows before each row group, and of all of them.
+fn starts(metadata: &ArrowReaderMetadata) -> Result<Vec<u64>, Trouble> {
+    let metadata = metadata.metadata();
+    let mut starts = vec![0_u64];
+    for group in metadata.row_groups() {
+        let rows = u64::try_from(group.num_rows()).ok();
+        let end = rows.and_then(|rows| starts.last()?.checked_add(rows));
+        let says =
+            || Trouble::Malformed("a row group has a number of rows that none can have".into());
+        starts.push(end.ok_or_else(says)?);
+    }
+    let (all, said) = (starts.last().copied(), metadata.file_metadata().num_rows());
+    if all != u64::try_from(said).ok() {
+        let all = all.unwrap_or(0);
+        let why = format!("it says that it has {said} rows, and its row groups have {all}");
+        return Err(Trouble::Malformed(why));
+    }
+    Ok(starts)
+}
+
+fn leaf(column: &ColumnDescriptor) -> Leaf {
+    let is_decimal = matches!(column.logical_type_ref(), Some(LogicalType::Decimal(_)))
+        || column.converted_type() == ConvertedType::DECIMAL;
+    let holds = if column.max_rep_level() > 0 {
+        Holds::Lists
+    } else {
+        match column.physical_type() {
+            Physical::BYTE_ARRAY if !is_decimal => Holds::Text,
+            Physical::INT32 | Physical::INT64 if !is_decimal => Holds::Numbers,
+            _ => Holds::Other,
+        }
+    };
+    Leaf { path: column.path().parts().to_vec(), holds }
+}
+
+/// The schema with the columns at `paths` as bytes that nothing more is said of.
+fn as_bytes(node: &Type, paths: &[&[String]]) -> Result<TypePtr, ParquetError> {
+    let info = node.get_basic_info();
+    let below = |child: &TypePtr| -> Result<TypePtr, ParquetError> {
+        let paths = below(paths, child.name());
+        if paths.is_empty() { Ok(Arc::clone(child)) } else { as_bytes(child, &paths) }
+    };
+    if !node.is_group() {
+        if node.get_physical_type() != Physical::BYTE_ARRAY {
+            return Ok(Arc::new(node.clone()));
+        }
+        let plain = Type::primitive_type_builder(node.name(), Physical::BYTE_ARRAY);
+        return Ok(Arc::new(plain.with_repetition(info.repetition()).build()?));
+    }
+    let fields = node.get_fields().iter().map(below).collect::<Result<Vec<_>, _>>()?;
+    let mut group = Type::group_type_builder(node.name())
+        .with_fields(fields)
+        .with_logical_type(info.logical_type_ref().cloned())
+        .with_converted_type(info.converted_type());
+    if info.has_repetition() {
+        group = group.with_repetition(info.repetition());
+    }
+    Ok(Arc::new(group.build()?))
+}
+
+/// The same of the columns that the library makes of it: those at `paths` not copied.
+fn as_views(fields: &Fields, paths: &[&[String]]) -> Fields {
+    let field = |field: &Arc<Field>| {
+        let paths = below(paths, field.name());
+        let data_type = match field.data_type() {
+            DataType::Binary if !paths.is_empty() => DataType::BinaryView,
+            DataType::Struct(fields) if !paths.is_empty() => {
+                DataType::Struct(as_views(fields, &paths))
+            }
+            _ => return Arc::clone(field),
+        };
+        Arc::new(Field::clone(field).with_data_type(data_type))
+    };
+    fields.iter().map(field).collect()
+}
+
+/// What is left of the paths that go through a name.
+fn below<'a>(paths: &[&'a [String]], name: &str) -> Vec<&'a [String]> {
+    let through = paths.iter().filter_map(|path| path.split_first());
+    through.filter(|(first, _)| *first == name).map(|(_, rest)| rest).collect()
+}

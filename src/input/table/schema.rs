@@ -1,0 +1,97 @@
+//! What the columns of a table are called and hold, and which of them are read.
+
+use std::fmt::Write;
+
+use crate::input::Trouble;
+use crate::record::{Container, NoColumn, Table};
+
+/// A column that holds values, and no other columns.
+#[derive(Debug, Clone)]
+pub(super) struct Leaf {
+    /// The names on the way to it.
+    pub(super) path: Vec<String>,
+    pub(super) holds: Holds,
+}
+
+/// What the rows of a column hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// Text or bytes.
+    Text,
+    /// Whole numbers.
+    Numbers,
+    /// Several values a row.
+    Lists,
+    /// What no part of a URL is read from.
+    Other,
+}
+
+/// Columns that are listed in a message.
+const LISTED: usize = 40;
+
+/// Finds the columns that `table` asks for: the table with its layout, and which leaves they are.
+pub(super) fn choose(table: &Table, leaves: &[Leaf]) -> Result<(Table, Vec<usize>), Trouble> {
+    let names: Vec<Vec<u8>> = leaves.iter().map(|leaf| leaf.path.join(".").into_bytes()).collect();
+    let found = table.resolve(&names, |leaf| leaves[leaf].holds == Holds::Text);
+    let (resolved, wanted) =
+        found.map_err(|why| Trouble::Columns(no_column(&why, table, leaves)))?;
+    for (cell, leaf) in wanted.iter().enumerate() {
+        let what = match leaves[*leaf].holds {
+            Holds::Text => continue,
+            Holds::Numbers if cell != resolved.source() => continue,
+            Holds::Numbers => "numbers, and no URL",
+            Holds::Lists => "several values a row",
+            Holds::Other => "neither text nor whole numbers",
+        };
+        let name = leaves[*leaf].path.join(".");
+        return Err(Trouble::Columns(format!(
+            "its column `{name}` holds {what}; {}",
+            listed(leaves)
+        )));
+    }
+    Ok((resolved, wanted))
+}
+
+fn no_column(why: &NoColumn, table: &Table, leaves: &[Leaf]) -> String {
+    let name = table.container().name();
+    match why {
+        NoColumn::Missing(column) => format!("it has no column `{column}`; {}", listed(leaves)),
+        NoColumn::Unclear => format!(
+            "none of its columns is called `url`, and not just one holds text; {}; say which, as in \
+             --format {name}:COLUMN",
+            listed(leaves)
+        ),
+    }
+}
+
+/// The names of the columns.
+fn listed(leaves: &[Leaf]) -> String {
+    let mut text = String::from("its columns are ");
+    for (i, leaf) in leaves.iter().take(LISTED).enumerate() {
+        text.push_str(if i > 0 { ", " } else { "" });
+        text.push_str(&leaf.path.join("."));
+        text.push_str(match leaf.holds {
+            Holds::Text => " (text)",
+            Holds::Numbers => " (numbers)",
+            Holds::Lists => " (lists)",
+            Holds::Other => "",
+        });
+    }
+    if leaves.len() > LISTED {
+        // Writing to a String cannot fail.
+        let _ = write!(text, " and {} more", leaves.len() - LISTED);
+    }
+    text
+}
+
+/// What is said of a file that is not the container that it is to be read as.
+pub(super) fn other(wanted: Container, found: Option<Container>) -> String {
+    let wanted = match wanted {
+        Container::Parquet => "a Parquet file, which begins with PAR1",
+        Container::Arrow => "an Arrow file or stream",
+    };
+    match found {
+        Some(found) => format!("is not {wanted}; --format {}:COLUMN reads it", found.name()),
+        None => format!("is not {wanted}; --format auto tells what it is"),
+    }
+}

@@ -1,0 +1,337 @@
+//! Unpacking, from front to back and on several threads: what comes out is what went in, and no damage
+//! is silent.
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+
+use super::members::Members;
+use super::opened::{OpenFile, check};
+use super::packing::Packing;
+use super::source::{Counted, Source};
+use super::unpack::Unpacker;
+
+const ALL: [Packing; 4] = [Packing::Gzip, Packing::Zstd, Packing::Bzip2, Packing::Xz];
+
+fn pack(packing: Packing, bytes: &[u8]) -> Vec<u8> {
+    match packing {
+        Packing::Gzip => {
+            let mut encoder = flate2::GzBuilder::new()
+                .filename("urls.txt")
+                .write(Vec::new(), flate2::Compression::default());
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        }
+        Packing::Zstd => {
+            let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+            encoder.include_checksum(true).unwrap();
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        }
+        Packing::Bzip2 => {
+            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), Default::default());
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        }
+        Packing::Xz => {
+            let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 6);
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        }
+    }
+}
+
+/// Lines that hardly compress; the same for the same seed.
+fn text(length: usize, mut seed: u64) -> Vec<u8> {
+    let mut text = Vec::new();
+    while text.len() < length {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        text.extend(format!("http://h{}.example/{:x}\n", seed >> 61, seed >> 20).into_bytes());
+    }
+    text.truncate(length);
+    text
+}
+
+/// What can be read, and the error behind it.
+fn read_all(source: &mut dyn Read) -> (Vec<u8>, io::Result<()>) {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 10_000];
+    loop {
+        match source.read(&mut buffer) {
+            Ok(0) => return (bytes, Ok(())),
+            Ok(read) => bytes.extend_from_slice(&buffer[..read]),
+            Err(error) => return (bytes, Err(error)),
+        }
+    }
+}
+
+fn unpacked(packing: Packing, packed: &[u8]) -> (Vec<u8>, io::Result<()>) {
+    read_all(&mut Unpacker::new(Counted::new(packed), packing).unwrap())
+}
+
+/// Reads a few bytes at a time.
+struct Dribble<'a>(&'a [u8], usize);
+
+impl Read for Dribble<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = self.1.min(out.len());
+        self.0.read(&mut out[..length])
+    }
+}
+
+#[test]
+fn members_are_read_one_behind_the_other_however_they_come_in() {
+    let text = text(30_000, 1);
+    for packing in ALL {
+        let mut packed = Vec::new();
+        let mut whole = Vec::new();
+        for part in [&text[..], b"", &text[..10], &text[..20_000]] {
+            packed.extend(pack(packing, part));
+            whole.extend_from_slice(part);
+        }
+        assert_eq!(Packing::of(&packed), Some(packing));
+        let (bytes, result) = unpacked(packing, &packed);
+        assert!(bytes == whole && result.is_ok(), "{packing}: {result:?}");
+        for step in [1, 7, 1000] {
+            let input = Counted::buffered(Dribble(&packed, step));
+            let mut unpacker = Unpacker::new(input, packing).unwrap();
+            let (bytes, result) = read_all(&mut unpacker);
+            assert!(bytes == whole && result.is_ok(), "{packing} by {step}: {result:?}");
+            assert_eq!(unpacker.taken(), packed.len() as u64);
+        }
+    }
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    let text = text(14_000, 2);
+    for packing in ALL {
+        let packed = pack(packing, &text);
+        for length in 1..packed.len() {
+            let (bytes, result) = unpacked(packing, &packed[..length]);
+            let kind = result.expect_err("cut").kind();
+            assert_eq!(kind, io::ErrorKind::UnexpectedEof, "{packing} cut to {length}");
+            assert!(text.starts_with(&bytes), "{packing} cut to {length}");
+        }
+    }
+}
+
+/// Bits that say nothing about the content, as byte and mask. Flipped, they change nothing.
+fn is_unchecked(packing: Packing, packed: &[u8], byte: usize, bit: u8) -> bool {
+    let last = packed.len() - 1;
+    match packing {
+        // RFC 1952 2.3: FTEXT, MTIME, XFL, OS, and the name. The bits behind the end of the deflate
+        // data, up to its last byte, are padding (RFC 1951 3.1.1).
+        Packing::Gzip => match byte {
+            3 => bit == 0,
+            4..=9 => true,
+            10..=18 => true,
+            _ => byte == last - 8,
+        },
+        // RFC 8878 3.1.1.1: the unused bit, and a window larger than needed.
+        Packing::Zstd => byte == 4 && bit == 4 || byte == 5,
+        // The size of blocks, if it is not too small, and the padding of the last byte.
+        Packing::Bzip2 => byte == 3 || byte == last,
+        Packing::Xz => false,
+    }
+}
+
+#[test]
+fn no_flipped_bit_is_silent() {
+    let text = text(14_000, 3);
+    for packing in ALL {
+        let packed = pack(packing, &text);
+        assert!((2_500..6_000).contains(&packed.len()), "{packing}: {}", packed.len());
+        let mut elsewhere = Vec::new();
+        for byte in 0..packed.len() {
+            for bit in 0..8 {
+                let mut flipped = packed.clone();
+                flipped[byte] ^= 1 << bit;
+                let (bytes, result) = unpacked(packing, &flipped);
+                if result.is_ok() {
+                    assert!(bytes == text, "{packing}: bit {bit} of byte {byte} is silent");
+                    if !is_unchecked(packing, &packed, byte, bit) {
+                        elsewhere.push((byte, bit));
+                    }
+                }
+            }
+        }
+        // The same text can be packed in several ways: a match may point at another place where the
+        // same bytes stand, a code may be one that nobody uses. Such a flip changes nothing, and the
+        // checksum proves it.
+        let head = if packing == Packing::Gzip { 19 } else { 6 };
+        assert!(elsewhere.len() < 60, "{packing}: {elsewhere:?}");
+        assert!(elsewhere.iter().all(|(byte, _)| *byte >= head), "{packing}: {elsewhere:?}");
+    }
+}
+
+#[test]
+fn zeros_behind_the_last_member_are_padding_and_anything_else_is_an_error() {
+    for packing in ALL {
+        let packed = pack(packing, b"http://h/\n");
+        for zeros in [1, 4, 511, 100_000] {
+            let padded = [packed.clone(), vec![0; zeros]].concat();
+            let mut unpacker = Unpacker::new(Counted::new(&padded[..]), packing).unwrap();
+            let (bytes, result) = read_all(&mut unpacker);
+            assert!(bytes == b"http://h/\n" && result.is_ok());
+            // To xz, four zeros at a time are a part of the format.
+            let expected = if packing == Packing::Xz && zeros % 4 == 0 { 0 } else { zeros };
+            assert_eq!(unpacker.padding(), expected as u64);
+        }
+        for garbage in [&b"x"[..], b"\0x", b"\0\0\0\x1F\x8B", b"http://h/\n"] {
+            let followed = [&packed, garbage].concat();
+            let (bytes, result) = unpacked(packing, &followed);
+            let error = result.expect_err("garbage").to_string();
+            assert!(bytes == b"http://h/\n" && error.contains("follows the last"), "{error}");
+        }
+    }
+    let two = pack(Packing::Xz, b"a\n");
+    let padded = [&two[..], &[0; 8], &two].concat();
+    assert_eq!(unpacked(Packing::Xz, &padded).0, b"a\na\n");
+}
+
+#[test]
+fn skippable_frames_and_a_dictionary_at_the_start_are_understood() {
+    let skippable = |kind: u8, bytes: &[u8]| {
+        let length = (bytes.len() as u32).to_le_bytes();
+        [&[0x50 | kind, 0x2A, 0x4D, 0x18], &length[..], bytes].concat()
+    };
+    let plain = pack(Packing::Zstd, b"http://h/\n");
+    let packed =
+        [&skippable(0, b"note"), &plain, &skippable(5, b""), &plain].map(|p| &p[..]).concat();
+    assert_eq!(unpacked(Packing::Zstd, &packed).0, b"http://h/\nhttp://h/\n");
+
+    let samples: Vec<_> = (0..200).map(|seed| text(400, seed)).collect();
+    let dictionary = zstd::dict::from_samples(&samples, 4096).unwrap();
+    let mut packed = skippable(13, &dictionary);
+    let mut also = skippable(13, &zstd::bulk::compress(&dictionary, 3).unwrap());
+    let mut whole = Vec::new();
+    for seed in 0..300 {
+        let part = text(5_000, seed);
+        let mut encoder = zstd::Encoder::with_dictionary(Vec::new(), 3, &dictionary).unwrap();
+        encoder.include_checksum(true).unwrap();
+        encoder.write_all(&part).unwrap();
+        let frame = encoder.finish().unwrap();
+        packed.extend_from_slice(&frame);
+        also.extend_from_slice(&frame);
+        whole.extend(part);
+    }
+    for packed in [packed, also] {
+        assert!(unpacked(Packing::Zstd, &packed).0 == whole);
+        assert!(on_threads(Packing::Zstd, &packed).0 == whole);
+    }
+}
+
+#[test]
+fn windows_and_memory_have_limits_that_are_told() {
+    let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+    encoder.window_log(28).unwrap();
+    encoder.include_contentsize(false).unwrap();
+    encoder.write_all(&vec![b'x'; 1 << 20]).unwrap();
+    let error = unpacked(Packing::Zstd, &encoder.finish().unwrap()).1.expect_err("a window");
+    assert!(error.to_string().contains("128 MiB"), "{error}");
+
+    let mut options = liblzma::stream::LzmaOptions::new_preset(1).unwrap();
+    options.dict_size(512 << 20);
+    let mut packed = pack(Packing::Xz, b"http://h/\n");
+    // The size of the dictionary is the byte behind the id of the filter and its length; 0x23 is half
+    // a gigabyte. The head has a checksum of its own.
+    packed[16] = 0x23;
+    let crc = {
+        let mut crc = flate2::Crc::new();
+        crc.update(&packed[12..20]);
+        crc.sum()
+    };
+    packed[20..24].copy_from_slice(&crc.to_le_bytes());
+    let error = unpacked(Packing::Xz, &packed).1.expect_err("a dictionary");
+    assert!(error.to_string().contains("256 MiB"), "{error}");
+}
+
+/// The same by [`Members`], on three threads.
+fn on_threads(packing: Packing, packed: &[u8]) -> (Vec<u8>, io::Result<()>, u64) {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(packed).unwrap();
+    let (inputs, _) = check(&[file.path().to_owned()]);
+    let opened = Arc::new(OpenFile::open(&inputs[0]).unwrap().unwrap());
+    let mut source = Members::open(opened, packing, 3).unwrap();
+    let (bytes, result) = read_all(&mut *source);
+    (bytes, result, source.taken())
+}
+
+/// Members of all lengths, and some that hold what looks like members.
+fn members(packing: Packing) -> (Vec<u8>, Vec<u8>) {
+    let mut packed = Vec::new();
+    let mut whole = Vec::new();
+    for seed in 0..400 {
+        let length = [10, 3_000, 80_000, 0, 500, 20_000][seed as usize % 6];
+        let mut part = text(length, seed);
+        if seed % 50 == 9 {
+            // Not compressible any further: it is stored as it is.
+            let inner: Vec<u8> = (0..60).flat_map(|i| pack(packing, &text(4_000, i))).collect();
+            part.extend(inner);
+        }
+        let stored = match packing {
+            Packing::Gzip if seed % 50 == 9 => {
+                let level = flate2::Compression::none();
+                let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
+                encoder.write_all(&part).unwrap();
+                encoder.finish().unwrap()
+            }
+            _ => pack(packing, &part),
+        };
+        packed.extend(stored);
+        whole.extend(part);
+    }
+    (packed, whole)
+}
+
+#[test]
+fn members_come_out_in_order_from_several_threads_also_where_starts_are_guessed_wrong() {
+    for packing in [Packing::Gzip, Packing::Zstd] {
+        let (packed, whole) = members(packing);
+        assert!(packed.len() > 1 << 20);
+        let (bytes, result, taken) = on_threads(packing, &packed);
+        assert!(bytes == whole && result.is_ok(), "{packing}: {result:?}");
+        assert_eq!(taken, packed.len() as u64);
+        // One long member between many short ones.
+        let long = text(12 << 20, 5);
+        let mixed = [&packed[..], &pack(packing, &long), &packed].concat();
+        let (bytes, result, _) = on_threads(packing, &mixed);
+        assert!(bytes == [&whole[..], &long, &whole].concat() && result.is_ok());
+        let padded = [&packed[..], &[0; 1000]].concat();
+        assert!(on_threads(packing, &padded).0 == whole);
+    }
+}
+
+#[test]
+fn damage_is_the_same_on_several_threads_as_from_front_to_back() {
+    for packing in [Packing::Gzip, Packing::Zstd] {
+        let (packed, _) = members(packing);
+        for i in 0..12 {
+            let mut damaged = packed.clone();
+            let at = packed.len() / 13 * (i + 1) + i * 17;
+            if i % 3 == 0 {
+                damaged.truncate(at);
+            } else {
+                damaged[at] ^= 1 << (i % 8);
+            }
+            let (expected, result) = unpacked(packing, &damaged);
+            let (bytes, on_threads, _) = on_threads(packing, &damaged);
+            assert!(bytes == expected, "{packing} at {at}");
+            let words = |result: io::Result<()>| result.err().map(|error| error.to_string());
+            assert_eq!(words(on_threads), words(result), "{packing} at {at}");
+        }
+    }
+}
+
+#[test]
+fn a_bomb_is_unpacked_a_little_at_a_time() {
+    let member = pack(Packing::Gzip, &vec![b'x'; 30 << 20]);
+    let bomb = member.repeat(20);
+    assert!(bomb.len() > 2 * (128 << 10));
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&bomb).unwrap();
+    let (inputs, _) = check(&[file.path().to_owned()]);
+    let opened = Arc::new(OpenFile::open(&inputs[0]).unwrap().unwrap());
+    let mut source = Members::open(opened, Packing::Gzip, 2).unwrap();
+    assert_eq!(source.skip(u64::MAX).unwrap(), 600 << 20);
+}

@@ -1,0 +1,321 @@
+//! A compressed input from front to back: member after member, every checksum verified.
+
+use std::io::{self, BufRead, Read};
+
+use flate2::Crc;
+
+use super::engine::{Engine, Step, Then};
+use super::packing::Packing;
+use super::source::{Counted, Source};
+
+/// A dictionary of a zstd input is no longer, packed or not.
+const DICTIONARY: usize = 16 << 20;
+
+/// Unpacks what it reads.
+pub(super) struct Unpacker<R> {
+    input: Counted<R>,
+    packing: Packing,
+    engine: Engine,
+    place: Place,
+    /// What ended it, once that was told.
+    over: bool,
+    /// An error to be told after the bytes before it.
+    error: Option<io::Error>,
+    /// Zeros behind the last member.
+    padding: u64,
+}
+
+/// Where in the input it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Before the first member.
+    Start,
+    /// Inside a member.
+    Member,
+    /// Behind a member.
+    Between,
+}
+
+impl<R: BufRead> Unpacker<R> {
+    /// Unpacks an input from its start.
+    pub(super) fn new(input: Counted<R>, packing: Packing) -> io::Result<Self> {
+        Self::with_dictionary(input, packing, &[], Place::Start)
+    }
+
+    /// Goes on with an input at the start of a member.
+    pub(super) fn with_dictionary(
+        input: Counted<R>,
+        packing: Packing,
+        dictionary: &[u8],
+        place: Place,
+    ) -> io::Result<Self> {
+        let engine = Engine::new(packing, dictionary)?;
+        Ok(Self { input, packing, engine, place, over: false, error: None, padding: 0 })
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Whether it gave all that it had.
+    pub(super) fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// The byte that comes next, or none at the end.
+    pub(super) fn peek(&mut self) -> io::Result<Option<u8>> {
+        loop {
+            match self.input.fill_buf() {
+                Ok(bytes) => return Ok(bytes.first().copied()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Reads the rest of a member, or the next one from its start: nothing is its end, or the end of
+    /// all.
+    pub(super) fn read_member(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if let Some(error) = self.error.take() {
+            self.over = true;
+            return Err(error);
+        }
+        if self.over || out.is_empty() {
+            return Ok(0);
+        }
+        let result = self.read_on(out);
+        self.over |= result.is_err();
+        result
+    }
+
+    fn read_on(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.place != Place::Member {
+            if self.place == Place::Between && !self.has_more()? {
+                self.over = true;
+                return Ok(0);
+            }
+            self.begin()?;
+            self.place = Place::Member;
+        }
+        loop {
+            let input = match self.input.fill_buf() {
+                Ok(input) => input,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let at_end = input.is_empty();
+            let Step { taken, given, result } = self.engine.step(input, out);
+            self.input.consume(taken);
+            let end = match result {
+                Ok(Then::More) if taken + given > 0 => None,
+                Ok(Then::More) if at_end => Some(truncated()),
+                Ok(Then::More) => Some(damaged("invalid data")),
+                Ok(Then::End) => match self.finish() {
+                    Ok(()) => {
+                        self.place = Place::Between;
+                        return Ok(given);
+                    }
+                    Err(error) => Some(error),
+                },
+                Err(words) => Some(damaged(words)),
+            };
+            match end {
+                Some(error) if given == 0 => return Err(error),
+                Some(error) => {
+                    self.error = Some(error);
+                    return Ok(given);
+                }
+                None if given > 0 => return Ok(given),
+                None => {}
+            }
+        }
+    }
+
+    /// Whether there is another member. Zeros behind the last are padding, as gzip has it for what
+    /// comes from tapes and block devices; anything else is an error.
+    fn has_more(&mut self) -> io::Result<bool> {
+        let before = self.padding;
+        while self.peek()? == Some(0) {
+            let bytes = self.input.fill_buf()?;
+            let zeros = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
+            self.input.consume(zeros);
+            self.padding += zeros as u64;
+        }
+        let padding = self.padding - before;
+        match self.peek()? {
+            None => {
+                // Four zeros at a time belong to the format ("The .xz File Format" 2.2).
+                if self.packing == Packing::Xz && self.padding.is_multiple_of(4) {
+                    self.padding = 0;
+                }
+                Ok(false)
+            }
+            Some(byte) => {
+                let padded =
+                    padding > 0 && (self.packing != Packing::Xz || !padding.is_multiple_of(4));
+                if padded || !self.packing.begins_with(byte) {
+                    let (packing, part) = (self.packing, self.packing.part());
+                    let words = format!("what follows the last {packing} {part} is none");
+                    return Err(damaged(words));
+                }
+                self.padding = before;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Reads what stands before the packed bytes of a member.
+    fn begin(&mut self) -> io::Result<()> {
+        if self.place == Place::Between {
+            self.engine.reset()?;
+        }
+        match self.packing {
+            Packing::Gzip => gzip_header(&mut self.input),
+            Packing::Zstd if self.place == Place::Start => {
+                if let Some(dictionary) = dictionary(&mut self.input)? {
+                    self.engine = Engine::new(self.packing, &dictionary)?;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads what stands behind the packed bytes of a member, and verifies it. (The other formats
+    /// verify their own.)
+    fn finish(&mut self) -> io::Result<()> {
+        let Engine::Gzip { crc, .. } = &self.engine else { return Ok(()) };
+        let mut trailer = [0; 8];
+        self.input.read_exact(&mut trailer).map_err(or_truncated)?;
+        let [a, b, c, d, e, f, g, h] = trailer;
+        if u32::from_le_bytes([a, b, c, d]) != crc.sum() {
+            return Err(damaged("the checksum does not match"));
+        }
+        if u32::from_le_bytes([e, f, g, h]) != crc.amount() {
+            return Err(damaged("the length does not match"));
+        }
+        Ok(())
+    }
+}
+
+impl<R: BufRead> Read for Unpacker<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.read_member(out)?;
+            if read > 0 || self.over || out.is_empty() {
+                return Ok(read);
+            }
+        }
+    }
+}
+
+impl<R: BufRead> Source for Unpacker<R> {
+    fn taken(&self) -> u64 {
+        self.input.taken()
+    }
+
+    fn packing(&self) -> Option<Packing> {
+        Some(self.packing)
+    }
+
+    fn padding(&self) -> u64 {
+        self.padding
+    }
+}
+
+/// Passes the header of a gzip member (RFC 1952 2.3).
+fn gzip_header(input: &mut impl BufRead) -> io::Result<()> {
+    const FHCRC: u8 = 1 << 1;
+    const FEXTRA: u8 = 1 << 2;
+    const FNAME: u8 = 1 << 3;
+    const FCOMMENT: u8 = 1 << 4;
+    const RESERVED: u8 = 0xE0;
+    let mut input = Checked { input, crc: Crc::new() };
+    let fixed: [u8; 10] = input.array()?;
+    let flags = fixed[3];
+    if fixed[..2] != [0x1F, 0x8B] {
+        return Err(damaged("what follows the last gzip member is none"));
+    }
+    if fixed[2] != 8 || flags & RESERVED != 0 {
+        return Err(damaged("the header is of an unknown kind"));
+    }
+    if flags & FEXTRA != 0 {
+        let length = u16::from_le_bytes(input.array()?);
+        for _ in 0..length {
+            input.array::<1>()?;
+        }
+    }
+    for flag in [FNAME, FCOMMENT] {
+        while flags & flag != 0 && input.array()? != [0] {}
+    }
+    if flags & FHCRC != 0 {
+        let crc = input.crc.sum() as u16;
+        if u16::from_le_bytes(input.array()?) != crc {
+            return Err(damaged("the checksum of the header does not match"));
+        }
+    }
+    Ok(())
+}
+
+/// Reads bytes that a checksum runs over.
+struct Checked<'a, R> {
+    input: &'a mut R,
+    crc: Crc,
+}
+
+impl<R: BufRead> Checked<'_, R> {
+    fn array<const N: usize>(&mut self) -> io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.input.read_exact(&mut bytes).map_err(or_truncated)?;
+        self.crc.update(&bytes);
+        Ok(bytes)
+    }
+}
+
+/// The dictionary at the start of a zstd input, where there is one: the first frame is skippable,
+/// with the magic number 0x184D2A5D, and holds it as it is or as a frame of its own (IIPC, "Use of
+/// Zstandard in WARC files").
+pub(super) fn dictionary(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    const FRAME: [u8; 4] = [0x5D, 0x2A, 0x4D, 0x18];
+    // The frame is read whole only if it is this one: no other format's first byte is its.
+    if input.fill_buf()?.first() != Some(&FRAME[0]) {
+        return Ok(None);
+    }
+    let mut header = [0; 8];
+    input.read_exact(&mut header).map_err(or_truncated)?;
+    let [a, b, c, d, length @ ..] = header;
+    if [a, b, c, d] != FRAME {
+        return Err(damaged("the first frame is none"));
+    }
+    let length = u32::from_le_bytes(length) as usize;
+    if length > DICTIONARY {
+        return Err(too_long());
+    }
+    let mut bytes = vec![0; length];
+    input.read_exact(&mut bytes).map_err(or_truncated)?;
+    if !bytes.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) {
+        return Ok(Some(bytes));
+    }
+    let packed = Counted::new(bytes.as_slice());
+    let mut unpacker = Unpacker::with_dictionary(packed, Packing::Zstd, &[], Place::Between)?;
+    let mut dictionary = Vec::new();
+    let limit = DICTIONARY as u64 + 1;
+    (&mut unpacker).take(limit).read_to_end(&mut dictionary)?;
+    if dictionary.len() > DICTIONARY { Err(too_long()) } else { Ok(Some(dictionary)) }
+}
+
+fn too_long() -> io::Error {
+    damaged(format!("its dictionary is beyond the limit of {} MiB", DICTIONARY >> 20))
+}
+
+fn truncated() -> io::Error {
+    io::ErrorKind::UnexpectedEof.into()
+}
+
+fn or_truncated(error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::UnexpectedEof { truncated() } else { error }
+}
+
+fn damaged(words: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, words.into())
+}
