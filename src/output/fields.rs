@@ -1,0 +1,223 @@
+//! The columns of `--fields`: what a line says of a URL.
+//!
+//! In: a canonical URL, and where its first record was. Out: a line of columns between tabs. What a
+//! column holds never has a tab or a line feed in it.
+
+use std::fmt::Write;
+
+use super::excerpt::Printable;
+use crate::key::{Key, Located};
+use crate::url::Parts;
+
+/// A column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// The canonical URL.
+    Canonical,
+    /// Its scheme; empty for a request target.
+    Scheme,
+    /// Its host, without credentials and port; empty where it names none.
+    Host,
+    /// Its path.
+    Path,
+    /// Its query, without the question mark; empty also where there is none.
+    Query,
+    /// Its [`Key::Surt`].
+    Surt,
+    /// Its [`Key::Ssurt`].
+    Ssurt,
+    /// Its [`Key::Hash`].
+    Hash,
+    /// How many records have the key.
+    Count,
+    /// The first of them: `file:record:offset`, the record counted from 1 and the offset in bytes.
+    First,
+    /// The URL as that record has it, its log's own escaping undone.
+    Original,
+    /// Its decoded path ([`Normalizer::decoded`](crate::Normalizer::decoded)); only `servlet` has one.
+    Decoded,
+}
+
+impl Field {
+    /// Every column, in the order of the documentation.
+    pub const ALL: &'static [Field] = &[
+        Field::Canonical,
+        Field::Scheme,
+        Field::Host,
+        Field::Path,
+        Field::Query,
+        Field::Surt,
+        Field::Ssurt,
+        Field::Hash,
+        Field::Count,
+        Field::First,
+        Field::Original,
+        Field::Decoded,
+    ];
+
+    /// The name, as `--fields` takes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Field::Canonical => "canonical",
+            Field::Scheme => "scheme",
+            Field::Host => "host",
+            Field::Path => "path",
+            Field::Query => "query",
+            Field::Surt => "surt",
+            Field::Ssurt => "ssurt",
+            Field::Hash => "hash",
+            Field::Count => "count",
+            Field::First => "first",
+            Field::Original => "original",
+            Field::Decoded => "decoded",
+        }
+    }
+
+    /// The column of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|field| field.name() == name)
+    }
+}
+
+/// Stands where the count comes, which is known at the end only. No column holds it.
+const COUNT: u8 = 0;
+
+/// What the columns are made from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row<'a> {
+    pub(crate) canonical: &'a [u8],
+    pub(crate) original: &'a [u8],
+    pub(crate) decoded: &'a [u8],
+    /// The name of the input, printable.
+    pub(crate) file: &'a str,
+    pub(crate) record: u64,
+    pub(crate) offset: u64,
+}
+
+/// Whether canonical URLs can be written as they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bytes {
+    /// They are within 0x20-0x7E, and 0x20 in few of them.
+    Printable,
+    /// They are any bytes, and escaped as the original is.
+    Any,
+}
+
+impl Row<'_> {
+    /// Appends the line, with a mark where the count belongs.
+    pub(crate) fn append(&self, fields: &[Field], bytes: Bytes, out: &mut Vec<u8>) {
+        let text = |text: &[u8], out: &mut Vec<u8>| match bytes {
+            Bytes::Printable => out.extend_from_slice(text),
+            Bytes::Any => escaped(text, out),
+        };
+        let key = |key: Key, out: &mut Vec<u8>| {
+            let mut made = Vec::new();
+            key.append_bytes(self.canonical, &mut made);
+            text(&made, out);
+        };
+        // A URL that starts with a slash is a request target: no host comes out of it.
+        let parts = match self.canonical.first() {
+            Some(b'/') => Parts::split_target(self.canonical),
+            _ => Parts::split(self.canonical),
+        };
+        for (i, field) in fields.iter().enumerate() {
+            if i > 0 {
+                out.push(b'\t');
+            }
+            match field {
+                Field::Canonical => text(self.canonical, out),
+                Field::Scheme => text(parts.scheme.unwrap_or_default(), out),
+                Field::Host => {
+                    let located = Located::split(self.canonical);
+                    text(located.map_or(&[], |located| located.host), out);
+                }
+                Field::Path => text(parts.path, out),
+                Field::Query => text(parts.query.unwrap_or_default(), out),
+                Field::Surt => key(Key::Surt, out),
+                Field::Ssurt => key(Key::Ssurt, out),
+                Field::Hash => key(Key::Hash, out),
+                Field::Count => out.push(COUNT),
+                Field::First => {
+                    let first = format!("{}:{}:{}", self.file, self.record, self.offset);
+                    out.extend_from_slice(first.as_bytes());
+                }
+                Field::Original => escaped(self.original, out),
+                Field::Decoded => escaped(self.decoded, out),
+            }
+        }
+        out.push(b'\n');
+    }
+}
+
+/// Appends a line with the count in its places.
+pub(crate) fn with_count(line: &[u8], count: u64, out: &mut Vec<u8>) {
+    let mut pieces = line.split(|byte| *byte == COUNT);
+    out.extend_from_slice(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        super::json::number(count, out);
+        out.extend_from_slice(piece);
+    }
+}
+
+/// Appends bytes as text on one line: those outside of 0x20-0x7E, and the backslash, as `\\xHH`.
+pub(crate) fn escaped(bytes: &[u8], out: &mut Vec<u8>) {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = write!(text, "{}", Printable(bytes));
+    out.extend_from_slice(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(canonical: &[u8], bytes: Bytes) -> String {
+        let original = b"a\tb\\\n\xE9 ";
+        let row =
+            Row { canonical, original, decoded: b"/\t\xE9", file: "f:1", record: 7, offset: 9 };
+        let mut line = Vec::new();
+        row.append(Field::ALL, bytes, &mut line);
+        let mut out = Vec::new();
+        with_count(&line, 12, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_url_is_taken_apart() {
+        let line = line(b"ssh://u:p@h.example:81/p//q?r?s#t", Bytes::Printable);
+        let columns: Vec<_> = line.split('\t').collect();
+        assert_eq!(
+            columns[..5],
+            ["ssh://u:p@h.example:81/p//q?r?s#t", "ssh", "h.example", "/p//q", "r?s"]
+        );
+        assert_eq!(
+            columns[5..7],
+            ["example,h:81)/p//q?r?s#t", "example,h,//81:ssh@u:p:/p//q?r?s#t"]
+        );
+        assert_eq!(columns[8..], ["12", "f:1:7:9", "a\\x09b\\x5C\\x0A\\xE9 ", "/\\x09\\xE9\n"]);
+    }
+
+    #[test]
+    fn a_target_has_neither_scheme_nor_host() {
+        let line = line(b"//h/p?q", Bytes::Printable);
+        assert!(line.starts_with("//h/p?q\t\t\t//h/p\tq\t//h/p?q\t//h/p?q\t"), "{line}");
+    }
+
+    #[test]
+    fn any_bytes_make_one_line_of_as_many_columns() {
+        for byte in 0..=255u8 {
+            let line = line(&[b'a', byte, b'b'], Bytes::Any);
+            assert_eq!(line.matches('\t').count(), Field::ALL.len() - 1, "{byte:#x}");
+            assert_eq!(line.matches('\n').count(), 1, "{byte:#x}");
+            assert!(line.bytes().all(|b| matches!(b, b'\t' | b'\n' | 0x20..=0x7E)), "{byte:#x}");
+        }
+    }
+
+    #[test]
+    fn a_column_is_found_by_its_name() {
+        for field in Field::ALL {
+            assert_eq!(Field::named(field.name()), Some(*field));
+        }
+        assert_eq!(Field::named("Host"), None);
+    }
+}

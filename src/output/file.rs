@@ -1,0 +1,486 @@
+//! One output. A regular file is whole or absent: its bytes go to a temporary file in the same
+//! directory, which takes the name only when all of them are on the disk. Until then an old file of
+//! that name is intact, so an output may also be one of the inputs.
+//!
+//! On Linux the temporary file has no name at all until then (`O_TMPFILE`), so even a killed process
+//! leaves nothing behind.
+
+use super::excerpt::Printable;
+use super::pack::{BLOCKS, Pack};
+use super::spool::{Spool, Sync};
+use super::temporary::Temporary;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Small writes are gathered up to this many bytes; larger ones pass through.
+const BUFFER: usize = 256 << 10;
+
+/// Where a run's bytes go. What is written counts once [`commit`](Self::commit) returns; an
+/// `Output` that is dropped before leaves no trace of a regular file.
+///
+/// Where the name ends in `.gz` or `.zst`, the bytes are compressed.
+///
+/// Standard output, pipes and devices are written directly: what they were given cannot be taken
+/// back. A closed pipe is an error of kind [`BrokenPipe`](io::ErrorKind::BrokenPipe). Every error
+/// names the path.
+///
+/// ```
+/// use std::{fs, io::Write};
+/// use uniqurl::output::Output;
+///
+/// # let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("urls.txt");
+/// let mut output = Output::create(&path)?;
+/// output.write_all(b"http://example.com/\n")?;
+/// assert!(!path.exists());
+/// output.commit()?;
+/// assert_eq!(fs::read(&path)?, b"http://example.com/\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Output {
+    /// The name the user gave.
+    name: PathBuf,
+    /// Never flushed by being dropped: see `Drop`.
+    writer: Option<BufWriter<Pack>>,
+    place: Place,
+    /// Whether every byte is on the disk.
+    prepared: bool,
+}
+
+/// Where the bytes are until the commit.
+#[derive(Debug)]
+enum Place {
+    /// Where they belong: nothing to commit.
+    Direct,
+    /// In a file without a name.
+    #[cfg(target_os = "linux")]
+    Nameless { target: PathBuf },
+    /// In a file that is removed when this is dropped.
+    Named { temporary: Temporary, target: PathBuf },
+}
+
+impl Place {
+    /// The file that the bytes are for.
+    fn target(&self) -> Option<&Path> {
+        match self {
+            Place::Direct => None,
+            #[cfg(target_os = "linux")]
+            Place::Nameless { target } => Some(target),
+            Place::Named { target, .. } => Some(target),
+        }
+    }
+}
+
+impl Output {
+    /// Opens the output: `-` is standard output. What can be known to fail fails here, before any
+    /// work: a directory that is missing or not writable, a file that is write-protected.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Self::with(path, BUFFER, BLOCKS)
+    }
+
+    /// The same for one of many that are open at once: small writes are gathered up to `buffer` bytes,
+    /// and less is held before it is compressed.
+    #[cfg(feature = "cli")]
+    pub(super) fn create_one_of_many(path: &Path, buffer: usize) -> io::Result<Self> {
+        Self::with(path, buffer.min(BUFFER), 1)
+    }
+
+    /// `blocks` are held before they are compressed.
+    fn with(path: &Path, buffer: usize, blocks: usize) -> io::Result<Self> {
+        let name = path.to_owned();
+        let opened = if path == Path::new("-") || path == Path::new("/dev/stdout") {
+            stdout().map(|file| (file, Place::Direct))
+        } else {
+            open(path)
+        };
+        let (file, place) = opened.map_err(|error| named(path, error))?;
+        let sync = if matches!(place, Place::Direct) { Sync::Never } else { Sync::AtTheEnd };
+        let pack = Pack::new(path, Spool::new(file, sync), blocks);
+        let writer = Some(BufWriter::with_capacity(buffer, pack));
+        Ok(Self { name, writer, place, prepared: false })
+    }
+
+    /// Whether it is a pipe, a terminal, a device: what was written stays written.
+    pub fn is_direct(&self) -> bool {
+        matches!(self.place, Place::Direct)
+    }
+
+    /// The name it was opened by.
+    pub fn name(&self) -> &Path {
+        &self.name
+    }
+
+    /// Brings every byte to the disk, so that [`commit`](Self::commit) has only the name left to
+    /// give. Where there are several outputs, prepare all before committing any: a full disk then
+    /// commits none.
+    pub fn prepare(&mut self) -> io::Result<()> {
+        if self.prepared {
+            return Ok(());
+        }
+        let writer = self.writer.as_mut().expect("only commit takes the writer");
+        let done = writer.flush().and_then(|()| writer.get_mut().finish());
+        done.map_err(|error| named(&self.name, error))?;
+        self.prepared = true;
+        Ok(())
+    }
+
+    /// Makes the file appear, whole. After an error the old file, or none, is there as before,
+    /// unless it was the very last step that failed: syncing the directory.
+    pub fn commit(mut self) -> io::Result<()> {
+        self.prepare()?;
+        let writer = self.writer.take().expect("only commit takes the writer");
+        let (pack, _) = writer.into_parts();
+        let place = std::mem::replace(&mut self.place, Place::Direct);
+        publish(pack.spool().file(), place).map_err(|error| named(&self.name, error))
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.prepared = false;
+        let writer = self.writer.as_mut().expect("only commit takes the writer");
+        writer.write(bytes).map_err(|error| named(&self.name, error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let writer = self.writer.as_mut().expect("only commit takes the writer");
+        writer.flush().map_err(|error| named(&self.name, error))
+    }
+}
+
+impl Drop for Output {
+    /// Bytes still in the buffer of an output that is given up are not wanted, on a pipe either.
+    fn drop(&mut self) {
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.into_parts();
+        }
+    }
+}
+
+/// Standard output as a file, without the line buffer that the standard library puts before it.
+fn stdout() -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
+    }
+    #[cfg(windows)]
+    {
+        use std::os::windows::io::AsHandle;
+        Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
+    }
+}
+
+fn open(path: &Path) -> io::Result<(File, Place)> {
+    let found = match fs::metadata(path) {
+        Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        // Opened by the given name: a link in /dev/fd to a pipe leads nowhere by its text.
+        Ok(found) if !found.is_file() => {
+            return Ok((OpenOptions::new().write(true).open(path)?, Place::Direct));
+        }
+        Ok(found) => Some(found),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let target = resolve(path)?;
+    if found.is_some() {
+        // Renaming over the file would get round its write protection.
+        OpenOptions::new().write(true).open(&target)?;
+    }
+    let (file, place) = temporary(target)?;
+    if let Some(old) = found {
+        keep_owner(&file, &old);
+        file.set_permissions(old.permissions())?;
+    }
+    Ok((file, place))
+}
+
+/// The path at the end of a chain of symbolic links, whether or not anything is there.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    // As many as Linux follows.
+    const LINKS: usize = 40;
+    use io::ErrorKind::{InvalidInput, NotFound};
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&path) {
+            Ok(target) => path = directory(&path).join(target),
+            // Something else than a link, or nothing, has the name.
+            Err(error) if matches!(error.kind(), InvalidInput | NotFound) => return Ok(path),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("too many levels of symbolic links"))
+}
+
+/// Opens a temporary file beside `target`, with the permissions of any new file (the umask's).
+fn temporary(target: PathBuf) -> io::Result<(File, Place)> {
+    if target.file_name().is_none() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    #[cfg(target_os = "linux")]
+    if let Some(file) = nameless::create(directory(&target))? {
+        return Ok((file, Place::Nameless { target }));
+    }
+    named_temporary(target)
+}
+
+fn named_temporary(target: PathBuf) -> io::Result<(File, Place)> {
+    let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
+    let (file, temporary) = Temporary::make(directory(&target), create)?;
+    Ok((file, Place::Named { temporary, target }))
+}
+
+/// Gives the bytes their name and makes the name last.
+fn publish(file: &File, place: Place) -> io::Result<()> {
+    let Some(target) = place.target() else { return Ok(()) };
+    // Opened before there is a name: it must not fail after.
+    let directory = match File::open(directory(target)) {
+        Ok(directory) => Some(directory),
+        Err(error) if cannot_sync(&error) => None,
+        Err(error) => return Err(error),
+    };
+    match place {
+        Place::Direct => {}
+        #[cfg(target_os = "linux")]
+        Place::Nameless { target } => nameless::name(file, &target)?,
+        Place::Named { temporary, target } => temporary.rename(&target)?,
+    }
+    match directory.map_or(Ok(()), |directory| directory.sync_all()) {
+        Err(error) if !cannot_sync(&error) => {
+            let text = format!("it is there, but may be gone after a crash of the system: {error}");
+            Err(io::Error::new(error.kind(), text))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Some file systems cannot sync a directory, and some systems cannot open one.
+pub(super) fn cannot_sync(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported)
+}
+
+pub(super) fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Leaves a file that belongs to someone else theirs, as writing into it would have done. Only a
+/// privileged process may; for any other the file becomes its own.
+fn keep_owner(file: &File, old: &fs::Metadata) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        if let Ok(new) = file.metadata()
+            && (new.uid(), new.gid()) != (old.uid(), old.gid())
+        {
+            let _ = fchown(file, Some(old.uid()), Some(old.gid()));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (file, old);
+}
+
+/// An error that names the path and keeps its kind.
+pub(super) fn named(path: &Path, error: io::Error) -> io::Error {
+    let text = match path == Path::new("-") {
+        true => format!("standard output: {error}"),
+        false => format!("{}: {error}", Printable::path(path)),
+    };
+    io::Error::new(error.kind(), text)
+}
+
+/// Files that have no name until they are complete.
+#[cfg(target_os = "linux")]
+mod nameless {
+    use super::{File, OpenOptions, Path, PathBuf, Temporary, directory, io};
+    use rustix::fs::{AtFlags, CWD, OFlags, linkat};
+    use rustix::io::Errno;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::OpenOptionsExt;
+
+    /// A nameless file in `directory`, or `None` where there can be none.
+    pub fn create(directory: &Path) -> io::Result<Option<File>> {
+        let mut options = OpenOptions::new();
+        options.write(true).mode(0o666).custom_flags(OFlags::TMPFILE.bits() as i32);
+        match options.open(directory) {
+            // Without /proc it could never be given a name.
+            Ok(file) => Ok(proc_path(&file).exists().then_some(file)),
+            // What file systems and kernels without O_TMPFILE answer (open(2)). A directory that is
+            // really missing is found out by the named file.
+            Err(error) => match Errno::from_io_error(&error) {
+                Some(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT) => Ok(None),
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// Names it. `linkat` never replaces a file, so where there is one the file gets another name
+    /// first, and is renamed: a process that is killed in these microseconds leaves that name.
+    pub fn name(file: &File, target: &Path) -> io::Result<()> {
+        let link = |path: &Path| {
+            linkat(CWD, proc_path(file), CWD, path, AtFlags::SYMLINK_FOLLOW)
+                .map_err(io::Error::from)
+        };
+        match link(target) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Temporary::make(directory(target), link)?.1.rename(target)
+            }
+            done => done,
+        }
+    }
+
+    fn proc_path(file: &File) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    fn written(path: &Path, text: &str) -> Output {
+        let mut output = Output::create(path).expect("created");
+        output.write_all(text.as_bytes()).expect("written");
+        output
+    }
+
+    /// The names in a directory, hidden ones too.
+    fn names(directory: &Path) -> Vec<String> {
+        let entries = fs::read_dir(directory).expect("readable");
+        let name = |e: io::Result<fs::DirEntry>| e.expect("an entry").file_name();
+        let mut names: Vec<_> =
+            entries.map(|e| name(e).into_string().expect("ASCII names")).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_appears_whole_at_the_commit() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("out");
+        let mut output = written(&path, "one\n");
+        output.flush().expect("flushed");
+        assert!(!path.exists());
+        output.prepare().expect("prepared");
+        assert!(!path.exists());
+        output.write_all(b"two\n").expect("written after preparing");
+        output.commit().expect("committed");
+        assert_eq!(fs::read(&path).expect("there"), b"one\ntwo\n");
+        assert_eq!(names(dir.path()), ["out"]);
+    }
+
+    #[test]
+    fn an_output_that_is_given_up_leaves_nothing_and_the_old_file() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let old = dir.path().join("old");
+        fs::write(&old, "old").expect("written");
+        drop(written(&old, &"new".repeat(BUFFER)));
+        drop(written(&dir.path().join("new"), "new"));
+        assert_eq!(fs::read(&old).expect("there"), b"old");
+        assert_eq!(names(dir.path()), ["old"]);
+    }
+
+    #[test]
+    fn a_named_temporary_file_keeps_the_same_promises() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let plain = dir.path().join("plain");
+        fs::write(&plain, "").expect("written");
+        let target = dir.path().join("out");
+        let (mut file, place) = named_temporary(target.clone()).expect("created");
+        file.write_all(b"text").expect("written");
+        assert!(!target.exists() && names(dir.path()).len() == 2);
+        publish(&file, place).expect("named");
+        assert_eq!(fs::read(&target).expect("there"), b"text");
+        let mode = |path: &Path| fs::metadata(path).expect("there").mode();
+        assert_eq!(mode(&target), mode(&plain), "as any new file");
+        drop(named_temporary(target.clone()).expect("created"));
+        assert_eq!(names(dir.path()), ["out", "plain"]);
+    }
+
+    #[test]
+    fn permissions_are_those_of_the_old_file_or_of_any_new_one() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let plain = dir.path().join("plain");
+        fs::write(&plain, "").expect("written");
+        let new = dir.path().join("new");
+        written(&new, "x").commit().expect("committed");
+        let mode = |path: &Path| fs::metadata(path).expect("there").mode() & 0o7777;
+        assert_eq!(mode(&new), mode(&plain));
+        for kept in [0o600, 0o640, 0o666, 0o755] {
+            fs::set_permissions(&new, fs::Permissions::from_mode(kept)).expect("set");
+            written(&new, "y").commit().expect("committed");
+            assert_eq!(mode(&new), kept);
+        }
+    }
+
+    #[test]
+    fn a_symbolic_link_stays_and_what_it_points_to_is_replaced() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (sub, link, dangling) =
+            (dir.path().join("sub"), dir.path().join("link"), dir.path().join("dangling"));
+        fs::create_dir(&sub).expect("made");
+        fs::write(sub.join("file"), "old").expect("written");
+        symlink("sub/hop", &link).expect("linked");
+        symlink("file", sub.join("hop")).expect("linked");
+        symlink("sub/new", &dangling).expect("linked");
+        written(&link, "1").commit().expect("committed");
+        written(&dangling, "2").commit().expect("committed");
+        assert!(link.is_symlink() && dangling.is_symlink() && sub.join("hop").is_symlink());
+        assert_eq!(fs::read(sub.join("file")).expect("there"), b"1");
+        assert_eq!(fs::read(sub.join("new")).expect("there"), b"2");
+        symlink("loop", dir.path().join("loop")).expect("linked");
+        let error = Output::create(&dir.path().join("loop")).expect_err("a loop");
+        assert!(error.to_string().contains("symbolic links"), "{error}");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_known_at_once_and_named_safely() {
+        let dir = tempfile::tempdir().expect("a directory");
+        fs::write(dir.path().join("file"), "").expect("written");
+        for bad in ["missing/out", "", "file/out", "missing\x1b[31m/out", ".."] {
+            let path = dir.path().join(bad);
+            let text = Output::create(&path).expect_err(bad).to_string();
+            assert!(text.starts_with(&Printable::path(&path).to_string()), "{text}");
+            assert!(text.bytes().all(|b| (0x20..=0x7E).contains(&b)), "{text}");
+            assert!(!text.contains(".uniqurl-"), "{text}");
+        }
+    }
+
+    #[test]
+    fn devices_and_pipes_are_written_directly() {
+        written(Path::new("/dev/null"), "x").commit().expect("committed");
+        assert!(!fs::metadata("/dev/null").expect("there").is_file());
+        let error = {
+            let mut full = written(Path::new("/dev/full"), "x");
+            full.prepare().expect_err("the device is always full")
+        };
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert!(error.to_string().starts_with("/dev/full: "), "{error}");
+
+        let (mut reader, writer) = io::pipe().expect("a pipe");
+        let path = PathBuf::from(format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&writer)));
+        let output = written(&path, "through");
+        drop(writer);
+        output.commit().expect("committed");
+        let mut text = String::new();
+        reader.read_to_string(&mut text).expect("read");
+        assert_eq!(text, "through");
+    }
+
+    #[test]
+    fn a_closed_pipe_is_told_by_its_kind() {
+        let (reader, writer) = io::pipe().expect("a pipe");
+        let path = PathBuf::from(format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&writer)));
+        let mut output = Output::create(&path).expect("opened");
+        drop((reader, writer));
+        let error = output.write_all(&vec![b'x'; 2 * BUFFER]).expect_err("nobody reads");
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    }
+}

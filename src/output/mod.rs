@@ -1,0 +1,43 @@
+//! What leaves the program: files that appear whole or not at all, JSON lines, the accounting, and
+//! text that is safe on a terminal.
+//!
+//! A new sink is a file here that appends its lines to a `Vec<u8>` (as [`json`] does) and is written
+//! through an [`Output`].
+
+#[cfg(feature = "cli")]
+mod ended;
+mod excerpt;
+mod fields;
+mod file;
+mod header;
+pub mod json;
+mod object;
+mod pack;
+mod page;
+mod redact;
+#[cfg(feature = "cli")]
+mod shards;
+mod spool;
+mod stats;
+mod summary;
+#[cfg(feature = "tables")]
+mod table;
+mod temporary;
+
+#[cfg(feature = "cli")]
+pub(crate) use ended::Ended;
+pub use excerpt::{Excerpt, Printable, UrlExcerpt};
+pub use fields::Field;
+pub(crate) use fields::{Bytes, Row, escaped, with_count};
+pub use file::Output;
+pub(crate) use header::{Parsed, SetHeader};
+pub(crate) use object::Object;
+pub use page::{Observed, Page};
+pub use redact::{Secrets, redact};
+#[cfg(feature = "cli")]
+pub(crate) use shards::Shards;
+pub use stats::{Audit, FileStats, State, Stats};
+pub use summary::{Before, Filters, Inputs, Job, Summary, Tally};
+#[cfg(feature = "tables")]
+pub use table::{TableColumn, TableFile, TableKind, TableValues};
+pub use temporary::remove_all;

@@ -1,0 +1,158 @@
+//! What the page shows beside the accounting.
+
+use std::collections::BTreeMap;
+
+use super::hosts::Hosts;
+use crate::url::Code;
+
+/// Samples of rejected records that are kept for each code.
+const SAMPLES: usize = 3;
+
+/// Longest sample in bytes.
+const SAMPLE: usize = 160;
+
+/// Points of the pace; where there are more, every other one goes.
+const POINTS: usize = 256;
+
+/// Gathered chunk by chunk, in the order of the input.
+#[derive(Debug, Default)]
+pub struct Observed {
+    /// Canonical URLs by host.
+    pub(crate) records: Hosts,
+    /// Those of them that were in the set already.
+    pub(crate) duplicates: Hosts,
+    pub(crate) samples: Samples,
+    pub(crate) pace: Pace,
+    /// Bytes of the canonical URLs or keys, each once.
+    pub(crate) unique_bytes: u64,
+}
+
+/// The first rejected records of each code.
+#[derive(Debug, Default)]
+pub(crate) struct Samples(BTreeMap<Code, Vec<Sample>>);
+
+/// A rejected record. Its secrets are masked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sample {
+    /// The name of its input, printable.
+    pub(crate) file: String,
+    /// Its number there, from 1.
+    pub(crate) record: u64,
+    pub(crate) raw: Box<[u8]>,
+}
+
+impl Samples {
+    /// Whether another one of this code would be kept.
+    pub(crate) fn wants(&self, code: Code) -> bool {
+        self.0.get(&code).is_none_or(|samples| samples.len() < SAMPLES)
+    }
+
+    /// Keeps a sample. Only the start of `raw` is.
+    pub(crate) fn add(&mut self, code: Code, file: &str, record: u64, raw: &[u8]) {
+        if self.wants(code) {
+            let raw = raw[..raw.len().min(SAMPLE)].into();
+            let sample = Sample { file: file.to_owned(), record, raw };
+            self.0.entry(code).or_default().push(sample);
+        }
+    }
+
+    pub(crate) fn of(&self, code: Code) -> &[Sample] {
+        self.0.get(&code).map_or(&[], Vec::as_slice)
+    }
+
+    fn merge(&mut self, other: &mut Samples) {
+        for (code, samples) in std::mem::take(&mut other.0) {
+            let all = self.0.entry(code).or_default();
+            all.extend(samples);
+            all.truncate(SAMPLES);
+        }
+    }
+}
+
+/// How far a run was when.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    points: Vec<(f64, u64)>,
+    /// Every so many rounds there is a point.
+    every: usize,
+    rounds: usize,
+}
+
+impl Pace {
+    /// Notes that `bytes` were read after `seconds`.
+    pub(crate) fn note(&mut self, seconds: f64, bytes: u64) {
+        if self.points.is_empty() {
+            self.points.push((0.0, 0));
+        }
+        // At the end nothing is read any more.
+        if self.points.last().is_some_and(|last| last.1 == bytes) {
+            return;
+        }
+        self.every = self.every.max(1);
+        if self.rounds.is_multiple_of(self.every) {
+            self.points.push((seconds, bytes));
+        }
+        self.rounds += 1;
+        if self.points.len() == POINTS {
+            let mut i = 0;
+            self.points.retain(|_| {
+                i += 1;
+                i % 2 == 1
+            });
+            self.every *= 2;
+        }
+    }
+
+    /// Bytes a second in each stretch between two points, and when it ended.
+    pub(crate) fn rates(&self) -> Vec<(f64, f64)> {
+        let stretch = |pair: &[(f64, u64)]| {
+            let (start, end) = (pair[0], pair[1]);
+            let seconds = end.0 - start.0;
+            (seconds > 0.0).then(|| (end.0, end.1.saturating_sub(start.1) as f64 / seconds))
+        };
+        self.points.windows(2).filter_map(stretch).collect()
+    }
+}
+
+impl Observed {
+    /// Adds what was observed in the next chunk.
+    pub(crate) fn merge(&mut self, other: &mut Observed) {
+        self.records.merge(&other.records);
+        self.duplicates.merge(&other.duplicates);
+        self.samples.merge(&mut other.samples);
+        self.unique_bytes += other.unique_bytes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_samples_of_a_code_stay() {
+        let mut all = Observed::default();
+        for chunk in 0..3 {
+            let mut next = Observed::default();
+            for record in 0..2 {
+                next.samples.add(Code::Port, "in", 2 * chunk + record + 1, b"http://h:x/");
+            }
+            all.merge(&mut next);
+        }
+        let records: Vec<_> =
+            all.samples.of(Code::Port).iter().map(|sample| sample.record).collect();
+        assert_eq!(records, [1, 2, 3]);
+        assert!(!all.samples.wants(Code::Port) && all.samples.wants(Code::Host));
+        assert!(all.samples.of(Code::Host).is_empty());
+    }
+
+    #[test]
+    fn a_long_run_has_no_more_points_than_a_short_one() {
+        let mut pace = Pace::default();
+        for i in 0..100_000u32 {
+            pace.note(f64::from(i) / 10.0, u64::from(i) * 50);
+        }
+        let rates = pace.rates();
+        assert!((POINTS / 2 - 2..POINTS).contains(&rates.len()), "{}", rates.len());
+        assert!(rates.iter().all(|(_, rate)| (rate - 500.0).abs() < 1.0));
+    }
+}

