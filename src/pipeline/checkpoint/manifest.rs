@@ -1,0 +1,159 @@
+//! What a checkpoint says of its run: which one it is, and how far it came.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use super::Options;
+use super::stamp::Stamp;
+use crate::input::Input;
+use crate::output::{Printable, Tally};
+use crate::url::{Code, Rule};
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(in crate::pipeline) struct Manifest {
+    pub(in crate::pipeline) version: String,
+    pub(in crate::pipeline) options: Options,
+    /// The inputs that are absorbed.
+    pub(in crate::pipeline) inputs: Vec<Stamp>,
+    /// Number of the last part.
+    pub(in crate::pipeline) part: u64,
+    /// The accounting of the inputs that are absorbed.
+    pub(in crate::pipeline) files: Vec<Absorbed>,
+    /// Keys in the set.
+    pub(in crate::pipeline) urls: u64,
+    /// Whether the set took no more.
+    pub(in crate::pipeline) spills: bool,
+    pub(in crate::pipeline) rejected: u64,
+    pub(in crate::pipeline) hostless: u64,
+    pub(in crate::pipeline) listed: u64,
+    pub(in crate::pipeline) tabbed: u64,
+    /// By number of the input.
+    pub(in crate::pipeline) guessed: Vec<(usize, String)>,
+    pub(in crate::pipeline) padded: Vec<(usize, u64)>,
+    pub(in crate::pipeline) cut: Vec<(usize, u64)>,
+}
+
+/// The accounting of an input.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(in crate::pipeline) struct Absorbed {
+    pub(in crate::pipeline) bytes: u64,
+    records: u64,
+    canonical: u64,
+    unique: u64,
+    duplicates: u64,
+    seen: u64,
+    rejected: u64,
+    filtered: u64,
+    blank: u64,
+    skipped: u64,
+    by_code: Vec<u64>,
+    by_rule: Vec<u64>,
+}
+
+impl Absorbed {
+    pub(in crate::pipeline) fn new(bytes: u64, tally: &Tally) -> Self {
+        let Tally {
+            records,
+            canonical,
+            unique,
+            duplicates,
+            seen,
+            rejected,
+            filtered,
+            blank,
+            skipped,
+            by_code,
+            by_rule,
+        } = *tally;
+        Self {
+            bytes,
+            records,
+            canonical,
+            unique,
+            duplicates,
+            seen,
+            rejected,
+            filtered,
+            blank,
+            skipped,
+            by_code: by_code.to_vec(),
+            by_rule: by_rule.to_vec(),
+        }
+    }
+
+    pub(in crate::pipeline) fn tally(&self) -> Tally {
+        let mut by_code = [0; Code::ALL.len()];
+        let mut by_rule = [0; Rule::ALL.len()];
+        by_code.iter_mut().zip(&self.by_code).for_each(|(to, from)| *to = *from);
+        by_rule.iter_mut().zip(&self.by_rule).for_each(|(to, from)| *to = *from);
+        Tally {
+            records: self.records,
+            canonical: self.canonical,
+            unique: self.unique,
+            duplicates: self.duplicates,
+            seen: self.seen,
+            rejected: self.rejected,
+            filtered: self.filtered,
+            blank: self.blank,
+            skipped: self.skipped,
+            by_code,
+            by_rule,
+        }
+    }
+}
+
+impl Manifest {
+    /// One of this version.
+    pub(in crate::pipeline) fn new() -> Self {
+        Self { version: env!("CARGO_PKG_VERSION").to_owned(), ..Self::default() }
+    }
+
+    pub(super) fn read(text: &[u8]) -> io::Result<Self> {
+        serde_json::from_slice(text).map_err(|error| {
+            let text = format!("{}: {error}; remove the directory to start anew", super::MANIFEST);
+            io::Error::new(io::ErrorKind::InvalidData, text)
+        })
+    }
+
+    pub(super) fn text(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("strings and numbers are always JSON")
+    }
+
+    /// What is another here than in a run with these options and inputs.
+    pub(super) fn difference(
+        &self,
+        options: &Options,
+        inputs: &[Input],
+    ) -> io::Result<Option<String>> {
+        let version = env!("CARGO_PKG_VERSION");
+        if self.version != version {
+            let found = Printable(self.version.as_bytes());
+            return Ok(Some(format!("it was written by version {found}, and this is {version}")));
+        }
+        let names = self.options.keys().chain(options.keys());
+        for name in names {
+            let (was, is) = (self.options.get(name), options.get(name));
+            if was != is {
+                let (was, is) = (said(was), said(is));
+                return Ok(Some(format!("--{name} was {was} and is {is}")));
+            }
+        }
+        for (i, stamp) in self.inputs.iter().enumerate() {
+            if let Some(why) = stamp.difference(inputs.get(i))? {
+                return Ok(Some(why));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn said(values: Option<&Vec<String>>) -> String {
+    values.map_or("not given".to_owned(), |values| {
+        values
+            .iter()
+            .map(|value| Printable(value.as_bytes()).to_string())
+            .collect::<Vec<_>>()
+            .join(",")
+    })
+}

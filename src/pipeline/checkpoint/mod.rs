@@ -1,0 +1,282 @@
+//! What a killed run left for the next: the inputs that it had absorbed, and all that came of them.
+//!
+//! A checkpoint is a directory. `checkpoint.json` says which inputs are absorbed, with which options,
+//! and what was counted; it names the number of the last part. Parts hold what was new since the part
+//! before: keys in order (`urls-N`), what the set did not take (`spilled-N`), rejected records
+//! (`rejects-N`); and how often each key was counted so far (`counts-N`). Each file appears whole,
+//! synced, under its name, the manifest last: so a kill at any moment leaves the checkpoint before, or
+//! the new one. Whoever works with the directory holds a lock on `lock`.
+
+mod manifest;
+mod part;
+mod stamp;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+pub(super) use manifest::{Absorbed, Manifest};
+pub(super) use part::{Groups, Part};
+
+use super::sheet::Sheet;
+use crate::input::Input;
+use crate::output::{Output, Printable};
+use stamp::Stamp;
+
+/// The options of a run that its result depends on, by name.
+pub type Options = BTreeMap<String, Vec<String>>;
+
+const MANIFEST: &str = "checkpoint.json";
+const LOCK: &str = "lock";
+const PARTS: [&str; 4] = ["urls", "counts", "spilled", "rejects"];
+
+/// Writing a checkpoint may take so much of the time of a run: one part in so many.
+const SHARE: u32 = 10;
+
+/// The directory of a run's checkpoints, which no other run uses at the same time.
+#[derive(Debug)]
+pub struct Checkpoint {
+    directory: PathBuf,
+    /// Holds the lock.
+    _lock: File,
+    every: Duration,
+    options: Options,
+    found: Option<Manifest>,
+}
+
+impl Checkpoint {
+    /// Makes the directory, or opens one that a run left. Checkpoints are written no more often than
+    /// `every` so long, and take no more than a tenth of the time; with zero, there is one after each
+    /// input.
+    ///
+    /// # Errors
+    ///
+    /// Where another run works with it; where it holds other files; and where what a run left is not
+    /// of these `options`, this version, and the first of these `inputs` as they are. The error says
+    /// what differs.
+    pub fn open(
+        directory: &Path,
+        every: Duration,
+        options: Options,
+        inputs: &[Input],
+    ) -> io::Result<Self> {
+        Self::try_open(directory, every, options, inputs).map_err(|error| {
+            let text = format!("{}: {error}", Printable::path(directory));
+            io::Error::new(error.kind(), text)
+        })
+    }
+
+    fn try_open(
+        directory: &Path,
+        every: Duration,
+        options: Options,
+        inputs: &[Input],
+    ) -> io::Result<Self> {
+        match fs::create_dir(directory) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        for entry in fs::read_dir(directory)? {
+            let name = entry?.file_name();
+            if !is_ours(&name.to_string_lossy()) {
+                let name = Printable(name.as_encoded_bytes());
+                let text = format!("{name} is no part of a checkpoint; name another directory");
+                return Err(io::Error::other(text));
+            }
+        }
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(directory.join(LOCK))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::other("another run works with this checkpoint"));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        let found = match fs::read(directory.join(MANIFEST)) {
+            Ok(text) => Some(Manifest::read(&text)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        if let Some(found) = &found
+            && let Some(why) = found.difference(&options, inputs)?
+        {
+            let text = format!(
+                "the checkpoint is of another run: {why}; undo that to go on, or remove the \
+                 directory to start anew"
+            );
+            return Err(io::Error::other(text));
+        }
+        let this = Self { directory: directory.to_owned(), _lock: lock, every, options, found };
+        this.clear(|name| this.is_needed(name))?;
+        Ok(this)
+    }
+
+    /// How many inputs a run before has absorbed.
+    pub fn absorbed(&self) -> usize {
+        self.found.as_ref().map_or(0, |found| found.files.len())
+    }
+
+    /// Removes it: the run is complete. What cannot be removed stays.
+    pub fn remove(self) {
+        // The manifest goes first: without it the rest is nothing.
+        let _ = fs::remove_file(self.directory.join(MANIFEST));
+        let _ = self.clear(|name| name == LOCK);
+        let _ = fs::remove_file(self.directory.join(LOCK));
+        let _ = fs::remove_dir(&self.directory);
+    }
+
+    fn is_needed(&self, name: &str) -> bool {
+        let last = self.found.as_ref().map_or(0, |found| found.part);
+        name == LOCK
+            || name == MANIFEST
+            || part_of(name).is_some_and(|(kind, number)| match kind {
+                "counts" => number == last,
+                _ => number <= last,
+            })
+    }
+
+    /// Removes the files that are not to be kept.
+    fn clear(&self, keep: impl Fn(&str) -> bool) -> io::Result<()> {
+        for entry in fs::read_dir(&self.directory)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if is_ours(&name) && !keep(&name) {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The kind and the number of a part.
+fn part_of(name: &str) -> Option<(&str, u64)> {
+    let (kind, number) = name.split_once('-')?;
+    PARTS.contains(&kind).then_some(())?;
+    Some((kind, number.parse().ok()?))
+}
+
+fn is_ours(name: &str) -> bool {
+    let temporary = name.starts_with(".uniqurl-") && name.ends_with(".tmp");
+    name == LOCK || name == MANIFEST || temporary || part_of(name).is_some()
+}
+
+/// The checkpoints of a run that is under way.
+pub(super) struct Keeper<'a> {
+    checkpoint: &'a Checkpoint,
+    stamps: Vec<Stamp>,
+    /// Number of the part that is being written.
+    part: u64,
+    rejects: Option<Part>,
+    spilled: Option<Part>,
+    /// Keys that are in parts.
+    pub(super) saved: usize,
+    /// No checkpoint before.
+    next: Instant,
+}
+
+impl<'a> Keeper<'a> {
+    pub(super) fn new(checkpoint: &'a Checkpoint) -> Self {
+        let found = checkpoint.found.as_ref();
+        Self {
+            checkpoint,
+            stamps: found.map(|found| found.inputs.clone()).unwrap_or_default(),
+            part: found.map_or(0, |found| found.part) + 1,
+            rejects: None,
+            spilled: None,
+            saved: 0,
+            next: Instant::now() + checkpoint.every,
+        }
+    }
+
+    /// What a run before has left.
+    pub(super) fn found(&self) -> Option<&'a Manifest> {
+        self.checkpoint.found.as_ref()
+    }
+
+    /// The parts of a kind that a run before has left, in order.
+    pub(super) fn parts(&self, kind: &str) -> impl Iterator<Item = PathBuf> + use<'_, 'a> {
+        let kind = kind.to_owned();
+        (1..self.part).map(move |n| self.path(&kind, n)).filter(|path| path.exists())
+    }
+
+    pub(super) fn is_due(&self) -> bool {
+        Instant::now() >= self.next
+    }
+
+    fn path(&self, kind: &str, number: u64) -> PathBuf {
+        self.checkpoint.directory.join(format!("{kind}-{number}"))
+    }
+
+    /// Keeps what these sheets, which are being written, sent elsewhere than into the set.
+    pub(super) fn keep(&mut self, sheets: &[Sheet], with_rejects: bool) -> io::Result<()> {
+        for sheet in sheets {
+            if with_rejects && !sheet.rejects.is_empty() {
+                self.open_part("rejects")?.write(&sheet.rejects)?;
+            }
+            if sheet.spills && sheet.spilled.iter().any(|entries| !entries.is_empty()) {
+                self.open_part("spilled")?.group(sheet.spilled.iter().map(Vec::as_slice))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn open_part(&mut self, kind: &'static str) -> io::Result<&mut Part> {
+        let path = self.path(kind, self.part);
+        let part = if kind == "rejects" { &mut self.rejects } else { &mut self.spilled };
+        match part {
+            Some(part) => Ok(part),
+            None => Ok(part.insert(Part::create(&path)?)),
+        }
+    }
+
+    /// Writes a checkpoint: `absorbed` are the first of the inputs; `urls` writes the keys that are
+    /// new since the last, `counts` how often each key was counted, where that is asked for.
+    pub(super) fn save(
+        &mut self,
+        inputs: &[Input],
+        mut manifest: Manifest,
+        urls: impl FnOnce(&mut Part) -> io::Result<()>,
+        counts: Option<impl FnOnce(&mut Part) -> io::Result<()>>,
+    ) -> io::Result<()> {
+        let begun = Instant::now();
+        for input in &inputs[self.stamps.len()..manifest.files.len()] {
+            self.stamps.push(Stamp::of(input)?);
+        }
+        let mut new = Part::create(&self.path("urls", self.part))?;
+        urls(&mut new)?;
+        new.commit()?;
+        if let Some(counts) = counts {
+            let mut all = Part::create(&self.path("counts", self.part))?;
+            counts(&mut all)?;
+            all.commit()?;
+        }
+        for part in [self.rejects.take(), self.spilled.take()].into_iter().flatten() {
+            part.commit()?;
+        }
+        manifest.options.clone_from(&self.checkpoint.options);
+        manifest.inputs.clone_from(&self.stamps);
+        manifest.part = self.part;
+        let mut output = Output::create(&self.checkpoint.directory.join(MANIFEST))?;
+        output.write_all(&manifest.text())?;
+        output.commit()?;
+        let before = self.path("counts", self.part - 1);
+        match fs::remove_file(before) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        self.part += 1;
+        let now = Instant::now();
+        self.next = match self.checkpoint.every {
+            Duration::ZERO => now,
+            every => now + every.max((now - begun) * SHARE),
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,166 @@
+//! The output of a set that is only known when all of it is there: sorted, counted, limited.
+
+use std::io::{self, Write};
+
+use rayon::prelude::*;
+
+use super::job::{Dedup, Order};
+use super::split::{self, Split};
+use crate::dedup::{SetFull, Shard, Threads, sort};
+use crate::output::json::number;
+use crate::output::with_count;
+use crate::room::{self, NoRoom};
+use crate::spill::Entry;
+
+/// Lines that are formatted by one task, and tasks whose text is held before it is written.
+const LINES: usize = 1 << 12;
+/// Bytes that stand around a key at most: a count, a tab, a line feed.
+const COUNT: usize = 22;
+const TASKS: usize = 32;
+
+/// What is to be written of URLs, where that is more than their keys.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    text: Vec<u8>,
+    /// Place of a URL, and where its line starts; by place once it is complete.
+    starts: Vec<(u64, usize)>,
+}
+
+impl Lines {
+    /// Adds the lines of these places, in their order.
+    pub(super) fn add(&mut self, places: &[u64], lines: &[u8]) -> Result<(), NoRoom> {
+        room::reserve(&mut self.starts, places.len())?;
+        room::reserve(&mut self.text, lines.len())?;
+        let mut start = self.text.len();
+        for (place, line) in places.iter().zip(lines.split_inclusive(|byte| *byte == b'\n')) {
+            self.starts.push((*place, start));
+            start += line.len();
+        }
+        self.text.extend_from_slice(lines);
+        Ok(())
+    }
+
+    /// The line that was added as the n-th, counted from 0, before they were sorted.
+    pub(super) fn nth(&self, n: usize) -> &[u8] {
+        let start = |n: usize| self.starts.get(n).map_or(self.text.len(), |(_, start)| *start);
+        &self.text[start(n)..start(n + 1)]
+    }
+
+    /// The line of a place, with its line feed.
+    fn get(&self, place: u64) -> &[u8] {
+        let found = self.starts.binary_search_by_key(&place, |(place, _)| *place);
+        let Some((_, start)) = found.ok().and_then(|index| self.starts.get(index)) else {
+            return &[];
+        };
+        let line = &self.text[*start..];
+        &line[..memchr::memchr(b'\n', line).map_or(line.len(), |end| end + 1)]
+    }
+
+    /// Bytes of memory, and with it what they may need while they take the lines of `more` URLs.
+    pub(super) fn memory(&self, more: usize) -> usize {
+        // A vector that grows is there twice for a moment, once at double size.
+        3 * self.text.len() + 3 * size_of::<(u64, usize)>() * (self.starts.len() + more)
+    }
+}
+
+/// A set that is complete, in the order in which it is written.
+pub(super) struct Ordered<'a> {
+    shards: &'a [Shard],
+    /// Shard and place of each URL.
+    places: Vec<u64>,
+    lines: Option<Lines>,
+}
+
+impl<'a> Ordered<'a> {
+    /// Brings the set into the order that `dedup` asks for, and leaves out what is too rare.
+    /// `places` are those of the URLs in the order of the input; `lines`, if there are any, are
+    /// written instead of the keys.
+    pub(super) fn new(
+        shards: &'a [Shard],
+        places: Vec<u64>,
+        lines: Option<Lines>,
+        dedup: &Dedup,
+    ) -> Result<Self, SetFull> {
+        let mut ordered = Self { shards, places, lines };
+        let mut places = std::mem::take(&mut ordered.places);
+        if dedup.min_count > 1 {
+            places.retain(|place| ordered.count(*place) >= dedup.min_count);
+        }
+        if dedup.order == Order::Sorted {
+            sort(&mut places, &|place| ordered.get(place), Threads::All)?;
+        }
+        ordered.places = places;
+        if let Some(lines) = &mut ordered.lines {
+            lines.starts.par_sort_unstable();
+        }
+        Ok(ordered)
+    }
+
+    fn get(&self, place: u64) -> &[u8] {
+        self.shards[(place >> 32) as usize].get(place as u32)
+    }
+
+    fn count(&self, place: u64) -> u64 {
+        self.shards[(place >> 32) as usize].count(place as u32)
+    }
+
+    /// The same for a merge with what was spilled.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.places.iter().map(|place| Entry {
+            // What is merged by bytes needs none.
+            ordinal: 0,
+            count: self.count(*place),
+            key: self.get(*place),
+            line: self.lines.as_ref().map_or(&[], |lines| lines.get(*place)),
+        })
+    }
+
+    /// Writes it, and says how many lines those were.
+    pub(super) fn write(
+        self,
+        dedup: &Dedup,
+        split: Option<Split>,
+        out: &mut (dyn Write + Send),
+    ) -> io::Result<u64> {
+        let all = self.places.len() as u64;
+        let written = dedup.limit.map_or(all, |limit| limit.min(all));
+        for group in self.places[..written as usize].chunks(LINES * TASKS) {
+            let texts = group.par_chunks(LINES).map(|places| {
+                let mut text = Vec::new();
+                for place in places {
+                    let (key, count) = (self.get(*place), self.count(*place));
+                    let line = self.lines.as_ref().map(|lines| lines.get(*place));
+                    room::reserve(&mut text, COUNT + key.len() + line.map_or(0, <[u8]>::len))?;
+                    split::mark(split, key, &mut text);
+                    append(key, count, line, dedup, &mut text);
+                }
+                Ok(text)
+            });
+            let texts: Vec<_> = texts.collect::<Result<_, NoRoom>>()?;
+            for text in texts {
+                out.write_all(&text)?;
+            }
+        }
+        Ok(written)
+    }
+}
+
+/// Appends what is written of a URL.
+pub(super) fn append(
+    key: &[u8],
+    count: u64,
+    line: Option<&[u8]>,
+    dedup: &Dedup,
+    out: &mut Vec<u8>,
+) {
+    if let Some(line) = line {
+        // Without counters nothing asks for one.
+        return with_count(line, count, out);
+    }
+    if dedup.count {
+        number(count, out);
+        out.push(b'\t');
+    }
+    out.extend_from_slice(key);
+    out.push(b'\n');
+}

@@ -1,0 +1,163 @@
+//! What a run is asked to do.
+
+use std::sync::Arc;
+
+use super::audit::Auditing;
+use super::checkpoint::Checkpoint;
+use super::memory::Memory;
+use super::report::{MaxRejected, Watch};
+use super::split::Split;
+use super::wanted::Wanted;
+use crate::input::Input;
+use crate::key;
+use crate::output::{Field, Secrets};
+use crate::record::{self, Context, Filter, Kinds, Separator};
+use crate::url::Normalizer;
+
+/// What is to be done with the inputs.
+#[derive(Debug, Clone)]
+pub struct Setup<'a> {
+    /// Profile, scanner, base.
+    pub normalizer: Normalizer,
+    /// Where the URL is in a record.
+    pub format: Format,
+    /// What ends a record of a list.
+    pub separator: Separator,
+    /// Which records of WARC files count.
+    pub kinds: Kinds,
+    /// What comes out.
+    pub job: Job,
+    /// Which records to keep, by what their format says beside the URL.
+    pub filter: Filter,
+    /// Which canonical URLs to keep.
+    pub wanted: Wanted,
+    /// How many records may be rejected.
+    pub max_rejected: Option<MaxRejected>,
+    /// Whether what is told of records may hold secrets.
+    pub secrets: Secrets,
+    /// What is unique, counted, sorted and written.
+    pub key: key::Key,
+    /// Columns to write of each new key of a set instead of the key; none: the key.
+    pub fields: Vec<Field>,
+    /// How the lines of a set are divided, if they are: then the number of its shard stands
+    /// before each, as four bytes, the lowest first.
+    pub split: Option<Split>,
+    /// What is counted of the rules that act.
+    pub auditing: Auditing,
+    /// Whether hosts, samples and pace are gathered for a page about the run.
+    pub observes: bool,
+    /// Threads that work, at least 1.
+    pub threads: usize,
+    /// Longest URL in bytes.
+    pub max_url: usize,
+    /// Bytes of input that are worked on at a time, at least 1; [`CHUNK_SIZE`] unless there is a
+    /// reason.
+    pub chunk_size: usize,
+    /// Whether to go on without an input that turns out to be damaged.
+    pub keep_going: bool,
+    /// How much a set may hold in memory; without it, as much as there is.
+    pub memory: Option<Memory>,
+    /// Sets from before the run, whose URLs do not come out again: saved ones, and lists.
+    pub seen: Vec<Input>,
+    /// Where the run leaves what it has absorbed, and finds what one before had. For a set, of files,
+    /// without [`Auditing::Merges`].
+    pub checkpoint: Option<&'a Checkpoint>,
+    /// Counts along, for whoever shows progress or has to end the run.
+    pub watch: &'a Watch,
+}
+
+impl<'a> Setup<'a> {
+    /// Inputs of any format, all records and all URLs, written as they are, by one thread.
+    pub fn new(normalizer: Normalizer, job: Job, watch: &'a Watch) -> Self {
+        Self {
+            normalizer,
+            format: Format::Auto,
+            separator: Separator::default(),
+            kinds: Kinds::default(),
+            job,
+            filter: Filter::default(),
+            wanted: Wanted::default(),
+            max_rejected: None,
+            secrets: Secrets::Shown,
+            key: key::Key::Url,
+            fields: Vec::new(),
+            split: None,
+            auditing: Auditing::Off,
+            observes: false,
+            threads: 1,
+            max_url: Context::default().max_url,
+            chunk_size: CHUNK_SIZE,
+            keep_going: false,
+            memory: None,
+            seen: Vec::new(),
+            checkpoint: None,
+            watch,
+        }
+    }
+}
+
+/// The format of the inputs.
+#[derive(Debug, Clone)]
+pub enum Format {
+    /// Each input's own, by its name and content.
+    Auto,
+    /// The same for all of them.
+    Fixed(Arc<record::Format>),
+}
+
+/// What comes out.
+#[derive(Debug, Clone)]
+pub enum Job {
+    /// The set of canonical URLs.
+    Dedup(Dedup),
+    /// A line for each record, empty where there is no URL; or a JSON object.
+    Normalize {
+        /// Objects instead of lines.
+        json: bool,
+    },
+    /// A line for each record, in columns between tabs: its number in the run, the URL as it was read,
+    /// the canonical URL, and the codes that it was rejected by, between commas. The middle ones are
+    /// escaped as in [`Setup::fields`].
+    Tabulate,
+    /// The URLs that another profile reads differently.
+    Compare {
+        /// The other profile.
+        other: Box<Normalizer>,
+        /// Objects instead of lines.
+        json: bool,
+    },
+}
+
+/// How a set is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Dedup {
+    /// In which order.
+    pub order: Order,
+    /// Each URL behind the number of its records and a tab.
+    pub count: bool,
+    /// Only URLs with as many records.
+    pub min_count: u64,
+    /// At most so many URLs.
+    pub limit: Option<u64>,
+}
+
+/// All URLs, by first occurrence, without their counts.
+impl Default for Dedup {
+    fn default() -> Self {
+        Self { order: Order::First, count: false, min_count: 1, limit: None }
+    }
+}
+
+/// The order of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// By first occurrence, whatever the number of threads.
+    First,
+    /// By bytes.
+    Sorted,
+    /// Whatever is fastest.
+    None,
+}
+
+/// Bytes of a chunk. Smaller ones cost more barriers, larger ones fall out of a core's L2 cache.
+pub const CHUNK_SIZE: usize = 256 << 10;

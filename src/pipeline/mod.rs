@@ -1,0 +1,66 @@
+//! All of it: inputs in, a canonical set or one line for each record out, on every core.
+//!
+//! The plain loop: read a chunk; find its records; normalize each; add it to the set; write it if it
+//! was new. Here it is cut into four stages, and in each round all of them run at once, each on
+//! another batch of chunks:
+//!
+//! ```text
+//! round     n         n + 1      n + 2      n + 3
+//! batch k   read      insert     format     write
+//! batch k+1           read       insert     format
+//! ```
+//!
+//! - *read* (a task for each chunk): positional read, records, canonical forms, hashes, and the
+//!   URLs sorted by shard;
+//! - *insert* (a task for each shard): the chunks' URLs go into the shard in the order of the
+//!   input, so that which of two equal URLs was first does not depend on how many threads there
+//!   are;
+//! - *format* (a task for each chunk): the new URLs, in the order of the input;
+//! - *write* (one task).
+//!
+//! No two tasks share anything that one of them writes, so there is no lock; the one barrier is at
+//! the end of a round. Writing in the order of the input costs next to nothing this way, so
+//! `--order none` is the same as `first`.
+//!
+//! Before a batch is inserted, what the run then holds is compared with its budget. Once that is
+//! over, the set takes no more: *insert* only looks up and counts, *format* makes entries of the
+//! URLs that the set does not hold, *write* writes those by partition to a temporary file
+//! ([`crate::spill`]), and at the end they are settled behind the URLs of the set.
+//!
+//! With a [`Checkpoint`], no output is written before the end. Where one is due when an input is read
+//! to its end, no other input is begun until all four stages are done with it; then what is new in the
+//! set since the last checkpoint is written beside what was spilled and rejected meanwhile.
+//! URLs from before the run (`--seen`) are in a set of their own, which *insert* asks first.
+
+mod audit;
+mod checkpoint;
+mod differences;
+mod finish;
+mod job;
+mod memory;
+mod overflow;
+mod report;
+mod resume;
+mod run;
+mod schedule;
+mod seen;
+mod sheet;
+mod split;
+#[cfg(feature = "cli")]
+mod stages;
+mod wanted;
+
+pub use audit::Auditing;
+pub use checkpoint::{Checkpoint, Options};
+pub use differences::Differences;
+pub use job::{CHUNK_SIZE, Dedup, Format, Job, Order, Setup};
+pub use memory::{Memory, Spilling};
+pub use report::{MaxRejected, Report, RunError, SeenError, TooManyRejected, Watch};
+pub use run::{Sinks, run, run_to};
+pub use seen::Doubt;
+#[cfg(feature = "cli")]
+pub(crate) use split::MARK;
+pub use split::{Split, SplitBy};
+#[cfg(feature = "cli")]
+pub(crate) use stages::{Buffers, Stages};
+pub use wanted::Wanted;

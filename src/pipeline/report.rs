@@ -1,0 +1,187 @@
+//! What a run has to tell when it is over, whatever its end.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::differences::Differences;
+use super::seen::Doubt;
+use crate::dedup::SetFull;
+use crate::input::InputError;
+use crate::output::{Audit, FileStats, Inputs, Observed, Printable, Tally};
+use crate::room::NoRoom;
+use crate::spill::SpillError;
+
+/// The accounting of a run. It holds also where the run failed, up to that point.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// All records.
+    pub tally: Tally,
+    /// One entry for each input that was read or begun, in order.
+    pub files: Vec<FileStats>,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Request targets for which no host was known: their hosts, if they differ, were lost.
+    pub hostless: u64,
+    /// URLs that two profiles read differently, where that was asked.
+    pub differences: Differences,
+    /// Which rules made one of several, where that was asked.
+    pub audit: Option<Audit>,
+    /// What a page shows beside the accounting, where that was asked.
+    pub observed: Option<Box<Observed>>,
+    /// Records of lists.
+    pub listed: u64,
+    /// Those of them that hold a tab: what has many may be a table.
+    pub tabbed: u64,
+    /// For each input whose format was guessed, the guess.
+    pub guessed: Vec<(PathBuf, String)>,
+    /// Inputs that were given up, where that did not end the run: their place among
+    /// [`files`](Self::files), which says what was taken before, and what is wrong with them.
+    pub damaged: Vec<(usize, InputError)>,
+    /// Inputs with zeros behind what was compressed in them, and how many bytes of those.
+    pub padded: Vec<(PathBuf, u64)>,
+    /// Files whose last line was being written, and the offset of that line.
+    pub cut: Vec<(PathBuf, u64)>,
+    /// Lists of what was seen before the run that hold other things than URLs.
+    pub doubts: Vec<Doubt>,
+    /// Bytes written to temporary files, since the set did not fit into memory.
+    pub spilled: u64,
+}
+
+/// What others may see of a run while it lasts: who shows progress, and who has to end it.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// Bytes read.
+    pub bytes: Arc<AtomicU64>,
+    counted: Mutex<(Tally, Inputs)>,
+}
+
+impl Watch {
+    /// The accounting so far. It adds up at any time: what is on its way is not counted yet.
+    pub fn counted(&self) -> (Tally, Inputs) {
+        *self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the accounting.
+    pub fn count(&self, change: impl FnOnce(&mut Tally, &mut Inputs)) {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let (tally, inputs) = &mut *counted;
+        change(tally, inputs);
+    }
+}
+
+/// Why a run ended early.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RunError {
+    /// An input could not be read.
+    Input(InputError),
+    /// An output could not be written; the error names it.
+    Output(io::Error),
+    /// The set is full.
+    Set(SetFull),
+    /// There is no memory for something else that grows with the input.
+    Memory,
+    /// What does not fit into memory could not be written to a temporary file, or not be read back.
+    Spill(SpillError),
+    /// A set from before the run cannot be used.
+    Seen(SeenError),
+    /// Threads could not be started.
+    Threads(String),
+    /// More records were rejected than may be.
+    Rejected(TooManyRejected),
+}
+
+/// A set from before the run that cannot be used.
+#[derive(Debug)]
+pub struct SeenError {
+    /// Its name.
+    pub path: PathBuf,
+    /// What is wrong with it, in printable words.
+    pub why: String,
+}
+
+impl fmt::Display for SeenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: seen: {}", Printable::path(&self.path), self.why)
+    }
+}
+
+/// How many records may be rejected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MaxRejected {
+    /// So many; the run ends with the next one.
+    Count(u64),
+    /// So many of a hundred, which shows at the end.
+    Percent(f64),
+}
+
+/// Where a run stood when it was over its limit.
+#[derive(Debug)]
+pub struct TooManyRejected {
+    /// The limit.
+    pub limit: MaxRejected,
+    /// Rejected records and all records, for a limit in percent.
+    pub rejected: u64,
+    /// See [`rejected`](Self::rejected).
+    pub records: u64,
+    /// The first rejected record that was one too many, for a limit by number: its input, its number
+    /// there, and its offset.
+    pub first: Option<(PathBuf, u64, u64)>,
+}
+
+impl fmt::Display for TooManyRejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((path, record, offset)) = &self.first {
+            write!(f, "{}@{offset}: record {record}: ", Printable::path(path))?;
+        }
+        match self.limit {
+            MaxRejected::Count(count) => write!(f, "more than {count} records are rejected"),
+            MaxRejected::Percent(percent) => write!(
+                f,
+                "{} of {} records are rejected, which is more than {percent} %",
+                self.rejected, self.records
+            ),
+        }?;
+        f.write_str("; stopped by --max-rejected, nothing was written")
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Input(error) => error.fmt(f),
+            RunError::Output(error) => error.fmt(f),
+            RunError::Set(error) => error.fmt(f),
+            RunError::Memory => f.write_str(
+                "out of memory; fewer threads (-j), or a smaller --memory, take less of it",
+            ),
+            RunError::Rejected(error) => error.fmt(f),
+            RunError::Spill(error) => error.fmt(f),
+            RunError::Seen(error) => error.fmt(f),
+            RunError::Threads(error) => write!(f, "cannot start threads: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<SetFull> for RunError {
+    fn from(error: SetFull) -> Self {
+        RunError::Set(error)
+    }
+}
+
+impl From<NoRoom> for RunError {
+    fn from(_: NoRoom) -> Self {
+        RunError::Memory
+    }
+}
+
+impl From<SpillError> for RunError {
+    fn from(error: SpillError) -> Self {
+        RunError::Spill(error)
+    }
+}

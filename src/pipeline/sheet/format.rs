@@ -1,0 +1,359 @@
+//! Stage *format*: what of a sheet is written, once it is known which of its URLs are new.
+
+use std::path::Path;
+
+use super::{Columns, Kind, Rejected, Rules, Sheet, Url};
+use crate::output::json::{self, FileMember};
+use crate::output::{Printable, Row, Secrets, escaped, redact};
+use crate::pipeline::differences::{Difference, Differences, Differing, Versus};
+use crate::pipeline::split::{self, Split};
+use crate::profile::Grammar;
+use crate::record::{Found, Place};
+use crate::room::{self, NoRoom};
+use crate::spill::{self, PARTITIONS};
+use crate::url::{Code, Outcome};
+
+impl Sheet {
+    /// Stage *format* of a set: the new URLs, in order, or a line about each.
+    pub(in crate::pipeline) fn format_new(
+        &mut self,
+        columns: Option<Columns<'_>>,
+        split: Option<Split>,
+        path: &Path,
+    ) -> Result<(), NoRoom> {
+        let bits = &mut self.scratch.by_sequence;
+        bits.clear();
+        room::reserve(bits, self.urls.len().div_ceil(64))?;
+        let mut length = 0;
+        bits.resize(self.urls.len().div_ceil(64), 0);
+        for entry in &self.entries {
+            if entry.new_place().is_some() {
+                bits[entry.sequence as usize / 64] |= 1 << (entry.sequence % 64);
+                self.tally.unique += 1;
+                length += entry.len as usize + 1;
+            }
+            self.tally.seen += u64::from(entry.is_seen());
+        }
+        self.tally.duplicates = self.tally.canonical - self.tally.unique - self.tally.seen;
+        if let Some(columns) = columns {
+            let mut out = std::mem::take(&mut self.out);
+            let is_new = |i: usize| self.scratch.by_sequence[i / 64] >> (i % 64) & 1 == 1;
+            let formatted = self.format_columns(columns, split, path, is_new, &mut out);
+            self.out = out;
+            return formatted;
+        }
+        room::reserve(&mut self.out, length)?;
+        for (i, word) in bits.iter().enumerate() {
+            let mut word = *word;
+            while word != 0 {
+                let url = self.urls[i * 64 + word.trailing_zeros() as usize];
+                let key = self.text.get(url);
+                split::mark(split, key, &mut self.out);
+                self.out.extend_from_slice(key);
+                self.out.push(b'\n');
+                word &= word - 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stage *format* of a set that is written at the end: where the new URLs are in it, in order,
+    /// and a line about each where that is asked for.
+    pub(in crate::pipeline) fn list_new(
+        &mut self,
+        columns: Option<Columns<'_>>,
+        path: &Path,
+    ) -> Result<(), NoRoom> {
+        let places = &mut self.scratch.by_sequence;
+        places.clear();
+        room::reserve(places, self.urls.len())?;
+        places.resize(self.urls.len(), u64::MAX);
+        let mut start = 0;
+        for (shard, end) in self.ends.iter().enumerate() {
+            for entry in &self.entries[start..*end] {
+                self.tally.seen += u64::from(entry.is_seen());
+                if let Some(place) = entry.new_place() {
+                    places[entry.sequence as usize] = (shard as u64) << 32 | u64::from(place.get());
+                    self.tally.unique += 1;
+                }
+            }
+            start = *end;
+        }
+        self.tally.duplicates = self.tally.canonical - self.tally.unique - self.tally.seen;
+        room::reserve(&mut self.new, self.tally.unique as usize)?;
+        self.new.extend(places.iter().filter(|place| **place != u64::MAX));
+        if let Some(columns) = columns {
+            let mut lines = std::mem::take(&mut self.lines_of_new);
+            let is_new = |i: usize| self.scratch.by_sequence[i] != u64::MAX;
+            let formatted = self.format_columns(columns, None, path, is_new, &mut lines);
+            self.lines_of_new = lines;
+            return formatted;
+        }
+        Ok(())
+    }
+
+    /// Stage *format* where the set took no more: the URLs it does not hold, by partition, in order.
+    /// Until it is known which of them are unique, they count as duplicates.
+    pub(in crate::pipeline) fn spill_new(
+        &mut self,
+        columns: Option<Columns<'_>>,
+        path: &Path,
+    ) -> Result<(), NoRoom> {
+        self.tally.seen = self.entries.iter().filter(|entry| entry.is_seen()).count() as u64;
+        self.tally.duplicates = self.tally.canonical - self.tally.seen;
+        self.spill(1, columns, path)
+    }
+
+    /// The same for a list of what was seen before the run: URLs that have no record in it yet.
+    pub(in crate::pipeline) fn spill_seen(&mut self) -> Result<(), NoRoom> {
+        self.spill(0, None, Path::new(""))
+    }
+
+    /// Makes entries of the URLs that the set does not hold, each with this count.
+    fn spill(
+        &mut self,
+        count: u64,
+        columns: Option<Columns<'_>>,
+        path: &Path,
+    ) -> Result<(), NoRoom> {
+        let bits = &mut self.scratch.by_sequence;
+        bits.clear();
+        room::reserve(bits, self.urls.len().div_ceil(64))?;
+        bits.resize(self.urls.len().div_ceil(64), 0);
+        for entry in self.entries.iter().filter(|entry| entry.new_place().is_some()) {
+            bits[entry.sequence as usize / 64] |= 1 << (entry.sequence % 64);
+        }
+        let is_new = |i: usize| self.scratch.by_sequence[i / 64] >> (i % 64) & 1 == 1;
+        let mut lines = std::mem::take(&mut self.lines_of_new);
+        if let Some(columns) = columns {
+            self.format_columns(columns, None, path, is_new, &mut lines)?;
+        }
+        let mut each_line = lines.split_inclusive(|byte| *byte == b'\n');
+        self.spilled.resize_with(PARTITIONS, Vec::new);
+        for (i, hash) in self.scratch.hashes.iter().enumerate().filter(|(i, _)| is_new(*i)) {
+            let entry = spill::Entry {
+                ordinal: self.before.in_run + i as u64,
+                count,
+                key: self.text.get(self.urls[i]),
+                line: each_line.next().unwrap_or_default(),
+            };
+            entry.append(&mut self.spilled[hash.partition(PARTITIONS)])?;
+        }
+        lines.clear();
+        self.lines_of_new = lines;
+        Ok(())
+    }
+
+    /// A line of columns for each record that is the first of its key, in order; behind a mark where
+    /// lines are divided here.
+    fn format_columns(
+        &self,
+        columns: Columns<'_>,
+        split: Option<Split>,
+        path: &Path,
+        is_new: impl Fn(usize) -> bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), NoRoom> {
+        let Some(chunk) = &self.text.chunk else { return Ok(()) };
+        let file = Printable::path(path).to_string();
+        let canonical = if self.canonical.is_empty() { &self.urls } else { &self.canonical };
+        let records = &self.text.records;
+        let lines = self.scratch.lines.iter().map(|line| (*line, line.of(chunk.bytes())));
+        let found = records.records.iter().filter(|record| record.found != Found::Skipped);
+        let found = found.map(|record| {
+            let original = match record.found {
+                Found::Url(Place::Chunk, url) | Found::Target(Place::Chunk, url) => {
+                    url.of(chunk.bytes())
+                }
+                Found::Url(Place::Side, url) | Found::Target(Place::Side, url) => {
+                    url.of(&records.side)
+                }
+                // What the log says, without the host that was put before it.
+                Found::Joined { url, prefix } => &url.of(&records.side)[prefix as usize..],
+                Found::Blank | Found::Skipped | Found::Filtered | Found::Reject(..) => &[],
+            };
+            (record.line, original)
+        });
+        let mut decoded = self.decoded.iter();
+        // One of the two is empty: a list has lines, any other format records.
+        for (sequence, ((line, original), url)) in lines.chain(found).zip(canonical).enumerate() {
+            let decoded = if url.is_canonical() { decoded.next() } else { None };
+            if is_new(sequence) {
+                let mut masked = Vec::new();
+                if columns.secrets == Secrets::Masked {
+                    redact(original, &mut masked);
+                }
+                let row = Row {
+                    canonical: self.text.get(*url),
+                    original: match columns.secrets {
+                        Secrets::Shown => original,
+                        Secrets::Masked => &masked,
+                    },
+                    decoded: decoded.unwrap_or_default(),
+                    file: &file,
+                    record: self.before.in_input + sequence as u64 + 1,
+                    offset: chunk.offset_of(sequence, line.start),
+                };
+                // A column has no more than this, which is a surt or an escaped text.
+                let column = 4 * (row.canonical.len() + row.original.len() + row.decoded.len());
+                room::reserve(out, columns.fields.len() * (column + file.len() + 64))?;
+                split::mark(split, self.text.get(self.urls[sequence]), out);
+                row.append(columns.fields, columns.bytes, out);
+            }
+        }
+        Ok(())
+    }
+
+    /// Stage *format* of `normalize`: a line for each record, empty where there is no URL.
+    pub(in crate::pipeline) fn format_lines(&mut self) -> Result<(), NoRoom> {
+        for url in &self.urls {
+            room::reserve(&mut self.out, url.len as usize + 1)?;
+            self.out.extend_from_slice(self.text.get(*url));
+            self.out.push(b'\n');
+        }
+        Ok(())
+    }
+
+    /// Stage *format* of `normalize --json`: an object for each record.
+    pub(in crate::pipeline) fn format_json(&mut self) {
+        let mut rejected = self.rejected.iter();
+        let mut decoded = self.decoded.iter();
+        for (number, url) in (self.before.in_run + 1..).zip(&self.urls) {
+            if url.is_canonical() {
+                let url = self.text.get(*url);
+                match decoded.next() {
+                    Some(path) => json::canonical_and_decoded(number, url, path, &mut self.out),
+                    None => json::canonical(number, url, &mut self.out),
+                }
+            } else if url.len == Url::BLANK.len {
+                json::blank(number, &mut self.out);
+            } else if url.len == Url::FILTERED.len {
+                json::filtered(number, &mut self.out);
+            } else if url.len == Url::UNWANTED.len {
+                // It was canonical, so that its path may have been decoded.
+                decoded.next();
+                json::filtered(number, &mut self.out);
+            } else if let Some(Rejected { reject, .. }) = rejected.next() {
+                json::rejected(number, reject.in_order(), reject.at as u64, &mut self.out);
+            }
+        }
+    }
+
+    /// Stage *format* of `normalize` into a table: what became of each record, in columns.
+    pub(in crate::pipeline) fn format_rows(&mut self, rules: &Rules<'_>) {
+        let mut out = std::mem::take(&mut self.out);
+        let any_byte = rules.normalizer.profile().grammar == Grammar::Ignored;
+        let mut originals = vec![&[][..]; self.urls.len()];
+        self.each_url(|sequence, _, url, _, prefix| originals[sequence] = &url[prefix..]);
+        let mut rejected = self.rejected.iter();
+        let records = self.before.in_run + 1..;
+        for ((number, url), original) in records.zip(&self.urls).zip(originals) {
+            json::number(number, &mut out);
+            out.push(b'\t');
+            // Of what is rejected, what --rejects shows of it.
+            let reject = if url.is_rejected() { rejected.next() } else { None };
+            let original = match reject {
+                Some(reject) => self.raw(reject),
+                None if url.is_blank() => &[],
+                None => original,
+            };
+            if rules.secrets == Secrets::Masked {
+                let mut masked = Vec::new();
+                redact(original, &mut masked);
+                escaped(&masked, &mut out);
+            } else {
+                escaped(original, &mut out);
+            }
+            out.push(b'\t');
+            match any_byte {
+                true => escaped(self.text.get(*url), &mut out),
+                false => out.extend_from_slice(self.text.get(*url)),
+            }
+            out.push(b'\t');
+            let codes = reject.into_iter().flat_map(|reject| reject.reject.in_order());
+            for (i, code) in codes.enumerate() {
+                out.extend_from_slice(if i > 0 { b"," } else { b"" });
+                out.extend_from_slice(code.name().as_bytes());
+            }
+            out.push(b'\n');
+        }
+        self.out = out;
+    }
+
+    /// Stage *format* of `compare`: the URLs that the other profile reads differently, in order.
+    pub(in crate::pipeline) fn format_differences(&mut self, versus: &Versus<'_>, path: &Path) {
+        let Some(chunk) = &self.text.chunk else { return };
+        let mut out = std::mem::take(&mut self.out);
+        let mut differences = Differences::default();
+        let names = [&*versus.names[0], &*versus.names[1]];
+        let mut rejected = self.rejected.iter().peekable();
+        let mut form = Vec::new();
+        self.each_url(|sequence, line, url, kind, prefix| {
+            // Records without a URL may be rejected too.
+            while rejected.next_if(|reject| (reject.sequence as usize) < sequence).is_some() {}
+            let canonical = self.urls[sequence];
+            let one = match (canonical.is_canonical(), rejected.peek()) {
+                (true, _) => Ok(self.text.get(canonical)),
+                (false, Some(found)) if found.sequence as usize == sequence => Err(found.reject),
+                // A blank line, or a URL that is not wanted.
+                (false, _) => return,
+            };
+            if one.is_err_and(|reject| reject.code == Code::TooLong) {
+                // No profile is asked about these.
+                return;
+            }
+            form.clear();
+            let other = match kind {
+                Kind::Url => versus.other.normalize(url, &mut form),
+                Kind::Target => versus.other.normalize_target(url, &mut form),
+            };
+            let other = match other {
+                Outcome::Canonical => Ok(&form[..]),
+                Outcome::Reject(reject) => Err(reject.moved(|at| at.saturating_sub(prefix))),
+            };
+            let said = [one, other];
+            let Some(difference) = Difference::of(&said) else { return };
+            differences.count(difference);
+            let differing = Differing {
+                difference,
+                file: path.as_os_str().as_encoded_bytes(),
+                record: self.before.in_input + sequence as u64 + 1,
+                offset: chunk.offset_of(sequence, line.start),
+                url,
+                names,
+                said,
+            };
+            versus.tell(differing, &mut out);
+        });
+        self.differences = differences;
+        self.out = out;
+    }
+
+    /// The rejected records as JSON lines.
+    pub(in crate::pipeline) fn format_rejects(&mut self, path: &Path, secrets: Secrets) {
+        let Some(chunk) = &self.text.chunk else { return };
+        if self.rejected.is_empty() {
+            return;
+        }
+        let file = FileMember::new(path);
+        let mut out = std::mem::take(&mut self.rejects);
+        for reject in &self.rejected {
+            let mut raw = self.raw(reject);
+            let mut masked = Vec::new();
+            if secrets == Secrets::Masked {
+                redact(raw, &mut masked);
+                raw = &masked;
+            }
+            json::Rejected {
+                file: &file,
+                offset: chunk.offset_of(reject.sequence as usize, reject.line.start),
+                record: self.before.in_input + u64::from(reject.sequence) + 1,
+                codes: reject.reject.in_order(),
+                at: reject.reject.at as u64,
+                raw,
+            }
+            .write(&mut out);
+        }
+        self.rejects = out;
+    }
+}

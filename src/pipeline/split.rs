@@ -1,0 +1,111 @@
+//! Into which of several outputs a URL goes.
+
+use sha2::{Digest, Sha256};
+
+use crate::key::{Key, Located};
+
+/// How a set is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Split {
+    /// By what.
+    pub by: SplitBy,
+    /// Into how many shards, at least 1.
+    pub shards: u32,
+    /// What the keys of the set are.
+    pub key: Key,
+}
+
+/// What decides about the shard of a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SplitBy {
+    /// Its host: all URLs of a host, whatever their scheme and port, are in one shard, and so are all
+    /// without one. A [`Key::Hash`] tells no host: all are in the first.
+    Host,
+    /// The whole key.
+    Hash,
+}
+
+impl Split {
+    /// The shard of a key: the first 8 bytes of the SHA-256 of its host or of all of it, as a number
+    /// with the highest byte first, modulo the number of shards. So it is the same in every run.
+    pub fn shard(&self, key: &[u8]) -> u32 {
+        let text = match self.by {
+            SplitBy::Hash => key,
+            SplitBy::Host => self.host(key),
+        };
+        let digest = Sha256::digest(text);
+        let number = digest[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        (number % u64::from(self.shards.max(1))) as u32
+    }
+
+    /// The host as the key spells it.
+    fn host<'k>(&self, key: &'k [u8]) -> &'k [u8] {
+        let end = match self.key {
+            Key::Url => return Located::split(key).map_or(&[], |located| located.host),
+            Key::Surt => memchr::memchr(b')', key),
+            Key::Ssurt => memchr::memmem::find(key, b"//"),
+            Key::Hash => None,
+        };
+        let Some(end) = end else { return &[] };
+        let mut host = &key[..end];
+        if let Some(colon) = host.iter().rposition(|byte| !byte.is_ascii_digit())
+            && host[colon] == b':'
+            && self.key == Key::Surt
+        {
+            host = &host[..colon];
+        }
+        // Without a host a key is the URL itself.
+        let is_literal = host.first() == Some(&b'[');
+        if host.iter().any(|byte| matches!(byte, b'/' | b':') && !is_literal) { &[] } else { host }
+    }
+}
+
+/// Bytes before each line that say which shard it is for.
+#[cfg(feature = "cli")]
+pub(crate) const MARK: usize = size_of::<u32>();
+
+/// Appends what stands before the line of a key, if lines are divided.
+#[inline]
+pub(super) fn mark(split: Option<Split>, key: &[u8], out: &mut Vec<u8>) {
+    if let Some(split) = split {
+        out.extend_from_slice(&split.shard(key).to_le_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_one_whatever_stands_around_it() {
+        for key in [Key::Url, Key::Surt, Key::Ssurt] {
+            let split = Split { by: SplitBy::Host, shards: 1 << 20, key };
+            let shard = |url: &str| {
+                let mut made = Vec::new();
+                key.append_bytes(url.as_bytes(), &mut made);
+                split.shard(&made)
+            };
+            for (host, other) in
+                [("h.example", "g.example"), ("1.2.3.4", "1.2.3.5"), ("[::1]", "[::2]")]
+            {
+                let url = |rest: &str| shard(&rest.replace('H', host));
+                let first = url("http://H/");
+                for same in ["https://H/a)b//c", "http://H:8080/x:9", "ftp://u:p@H/"] {
+                    assert_eq!(url(same), first, "{key} {same}");
+                }
+                assert_ne!(shard(&format!("http://{other}/")), first, "{key}");
+            }
+            let none = shard("mailto:a@h");
+            for url in ["/path)x", "//h/x", "urn:a)b", "mailto:x//y"] {
+                assert_eq!(shard(url), none, "{key} {url}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_shard_is_what_anyone_can_compute() {
+        // printf 'h.example' | sha256sum, its first 16 digits modulo 7, and the same of the URL.
+        let split = |by| Split { by, shards: 7, key: Key::Url }.shard(b"http://h.example/");
+        assert_eq!((split(SplitBy::Host), split(SplitBy::Hash)), (2, 0));
+    }
+}

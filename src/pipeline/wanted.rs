@@ -1,0 +1,131 @@
+//! Which canonical URLs to keep.
+
+use regex::bytes::Regex;
+
+use crate::key::Located;
+use crate::url::Parts;
+
+/// A choice among canonical URLs: all that is set must agree. The default keeps all of them.
+///
+/// ```
+/// use uniqurl::pipeline::Wanted;
+///
+/// let mut wanted = Wanted::default();
+/// wanted.host("*.example.com").unwrap();
+/// wanted.schemes("http,https").unwrap();
+/// assert!(wanted.keeps(b"https://www.example.com/"));
+/// assert!(!wanted.keeps(b"https://example.org/"));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    schemes: Vec<Vec<u8>>,
+    patterns: Vec<Regex>,
+    hosts: Vec<Regex>,
+}
+
+impl Wanted {
+    /// Adds schemes to keep, between commas. A request target has none and stays.
+    pub fn schemes(&mut self, list: &str) -> Result<(), String> {
+        for name in list.split(',') {
+            let is_scheme = name.starts_with(|first: char| first.is_ascii_alphabetic())
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+            if !is_scheme {
+                return Err(format!("`{}` is no scheme", name.escape_debug()));
+            }
+            self.schemes.push(name.to_ascii_lowercase().into_bytes());
+        }
+        Ok(())
+    }
+
+    /// Adds a regular expression; a URL is kept in which one of them is found.
+    pub fn pattern(&mut self, pattern: &str) -> Result<(), String> {
+        self.patterns.push(Regex::new(pattern).map_err(|error| error.to_string())?);
+        Ok(())
+    }
+
+    /// Adds a glob for hosts; a URL is kept whose whole host is like one of them, in any case. A `*`
+    /// stands for dots as well.
+    pub fn host(&mut self, glob: &str) -> Result<(), String> {
+        let glob = globset::GlobBuilder::new(glob).case_insensitive(true).build();
+        let glob = glob.map_err(|error| error.to_string())?;
+        self.hosts.push(Regex::new(glob.regex()).map_err(|error| error.to_string())?);
+        Ok(())
+    }
+
+    /// Whether it keeps all URLs.
+    pub fn is_empty(&self) -> bool {
+        self.schemes.is_empty() && self.patterns.is_empty() && self.hosts.is_empty()
+    }
+
+    /// Whether a canonical URL is wanted.
+    pub fn keeps(&self, url: &[u8]) -> bool {
+        let is_scheme = || match url.first() {
+            Some(b'/') => true,
+            _ => Parts::split(url).scheme.is_none_or(|scheme| {
+                self.schemes.iter().any(|wanted| wanted.eq_ignore_ascii_case(scheme))
+            }),
+        };
+        let is_host = || {
+            let host = Located::split(url).map(|located| located.host);
+            host.is_some_and(|host| self.hosts.iter().any(|glob| glob.is_match(host)))
+        };
+        (self.schemes.is_empty() || is_scheme())
+            && (self.hosts.is_empty() || is_host())
+            && (self.patterns.is_empty() || self.patterns.iter().any(|one| one.is_match(url)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Wanted;
+
+    #[test]
+    fn a_scheme_is_kept_in_any_case_and_a_target_always() {
+        let mut wanted = Wanted::default();
+        wanted.schemes("HTTP,urn").unwrap();
+        for (url, kept) in [
+            ("http://h/", true),
+            ("https://h/", false),
+            ("URN:a", true),
+            ("dns:h", false),
+            ("/http", true),
+            ("//h/x", true),
+        ] {
+            assert_eq!(wanted.keeps(url.as_bytes()), kept, "{url}");
+        }
+        for bad in ["", "http,", "http:", "1a"] {
+            assert!(Wanted::default().schemes(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_glob_is_for_the_whole_host_and_nothing_else() {
+        let mut wanted = Wanted::default();
+        wanted.host("*.Example.com").unwrap();
+        wanted.host("h{1,2}").unwrap();
+        for (url, kept) in [
+            ("http://www.example.com:8/", true),
+            ("http://a.b.example.com/", true),
+            ("http://u:p@www.example.com/", true),
+            ("http://example.com/", false),
+            ("http://example.com.evil/x.example.com", false),
+            ("http://h1/", true),
+            ("http://h3/", false),
+            ("mailto:a@h1", false),
+            ("/h1", false),
+        ] {
+            assert_eq!(wanted.keeps(url.as_bytes()), kept, "{url}");
+        }
+        assert!(Wanted::default().host("[").is_err());
+    }
+
+    #[test]
+    fn an_expression_is_found_anywhere_in_the_bytes() {
+        let mut wanted = Wanted::default();
+        wanted.pattern("/a[0-9]+$").unwrap();
+        wanted.pattern(r"(?-u)\xFF").unwrap();
+        assert!(wanted.keeps(b"http://h/a12") && wanted.keeps(b"\xFF"));
+        assert!(!wanted.keeps(b"http://h/a12/"));
+        assert!(Wanted::default().pattern("(").is_err());
+    }
+}
