@@ -1,0 +1,122 @@
+//! `uniqurl bench`: how fast this machine is, beside its own limits.
+
+mod check;
+mod compare;
+pub mod flags;
+mod machine;
+mod measure;
+mod plot;
+mod result;
+mod stage;
+mod subject;
+mod table;
+
+use self::compare::Comparison;
+use self::flags::Bench;
+use self::machine::Machine;
+use self::measure::Plan;
+use self::result::{Document, FORMAT, Flags};
+use self::table::Table;
+use super::flags::Messages;
+use super::progress::{Progress, When};
+use super::run::{Status, say, wrote};
+use crate::output::Output;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, SystemTime};
+
+/// Runs the subcommand.
+pub fn main(bench: &Bench) -> ExitCode {
+    let text = match bench.compare.as_slice() {
+        [a, b] => Comparison::read(a, b).map(|comparison| {
+            comparison.warning().into_iter().for_each(say);
+            Some(comparison.to_string())
+        }),
+        _ => run(bench),
+    };
+    match text {
+        Ok(Some(text)) => wrote(io::stdout().lock().write_all(text.as_bytes())),
+        Ok(None) => ExitCode::SUCCESS,
+        Err(message) => {
+            say(message);
+            ExitCode::from(Status::Failed as u8)
+        }
+    }
+}
+
+/// Measures, and gives the table unless standard output has the JSON.
+fn run(bench: &Bench) -> Result<Option<String>, String> {
+    // What cannot be written should be known before a minute has passed.
+    let json = create(&bench.json)?;
+    let svg = create(&bench.plot)?;
+    let plan = Plan {
+        seed: bench.seed,
+        size: bench.size,
+        repeats: bench.repeats,
+        kinds: bench.corpora(),
+        profiles: bench.profiles(),
+        stages: bench.stages(),
+        backends: bench.backends(),
+        threads: bench.threads(),
+    };
+    let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let quiet = bench.messages == Messages::Errors;
+    if !quiet && let Some(seconds) = plan.estimate()? {
+        let about = humantime::format_duration(Duration::from_secs(seconds.ceil() as u64));
+        say(format_args!("{} passes over {} bytes, about {about}", plan.passes(), plan.size));
+    }
+    let done = Arc::new(AtomicU64::new(0));
+    let when = if quiet { When::Never } else { bench.progress };
+    let total = plan.passes().saturating_mul(plan.size);
+    let progress = Progress::start(when, Arc::clone(&done), Some(total));
+    let mut document = Document {
+        format: FORMAT,
+        uniqurl: env!("CARGO_PKG_VERSION").to_owned(),
+        date,
+        machine: Machine::here(),
+        flags: flags(&plan),
+        corpora: Vec::new(),
+        limits: Vec::new(),
+        results: Vec::new(),
+    };
+    for kind in &plan.kinds {
+        let measured = plan.measure(*kind, &done)?;
+        document.corpora.push(measured.corpus);
+        document.limits.extend(measured.limits);
+        document.results.extend(measured.rows);
+    }
+    drop(progress);
+    if let Some(svg) = svg {
+        finish(svg, plot::svg(&document)?.as_bytes())?;
+    }
+    if let Some(json) = json {
+        finish(json, &document.json())?;
+    }
+    let to_stdout = bench.json.as_deref().is_some_and(|path| path.as_os_str() == "-");
+    Ok((!to_stdout).then(|| Table(&document).to_string()))
+}
+
+fn create(path: &Option<PathBuf>) -> Result<Option<Output>, String> {
+    path.as_deref().map(Output::create).transpose().map_err(|error| error.to_string())
+}
+
+fn finish(mut output: Output, text: &[u8]) -> Result<(), String> {
+    output.write_all(text).and_then(|()| output.commit()).map_err(|error| error.to_string())
+}
+
+fn flags(plan: &Plan) -> Flags {
+    let own = |name: &str| name.to_owned();
+    Flags {
+        size: plan.size,
+        seed: plan.seed,
+        repeats: plan.repeats,
+        corpus: plan.kinds.iter().map(|kind| own(kind.name())).collect(),
+        profile: plan.profiles.iter().map(|p| format!("{}@{}", p.name(), p.version())).collect(),
+        stage: plan.stages.iter().map(|stage| own(stage.name())).collect(),
+        backend: plan.backends.iter().map(|backend| own(backend.name())).collect(),
+        threads: plan.threads.clone(),
+    }
+}

@@ -1,0 +1,119 @@
+//! The arguments of `uniqurl compare`.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{ArgAction, Args};
+
+use crate::cli::choices::{Choices, Foreign};
+use crate::cli::flags::{Common, OUTPUT, RULES, profile, profiles, usage};
+use crate::cli::paint::Color;
+use crate::output::Secrets;
+use crate::{Normalizer, Profile};
+
+/// `uniqurl compare`
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "uniqurl compare [OPTIONS] URL URL\n       \
+                      uniqurl compare --profiles A,B [OPTIONS] [FILE]...",
+    after_help = "\
+Examples:
+  uniqurl compare http://example.com 'HTTP://Example.com:80/#top'
+  if uniqurl compare -q \"$a\" \"$b\" > /dev/null; then echo the same; fi
+  uniqurl compare --profiles syntax,crawl links.txt
+  uniqurl compare --profiles crawl,ia --json access.log
+
+Two URLs: the name of the lowest rung at which they are the same goes to standard output, one of
+string, syntax, scheme, crawl, aggressive and different; why it is not a lower one goes to standard error.
+--profiles: the URLs of FILEs for which the two profiles name different hosts, give different
+forms, or which only one of them rejects, and the counts of them on standard error. --redact masks
+userinfo and the values of queries in them.
+
+Exit status: 0 the same; 1 different; 2 failed or wrong usage."
+)]
+pub struct Compare {
+    /// List the URLs of inputs that these two profiles read differently
+    #[arg(
+        long,
+        value_name = "A,B",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(profiles()).map(profile),
+        hide_possible_values = true,
+        help_heading = RULES
+    )]
+    pub profiles: Vec<&'static Profile>,
+
+    /// Write JSON: an object for the two URLs, or one for each URL that is listed
+    #[arg(long, action = ArgAction::SetTrue, help_heading = OUTPUT)]
+    pub json: bool,
+
+    /// When to write colours
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = OUTPUT)]
+    pub color: Color,
+
+    /// The options that all subcommands with inputs have.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What is to be compared.
+pub enum Compared<'a> {
+    /// Two URLs, under each rung.
+    Urls([&'a [u8]; 2]),
+    /// Two profiles, on each URL of the inputs.
+    Profiles([Box<Normalizer>; 2]),
+}
+
+impl Compare {
+    /// What is to be compared, or a usage error.
+    pub fn compared(&self) -> Result<Compared<'_>, clap::Error> {
+        let wrong = |kind, message: &str| Err(usage("compare", kind, message));
+        match (&self.profiles[..], &self.common.files[..]) {
+            ([], [_, _]) if self.common.secrets == Secrets::Masked => wrong(
+                ErrorKind::ArgumentConflict,
+                "--redact masks what --profiles lists; two URLs are shown as they were given",
+            ),
+            ([], [a, b]) => {
+                Ok(Compared::Urls([a, b].map(|url| url.as_os_str().as_encoded_bytes())))
+            }
+            ([], _) => wrong(
+                ErrorKind::WrongNumberOfValues,
+                "two URLs are compared; --profiles A,B compares what two profiles make of inputs",
+            ),
+            ([a, b], _) if a != b => {
+                let made = |profile| self.choices().normalizer(profile, Foreign::IsLeft);
+                match (made(a), made(b)) {
+                    (Ok(a), Ok(b)) => {
+                        Ok(Compared::Profiles([a, b].map(|normalizer| {
+                            Box::new(normalizer.with_backend(self.common.backend))
+                        })))
+                    }
+                    (Err(message), _) | (_, Err(message)) => {
+                        wrong(ErrorKind::ValueValidation, &message)
+                    }
+                }
+            }
+            _ => wrong(ErrorKind::WrongNumberOfValues, "--profiles takes two different profiles"),
+        }
+    }
+
+    /// The rungs of the ladder, finest first.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub fn rungs(&self) -> Result<Vec<Normalizer>, String> {
+        let made = |profile: &&'static Profile| self.choices().normalizer(profile, Foreign::IsLeft);
+        Profile::LADDER.iter().map(made).collect()
+    }
+
+    fn choices(&self) -> Choices<'_> {
+        Choices {
+            allow: &self.common.allow,
+            policy: &self.common.policy,
+            ring: self.common.ring.as_ref(),
+            transcode: self.common.transcode,
+            base: self.common.base.as_deref(),
+            assume_scheme: self.common.assume_scheme.as_deref(),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `uniqurl compare`: the rung of the ladder at which two URLs are the same, and why no lower one.
+//!
+//! In: two URLs. Out: the name of a rung for scripts, and the reason for a person; or one JSON object.
+//! What two profiles make of whole inputs goes through the [pipeline](crate::pipeline).
+
+mod flags;
+
+pub use flags::{Compare, Compared};
+
+use std::fmt::Write;
+
+use super::explain::{reject_as_text, rejected};
+use super::paint::{Paint, Role, differences, marked, wrapped};
+use crate::output::{Object, Printable};
+use crate::{Normalizer, Outcome, Reject};
+
+/// Options of other subcommands with inputs that say nothing here.
+pub(super) const FOREIGN: [&str; 6] =
+    ["profile", "profile_file", "key", "rejects", "stats", "null"];
+
+/// What a rung makes of both URLs.
+struct Rung<'a> {
+    normalizer: &'a Normalizer,
+    forms: [Result<Vec<u8>, Reject>; 2],
+}
+
+/// Two URLs on every rung.
+pub(super) struct Comparison<'a> {
+    urls: [&'a [u8]; 2],
+    rungs: Vec<Rung<'a>>,
+    /// The first rung that accepts both and gives them one form.
+    lowest: Option<usize>,
+}
+
+const LEADS: [&str; 2] = ["  A ", "  B "];
+
+impl<'a> Comparison<'a> {
+    pub(super) fn new(urls: [&'a [u8]; 2], ladder: &'a [Normalizer]) -> Self {
+        let rungs: Vec<_> = ladder
+            .iter()
+            .map(|normalizer| Rung {
+                normalizer,
+                forms: urls.map(|url| {
+                    let mut form = Vec::new();
+                    match normalizer.normalize(url, &mut form) {
+                        Outcome::Canonical => Ok(form),
+                        Outcome::Reject(reject) => Err(reject),
+                    }
+                }),
+            })
+            .collect();
+        let lowest = rungs.iter().position(Rung::joins);
+        Self { urls, rungs, lowest }
+    }
+
+    pub(super) fn is_same(&self) -> bool {
+        self.lowest.is_some()
+    }
+
+    /// The name of the rung, or `different`.
+    pub(super) fn name(&self) -> &'static str {
+        self.lowest.map_or("different", |i| self.rungs[i].normalizer.profile().name())
+    }
+
+    /// Appends why the rung is that one: what the two still differ in at the next one below that
+    /// accepts both, and why those between were passed over.
+    pub(super) fn reasons(&self, paint: Paint, out: &mut String) {
+        if let Some(rung) = self.lowest.map(|i| &self.rungs[i])
+            && let Ok(form) = &rung.forms[0]
+        {
+            let _ = writeln!(out, "{}: both are\n    {}", rung.heading(paint), Printable(form));
+        }
+        let below = &self.rungs[..self.lowest.unwrap_or(self.rungs.len())];
+        let mut told: Option<&Rung<'_>> = None;
+        for rung in below.iter().rev() {
+            out.push_str(if out.is_empty() { "" } else { "\n" });
+            let [Ok(a), Ok(b)] = &rung.forms else {
+                if told.is_some_and(|told| told.rejects() == rung.rejects()) {
+                    let _ = writeln!(out, "{}: passed over likewise", rung.heading(paint));
+                } else {
+                    rung.passed_over(self.urls, paint, out);
+                }
+                told = Some(rung);
+                continue;
+            };
+            let _ = writeln!(out, "{}: they differ", rung.heading(paint));
+            let [only_a, only_b] = differences(a, b);
+            marked(LEADS[0], a, &only_a, (paint, Role::Removed), out);
+            marked(LEADS[1], b, &only_b, (paint, Role::Added), out);
+            break;
+        }
+    }
+
+    /// The whole comparison as an object.
+    pub(super) fn as_json(&self) -> String {
+        let rungs = self.rungs.iter().map(|rung| {
+            let mut object = Object::default().text("profile", &rung.normalizer.description());
+            for (name, form) in ["a", "b"].into_iter().zip(&rung.forms) {
+                object = match form {
+                    Ok(form) => object.bytes(name, form),
+                    Err(reject) => rejected(object, &format!("{name}_"), reject),
+                };
+            }
+            object.end()
+        });
+        let [a, b] = self.urls;
+        Object::default()
+            .text("rung", self.name())
+            .bytes("a", a)
+            .bytes("b", b)
+            .list("rungs", rungs)
+            .end()
+    }
+}
+
+impl Rung<'_> {
+    fn joins(&self) -> bool {
+        matches!(&self.forms, [Ok(a), Ok(b)] if a == b)
+    }
+
+    fn rejects(&self) -> [Option<&Reject>; 2] {
+        self.forms.each_ref().map(|form| form.as_ref().err())
+    }
+
+    fn heading(&self, paint: Paint) -> String {
+        paint.text(Role::Heading, self.normalizer.profile().name())
+    }
+
+    fn passed_over(&self, urls: [&[u8]; 2], paint: Paint, out: &mut String) {
+        let rejects = self.rejects();
+        let names: Vec<_> =
+            ["A", "B"].into_iter().zip(rejects).filter_map(|(n, r)| r.map(|_| n)).collect();
+        let heading = format!("passed over, since it rejects {}", names.join(" and "));
+        let mut text = String::new();
+        wrapped("", &heading, &mut text);
+        let _ = write!(out, "{}: {text}", self.heading(paint));
+        for (url, reject) in urls.into_iter().zip(rejects) {
+            if let Some(reject) = reject {
+                reject_as_text(url, reject, paint, out);
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! `uniqurl explain`: what becomes of a URL, rule by rule, or why nothing does.
+//!
+//! In: URLs and profiles. Out: text of 80 columns for a person, or JSON objects for a program.
+
+mod advice;
+mod flags;
+
+pub use flags::Explain;
+use flags::{Made, Unusable};
+
+use std::fmt::Write;
+
+use super::paint::{Paint, Role, differences, marked, wrapped};
+use crate::output::{Object, Printable};
+use crate::{Reject, Step};
+
+/// What there is to say of a URL under a profile.
+#[derive(PartialEq, Eq)]
+enum Explanation<'a> {
+    Steps(Vec<Step>),
+    Rejected(Reject),
+    /// Why the profile cannot be asked.
+    Unusable(&'a str),
+}
+
+impl<'a> Explanation<'a> {
+    /// The name of a profile, and what it does to the URL.
+    fn of(url: &[u8], made: &'a Made) -> (String, Self) {
+        match made {
+            Ok(normalizer) => {
+                let told = normalizer.explain(url);
+                (normalizer.description(), told.map_or_else(Self::Rejected, Self::Steps))
+            }
+            Err(Unusable { name, reason }) => (name.clone(), Self::Unusable(reason)),
+        }
+    }
+}
+
+/// Appends what there is to say of one URL, a block for each profile; profiles of which the same is to
+/// be said share one.
+pub(super) fn as_text(url: &[u8], profiles: &[Made], paint: Paint, out: &mut String) {
+    let mut blocks: Vec<(Vec<String>, Explanation<'_>)> = Vec::new();
+    for (name, explanation) in profiles.iter().map(|made| Explanation::of(url, made)) {
+        match blocks.iter_mut().find(|(_, known)| *known == explanation) {
+            Some((names, _)) => names.push(name),
+            None => blocks.push((vec![name], explanation)),
+        }
+    }
+    for (i, (names, explanation)) in blocks.iter().enumerate() {
+        if i > 0 {
+            out.push('\n');
+        }
+        let mut heading = String::new();
+        wrapped("", &names.join(", "), &mut heading);
+        let _ = writeln!(out, "{}", paint.text(Role::Heading, heading.trim_end()));
+        match explanation {
+            Explanation::Steps(steps) => steps_as_text(url, steps, paint, out),
+            Explanation::Rejected(reject) => reject_as_text(url, reject, paint, out),
+            Explanation::Unusable(reason) => {
+                wrapped("  ", &format!("cannot be asked: {reason}"), out);
+            }
+        }
+    }
+}
+
+fn steps_as_text(url: &[u8], steps: &[Step], paint: Paint, out: &mut String) {
+    let Some(last) = steps.last() else {
+        let _ = writeln!(out, "  {}\n  is in canonical form.", Printable(url));
+        return;
+    };
+    for Step { rule, before, after, .. } in steps {
+        let name = paint.text(Role::Heading, rule.name());
+        let source = rule.source().map_or_else(String::new, |source| format!(" ({source})"));
+        let _ = writeln!(out, "\n  {name}{source}\n  {}", rule.sentence());
+        let [removed, added] = differences(before, after);
+        marked("  - ", before, &removed, (paint, Role::Removed), out);
+        marked("  + ", after, &added, (paint, Role::Added), out);
+    }
+    let _ = writeln!(out, "\n  = {}", Printable(&last.after));
+}
+
+/// Appends a caret under the byte where the trouble starts, and what it is.
+pub(super) fn reject_as_text(url: &[u8], reject: &Reject, paint: Paint, out: &mut String) {
+    let at = reject.at.min(url.len());
+    let end = (at + 1).min(url.len());
+    let _ = writeln!(out, "\n  rejected at byte {}", reject.at);
+    marked("    ", url, std::slice::from_ref(&(at..end)), (paint, Role::Wrong), out);
+    for code in reject.in_order() {
+        let name = paint.text(Role::Heading, code.name());
+        let _ = writeln!(out, "  {name}: {}.", code.sentence());
+        if let Some(advice) = advice::advice(code) {
+            wrapped("  ", advice, out);
+        }
+    }
+}
+
+/// Appends an object for each profile.
+pub(super) fn as_json(url: &[u8], profiles: &[Made], out: &mut String) {
+    for (name, explanation) in profiles.iter().map(|made| Explanation::of(url, made)) {
+        let object = Object::default().text("profile", &name).bytes("url", url);
+        let object = match explanation {
+            Explanation::Steps(steps) => {
+                let canonical = steps.last().map_or(url, |step| &step.after);
+                object.bytes("out", canonical).list("steps", steps.iter().map(step_as_json))
+            }
+            Explanation::Rejected(reject) => rejected(object, "", &reject),
+            Explanation::Unusable(reason) => object.text("unusable", reason),
+        };
+        let _ = writeln!(out, "{}", object.end());
+    }
+}
+
+fn step_as_json(step: &Step) -> String {
+    let mut object = Object::default().text("rule", step.rule.name());
+    if let Some(source) = step.rule.source() {
+        object = object.text("source", source);
+    }
+    object.bytes("before", &step.before).bytes("after", &step.after).end()
+}
+
+/// Adds `"reject":["code",...],"at":N`, with a prefix to the names.
+pub(super) fn rejected(object: Object, prefix: &str, reject: &Reject) -> Object {
+    let codes = reject.in_order().map(|code| format!("\"{}\"", code.name()));
+    object.list(&format!("{prefix}reject"), codes).raw(&format!("{prefix}at"), reject.at)
+}

@@ -1,0 +1,117 @@
+//! The arguments that say which records and URLs to keep, and how much may be lost.
+
+use clap::Args;
+
+use crate::pipeline::{MaxRejected, Wanted};
+use crate::record::{BadFilter, Filter, Format};
+
+const FILTERS: &str = "Filters";
+
+/// What to keep.
+#[derive(Debug, Args)]
+pub struct Filters {
+    /// Keep only records with these statuses, as in 200,304 or 2xx
+    ///
+    /// For formats that have a status: access logs, w3c, elb, cloudfront, cdx, cdxj, the presets of
+    /// json, and csv, tsv and json with a part status=.
+    #[arg(long, value_name = "LIST", value_parser = status, help_heading = FILTERS,
+          help = "Keep only records with these statuses, as in 200,304 or 2xx")]
+    pub status: Vec<String>,
+
+    /// Keep only records with these methods, as in GET,HEAD
+    #[arg(long, value_name = "LIST", value_parser = method, help_heading = FILTERS)]
+    pub method: Vec<String>,
+
+    /// Keep only records of these media types, as in text/html or text/*
+    #[arg(long, value_name = "LIST", value_parser = mime, help_heading = FILTERS)]
+    pub mime: Vec<String>,
+
+    /// Keep only canonical URLs with these schemes, as in http,https
+    #[arg(long, value_name = "LIST", value_parser = schemes, help_heading = FILTERS)]
+    pub schemes: Vec<String>,
+
+    /// Keep only canonical URLs whose host is like this, as in '*.example.com'
+    #[arg(long, value_name = "GLOB", value_parser = host, help_heading = FILTERS)]
+    pub host: Vec<String>,
+
+    /// Keep only canonical URLs in which this regular expression is found
+    #[arg(long = "match", value_name = "REGEX", value_parser = pattern, help_heading = FILTERS)]
+    pub patterns: Vec<String>,
+
+    /// Stop with status 3 when more than N records, or P% of them, are rejected
+    ///
+    /// A number stops the run at the first record that is one too many; a percentage is judged at the
+    /// end. Nothing is written in either case.
+    #[arg(long, value_name = "N|P%", value_parser = max_rejected, help_heading = FILTERS,
+          help = "Stop with status 3 when more than N records, or P% of them, are rejected")]
+    pub max_rejected: Option<MaxRejected>,
+}
+
+impl Filters {
+    /// Which records to keep.
+    pub fn records(&self) -> Filter {
+        let mut filter = Filter::default();
+        // The lists were read once before, when they were checked.
+        self.status.iter().for_each(|list| drop(filter.status(list)));
+        self.method.iter().for_each(|list| drop(filter.method(list)));
+        self.mime.iter().for_each(|list| drop(filter.mime(list)));
+        filter
+    }
+
+    /// Which canonical URLs to keep.
+    pub fn urls(&self) -> Wanted {
+        let mut wanted = Wanted::default();
+        self.schemes.iter().for_each(|list| drop(wanted.schemes(list)));
+        self.host.iter().for_each(|glob| drop(wanted.host(glob)));
+        self.patterns.iter().for_each(|pattern| drop(wanted.pattern(pattern)));
+        wanted
+    }
+
+    /// The options that can do nothing to records of this format.
+    pub fn idle(&self, format: &Format) -> Vec<&'static str> {
+        self.records().lacking(format.facts()).collect()
+    }
+}
+
+fn checked<E>(list: &str, result: Result<(), E>) -> Result<String, E> {
+    result.map(|()| list.to_owned())
+}
+
+fn status(list: &str) -> Result<String, BadFilter> {
+    checked(list, Filter::default().status(list))
+}
+
+fn method(list: &str) -> Result<String, BadFilter> {
+    checked(list, Filter::default().method(list))
+}
+
+fn mime(list: &str) -> Result<String, BadFilter> {
+    checked(list, Filter::default().mime(list))
+}
+
+fn schemes(list: &str) -> Result<String, String> {
+    checked(list, Wanted::default().schemes(list))
+}
+
+fn host(glob: &str) -> Result<String, String> {
+    checked(glob, Wanted::default().host(glob))
+}
+
+fn pattern(pattern: &str) -> Result<String, String> {
+    checked(pattern, Wanted::default().pattern(pattern))
+}
+
+fn max_rejected(text: &str) -> Result<MaxRejected, &'static str> {
+    let error = "not a number of records like 100, or a percentage like 0.5%";
+    match text.strip_suffix('%') {
+        None => text.parse().map(MaxRejected::Count).map_err(|_| error),
+        Some(percent) => {
+            let percent: f64 = percent.parse().map_err(|_| error)?;
+            if (0.0..=100.0).contains(&percent) {
+                Ok(MaxRejected::Percent(percent))
+            } else {
+                Err(error)
+            }
+        }
+    }
+}

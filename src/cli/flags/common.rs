@@ -1,0 +1,427 @@
+//! The options that `dedup` and `normalize` share, and what contradicts itself among them.
+
+use super::values::{
+    backend, backends, charset, code, format, key, keys, max_url, profile, profiles, ring,
+};
+use super::{INPUT, MESSAGES, OUTPUT, RESOURCES, RULES, Stdin, usage};
+use crate::cli::archives::Archives;
+use crate::cli::filters::Filters;
+use crate::cli::policy::Policy;
+use crate::cli::progress::When;
+use crate::output::{Printable, Secrets};
+use crate::record::{Format, Kinds, Separator};
+use crate::uri::Charset;
+use crate::{Backend, Code, Key, NoSuchChoice, Normalizer, Profile, Ring};
+use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{ArgAction, ArgGroup, Args};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The options that both subcommands have.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("accounts").multiple(true))]
+pub struct Common {
+    /// Inputs; - or none: standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+
+    /// Read the names of inputs from FILE, one a line or each ended by NUL; -: standard input
+    #[arg(long, value_name = "FILE", help_heading = INPUT)]
+    pub files_from: Option<PathBuf>,
+
+    /// Where the URL is in a record
+    ///
+    /// auto: chosen by looking at each input. lines: the whole line. target: the line is the target
+    /// of an HTTP request. text: every URL in free text. clf, combined, vhost: the logs of Apache,
+    /// nginx and others. log:'FORMAT': a format string of Apache or nginx. w3c: the extended logs of
+    /// IIS and others. elb, alb, cloudfront: Amazon's logs. haproxy: its HTTP log. ws:N: the N-th
+    /// field between white space, counted from 1. csv:COL, tsv:COL: the column of this name in the
+    /// header, or of this number; without any name there is no header. json:POINTER: a JSON value a
+    /// line, and where in it the URL is, as in json:/url; json:caddy, json:cloudflare,
+    /// json:nginx-json. cdx, cdxj: the indexes of web archives. warc: the targets of a web archive's
+    /// records. wat, wat:links: the targets of the responses that a WAT file tells of, or all links in
+    /// them. arc: the URLs of an ARC file. parquet:COL, arrow:COL: the column of this name (struct.field
+    /// inside of another) or number of a Parquet file, or of an Arrow file or stream; parquet, arrow:
+    /// the one called url, or the only one that holds text.
+    ///
+    /// csv, tsv, json, parquet and arrow also take parts, as in
+    /// json:host=/request/host,target=/request/uri: scheme, host, target or path and query; beside them
+    /// status, method and mime, for the filters.
+    ///
+    /// Inputs may be compressed with gzip, zstd, bzip2 or xz, whatever their names.
+    #[arg(
+        short,
+        long,
+        value_name = "FORMAT",
+        default_value = "auto",
+        value_parser = format,
+        help_heading = INPUT,
+        help = "Where the URL is in a record: auto, lines, target, clf, combined, vhost, \
+                log:'FORMAT', w3c, elb, alb, cloudfront, haproxy, ws:N, csv:COL, tsv:COL, \
+                json:POINTER, cdx, cdxj, warc, wat, wat:links, arc, parquet:COL, arrow:COL, text"
+    )]
+    pub format: FormatChoice,
+
+    /// Records of lists end with NUL instead of a line feed: of inputs, and of what is written
+    ///
+    /// As for sort -z and xargs -0. It is for lists of URLs, --format lines, which it implies: a line
+    /// feed or a carriage return is then a byte of the URL, and the profile's to judge. The lists of
+    /// --seen end so too, and each URL, count or row of columns that is written. JSON stays lines: that
+    /// of --json, --rejects and --stats; so do saved sets. --files-from tells by itself.
+    #[arg(
+        id = "null",
+        short = '0',
+        long = "null",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(Separator::from_flag),
+        help_heading = INPUT,
+        help = "Records of lists end with NUL instead of a line feed: of inputs, and of what is \
+                written"
+    )]
+    pub separator: Separator,
+
+    /// Read the files below directories, in the order of their names
+    ///
+    /// What begins with a dot is passed over there, and links are not followed.
+    #[arg(
+        short = 'r',
+        long = "recursive",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(Directories::from_flag),
+        help_heading = INPUT,
+        help = "Read the files below directories, in the order of their names"
+    )]
+    pub directories: Directories,
+
+    /// What to take of web archives.
+    #[command(flatten)]
+    pub archives: Archives,
+
+    /// What to keep.
+    #[command(flatten)]
+    pub filters: Filters,
+
+    /// Resolve relative references against this URL; logs without hosts take theirs from it
+    #[arg(long, value_name = "URL", help_heading = INPUT)]
+    pub base: Option<OsString>,
+
+    /// Read `example.com/x` and `//example.com/x` as if they began with this scheme
+    #[arg(long, value_name = "SCHEME", help_heading = INPUT)]
+    pub assume_scheme: Option<OsString>,
+
+    /// Reject longer URLs; K, M, G are powers of 1024
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = "64K",
+        value_parser = max_url,
+        help_heading = INPUT
+    )]
+    pub max_url: usize,
+
+    /// Which URLs are the same
+    #[arg(
+        short,
+        long,
+        value_name = "NAME",
+        default_value = "crawl",
+        value_parser = PossibleValuesParser::new(profiles()).map(profile),
+        help_heading = RULES
+    )]
+    pub profile: &'static Profile,
+
+    /// What is written, and so what is unique, counted and sorted
+    #[arg(
+        long,
+        value_name = "KEY",
+        default_value = "url",
+        value_parser = PossibleValuesParser::new(keys()).map(key),
+        help_heading = OUTPUT
+    )]
+    pub key: Key,
+
+    /// Accept what these checks of the profile reject
+    ///
+    /// A list of codes between commas. servlet: fragment, decode, no-leading-slash, leading-dot-dot,
+    /// encoded-slash, dot-segment-parameter, encoded-dot-segment, empty-segment-before-dot-dot,
+    /// empty-segment-parameter, backslash, control. sanitize: encoded-unreserved,
+    /// encoded-dot-segment, encoded-slash, encoded-backslash, nul, control, double-encoding,
+    /// overlong-utf8, rare-ipv4, userinfo, well-known-port. Other profiles have no such checks.
+    #[arg(
+        long,
+        value_name = "CODE,...",
+        value_delimiter = ',',
+        value_parser = code,
+        help_heading = RULES,
+        help = "Accept what these checks of the profile reject (servlet, sanitize)"
+    )]
+    pub allow: Vec<Code>,
+
+    /// What is turned on and off beside that.
+    #[command(flatten)]
+    pub policy: Policy,
+
+    /// Decode and encode these bytes of a path, as in 'decode=2F,3A encode=21,24'
+    ///
+    /// Bytes are in hexadecimal, and either list may be left out. It can name these sixteen, each
+    /// in one list: : / [ ] @ ! $ & ' ( ) * + , ; = (the others of them stay as they are spelled).
+    /// Implies --profile ring.
+    #[arg(
+        long,
+        value_name = "LISTS",
+        value_parser = ring,
+        help_heading = RULES,
+        help = "Decode and encode these bytes of a path, as in 'decode=2F,3A encode=21,24'"
+    )]
+    pub ring: Option<Ring>,
+
+    /// Read triplets that are not UTF-8 in this charset, and write them as UTF-8
+    ///
+    /// LABEL is one of the Encoding Standard: latin1 (which is windows-1252 there), shift_jis, gbk,
+    /// koi8-r. It acts before the profile, on the octets between two delimiters: where they are UTF-8
+    /// they stay, else all of them are read in the charset. Not for string, ia and whatwg.
+    #[arg(
+        long,
+        value_name = "LABEL",
+        value_parser = charset,
+        help_heading = RULES,
+        help = "Read triplets that are not UTF-8 in this charset (latin1), and write them as UTF-8"
+    )]
+    pub transcode: Option<Charset>,
+
+    /// Write to FILE, whole or not at all, compressed if it ends in .gz or .zst, a table if in .parquet
+    /// or .arrow; -: standard output
+    ///
+    /// A table of a set has the columns that lines would have, called canonical (or as --key, --fields
+    /// and --count name them); one of normalize has record, original, canonical and reject. What a line
+    /// leaves empty is null there.
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        default_value = "-",
+        hide_default_value = true,
+        help_heading = OUTPUT,
+        help = "Write to FILE, whole or not at all, compressed if it ends in .gz or .zst, a table if \
+                in .parquet or .arrow; -: standard output"
+    )]
+    pub output: PathBuf,
+
+    /// Write each rejected record to FILE, as a JSON object a line
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub rejects: Option<PathBuf>,
+
+    /// Mask userinfo and the values of queries in --rejects and in the column original
+    #[arg(
+        long = "redact",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(secrets),
+        help_heading = OUTPUT
+    )]
+    pub secrets: Secrets,
+
+    /// Write the accounting to FILE, as JSON
+    #[arg(long, value_name = "FILE", group = "accounts", help_heading = OUTPUT)]
+    pub stats: Option<PathBuf>,
+
+    /// Write a page about the run to FILE, as HTML: the accounting, samples of what was rejected, the
+    /// rules that acted, the most frequent hosts, and the throughput
+    #[arg(long, value_name = "FILE", group = "accounts", help_heading = OUTPUT)]
+    pub report: Option<PathBuf>,
+
+    /// Go on without the inputs that are missing or damaged; the exit status is then 1
+    #[arg(
+        long = "keep-going",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(BadInput::from_flag),
+        help_heading = INPUT
+    )]
+    pub bad_input: BadInput,
+
+    /// How many threads work [default: one for each core]
+    #[arg(
+        short = 'j',
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=1024),
+        help_heading = RESOURCES
+    )]
+    threads: Option<u16>,
+
+    /// Which scanner to use
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "auto",
+        value_parser = PossibleValuesParser::new(backends()).try_map(backend),
+        help_heading = RESOURCES
+    )]
+    pub backend: Backend,
+
+    /// Neither progress nor summary on standard error
+    #[arg(
+        short = 'q',
+        long = "quiet",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(Messages::from_flag),
+        help_heading = MESSAGES
+    )]
+    pub messages: Messages,
+
+    /// When to show progress on standard error
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t = When::Auto,
+        help_heading = MESSAGES
+    )]
+    pub progress: When,
+}
+
+/// The format of the inputs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FormatChoice {
+    /// To be found out for each input.
+    Auto,
+    /// The same for all of them.
+    Named(Format),
+}
+
+/// What an input that is missing or damaged does to the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadInput {
+    /// The run fails, and nothing is written.
+    Fails,
+    /// It is named and skipped.
+    IsSkipped,
+}
+
+/// What a directory among the inputs is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Directories {
+    /// A mistake.
+    AreRefused,
+    /// The files below it.
+    AreWalked,
+}
+
+/// Whether a run says on standard error how it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Messages {
+    /// Progress, and the summary.
+    All,
+    /// Errors only.
+    Errors,
+}
+
+impl BadInput {
+    fn from_flag(keep_going: bool) -> Self {
+        if keep_going { BadInput::IsSkipped } else { BadInput::Fails }
+    }
+}
+
+impl Directories {
+    fn from_flag(recursive: bool) -> Self {
+        if recursive { Directories::AreWalked } else { Directories::AreRefused }
+    }
+}
+
+fn secrets(redact: bool) -> Secrets {
+    if redact { Secrets::Masked } else { Secrets::Shown }
+}
+
+impl Messages {
+    pub(in crate::cli) fn from_flag(quiet: bool) -> Self {
+        if quiet { Messages::Errors } else { Messages::All }
+    }
+}
+
+impl Common {
+    /// How many threads work.
+    pub fn threads(&self) -> usize {
+        match self.threads {
+            Some(threads) => threads.into(),
+            None => std::thread::available_parallelism().map_or(1, usize::from).min(1024),
+        }
+    }
+
+    /// Which records of WARC files to read.
+    pub fn kinds(&self) -> Kinds {
+        self.archives.kinds()
+    }
+
+    /// The profile with what was chosen beside it.
+    pub fn normalizer(&self) -> Result<Normalizer, NoSuchChoice> {
+        let normalizer = Normalizer::new(self.profile)
+            .with_backend(self.backend)
+            .with_allowed(self.allow.iter().copied())?;
+        let normalizer = self.policy.apply(normalizer)?;
+        let normalizer = match &self.ring {
+            Some(ring) => normalizer.with_ring(ring.clone())?,
+            None => normalizer,
+        };
+        match self.transcode {
+            Some(charset) => normalizer.with_charset(charset),
+            None => Ok(normalizer),
+        }
+    }
+
+    /// Finds what contradicts itself.
+    pub(super) fn check(&self, subcommand: &str, stdin: Stdin) -> Result<(), clap::Error> {
+        if let Err(message) = self.policy.check() {
+            return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
+        }
+        if let Err(error) = self.normalizer() {
+            return Err(usage(subcommand, ErrorKind::ArgumentConflict, error));
+        }
+        if self.files.is_empty() && self.files_from.is_none() && stdin == Stdin::Terminal {
+            return Err(usage(
+                subcommand,
+                ErrorKind::MissingRequiredArgument,
+                "no input: name a FILE, pipe something in, or give - to type it here",
+            ));
+        }
+        if let FormatChoice::Named(format) = &self.format
+            && let [option, ..] = self.filters.idle(format)[..]
+        {
+            let message = format!(
+                "{option} can do nothing with the format {}: its records have no such field",
+                Printable(format.name().as_bytes())
+            );
+            return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
+        }
+        if let (Separator::Nul, FormatChoice::Named(format)) = (self.separator, &self.format)
+            && *format != Format::Lines
+        {
+            let message = format!(
+                "-0 is for lists of URLs (--format lines), and the records of {} end as they do",
+                Printable(format.name().as_bytes())
+            );
+            return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
+        }
+        let standard = Path::new("-");
+        if self.files_from.as_deref() == Some(standard) && self.files.iter().any(|f| f == standard)
+        {
+            return Err(usage(
+                subcommand,
+                ErrorKind::ArgumentConflict,
+                "standard input cannot be both an input and the list of inputs",
+            ));
+        }
+        let more = [&self.rejects, &self.stats, &self.report].into_iter().flatten();
+        let outputs: Vec<_> = [&self.output].into_iter().chain(more).collect();
+        for (i, path) in outputs.iter().enumerate() {
+            // Devices such as /dev/null take any number.
+            if outputs[..i].contains(path) && !path.starts_with("/dev") {
+                return Err(usage(
+                    subcommand,
+                    ErrorKind::ArgumentConflict,
+                    "two of --output, --rejects, --stats and --report would write to the same place",
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,254 @@
+//! The options of `uniqurl dedup`.
+
+use super::{Common, INPUT, OUTPUT, usage};
+use crate::Key;
+use crate::cli::{checkpoint, memory};
+use crate::output::Field;
+use crate::pipeline::SplitBy;
+use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{ArgAction, Args, ValueEnum};
+use std::path::{Path, PathBuf};
+
+/// `uniqurl dedup`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  uniqurl dedup urls.txt more.txt -o unique.txt
+  uniqurl dedup --format combined --base https://example.com access.log
+  uniqurl dedup --format 'log:%v %h %l %u %t \"%r\" %>s' access.log
+  uniqurl dedup --format csv:url=link,status=code --status 2xx export.csv
+  uniqurl dedup --format json:caddy --status 2xx,304 --host '*.example.com' access.json
+  uniqurl dedup --mime 'text/*' -r indexes
+  find . -name '*.log' -print0 | uniqurl dedup --files-from - --order none
+  uniqurl dedup urls.txt.gz -o unique.txt.zst
+  uniqurl dedup --format wat:links crawl.warc.wat.gz
+  uniqurl dedup --count --min-count 2 --order sorted urls.txt
+  uniqurl dedup --memory 2G --temp-dir /var/tmp crawl-*.txt -o unique.txt
+  uniqurl dedup --checkpoint progress crawl-*.txt -o unique.txt
+  uniqurl dedup --profile aggressive --without strip-www urls.txt
+  uniqurl dedup --with sort-query,strip-tracking --drop-param 'ref*' urls.txt
+  uniqurl dedup --profile ia --key surt --order sorted urls.txt
+  uniqurl dedup --seen seen.zst --save-seen seen.zst today.txt -o new.txt
+  uniqurl dedup --split-by host:16 --split-suffix .zst urls.txt -o shards
+  uniqurl dedup --fields count,canonical,first access.log
+  uniqurl dedup --report report.html --audit urls.txt -o unique.txt
+  uniqurl dedup --profile syntax --rejects bad.jsonl --stats stats.json urls.txt
+  uniqurl dedup --profile servlet --allow encoded-slash access.log
+  uniqurl dedup --ring 'decode=2F,3A encode=21,24' paths.txt
+
+Exit status: 0 complete; 1 written, but an input was skipped (--keep-going); 2 failed or wrong
+usage, nothing written; 3 stopped by a limit, nothing written.")]
+pub struct Dedup {
+    /// The options that both subcommands have.
+    #[command(flatten)]
+    pub common: Common,
+
+    /// In which order to write the URLs
+    #[arg(long, value_enum, default_value_t = Order::First, help_heading = OUTPUT)]
+    pub order: Order,
+
+    /// Write how often each URL occurs before it: the count, a tab, the URL
+    #[arg(
+        long = "count",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(Columns::from_flag),
+        help_heading = OUTPUT
+    )]
+    pub columns: Columns,
+
+    /// Write these columns of each key instead of the key, between tabs
+    ///
+    /// canonical: the URL. scheme, host, path, query: its parts, empty where it has none. surt,
+    /// ssurt, hash: as for --key. count: how many records have the key. first: where the first of
+    /// them is, as file:record:offset. original: the URL as that record has it, with bytes outside
+    /// 0x20-0x7E and the backslash as \xHH. decoded: the decoded path of the profile servlet, likewise.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(fields()).map(field),
+        conflicts_with = "columns",
+        hide_possible_values = true,
+        help_heading = OUTPUT,
+        help = "Write these columns of each key instead of the key, between tabs: canonical, scheme, \
+                host, path, query, surt, ssurt, hash, count, first, original, decoded"
+    )]
+    pub fields: Vec<Field>,
+
+    /// Divide the URLs among N files in the directory that --output names: host:N or hash:N
+    ///
+    /// host:N keeps all URLs of a host in one file, and all without a host; hash:N divides evenly. The
+    /// files are shard-00000, shard-00001, ..., N of them, each in the order of --order. A URL is in the
+    /// same one in every run: the first 8 bytes of the SHA-256 of its host, or of all that is written as
+    /// its key, as a number with the highest byte first, modulo N. The directory must be new or empty; it
+    /// appears when all files are complete, or not at all.
+    #[arg(
+        long,
+        value_name = "host:N|hash:N",
+        value_parser = split_by,
+        help_heading = OUTPUT,
+        help = "Divide the URLs among N files (1 to 4096) in the directory that --output names, by host \
+                or evenly"
+    )]
+    pub split_by: Option<(SplitBy, u32)>,
+
+    /// What the names of these files end in, as in .txt or .zst; .gz and .zst compress
+    #[arg(long, value_name = "SUFFIX", requires = "split_by", value_parser = suffix, help_heading = OUTPUT)]
+    pub split_suffix: Option<String>,
+
+    /// Write only the URLs that occur at least N times
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        hide_default_value = true,
+        value_parser = clap::value_parser!(u64).range(1..),
+        help_heading = OUTPUT
+    )]
+    pub min_count: u64,
+
+    /// Write at most N URLs
+    #[arg(long, value_name = "N", help_heading = OUTPUT)]
+    pub limit: Option<u64>,
+
+    /// Write only URLs that are not in FILE: a set that --save-seen kept, or any list of URLs
+    ///
+    /// May be given several times. A saved set must have been made under the same profile, switches,
+    /// lists and key. Any other file is a list of URLs, one a line, and is brought into canonical form
+    /// first; a list that begins with a count and a tab is read as --count writes it. FILE may be
+    /// compressed, an empty one is an empty set, and - is standard input. A record whose URL is in FILE
+    /// is counted as seen, however often it comes.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "audit",
+        help_heading = INPUT,
+        help = "Write only URLs that are not in FILE: a set that --save-seen kept, or any list of \
+                URLs; may be given several times"
+    )]
+    pub seen: Vec<PathBuf>,
+
+    /// Keep all keys of --seen and of this run in FILE, for the --seen of a later run
+    ///
+    /// FILE is written whole or not at all, after all other outputs, and compressed if it ends in .gz or
+    /// .zst. It may be one of --seen. It holds a line about profile, switches, lists and key, and then
+    /// the keys, sorted by their bytes. Not with --limit and --min-count, which leave URLs out that a
+    /// later run should write.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["limit", "min_count"],
+        help_heading = OUTPUT,
+        help = "Keep all keys of --seen and of this run in FILE, for the --seen of a later run"
+    )]
+    pub save_seen: Option<PathBuf>,
+
+    /// Add to --stats and --report how many different URLs each rule made one; keeps them all in
+    /// memory
+    #[arg(
+        long,
+        action = ArgAction::SetTrue,
+        requires = "accounts",
+        help_heading = OUTPUT
+    )]
+    pub audit: bool,
+    /// How much it may hold.
+    #[command(flatten)]
+    pub memory: memory::Options,
+    /// Where it leaves what it has done.
+    #[command(flatten)]
+    pub checkpoint: checkpoint::Checkpoints,
+}
+
+impl Dedup {
+    /// Finds what contradicts itself.
+    pub(super) fn check(&self) -> Result<(), clap::Error> {
+        let wrong = |message| Err(usage("dedup", ErrorKind::ArgumentConflict, message));
+        let common = &self.common;
+        let standard = Path::new("-");
+        let of_standard = self.seen.iter().filter(|file| *file == standard).count();
+        let is_input = common.files.iter().any(|file| file == standard)
+            || common
+                .files_from
+                .as_deref()
+                .map_or(common.files.is_empty(), |list| list == standard);
+        if of_standard > 1 || (of_standard == 1 && is_input) {
+            return wrong("standard input cannot be both --seen and another input");
+        }
+        if let Some((by, _)) = self.split_by {
+            if common.output == standard {
+                return wrong("--split-by writes a directory, which -o has to name");
+            }
+            if by == SplitBy::Host && common.key == Key::Hash {
+                return wrong(
+                    "--split-by host:N cannot tell the host of a --key hash; hash:N can do",
+                );
+            }
+        }
+        let more = [&common.rejects, &common.stats, &common.report].into_iter().flatten();
+        if let Some(saved) = &self.save_seen
+            && [&common.output].into_iter().chain(more).any(|other| other == saved)
+            && !saved.starts_with("/dev")
+        {
+            return wrong("--save-seen and another output would write to the same place");
+        }
+        Ok(())
+    }
+}
+
+/// In which order a set is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    /// By first occurrence, whatever the number of threads
+    First,
+    /// By their bytes
+    Sorted,
+    /// Whatever is fastest
+    None,
+}
+
+/// What a line of a set holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Columns {
+    /// The URL.
+    Url,
+    /// How often it occurs, a tab, the URL.
+    CountAndUrl,
+}
+
+impl Columns {
+    fn from_flag(count: bool) -> Self {
+        if count { Columns::CountAndUrl } else { Columns::Url }
+    }
+}
+
+/// More files than most systems let a process have open.
+const MOST_SHARDS: u32 = 4096;
+
+fn split_by(text: &str) -> Result<(SplitBy, u32), String> {
+    let (by, shards) = text.split_once(':').unwrap_or((text, ""));
+    let by = match by {
+        "host" => SplitBy::Host,
+        "hash" => SplitBy::Hash,
+        _ => return Err("neither host:N nor hash:N".into()),
+    };
+    match shards.parse() {
+        Ok(shards) if (1..=MOST_SHARDS).contains(&shards) && !text.contains('+') => {
+            Ok((by, shards))
+        }
+        _ => Err(format!("N is a number from 1 to {MOST_SHARDS}")),
+    }
+}
+
+fn suffix(text: &str) -> Result<String, &'static str> {
+    if text.contains(['/', '\0']) { Err("a name has no slash in it") } else { Ok(text.to_owned()) }
+}
+
+fn fields() -> Vec<&'static str> {
+    Field::ALL.iter().map(|field| field.name()).collect()
+}
+
+fn field(name: String) -> Field {
+    Field::named(&name).expect("only names of columns are accepted")
+}

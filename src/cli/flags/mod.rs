@@ -1,0 +1,248 @@
+//! The arguments: what may be given, what it means, and what `--help` says about it.
+//!
+//! In: the command line. Out: a [`Cli`] that holds no contradiction, or the end of the process with a
+//! usage error, which is exit status 2.
+
+mod common;
+mod dedup;
+mod normalize;
+mod values;
+
+pub use common::{BadInput, Common, Directories, FormatChoice, Messages};
+pub use dedup::{Columns, Dedup, Order};
+pub use normalize::{Form, Normalize};
+pub(super) use values::{backend, charset, code, profile, profiles, ring, size};
+
+use super::bench::flags::Bench;
+use super::compare::{self, Compare};
+use super::explain::Explain;
+use super::run::printable;
+use super::set::flags::Set;
+use super::tables;
+use crate::Profile;
+use crate::record::Separator;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+
+pub(super) const INPUT: &str = "Input";
+pub(super) const RULES: &str = "Rules";
+pub(super) const OUTPUT: &str = "Output";
+pub(super) const RESOURCES: &str = "Resources";
+const MESSAGES: &str = "Messages";
+
+/// Normalizes and deduplicates URLs, exactly by the standards and fast.
+#[derive(Debug, Parser)]
+#[command(
+    name = "uniqurl",
+    version,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    after_help = "\
+Examples:
+  uniqurl dedup urls.txt -o unique.txt         one canonical URL a line, first seen first
+  uniqurl dedup --base https://example.com access.log
+                                               the pages a web server was asked for
+  cat *.txt | uniqurl dedup --order sorted --count
+                                               how often each URL occurs
+  uniqurl normalize --json urls.txt            what becomes of each line, and why
+  uniqurl set diff today.txt yesterday.txt     what is new in a sorted set
+  uniqurl explain 'HTTP://Example.com:80/%7Ea' each rule that acts on a URL
+  uniqurl bench                                how fast this machine is
+
+`uniqurl dedup --help` tells all options."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write the set of canonical URLs, each once.
+    Dedup(Dedup),
+    /// Write the canonical URL of each record, in order.
+    Normalize(Normalize),
+    /// Show what each rule does to a URL, or why it is rejected.
+    Explain(Explain),
+    /// Tell at which rung two URLs are the same, or which URLs two profiles read differently.
+    #[command(
+        mut_arg("files", |arg| arg.help("Two URLs; with --profiles, inputs")),
+        mut_arg("profile", |arg| arg.hide(true)),
+        mut_arg("key", |arg| arg.hide(true)),
+        mut_arg("null", |arg| arg.hide(true)),
+        mut_arg("rejects", |arg| arg.hide(true)),
+        mut_arg("stats", |arg| arg.hide(true))
+    )]
+    Compare(Box<Compare>),
+    /// List the profiles, or write one as a profile file.
+    #[command(after_help = "\
+Examples:
+  uniqurl profiles
+  uniqurl profiles crawl > shop.toml           a file to change
+  uniqurl dedup --profile-file shop.toml urls.txt")]
+    Profiles {
+        /// The profile to write, as a file that --profile-file takes
+        #[arg(
+            value_name = "NAME",
+            value_parser = PossibleValuesParser::new(profiles()).map(profile),
+            hide_possible_values = true
+        )]
+        name: Option<&'static Profile>,
+    },
+    /// Join, intersect or subtract sorted sets, streaming.
+    Set(Set),
+    /// Measure how fast this machine is, beside its own limits.
+    Bench(Box<Bench>),
+    /// Write the completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Write the man page.
+    Man {
+        /// The subcommand whose page it is; without it, the page of uniqurl itself.
+        command: Option<Page>,
+    },
+}
+
+/// Subcommands that have a man page of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Page {
+    /// `uniqurl-dedup(1)`
+    Dedup,
+    /// `uniqurl-normalize(1)`
+    Normalize,
+    /// `uniqurl-explain(1)`
+    Explain,
+    /// `uniqurl-compare(1)`
+    Compare,
+    /// `uniqurl-profiles(1)`
+    Profiles,
+    /// `uniqurl-set(1)`
+    Set,
+    /// `uniqurl-bench(1)`
+    Bench,
+}
+
+impl Page {
+    /// The subcommand.
+    pub fn name(self) -> &'static str {
+        match self {
+            Page::Dedup => "dedup",
+            Page::Normalize => "normalize",
+            Page::Explain => "explain",
+            Page::Compare => "compare",
+            Page::Profiles => "profiles",
+            Page::Set => "set",
+            Page::Bench => "bench",
+        }
+    }
+}
+
+impl Cli {
+    /// Reads the arguments of this process. `scanner` is what `--version` names. Ends the process
+    /// where there is nothing to run: after `--help`, `--version`, or a usage error.
+    pub fn parse_or_exit(scanner: &str) -> Self {
+        let stdin = if io::stdin().is_terminal() { Stdin::Terminal } else { Stdin::Other };
+        Self::try_parse(std::env::args_os(), scanner, stdin).unwrap_or_else(|error| exit(&error))
+    }
+
+    fn try_parse(
+        arguments: impl IntoIterator<Item = OsString>,
+        scanner: &str,
+        stdin: Stdin,
+    ) -> Result<Self, clap::Error> {
+        let version = format!("{} (scanner {scanner})", env!("CARGO_PKG_VERSION"));
+        let matches = Cli::command().version(version).try_get_matches_from(arguments)?;
+        let mut cli = Cli::from_arg_matches(&matches)?;
+        if let Command::Dedup(dedup) = &cli.command {
+            dedup.check()?;
+        }
+        let mut no_table;
+        let (common, name) = match &mut cli.command {
+            Command::Dedup(Dedup { common, split_by, .. }) => {
+                no_table = split_by.is_some().then_some("--split-by writes a directory");
+                (common, "dedup")
+            }
+            Command::Normalize(Normalize { common, form }) => {
+                no_table = (*form == Form::Json).then_some("--json writes JSON, and no table");
+                (common, "normalize")
+            }
+            Command::Compare(compare) => {
+                compare.compared()?;
+                no_table = Some("compare writes no table");
+                (&mut compare.common, "compare")
+            }
+            Command::Set(set) => return set.check().map(|()| cli),
+            Command::Bench(bench) => return bench.check().map(|()| cli),
+            Command::Explain(_)
+            | Command::Profiles { .. }
+            | Command::Completions { .. }
+            | Command::Man { .. } => {
+                return Ok(cli);
+            }
+        };
+        let of_subcommand = matches.subcommand_matches(name);
+        let source = |id| of_subcommand.and_then(|matches| matches.value_source(id));
+        if name == "compare"
+            && let Some(foreign) =
+                compare::FOREIGN.into_iter().find(|id| source(id) == Some(ValueSource::CommandLine))
+        {
+            let message = format!("--{} is not for compare", foreign.replace('_', "-"));
+            return Err(usage(name, ErrorKind::ArgumentConflict, message));
+        }
+        let named = source("profile");
+        if common.ring.is_some() && named == Some(ValueSource::DefaultValue) {
+            common.profile = &Profile::RING;
+        }
+        if common.separator == Separator::Nul {
+            no_table = Some("-0 ends records with NUL, and those of a table have no end");
+        }
+        tables::check(&common.output, no_table)
+            .map_err(|message| usage(name, ErrorKind::ArgumentConflict, message))?;
+        common.check(name, stdin)?;
+        Ok(cli)
+    }
+}
+
+/// What standard input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stdin {
+    Terminal,
+    Other,
+}
+
+/// A usage error of a subcommand that only shows once the arguments are put to use: a base that is
+/// no URL, say. `message` must be printable.
+pub fn usage(subcommand: &str, kind: ErrorKind, message: impl std::fmt::Display) -> clap::Error {
+    let mut command = Cli::command();
+    command.build();
+    let found = command.find_subcommand_mut(subcommand);
+    found.expect("only existing subcommands are checked").error(kind, message)
+}
+
+/// Prints a usage error, or the help or version that was asked for, and ends the process.
+pub fn exit(error: &clap::Error) -> ! {
+    // A usage error quotes arguments, which may be file names that strangers chose.
+    let shown = match error.use_stderr() {
+        true => io::stderr().write_all(printable_lines(&error.render().to_string()).as_bytes()),
+        false => error.print(),
+    };
+    // Nobody is left to tell that it could not be shown.
+    let _ = shown;
+    std::process::exit(error.exit_code())
+}
+
+fn printable_lines(text: &str) -> String {
+    text.lines().map(|line| printable(line) + "\n").collect()
+}
+
+#[cfg(test)]
+mod tests;

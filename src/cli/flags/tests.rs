@@ -1,0 +1,225 @@
+use super::values::max_url;
+use super::*;
+use crate::cli::progress::When;
+use crate::output::Field;
+use crate::record::Format;
+use crate::{Backend, Key};
+use std::path::Path;
+
+fn parse(line: &str) -> Result<Cli, clap::Error> {
+    let arguments = std::iter::once("uniqurl").chain(line.split_whitespace());
+    Cli::try_parse(arguments.map(OsString::from), "avx2", Stdin::Other)
+}
+
+fn dedup(line: &str) -> Dedup {
+    match parse(&format!("dedup {line}")).expect("valid").command {
+        Command::Dedup(dedup) => dedup,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn error(line: &str) -> String {
+    let error = parse(line).expect_err(line);
+    assert_eq!(error.exit_code(), 2, "{line}");
+    error.render().to_string()
+}
+
+#[test]
+fn the_definitions_are_consistent() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn defaults_are_as_documented() {
+    let Dedup { common, order, columns, fields, min_count, limit, audit, memory, .. } = dedup("");
+    let Dedup { seen, save_seen, split_by, split_suffix, checkpoint, .. } = dedup("");
+    assert_eq!((split_by, split_suffix), (None, None));
+    assert_eq!((seen, save_seen), (vec![], None));
+    assert_eq!((checkpoint.checkpoint, checkpoint.checkpoint_every), (None, 30));
+    assert_eq!((memory.memory, memory.temp_dir), (None, None));
+    assert!(!audit);
+    assert_eq!((common.key, fields), (Key::Url, vec![]));
+    assert_eq!((order, columns, min_count, limit), (Order::First, Columns::Url, 1, None));
+    assert_eq!((common.profile, common.backend), (&Profile::CRAWL, Backend::best()));
+    assert_eq!((&common.format, common.max_url), (&FormatChoice::Auto, 65_536));
+    assert_eq!((common.output.as_path(), common.progress), (Path::new("-"), When::Auto));
+    assert_eq!((common.bad_input, common.messages), (BadInput::Fails, Messages::All));
+    assert!((1..=1024).contains(&common.threads()));
+}
+
+#[test]
+fn every_option_is_read() {
+    let all = dedup(
+        "a - --files-from list -p syntax@1 -f ws:3 --base http://h/ --assume-scheme https -j 3 \
+         --max-url 1m --backend scalar --keep-going --rejects r --stats s -q --progress never \
+         -o out --order sorted --count --min-count 2 --limit 5 --memory 3G --temp-dir t",
+    );
+    assert_eq!(all.memory.memory, Some(3 << 30));
+    assert_eq!(all.memory.temp_dir.as_deref(), Some(Path::new("t")));
+    let common = all.common;
+    assert_eq!(common.files, [Path::new("a"), Path::new("-")]);
+    assert_eq!((common.profile, common.backend), (&Profile::SYNTAX, Backend::Scalar));
+    assert_eq!((common.threads(), common.max_url), (3, 1 << 20));
+    assert_eq!(common.format, FormatChoice::Named(Format::parse("ws:3").expect("valid")));
+    assert_eq!((common.bad_input, common.messages), (BadInput::IsSkipped, Messages::Errors));
+    assert_eq!((common.progress, all.order), (When::Never, Order::Sorted));
+    assert_eq!((all.columns, all.min_count, all.limit), (Columns::CountAndUrl, 2, Some(5)));
+    let keyed = dedup("--key surt --fields count,first --fields host");
+    assert_eq!(keyed.common.key, Key::Surt);
+    assert_eq!(keyed.fields, [Field::Count, Field::First, Field::Host]);
+    let normalize = parse("normalize --json").expect("valid").command;
+    assert!(matches!(normalize, Command::Normalize(Normalize { form: Form::Json, .. })));
+}
+
+#[test]
+fn choices_are_those_of_the_profile() {
+    let common = dedup("-p servlet --allow encoded-slash,control --with keep-empty-segments");
+    let normalizer = common.common.normalizer().expect("valid");
+    let expected = "servlet@1 allow=encoded-slash,control with=keep-empty-segments";
+    assert_eq!(normalizer.description(), expected);
+    for line in [
+        "dedup --allow control",
+        "dedup -p servlet --allow userinfo",
+        "dedup -p sanitize --allow backslash",
+        "dedup -p sanitize --with keep-empty-segments",
+        "dedup -p servlet --with squeeze-slashes",
+        "dedup -p servlet --allow byte",
+        "dedup -p servlet --allow ",
+        "dedup -p crawl --ring decode=2F",
+        "dedup -p mediawiki --ring decode=2F",
+    ] {
+        error(line);
+    }
+    assert!(error("dedup -p mediawiki --allow control").contains("makes no check control"));
+    assert!(error("dedup -p servlet --allow nul").contains("leading-dot-dot"));
+}
+
+#[test]
+fn a_ring_is_a_profile_of_its_own() {
+    for line in ["--ring decode=2F", "--ring decode=2F -p ring", "-p ring@1 --ring encode="] {
+        assert_eq!(dedup(line).common.profile, &Profile::RING);
+    }
+    assert_eq!(dedup("").common.profile, &Profile::CRAWL);
+    assert!(error("dedup --ring decode=2F,2f,41").contains("byte 41 (A)"));
+    let overlap = ["uniqurl", "dedup", "--ring", "decode=2F encode=2F"].map(OsString::from);
+    let error = Cli::try_parse(overlap, "avx2", Stdin::Other).expect_err("an overlap");
+    assert!(error.to_string().contains("byte 2F (/)"), "{error}");
+}
+
+#[test]
+fn sizes_are_powers_of_1024() {
+    for (text, bytes) in
+        [("0", 0), ("7", 7), ("1K", 1024), ("64k", 65_536), ("3M", 3 << 20), ("2G", 2 << 30)]
+    {
+        assert_eq!(size(text), Ok(bytes), "{text}");
+    }
+    for text in ["", "K", "1T", "1KB", "1.5K", "-1", "+1", " 1", "1 K", "\u{e9}", "0x10"] {
+        assert!(size(text).expect_err(text).contains("not a number"), "{text}");
+    }
+    for text in ["18446744073709551616", "18446744073709551615K", "99999999999G"] {
+        assert_eq!(size(text), Err("too large".into()), "{text}");
+    }
+    assert_eq!(size("18446744073709551615"), Ok(u64::MAX));
+    assert_eq!((max_url("1"), max_url("64M")), (Ok(1), Ok(64 << 20)));
+    assert!(max_url("0").is_err() && max_url("67108865").is_err());
+}
+
+#[test]
+fn wrong_usage_is_told_with_status_2() {
+    for line in [
+        "",
+        "frobnicate",
+        "dedup --frobnicate",
+        "dedup -p nothing",
+        "dedup -p crawl@2",
+        "dedup -j 0",
+        "dedup -j 1025",
+        "dedup --max-url 65M",
+        "dedup -f csv",
+        "dedup -f lines --status 200",
+        "dedup -f csv:url --mime text/html",
+        "dedup -f combined --mime text/html",
+        "dedup --status 20x",
+        "dedup --match (",
+        "dedup --host [",
+        "dedup --schemes http:",
+        "dedup --max-rejected 101%",
+        "dedup --max-rejected x",
+        "dedup -f ws:0",
+        "dedup -f log:",
+        "dedup --min-count 0",
+        "dedup --memory 0",
+        "dedup --memory 1023K",
+        "normalize --memory 1G",
+        "dedup --order last",
+        "dedup --json",
+        "dedup --key sha",
+        "dedup --fields",
+        "dedup --fields url",
+        "dedup --fields host,",
+        "dedup --fields host --count",
+        "normalize --fields host",
+        "normalize --order first",
+        "normalize --count",
+        "completions cmd",
+    ] {
+        error(line);
+    }
+    assert!(error("dedup - --files-from -").contains("standard input"));
+    assert!(error("dedup --rejects -").contains("same place"));
+    assert!(error("normalize -o x --stats x").contains("same place"));
+    assert!(dedup("-o x --stats /dev/null --rejects /dev/null").common.stats.is_some());
+}
+
+#[test]
+fn a_scanner_the_cpu_lacks_is_wrong_usage_that_lists_the_others() {
+    for backend in Backend::ALL.iter().filter(|backend| !backend.is_available()) {
+        assert!(error(&format!("dedup --backend {}", backend.name())).contains("it has scalar"));
+    }
+    for backend in Backend::available() {
+        assert_eq!(dedup(&format!("--backend {}", backend.name())).common.backend, backend);
+    }
+}
+
+#[test]
+fn a_terminal_is_not_waited_for_unasked() {
+    let parse = |line: &str| {
+        let arguments = line.split_whitespace().map(OsString::from);
+        Cli::try_parse(arguments, "avx2", Stdin::Terminal)
+    };
+    let error = parse("uniqurl dedup").expect_err("no input");
+    assert_eq!(error.exit_code(), 2);
+    assert!(error.to_string().contains("name a FILE"), "{error}");
+    for line in ["uniqurl dedup -", "uniqurl dedup a", "uniqurl dedup --files-from l"] {
+        assert!(parse(line).is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn the_version_names_the_scanner() {
+    let shown = parse("--version").expect_err("shown instead");
+    assert_eq!(shown.exit_code(), 0);
+    let expected = format!("uniqurl {} (scanner avx2)\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(shown.to_string(), expected);
+}
+
+#[test]
+fn help_has_headings_examples_and_profiles() {
+    let help = |line| parse(line).expect_err("shown instead").to_string();
+    assert!(help("--help").contains("Examples:"));
+    let dedup = help("dedup --help");
+    for part in [INPUT, RULES, OUTPUT, RESOURCES, MESSAGES, "Examples", "Exit status"] {
+        assert!(dedup.contains(&format!("{part}:")), "{part} is missing");
+    }
+    for profile in Profile::ALL {
+        assert!(dedup.contains(&format!("- {}:", profile.name())), "{}", profile.name());
+    }
+}
+
+#[test]
+fn hostile_arguments_are_quoted_printably() {
+    let message = error("dedup --\x07\u{e9}");
+    let shown = printable_lines(&message);
+    assert!(shown.contains("\\xC3\\xA9"), "{shown}");
+    assert!(shown.bytes().all(|b| b == b'\n' || (0x20..=0x7E).contains(&b)));
+}

@@ -1,0 +1,102 @@
+//! What is written after an option, read: sizes, and names of what there is.
+
+use super::FormatChoice;
+use crate::record::{Format, FormatError};
+use crate::uri::Charset;
+use crate::{Backend, Code, Codes, Key, Profile, Ring, RingError};
+use clap::builder::PossibleValue;
+
+pub(in crate::cli) fn profiles() -> Vec<PossibleValue> {
+    let value = |profile: &&'static Profile| {
+        PossibleValue::new(profile.name()).help(profile.summary()).alias(format!(
+            "{}@{}",
+            profile.name(),
+            profile.version()
+        ))
+    };
+    Profile::ALL.iter().map(value).collect()
+}
+
+pub(in crate::cli) fn profile(name: String) -> &'static Profile {
+    Profile::named(&name).expect("only names of profiles are accepted")
+}
+
+pub(super) fn keys() -> Vec<PossibleValue> {
+    Key::ALL.iter().map(|key| PossibleValue::new(key.name()).help(key.summary())).collect()
+}
+
+pub(super) fn key(name: String) -> Key {
+    Key::named(&name).expect("only names of keys are accepted")
+}
+
+pub(in crate::cli) fn code(name: &str) -> Result<Code, String> {
+    let checks = Profile::ALL.iter().map(|profile| profile.checks());
+    let checks = checks.fold(Codes::NONE, Codes::or);
+    Code::named(name).filter(|code| checks.contains(*code)).ok_or_else(|| {
+        let names: Vec<_> = checks.iter().map(Code::name).collect();
+        format!("no check has this code; those that are: {}", names.join(", "))
+    })
+}
+
+pub(in crate::cli) fn ring(lists: &str) -> Result<Ring, RingError> {
+    Ring::parse(lists)
+}
+
+pub(in crate::cli) fn charset(label: &str) -> Result<Charset, String> {
+    Charset::for_label(label.as_bytes()).ok_or_else(|| {
+        "no charset of the Encoding Standard that agrees with ASCII, like latin1 or shift_jis"
+            .into()
+    })
+}
+
+pub(super) fn format(name: &str) -> Result<FormatChoice, FormatError> {
+    match name {
+        "auto" => Ok(FormatChoice::Auto),
+        _ => Format::parse(name).map(FormatChoice::Named),
+    }
+}
+
+pub(super) fn backends() -> Vec<&'static str> {
+    std::iter::once("auto").chain(Backend::ALL.iter().map(|backend| backend.name())).collect()
+}
+
+pub(in crate::cli) fn backend(name: String) -> Result<Backend, String> {
+    match Backend::named(&name) {
+        None => Ok(Backend::best()),
+        Some(backend) if backend.is_available() => Ok(backend),
+        Some(_) => {
+            let names: Vec<_> = Backend::available().iter().map(|backend| backend.name()).collect();
+            Err(format!("this CPU lacks it; it has {}", names.join(", ")))
+        }
+    }
+}
+
+/// Longest URL that `--max-url` may allow.
+const MAX_URL_LIMIT: u64 = 64 << 20;
+
+pub(super) fn max_url(text: &str) -> Result<usize, String> {
+    match size(text)? {
+        0 => Err("no URL is that short".into()),
+        bytes if bytes > MAX_URL_LIMIT => Err("more than 64M".into()),
+        bytes => usize::try_from(bytes).map_err(|_| "more than this machine can hold".into()),
+    }
+}
+
+/// A number of bytes: digits, and K, M or G for powers of 1024.
+pub(in crate::cli) fn size(text: &str) -> Result<u64, String> {
+    let unit = |letter: char| match letter.to_ascii_uppercase() {
+        'K' => Some(1u64 << 10),
+        'M' => Some(1 << 20),
+        'G' => Some(1 << 30),
+        _ => None,
+    };
+    let (digits, unit) = match text.chars().last().and_then(unit) {
+        Some(unit) => (&text[..text.len() - 1], unit),
+        None => (text, 1),
+    };
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err("not a number of bytes, like 65536, 64K or 1M".into());
+    }
+    let number: Option<u64> = digits.parse().ok();
+    number.and_then(|number| number.checked_mul(unit)).ok_or_else(|| "too large".into())
+}

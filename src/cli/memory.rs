@@ -1,0 +1,125 @@
+//! The options about memory, and what holds where they are not given.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::available::available;
+use super::flags;
+use super::say;
+use crate::output::Printable;
+use crate::pipeline::{CHUNK_SIZE, Memory, Spilling};
+
+/// Least memory that may be asked for.
+const MIN: u64 = 1 << 20;
+
+/// Smallest chunk, however little memory there is.
+const MIN_CHUNK: usize = 16 << 10;
+
+/// As many chunks as all threads together work on, times what a chunk takes besides its bytes, are to
+/// fit into a fourth of the memory.
+const CHUNKS_IN_MEMORY: usize = 128;
+
+/// How much a set may hold, and where the rest goes.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Hold no more than this in memory, and the rest in a temporary file; K, M, G are powers of 1024
+    /// [default: three quarters of what is free]
+    ///
+    /// The output is the same to the byte. What is free is what the system, and the control group
+    /// that this process is in, could give when the run starts.
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = memory,
+        help_heading = flags::RESOURCES,
+        help = "Hold no more than this in memory, and the rest in a temporary file; K, M, G are \
+                powers of 1024 [default: three quarters of what is free]"
+    )]
+    pub memory: Option<u64>,
+
+    /// Where that file is, without a name [default: $TMPDIR, or /tmp]
+    #[arg(long, value_name = "DIR", help_heading = flags::RESOURCES)]
+    pub temp_dir: Option<PathBuf>,
+}
+
+impl Options {
+    /// The memory of a run; none where nothing was asked for and it is not known what is free.
+    pub fn memory(&self, tell: fn(&Spilling<'_>)) -> Option<Memory> {
+        let budget = self.memory.or_else(|| Some((available()? / 4 * 3).max(MIN)))?;
+        let directory = self.temp_dir.clone().unwrap_or_else(|| {
+            let named = std::env::var_os("TMPDIR").filter(|named| !named.is_empty());
+            named.as_deref().unwrap_or(OsStr::new("/tmp")).into()
+        });
+        Some(Memory { budget, directory, tell })
+    }
+}
+
+/// Bytes of a chunk.
+pub fn chunk_size(memory: Option<&Memory>, threads: usize) -> usize {
+    let budget = memory.map_or(u64::MAX, |memory| memory.budget);
+    let budget = usize::try_from(budget).unwrap_or(usize::MAX);
+    (budget / threads / CHUNKS_IN_MEMORY).clamp(MIN_CHUNK, CHUNK_SIZE)
+}
+
+/// Warns, as early as that can be known, of a disk that will be full.
+pub fn warn(spilling: &Spilling<'_>) {
+    if let (Some(needed), Some(free)) = (spilling.needed, spilling.free)
+        && needed > free
+    {
+        say(format_args!(
+            "warning: {}: spilling may take {needed} bytes, and {free} are free; --temp-dir names \
+             another directory",
+            Printable::path(spilling.directory)
+        ));
+    }
+}
+
+/// Says that a run spilled.
+pub fn tell(memory: &Memory, spilled: u64) {
+    say(format_args!(
+        "{}: spilled {spilled} bytes, since not all URLs fit into {} bytes of memory (--memory)",
+        Printable::path(&memory.directory),
+        memory.budget
+    ));
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    match flags::size(text)? {
+        bytes if bytes < MIN => Err("less than 1M".into()),
+        bytes => Ok(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn sizes_start_at_one_mebibyte() {
+        assert_eq!((memory("1M"), memory("3g")), (Ok(1 << 20), Ok(3 << 30)));
+        for bad in ["", "0", "1023K", "1T", "x"] {
+            assert!(memory(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_holds() {
+        let temp_dir = Some(PathBuf::from("/a/b"));
+        let memory = Options { memory: Some(5 << 20), temp_dir }.memory(|_| {}).expect("known");
+        assert_eq!((memory.budget, memory.directory.as_path()), (5 << 20, Path::new("/a/b")));
+    }
+
+    #[test]
+    fn little_memory_makes_small_chunks_and_much_makes_none_larger() {
+        let chunk = |budget, threads| {
+            let memory = Memory { budget, directory: PathBuf::new(), tell: |_| {} };
+            chunk_size(Some(&memory), threads)
+        };
+        assert_eq!((chunk(1 << 20, 2), chunk(16 << 20, 2)), (MIN_CHUNK, 64 << 10));
+        assert_eq!((chunk(1 << 30, 2), chunk_size(None, 2)), (CHUNK_SIZE, CHUNK_SIZE));
+        assert_eq!(chunk(1 << 30, 64), 128 << 10);
+    }
+}

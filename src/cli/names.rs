@@ -1,0 +1,70 @@
+//! The names of the inputs, from the command line and from `--files-from`.
+
+use crate::input::{stdin, unpacked};
+use crate::output::Printable;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The names in a list: `-` reads it from standard input. A list that holds a NUL has one after each
+/// name, as `find -print0` writes it; any other has one name a line. Empty names are passed over. The list may be compressed, like an input.
+pub fn from_list(list: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut text = Vec::new();
+    let opened = if list == Path::new("-") { stdin() } else { fs::File::open(list) };
+    let read = opened.and_then(unpacked).and_then(|mut list| list.read_to_end(&mut text));
+    read.map_err(|error| {
+        io::Error::new(error.kind(), format!("{}: {error}", Printable::path(list)))
+    })?;
+    Ok(split(&text))
+}
+
+fn split(list: &[u8]) -> Vec<PathBuf> {
+    if list.contains(&0) {
+        list.split(|&b| b == 0).filter_map(path).collect()
+    } else {
+        let lines = list.split(|&b| b == b'\n');
+        lines.filter_map(|line| path(line.strip_suffix(b"\r").unwrap_or(line))).collect()
+    }
+}
+
+#[cfg(unix)]
+fn path(name: &[u8]) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    (!name.is_empty()).then(|| PathBuf::from(std::ffi::OsStr::from_bytes(name)))
+}
+
+/// Elsewhere a name is text.
+#[cfg(not(unix))]
+fn path(name: &[u8]) -> Option<PathBuf> {
+    (!name.is_empty()).then(|| PathBuf::from(String::from_utf8_lossy(name).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(list: &[u8]) -> Vec<String> {
+        split(list).iter().map(|path| path.to_str().expect("ASCII").to_owned()).collect()
+    }
+
+    #[test]
+    fn lines_and_nul_are_told_apart() {
+        assert_eq!(names(b"a\nb c\r\n\n d\n-"), ["a", "b c", " d", "-"]);
+        assert_eq!(names(b"a\nb\0c\r\0\0"), ["a\nb", "c\r"]);
+        assert_eq!(names(b"one\0"), ["one"]);
+        assert!(names(b"").is_empty() && names(b"\n\n").is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_name_need_not_be_text() {
+        assert_eq!(split(b"caf\xE9\n")[0].as_os_str().as_encoded_bytes(), b"caf\xE9");
+    }
+
+    #[test]
+    fn a_list_that_is_not_there_is_named() {
+        let error = from_list(Path::new("no\x1bsuch")).expect_err("missing");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(error.to_string().starts_with("no\\x1Bsuch: "), "{error}");
+    }
+}

@@ -1,0 +1,157 @@
+//! The arguments that turn a profile: switches, and lists of query parameters.
+
+use std::fmt::Display;
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use super::flags::RULES;
+use crate::output::Printable;
+use crate::uri::Charset;
+use crate::{NoSuchChoice, Normalizer, Redirects, Switch};
+
+/// What is chosen beside a profile.
+#[derive(Debug, Args, Default)]
+pub struct Policy {
+    /// Turn on a switch of the profile
+    ///
+    /// scheme, crawl and aggressive have: sort-query, strip-tracking (utm_*, fbclid, gclid and the
+    /// rest of the list that ships with uniqurl), strip-session (jsessionid, phpsessid,
+    /// aspsessionid*, sid with 32 hex digits, segments like (S(id))), strip-www, fold-scheme (https
+    /// to http), strip-trailing-slash, strip-index (index.html and kin), squeeze-slashes,
+    /// squeeze-query (an empty query, && and =), drop-query, lower-path, keep-fragment,
+    /// keep-userinfo. Under scheme the last two are on, under crawl all are off, and under aggressive
+    /// all but the last four and fold-scheme are on. servlet has: keep-empty-segments. A list
+    /// between commas, or several times.
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(switches()).map(switch),
+        hide_possible_values = true,
+        help_heading = RULES,
+        help = "Turn on a switch of the profile: sort-query, strip-tracking, ... (see --help)"
+    )]
+    pub with: Vec<Switch>,
+
+    /// Turn off a switch of the profile: a name that --with takes
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(switches()).map(switch),
+        hide_possible_values = true,
+        help_heading = RULES
+    )]
+    pub without: Vec<Switch>,
+
+    /// Drop the query parameters whose name fits GLOB; may be given several times
+    ///
+    /// In GLOB * stands for any bytes, ? for any one byte. A name is compared with its triplets
+    /// decoded, and case counts. For scheme, crawl and aggressive.
+    #[arg(
+        long,
+        value_name = "GLOB",
+        help_heading = RULES,
+        help = "Drop the query parameters whose name fits GLOB; may be given several times"
+    )]
+    pub drop_param: Vec<String>,
+
+    /// Drop all query parameters but those whose name fits GLOB; may be given several times
+    #[arg(long, value_name = "GLOB", help_heading = RULES)]
+    pub keep_param: Vec<String>,
+
+    /// Take the rules from a profile file, as `uniqurl profiles NAME` writes them
+    ///
+    /// A TOML file: a built-in profile as its base, and what is different: switches, checks, the lists
+    /// of a ring, parameters, default ports, and rules for single hosts.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["profile", "ring", "allow", "with", "without", "drop_param", "keep_param"],
+        help_heading = RULES,
+        help = "Take the rules from a profile file, as `uniqurl profiles NAME` writes them"
+    )]
+    pub profile_file: Option<PathBuf>,
+
+    /// Replace the URLs that FILE names by what they redirect to: two URLs a line, a tab between
+    ///
+    /// The list is brought into canonical form first. A URL on the left becomes the end of its chain;
+    /// a cycle ends at its smallest member.
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = RULES,
+        help = "Replace the URLs that FILE names by what they redirect to: two URLs a line, a tab \
+                between"
+    )]
+    pub redirects: Option<PathBuf>,
+}
+
+impl Policy {
+    /// The normalizer with all that was chosen.
+    pub fn apply(&self, normalizer: Normalizer) -> Result<Normalizer, NoSuchChoice> {
+        let normalizer = normalizer
+            .with_switches(self.with.iter().copied())?
+            .without_switches(self.without.iter().copied())?;
+        self.filter_parameters(normalizer)
+    }
+
+    /// The same with the lists of parameters alone.
+    pub fn filter_parameters(
+        &self,
+        mut normalizer: Normalizer,
+    ) -> Result<Normalizer, NoSuchChoice> {
+        if !self.drop_param.is_empty() {
+            normalizer = normalizer.with_dropped_parameters(&self.drop_param)?;
+        }
+        if !self.keep_param.is_empty() {
+            normalizer = normalizer.with_kept_parameters(&self.keep_param)?;
+        }
+        Ok(normalizer)
+    }
+
+    /// The rules of the profile file, if one is named, with a charset for them.
+    pub fn from_file(&self, charset: Option<Charset>) -> Option<Result<Normalizer, String>> {
+        let path = self.profile_file.as_ref()?;
+        let told = |error: &dyn Display| format!("{}: {error}", Printable::path(path));
+        let read = || {
+            let text = fs::read_to_string(path).map_err(|error| told(&error))?;
+            let made = Normalizer::from_profile_file(&text).map_err(|error| told(&error))?;
+            match charset {
+                Some(charset) => made.with_charset(charset).map_err(|error| told(&error)),
+                None => Ok(made),
+            }
+        };
+        Some(read())
+    }
+
+    /// The normalizer with the redirects, which are read by its rules: it has all else already.
+    pub fn redirect(&self, normalizer: Normalizer) -> Result<Normalizer, String> {
+        let Some(path) = &self.redirects else { return Ok(normalizer) };
+        let text = fs::read(path).map_err(|error| format!("{}: {error}", Printable::path(path)))?;
+        let redirects = Redirects::parse(&text);
+        redirects
+            .and_then(|redirects| normalizer.with_redirects(&redirects))
+            .map_err(|error| format!("{}: {error}", Printable::path(path)))
+    }
+
+    /// Finds what contradicts itself.
+    pub fn check(&self) -> Result<(), String> {
+        match self.with.iter().find(|switch| self.without.contains(switch)) {
+            Some(switch) => Err(format!("{} cannot be both on and off", switch.name())),
+            None => Ok(()),
+        }
+    }
+}
+
+fn switches() -> Vec<PossibleValue> {
+    let value = |switch: &Switch| PossibleValue::new(switch.name()).help(switch.sentence());
+    Switch::ALL.iter().map(value).collect()
+}
+
+fn switch(name: String) -> Switch {
+    Switch::named(&name).expect("only names of switches are accepted")
+}

@@ -1,0 +1,205 @@
+//! What a person sees of a long run: bytes, rate, and the time left where the total is known.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// A run that is over sooner never shows anything.
+const PATIENCE: Duration = Duration::from_millis(500);
+const TICK: Duration = Duration::from_millis(100);
+
+/// When to draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum When {
+    /// If standard error is a terminal and the run takes more than half a second.
+    Auto,
+    /// From the start, whatever standard error is.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+/// A bar on standard error, drawn by a thread of its own. It reads a counter, so those who count
+/// never wait for a terminal. Dropped, it is wiped away: drop it before printing anything else.
+#[derive(Debug)]
+pub struct Progress {
+    drawing: Option<Drawing>,
+}
+
+#[derive(Debug)]
+struct Drawing {
+    /// Closed, it ends the thread.
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Progress {
+    /// Shows how `done`, in bytes, grows; towards `total` where that is known.
+    pub fn start(when: When, done: Arc<AtomicU64>, total: Option<u64>) -> Self {
+        let terminal = io::stderr().is_terminal();
+        let patience = match when {
+            When::Never => return Self { drawing: None },
+            When::Auto if !terminal => return Self { drawing: None },
+            When::Auto => PATIENCE,
+            When::Always => Duration::ZERO,
+        };
+        let target = move || match terminal {
+            true => ProgressDrawTarget::stderr_with_hz(10),
+            false => ProgressDrawTarget::term_like_with_hz(Box::new(Unattended), 10),
+        };
+        Self { drawing: Drawing::start(done, total, patience, target) }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(Drawing { stop, thread }) = self.drawing.take() {
+            drop(stop);
+            // A bar that could not be drawn is no reason to fail.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drawing {
+    fn start(
+        done: Arc<AtomicU64>,
+        total: Option<u64>,
+        patience: Duration,
+        target: impl FnOnce() -> ProgressDrawTarget + Send + 'static,
+    ) -> Option<Self> {
+        let (stop, stopped) = channel::<()>();
+        let draw = move || {
+            let over = |wait| stopped.recv_timeout(wait) != Err(RecvTimeoutError::Timeout);
+            let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden())
+                .with_style(style(total));
+            // The rate and the time left count from the start, not from the first drawing.
+            if over(patience) {
+                return;
+            }
+            bar.set_draw_target(target());
+            loop {
+                bar.set_position(done.load(Ordering::Relaxed));
+                bar.tick();
+                if over(TICK) {
+                    break bar.finish_and_clear();
+                }
+            }
+        };
+        // Without a thread there is no bar, and the run goes on.
+        let thread = thread::Builder::new().name("progress".into()).spawn(draw).ok()?;
+        Some(Self { stop, thread })
+    }
+}
+
+fn style(total: Option<u64>) -> ProgressStyle {
+    let template = match total {
+        Some(_) => "{wide_bar} {percent:>3}% {bytes}/{total_bytes} {bytes_per_sec} {eta} left",
+        None => "{spinner} {bytes} {bytes_per_sec} {elapsed}",
+    };
+    let style = ProgressStyle::with_template(template).expect("the templates are valid");
+    // What every terminal can show.
+    style.progress_chars("=>-").tick_chars("-\\|/ ")
+}
+
+/// Standard error that is no terminal, where a bar was asked for all the same: what it is given is
+/// what a terminal of 80 columns would be.
+#[derive(Debug)]
+struct Unattended;
+
+impl Unattended {
+    /// Moves the cursor `n` times in one of the four directions of ECMA-48.
+    fn move_cursor(&self, n: usize, direction: char) -> io::Result<()> {
+        if n == 0 { Ok(()) } else { self.write_str(&format!("\x1b[{n}{direction}")) }
+    }
+}
+
+impl TermLike for Unattended {
+    fn width(&self) -> u16 {
+        80
+    }
+
+    fn move_cursor_up(&self, n: usize) -> io::Result<()> {
+        self.move_cursor(n, 'A')
+    }
+
+    fn move_cursor_down(&self, n: usize) -> io::Result<()> {
+        self.move_cursor(n, 'B')
+    }
+
+    fn move_cursor_right(&self, n: usize) -> io::Result<()> {
+        self.move_cursor(n, 'C')
+    }
+
+    fn move_cursor_left(&self, n: usize) -> io::Result<()> {
+        self.move_cursor(n, 'D')
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.write_str(&format!("{text}\n"))
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        io::stderr().write_all(text.as_bytes())
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.write_str("\r\x1b[2K")
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indicatif::InMemoryTerm;
+
+    /// What stands on the terminal while the run lasts, and after it.
+    fn screens(total: Option<u64>, patience: Duration) -> (String, String) {
+        let terminal = InMemoryTerm::new(4, 80);
+        let target = {
+            let terminal = terminal.clone();
+            move || ProgressDrawTarget::term_like(Box::new(terminal))
+        };
+        let done = Arc::new(AtomicU64::new(3 << 20));
+        let drawing = Drawing::start(done, total, patience, target);
+        let progress = Progress { drawing };
+        thread::sleep(3 * TICK);
+        let during = terminal.contents();
+        drop(progress);
+        (during, terminal.contents())
+    }
+
+    #[test]
+    fn a_known_total_gives_a_bar_that_is_wiped_away() {
+        let (during, after) = screens(Some(4 << 20), Duration::ZERO);
+        assert!(during.contains("75%") && during.contains("3.00 MiB/4.00 MiB"), "{during}");
+        assert!(during.ends_with("left"), "{during}");
+        assert_eq!(after, "");
+    }
+
+    #[test]
+    fn an_unknown_total_gives_bytes_and_rate() {
+        let (during, after) = screens(None, Duration::ZERO);
+        assert!(during.contains("3.00 MiB") && during.contains("/s"), "{during}");
+        assert_eq!(after, "");
+    }
+
+    #[test]
+    fn a_short_run_shows_nothing() {
+        assert_eq!(screens(Some(1), Duration::from_secs(60)), (String::new(), String::new()));
+    }
+
+    #[test]
+    fn never_draws_nothing() {
+        let never = Progress::start(When::Never, Arc::default(), Some(1));
+        assert!(never.drawing.is_none());
+    }
+}

@@ -1,0 +1,206 @@
+//! A sorted set, read from front to back, one key at a time.
+
+use std::cmp::Ordering;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::flags::Lines;
+use crate::input::{self, Input, InputError, OpenFile, Trouble};
+use crate::output::{Parsed, Printable, SetHeader, UrlExcerpt};
+use crate::record::Separator;
+
+/// How much of an input is held.
+const BUFFER: usize = 64 << 10;
+
+/// Longest line that is read: more than any canonical form of the longest URL.
+const LONGEST: u64 = 1 << 29;
+
+/// A line of a set.
+#[derive(Debug, Default)]
+struct Line {
+    key: Vec<u8>,
+    count: u64,
+}
+
+/// A set that is being read. Its keys come out in ascending order, each once.
+pub(super) struct Sorted {
+    path: PathBuf,
+    reader: BufReader<Box<dyn Read>>,
+    file: Option<Arc<OpenFile>>,
+    separator: u8,
+    lines: Lines,
+    header: Option<SetHeader>,
+    /// The key that is told, and the one behind it, if there is one.
+    now: Line,
+    ahead: Option<Line>,
+    text: Vec<u8>,
+    /// Number of the last line that was read, and where it and the next begin.
+    number: u64,
+    start: u64,
+    end: u64,
+}
+
+impl Sorted {
+    /// Opens a set and reads its first line, not yet told.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, in printable words.
+    pub(super) fn open(input: &Input, lines: Lines, separator: Separator) -> Result<Self, String> {
+        let failed = |error| InputError::new(&input.path, None, Trouble::Io(error)).to_string();
+        let file = OpenFile::open(input).map_err(|error| error.to_string())?.map(Arc::new);
+        let reader: Box<dyn Read> = match &file {
+            // Of no bytes nothing can be told.
+            Some(file) if file.size() == 0 => Box::new(std::io::empty()),
+            Some(file) => Box::new(input::unpacked_file(Arc::clone(file)).map_err(failed)?),
+            None => {
+                let pipe = input.open_stream().map_err(|error| error.to_string())?;
+                Box::new(input::unpacked(pipe).map_err(failed)?)
+            }
+        };
+        let mut sorted = Self {
+            path: input.path.clone(),
+            reader: BufReader::with_capacity(BUFFER, reader),
+            file,
+            separator: separator.byte(),
+            lines,
+            header: None,
+            now: Line::default(),
+            ahead: None,
+            text: Vec::new(),
+            number: 0,
+            start: 0,
+            end: 0,
+        };
+        let head = sorted.reader.fill_buf().map_err(failed)?;
+        if head.starts_with(SetHeader::MAGIC.as_bytes()) {
+            sorted.separator = b'\n';
+            sorted.read()?;
+            match SetHeader::parse(&sorted.text) {
+                Parsed::Header(header) => sorted.header = Some(header),
+                Parsed::Unreadable(why) => return Err(sorted.fault("header", &why)),
+                Parsed::NoHeader => {}
+            }
+        }
+        sorted.ahead = sorted.next_line()?;
+        Ok(sorted)
+    }
+
+    /// The rules of a saved set.
+    pub(super) fn header(&self) -> Option<&SetHeader> {
+        self.header.as_ref()
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The key that was told last.
+    pub(super) fn key(&self) -> &[u8] {
+        &self.now.key
+    }
+
+    /// The sum of its counts.
+    pub(super) fn count(&self) -> u64 {
+        self.now.count
+    }
+
+    /// Goes on to the next key; whether there is one.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the line that could not be read, in printable words.
+    pub(super) fn advance(&mut self) -> Result<bool, String> {
+        let Some(now) = self.ahead.take() else {
+            if let Some(file) = &self.file {
+                file.verify().map_err(|error| error.to_string())?;
+            }
+            return Ok(false);
+        };
+        self.now = now;
+        while let Some(next) = self.next_line()? {
+            match next.key.cmp(&self.now.key) {
+                Ordering::Equal => self.now.count = self.now.count.saturating_add(next.count),
+                Ordering::Greater => {
+                    self.ahead = Some(next);
+                    break;
+                }
+                Ordering::Less => return Err(self.out_of_order(&next.key)),
+            }
+        }
+        Ok(true)
+    }
+
+    /// The next line that is not empty.
+    fn next_line(&mut self) -> Result<Option<Line>, String> {
+        while self.read()? {
+            if self.text.is_empty() {
+                continue;
+            }
+            if self.lines == Lines::Key {
+                return Ok(Some(Line { key: std::mem::take(&mut self.text), count: 1 }));
+            }
+            let Some((count, key)) = counted(&self.text) else {
+                let why = "is no count, tab and URL, as `dedup --count --order sorted` writes them";
+                return Err(self.fault("count", &self.about_line(why)));
+            };
+            return Ok(Some(Line { key: key.to_vec(), count }));
+        }
+        Ok(None)
+    }
+
+    /// Reads a line without its ending; whether there is one.
+    fn read(&mut self) -> Result<bool, String> {
+        self.text.clear();
+        let mut limited = self.reader.by_ref().take(LONGEST);
+        let read = limited.read_until(self.separator, &mut self.text).map_err(|error| {
+            InputError::new(&self.path, Some(self.end), Trouble::Io(error)).to_string()
+        })?;
+        if read == 0 {
+            return Ok(false);
+        }
+        (self.start, self.end) = (self.end, self.end + read as u64);
+        self.number += 1;
+        if self.text.last() == Some(&self.separator) {
+            self.text.pop();
+            if self.separator == b'\n' && self.text.last() == Some(&b'\r') {
+                self.text.pop();
+            }
+        } else if read as u64 == LONGEST {
+            return Err(self.fault("too-long", &self.about_line("is longer than any URL")));
+        }
+        Ok(true)
+    }
+
+    /// What to say of a line that does not come behind the one before it.
+    fn out_of_order(&self, key: &[u8]) -> String {
+        let hint = match counted(key) {
+            Some(_) if self.lines == Lines::Key => "lines of --count are added up by union --count",
+            _ => "dedup --order sorted and LC_ALL=C sort bring it into order",
+        };
+        let why = format!(
+            "line {} is not sorted by bytes: {} stands behind {}; {hint}",
+            self.number,
+            UrlExcerpt(key),
+            UrlExcerpt(&self.now.key),
+        );
+        self.fault("order", &why)
+    }
+
+    fn about_line(&self, what: &str) -> String {
+        format!("line {} {what}: {}", self.number, UrlExcerpt(&self.text))
+    }
+
+    fn fault(&self, code: &str, why: &str) -> String {
+        format!("{}@{}: {code}: {why}", Printable::path(&self.path), self.start)
+    }
+}
+
+/// A count, and what stands behind its tab.
+fn counted(line: &[u8]) -> Option<(u64, &[u8])> {
+    let tab = memchr::memchr(b'\t', line)?;
+    let digits = std::str::from_utf8(&line[..tab]).ok()?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    Some((digits.parse().ok().filter(|_| is_number)?, &line[tab + 1..]))
+}

@@ -1,0 +1,86 @@
+//! Outputs that are tables, by their names: which columns they have, and where they make no sense.
+
+use std::panic;
+use std::path::Path;
+use std::thread;
+
+use super::flags::Common;
+use crate::Key;
+use crate::input::table::THREAD;
+use crate::output::{Field, TableColumn, TableKind, TableValues};
+use crate::pipeline::{Job, Order};
+use crate::profile::Grammar;
+
+/// What is written into a table.
+pub(super) struct Plan {
+    pub(super) kind: TableKind,
+    pub(super) columns: Vec<TableColumn>,
+    /// The column by which rows are sorted.
+    pub(super) sorted_by: Option<usize>,
+}
+
+impl Plan {
+    /// The table that a run writes, if its output is one.
+    pub(super) fn new(
+        common: &Common,
+        job: &Job,
+        fields: &[Field],
+        grammar: Grammar,
+    ) -> Option<Self> {
+        let kind = TableKind::of(&common.output)?;
+        let key_holds = match grammar {
+            // Any byte may be in it.
+            Grammar::Ignored => TableValues::Bytes,
+            Grammar::Enforced | Grammar::Repaired => TableValues::Text,
+        };
+        let key_name = match common.key {
+            Key::Url => Field::Canonical.name(),
+            key => key.name(),
+        };
+        let numbers = |name| TableColumn { name, holds: TableValues::Numbers };
+        let text = |name| TableColumn { name, holds: TableValues::Text };
+        let (columns, sorted) = match job {
+            Job::Dedup(dedup) if fields.is_empty() => {
+                let key = TableColumn { name: key_name, holds: key_holds };
+                let count = dedup.count.then(|| numbers(Field::Count.name()));
+                (count.into_iter().chain([key]).collect(), dedup.order == Order::Sorted)
+            }
+            Job::Dedup(dedup) => {
+                let column = |field: &Field| match field {
+                    Field::Count => numbers(field.name()),
+                    field => text(field.name()),
+                };
+                (fields.iter().map(column).collect::<Vec<_>>(), dedup.order == Order::Sorted)
+            }
+            _ => {
+                let columns = [text("original"), text("canonical"), text("reject")];
+                ([numbers("record")].into_iter().chain(columns).collect(), false)
+            }
+        };
+        let sorted_by = columns.iter().position(|column| column.name == key_name);
+        Some(Self { kind, columns, sorted_by: sorted_by.filter(|_| sorted) })
+    }
+}
+
+/// What is wrong with a name for an output, where `as_table` says why there can be no table.
+pub(super) fn check(output: &Path, as_table: Option<&str>) -> Result<(), String> {
+    if let (Some(why), Some(_)) = (as_table, TableKind::of(output)) {
+        return Err(format!("{why}; give --output another name than one of a table"));
+    }
+    let packed = output.extension().is_some_and(|ending| ending == "gz" || ending == "zst");
+    if packed && output.file_stem().is_some_and(|stem| TableKind::of(Path::new(stem)).is_some()) {
+        return Err("a table is compressed inside; leave the ending for compression away".into());
+    }
+    Ok(())
+}
+
+/// Keeps quiet about readers of tables that panic: what they read is damaged, which is said where it
+/// is found out.
+pub(super) fn expect_panics() {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |panicked| {
+        if thread::current().name() != Some(THREAD) {
+            usual(panicked);
+        }
+    }));
+}

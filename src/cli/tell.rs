@@ -1,0 +1,101 @@
+//! What a run says on standard error besides its numbers.
+
+use std::path::Path;
+
+use super::flags::{Common, Messages};
+use super::run::say;
+use crate::output::{self, Printable};
+use crate::pipeline::{Differences, Report};
+use crate::record::{self, Separator};
+
+/// What a person should know of a run besides its numbers.
+pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &Common) {
+    for (input, error) in &report.damaged {
+        let taken = report.files[*input].tally.records;
+        say(format_args!("{error}; {taken} records before were taken"));
+    }
+    if common.messages == Messages::Errors {
+        return;
+    }
+    for (path, at) in &report.cut {
+        let path = Printable::path(path);
+        say(format_args!(
+            "{path}@{at}: cut: the last line was still being written and is left out"
+        ));
+    }
+    for (path, zeros) in &report.padded {
+        let path = Printable::path(path);
+        say(format_args!("warning: {path}: {zeros} zeros behind what is compressed are left out"));
+    }
+    let mut guesses: Vec<(&str, &Path, usize)> = Vec::new();
+    for (path, format) in report.guessed.iter().filter(|(_, format)| format != "lines") {
+        match guesses.iter_mut().find(|(name, ..)| name == format) {
+            Some((.., more)) => *more += 1,
+            None => guesses.push((format, path, 0)),
+        }
+    }
+    for (format, path, more) in guesses {
+        let path = Printable::path(path);
+        match more {
+            0 => say(format_args!("{path}: read as {format}")),
+            more => say(format_args!("{path} and {more} more: read as {format}")),
+        }
+    }
+    if name == output::Job::Compare {
+        let Differences { hosts, forms, rejects } = report.differences;
+        say(format_args!(
+            "{} URLs are read differently: {hosts} name another host, {forms} have another form, \
+             {rejects} are rejected by one of the profiles",
+            report.differences.total()
+        ));
+    }
+    for (path, name) in &report.guessed {
+        let format = record::Format::parse(name);
+        for option in format.iter().flat_map(|format| common.filters.idle(format)) {
+            let path = Printable::path(path);
+            let hint = match (name.split_once(':'), option.strip_prefix("--")) {
+                (Some((kind @ ("csv" | "tsv" | "json"), _)), Some(part)) => {
+                    let place = if kind == "json" { "POINTER" } else { "COL" };
+                    format!("; --format {name},{part}={place} says where it is")
+                }
+                _ => String::new(),
+            };
+            say(format_args!(
+                "{path}: warning: read as {name}, whose records have no such field as {option} \
+                 judges, so it dropped none of them{hint}"
+            ));
+        }
+    }
+    // A list whose records end with NUL is no table.
+    if report.tabbed * 100 > report.listed && common.separator == Separator::LineFeed {
+        say(format_args!(
+            "warning: {} of {} lines hold a tab, which is a byte of the URL in the format lines; \
+             --format tsv:1 reads what is before the first",
+            report.tabbed, report.listed
+        ));
+    }
+    for doubt in &report.doubts {
+        let (path, lines) = (Printable::path(&doubt.path), doubt.lines);
+        if doubt.rejected > 0 {
+            say(format_args!(
+                "{path}: warning: {} of {lines} lines are no URLs under this profile, so they say \
+                 nothing of what was seen",
+                doubt.rejected
+            ));
+        }
+        if doubt.tabbed > 0 {
+            say(format_args!(
+                "{path}: warning: {} of {lines} lines hold a tab, which is a byte of the URL in a \
+                 list of what was seen; cut -f takes one column of a table",
+                doubt.tabbed
+            ));
+        }
+    }
+    if report.hostless > 0 && inputs > 1 {
+        say(format_args!(
+            "warning: {} request targets name no host, so equal paths of different hosts are one; \
+             --base gives them a host",
+            report.hostless
+        ));
+    }
+}
