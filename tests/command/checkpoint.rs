@@ -1,0 +1,204 @@
+//! A run that was stopped goes on where it was, or says why it does not.
+
+use super::{Place, built};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::Write;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// URLs of which many come again in other lists, with rejected and blank lines between them.
+fn list(number: u32) -> String {
+    (0..3_000u32)
+        .map(|i| match i % 11 {
+            9 => format!("relative/{number}/{i}\n"),
+            10 => "\n".to_owned(),
+            _ => format!("HTTP://H{}.example:80/{}\n", i % 300, (i * 7919 + number * 331) % 9_000),
+        })
+        .collect()
+}
+
+fn packed(text: &str) -> Vec<u8> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packer.write_all(text.as_bytes()).expect("written");
+    packer.finish().expect("packed")
+}
+
+/// Four lists, the last of them damaged.
+fn place() -> Place {
+    let place = Place::new();
+    for (number, name) in (0..).zip(["a", "b", "c"]) {
+        place.write(name, list(number));
+    }
+    let whole = packed(&list(3));
+    place.write("d.gz", &whole[..whole.len() / 2]);
+    place
+}
+
+const FIXED: &[&str] = &["dedup", "a", "b", "c", "d.gz", "-j", "2", "--stats", "stats"];
+const KEPT: &[&str] = &["--checkpoint", "kept", "--checkpoint-every", "0"];
+
+/// The accounting without what may differ between two runs.
+fn accounting(stats: &Value) -> Value {
+    let mut stats = stats.clone();
+    for name in ["seconds", "spilled"] {
+        stats.as_object_mut().expect("an object").remove(name);
+    }
+    stats
+}
+
+#[test]
+fn a_run_that_failed_goes_on_to_the_same_bytes() {
+    for arguments in [
+        &["--rejects", "rejects"][..],
+        &["--count", "--min-count", "2", "--order", "sorted"],
+        &["--fields", "count,first,original", "--limit", "5000"],
+        &["--memory", "1M", "--temp-dir", ".", "--rejects", "rejects", "--count"],
+        &["--memory", "1M", "--temp-dir", ".", "--order", "sorted", "--fields", "first,canonical"],
+    ] {
+        let place = place();
+        let interrupted = [FIXED, arguments, KEPT].concat();
+        place.run(&interrupted).exits(2);
+        assert!(place.path("kept/checkpoint.json").exists(), "{arguments:?}");
+        place.write("d.gz", packed(&list(3)));
+        let run = place.run(&interrupted).exits(0);
+        let said = "uniqurl: going on behind the first 3 of 4 inputs\n";
+        assert!(run.err.contains(said), "{}", run.err);
+        assert!(!place.path("kept").exists(), "{arguments:?}");
+        let (stats, rejects) = (place.json("stats"), fs::read(place.path("rejects")).ok());
+        let at_once = place.run([FIXED, arguments].concat()).exits(0);
+        assert!(run.out == at_once.out, "{arguments:?}");
+        assert_eq!(accounting(&stats), accounting(&place.json("stats")), "{arguments:?}");
+        assert!(rejects == fs::read(place.path("rejects")).ok(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_run_that_is_killed_once_it_has_a_checkpoint_goes_on() {
+    let place = place();
+    place.write("d.gz", packed(&list(3)));
+    let expected = place.run(FIXED).exits(0).out;
+    let mut going_on = 0;
+    for _ in 0..3 {
+        let mut child = built::process()
+            .args([FIXED, KEPT, &["-o", "out"]].concat())
+            .current_dir(place.path(""))
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("started");
+        let start = Instant::now();
+        while !place.path("kept/checkpoint.json").exists()
+            && child.try_wait().expect("waited for").is_none()
+            && start.elapsed() < Duration::from_secs(60)
+        {
+            thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        let run = place.run([FIXED, KEPT].concat()).exits(0);
+        going_on += u32::from(run.err.contains("going on behind"));
+        assert!(run.out == expected && !place.path("kept").exists());
+    }
+    assert!(going_on > 0, "every run was over before it was killed");
+}
+
+#[test]
+fn what_has_changed_is_told_and_refused() {
+    let place = place();
+    let arguments = [FIXED, KEPT, &["-o", "out"]].concat();
+    place.write("out", "old");
+    place.run(&arguments).exits(2);
+    let (text, file) = (place.read("b"), place.path("b"));
+    let modified = fs::metadata(&file).expect("there").modified().expect("a time");
+    let write = |text: &[u8], same_time: bool| {
+        fs::write(&file, text).expect("written");
+        let time = if same_time { modified } else { modified + Duration::from_secs(1) };
+        File::options().write(true).open(&file).expect("there").set_modified(time).expect("set");
+    };
+    let refused = |arguments: &[&str], why: &str| {
+        let run = place.run(arguments).exits(2);
+        assert!(run.err.contains(why) && run.err.contains("kept: "), "{}", run.err);
+        assert_eq!(place.text("out"), "old");
+    };
+    let mut other = text.clone();
+    other[3] = b'q';
+    write(&other, true);
+    refused(&arguments, "b was absorbed, and its content has changed since");
+    write(&text, false);
+    refused(&arguments, "b was absorbed, and its time has changed since");
+    write(&[&text[..], b"\n"].concat(), true);
+    refused(&arguments, "b was absorbed, and its size has changed since");
+    write(&text, true);
+    refused(&[&arguments[..], &["--count"]].concat(), "--count was false and is true");
+    refused(&[&arguments[..], &["-p", "scheme"]].concat(), "--profile was crawl and is scheme");
+    refused(&[&arguments[..], &["--rejects", "r"]].concat(), "--rejects was not given and is");
+    let swapped: Vec<_> = arguments.iter().map(|a| if *a == "a" { "b" } else { *a }).collect();
+    refused(&swapped, "b stands among the inputs where a was");
+    refused(
+        &["dedup", "a", "--stats", "stats", "-o", "out", "--checkpoint", "kept"],
+        "b was an input",
+    );
+    let manifest = place.text("kept/checkpoint.json");
+    let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
+    assert!(manifest.contains(&version));
+    place.write("kept/checkpoint.json", manifest.replace(&version, "\"version\":\"0.0.0\""));
+    refused(&arguments, "it was written by version 0.0.0");
+    place.write("kept/checkpoint.json", &manifest[..manifest.len() / 2]);
+    refused(&arguments, "checkpoint.json: ");
+    place.write("kept/checkpoint.json", manifest);
+    // Threads, memory and the name of the output change nothing of the result.
+    place.write("d.gz", packed(&list(3)));
+    let inputs = ["dedup", "a", "b", "c", "d.gz", "--stats", "stats"];
+    place.run([&inputs, KEPT, &["-j", "1", "--memory", "1G", "-o", "new"]].concat()).exits(0);
+    assert!(!place.path("kept").exists());
+}
+
+#[test]
+fn a_part_that_came_back_damaged_is_an_error_with_its_name() {
+    for part in ["urls-1", "urls-3", "counts-3", "rejects-2"] {
+        let place = place();
+        let arguments = [FIXED, KEPT, &["--count", "--rejects", "rejects", "-o", "out"]].concat();
+        place.run(&arguments).exits(2);
+        let name = format!("kept/{part}");
+        let mut bytes = place.read(&name);
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        place.write(&name, bytes);
+        let run = place.run(&arguments).exits(2);
+        assert!(run.err.contains(&name) && run.err.contains("to start anew"), "{}", run.err);
+        assert!(!place.path("out").exists());
+    }
+}
+
+#[test]
+fn a_directory_that_is_in_use_or_holds_other_files_is_refused() {
+    let place = place();
+    fs::create_dir(place.path("kept")).expect("made");
+    place.write("kept/urls.txt", "mine");
+    let run = place.run([FIXED, KEPT].concat()).exits(2);
+    assert!(run.err.contains("kept: urls.txt is no part of a checkpoint"), "{}", run.err);
+    assert_eq!(place.text("kept/urls.txt"), "mine");
+    fs::remove_file(place.path("kept/urls.txt")).expect("removed");
+    let lock = File::create(place.path("kept/lock")).expect("made");
+    lock.try_lock().expect("nobody has it");
+    let run = place.run([FIXED, KEPT].concat()).exits(2);
+    assert!(run.err.contains("kept: another run works with this checkpoint"), "{}", run.err);
+    drop(lock);
+    place.write("d.gz", packed(&list(3)));
+    place.run([FIXED, KEPT].concat()).exits(0);
+    assert!(!place.path("kept").exists());
+}
+
+#[test]
+fn what_cannot_be_read_twice_has_no_checkpoint() {
+    let place = place();
+    let run = place.run_on(["dedup", "a", "-", "--checkpoint", "kept"], "http://a/\n").exits(2);
+    assert!(run.err.contains("- cannot be read twice"), "{}", run.err);
+    place.run(["dedup", "a", "--stats", "s", "--audit", "--checkpoint", "kept"]).exits(2);
+    place.run(["dedup", "a", "--report", "r", "--checkpoint", "kept"]).exits(2);
+    place.run(["dedup", "a", "--checkpoint-every", "1"]).exits(2);
+    place.run(["normalize", "a", "--checkpoint", "kept"]).exits(2);
+    assert!(!place.path("kept").exists());
+}

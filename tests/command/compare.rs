@@ -1,0 +1,236 @@
+//! `compare`: at which rung two URLs are the same, and what two profiles make of inputs.
+
+use super::{Place, json_lines};
+use serde_json::json;
+
+#[test]
+fn the_lowest_rung_that_joins_two_urls_is_named_alone() {
+    let place = Place::new();
+    for (a, b, rung) in [
+        ("http://h/", "http://h/", "string"),
+        ("relative", "relative", "string"),
+        // RFC 3986 section 6.2.2.
+        ("example://a/b/c/%7Bfoo%7D", "eXAMPLE://a/./b/../b/%63/%7bfoo%7d", "syntax"),
+        ("HTTP://www.EXAMPLE.com/", "http://www.example.com/", "syntax"),
+        // Section 6.2.3.
+        ("http://example.com", "http://example.com/", "scheme"),
+        ("http://example.com:/", "http://example.com:80/", "scheme"),
+        ("mailto:Joe@Example.COM", "mailto:Joe@example.com", "scheme"),
+        // Section 6.1.
+        ("http://example.com/#a", "http://example.com/#b", "crawl"),
+        // The sanitizer's question: these are the same in the host, and the others are not.
+        ("http://ex%61mple.com/", "http://example.com/", "syntax"),
+        ("http://example.com/ind%65x.html", "http://example.com/index.html", "syntax"),
+        ("http://example.com/a/b", "http://example.com/a%2Fb", "different"),
+        ("http://example.com/?a", "http://example.com/%3Fa", "different"),
+        ("http://example.com/?a+b", "http://example.com/?a%2Bb", "different"),
+        ("http://example.com/%41", "http://example.com/%2541", "different"),
+        // A rung that rejects either is passed over.
+        ("http://h/^", "http://h/%5E", "crawl"),
+        ("http:/h", "http:/h", "string"),
+    ] {
+        let status = i32::from(rung == "different");
+        let run = place.run(["compare", a, b]).exits(status);
+        assert_eq!(run.out(), format!("{rung}\n"), "{a} {b}");
+        assert!(run.err.lines().all(|line| line.len() <= 80), "{}", run.err);
+        let quiet = place.run(["compare", "-q", b, a]).exits(status);
+        assert_eq!((quiet.out(), &*quiet.err), (run.out(), ""), "{b} {a}");
+    }
+}
+
+#[test]
+fn why_it_is_no_lower_rung_is_told_beside() {
+    let place = Place::new();
+    let run =
+        place.run(["compare", "http://example.com:80/%7Ea", "http://example.com/~A/"]).exits(1);
+    assert_eq!(
+        run.err,
+        "\
+aggressive: they differ
+  A http://example.com/~a
+                        ^
+  B http://example.com/~A
+                        ^
+"
+    );
+    // Erlang's guide: the first of these is no URI.
+    let run = place.run(["compare", "https://local host", "https://local%20host"]).exits(1);
+    assert_eq!(
+        run.err,
+        "\
+aggressive: passed over, since it rejects A and B
+
+  rejected at byte 8
+    https://local host
+            ^
+  idna: a host that UTS 46 ToASCII refuses.
+  A host is letters, digits, hyphens and dots, in any script IDNA allows.
+
+  rejected at byte 8
+    https://local%20host
+            ^
+  idna: a host that UTS 46 ToASCII refuses.
+  A host is letters, digits, hyphens and dots, in any script IDNA allows.
+
+crawl: passed over likewise
+
+scheme: passed over, since it rejects A
+
+  rejected at byte 13
+    https://local host
+                 ^
+  byte: a byte that the grammar does not allow here.
+  Write the byte as a triplet, or use the profile crawl, which does so.
+
+syntax: passed over likewise
+
+string: they differ
+  A https://local host
+                 ^
+  B https://local%20host
+                 ^^^
+"
+    );
+    let run = place.run(["compare", "--color", "always", "http://h/#a", "http://h/"]).exits(0);
+    assert_eq!(run.out(), "crawl\n");
+    assert!(run.err.contains("A http://h/\x1b[1;31m#a\x1b[0m\n"), "{}", run.err);
+}
+
+#[test]
+fn a_program_gets_every_rung() {
+    let run = Place::new().run(["compare", "--json", "http://h", "http://h/^"]).exits(1);
+    assert!(run.err.is_empty());
+    let rung = |profile: &str, a: &str| json!({"profile": profile, "a": a, "b_reject": ["byte"], "b_at": 9});
+    assert_eq!(
+        json_lines(&run.out),
+        [json!({
+            "rung": "different", "a": "http://h", "b": "http://h/^",
+            "rungs": [
+                {"profile": "string@1", "a": "http://h", "b": "http://h/^"},
+                rung("syntax@1", "http://h"),
+                rung("scheme@1", "http://h/"),
+                {"profile": "crawl@1", "a": "http://h/", "b": "http://h/%5E"},
+                {"profile": "aggressive@1", "a": "http://h/", "b": "http://h/%5E"},
+            ],
+        })]
+    );
+}
+
+#[test]
+fn relative_references_are_compared_on_a_base() {
+    let place = Place::new();
+    place.run(["compare", "../b", "/b"]).exits(1);
+    let base = ["--base", "http://h/a/"];
+    let run = place.run(["compare", "../b", "/b"].into_iter().chain(base)).exits(0);
+    assert_eq!(run.out(), "syntax\n");
+}
+
+const LINKS: &[u8] = b"http://h/a\nhttp://www.H/b?\nhttp://h/ x\n/x\n\nhttp://H/\nhttp://h/A\n";
+
+#[test]
+fn what_two_profiles_read_differently_is_listed() {
+    let place = Place::with([("links", LINKS)]);
+    let run = place.run(["compare", "--profiles", "scheme,ia", "links"]).exits(1);
+    assert_eq!(
+        run.out(),
+        "\
+links:2: different hosts
+  url       http://www.H/b?
+  scheme@1  http://www.h/b?
+  ia@1      http://h/b
+links:3: rejected by one
+  url       http://h/ x
+  scheme@1  rejected at byte 9: byte
+  ia@1      http://h/%20x
+links:7: different forms
+  url       http://h/A
+  scheme@1  http://h/A
+  ia@1      http://h/a
+"
+    );
+    assert!(run.err.contains("3 URLs are read differently: 1 name another host"), "{}", run.err);
+    assert_eq!((run.summary("records"), run.summary("rejected"), run.summary("blank")), (7, 2, 1));
+    // The other way around, from a pipe, on one thread, in objects.
+    let arguments = ["compare", "--profiles", "ia,scheme", "--json", "-j1", "-q"];
+    let run = place.run_on(arguments, LINKS).exits(1);
+    assert!(run.err.is_empty(), "{}", run.err);
+    let objects = json_lines(&run.out);
+    assert_eq!(objects.len(), 3);
+    assert_eq!(
+        objects[1],
+        json!({
+            "file": "-", "record": 3, "offset": 27, "difference": "reject", "url": "http://h/ x",
+            "says": [
+                {"profile": "ia@1", "out": "http://h/%20x"},
+                {"profile": "scheme@1", "reject": ["byte"], "at": 9},
+            ],
+        })
+    );
+}
+
+#[test]
+fn redact_masks_the_urls_and_the_forms_that_are_listed() {
+    let place = Place::with([(
+        "links",
+        b"http://u:SECRET@h/A?k=SECRET#SECRET\nhttp://u:SECRET@h:x/?SECRET\n",
+    )]);
+    let arguments = ["compare", "--profiles", "scheme,ia", "--redact", "links"];
+    let run = place.run(arguments).exits(1);
+    assert_eq!(
+        run.out(),
+        "\
+links:1: different forms
+  url       http://***@h/A?k=***#***
+  scheme@1  http://***@h/A?k=***#***
+  ia@1      http://h/a?k=***
+"
+    );
+    let run = place.run(arguments.into_iter().chain(["--json"])).exits(1);
+    assert!(run.out().contains(r#""url":"http://***@h/A?k=***#***""#), "{}", run.out());
+    assert!(!run.out().contains("SECRET") && !run.out().contains("secret"), "{}", run.out());
+    let run = place.run(["compare", "--redact", "http://h/?a=1", "http://h/?a=2"]).exits(2);
+    assert!(run.err.contains("--profiles"), "{}", run.err);
+}
+
+#[test]
+fn profiles_that_agree_are_status_0() {
+    let place = Place::with([("links", b"http://h/a\nx\nhttp://h/b\n")]);
+    let run = place.run(["compare", "--profiles", "syntax,crawl", "links"]).exits(0);
+    assert_eq!(run.out(), "");
+    assert!(run.err.contains("0 URLs are read differently"), "{}", run.err);
+}
+
+#[test]
+fn targets_of_logs_are_compared_as_the_profiles_read_them() {
+    let log = b"h - - [10/Oct/2000:13:55:36 +0000] \"GET /a%2fb//..;x HTTP/1.1\" 200 1\n";
+    let place = Place::with([("log", log)]);
+    let arguments = ["compare", "--profiles", "crawl,mediawiki", "--json", "log"];
+    let run = place.run(arguments).exits(1);
+    let says = &json_lines(&run.out)[0]["says"];
+    assert_eq!((&says[0]["out"], &says[1]["out"]), (&json!("/a%2Fb//..;x"), &json!("/a/b//..;x")));
+    let run = place.run(arguments.into_iter().chain(["--base", "https://b"])).exits(1);
+    let object = &json_lines(&run.out)[0];
+    assert_eq!(object["url"], "https://b/a%2fb//..;x");
+    assert_eq!(object["says"][1]["out"], "https://b/a/b//..;x");
+}
+
+#[test]
+fn wrong_usage_is_status_2() {
+    let place = Place::with([("in", LINKS)]);
+    for arguments in [
+        &["compare"][..],
+        &["compare", "a"],
+        &["compare", "a", "b", "c"],
+        &["compare", "--profiles", "crawl", "in"],
+        &["compare", "--profiles", "crawl,crawl", "in"],
+        &["compare", "--profiles", "crawl,ia,scheme", "in"],
+        &["compare", "--profiles", "crawl,frob", "in"],
+        &["compare", "-p", "crawl", "a", "b"],
+        &["compare", "--key", "surt", "a", "b"],
+        &["compare", "--profiles", "crawl,ia", "in", "--stats", "s"],
+        &["compare", "--profiles", "crawl,ia", "missing"],
+        &["compare", "--base", "relative", "a", "b"],
+    ] {
+        assert!(place.run(arguments).exits(2).out.is_empty(), "{arguments:?}");
+    }
+}

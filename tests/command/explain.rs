@@ -1,0 +1,249 @@
+//! `explain`: what a person reads of a URL, and what a program does.
+
+use super::{Place, json_lines};
+use serde_json::json;
+
+fn explain(arguments: &[&str]) -> String {
+    let run = Place::new().run(["explain"].iter().chain(arguments)).exits(0);
+    assert!(run.err.is_empty(), "{}", run.err);
+    // A result stands on one line, to be copied.
+    let is_whole = |line: &str| line.starts_with("  = ") || line.starts_with('{');
+    let fits = |line: &str| line.len() <= 80 || is_whole(line);
+    assert!(run.out().lines().all(fits), "{}", run.out());
+    run.out().to_owned()
+}
+
+#[test]
+fn each_rule_shows_what_it_changes() {
+    // Erlang's guide: uri_string:normalize("hTTp://LocalHost:80/%c3%B6rebro/a/../b").
+    let text = explain(&["-p", "scheme", "hTTp://LocalHost:80/%c3%B6rebro/a/../b"]);
+    assert_eq!(
+        text,
+        "\
+scheme@1
+
+  triplet-case (RFC 3986 section 6.2.2.1)
+  the digits of triplets go to upper case
+  - hTTp://LocalHost:80/%c3%B6rebro/a/../b
+                        ^^^
+  + hTTp://LocalHost:80/%C3%B6rebro/a/../b
+                        ^^^
+
+  scheme-case (RFC 3986 section 6.2.2.1)
+  the scheme goes to lower case
+  - hTTp://LocalHost:80/%C3%B6rebro/a/../b
+     ^^
+  + http://LocalHost:80/%C3%B6rebro/a/../b
+     ^^
+
+  host-case (RFC 3986 section 6.2.2.1)
+  the host goes to lower case
+  - http://LocalHost:80/%C3%B6rebro/a/../b
+           ^    ^
+  + http://localhost:80/%C3%B6rebro/a/../b
+           ^    ^
+
+  default-port (RFC 3986 section 6.2.3)
+  the port that the scheme means anyway goes
+  - http://localhost:80/%C3%B6rebro/a/../b
+                    ^^^
+  + http://localhost/%C3%B6rebro/a/../b
+
+  dot-segments (RFC 3986 section 6.2.2.3)
+  the segments . and .. are resolved
+  - http://localhost/%C3%B6rebro/a/../b
+                                 ^^^^^
+  + http://localhost/%C3%B6rebro/b
+
+  = http://localhost/%C3%B6rebro/b
+"
+    );
+}
+
+#[test]
+fn a_page_of_a_wiki_has_one_spelling() {
+    let text = explain(&["-p", "mediawiki", "/wiki/User:Ema%2fProfiling_Python's"]);
+    assert_eq!(
+        text,
+        "\
+mediawiki@1
+
+  ring-encode
+  the ring writes these characters as triplets
+  - /wiki/User:Ema%2fProfiling_Python's
+                                     ^
+  + /wiki/User:Ema%2fProfiling_Python%27s
+                                     ^^^
+
+  ring-decode
+  the ring writes these characters as themselves
+  - /wiki/User:Ema%2fProfiling_Python%27s
+                  ^^^
+  + /wiki/User:Ema/Profiling_Python%27s
+                  ^
+
+  = /wiki/User:Ema/Profiling_Python%27s
+"
+    );
+}
+
+#[test]
+fn a_rejected_url_has_a_caret_and_advice() {
+    // Erlang's guide: uri_string:parse("http://cities/\u{f6}rebro?foo bar").
+    let text = explain(&["-p", "syntax,scheme", "http://cities/\u{f6}rebro?foo bar"]);
+    assert_eq!(
+        text,
+        "\
+syntax@1, scheme@1
+
+  rejected at byte 14
+    http://cities/\\xC3\\xB6rebro?foo bar
+                  ^^^^
+  byte: a byte that the grammar does not allow here.
+  Write the byte as a triplet, or use the profile crawl, which does so.
+"
+    );
+    // Sequences that a container refuses by default.
+    let text = explain(&["-p", "servlet", "/app/..;v=1/%2E%2e/admin"]);
+    assert_eq!(
+        text,
+        "\
+servlet@1
+
+  rejected at byte 5
+    /app/..;v=1/%2E%2e/admin
+         ^
+  dot-segment-parameter: a dot segment with a parameter.
+  --allow switches this check off.
+  leading-dot-dot: the path leads above the root.
+  --allow switches this check off.
+  encoded-dot-segment: a dot segment with encoded dots.
+  --allow switches this check off.
+"
+    );
+}
+
+#[test]
+fn a_canonical_url_says_so() {
+    let text = explain(&["http://example.com/"]);
+    assert_eq!(text, "crawl@1\n  http://example.com/\n  is in canonical form.\n");
+}
+
+#[test]
+fn all_profiles_are_told_and_equal_ones_together() {
+    let text = explain(&["-p", "all", "http://ex%61mple.com/"]);
+    assert!(
+        text.contains("syntax@1, scheme@1, crawl@1, aggressive@1, servlet@1, mediawiki@1"),
+        "{text}"
+    );
+    assert!(text.contains("encoded-unreserved"), "{text}");
+    assert_eq!(text.matches("= http://example.com/\n").count(), 3, "{text}");
+    // A choice is for the profiles that have it.
+    let allowed = explain(&["-p", "all", "--allow", "encoded-unreserved", "http://ex%61mple.com/"]);
+    assert!(!allowed.contains("rejected"), "{allowed}");
+}
+
+#[test]
+fn profiles_that_refuse_a_list_of_redirects_say_so_and_the_others_explain() {
+    // `^` is for profiles that repair.
+    let place = Place::with([("moved", b"http://h/^\thttp://h/new\n")]);
+    let arguments = ["explain", "-p", "all", "--redirects", "moved", "http://h/%5E"];
+    let run = place.run(arguments).exits(0);
+    assert!(
+        run.out().contains(
+            "\nsyntax@1, scheme@1, sanitize@1\n  \
+             cannot be asked: moved: line 1: the first URL is rejected: byte at byte 9: a\n  \
+             byte that the grammar does not allow here\n"
+        ),
+        "{}",
+        run.out()
+    );
+    assert!(run.out().contains("crawl@1 redirects=1"), "{}", run.out());
+    assert!(run.out().contains("  = http://h/new\n"), "{}", run.out());
+    let objects = json_lines(&place.run(arguments.into_iter().chain(["--json"])).exits(0).out);
+    let of = |profile: &str| objects.iter().find(|object| object["profile"] == profile).unwrap();
+    assert_eq!(of("crawl@1 redirects=1")["out"], "http://h/new");
+    let reason = "moved: line 1: the first URL is rejected: byte at byte 9: a byte that the \
+                  grammar does not allow here";
+    assert_eq!(
+        of("scheme@1"),
+        &json!({"profile": "scheme@1", "url": "http://h/%5E", "unusable": reason})
+    );
+    // What each of them refuses is wrong usage as ever.
+    let mut arguments = arguments;
+    arguments[2] = "syntax,scheme";
+    let run = place.run(arguments).exits(2);
+    assert!(run.err.contains(reason) && run.out.is_empty(), "{}", run.err);
+    // So are redirects that contradict each other, and a list that is not there.
+    let place = Place::with([("moved", b"http://h/a\thttp://h/b\nhttp://h/a\thttp://h/c\n")]);
+    place.run(["explain", "-p", "all", "--redirects", "moved", "http://h/"]).exits(2);
+    place.run(["explain", "-p", "all", "--redirects", "missing", "http://h/"]).exits(2);
+    // A base is refused alike.
+    let place = Place::new();
+    let run = place.run(["explain", "-p", "syntax,crawl", "--base", "http://h/ a", "b"]).exits(0);
+    assert!(run.out().contains("syntax@1\n  cannot be asked: --base is no"), "{}", run.out());
+    assert!(run.out().contains("  = http://h/b\n"), "{}", run.out());
+}
+
+#[test]
+fn long_urls_show_the_rows_that_change() {
+    let long = format!("http://h/{}%7e{}", "a".repeat(300), "\u{e9}".repeat(300));
+    let text = explain(&[&long]);
+    assert!(text.contains("  - ...\n") && text.lines().count() < 120, "{text}");
+}
+
+#[test]
+fn colours_are_for_terminals_or_on_demand() {
+    let place = Place::new();
+    assert!(!place.run(["explain", "HTTP://h/"]).exits(0).out().contains('\x1b'));
+    let run = place.run(["explain", "--color", "always", "HTTP://h/"]).exits(0);
+    assert!(run.out().contains("- \x1b[1;31mHTTP\x1b[0m://h/"), "{}", run.out());
+    assert!(run.out().contains("+ \x1b[1;32mhttp\x1b[0m://h/"), "{}", run.out());
+    let never = place.run(["explain", "--color", "never", "HTTP://h/"]).exits(0);
+    assert!(!never.out().contains('\x1b'));
+}
+
+#[test]
+fn programs_get_objects() {
+    let text = explain(&["--json", "-p", "scheme", "HTTP://h", "http://h:x/"]);
+    let objects = json_lines(text.as_bytes());
+    assert_eq!(
+        objects,
+        [
+            json!({
+                "profile": "scheme@1", "url": "HTTP://h", "out": "http://h/",
+                "steps": [
+                    {"rule": "scheme-case", "source": "RFC 3986 section 6.2.2.1",
+                     "before": "HTTP://h", "after": "http://h"},
+                    {"rule": "empty-path", "source": "RFC 3986 section 6.2.3",
+                     "before": "http://h", "after": "http://h/"},
+                ],
+            }),
+            json!({"profile": "scheme@1", "url": "http://h:x/", "reject": ["port"], "at": 9}),
+        ]
+    );
+}
+
+#[test]
+fn hostile_bytes_are_shown_printably() {
+    use std::os::unix::ffi::OsStrExt;
+    let url = std::ffi::OsStr::from_bytes(b"http://h/\x1b[31m\xFF");
+    let run = Place::new().run([std::ffi::OsStr::new("explain"), url]).exits(0);
+    assert!(run.out.iter().all(|b| *b == b'\n' || (0x20..=0x7E).contains(b)));
+    assert!(run.out().contains("\\x1B[31m\\xFF"), "{}", run.out());
+}
+
+#[test]
+fn wrong_usage_is_status_2() {
+    let place = Place::new();
+    for arguments in [
+        &["explain"][..],
+        &["explain", "-p", "frob", "x"],
+        &["explain", "--allow", "control", "x"],
+        &["explain", "-p", "servlet", "--allow", "nul", "x"],
+        &["explain", "--base", "relative", "x"],
+        &["explain", "--color", "often", "x"],
+    ] {
+        assert!(place.run(arguments).exits(2).out.is_empty(), "{arguments:?}");
+    }
+}

@@ -1,0 +1,192 @@
+//! What is kept, what is dropped, and that both are counted.
+
+use super::{Place, json_lines};
+use serde_json::json;
+use std::fs;
+
+const LOG: &str = r#"e.org:443 1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "GET /a HTTP/1.1" 200 5 "-" "x"
+e.org:443 1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "GET /b HTTP/1.1" 404 5 "-" "x"
+e.org:443 1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "POST /c HTTP/1.1" 201 5 "-" "x"
+e.org:443 1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "GET /a HTTP/1.1" 304 5 "-" "x"
+no log line
+"#;
+
+#[test]
+fn records_are_kept_by_status_and_method_and_the_rest_is_counted() {
+    let place = Place::with([("log", LOG.as_bytes())]);
+    let run =
+        place.run(["dedup", "-f", "vhost", "log", "--status", "2xx,304", "--stats", "s"]).exits(0);
+    assert_eq!(run.out(), "https://e.org/a\nhttps://e.org/c\n");
+    for (name, number) in
+        [("records", 5), ("unique", 2), ("duplicates", 1), ("filtered", 1), ("rejected", 1)]
+    {
+        assert_eq!(run.summary(name), number, "{}", run.err);
+        assert_eq!(place.json("s")[name], number);
+    }
+    let arguments =
+        ["normalize", "--json", "-f", "vhost", "log", "--status", "2xx", "--method", "GET,HEAD"];
+    let run = place.run(arguments).exits(0);
+    assert_eq!(
+        json_lines(&run.out),
+        [
+            json!({"record": 1, "out": "https://e.org/a"}),
+            json!({"record": 2, "filtered": true}),
+            json!({"record": 3, "filtered": true}),
+            json!({"record": 4, "filtered": true}),
+            json!({"record": 5, "reject": ["log-syntax"], "at": 0}),
+        ]
+    );
+    // Without a filter there is no such term.
+    let run = place.run(["dedup", "-f", "vhost", "log", "--stats", "s"]).exits(0);
+    assert!(!run.err.contains("filtered") && place.json("s").get("filtered").is_none());
+}
+
+#[test]
+fn every_log_format_tells_its_status_and_method() {
+    let place = Place::new();
+    let combined = LOG.lines().map(|line| line.trim_start_matches("e.org:443 ").to_owned() + "\n");
+    let combined: String = combined.collect();
+    let haproxy = "1.2.3.4:5 [06/Feb/2009:12:14:14.655] in s/srv1 1/0 200 2750 - - - \"GET /a\"\n\
+                   1.2.3.4:5 [06/Feb/2009:12:14:14.655] in s/srv1 1/0 500 2750 - - - \"GET /b\"\n";
+    let elb = |status, path| {
+        format!(
+            "h2 2015-05-13T23:39:43.945958Z lb 1.2.3.4:1 10.0.0.1:80 0 0 0 {status} 200 0 29 \
+                 \"GET http://e.org:80/{path} HTTP/1.1\" \"curl\" - -\n"
+        )
+    };
+    let elb = elb(200, "a") + &elb(502, "b");
+    let w3c = "#Fields: cs-method cs-uri-stem sc-status\nGET /a 200\nGET /b 404\n";
+    let cloudfront = "#Fields: x-edge-location cs-method cs(Host) cs-uri-stem sc-status\nx\tGET\te.org\t/a\t200\nx\tGET\te.org\t/b\t500\n";
+    let json = "{\"u\":\"http://e.org/a\",\"s\":200,\"m\":\"GET\"}\n{\"u\":\"http://e.org/b\",\"s\":\"404\",\"m\":\"GET\"}\n";
+    let csv = "u,s,m\nhttp://e.org/a,200,GET\nhttp://e.org/b,404,GET\nhttp://e.org/c,200,PUT\n";
+    for (format, input, out) in [
+        ("combined", combined.as_str(), "/a\n"),
+        ("log:%h %l %u %t \"%r\" %>s", &combined, "/a\n"),
+        ("log:$remote_addr - $remote_user [$time_local] \"$request\" $status", &combined, "/a\n"),
+        ("haproxy", haproxy, "/a\n"),
+        ("alb", &elb, "http://e.org/a\n"),
+        ("w3c", w3c, "/a\n"),
+        ("cloudfront", cloudfront, "http://e.org/a\n"),
+        ("json:url=/u,status=/s,method=/m", json, "http://e.org/a\n"),
+        ("csv:url=u,status=s,method=m", csv, "http://e.org/a\n"),
+        ("tsv:url=u,status=s,method=3", &csv.replace(',', "\t"), "http://e.org/a\n"),
+    ] {
+        let run =
+            place.run_on(["dedup", "-f", format, "--status", "200", "--method", "GET"], input);
+        assert_eq!(run.exits(0).out(), out, "{format}");
+    }
+}
+
+#[test]
+fn a_filter_that_can_do_nothing_is_wrong_usage_or_a_warning() {
+    let place = Place::with([("list", b"http://a/\n")]);
+    let run = place.run(["dedup", "-f", "lines", "--status", "200", "list"]).exits(2);
+    assert!(run.err.contains("--status can do nothing"), "{}", run.err);
+    let run = place.run(["dedup", "--mime", "text/*", "list"]).exits(0);
+    assert_eq!(run.out(), "http://a/\n");
+    assert!(run.err.contains("warning") && run.err.contains("--mime"), "{}", run.err);
+}
+
+#[test]
+fn urls_are_kept_by_scheme_host_and_pattern_in_canonical_form() {
+    let list = b"HTTP://WWW.Example.com/%7Ea\nhttps://example.org/a\nurn:a:b\nftp://www.example.com/x\nhttp://h:x/\n";
+    let place = Place::with([("list", list)]);
+    for (arguments, out) in [
+        (&["--schemes", "http,https"][..], "http://www.example.com/~a\nhttps://example.org/a\n"),
+        (&["--host", "*.example.com"], "http://www.example.com/~a\nftp://www.example.com/x\n"),
+        (&["--match", "/~?a$"], "http://www.example.com/~a\nhttps://example.org/a\n"),
+        (&["--match", "/~a$", "--match", "^urn:"], "http://www.example.com/~a\nurn:a:b\n"),
+        (&["--schemes", "ftp", "--host", "*.com"], "ftp://www.example.com/x\n"),
+    ] {
+        for job in [&["dedup", "--order", "sorted"][..], &["normalize"]] {
+            let run = place.run(job.iter().chain(&["list"]).chain(arguments)).exits(0);
+            let mut lines: Vec<_> = run.out().lines().filter(|line| !line.is_empty()).collect();
+            let mut expected: Vec<_> = out.lines().collect();
+            lines.sort();
+            expected.sort();
+            assert_eq!(lines, expected, "{arguments:?}");
+            assert_eq!(run.summary("filtered"), 4 - expected.len() as u64);
+            assert_eq!(run.summary("rejected"), 1);
+        }
+    }
+    let arguments = ["normalize", "--json", "--key", "surt", "--schemes", "urn", "list"];
+    let objects = json_lines(&place.run(arguments).exits(0).out);
+    assert_eq!(objects[0], json!({"record": 1, "filtered": true}));
+    assert_eq!(objects[2], json!({"record": 3, "out": "urn:a:b"}));
+    let servlet = ["normalize", "--json", "-p", "servlet", "--match", "b", "list"];
+    let place = Place::with([("list", b"/a\n/b%20c\n")]);
+    assert_eq!(
+        json_lines(&place.run(servlet).exits(0).out),
+        [
+            json!({"record": 1, "filtered": true}),
+            json!({"record": 2, "out": "/b%20c", "decoded": "/b c"})
+        ]
+    );
+}
+
+#[test]
+fn too_many_rejected_records_stop_the_run_and_write_nothing() {
+    let mut list = b"http://a/\nbad1\nhttp://b/\nbad2\nbad3\n".to_vec();
+    let place = Place::with([("list", &list), ("out", b"old")]);
+    for threads in ["1", "2"] {
+        let arguments = ["dedup", "list", "-o", "out", "-j", threads, "--max-rejected", "1"];
+        let run = place.run(arguments).exits(3);
+        assert!(run.err.contains("list@25: record 4: more than 1 records"), "{}", run.err);
+        assert_eq!(place.text("out"), "old");
+    }
+    place.run(["dedup", "list", "--max-rejected", "3"]).exits(0);
+    place.run(["normalize", "list", "--max-rejected", "60%"]).exits(0);
+    let run = place
+        .run(["dedup", "list", "-o", "out", "--max-rejected", "59.9%", "--stats", "s"])
+        .exits(3);
+    assert!(
+        run.err.contains("3 of 5 records are rejected, which is more than 59.9 %"),
+        "{}",
+        run.err
+    );
+    assert_eq!((place.text("out").as_str(), &place.json("s")["status"]), ("old", &json!(3)));
+    // Far into a large input, on whatever thread.
+    list = b"http://a/\n".repeat(200_000);
+    list.extend(b"bad\n");
+    place.write("large", &list);
+    let run = place.run(["dedup", "large", "--max-rejected", "0", "-j", "2"]).exits(3);
+    assert!(run.err.contains("large@2000000: record 200001:"), "{}", run.err);
+}
+
+#[test]
+fn secrets_are_masked_in_all_that_is_told_of_records() {
+    let list = b"http://u:SECRET@h:x/?a=SECRET#SECRET\nhttp://u:SECRET@h/?a=b\n";
+    let place = Place::with([("list", list)]);
+    let arguments = ["dedup", "list", "--redact", "--rejects", "r", "--fields", "host,original"];
+    let run = place.run(arguments).exits(0);
+    assert_eq!(run.out(), "h\thttp://***@h/?a=***\n");
+    assert_eq!(place.json_lines("r")[0]["raw"], "http://***@h:x/?a=***#***");
+    place.run(["dedup", "list", "--rejects", "r"]).exits(0);
+    assert!(place.text("r").contains("SECRET"));
+}
+
+#[test]
+fn directories_are_read_in_the_order_of_their_names() {
+    let place = Place::new();
+    for directory in ["d", "d/b", "d/.hidden", "d/B"] {
+        fs::create_dir(place.path(directory)).expect("made");
+    }
+    for (name, url) in [
+        ("d/z", "z"),
+        ("d/b/1", "b1"),
+        ("d/.x", "no"),
+        ("d/.hidden/x", "no"),
+        ("d/B/2", "B2"),
+        ("first", "f"),
+    ] {
+        place.write(name, format!("http://h/{url}\n"));
+    }
+    std::os::unix::fs::symlink("../first", place.path("d/link")).expect("linked");
+    let run = place.run(["dedup", "-r", "first", "d"]).exits(0);
+    assert_eq!(run.out(), "http://h/f\nhttp://h/B2\nhttp://h/b1\nhttp://h/z\n");
+    assert_eq!(run.summary("ok"), 4);
+    let run = place.run(["dedup", "first", "d"]).exits(2);
+    assert!(run.err.contains("give -r"), "{}", run.err);
+    assert_eq!(place.run(["dedup", "-r", "d/.x"]).exits(0).out(), "http://h/no\n");
+    place.run(["dedup", "-r", "missing"]).exits(2);
+}

@@ -1,0 +1,154 @@
+//! Logs: where the URL is, and what is no URL.
+
+use super::{Place, json_lines};
+
+const LOG: &str = r#"1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "GET /a/../b?q=%7e HTTP/1.1" 200 5 "-" "x"
+1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "GET //evil/x HTTP/1.1" 200 5 "-" "x"
+1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "GET http://Other.example/%7e HTTP/1.1" 200 5 "-" "x"
+1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "OPTIONS * HTTP/1.1" 200 5 "-" "x"
+1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "CONNECT h:443 HTTP/1.1" 200 5 "-" "x"
+1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "\x16\x03\x01" 400 5 "-" "-"
+1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "GET /q\x22q HTTP/1.1" 200 5 "-" "x"
+1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "GET /cut
+"#;
+
+fn codes(out: &[u8]) -> Vec<String> {
+    let code = |o: &serde_json::Value| o["reject"][0].as_str().map(str::to_owned);
+    json_lines(out).iter().map(|o| code(o).unwrap_or_default()).collect()
+}
+
+#[test]
+fn a_log_without_a_host_gives_paths_and_with_a_base_urls() {
+    let place = Place::with([("access.log", LOG.as_bytes())]);
+    let run = place.run(["normalize", "-f", "combined", "access.log"]).exits(0);
+    let paths = "/b?q=~\n//evil/x\nhttp://other.example/~\n\n\n\n/q%22q\n\n";
+    assert_eq!(run.out(), paths);
+    let arguments = ["normalize", "-f", "combined", "--base", "https://e.org/x/y", "access.log"];
+    let urls = "https://e.org/b?q=~\nhttps://e.org//evil/x\nhttp://other.example/~\n\n\n\n\
+                https://e.org/q%22q\n\n";
+    assert_eq!(place.run(arguments).exits(0).out(), urls);
+}
+
+#[test]
+fn lines_that_name_no_resource_are_rejected_each_by_its_code() {
+    let place = Place::with([("access.log", LOG.as_bytes())]);
+    let run = place.run(["normalize", "--json", "-f", "combined", "access.log"]).exits(0);
+    let expected = ["", "", "", "asterisk-form", "authority-form", "log-syntax", "", "truncated"];
+    assert_eq!(codes(&run.out), expected);
+}
+
+#[test]
+fn auto_finds_a_log_and_a_list_side_by_side() {
+    let place = Place::with([("x", LOG.as_bytes()), ("y", b"http://y/\nhttp://z/\n")]);
+    let run = place.run(["dedup", "x", "y", "-f", "auto"]).exits(0);
+    assert!(run.out().starts_with("/b?q=~\n"), "{}", run.out());
+    assert!(run.out().ends_with("http://y/\nhttp://z/\n"), "{}", run.out());
+}
+
+#[test]
+fn other_formats_are_chosen_by_name() {
+    let place = Place::new();
+    for (format, input, out) in [
+        ("lines", "http://A/\n", "http://a/\n"),
+        ("target", "/%7ea\n*\n", "/~a\n\n"),
+        ("ws:2", "a http://B/ c\n", "http://b/\n"),
+        (
+            "vhost",
+            "e.org:443 1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"x\"\n",
+            "https://e.org/a\n",
+        ),
+        ("log:%v \"%r\" %>s", "e.org \"GET /a HTTP/1.1\" 200\n", "http://e.org/a\n"),
+    ] {
+        let run = place.run_on(["normalize", "-f", format], input).exits(0);
+        assert_eq!(run.out(), out, "{format}");
+    }
+    for bad in ["", "csv", "csv:", "json:url", "ws:0", "ws:x", "log:"] {
+        place.run_on(["normalize", "-f", bad], "x\n").exits(2);
+    }
+}
+
+#[test]
+fn a_line_feed_that_an_escape_hides_is_no_new_line() {
+    let line = "h - - [10/Oct/2025:13:55:36 +0000] \"GET /a\\x0ab HTTP/1.1\" 200 5\n";
+    let place = Place::with([("log", line.as_bytes())]);
+    let run = place.run(["normalize", "--json", "-f", "clf", "-p", "string", "log"]).exits(0);
+    assert_eq!(codes(&run.out), ["newline"]);
+    let run = place.run(["normalize", "-f", "clf", "log"]).exits(0);
+    assert_eq!(run.out(), "/a%0Ab\n");
+}
+
+#[test]
+fn a_list_that_looks_like_a_table_is_told_of() {
+    let place = Place::new();
+    let list = |tabbed: usize| {
+        let plain = "http://h/\n".repeat(100 - tabbed);
+        format!("{plain}{}\t\n", "http://h/\t1\n".repeat(tabbed))
+    };
+    for profile in ["crawl", "string", "syntax"] {
+        let run = place.run_on(["dedup", "-p", profile], list(2)).exits(0);
+        assert!(
+            run.err.contains("2 of 101 lines hold a tab") && run.err.contains("tsv:1"),
+            "{}",
+            run.err
+        );
+        let run = place.run_on(["dedup", "-p", profile], list(1)).exits(0);
+        assert!(!run.err.contains("hold a tab"), "{}", run.err);
+    }
+    let run = place.run_on(["dedup", "-f", "tsv:1"], list(2)).exits(0);
+    assert!(run.out() == "http://h/\n" && !run.err.contains("hold a tab"), "{}", run.err);
+}
+
+#[test]
+fn tables_and_logs_are_told_by_what_they_say_of_themselves() {
+    let w3c = "#Software: Microsoft Internet Information Services 10.0\n#Fields: cs-host s-port cs-uri-stem cs-uri-query\n\
+               e.org 443 /a%20b?c#d -\n#Fields: cs-uri-stem cs-host\n/x e.net\n";
+    let cloudfront = "#Version: 1.0\n#Fields: date x-edge-location cs-uri-stem x-host-header cs-protocol cs-uri-query\n\
+                      d\tFRA\t/a%2520b\te.org\thttps\t-\nd\tFRA\t/a\te.org\thttps\tq=%2526\n";
+    let elb = "2015-05-13T23:39:43.945958Z lb 1.2.3.4:1 10.0.0.1:80 0 0 0 200 200 0 29 \"GET https://e.org:443/\\x22 HTTP/1.1\" \"curl\" - -\n";
+    let caddy = r#"{"request":{"method":"GET","host":"e.org","uri":"/a","tls":{}},"status":200}"#;
+    let place = Place::new();
+    for (format, input, out) in [
+        ("w3c", w3c, "https://e.org/a%2520b%3Fc%23d\nhttp://e.net/x\n"),
+        ("cloudfront", cloudfront, "https://e.org/a%20b\nhttps://e.org/a?q=%26\n"),
+        ("elb", elb, "https://e.org/%22\n"),
+        ("json:caddy", caddy, "https://e.org/a\n"),
+        ("json:/url", "{\"id\":1,\"url\":\"http://h/\"}\n", "http://h/\n"),
+        ("csv:url", "id,URL\n1,\"http://h/\"\n", "http://h/\n"),
+        ("tsv:url", "url\tid\nhttp://h/\t1\n", "http://h/\n"),
+        ("cdx", " CDX a\nhttp://h/\n", "http://h/\n"),
+        ("cdxj", "org,e)/ 20240101000000 {\"url\": \"http://e.org/\"}\n", "http://e.org/\n"),
+    ] {
+        let run = place.run_on(["dedup"], input).exits(0);
+        assert_eq!(run.out(), out, "{format}");
+        assert!(run.err.contains(&format!("-: read as {format}")), "{}", run.err);
+        place.write("in", input);
+        let run = place.run(["dedup", "in", "-f", format]).exits(0);
+        assert_eq!(run.out(), out, "{format}");
+        // A wrong guess can be overridden.
+        let run = place.run(["normalize", "in", "-f", "lines"]).exits(0);
+        assert!(!run.err.contains("read as"), "{}", run.err);
+    }
+    let text = "See <http://h/a> and http://h/b, or (http://h/c).\nNothing here.\n";
+    let run = place.run_on(["normalize", "-f", "text"], text).exits(0);
+    assert_eq!(run.out(), "http://h/a\nhttp://h/b\nhttp://h/c\n");
+    assert_eq!((run.summary("records"), run.summary("skipped")), (3, 1));
+}
+
+#[test]
+fn the_keys_of_a_zipnum_index_are_refused_with_a_sentence() {
+    let cluster = b"com,example)/ 20240101000000\tcdx-00000.gz\t0\t188224\t1\n\
+        org,example)/ 20240101000000\tcdx-00000.gz\t188224\t178351\t2\n";
+    let place = Place::with([("cluster.idx", cluster), ("urls", b"http://h/\n")]);
+    for arguments in [&["dedup", "cluster.idx"][..], &["dedup", "-f", "cdxj", "cluster.idx"]] {
+        let run = place.run(arguments).exits(2);
+        assert!(
+            run.err.contains("cluster.idx: format: a cluster.idx holds keys only"),
+            "{}",
+            run.err
+        );
+    }
+    let run = place.run_on(["dedup", "-f", "cdxj"], &cluster[..]).exits(2);
+    assert!(run.err.contains("holds keys only"), "{}", run.err);
+    let run = place.run(["dedup", "--keep-going", "cluster.idx", "urls"]).exits(1);
+    assert_eq!(run.out(), "http://h/\n");
+}

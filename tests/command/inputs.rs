@@ -1,0 +1,200 @@
+//! Files, lists of files, pipes, and what is wrong with them.
+
+use super::{Place, built, is_root};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+use std::thread;
+
+#[test]
+fn bad_inputs_are_all_named_before_any_work() {
+    let place = Place::with([("good", b"http://a/\n"), ("secret", b"http://b/\n")]);
+    fs::create_dir(place.path("dir")).expect("made");
+    fs::set_permissions(place.path("secret"), fs::Permissions::from_mode(0o000)).expect("set");
+    for command in ["dedup", "normalize"] {
+        let run = place.run([command, "good", "missing1", "dir", "secret", "missing2"]).exits(2);
+        assert!(run.out.is_empty(), "{}", run.out());
+        let mut bad = vec!["missing1", "dir", "missing2"];
+        if !is_root() {
+            bad.push("secret");
+        }
+        for name in bad {
+            assert!(run.err.contains(&format!("uniqurl: {name}")), "{name}: {}", run.err);
+        }
+        assert!(!run.err.contains("good"), "{}", run.err);
+    }
+}
+
+#[test]
+fn keep_going_skips_what_is_bad_and_says_so_with_status_1() {
+    let place = Place::with([("a", b"http://a/\n"), ("b", b"http://b/\n")]);
+    fs::create_dir(place.path("dir")).expect("made");
+    let arguments = ["dedup", "a", "missing", "dir", "b", "--keep-going", "--stats", "stats"];
+    let run = place.run(arguments).exits(1);
+    assert_eq!(run.out(), "http://a/\nhttp://b/\n");
+    assert!(
+        run.err.contains("uniqurl: missing") && run.err.contains("uniqurl: dir"),
+        "{}",
+        run.err
+    );
+    assert_eq!((run.summary("ok"), run.summary("damaged") + run.summary("missing")), (2, 2));
+    assert_eq!(place.json("stats")["status"], 1);
+    assert_eq!(place.run(["dedup", "a", "--keep-going"]).exits(0).out(), "http://a/\n");
+}
+
+#[test]
+fn line_endings_marks_and_empty_files_are_as_people_expect() {
+    let place = Place::new();
+    for (bytes, lines) in [
+        (&b""[..], &[][..]),
+        (b"\n", &[""]),
+        (b"http://a/", &["http://a/"]),
+        (b"http://a/\n", &["http://a/"]),
+        (b"http://a/\r\n", &["http://a/"]),
+        (b"http://a/\r\nhttp://b/\r\n", &["http://a/", "http://b/"]),
+        (b"http://a/\r", &["http://a/"]),
+        (b"\xEF\xBB\xBFhttp://a/\n", &["http://a/"]),
+        (b"\xEF\xBB\xBF", &[]),
+        (b"\n\nhttp://a/\n\n", &["", "", "http://a/", ""]),
+        (b" \t\r\nhttp://a/", &["", "http://a/"]),
+    ] {
+        place.write("in", bytes);
+        let expected: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let run = place.run(["normalize", "in"]).exits(0);
+        assert_eq!(run.out(), expected, "{:?}", bytes.escape_ascii().to_string());
+        assert_eq!(run.summary("records"), lines.len() as u64);
+        assert_eq!(run.summary("bytes"), bytes.len() as u64);
+        let piped = place.run_on(["normalize", "-"], bytes).exits(0);
+        assert_eq!(piped.out(), expected, "{:?}", bytes.escape_ascii().to_string());
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped_at_the_start_of_every_file_and_nowhere_else() {
+    let place = Place::with([
+        ("a", b"\xEF\xBB\xBFhttp://a/\n\xEF\xBB\xBFhttp://b/\n"),
+        ("c", b"\xEF\xBB\xBFhttp://c/\n"),
+    ]);
+    let run = place.run(["normalize", "a", "c"]).exits(0);
+    assert_eq!(run.out(), "http://a/\n\nhttp://c/\n");
+    assert_eq!(run.summary("rejected"), 1);
+}
+
+#[test]
+fn standard_input_is_read_without_a_name_and_by_its_own() {
+    let place = Place::with([("a", b"http://a/\n")]);
+    let piped = "http://p/\n";
+    assert_eq!(place.run_on(["dedup"], piped).exits(0).out(), "http://p/\n");
+    assert_eq!(place.run_on(["dedup", "-"], piped).exits(0).out(), "http://p/\n");
+    let run = place.run_on(["dedup", "a", "-"], piped).exits(0);
+    assert_eq!((run.out(), run.summary("ok")), ("http://a/\nhttp://p/\n", 2));
+}
+
+#[test]
+fn a_named_pipe_is_streamed() {
+    let place = Place::new();
+    let made = Command::new("mkfifo").arg(place.path("pipe")).status().expect("mkfifo");
+    assert!(made.success());
+    let path = place.path("pipe");
+    let writer = thread::spawn(move || fs::write(path, "http://a/\n".repeat(50_000)));
+    let run = place.run(["dedup", "pipe"]).exits(0);
+    writer.join().expect("no panic").expect("all of it was read");
+    assert_eq!((run.out(), run.summary("duplicates")), ("http://a/\n", 49_999));
+}
+
+#[test]
+fn a_line_on_a_slow_pipe_is_answered_before_the_next_comes() {
+    for (arguments, more) in [
+        (&["normalize"][..], ""),
+        (&["normalize", "-f", "lines", "--json"], ""),
+        (&["dedup"], ""),
+        (&["dedup", "--order", "none", "--rejects", "rejects"], "relative\n"),
+        (&["normalize", "-f", "combined"], ""),
+    ] {
+        let place = Place::new();
+        let mut child = built::process()
+            .args(arguments)
+            .current_dir(place.path(""))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("started");
+        let mut input = child.stdin.take().expect("piped");
+        let mut output = BufReader::new(child.stdout.take().expect("piped"));
+        for i in 0..4 {
+            let line = match arguments.contains(&"combined") {
+                false => format!("http://h{i}/\n"),
+                true => format!("- - - [01/Jan/2026:00:00:00 +0000] \"GET /{i} HTTP/1.1\" 200 1\n"),
+            };
+            input.write_all((line + more).as_bytes()).expect("read");
+            // Nothing is written before this has been read: without an answer it waits for ever.
+            let mut answer = String::new();
+            output.read_line(&mut answer).expect("text");
+            assert!(answer.contains(&i.to_string()), "{arguments:?}: {answer:?}");
+        }
+        drop(input);
+        assert_eq!(child.wait().expect("ended").code(), Some(0), "{arguments:?}");
+    }
+}
+
+#[test]
+fn names_come_from_lists_of_lines_and_of_nul() {
+    let odd = OsStr::from_bytes(b"new\nline \xFF");
+    let place = Place::with([("a b", b"http://a/\n"), ("c", b"http://c/\n")]);
+    place.write(odd, "http://odd/\n");
+    place.write("lines", "a b\r\n\nc");
+    let run = place.run(["dedup", "--files-from", "lines"]).exits(0);
+    assert_eq!(run.out(), "http://a/\nhttp://c/\n");
+    let nul = [b"a b\0", odd.as_bytes(), b"\0"].concat();
+    let run = place.run_on(["dedup", "--files-from", "-"], nul).exits(0);
+    assert_eq!(run.out(), "http://a/\nhttp://odd/\n");
+    let run = place.run(["dedup", "c", "--files-from", "lines"]).exits(0);
+    assert_eq!(run.out(), "http://c/\nhttp://a/\n", "the command line comes first");
+    let run = place.run_on(["dedup", "--files-from", "/dev/null"], "http://p/\n").exits(0);
+    assert_eq!((run.out(), run.summary("ok")), ("", 0), "an empty list names nothing");
+    let run = place.run(["dedup", "--files-from", "nowhere"]).exits(2);
+    assert!(run.err.contains("nowhere"), "{}", run.err);
+    place.run(["dedup", "-", "--files-from", "-"]).exits(2);
+}
+
+#[test]
+fn a_line_beyond_the_limit_is_one_rejected_record_however_long() {
+    let place = Place::new();
+    for length in [65_536, 65_537, 1_200_000, 20_000_000] {
+        let mut long = b"http://h/".to_vec();
+        long.resize(length, b'a');
+        let input = [b"http://a/\n", &long[..], b"\nhttp://b/\n"].concat();
+        place.write("in", &input);
+        for arguments in [&["normalize", "--json", "in"][..], &["normalize", "--json", "-"]] {
+            let run = place.run_on(arguments, input.clone()).exits(0);
+            let objects = super::json_lines(&run.out);
+            assert_eq!(objects.len(), 3, "{length}");
+            assert_eq!(
+                (&objects[0]["out"], &objects[2]["out"]),
+                (&"http://a/".into(), &"http://b/".into())
+            );
+            match length {
+                65_536 => assert_eq!(objects[1]["out"].as_str().map(str::len), Some(length)),
+                _ => {
+                    assert_eq!(objects[1]["reject"][0], "too-long");
+                    assert_eq!(objects[1]["at"], 65_536);
+                }
+            }
+        }
+    }
+    let run = place.run(["normalize", "in", "--max-url", "20M"]).exits(0);
+    assert_eq!((run.summary("canonical"), run.summary("rejected")), (3, 0));
+    let run = place.run_on(["normalize", "--max-url", "8"], "http://a\nhttp://ab\n").exits(0);
+    assert_eq!(run.out(), "http://a/\n\n");
+}
+
+#[test]
+fn a_file_given_twice_is_read_twice() {
+    let place = Place::with([("a", b"http://a/\n")]);
+    let run = place.run(["dedup", "a", "a"]).exits(0);
+    assert_eq!((run.out(), run.summary("duplicates"), run.summary("ok")), ("http://a/\n", 1, 2));
+}

@@ -1,0 +1,186 @@
+//! What is written instead of the URL: `--key` and `--fields`.
+
+use super::Place;
+use std::collections::HashMap;
+
+const LIST: &str = "http://b.example.com/\nhttps://example.com/\nHTTP://example.com:80\n\
+                    http://example.com/z?q\nnonsense\n\nhttp://example.com/\n";
+
+#[test]
+fn the_key_is_what_is_unique_counted_and_sorted() {
+    let place = Place::with([("list", LIST.as_bytes())]);
+    let run = place.run(["dedup", "--key", "surt", "list"]).exits(0);
+    assert_eq!(run.out(), "com,example,b)/\ncom,example)/\ncom,example)/z?q\n");
+    assert_eq!(
+        (run.summary("records"), run.summary("unique"), run.summary("duplicates")),
+        (7, 3, 2)
+    );
+    assert_eq!((run.summary("rejected"), run.summary("blank")), (1, 1));
+    let arguments = ["dedup", "--key", "surt", "--count", "--order", "sorted", "list"];
+    let run = place.run(arguments).exits(0);
+    assert_eq!(run.out(), "3\tcom,example)/\n1\tcom,example)/z?q\n1\tcom,example,b)/\n");
+    let run = place.run(["dedup", "--key", "surt", "--min-count", "2", "list"]).exits(0);
+    assert_eq!(run.out(), "com,example)/\n");
+    let run = place.run(["dedup", "--key", "ssurt", "--order", "sorted", "list"]).exits(0);
+    assert_eq!(
+        run.out(),
+        "com,example,//443:https@/\ncom,example,//80:http@/\ncom,example,//80:http@/z?q\n\
+         com,example,b,//80:http@/\n"
+    );
+    let run = place.run(["dedup", "--key", "hash", "list"]).exits(0);
+    assert_eq!(run.out().lines().count(), 4);
+    assert!(run.out().lines().all(|line| line.len() == 32));
+    let plain = place.run(["dedup", "list"]).exits(0);
+    assert_eq!(place.run(["dedup", "--key", "url", "list"]).exits(0).out(), plain.out());
+}
+
+#[test]
+fn normalize_writes_the_key_of_each_record() {
+    let place = Place::with([("list", LIST.as_bytes())]);
+    let run = place.run(["normalize", "--key", "surt", "list"]).exits(0);
+    assert_eq!(
+        run.out(),
+        "com,example,b)/\ncom,example)/\ncom,example)/\ncom,example)/z?q\n\n\ncom,example)/\n"
+    );
+    let run = place.run(["normalize", "--json", "--key", "ssurt", "list"]).exits(0);
+    let objects = super::json_lines(&run.out);
+    assert_eq!(objects[0]["out"], "com,example,b,//80:http@/");
+    assert_eq!(
+        (&objects[4]["reject"][0], &objects[5]["blank"]),
+        (&"relative".into(), &true.into())
+    );
+}
+
+#[test]
+fn archive_keys_come_out_of_the_profile_ia() {
+    let place = Place::new();
+    let list = "http://www.Archive.org/Goo/?b&a\nhttps://archive.org:443/goo?a&b\nmailto:A@b\n";
+    let run = place.run_on(["dedup", "-p", "ia", "--key", "surt"], list).exits(0);
+    assert_eq!(run.out(), "org,archive)/goo?a&b\nmailto:A@b\n");
+}
+
+#[test]
+fn rejected_records_are_told_as_without_a_key() {
+    let place = Place::with([("list", LIST.as_bytes())]);
+    place.run(["dedup", "--rejects", "plain", "list"]).exits(0);
+    place.run(["dedup", "--rejects", "keyed", "--key", "surt", "list"]).exits(0);
+    assert_eq!(place.text("plain"), place.text("keyed"));
+    assert_eq!(place.json_lines("keyed").len(), 1);
+}
+
+#[test]
+fn fields_say_what_and_where_the_first_record_was() {
+    let place = Place::with([
+        ("a", b"http://b.example/x?y\n\nHTTP://a.example:80\\z\n"),
+        ("b", b"http://a.example/\xE9\nhttp://u:p@A.example/ \t\nhttp://b.example/x?y\n"),
+    ]);
+    let fields = "scheme,host,path,query,first,original";
+    let run = place.run(["dedup", "-p", "crawl", "--fields", fields, "a", "b"]).exits(0);
+    // `80\z` is no port.
+    assert_eq!(
+        run.out(),
+        "http\tb.example\t/x\ty\ta:1:0\thttp://b.example/x?y\n\
+         http\ta.example\t/%E9\t\tb:1:0\thttp://a.example/\\xE9\n\
+         http\ta.example\t/\t\tb:2:19\thttp://u:p@A.example/ \\x09\n"
+    );
+    assert_eq!((run.summary("unique"), run.summary("rejected")), (3, 1));
+}
+
+#[test]
+fn columns_come_in_the_order_asked_for_and_more_than_once() {
+    let place = Place::with([("list", LIST.as_bytes())]);
+    let run =
+        place.run(["dedup", "--key", "surt", "--fields", "count,canonical,count,surt", "list"]);
+    assert_eq!(
+        run.exits(0).out(),
+        "1\thttp://b.example.com/\t1\tcom,example,b)/\n3\thttps://example.com/\t3\tcom,example)/\n\
+         1\thttp://example.com/z?q\t1\tcom,example)/z?q\n"
+    );
+}
+
+#[test]
+fn lines_of_columns_are_in_the_order_of_the_keys() {
+    let place = Place::with([("list", LIST.as_bytes())]);
+    let sorted = ["dedup", "--key", "surt", "--fields", "first", "--order", "sorted", "list"];
+    assert_eq!(place.run(sorted).exits(0).out(), "list:2:22\nlist:4:65\nlist:1:0\n");
+    let limited = [&sorted[..], &["--limit", "2"]].concat();
+    assert_eq!(place.run(limited).exits(0).out(), "list:2:22\nlist:4:65\n");
+    let often = [&sorted[..], &["--min-count", "2"]].concat();
+    assert_eq!(place.run(often).exits(0).out(), "list:2:22\n");
+}
+
+#[test]
+fn the_original_of_a_log_is_what_was_asked_for() {
+    let log = b"1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /A%7e\\x22?b HTTP/1.1\" 200 1\n\
+                1.2.3.4 - - [10/Oct/2000:13:55:37 -0700] \"GET http://h/c HTTP/1.1\" 200 1\n";
+    let place = Place::with([("log", &log[..])]);
+    let run = place.run(["dedup", "--fields", "canonical,host,original,first", "log"]).exits(0);
+    let second = log.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    assert_eq!(
+        run.out(),
+        format!("/A~%22?b\t\t/A%7e\"?b\tlog:1:0\nhttp://h/c\th\thttp://h/c\tlog:2:{second}\n")
+    );
+    let based = ["dedup", "--base", "http://s/", "--fields", "canonical,original", "log"];
+    let run = place.run(based).exits(0);
+    assert_eq!(run.out(), "http://s/A~%22?b\t/A%7e\"?b\nhttp://h/c\thttp://h/c\n");
+}
+
+#[test]
+fn standard_input_and_odd_bytes_make_whole_columns() {
+    let place = Place::new();
+    let list = b"a\tb\\\n\x00\xFF\n";
+    let run =
+        place.run_on(["dedup", "-p", "string", "--fields", "canonical,first,surt", "-"], list);
+    assert_eq!(
+        run.exits(0).out(),
+        "a\\x09b\\x5C\t-:1:0\ta\\x09b\\x5C\n\\x00\\xFF\t-:2:5\t\\x00\\xFF\n"
+    );
+}
+
+#[test]
+fn keys_and_fields_are_the_same_for_any_number_of_threads() {
+    let place = Place::new();
+    let mut list = String::new();
+    for i in 0..60_000u64 {
+        let n = i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 47;
+        let host = ["www.a.example", "A.example", "b.example:80"][(n % 3) as usize];
+        list.push_str(&format!("http://{host}/Path/{}/?{}\n", n / 7, n % 2));
+    }
+    place.write("list", &list);
+    // What the plain loop says: the first line of each path, whatever its host's spelling was.
+    let mut seen: HashMap<String, (usize, u64)> = HashMap::new();
+    let mut order = Vec::new();
+    for (i, line) in list.lines().enumerate() {
+        let key = line.to_lowercase().replace("www.", "").replace(":80", "").replace("/?", "?");
+        let entry = seen.entry(key.clone()).or_insert_with(|| {
+            order.push(key);
+            (i, 0)
+        });
+        entry.1 += 1;
+    }
+    let offsets: Vec<usize> = list
+        .lines()
+        .scan(0, |at, line| Some(std::mem::replace(at, *at + line.len() + 1)))
+        .collect();
+    let lines: Vec<_> = list.lines().collect();
+    let expected: String = order
+        .iter()
+        .map(|key| {
+            let (i, count) = seen[key];
+            format!("{key}\t{count}\tlist:{}:{}\t{}\n", i + 1, offsets[i], lines[i])
+        })
+        .collect();
+    for threads in ["1", "2", "5"] {
+        let fields = "canonical,count,first,original";
+        let run =
+            place.run(["dedup", "-p", "ia", "-j", threads, "--fields", fields, "list"]).exits(0);
+        assert!(run.out() == expected, "{threads} threads");
+        let keyed =
+            ["dedup", "-p", "ia", "-j", threads, "--key", "surt", "--fields", fields, "list"];
+        assert!(place.run(keyed).exits(0).out() == expected, "{threads} threads, as SURTs");
+        let waits = ["dedup", "-p", "ia", "-j", threads, "--fields", "canonical,first", "list"];
+        let at_once = place.run(waits).exits(0);
+        let limited = place.run(waits.iter().chain(&["--limit", "1000000"])).exits(0);
+        assert!(at_once.out() == limited.out(), "{threads} threads, at once or at the end");
+    }
+}

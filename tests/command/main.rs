@@ -1,0 +1,174 @@
+//! The behaviour of the command, seen from outside: what section by section its users rely on.
+#![cfg(all(unix, feature = "cli"))]
+#![allow(missing_docs, reason = "tests are named by the fact that they protect")]
+
+mod built;
+
+#[allow(dead_code, reason = "`hostile` uses a part of them")]
+#[path = "../library"]
+mod told_twice {
+    pub mod cases;
+    pub mod generator;
+    pub mod oracle;
+}
+use told_twice::{cases, generator, oracle};
+
+mod archives;
+mod audit;
+mod bench;
+mod browser;
+mod charsets;
+mod checkpoint;
+mod compare;
+mod corpora;
+mod explain;
+mod filters;
+mod formats;
+mod hostile;
+mod inputs;
+mod keys;
+mod messages;
+mod nul;
+mod orders;
+mod outputs;
+mod packed;
+mod policy;
+mod records;
+mod report;
+mod sameness;
+mod seen;
+mod set;
+mod shared_archives;
+#[cfg(target_os = "linux")]
+mod signals;
+mod spill;
+mod split;
+mod systems;
+mod tables;
+
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A directory of its own, in which the command runs.
+struct Place(TempDir);
+
+/// What a run left behind.
+struct Run {
+    status: Option<i32>,
+    out: Vec<u8>,
+    err: String,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a directory"))
+    }
+
+    /// A place with these files in it.
+    fn with<const N: usize>(files: [(&str, &[u8]); N]) -> Self {
+        let place = Self::new();
+        for (name, bytes) in files {
+            place.write(name, bytes);
+        }
+        place
+    }
+
+    fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: impl AsRef<Path>, bytes: impl AsRef<[u8]>) {
+        fs::write(self.path(name), bytes).expect("written");
+    }
+
+    fn read(&self, name: impl AsRef<Path>) -> Vec<u8> {
+        fs::read(self.path(name)).expect("there and readable")
+    }
+
+    fn text(&self, name: impl AsRef<Path>) -> String {
+        String::from_utf8(self.read(name)).expect("text")
+    }
+
+    fn json(&self, name: impl AsRef<Path>) -> Value {
+        serde_json::from_slice(&self.read(name)).expect("one document")
+    }
+
+    fn json_lines(&self, name: impl AsRef<Path>) -> Vec<Value> {
+        json_lines(&self.read(name))
+    }
+
+    /// The names in the directory, hidden ones too.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).expect("readable");
+        let mut names: Vec<_> = entries
+            .map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
+        self.run_on(arguments, b"")
+    }
+
+    /// Runs the command with `input` on its standard input.
+    fn run_on<S: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = S>,
+        input: impl Into<Vec<u8>>,
+    ) -> Run {
+        let mut command = built::command();
+        let output = command
+            .args(arguments)
+            .current_dir(self.0.path())
+            .write_stdin(input)
+            .output()
+            .expect("started");
+        Run {
+            status: output.status.code(),
+            out: output.stdout,
+            err: String::from_utf8(output.stderr).expect("messages are ASCII"),
+        }
+    }
+}
+
+impl Run {
+    #[track_caller]
+    fn exits(self, status: i32) -> Self {
+        assert_eq!(self.status, Some(status), "{}", self.err);
+        self
+    }
+
+    fn out(&self) -> &str {
+        std::str::from_utf8(&self.out).expect("text")
+    }
+
+    /// The numbers of the summary line by name.
+    #[track_caller]
+    fn summary(&self, name: &str) -> u64 {
+        let line = self.err.lines().last().expect("a summary");
+        assert!(line.starts_with("records "), "{line}");
+        let words: Vec<_> = line.split([' ', ';', ',']).filter(|word| !word.is_empty()).collect();
+        let number = match name {
+            "ok" | "damaged" | "missing" | "bytes" => {
+                words.windows(2).find(|pair| pair[1] == name).map(|pair| pair[0])
+            }
+            _ => words.windows(2).find(|pair| pair[0] == name).map(|pair| pair[1]),
+        };
+        let number = number.unwrap_or_else(|| panic!("no {name} in {line}"));
+        number.parse().unwrap_or_else(|_| panic!("{name} is {number} in {line}"))
+    }
+}
+
+fn json_lines(text: &[u8]) -> Vec<Value> {
+    let lines = text.split(|&b| b == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).expect("an object a line")).collect()
+}
+
+fn is_root() -> bool {
+    // Nothing is forbidden to root, so tests of permissions mean nothing there.
+    fs::File::open("/etc/shadow").is_ok()
+}

@@ -1,0 +1,143 @@
+//! What the command says to a person, and what it never says.
+
+use super::{Place, built};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use uniqurl::Backend;
+
+#[track_caller]
+fn is_printable(text: &str) {
+    assert!(text.bytes().all(|b| b == b'\n' || (0x20..=0x7E).contains(&b)), "{text:?}");
+}
+
+#[test]
+fn help_version_and_usage_errors_are_as_expected() {
+    let place = Place::new();
+    let help = place.run(["--help"]).exits(0);
+    assert!(help.out().contains("Examples:") && help.out().contains("normalize"));
+    for command in ["dedup", "normalize"] {
+        assert!(place.run([command, "--help"]).exits(0).out().contains("Examples:"));
+    }
+    let version = place.run(["--version"]).exits(0);
+    let scanner = &built::scanners()[0];
+    let expected = format!("uniqurl {} (scanner {scanner})\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(version.out(), expected);
+    for wrong in [&[][..], &["frob"], &["dedup", "--frob"], &["dedup", "-p", "frob"]] {
+        let run = place.run(wrong).exits(2);
+        assert!(
+            run.out.is_empty() && run.err.contains("Usage: uniqurl") || run.err.contains("--help")
+        );
+    }
+}
+
+#[test]
+fn completions_and_man_pages_are_written() {
+    let place = Place::new();
+    assert!(place.run(["completions", "bash"]).exits(0).out().contains("--files-from"));
+    assert!(place.run(["man"]).exits(0).out().contains(".TH uniqurl"));
+    assert!(place.run(["man", "dedup"]).exits(0).out().contains("min\\-count"));
+}
+
+#[test]
+fn a_scanner_that_the_cpu_lacks_is_wrong_usage() {
+    let place = Place::with([("in", b"http://a/\n")]);
+    for backend in Backend::ALL {
+        let is_there = built::scanners().iter().any(|name| name == backend.name());
+        let status = if is_there { 0 } else { 2 };
+        place.run(["dedup", "in", "--backend", backend.name()]).exits(status);
+    }
+}
+
+#[test]
+fn the_summary_is_the_last_line_and_its_terms_add_up() {
+    let place = Place::with([("in", b"http://a/\nhttp://A\n\nx\n")]);
+    let run = place.run(["dedup", "in"]).exits(0);
+    let line = run.err.lines().last().expect("a summary");
+    let expected = "records 4 = unique 1 + duplicates 1 + rejected 1 + blank 1; \
+                    inputs 1 ok, 0 damaged, 0 missing; 22 bytes in ";
+    assert!(line.starts_with(expected), "{line}");
+    assert!(line.ends_with(" GB/s)"), "{line}");
+    let run = place.run(["normalize", "in"]).exits(0);
+    assert!(run.err.contains("records 4 = canonical 2 + rejected 1 + blank 1; "), "{}", run.err);
+}
+
+#[test]
+fn quiet_means_errors_alone() {
+    let place = Place::with([("in", b"http://a/\nx\n")]);
+    for flag in ["-q", "--quiet"] {
+        let arguments = ["dedup", "in", flag, "--progress", "always", "--stats", "stats"];
+        assert_eq!(place.run(arguments).exits(0).err, "");
+        assert_eq!(place.json("stats")["records"], 2);
+    }
+    assert!(place.run(["dedup", "missing", "-q"]).exits(2).err.contains("missing"));
+}
+
+#[test]
+fn progress_is_drawn_where_it_was_asked_for() {
+    let place = Place::with([("in", b"http://a/\n")]);
+    let never = place.run(["dedup", "in", "--progress", "never"]).exits(0);
+    let auto = place.run(["dedup", "in"]).exits(0);
+    for run in [never, auto] {
+        is_printable(&run.err);
+        assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+    }
+    place.run(["dedup", "in", "--progress", "always"]).exits(0);
+}
+
+#[test]
+fn hostile_names_are_shown_printably() {
+    let place = Place::new();
+    let names: Vec<OsString> = [
+        &b"\x1b[31mred"[..],
+        b"two\nlines",
+        b"caf\xC3\xA9",
+        b"not text \xFF",
+        b"back\\slash",
+        b"--\x1b[31mflag",
+        b"bell\x07\x7f",
+    ]
+    .map(|name| OsString::from_vec(name.to_vec()))
+    .into();
+    for name in &names {
+        let run = place.run([OsStr::new("dedup"), name]).exits(2);
+        is_printable(&run.err);
+        assert!(!run.err.is_empty());
+        for option in ["-o", "--rejects", "--stats", "--files-from", "--base", "-f", "-p"] {
+            let value = OsStr::from_bytes(name.as_bytes());
+            let run =
+                place.run_on([OsStr::new("dedup"), OsStr::new(option), value], "http://a/\nx\n");
+            is_printable(&run.err);
+        }
+    }
+}
+
+#[test]
+fn the_environment_puts_nothing_else_on_standard_error() {
+    let place = Place::with([("in", b"http://a/\nx\n")]);
+    let hostile = "\x1b[31m\u{e9}\x07";
+    for name in ["LANG", "LC_ALL", "TERM", "COLUMNS", "TMPDIR", "PATH", "HOME", "RUST_LOG"] {
+        for arguments in [&["dedup", "in"][..], &["dedup", "none"], &["dedup", "--frob"]] {
+            let mut command = built::command();
+            command.args(arguments).current_dir(place.path("")).env(name, hostile);
+            let output = command.env("CLICOLOR_FORCE", "1").output().expect("started");
+            is_printable(&String::from_utf8_lossy(&output.stderr));
+        }
+    }
+}
+
+#[test]
+fn credentials_and_queries_stay_out_of_messages() {
+    let place = Place::new();
+    place.write(
+        "in",
+        "http://u:SECRET@h:x/\nhttp://h:x/?SECRET\nSECRET@h\nhttp://[u:SECRET@h/?t=SECRET\n\
+         http://ok/\n",
+    );
+    let run = place.run(["dedup", "in", "--stats", "stats"]).exits(0);
+    assert!(!run.err.contains("SECRET"), "{}", run.err);
+    assert!(!place.text("stats").contains("SECRET"));
+    for base in ["http://u:SECRET@h:x/?SECRET", "1:SECRET@h/", "//u:SECRET@h/", "/x?SECRET"] {
+        let run = place.run(["dedup", "in", "--base", base]).exits(2);
+        assert!(!run.err.contains("SECRET"), "{base}: {}", run.err);
+    }
+}

@@ -1,0 +1,103 @@
+//! `-0`: records of lists that end with NUL.
+
+use super::{Place, cases, generator};
+
+#[test]
+fn records_end_with_nul_on_both_sides() {
+    let place = Place::with([("in", b"http://b/\0HTTP://A/x\ny\0\0http://b\0no\0http://c/")]);
+    for threads in ["1", "2"] {
+        for flag in ["-0", "--null"] {
+            let run = place.run(["dedup", flag, "-j", threads, "in"]).exits(0);
+            assert_eq!(run.out(), "http://b/\0http://a/x%0Ay\0http://c/\0");
+            assert_eq!((run.summary("records"), run.summary("blank")), (6, 1));
+        }
+    }
+    let run = place.run(["normalize", "-0", "in"]).exits(0);
+    assert_eq!(run.out(), "http://b/\0http://a/x%0Ay\0\0http://b/\0\0http://c/\0");
+    let run = place.run(["dedup", "-0", "--count", "--order", "sorted", "in"]).exits(0);
+    assert_eq!(run.out(), "1\thttp://a/x%0Ay\x002\thttp://b/\x001\thttp://c/\0");
+    let run = place.run(["dedup", "-0", "--fields", "canonical,first", "in"]).exits(0);
+    assert!(run.out().starts_with("http://b/\tin:1:0\0"), "{}", run.out());
+    place.run(["dedup", "-0", "in", "-q", "-o", "out.zst"]).exits(0);
+    let run = place.run(["dedup", "-0", "out.zst"]).exits(0);
+    assert_eq!((run.summary("records"), run.summary("unique")), (3, 3));
+    // The whole file is one record where line feeds end them.
+    assert_ne!(place.run(["dedup", "in"]).summary("records"), 6);
+}
+
+#[test]
+fn json_stays_lines() {
+    let place = Place::with([("in", b"http://b/\0x\ny\0")]);
+    let run = place.run(["normalize", "-0", "--json", "--rejects", "rejects", "in"]).exits(0);
+    assert_eq!(run.out().lines().count(), 2);
+    let rejects = place.json_lines("rejects");
+    assert_eq!((&rejects[0]["raw"], &rejects[0]["offset"]), (&"x\ny".into(), &10.into()));
+}
+
+#[test]
+fn a_line_feed_is_still_no_part_of_a_url_that_is_kept_as_it_is() {
+    let place = Place::with([("in", b"a\nb\0c\r\0d\0")]);
+    let run = place.run(["normalize", "-0", "-p", "string", "--json", "in"]).exits(0);
+    assert!(run.out().starts_with("{\"record\":1,\"reject\":[\"newline\"]"), "{}", run.out());
+    let run = place.run(["dedup", "-0", "-p", "string", "in"]).exits(0);
+    assert_eq!((run.out(), run.summary("rejected")), ("d\0", 2));
+}
+
+#[test]
+fn formats_that_are_no_lists_are_refused() {
+    let place = Place::with([("in", b"http://b/\0")]);
+    for format in ["combined", "csv:1", "tsv:1", "json:/url", "warc", "text", "target"] {
+        for command in ["dedup", "normalize"] {
+            let run = place.run([command, "-0", "-f", format, "in"]).exits(2);
+            assert!(run.err.contains("-0 is for lists of URLs (--format lines)"), "{}", run.err);
+        }
+    }
+    let run = place.run(["compare", "-0", "--profiles", "crawl,scheme", "in"]).exits(2);
+    assert!(run.err.contains("--null is not for compare"), "{}", run.err);
+    for format in ["auto", "lines"] {
+        assert_eq!(place.run(["dedup", "-0", "-f", format, "in"]).exits(0).out(), "http://b/\0");
+    }
+}
+
+#[test]
+fn lists_of_what_was_seen_end_so_too_and_saved_sets_do_not() {
+    let place = Place::with([
+        ("old", b"http://a/\0http://x\ny/\0"),
+        ("in", b"http://a/\0http://b/\0"),
+        ("counts", b"3\thttp://a/\x001\thttp://c/\0"),
+    ]);
+    let run = place.run(["dedup", "-0", "--seen", "old", "in", "--save-seen", "set"]).exits(0);
+    assert_eq!((run.out(), run.summary("seen")), ("http://b/\0", 1));
+    assert_eq!(place.run(["dedup", "-0", "--seen", "counts", "in"]).exits(0).out(), "http://b/\0");
+    assert!(place.text("set").contains("http://a/\nhttp://b/\n"));
+    assert_eq!(place.run(["dedup", "-0", "--seen", "set", "in"]).exits(0).out(), "");
+    assert_eq!(place.run(["dedup", "--seen", "set", "set", "-q"]).exits(0).out(), "");
+    let set = place.read("set");
+    let run = place.run_on(["dedup", "-0", "--seen", "-", "in"], set).exits(2);
+    assert!(run.err.contains("not from a pipe"), "{}", run.err);
+}
+
+#[test]
+fn the_same_urls_give_the_same_set_however_they_end() {
+    cases::for_each_case(10_000, |rng| {
+        let urls = (0..400).map(|_| generator::any(rng)).filter(|url| {
+            // What only one of the two can hold.
+            !url.contains(&0) && !url.contains(&b'\n') && !url.ends_with(b"\r")
+        });
+        let urls: Vec<_> = urls.collect();
+        let place = Place::new();
+        place.write("lines", urls.join(&b'\n'));
+        place.write("nuls", urls.join(&0));
+        for arguments in [&["normalize"][..], &["dedup", "--count"], &["dedup", "--memory", "1M"]] {
+            let run = |more: &[&str]| place.run([arguments, more].concat()).exits(0);
+            let lines = run(&["-f", "lines", "lines", "--rejects", "a"]).out;
+            let nuls = run(&["-0", "nuls", "--rejects", "b"]).out;
+            let with_nul = |byte: &u8| if *byte == b'\n' { 0 } else { *byte };
+            assert!(nuls == lines.iter().map(with_nul).collect::<Vec<_>>());
+            assert_eq!(
+                place.read("a").len(),
+                place.text("b").replace("\"nuls\"", "\"lines\"").len()
+            );
+        }
+    });
+}

@@ -1,0 +1,65 @@
+//! In which order a set is written, and with what.
+
+use super::Place;
+
+const A: &[u8] = b"http://c/\nhttp://a/\nHTTP://C\nhttp://b/\n";
+const B: &[u8] = b"http://b/\nhttp://B/\nhttp://0/\n";
+
+#[test]
+fn first_occurrence_is_the_default_order() {
+    let place = Place::with([("a", A), ("b", B)]);
+    for arguments in [&["dedup", "a", "b"][..], &["dedup", "a", "b", "--order", "first"]] {
+        let run = place.run(arguments).exits(0);
+        assert_eq!(run.out(), "http://c/\nhttp://a/\nhttp://b/\nhttp://0/\n");
+    }
+    let run = place.run(["dedup", "b", "a"]).exits(0);
+    assert_eq!(run.out(), "http://b/\nhttp://0/\nhttp://c/\nhttp://a/\n");
+}
+
+#[test]
+fn sorted_is_by_bytes_and_none_is_the_same_set() {
+    let place = Place::with([("a", A), ("b", B)]);
+    let sorted = "http://0/\nhttp://a/\nhttp://b/\nhttp://c/\n";
+    assert_eq!(place.run(["dedup", "a", "b", "--order", "sorted"]).exits(0).out(), sorted);
+    let run = place.run(["dedup", "a", "b", "--order", "none"]).exits(0);
+    let mut lines: Vec<_> = run.out().lines().collect();
+    lines.sort();
+    assert_eq!(lines, sorted.lines().collect::<Vec<_>>());
+    // Bytes, not letters; and a prefix before what it begins.
+    let run = place
+        .run_on(["dedup", "-p", "string", "--order", "sorted"], "b\na\x01\na\nB\na!\n\u{e9}\na\n");
+    assert_eq!(run.exits(0).out(), "B\na\na\x01\na!\nb\n\u{e9}\n");
+}
+
+#[test]
+fn counts_stand_before_the_url_in_every_order() {
+    let place = Place::with([("a", A), ("b", B)]);
+    let run = place.run(["dedup", "a", "b", "--count"]).exits(0);
+    assert_eq!(run.out(), "2\thttp://c/\n1\thttp://a/\n3\thttp://b/\n1\thttp://0/\n");
+    let run = place.run(["dedup", "a", "b", "--count", "--order", "sorted"]).exits(0);
+    assert_eq!(run.out(), "1\thttp://0/\n1\thttp://a/\n3\thttp://b/\n2\thttp://c/\n");
+    let run = place.run(["dedup", "a", "b", "--count", "--order", "none"]).exits(0);
+    let mut lines: Vec<_> = run.out().lines().collect();
+    lines.sort();
+    assert_eq!(lines, ["1\thttp://0/", "1\thttp://a/", "2\thttp://c/", "3\thttp://b/"]);
+}
+
+#[test]
+fn rare_urls_and_the_tail_can_be_left_out() {
+    let place = Place::with([("a", A), ("b", B)]);
+    let run = place.run(["dedup", "a", "b", "--min-count", "2"]).exits(0);
+    assert_eq!(run.out(), "http://c/\nhttp://b/\n");
+    assert_eq!(
+        (run.summary("records"), run.summary("unique")),
+        (7, 4),
+        "what was found is counted"
+    );
+    let run = place.run(["dedup", "a", "b", "--min-count", "3", "--count"]).exits(0);
+    assert_eq!(run.out(), "3\thttp://b/\n");
+    let run = place.run(["dedup", "a", "b", "--limit", "3"]).exits(0);
+    assert_eq!(run.out(), "http://c/\nhttp://a/\nhttp://b/\n");
+    let run = place.run(["dedup", "a", "b", "--limit", "1", "--order", "sorted"]).exits(0);
+    assert_eq!(run.out(), "http://0/\n");
+    let run = place.run(["dedup", "a", "b", "--limit", "1", "--min-count", "3"]).exits(0);
+    assert_eq!(run.out(), "http://b/\n");
+}

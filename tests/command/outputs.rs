@@ -1,0 +1,172 @@
+//! An output is whole or absent.
+
+use super::{Place, built, is_root};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const URLS: &[u8] = b"http://b/\nHTTP://A/\nhttp://a\n";
+
+#[test]
+fn the_set_goes_to_standard_output_or_to_a_file() {
+    let place = Place::with([("in", URLS)]);
+    let run = place.run(["dedup", "in"]).exits(0);
+    assert_eq!(run.out(), "http://b/\nhttp://a/\n");
+    for output in ["-", "/dev/stdout"] {
+        assert_eq!(place.run(["dedup", "in", "-o", output]).exits(0).out, run.out);
+    }
+    let to_file = place.run(["dedup", "in", "--output", "out"]).exits(0);
+    assert!(to_file.out.is_empty());
+    assert_eq!(place.read("out"), run.out);
+    assert_eq!(place.names(), ["in", "out"]);
+}
+
+#[test]
+fn an_output_may_be_one_of_the_inputs() {
+    for command in ["dedup", "normalize"] {
+        let place = Place::with([("a", b"http://A/\n"), ("b", b"http://B/\n")]);
+        place.run([command, "a", "b", "-o", "b"]).exits(0);
+        assert_eq!(place.text("b"), "http://a/\nhttp://b/\n");
+        assert_eq!(place.names(), ["a", "b"]);
+    }
+}
+
+#[test]
+fn a_run_that_fails_leaves_the_old_file_and_no_other() {
+    let place = Place::with([("in", URLS), ("bad", b"relative\n"), ("old", b"old")]);
+    for (arguments, status) in [
+        (&["dedup", "in", "missing", "-o", "old"][..], 2),
+        (&["normalize", "in", "missing", "-o", "old"], 2),
+        (&["dedup", "in", "-o", "old", "--base", "relative"], 2),
+        (&["dedup", "in", "-o", "old", "--rejects", "no/such"], 2),
+        (&["dedup", "in", "-o", "old", "--stats", "no/such"], 2),
+        (&["dedup", "in", "-o", "old", "--rejects", "/dev/full", "bad"], 2),
+        (&["dedup", "in", "-o", "old", "--stats", "/dev/full"], 2),
+        (&["dedup", "bad", "-o", "old"], 3),
+    ] {
+        place.run(arguments).exits(status);
+        assert_eq!(place.text("old"), "old", "{arguments:?}");
+        assert_eq!(place.names(), ["bad", "in", "old"], "{arguments:?}");
+    }
+    place.run(["dedup", "bad", "-o", "new"]).exits(3);
+    assert_eq!(place.names(), ["bad", "in", "old"]);
+}
+
+#[test]
+fn all_records_rejected_is_status_3_for_dedup_alone() {
+    let place = Place::with([("bad", b"relative\n/x\n")]);
+    let run = place.run(["dedup", "bad", "--stats", "stats"]).exits(3);
+    assert!(run.out.is_empty());
+    assert_eq!((run.summary("records"), run.summary("rejected")), (2, 2));
+    assert_eq!(place.json("stats")["status"], 3);
+    assert_eq!(place.run(["normalize", "bad"]).exits(0).out(), "\n\n");
+}
+
+#[test]
+fn an_output_that_cannot_be_is_named_before_any_work() {
+    let place = Place::with([("in", URLS), ("file", b"")]);
+    fs::create_dir(place.path("dir")).expect("made");
+    for bad in ["missing/out", "dir", "file/out"] {
+        let run = place.run(["dedup", "in", "-o", bad]).exits(2);
+        assert!(run.err.contains(bad), "{}", run.err);
+        let run = place.run(["dedup", "in", "--rejects", bad]).exits(2);
+        assert!(run.err.contains(bad) && run.out.is_empty(), "{}", run.err);
+    }
+    if !is_root() {
+        place.write("protected", "old");
+        let read_only = fs::Permissions::from_mode(0o444);
+        fs::set_permissions(place.path("protected"), read_only).expect("set");
+        place.run(["dedup", "in", "-o", "protected"]).exits(2);
+        assert_eq!(place.text("protected"), "old");
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error_with_a_name() {
+    let place = Place::with([("in", URLS)]);
+    let run = place.run(["dedup", "in", "-o", "/dev/full"]).exits(2);
+    assert!(run.err.contains("/dev/full: ") && run.err.contains("No space"), "{}", run.err);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("there");
+    let mut command = built::process();
+    let run = command.args(["normalize", "in"]).current_dir(place.path("")).stdout(full).output();
+    assert_eq!(run.expect("started").status.code(), Some(2));
+}
+
+#[test]
+fn the_accounting_of_a_run_that_failed_says_so() {
+    let place = Place::with([("in", URLS)]);
+    place.run(["dedup", "in", "-o", "/dev/full", "--stats", "stats"]).exits(2);
+    assert_eq!((&place.json("stats")["status"], place.names().len()), (&2.into(), 2));
+    let run = place.run(["dedup", "in", "-o", "/dev/full", "--stats", "-"]).exits(2);
+    assert!(run.out().contains("\"status\": 2"), "{}", run.out());
+}
+
+#[test]
+fn permissions_and_links_survive() {
+    let place = Place::with([("in", URLS), ("old", b"old"), ("plain", b"")]);
+    fs::set_permissions(place.path("old"), fs::Permissions::from_mode(0o640)).expect("set");
+    symlink("old", place.path("link")).expect("linked");
+    place.run(["dedup", "in", "-o", "link"]).exits(0);
+    place.run(["dedup", "in", "-o", "new"]).exits(0);
+    let mode = |name| fs::metadata(place.path(name)).expect("there").permissions().mode();
+    assert!(place.path("link").is_symlink());
+    assert_eq!((place.text("old").lines().count(), mode("old") & 0o777), (2, 0o640));
+    assert_eq!(mode("new"), mode("plain"));
+}
+
+#[test]
+fn two_outputs_in_one_place_are_wrong_usage() {
+    let place = Place::with([("in", URLS)]);
+    place.run(["dedup", "in", "-o", "x", "--stats", "x"]).exits(2);
+    place.run(["dedup", "in", "--rejects", "-"]).exits(2);
+    assert_eq!(place.names(), ["in"]);
+}
+
+#[test]
+fn a_closed_pipe_ends_the_run_quietly() {
+    let place = Place::new();
+    place.write("in", "http://example.com/a/rather/long/path/to/fill/the/pipe\n".repeat(100_000));
+    for arguments in [&["normalize", "in"][..], &["normalize", "--json", "in"]] {
+        let mut child = built::process()
+            .args(arguments)
+            .current_dir(place.path(""))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("started");
+        let mut first = String::new();
+        BufReader::with_capacity(64, child.stdout.take().expect("piped"))
+            .read_line(&mut first)
+            .expect("a line");
+        assert!(first.contains("http://example.com/a"), "{first}");
+        let output = child.wait_with_output().expect("ended");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+        assert_eq!(output.status.code(), Some(141), "as of one that SIGPIPE ended");
+    }
+}
+
+#[test]
+fn a_killed_run_leaves_the_old_file() {
+    let place = Place::with([("old", b"old")]);
+    for output in ["old", "new"] {
+        let mut child = built::process()
+            .args(["normalize", "-", "-q", "-o", output])
+            .current_dir(place.path(""))
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("started");
+        let mut input = child.stdin.take().expect("piped");
+        // More than any buffer holds, so that some of it is surely written when the end comes.
+        let lines = "http://example.com/\n".repeat(1_000);
+        let end = Instant::now() + Duration::from_millis(300);
+        while Instant::now() < end {
+            input.write_all(lines.as_bytes()).expect("read");
+        }
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        assert_eq!(place.text("old"), "old");
+        assert!(!place.path("new").exists());
+    }
+}

@@ -1,0 +1,231 @@
+//! Compressed inputs and outputs: the same URLs whatever they come packed in, and no damage that is
+//! silent.
+
+use super::{Place, Run, json_lines};
+use std::io::Write;
+
+/// Lines of every kind, none of which a compressor can do without.
+fn list(lines: u64) -> Vec<u8> {
+    let mut state = 7u64;
+    let mut text = Vec::new();
+    for i in 0..lines {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let n = state >> 45;
+        let line = match i % 9 {
+            0 => format!("HTTP://Example.COM:80/%7Ea/../{n}#x"),
+            1 => format!("http://h:99999/{n}"),
+            2 => String::new(),
+            3 => format!("http://example.com/{}", n % 50),
+            _ => format!("https://www.example.net/a/{n}.html"),
+        };
+        text.extend(line.into_bytes());
+        text.push(b'\n');
+    }
+    text.extend(b"https://www.example.net/the-last-one-has-no-line-feed");
+    text
+}
+
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).expect("to memory");
+    encoder.finish().expect("to memory")
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("made");
+    encoder.include_checksum(true).expect("set");
+    encoder.write_all(bytes).expect("to memory");
+    encoder.finish().expect("to memory")
+}
+
+fn bzip2(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    encoder.write_all(bytes).expect("to memory");
+    encoder.finish().expect("to memory")
+}
+
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 0);
+    encoder.write_all(bytes).expect("to memory");
+    encoder.finish().expect("to memory")
+}
+
+/// A member for every so many bytes, wherever lines end.
+fn in_members(bytes: &[u8], members: usize, pack: fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    bytes.chunks(bytes.len().div_ceil(members)).flat_map(pack).collect()
+}
+
+/// The accounting without the bytes.
+fn terms(run: &Run) -> String {
+    let line = run.err.lines().last().expect("a summary");
+    line.split("; inputs").next().expect("one part").to_owned()
+}
+
+#[test]
+fn every_container_gives_the_same_set_the_same_rejects_and_the_same_accounting() {
+    let list = list(60_000);
+    let place = Place::with([("plain", &list)]);
+    let expected = place.run(["dedup", "plain", "--rejects", "rejects"]).exits(0);
+    let rejects = place.text("rejects").replace("\"file\":\"plain\"", "\"file\":\"in\"");
+    for (name, packed) in [
+        ("gzip", gzip(&list)),
+        ("gzip of 10,000 members", in_members(&list, 10_000, gzip)),
+        ("zstd", zstd(&list)),
+        ("zstd of 500 frames", in_members(&list, 500, zstd)),
+        ("bzip2 of 3 streams", in_members(&list, 3, bzip2)),
+        ("xz of 3 streams", in_members(&list, 3, xz)),
+    ] {
+        place.write("in", &packed);
+        for threads in ["1", "3"] {
+            let arguments = ["dedup", "in", "--rejects", "rejects", "-j", threads];
+            let run = place.run(arguments).exits(0);
+            assert!(run.out == expected.out, "{name}");
+            assert_eq!(terms(&run), terms(&expected), "{name}");
+            assert_eq!(run.summary("bytes"), packed.len() as u64, "what was read of the file");
+            assert!(place.text("rejects") == rejects, "{name}");
+        }
+        let piped = place.run_on(["dedup", "-"], packed).exits(0);
+        assert!(piped.out == expected.out && terms(&piped) == terms(&expected), "{name}");
+    }
+}
+
+#[test]
+fn a_format_is_guessed_from_what_is_unpacked() {
+    let line = "1.2.3.4 - - [17/May/2015:10:05:03 +0000] \"GET /a HTTP/1.1\" 200 5\n";
+    let place = Place::with([("access.log.1", &gzip(line.repeat(9_000).as_bytes()))]);
+    let run = place.run(["dedup", "access.log.1"]).exits(0);
+    assert_eq!((run.out(), run.summary("duplicates")), ("/a\n", 8_999));
+    assert!(run.err.contains("access.log.1: read as clf"), "{}", run.err);
+}
+
+#[test]
+fn what_is_damaged_is_named_with_both_offsets_and_commits_nothing() {
+    let list = list(20_000);
+    let packed = gzip(&list);
+    let place = Place::with([("cut", &packed[..packed.len() / 2]), ("good", b"http://good/\n")]);
+    let mut flipped = packed.clone();
+    flipped[packed.len() - 6] ^= 1;
+    place.write("flipped", &flipped);
+    place.write("followed", [&packed[..], b"http://a/\n"].concat());
+    for (name, words) in [
+        ("cut", "truncated: the gzip data ends early, at byte "),
+        ("flipped", "damaged: gzip: the checksum does not match"),
+        ("followed", "damaged: gzip: what follows the last gzip member is none"),
+    ] {
+        let run = place.run(["dedup", "good", name, "-o", "out"]).exits(2);
+        assert!(run.err.contains(&format!("uniqurl: {name}@")), "{}", run.err);
+        assert!(run.err.contains(words), "{}", run.err);
+        assert!(!place.path("out").exists());
+        let arguments = ["dedup", name, "good", "-o", "out", "--keep-going", "--stats", "stats"];
+        let run = place.run(arguments).exits(1);
+        assert!(run.err.contains(words) && run.err.contains(" records before were taken"));
+        let stats = place.json("stats");
+        assert_eq!(stats["files"][0]["state"], "damaged");
+        let taken = stats["files"][0]["records"].as_u64().expect("a number");
+        assert!(run.err.contains(&format!("; {taken} records before were taken")), "{}", run.err);
+        assert!(place.text("out").ends_with("http://good/\n"));
+        let out = place.read("out");
+        std::fs::remove_file(place.path("out")).expect("there");
+        if name != "cut" {
+            // All of it but the last line, which nothing ended.
+            assert_eq!(taken, 20_000);
+            continue;
+        }
+        // The same is taken of a pipe.
+        let cut = place.read("cut");
+        let run = place.run_on(["dedup", "-", "good", "--keep-going"], cut).exits(1);
+        assert!(run.out == out, "{}", run.err);
+    }
+}
+
+#[test]
+fn no_truncation_and_no_flipped_bit_of_a_sample_is_silent() {
+    let list = list(700);
+    for (name, packed) in [("gzip", gzip(&list)), ("zstd", zstd(&list))] {
+        let place = Place::with([("whole", &packed)]);
+        let expected = place.run(["dedup", "whole"]).exits(0);
+        // All of them are tried where the unpacking itself is tested. Here every one in the magic
+        // numbers counts, which make an input a compressed one, and some of the others.
+        let some = (0..6).chain((6..packed.len()).step_by(packed.len() / 9));
+        for byte in some {
+            let mut cases = vec![packed[..byte].to_vec()];
+            cases.extend((0..8).step_by(if byte < 6 { 1 } else { 5 }).map(|bit| {
+                let mut flipped = packed.clone();
+                flipped[byte] ^= 1 << bit;
+                flipped
+            }));
+            for case in cases {
+                // An empty file is an empty list, unless its name says that it never was one.
+                place.write("case.gz", &case);
+                let run = place.run(["dedup", "case.gz"]);
+                let same = run.status == Some(0) && run.out == expected.out;
+                let loud = matches!(run.status, Some(2 | 3)) && run.err.contains("uniqurl: ");
+                assert!(same || loud, "{name}, byte {byte}: {:?} {}", run.status, run.err);
+            }
+        }
+    }
+}
+
+#[test]
+fn zeros_behind_the_last_member_are_told_and_left_out() {
+    let padded = [gzip(b"http://a/\n"), vec![0; 512]].concat();
+    let place = Place::with([("in", &padded)]);
+    let run = place.run(["dedup", "in"]).exits(0);
+    assert_eq!(run.out(), "http://a/\n");
+    assert!(run.err.contains("warning: in: 512 zeros behind"), "{}", run.err);
+}
+
+#[test]
+fn a_line_that_is_a_bomb_is_one_rejected_record() {
+    let mut line = b"http://h/".to_vec();
+    line.resize(40 << 20, b'a');
+    line.extend(b"\nhttp://a/\n");
+    let place = Place::new();
+    for packed in [gzip(&line), zstd(&line)] {
+        let run = place.run_on(["normalize", "--json"], packed).exits(0);
+        let objects = json_lines(&run.out);
+        assert_eq!(
+            (&objects[0]["reject"][0], &objects[0]["at"]),
+            (&"too-long".into(), &65_536.into())
+        );
+        assert_eq!(objects[1]["out"], "http://a/");
+    }
+}
+
+#[test]
+fn a_list_of_names_may_be_compressed() {
+    let place =
+        Place::with([("a", b"http://a/\n"), ("b", b"http://b/\n"), ("l", &gzip(b"a\nb\n"))]);
+    assert_eq!(place.run(["dedup", "--files-from", "l"]).exits(0).out(), "http://a/\nhttp://b/\n");
+}
+
+#[test]
+fn outputs_are_compressed_as_their_names_say_and_can_be_read_back() {
+    let list = list(30_000);
+    let place = Place::with([("in", &list)]);
+    let expected = place.run(["dedup", "in", "--rejects", "r"]).exits(0);
+    let rejects = place.read("r");
+    for name in ["out.gz", "out.zst"] {
+        let mut files = Vec::new();
+        for threads in ["1", "2", "5"] {
+            let run = place.run(["dedup", "in", "-o", name, "-j", threads]).exits(0);
+            assert!(run.out.is_empty());
+            files.push(place.read(name));
+        }
+        assert!(files.windows(2).all(|pair| pair[0] == pair[1]), "the same for any threads");
+        assert!(files[0].len() < expected.out.len() / 2);
+        let again = place.run(["dedup", "-p", "string", name]).exits(0);
+        assert!(again.out == expected.out, "{name}");
+        // An output may be one of the inputs.
+        place.run(["dedup", name, "-o", name]).exits(0);
+        assert!(place.read(name) == files[0]);
+        let side = format!("r.{name}");
+        place.run(["dedup", "in", "-q", "--rejects", &side, "--stats", "s.gz"]).exits(0);
+        assert!(place.run(["normalize", "-q", "-p", "string", &side]).exits(0).out == rejects);
+        assert!(place.read("s.gz").starts_with(&[0x1F, 0x8B]));
+        place.run(["dedup", "/dev/null", "-o", name]).exits(0);
+        assert_eq!(place.run(["dedup", name]).exits(0).summary("records"), 0);
+    }
+    assert!(place.run(["dedup", "in", "-o", "none.gz", "missing"]).status == Some(2));
+    assert!(!place.path("none.gz").exists());
+}

@@ -1,0 +1,136 @@
+//! `aggressive`, switches, and lists of parameters.
+
+use super::Place;
+
+const URLS: &[u8] = b"http://www.h.x/a/index.html?b=1&a=2&utm_id=x\nhttps://h.x/a?a=2&b=1\n\
+                      http://h.x//a/;jsessionid=1?a=2&b=1#f\nhttp://u@h.x/a?ref=1&a=3\n";
+
+#[test]
+fn aggressive_merges_what_its_switches_say() {
+    let place = Place::with([("in", URLS)]);
+    let run = place.run(["dedup", "-p", "aggressive", "in"]).exits(0);
+    assert_eq!(run.out(), "http://h.x/a?a=2&b=1\nhttps://h.x/a?a=2&b=1\nhttp://h.x/a?a=3&ref=1\n");
+    let arguments = ["dedup", "-p", "aggressive", "in", "--with", "fold-scheme,drop-query"];
+    assert_eq!(place.run(arguments).exits(0).out(), "http://h.x/a\n");
+    let arguments = ["normalize", "-p", "aggressive", "in", "--without", "strip-www", "--without"];
+    let run = place.run(arguments.into_iter().chain(["sort-query"])).exits(0);
+    assert_eq!(run.out().lines().next(), Some("http://www.h.x/a?b=1&a=2"));
+}
+
+#[test]
+fn switches_and_lists_are_for_the_upper_rungs() {
+    let place = Place::with([("in", URLS)]);
+    let arguments =
+        ["normalize", "in", "--with", "keep-fragment", "--drop-param", "a", "--keep-param"];
+    let run = place.run(arguments.into_iter().chain(["*", "--stats", "stats"])).exits(0);
+    assert_eq!(run.out().lines().nth(2), Some("http://h.x//a/;jsessionid=1?b=1#f"));
+    assert_eq!(
+        place.json("stats")["profile"],
+        "crawl@1 with=keep-fragment drop-param=a keep-param=*"
+    );
+    let arguments = ["normalize", "-p", "scheme", "in", "--without", "keep-userinfo,keep-fragment"];
+    let run = place.run(arguments).exits(0);
+    assert_eq!(run.out().lines().nth(3), Some("http://h.x/a?ref=1&a=3"));
+}
+
+#[test]
+fn a_switch_that_a_profile_does_not_have_is_wrong_usage_in_words() {
+    let place = Place::with([("in", b"/\n")]);
+    for (profile, arguments, told) in [
+        ("syntax", ["--with", "sort-query"], "it is one of scheme, crawl, aggressive"),
+        ("string", ["--without", "strip-www"], "profile string has no switch strip-www"),
+        ("sanitize", ["--with", "drop-query"], "it is one of scheme, crawl, aggressive"),
+        ("servlet", ["--with", "squeeze-slashes"], "it is one of scheme, crawl, aggressive"),
+        ("crawl", ["--with", "keep-empty-segments"], "it is one of servlet"),
+        ("mediawiki", ["--drop-param", "a"], "they go under scheme, crawl, aggressive"),
+        ("ia", ["--keep-param", "a"], "they go under scheme, crawl, aggressive"),
+        ("crawl", ["--with", "frobnicate"], "invalid value"),
+        ("crawl", ["--without", "Sort-Query"], "invalid value"),
+    ] {
+        let run = place.run(["dedup", "in", "-p", profile].into_iter().chain(arguments)).exits(2);
+        assert!(run.out.is_empty() && run.err.contains(told), "{profile} {}", run.err);
+    }
+    let both = ["dedup", "in", "--with", "strip-www", "--without", "strip-www"];
+    assert!(place.run(both).exits(2).err.contains("strip-www cannot be both on and off"));
+}
+
+#[test]
+fn redirects_lead_to_the_end_of_their_chain() {
+    let place = Place::with([
+        ("in", b"http://H/a#x\nhttp://h/b\nhttp://h/c\nhttp://h/d\n"),
+        ("moved", b"http://h/a\thttp://h/b\nhttp://h/b\thttps://k\nhttp://h/d\thttp://h/c\n"),
+        ("twice", b"http://h/a\thttp://h/b\nhttp://h:80/a\thttp://h/c\n"),
+        ("spaces", b"http://h/a http://h/b\n"),
+    ]);
+    let run = place.run(["dedup", "in", "--redirects", "moved", "--stats", "stats"]).exits(0);
+    assert_eq!(run.out(), "https://k/\nhttp://h/c\n");
+    assert_eq!((run.summary("unique"), run.summary("duplicates")), (2, 2));
+    assert_eq!(place.json("stats")["profile"], "crawl@1 redirects=3");
+    let with_base = ["normalize", "in", "--redirects", "moved", "--base", "http://h/"];
+    assert_eq!(place.run(with_base).exits(0).out().lines().next(), Some("https://k/"));
+    for (file, told) in [
+        ("twice", "twice: line 2: the first URL has another target in line 1"),
+        ("spaces", "spaces: line 1: not two URLs"),
+        ("missing", "missing: "),
+    ] {
+        let run = place.run(["dedup", "in", "--redirects", file, "-o", "out"]).exits(2);
+        assert!(run.err.contains(told), "{file}: {}", run.err);
+    }
+    assert!(!place.names().contains(&"out".to_owned()));
+}
+
+#[test]
+fn profiles_are_listed_with_their_versions() {
+    let run = Place::new().run(["profiles"]).exits(0);
+    for name in ["string@1 ", "crawl@1 ", "aggressive@1 ", "ring@1 ", "servlet@1 "] {
+        assert!(run.out().lines().any(|line| line.starts_with(name)), "{}", run.out());
+    }
+    assert!(run.out().ends_with("tracking list (strip-tracking): version 1\n"), "{}", run.out());
+    assert!(run.out().lines().all(|line| line.len() <= 100), "{}", run.out());
+    Place::new().run(["profiles", "nothing"]).exits(2);
+}
+
+#[test]
+fn a_profile_that_is_written_is_read_back() {
+    let place = Place::with([("in", URLS)]);
+    let listed = place.run(["profiles"]).exits(0);
+    for profile in
+        listed.out().lines().map_while(|line| line.split(' ').next().filter(|n| !n.is_empty()))
+    {
+        place.write("p.toml", place.run(["profiles", profile]).exits(0).out);
+        let by_name = place.run(["normalize", "-p", profile, "in", "--stats", "a"]).exits(0);
+        let by_file =
+            place.run(["normalize", "--profile-file", "p.toml", "in", "--stats", "b"]).exits(0);
+        assert_eq!(by_name.out(), by_file.out(), "{profile}");
+        assert_eq!(place.json("a")["profile"], place.json("b")["profile"]);
+    }
+}
+
+#[test]
+fn a_profile_file_has_a_name_of_its_own() {
+    let file =
+        b"name = 'shop'\nversion = 3\nbase = 'crawl'\n[host.'*.h.x'.switches]\nstrip-www = true\n";
+    let place =
+        Place::with([("in", URLS), ("shop.toml", file), ("bad", b"name = 'a'\nversions = 1\n")]);
+    let arguments = ["normalize", "in", "--profile-file", "shop.toml", "--stats", "stats"];
+    let run = place.run(arguments).exits(0);
+    assert_eq!(run.out().lines().next(), Some("http://h.x/a/index.html?b=1&a=2&utm_id=x"));
+    assert_eq!(place.json("stats")["profile"], "shop@3 base=crawl@1 hosts=1");
+    let run = place.run(["dedup", "in", "--profile-file", "bad"]).exits(2);
+    assert!(run.err.contains("bad: line 2: the key versions is not known"), "{}", run.err);
+    for more in
+        [["-p", "crawl"], ["--with", "strip-www"], ["--drop-param", "a"], ["--ring", "decode=2F"]]
+    {
+        let run = place.run(arguments.into_iter().chain(more)).exits(2);
+        assert!(run.err.contains("cannot be used with"), "{}", run.err);
+    }
+    let ports = String::from_utf8_lossy(file) + "ports.http = 81\n";
+    place.write("ports.toml", ports.replace(".switches]\nstrip-www = true", "]").as_bytes());
+    for key in [["--key", "ssurt"], ["--fields", "ssurt"]] {
+        let arguments = ["dedup", "in", "--profile-file", "ports.toml"];
+        let run = place.run(arguments.into_iter().chain(key)).exits(2);
+        assert!(run.err.contains("ports of the registry"), "{}", run.err);
+    }
+    let run = place.run(["dedup", "in", "--profile-file", "shop.toml", "--key", "ssurt"]).exits(0);
+    assert!(run.out().starts_with("x,h,//80:http@/a/index.html"), "{}", run.out());
+}

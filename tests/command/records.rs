@@ -1,0 +1,154 @@
+//! Each record is accounted for: by `normalize`, by `--rejects` and by `--stats`.
+
+use super::{Place, json_lines};
+use serde_json::{Value, json};
+
+const MIXED: &[u8] = b"HTTP://Example.COM:80/%7Ea#f\n\
+    \n\
+    /relative\n\
+    http://h:99999/\n\
+    http://example.com/~a\r\n\
+    \t \n\
+    http://[::1/\n";
+
+#[test]
+fn normalize_writes_a_line_for_each_record() {
+    let place = Place::with([("in", MIXED)]);
+    let run = place.run(["normalize", "in"]).exits(0);
+    assert_eq!(run.out(), "http://example.com/~a\n\n\n\nhttp://example.com/~a\n\n\n");
+    for (name, number) in [("records", 7), ("canonical", 2), ("rejected", 3), ("blank", 2)] {
+        assert_eq!(run.summary(name), number, "{}", run.err);
+    }
+}
+
+#[test]
+fn normalize_writes_an_object_for_each_record() {
+    let place = Place::with([("in", MIXED)]);
+    let run = place.run(["normalize", "--json", "in"]).exits(0);
+    assert_eq!(
+        json_lines(&run.out),
+        [
+            json!({"record": 1, "out": "http://example.com/~a"}),
+            json!({"record": 2, "blank": true}),
+            json!({"record": 3, "reject": ["relative"], "at": 0}),
+            json!({"record": 4, "reject": ["port-range"], "at": 9}),
+            json!({"record": 5, "out": "http://example.com/~a"}),
+            json!({"record": 6, "blank": true}),
+            json!({"record": 7, "reject": ["host"], "at": 7}),
+        ]
+    );
+}
+
+#[test]
+fn bytes_that_are_no_text_are_not_lost() {
+    let place = Place::with([("in", b"http://h/\xFF\"\\\nhttp://h/\xC3\xA9\"\\\n")]);
+    let run = place.run(["normalize", "--json", "-p", "string", "in"]).exits(0);
+    assert_eq!(
+        json_lines(&run.out),
+        [
+            json!({"record": 1, "out_base64": "aHR0cDovL2gv/yJc"}),
+            json!({"record": 2, "out": "http://h/\u{e9}\"\\"}),
+        ]
+    );
+    let arguments = ["normalize", "-p", "syntax", "in", "--rejects", "rejects", "-o", "out"];
+    place.run(arguments).exits(0);
+    let raw: Vec<_> = place
+        .json_lines("rejects")
+        .iter()
+        .map(|r| (r["raw"].clone(), r["raw_base64"].clone()))
+        .collect();
+    assert_eq!(
+        raw,
+        [(Value::Null, json!("aHR0cDovL2gv/yJc")), (json!("http://h/\u{e9}\"\\"), Value::Null),]
+    );
+}
+
+#[test]
+fn every_rejected_record_is_told_with_its_place() {
+    let place = Place::with([("a", MIXED), ("b", b"http://h:x/\n")]);
+    for command in ["dedup", "normalize"] {
+        let arguments = [command, "a", "b", "--rejects", "rejects", "-o", "out"];
+        place.run(arguments).exits(0);
+        let mut rejects = place.json_lines("rejects");
+        // In which order several threads tell them is not promised.
+        rejects.sort_by_key(|r| (r["file"].to_string(), r["offset"].as_u64()));
+        assert_eq!(
+            rejects,
+            [
+                json!({"file": "a", "offset": 30, "record": 3, "codes": ["relative"], "at": 0, "raw": "/relative"}),
+                json!({"file": "a", "offset": 40, "record": 4, "codes": ["port-range"], "at": 9, "raw": "http://h:99999/"}),
+                json!({"file": "a", "offset": 82, "record": 7, "codes": ["host"], "at": 7, "raw": "http://[::1/"}),
+                json!({"file": "b", "offset": 0, "record": 1, "codes": ["port"], "at": 9, "raw": "http://h:x/"}),
+            ],
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn positions_count_in_the_url_as_it_came() {
+    let place = Place::new();
+    let run = place.run_on(["normalize", "--json"], "  http://h:x/\n\x01\n").exits(0);
+    let at: Vec<_> = json_lines(&run.out).iter().map(|o| o["at"].clone()).collect();
+    assert_eq!(at, [11, 0]);
+    let run = place.run_on(["normalize", "--json", "--assume-scheme", "http"], "h.x:y/\n").exits(0);
+    assert_eq!(json_lines(&run.out), [json!({"record": 1, "reject": ["port"], "at": 4})]);
+}
+
+#[test]
+fn the_accounting_adds_up_in_all_and_for_each_file() {
+    let place = Place::with([("a", MIXED), ("b", b"http://h:x/\nhttp://example.com/%7ea\n")]);
+    let run = place.run(["dedup", "a", "b", "--stats", "stats", "-j", "2"]).exits(0);
+    let stats = place.json("stats");
+    for (name, number) in
+        [("records", 9), ("unique", 1), ("duplicates", 2), ("rejected", 4), ("blank", 2)]
+    {
+        assert_eq!(stats[name], number, "{stats}");
+        assert_eq!(run.summary(name), number, "{}", run.err);
+    }
+    assert_eq!(stats["codes"], json!({"relative": 1, "port-range": 1, "host": 1, "port": 1}));
+    assert_eq!((&stats["command"], &stats["profile"]), (&json!("dedup"), &json!("crawl@1")));
+    assert_eq!((&stats["threads"], &stats["status"]), (&json!(2), &json!(0)));
+    assert_eq!(stats["inputs"], json!({"ok": 2, "damaged": 0, "missing": 0}));
+    assert_eq!(stats["bytes"], MIXED.len() + 36);
+    assert!(stats["seconds"].is_number() && stats["version"].is_string());
+    let files = stats["files"].as_array().expect("a list");
+    let of = |file: &Value, name: &str| file[name].as_u64().unwrap_or(0);
+    assert_eq!(files.iter().map(|f| f["file"].clone()).collect::<Vec<_>>(), ["a", "b"]);
+    for (file, records) in files.iter().zip([7, 2]) {
+        assert_eq!((of(file, "records"), &file["state"]), (records, &json!("ok")));
+        let urls = of(file, "canonical") + of(file, "unique") + of(file, "duplicates");
+        assert_eq!(urls + of(file, "rejected") + of(file, "blank"), records, "{file}");
+    }
+    assert_eq!(files[1]["codes"], json!({"port": 1}));
+
+    place.run(["normalize", "a", "b", "--stats", "stats", "-q", "-o", "out"]).exits(0);
+    let stats = place.json("stats");
+    assert_eq!((&stats["canonical"], &stats["command"]), (&json!(3), &json!("normalize")));
+    assert!(stats.get("unique").is_none());
+}
+
+#[test]
+fn a_base_and_an_assumed_scheme_say_how_to_read_the_rest() {
+    let place = Place::with([("in", b"../x\n/y?q\n//h/z\nexample.com:80/w\nhttp://a/\n")]);
+    let run = place.run(["normalize", "in", "--base", "https://e.org/a/b/c#f"]).exits(0);
+    let joined = "https://e.org/a/x\nhttps://e.org/y?q\nhttps://h/z\nexample.com:80/w\nhttp://a/\n";
+    assert_eq!(run.out(), joined);
+    let run = place.run(["normalize", "in", "--assume-scheme", "http"]).exits(0);
+    assert_eq!(run.out(), "\n\nhttp://h/z\nhttp://example.com/w\nhttp://a/\n");
+    place.run(["normalize", "in", "--assume-scheme", "1x"]).exits(2);
+    place.run(["normalize", "in", "--base", "//h/"]).exits(2);
+}
+
+#[test]
+fn each_profile_does_its_own() {
+    let place = Place::with([("in", b"HTTP://U@EX%41MPLE.com:80/a/../%7eb c#f\nHTTP://H#f\n")]);
+    for (profile, out) in [
+        ("string", "HTTP://U@EX%41MPLE.com:80/a/../%7eb c#f\nHTTP://H#f\n"),
+        ("syntax", "\nhttp://h#f\n"),
+        ("scheme@1", "\nhttp://h/#f\n"),
+        ("crawl", "http://example.com/~b%20c\nhttp://h/\n"),
+    ] {
+        assert_eq!(place.run(["normalize", "-p", profile, "in"]).exits(0).out(), out, "{profile}");
+    }
+}

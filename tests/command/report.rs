@@ -1,0 +1,102 @@
+//! The page of `--report`.
+
+use super::Place;
+
+const HOSTILE: &[u8] = b"http://h/<script>alert(1)</script>\n\
+    http://h/\"onload='x'&amp;\n\
+    http://user:secret@h:x/?key=secret#secret\n\
+    http://b.example/\n\
+    http://B.example/\n\
+    http://a.example/%7e\n\
+    \n";
+
+fn page(place: &Place) -> String {
+    let page = place.text("page.html");
+    assert!(page.is_ascii(), "{page}");
+    page
+}
+
+#[test]
+fn the_page_tells_what_the_run_was() {
+    let place = Place::with([("in", HOSTILE)]);
+    let arguments =
+        ["dedup", "-p", "syntax", "in", "-o", "out", "--report", "page.html", "--audit"];
+    place.run(arguments).exits(0);
+    let page = page(&place);
+    for shown in [
+        "<title>uniqurl dedup</title>",
+        "<p>7 records; every one is in one of these.</p>",
+        "unique</td><td class=\"n\">2</td><td class=\"n\">28.57 %</td>",
+        "duplicates</td><td class=\"n\">1</td>",
+        "rejected</td><td class=\"n\">3</td>",
+        "blank</td><td class=\"n\">1</td>",
+        "<code>b.example</code></td><td class=\"n\">2</td>",
+        "<code>host-case</code></td><td class=\"n\">1</td>",
+        "<p>3 different URLs became 2 canonical ones.</p>",
+        "<code>in</code></td><td>ok</td>",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+}
+
+#[test]
+fn what_was_read_shows_as_text_and_keeps_its_secrets() {
+    let name = "<b>&\"'.txt";
+    let place = Place::with([(name, HOSTILE)]);
+    place.run(["dedup", "-p", "syntax", name, "-o", "out", "--report", "page.html"]).exits(0);
+    let page = page(&place);
+    assert!(page.contains("http://h/&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
+    assert!(page.contains("http://h/&quot;onload=&#39;x&#39;&amp;amp;"), "{page}");
+    assert!(page.contains("&lt;b&gt;&amp;&quot;&#39;.txt"), "{page}");
+    assert!(
+        !page.contains("<script") && !page.contains("<b>") && !page.contains("secret"),
+        "{page}"
+    );
+    // Nothing is fetched.
+    assert!(
+        page.contains("default-src 'none'") && !page.contains("src=") && !page.contains("href")
+    );
+}
+
+#[test]
+fn a_run_that_fails_has_a_page_that_says_so() {
+    let place = Place::with([("in", &b"http://h:x/\n"[..])]);
+    place.run(["dedup", "in", "-o", "out", "--report", "page.html"]).exits(3);
+    assert!(page(&place).contains("<p>Stopped by a limit; nothing was written.</p>"));
+    assert!(!place.path("out").exists());
+}
+
+#[test]
+fn keys_and_spilled_sets_have_pages_too() {
+    let lines: String = (0..60_000).map(|i| format!("http://h{}.example/{i}\n", i % 7)).collect();
+    let place = Place::with([("in", lines.as_bytes())]);
+    let rest = ["in", "-o", "out", "--report", "page.html"];
+    place.run(["dedup", "--memory", "1M"].into_iter().chain(rest)).exits(0);
+    let spilled = page(&place);
+    assert!(spilled.contains("Duplicates are not counted by host"), "{spilled}");
+    assert!(
+        spilled.contains("<code>h0.example</code></td><td class=\"n\">8,572</td>"),
+        "{spilled}"
+    );
+    place.run(["dedup", "--key", "hash"].into_iter().chain(rest)).exits(0);
+    let hashed = page(&place);
+    assert!(hashed.contains("<code>h0.example</code></td><td class=\"n\">8,572</td>"), "{hashed}");
+    assert!(hashed.contains("in the set</td><td class=\"n\">2.0 MB</td>"), "{hashed}");
+}
+
+#[test]
+fn normalize_has_a_page() {
+    let place = Place::with([("in", HOSTILE)]);
+    place.run(["normalize", "in", "-o", "out", "--report", "page.html"]).exits(0);
+    let page = page(&place);
+    assert!(page.contains("<title>uniqurl normalize</title>") && !page.contains("duplicates"));
+}
+
+#[test]
+fn a_page_needs_a_place_of_its_own() {
+    let place = Place::with([("in", HOSTILE)]);
+    let run = place.run(["dedup", "in", "--stats", "x", "--report", "x"]).exits(2);
+    assert!(run.err.contains("would write to the same place"), "{}", run.err);
+    let run = place.run(["dedup", "in", "--audit"]).exits(2);
+    assert!(run.err.contains("--stats") && run.err.contains("--report"), "{}", run.err);
+}

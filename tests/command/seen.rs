@@ -1,0 +1,307 @@
+//! Sets from before a run: `--seen` and `--save-seen`.
+
+use super::{Place, cases, generator, json_lines};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+
+fn lines(text: &[u8]) -> BTreeSet<Vec<u8>> {
+    text.split(|&b| b == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect()
+}
+
+/// URLs that come again, others in between, from a number on.
+fn list(from: u32, count: u32) -> String {
+    let line = |i: u32| match i % 11 {
+        9 => "relative\n".to_owned(),
+        10 => "\n".to_owned(),
+        _ => format!("HTTP://H{}.example:80/{}\n", i % 300, i.wrapping_mul(7919) % 5_000),
+    };
+    (from..from + count).map(line).collect()
+}
+
+#[test]
+fn only_what_is_not_in_an_earlier_output_comes_out() {
+    let place = Place::with([
+        ("old", b"HTTP://a:80\nhttp://b/\n"),
+        ("more", b"http://c/\n"),
+        ("in", b"http://b\nhttp://d/\nhttp://a/\nhttp://d/\nx\n\nhttp://b/\nhttp://c\n"),
+    ]);
+    for threads in ["1", "2"] {
+        let arguments = ["dedup", "-j", threads, "--seen", "old", "--seen", "more", "in"];
+        let run = place
+            .run([&arguments[..], &["--stats", "stats", "--report", "page"]].concat())
+            .exits(0);
+        assert_eq!(run.out(), "http://d/\n");
+        assert!(
+            run.err
+                .contains("records 8 = unique 1 + duplicates 1 + seen 4 + rejected 1 + blank 1; "),
+            "{}",
+            run.err
+        );
+        let stats = place.json("stats");
+        assert_eq!((&stats["seen"], &stats["files"][0]["seen"]), (&4.into(), &4.into()));
+        assert!(place.text("page").contains("seen before</td><td class=\"n\">4</td>"));
+    }
+    let without = place.run(["dedup", "in", "--stats", "stats"]).exits(0);
+    assert!(!without.err.contains("seen") && place.json("stats").get("seen").is_none());
+}
+
+#[test]
+fn an_earlier_output_may_have_counts_and_any_compression() {
+    let place =
+        Place::with([("old", list(0, 2000).as_bytes()), ("in", list(1500, 2000).as_bytes())]);
+    let plain = place.run(["dedup", "--seen", "old", "in"]).exits(0);
+    for name in ["set", "set.gz", "set.zst"] {
+        place.run(["dedup", "old", "-q", "-o", name]).exits(0);
+        assert_eq!(place.run(["dedup", "--seen", name, "in"]).exits(0).out, plain.out);
+        place.run(["dedup", "old", "-q", "--count", "-o", name]).exits(0);
+        assert_eq!(place.run(["dedup", "--seen", name, "in"]).exits(0).out, plain.out);
+        place.run(["dedup", "old", "-q", "-o", "out", "--save-seen", name]).exits(0);
+        assert_eq!(place.run(["dedup", "--seen", name, "in"]).exits(0).out, plain.out);
+    }
+    let text = place.read("old");
+    let mut packed = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    packed.write_all(&text).expect("packed");
+    place.write("set.bz2", packed.finish().expect("packed"));
+    assert_eq!(place.run(["dedup", "--seen", "set.bz2", "in"]).exits(0).out, plain.out);
+    let run = place.run_on(["dedup", "--seen", "-", "in"], text).exits(0);
+    assert_eq!(run.out, plain.out);
+}
+
+#[test]
+fn a_saved_set_grows_from_run_to_run_and_is_sorted() {
+    let place = Place::new();
+    let mut new = Vec::new();
+    for day in 0..4 {
+        place.write("in", list(day * 700, 2000));
+        let mut arguments = vec!["dedup", "in", "-q", "-o", "new", "--save-seen", "seen.zst"];
+        if day > 0 {
+            arguments.extend(["--seen", "seen.zst"]);
+        }
+        place.run(arguments).exits(0);
+        new.extend(place.read("new"));
+    }
+    let all: String = (0..4).map(|day| list(day * 700, 2000)).collect();
+    place.write("all", all);
+    let whole = place.run(["dedup", "all", "--save-seen", "whole"]).exits(0);
+    assert_eq!(new, whole.out, "each URL came out once, on its first day");
+    let saved = zstd::decode_all(&place.read("seen.zst")[..]).expect("zstd");
+    assert!(saved == place.read("whole"), "however it came to be");
+    let text = String::from_utf8(saved).expect("text");
+    let (header, keys) = text.split_once('\n').expect("a header");
+    assert!(header.starts_with("#uniqurl-set {") && header.contains("crawl@1"), "{header}");
+    let keys: Vec<_> = keys.lines().collect();
+    assert!(keys.is_sorted() && keys.len() == lines(&new).len());
+}
+
+#[test]
+fn every_key_and_form_of_output_knows_what_was_seen() {
+    let place = Place::with([("old", list(0, 900).as_bytes()), ("in", list(500, 900).as_bytes())]);
+    for key in ["url", "surt", "ssurt", "hash"] {
+        let run = |arguments: &[&str]| {
+            let fixed = ["dedup", "--key", key, "in"];
+            place.run([&fixed[..], arguments].concat()).exits(0)
+        };
+        let keys = |name: &str| lines(&place.run(["dedup", "--key", key, name]).exits(0).out);
+        let expected: BTreeSet<_> = &keys("in") - &keys("old");
+        assert!(!expected.is_empty());
+        place.run(["dedup", "--key", key, "old", "--save-seen", "set"]).exits(0);
+        for seen in ["old", "set"] {
+            let plain = run(&["--seen", seen]);
+            assert_eq!(lines(&plain.out), expected);
+            let sorted = run(&["--seen", seen, "--order", "sorted"]);
+            assert_eq!(lines(&sorted.out), expected);
+            let one = run(&["--seen", seen, "--limit", "1", "--count"]);
+            assert_eq!(one.out().lines().count(), 1);
+            let rows = run(&["--seen", seen, "--fields", "canonical,count,first"]);
+            assert_eq!(rows.out().lines().count(), expected.len());
+            for term in ["unique", "duplicates", "seen"] {
+                assert_eq!(rows.summary(term), plain.summary(term));
+            }
+        }
+    }
+}
+
+#[test]
+fn no_budget_changes_what_was_seen() {
+    let place =
+        Place::with([("a", list(0, 9_000).as_bytes()), ("b", list(3_000, 12_000).as_bytes())]);
+    fs::create_dir(place.path("temp")).expect("made");
+    place.write("many", (0..60_000).map(|i| format!("http://m/{i}\n")).collect::<String>());
+    for arguments in [
+        &["--seen", "a", "b"][..],
+        &["--seen", "a", "--seen", "many", "b", "--order", "sorted"],
+        &["--seen", "many", "a", "b", "--count"],
+        &["--seen", "a", "--seen", "many", "b", "--fields", "count,canonical,first"],
+    ] {
+        let run = |memory: &str, threads: &str| {
+            let fixed = ["dedup", "-j", threads, "--stats", "stats", "--memory", memory];
+            let fixed = [&fixed[..], &["--temp-dir", "temp"]].concat();
+            let saving: &[&str] = &["--save-seen", "saved"];
+            let run = place.run([&fixed[..], arguments, saving].concat()).exits(0);
+            let mut stats = place.json("stats");
+            let spilled = stats["spilled"].as_u64().expect("a number");
+            for name in ["seconds", "spilled", "threads"] {
+                stats.as_object_mut().expect("an object").remove(name);
+            }
+            (run.out, place.read("saved"), stats, spilled)
+        };
+        let (out, saved, stats, spilled) = run("1G", "1");
+        assert_eq!(spilled, 0);
+        assert!(stats["seen"].as_u64() > Some(0) || arguments[1] == "many");
+        for threads in ["1", "2"] {
+            let (small_out, small_saved, small_stats, spilled) = run("1M", threads);
+            assert!(spilled > 0, "{arguments:?}");
+            assert!(small_out == out && small_saved == saved, "{arguments:?}");
+            assert_eq!(small_stats, stats, "{arguments:?}");
+        }
+        assert_eq!(fs::read_dir(place.path("temp")).expect("readable").count(), 0);
+    }
+}
+
+#[test]
+fn a_set_of_other_rules_is_refused_and_the_difference_named() {
+    let place = Place::with([
+        ("in", b"http://a/\n"),
+        ("one", b"http://x/\thttp://y/\n"),
+        ("other", b"http://x/\thttp://z/\n"),
+    ]);
+    place.run(["dedup", "in", "-q", "--save-seen", "set"]).exits(0);
+    place.run(["dedup", "in", "-q", "--save-seen", "redirected", "--redirects", "one"]).exits(0);
+    for (arguments, words) in [
+        (&["--seen", "set", "-p", "scheme"][..], "`crawl@1`, and those of this run are `scheme@1`"),
+        (&["--seen", "set", "--with", "strip-www"], "with=strip-www"),
+        (&["--seen", "set", "--key", "surt"], "its key is url, and that of this run is surt"),
+        (&["--seen", "redirected", "--redirects", "other"], "redirects"),
+        (&["--seen", "redirected"], "redirects=1"),
+    ] {
+        let fixed = ["dedup", "in", "-o", "out", "--save-seen", "new"];
+        let run = place.run([&fixed[..], arguments].concat()).exits(2);
+        assert!(run.err.contains(words), "{}", run.err);
+        assert!(!place.path("out").exists() && !place.path("new").exists());
+    }
+    place.run(["dedup", "in", "--seen", "redirected", "--redirects", "one"]).exits(0);
+    // How a reference is read is no rule of a set.
+    place.run(["dedup", "in", "--seen", "set", "--base", "http://h/"]).exits(0);
+    let changed = place.text("set").replace("\"version\":1", "\"version\":7");
+    place.write("set", changed);
+    let run = place.run(["dedup", "in", "--seen", "set"]).exits(2);
+    assert!(run.err.contains("set: seen: it is of version 7"), "{}", run.err);
+}
+
+#[test]
+fn wrong_use_is_refused_up_front() {
+    let place = Place::with([("in", b"http://a/\n"), ("surts", b"com,a)/\ncom,b)/\n")]);
+    for (arguments, words) in [
+        (&["in", "--save-seen", "s", "--limit", "3"][..], "--limit"),
+        (&["in", "--save-seen", "s", "--min-count", "2"], "--min-count"),
+        (&["in", "--save-seen", "s", "-o", "s"], "same place"),
+        (&["in", "--save-seen", "s", "--stats", "s"], "same place"),
+        (&["in", "--save-seen", "s", "--report", "s"], "same place"),
+        (&["--seen", "-"], "standard input"),
+        (&["in", "-", "--seen", "-"], "standard input"),
+        (&["in", "--seen", "-", "--seen", "-"], "standard input"),
+        (&["in", "--seen", "in", "--stats", "t", "--audit"], "--audit"),
+        (&["in", "--seen", "none"], "none: missing: "),
+        (&["in", "--seen", "none", "--keep-going"], "none: missing: "),
+        (&["in", "--seen", "."], "directory"),
+        (&["in", "--seen", "surts"], "surts: seen: none of its 2 lines is a URL under crawl@1"),
+        (&["in", "--save-seen", "no/such"], "no/such"),
+    ] {
+        let run = place.run([&["dedup"], arguments].concat()).exits(2);
+        assert!(run.err.contains(words), "{arguments:?}: {}", run.err);
+        assert_eq!(place.names(), ["in", "surts"].map(str::to_owned).to_vec(), "{arguments:?}");
+    }
+    assert!(place.run(["normalize", "in", "--seen", "in"]).exits(2).err.contains("--seen"));
+}
+
+#[test]
+fn a_list_that_is_not_only_urls_is_doubted() {
+    let place = Place::with([
+        ("in", b"http://a/\nhttp://b/\n"),
+        ("old", b"http://a/\nnone\n\n"),
+        ("table", b"http://a/\t12\nhttp://c/\n"),
+        ("empty.gz", b""),
+    ]);
+    let run = place.run(["dedup", "in", "--seen", "old", "--seen", "table"]).exits(0);
+    assert_eq!(run.out(), "http://b/\n");
+    assert!(run.err.contains("old: warning: 1 of 2 lines are no URLs"), "{}", run.err);
+    assert!(run.err.contains("table: warning: 1 of 2 lines hold a tab"), "{}", run.err);
+    let run = place.run(["dedup", "-q", "in", "--seen", "old"]).exits(0);
+    assert_eq!(run.err, "");
+    // How a chain of runs begins.
+    let run = place.run(["dedup", "in", "--seen", "empty.gz"]).exits(0);
+    assert_eq!((run.out().lines().count(), run.summary("seen")), (2, 0));
+}
+
+#[test]
+fn a_damaged_set_ends_the_run_and_keeps_what_was_there() {
+    let place = Place::with([("in", b"http://a/\n"), ("out", b"old")]);
+    place.write("big", list(0, 5_000));
+    place.run(["dedup", "big", "-q", "-o", "x", "--save-seen", "set.zst"]).exits(0);
+    let whole = place.read("set.zst");
+    place.write("set.zst", &whole[..whole.len() - 5]);
+    let run =
+        place.run(["dedup", "in", "--seen", "set.zst", "--save-seen", "set.zst", "-o", "out"]);
+    let run = run.exits(2);
+    assert!(run.err.contains("set.zst@") && run.err.contains("truncated"), "{}", run.err);
+    assert_eq!(place.text("out"), "old");
+    assert_eq!(place.read("set.zst"), &whole[..whole.len() - 5]);
+    // All of it or nothing also where another output fails.
+    place.write("set", "");
+    place.run(["dedup", "in", "--save-seen", "set", "-o", "/dev/full"]).exits(2);
+    assert_eq!(place.text("set"), "");
+    place.run(["dedup", "in", "--save-seen", "/dev/full", "-o", "out"]).exits(2);
+    assert_eq!(place.text("out"), "old");
+}
+
+#[test]
+fn rejects_are_those_of_the_inputs_alone() {
+    let place = Place::with([("old", b"bad\nhttp://a/\n"), ("in", b"http://b/\nworse\n")]);
+    place.run(["dedup", "in", "--seen", "old", "--rejects", "rejects"]).exits(0);
+    let rejects = json_lines(&place.read("rejects"));
+    assert_eq!(rejects.len(), 1);
+    assert_eq!((&rejects[0]["raw"], &rejects[0]["record"]), (&"worse".into(), &2.into()));
+}
+
+/// dedup(A ++ B) is dedup(A) and then dedup --seen dedup(A) B: as lists, as saved sets, and every record
+/// has its place in the accounting.
+#[test]
+fn two_runs_are_one() {
+    cases::for_each_case(10_000, |rng| {
+        let mut urls = |count: usize| {
+            let urls = (0..count).map(|_| generator::any(rng));
+            let urls: Vec<_> = urls.filter(|url| !url.contains(&b'\n')).collect();
+            urls
+        };
+        let (shared, a, b) = (urls(40), urls(60), urls(60));
+        let (small, many) = (rng.one_in(2), rng.one_in(2));
+        let join = |own: &[Vec<u8>], host: &str| {
+            let urls = shared.iter().chain(own).flat_map(|url| [&url[..], b"\n"].concat());
+            let urls: Vec<u8> = urls.collect();
+            let more = (0..if many { 7_000 } else { 1 }).map(|i| format!("http://{host}/{i}\n"));
+            [urls, more.collect::<String>().into_bytes()].concat()
+        };
+        let place = Place::new();
+        place.write("a", join(&a, "a.example"));
+        place.write("b", join(&b, "b.example"));
+        let how: &[&str] = if small { &["--memory", "1M"] } else { &["-j", "2"] };
+        let run = |arguments: &[&str]| {
+            place.run([&["dedup", "-f", "lines"], arguments, how].concat()).exits(0)
+        };
+        let both = run(&["a", "b", "--save-seen", "both"]);
+        let first = run(&["a", "-o", "first", "--save-seen", "saved"]);
+        for seen in ["first", "saved"] {
+            let second = run(&["b", "--seen", seen, "--save-seen", "grown"]);
+            let old = place.read("first");
+            assert!([&old[..], &second.out].concat() == both.out, "{seen}");
+            assert!(place.read("grown") == place.read("both"), "{seen}");
+            let sum = |name| first.summary(name) + second.summary(name);
+            for term in ["records", "unique", "rejected", "blank"] {
+                assert_eq!(sum(term), both.summary(term), "{term}");
+            }
+            let again = sum("duplicates") + second.summary("seen");
+            assert_eq!(again, both.summary("duplicates"));
+        }
+    });
+}

@@ -1,0 +1,239 @@
+//! `uniqurl set`: union, intersection and difference of sorted sets.
+
+use super::{Place, built, cases};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+#[test]
+fn sets_are_joined_intersected_and_subtracted() {
+    let place = Place::with([("a", b"b\nc\nd\n"), ("b", b"a\nb\nd"), ("c", b"d\ne\r\n\n")]);
+    for (arguments, expected) in [
+        (&["union", "a", "b", "c"][..], "a\nb\nc\nd\ne\n"),
+        (&["intersect", "a", "b", "c"], "d\n"),
+        (&["intersect", "a", "b"], "b\nd\n"),
+        (&["diff", "a", "b"], "c\n"),
+        (&["diff", "a", "b", "c"], "c\n"),
+        (&["diff", "c", "a"], "e\n"),
+        (&["diff", "a", "a"], ""),
+        (&["union", "a"], "b\nc\nd\n"),
+    ] {
+        let run = place.run([&["set"], arguments].concat()).exits(0);
+        assert_eq!((run.out(), &*run.err), (expected, ""), "{arguments:?}");
+    }
+    let run = place.run_on(["set", "diff", "-", "a"], "a\nb\n").exits(0);
+    assert_eq!(run.out(), "a\n");
+}
+
+#[test]
+fn compressed_sets_go_in_and_come_out() {
+    let place = Place::with([("a", b"http://a/\nhttp://c/\n"), ("b", b"http://b/\nhttp://c/\n")]);
+    for (name, of) in [("a.gz", "a"), ("b.zst", "b")] {
+        place.run(["set", "union", of, "-o", name]).exits(0);
+        assert_ne!(place.read(name), place.read(of));
+    }
+    let run = place.run(["set", "union", "a.gz", "b.zst"]).exits(0);
+    assert_eq!(run.out(), "http://a/\nhttp://b/\nhttp://c/\n");
+    let whole = place.read("a.gz");
+    place.write("cut.gz", &whole[..whole.len() - 6]);
+    let run = place.run(["set", "union", "b", "cut.gz", "-o", "out"]).exits(2);
+    assert!(run.err.contains("uniqurl: cut.gz") && !place.path("out").exists(), "{}", run.err);
+}
+
+#[test]
+fn what_is_not_sorted_is_refused_with_its_line() {
+    let place = Place::with([
+        ("good", b"http://a/\n"),
+        ("bad", b"http://b/\nhttp://c/\n\nhttp://a:secret@a/\x1b[31m?q\nhttp://d/\n"),
+        ("counted", b"2\thttp://a/\n1\thttp://b/\n"),
+        ("out", b"old"),
+    ]);
+    for operation in ["union", "intersect", "diff"] {
+        for files in [["good", "bad"], ["bad", "good"]] {
+            let run = place.run([&["set", operation, "-o", "out"], &files[..]].concat()).exits(2);
+            assert!(
+                run.err.starts_with("uniqurl: bad@21: order: line 4 is not sorted"),
+                "{}",
+                run.err
+            );
+            assert!(run.err.contains("http://***@a/\\x1B[31m?*** stands behind http://c/"));
+            assert_eq!(place.text("out"), "old");
+        }
+    }
+    let run = place.run(["set", "union", "counted"]).exits(2);
+    assert!(run.err.contains("line 2") && run.err.contains("union --count"), "{}", run.err);
+    let run = place.run(["set", "union", "--count", "counted", "good"]).exits(2);
+    assert!(run.err.contains("good@0: count: line 1 is no count"), "{}", run.err);
+}
+
+#[test]
+fn counts_add_up_to_those_of_one_run() {
+    let place = Place::with([
+        ("a", b"http://a/\nhttp://b/\nHTTP://a/\n"),
+        ("b", b"http://c/\nhttp://a/\n"),
+    ]);
+    let counted = ["dedup", "--count", "--order", "sorted"];
+    for name in ["a", "b"] {
+        let out = format!("{name}.counts");
+        place.run([&counted[..], &[name, "-o", &out]].concat()).exits(0);
+    }
+    let both = place.run([&counted[..], &["a", "b"]].concat()).exits(0);
+    let union = place.run(["set", "union", "--count", "a.counts", "b.counts"]).exits(0);
+    assert_eq!(
+        (union.out(), union.out.clone()),
+        ("3\thttp://a/\n1\thttp://b/\n1\thttp://c/\n", both.out)
+    );
+}
+
+#[test]
+fn equal_lines_of_one_set_are_one() {
+    let place = Place::with([
+        ("a", b"a\na\nb\n"),
+        ("b", b"b\nb\n"),
+        ("counts", b"1\ta\n2\ta\n18446744073709551615\tb\n1\tb\n"),
+    ]);
+    assert_eq!(place.run(["set", "union", "a", "b"]).exits(0).out(), "a\nb\n");
+    assert_eq!(place.run(["set", "intersect", "a", "b"]).exits(0).out(), "b\n");
+    assert_eq!(place.run(["set", "diff", "a", "b"]).exits(0).out(), "a\n");
+    let run = place.run(["set", "union", "--count", "counts"]).exits(0);
+    assert_eq!(run.out(), "3\ta\n18446744073709551615\tb\n");
+}
+
+#[test]
+fn saved_sets_stay_saved_sets_and_must_be_of_the_same_rules() {
+    let place = Place::with([("a", b"http://a/\nhttp://b/\n"), ("b", b"http://b/\nhttp://c/\n")]);
+    for name in ["a", "b"] {
+        place.run(["dedup", "-q", name, "--save-seen", &format!("{name}.set")]).exits(0);
+    }
+    place.run(["dedup", "-q", "b", "-p", "scheme", "--save-seen", "scheme.set"]).exits(0);
+    place.run(["set", "union", "a.set", "b.set", "-o", "both.set"]).exits(0);
+    place.run(["dedup", "-q", "a", "b", "--save-seen", "whole.set"]).exits(0);
+    assert_eq!(place.text("both.set"), place.text("whole.set"));
+    let run = place.run(["dedup", "a", "b", "--seen", "both.set"]).exits(0);
+    assert_eq!((run.out(), run.summary("seen")), ("", 4));
+    // With a list it is a list.
+    assert_eq!(place.run(["set", "diff", "b", "a.set"]).exits(0).out(), "http://c/\n");
+    let run = place.run(["set", "union", "a.set", "scheme.set"]).exits(2);
+    assert!(run.err.contains("scheme.set: set: its rules are `scheme@1`"), "{}", run.err);
+    let run = place.run(["set", "union", "-0", "a.set", "b.set"]).exits(0);
+    assert_eq!(run.out(), "http://a/\0http://b/\0http://c/\0");
+}
+
+#[test]
+fn wrong_use_is_refused() {
+    let place = Place::with([("a", b"a\n")]);
+    for (arguments, words) in [
+        (&["union"][..], "FILE"),
+        (&["frob", "a"], "frob"),
+        (&["diff", "--count", "a", "a"], "--count is for union"),
+        (&["intersect", "--count", "a", "a"], "--count is for union"),
+        (&["union", "-", "-"], "standard input"),
+        (&["union", "a", "none"], "none: missing: "),
+        (&["union", "a", "."], "directory"),
+        (&["union", "a", "-o", "no/such"], "no/such"),
+    ] {
+        let run = place.run([&["set"], arguments].concat()).exits(2);
+        assert!(run.err.contains(words), "{arguments:?}: {}", run.err);
+    }
+    assert_eq!(place.names(), ["a"]);
+    assert!(place.run(["set", "--help"]).exits(0).out().contains("LC_ALL=C sort"));
+    assert!(place.run(["man", "set"]).exits(0).out().contains("uniqurl\\-set"));
+    assert!(place.run(["completions", "bash"]).exits(0).out().contains("intersect"));
+}
+
+#[test]
+fn an_output_may_be_one_of_the_sets_and_an_empty_file_is_one() {
+    let place = Place::with([("a", b"a\n"), ("b", b"b\n"), ("empty.gz", b"")]);
+    place.run(["set", "union", "a", "b", "empty.gz", "-o", "a"]).exits(0);
+    assert_eq!(place.text("a"), "a\nb\n");
+    assert_eq!(place.run(["set", "intersect", "a", "empty.gz"]).exits(0).out(), "");
+}
+
+#[test]
+fn a_closed_pipe_ends_it_quietly() {
+    let place = Place::new();
+    let line = |i| format!("http://example.com/a/rather/long/path/to/fill/the/pipe/{i:09}\n");
+    place.write("in", (0..50_000).map(line).collect::<String>());
+    let mut child = built::process()
+        .args(["set", "union", "in"])
+        .current_dir(place.path(""))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let mut first = String::new();
+    let out = child.stdout.take().expect("piped");
+    BufReader::with_capacity(64, out).read_line(&mut first).expect("a line");
+    let output = child.wait_with_output().expect("ended");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_ne!(output.status.code(), Some(101), "a panic");
+}
+
+type Keys = BTreeSet<Vec<u8>>;
+
+#[test]
+fn operations_are_those_of_any_sets_of_bytes() {
+    cases::for_each_case(4_000, |rng| {
+        let pieces = ["a", "b", "/", "\u{1}", "\u{ff}", "?", "ab", "\t"];
+        let place = Place::new();
+        let names = ["0", "1", "2.gz", "3.zst"];
+        let names = &names[..2 + rng.below(3)];
+        let mut sets: Vec<BTreeMap<Vec<u8>, u64>> = Vec::new();
+        for name in names {
+            let mut set = BTreeMap::new();
+            for _ in 0..rng.below(60) {
+                let length = 1 + rng.below(4);
+                let key: Vec<&str> = (0..length).map(|_| rng.pick(&pieces)).collect();
+                *set.entry(key.concat().into_bytes()).or_insert(0) += 1 + rng.below(9) as u64;
+            }
+            sets.push(set);
+            for (form, counted) in [("keys", false), ("counts", true)] {
+                let mut text = Vec::new();
+                for (key, count) in sets.last().expect("one") {
+                    if counted {
+                        write!(text, "{count}\t").expect("written");
+                    }
+                    text.extend([&key[..], b"\n"].concat());
+                }
+                let packed = match name.rsplit('.').next() {
+                    Some("gz") => {
+                        let level = flate2::Compression::fast();
+                        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), level);
+                        gzip.write_all(&text).expect("packed");
+                        gzip.finish().expect("packed")
+                    }
+                    Some("zst") => zstd::encode_all(&text[..], 1).expect("packed"),
+                    _ => text,
+                };
+                place.write(format!("{form}.{name}"), packed);
+            }
+        }
+        let keys = |set: &BTreeMap<Vec<u8>, u64>| set.keys().cloned().collect::<Keys>();
+        let sets_of_keys: Vec<_> = sets.iter().map(keys).collect();
+        let fold = |join: fn(&Keys, &Keys) -> Keys| {
+            let (first, others) = sets_of_keys.split_first().expect("two");
+            others.iter().fold(first.clone(), |all, set| join(&all, set))
+        };
+        for (operation, expected) in [
+            ("union", fold(|a, b| a | b)),
+            ("intersect", fold(|a, b| a & b)),
+            ("diff", fold(|a, b| a - b)),
+        ] {
+            let files = names.iter().map(|name| format!("keys.{name}"));
+            let arguments = ["set", operation].map(str::to_owned).into_iter().chain(files);
+            let text: Vec<_> = expected.iter().flat_map(|key| [&key[..], b"\n"].concat()).collect();
+            assert!(place.run(arguments).exits(0).out == text, "{operation}");
+        }
+        let mut sums: BTreeMap<&[u8], u64> = BTreeMap::new();
+        for (key, count) in sets.iter().flatten() {
+            *sums.entry(key).or_default() += count;
+        }
+        let text: Vec<_> = sums
+            .iter()
+            .flat_map(|(key, count)| [format!("{count}\t").as_bytes(), key, b"\n"].concat())
+            .collect();
+        let files = names.iter().map(|name| format!("counts.{name}"));
+        let arguments = ["set", "union", "--count"].map(str::to_owned).into_iter().chain(files);
+        assert!(place.run(arguments).exits(0).out == text);
+    });
+}

@@ -1,0 +1,115 @@
+//! Real archives and compressed lists, where they are at hand, against a slow reader that shares no code
+//! with the library: flate2 for gzip, and plain string handling.
+
+use crate::built;
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+
+/// A file of the shared corpora, or nothing, said aloud, where it is not at hand.
+fn corpus(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora").join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    println!("SKIPPED: {} is not there", path.display());
+    None
+}
+
+/// All bytes, unpacked.
+fn slowly(path: &Path) -> Vec<u8> {
+    let mut bytes = std::fs::read(path).expect("readable");
+    if bytes.starts_with(&[0x1F, 0x8B]) {
+        let packed = std::mem::take(&mut bytes);
+        MultiGzDecoder::new(&packed[..]).read_to_end(&mut bytes).expect("gzip");
+    }
+    bytes
+}
+
+/// Kind and target of each record of a WARC file.
+fn records(bytes: &[u8]) -> Vec<(String, Option<String>)> {
+    let mut records = Vec::new();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let end = rest.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+        let head = String::from_utf8(rest[..end].to_vec()).expect("text");
+        let field = |name: &str| {
+            let line = head.lines().find_map(|line| line.strip_prefix(name));
+            line.map(|value| value.trim().trim_matches(['<', '>']).to_owned())
+        };
+        let length: usize = field("Content-Length:").expect("a length").parse().expect("a number");
+        records.push((field("WARC-Type:").expect("a kind"), field("WARC-Target-URI:")));
+        // Two empty lines end a record.
+        rest = &rest[end + 4 + length + 4..];
+    }
+    records
+}
+
+/// What the command makes of a file, or of lines.
+fn set(arguments: &[&str], input: Vec<u8>) -> BTreeSet<String> {
+    let output = built::command().args(arguments).write_stdin(input).output().expect("started");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("text");
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn archives_yield_the_targets_that_a_slow_reader_finds() {
+    for (name, count) in [
+        ("iana.warc.gz", 171),
+        ("whirlwind.warc", 1),
+        ("whirlwind.warc.gz", 1),
+        ("whirlwind.warc.wet.gz", 1),
+    ] {
+        let Some(path) = corpus(name) else { continue };
+        let wanted = ["response", "revisit", "resource", "conversion"];
+        let targets: Vec<_> = records(&slowly(&path))
+            .into_iter()
+            .filter(|(kind, _)| wanted.contains(&kind.as_str()))
+            .map(|(_, target)| target.expect("a target"))
+            .collect();
+        assert_eq!(targets.len(), count, "{name}");
+        let path = path.to_str().expect("text");
+        // Exactly the targets, in their order.
+        let output = built::command()
+            .args(["normalize", "-q", "-p", "string", path])
+            .output()
+            .expect("started");
+        let lines: Vec<_> = std::str::from_utf8(&output.stdout).expect("text").lines().collect();
+        assert_eq!(lines, targets, "{name}");
+        // And their set.
+        let expected = set(&["dedup", "-f", "lines"], targets.join("\n").into_bytes());
+        assert_eq!(set(&["dedup", path], Vec::new()), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_wat_file_of_a_request_names_no_response() {
+    let Some(path) = corpus("whirlwind.warc.wat.gz") else { return };
+    let bytes = slowly(&path);
+    let text = std::str::from_utf8(&bytes).expect("text");
+    let responses = text.matches(r#""WARC-Type":"response""#).count();
+    let found = set(&["dedup", path.to_str().expect("text")], Vec::new());
+    assert_eq!((found.len(), records(&bytes).len()), (responses, 2));
+}
+
+#[test]
+fn compressed_lists_are_those_that_were_compressed() {
+    for name in ["urls.txt.gz", "sample.cdx.gz", "access-combined.log.gz"] {
+        let Some(path) = corpus(name) else { continue };
+        let plain = slowly(&path);
+        let path = path.to_str().expect("text");
+        let format = if name.contains("log") { "auto" } else { "lines" };
+        for profile in ["string", "crawl"] {
+            if profile == "crawl" && name.contains("cdx") {
+                // No line of an index is a URL.
+                continue;
+            }
+            let arguments = |input| ["dedup", "-f", format, "-p", profile, input];
+            let expected = set(&arguments("-"), plain.clone());
+            assert!(set(&arguments(path), Vec::new()) == expected, "{name} under {profile}");
+        }
+    }
+}

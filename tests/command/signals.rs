@@ -1,0 +1,160 @@
+//! A run that is told to end does, in order.
+
+use super::{Place, built};
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Those that end a run in order.
+const SIGNALS: [Signal; 3] = [Signal::INT, Signal::TERM, Signal::HUP];
+
+/// Far more than it may take; a machine that emulates another is slow.
+const LIMIT: Duration = Duration::from_secs(100);
+
+fn send(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).expect("it is there");
+}
+
+/// Waits for the end, however it comes.
+fn end(child: &mut Child) -> ExitStatus {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().expect("waited for") {
+            return status;
+        }
+        if start.elapsed() > LIMIT {
+            child.kill().expect("killed");
+            panic!("it does not end");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Those of them that this process, and so the command, was not started to ignore.
+fn heeded() -> impl Iterator<Item = Signal> {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");
+    let mask = u64::from_str_radix(mask.trim(), 16).expect("a number");
+    SIGNALS.into_iter().filter(move |signal| {
+        let ignored = mask >> (signal.as_raw() - 1) & 1 == 1;
+        if ignored {
+            eprintln!("NOT TRIED: {signal:?} is ignored here");
+        }
+        !ignored
+    })
+}
+
+/// Writes a line again and again, as a slow source does, until nobody reads any more.
+fn feed(mut input: ChildStdin, line: &'static [u8]) {
+    thread::spawn(move || {
+        while input.write_all(line).is_ok() {
+            thread::sleep(Duration::from_millis(20));
+        }
+    });
+}
+
+fn piped(mut command: Command) -> Child {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("started")
+}
+
+fn error(child: &mut Child) -> String {
+    let mut text = String::new();
+    child.stderr.take().expect("piped").read_to_string(&mut text).expect("text");
+    text
+}
+
+#[test]
+fn a_run_dies_by_the_signal_with_its_accounting_and_leaves_the_old_files() {
+    for signal in heeded() {
+        let place = Place::with([("out", b"old"), ("stats", b"old")]);
+        let mut command = built::process();
+        command.args(["dedup", "-", "--progress", "always", "-o", "out", "--stats", "stats"]);
+        command.args(["--rejects", "rejects"]).current_dir(place.path(""));
+        let mut child = piped(command);
+        feed(child.stdin.take().expect("piped"), b"http://a/\nhttp://A\nx\n");
+        // Once the bar is drawn the run is under way.
+        child.stderr.as_mut().expect("piped").read_exact(&mut [0]).expect("a bar");
+        thread::sleep(Duration::from_millis(200));
+        send(&child, signal);
+        assert_eq!(end(&mut child).signal(), Some(signal.as_raw()));
+        let shown = error(&mut child);
+        let last = shown.lines().last().expect("a summary");
+        let last = &last[last.find("records ").unwrap_or(0)..];
+        assert!(last.starts_with("records ") && last.contains("; inputs 0 ok, "), "{shown:?}");
+        assert_eq!((place.text("out"), place.text("stats")), ("old".into(), "old".into()));
+        assert_eq!(place.names(), ["out", "stats"]);
+    }
+}
+
+#[test]
+fn a_run_that_waits_for_a_reader_ends_too() {
+    let place = Place::new();
+    place.write("in", "http://example.com/a/rather/long/path/to/fill/the/pipe\n".repeat(100_000));
+    for (signal, quiet) in heeded().zip([true, false, true]) {
+        let mut command = built::process();
+        command.args(["normalize", "in"]).current_dir(place.path(""));
+        if quiet {
+            command.arg("-q");
+        }
+        let mut child = piped(command);
+        // Something came, and nobody reads the rest.
+        let mut out = BufReader::with_capacity(64, child.stdout.take().expect("piped"));
+        out.read_line(&mut String::new()).expect("a line");
+        send(&child, signal);
+        assert_eq!(end(&mut child).signal(), Some(signal.as_raw()));
+        assert_eq!(error(&mut child).starts_with("records "), !quiet);
+    }
+}
+
+#[test]
+fn a_signal_that_was_ignored_stays_ignored() {
+    if std::env::var_os("UNIQURL_COMMAND").is_some() {
+        // An emulator handles signals itself, and hides from the command which were ignored.
+        eprintln!("NOT TRIED: ignored signals do not reach an emulated command as such");
+        return;
+    }
+    let place = Place::new();
+    let built = built::process();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "trap '' HUP INT; exec \"$@\"", "sh"]);
+    command.arg(built.get_program()).args(built.get_args());
+    command.args(["normalize", "-", "--progress", "always"]).current_dir(place.path(""));
+    let mut child = piped(command);
+    // Once the bar is drawn the run is under way.
+    child.stderr.as_mut().expect("piped").read_exact(&mut [0]).expect("a bar");
+    for signal in [Signal::HUP, Signal::INT, Signal::HUP, Signal::INT] {
+        send(&child, signal);
+        thread::sleep(Duration::from_millis(100));
+    }
+    let mut input = child.stdin.take().expect("piped");
+    input.write_all(b"http://A\n").expect("read");
+    drop(input);
+    assert_eq!(end(&mut child).code(), Some(0));
+    let mut text = String::new();
+    child.stdout.take().expect("piped").read_to_string(&mut text).expect("text");
+    assert_eq!(text, "http://a/\n");
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_an_error_and_no_signal() {
+    let place = Place::with([("out", b"old")]);
+    place.write(
+        "in",
+        "http://example.com/a/long/path/that/fills/what/a/file/may/hold\n".repeat(9_000),
+    );
+    let built = built::process();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "ulimit -f 8; exec \"$@\"", "sh"]);
+    command.arg(built.get_program()).args(built.get_args());
+    command.args(["normalize", "in", "-o", "out"]).current_dir(place.path(""));
+    let mut child = piped(command);
+    assert_eq!(end(&mut child).code(), Some(2));
+    let shown = error(&mut child);
+    assert!(shown.contains("out: File too large"), "{shown}");
+    assert_eq!(place.text("out"), "old");
+    assert_eq!(place.names(), ["in", "out"]);
+}

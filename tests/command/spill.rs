@@ -1,0 +1,71 @@
+//! A set that is larger than the memory it may take.
+
+use super::Place;
+use serde_json::Value;
+use std::fs;
+
+/// URLs that come again far behind, with rejected and blank lines between them.
+fn list() -> String {
+    (0..9_000u32)
+        .map(|i| match i % 9 {
+            7 => format!("http://h/{}\n", i / 3),
+            8 => "\nrelative\n".to_owned(),
+            _ => format!("HTTP://H{}.example:80/{}\n", i % 700, i.wrapping_mul(7919) % 6_000),
+        })
+        .collect()
+}
+
+/// The accounting without what may differ between two runs.
+fn accounting(stats: &Value) -> Value {
+    let mut stats = stats.clone();
+    for name in ["seconds", "spilled"] {
+        stats.as_object_mut().expect("an object").remove(name);
+    }
+    stats
+}
+
+#[test]
+fn a_small_budget_changes_nothing_but_how() {
+    let place = Place::with([("a", list().as_bytes()), ("b", &list().as_bytes()[50_000..])]);
+    fs::create_dir(place.path("temp")).expect("made");
+    for arguments in [
+        &["a", "b"][..],
+        &["b", "a", "--count", "--min-count", "2"],
+        &["a", "b", "--order", "sorted", "--fields", "canonical,count,first"],
+        &["a", "b", "--order", "sorted", "--key", "surt", "--limit", "1000"],
+    ] {
+        let run = |memory: &str| {
+            let fixed = ["dedup", "-j", "2", "--rejects", "rejects", "--stats", "stats"];
+            let memory = ["--memory", memory, "--temp-dir", "temp"];
+            let run = place.run([&fixed[..], arguments, &memory].concat()).exits(0);
+            (run.out, run.err, place.read("rejects"), place.json("stats"))
+        };
+        let (out, notes, rejects, stats) = run("1G");
+        assert!(!notes.contains("spilled") && stats["spilled"] == 0, "{notes}");
+        let (small_out, notes, small_rejects, small_stats) = run("1M");
+        assert!(small_out == out && small_rejects == rejects, "{arguments:?}");
+        assert_eq!(accounting(&small_stats), accounting(&stats), "{arguments:?}");
+        let spilled = small_stats["spilled"].as_u64().expect("a number");
+        assert!(spilled > 0, "{arguments:?}");
+        assert!(notes.contains(&format!("temp: spilled {spilled} bytes")), "{notes}");
+        assert_eq!(fs::read_dir(place.path("temp")).expect("readable").count(), 0);
+    }
+}
+
+#[test]
+fn a_temporary_directory_that_cannot_be_used_is_named_and_nothing_is_written() {
+    let place = Place::with([("in", list().as_bytes()), ("out", b"old")]);
+    let arguments = ["dedup", "in", "-o", "out", "--memory", "1M", "--temp-dir", "no/such"];
+    let run = place.run(arguments).exits(2);
+    assert!(run.err.contains("uniqurl: no/such: spill: "), "{}", run.err);
+    assert!(run.summary("records") > 0 || run.err.contains("records 0"), "{}", run.err);
+    assert_eq!(place.text("out"), "old");
+    assert_eq!(place.names(), ["in", "out"]);
+}
+
+#[test]
+fn quiet_runs_do_not_tell_that_they_spilled() {
+    let place = Place::with([("in", list().as_bytes())]);
+    let arguments = ["dedup", "-q", "in", "--memory", "1M", "--temp-dir", "."];
+    assert_eq!(place.run(arguments).exits(0).err, "");
+}

@@ -1,0 +1,165 @@
+//! `--split-by`: a directory of shards.
+
+use super::Place;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+fn list() -> String {
+    let line = |i: u32| match i % 10 {
+        7 => format!("mailto:someone-{}@h\n", i % 50),
+        8 => format!("https://H{}.example:8080/{}\n", i % 97, i % 400),
+        9 => "relative\n".to_owned(),
+        _ => format!("HTTP://H{}.example:80/{}\n", i % 97, i.wrapping_mul(7919) % 3_000),
+    };
+    (0..9_000).chain(0..2_000).map(line).collect()
+}
+
+/// The shards of a directory by name, unpacked.
+fn shards(place: &Place, directory: &str) -> BTreeMap<String, String> {
+    let entries = fs::read_dir(place.path(directory)).expect("readable");
+    let read = |entry: std::io::Result<fs::DirEntry>| {
+        let entry = entry.expect("an entry");
+        let bytes = fs::read(entry.path()).expect("read");
+        let name = entry.file_name().into_string().expect("text");
+        let text = match name.rsplit('.').next() {
+            Some("zst") => zstd::decode_all(&bytes[..]).expect("zstd"),
+            Some("gz") => {
+                let mut text = Vec::new();
+                let mut unpacked = flate2::read::MultiGzDecoder::new(&bytes[..]);
+                std::io::Read::read_to_end(&mut unpacked, &mut text).expect("gzip");
+                text
+            }
+            _ => bytes,
+        };
+        (name, String::from_utf8(text).expect("text"))
+    };
+    entries.map(read).collect()
+}
+
+fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    rest.split(['/', ':']).next().unwrap_or_default()
+}
+
+#[test]
+fn every_line_is_in_one_shard_and_every_host_whole_in_one() {
+    let place = Place::with([("in", list().as_bytes())]);
+    for (turn, arguments) in [
+        &["--order", "first"][..],
+        &["--order", "sorted"],
+        &["--order", "none"],
+        &["--count"],
+        &["--count", "--order", "sorted", "--min-count", "2"],
+        &["--fields", "canonical,first"],
+        &["--fields", "canonical,count,host", "--order", "sorted"],
+        &["--order", "sorted", "--limit", "500"],
+    ]
+    .iter()
+    .enumerate()
+    {
+        let whole = place.run([&["dedup", "in"], *arguments].concat()).exits(0);
+        for (by, memory, threads) in
+            [("host", "1G", "1"), ("hash", "1M", "2"), ("host", "1M", "2"), ("hash", "1G", "2")]
+        {
+            let suffix = ["", ".gz", ".zst", ".txt"][turn % 4];
+            let directory = format!("{by}-{memory}-{turn}");
+            let split = format!("{by}:7");
+            let fixed = ["dedup", "in", "-o", &directory, "--split-by", &split, "-j", threads];
+            let how = ["--memory", memory, "--split-suffix", suffix];
+            let run = place.run([&fixed[..], *arguments, &how].concat()).exits(0);
+            assert!(run.out.is_empty());
+            assert_eq!(run.summary("unique"), whole.summary("unique"));
+            let shards = shards(&place, &directory);
+            let names: Vec<_> = (0..7).map(|i| format!("shard-{i:05}{suffix}")).collect();
+            assert_eq!(shards.keys().cloned().collect::<Vec<_>>(), names);
+            assert!(shards.values().filter(|text| !text.is_empty()).count() > 4, "{arguments:?}");
+            let mut home: BTreeMap<&str, &str> = BTreeMap::new();
+            let mut all = Vec::new();
+            for (name, text) in &shards {
+                let lines: Vec<_> = text.lines().collect();
+                // The order of the whole, without what is elsewhere.
+                let own: BTreeSet<_> = lines.iter().copied().collect();
+                let expected = whole.out().lines().filter(|line| own.contains(line));
+                assert_eq!(expected.collect::<Vec<_>>(), lines, "{name} {arguments:?}");
+                for line in &lines {
+                    let counted = arguments.contains(&"--count");
+                    let url = line.split('\t').nth(usize::from(counted)).expect("a URL");
+                    if by == "host" {
+                        assert_eq!(*home.entry(host(url)).or_insert(name), name, "{url}");
+                    }
+                }
+                all.extend(lines);
+            }
+            let mut expected: Vec<_> = whole.out().lines().collect();
+            all.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(all, expected, "{arguments:?}");
+            fs::remove_dir_all(place.path(&directory)).expect("removed");
+        }
+    }
+    assert_eq!(place.names(), ["in"]);
+}
+
+#[test]
+fn a_url_is_in_the_same_shard_in_every_run() {
+    let place = Place::with([("in", list().as_bytes()), ("few", &list().as_bytes()[60_000..])]);
+    for key in ["url", "surt", "ssurt"] {
+        let mut homes: Vec<BTreeMap<String, String>> = Vec::new();
+        for (input, order) in [("in", "first"), ("few", "sorted")] {
+            let fixed = ["dedup", input, "-o", "out", "--split-by", "host:5", "--key", key];
+            place.run([&fixed[..], &["--order", order]].concat()).exits(0);
+            let shards = shards(&place, "out");
+            let lines = shards.iter().flat_map(|(name, text)| {
+                text.lines().map(move |line| (line.to_owned(), name.clone()))
+            });
+            homes.push(lines.collect());
+            fs::remove_dir_all(place.path("out")).expect("removed");
+        }
+        assert!(!homes[1].is_empty());
+        assert!(homes[1].iter().all(|(url, home)| homes[0].get(url) == Some(home)), "{key}");
+    }
+}
+
+#[test]
+fn records_of_shards_may_end_with_nul_and_leave_out_what_was_seen() {
+    let place =
+        Place::with([("in", b"http://a/\0http://b/\0http://c/\0"), ("old", b"http://b/\0")]);
+    let arguments = ["dedup", "-0", "in", "--seen", "old", "--split-by", "hash:1", "-o", "out"];
+    place.run(arguments).exits(0);
+    assert_eq!(place.text("out/shard-00000"), "http://a/\0http://c/\0");
+}
+
+#[test]
+fn the_directory_is_whole_or_absent() {
+    let place = Place::with([("in", b"http://a/\n"), ("bad", b"relative\n"), ("file", b"old")]);
+    fs::create_dir(place.path("full")).expect("made");
+    place.write("full/one", "old");
+    let before = place.names();
+    for (arguments, words) in [
+        (&["in", "-o", "full"][..], "full: the directory is not empty"),
+        (&["in", "-o", "file"], "file: "),
+        (&["in", "-o", "no/such"], "no/such: "),
+        (&["in", "-o", ".."], "..: "),
+        (&["in", "none", "-o", "new"], "none: missing"),
+        (&["in", "-o", "new", "--rejects", "/dev/full", "bad"], "/dev/full"),
+        (&["in"], "--split-by writes a directory, which -o has to name"),
+        (&["in", "-o", "new", "--key", "hash"], "--key hash"),
+    ] {
+        let run = place.run([&["dedup", "--split-by", "host:3"], arguments].concat()).exits(2);
+        assert!(run.err.contains(words), "{arguments:?}: {}", run.err);
+        assert_eq!(place.names(), before, "{arguments:?}");
+    }
+    place.run(["dedup", "bad", "--split-by", "hash:3", "-o", "new"]).exits(3);
+    for wrong in ["host", "host:", "host:0", "host:4097", "path:3", "host:+3", "hash:-1"] {
+        place.run(["dedup", "in", "-o", "new", "--split-by", wrong]).exits(2);
+    }
+    place.run(["dedup", "in", "-o", "new", "--split-suffix", ".gz"]).exits(2);
+    place
+        .run(["dedup", "in", "-o", "new", "--split-by", "hash:2", "--split-suffix", "a/b"])
+        .exits(2);
+    assert_eq!(place.names(), before);
+    // An empty one is taken, and a run without a URL fills it all the same.
+    fs::create_dir(place.path("empty")).expect("made");
+    place.run(["dedup", "/dev/null", "-o", "empty/", "--split-by", "host:2"]).exits(0);
+    assert_eq!(shards(&place, "empty").len(), 2);
+}

@@ -1,0 +1,207 @@
+//! The profiles of single systems, and what is chosen beside them.
+
+use super::{Place, json_lines};
+use serde_json::json;
+
+#[test]
+fn servlet_tells_both_results_and_all_codes() {
+    let place =
+        Place::with([("in", b"http://H:80/a;v=1/%20b?q\nhttp://h/a\n/a%2Fb\\c\n\n/\xFF\n//h/x\n")]);
+    let run = place.run(["normalize", "--json", "-p", "servlet", "in"]).exits(0);
+    assert_eq!(
+        json_lines(&run.out),
+        [
+            json!({"record": 1, "out": "http://h/a/%20b?q", "decoded": "/a/ b"}),
+            json!({"record": 2, "out": "http://h/a", "decoded": "/a"}),
+            json!({"record": 3, "reject": ["encoded-slash", "backslash"], "at": 2}),
+            json!({"record": 4, "blank": true}),
+            json!({"record": 5, "reject": ["decode"], "at": 1}),
+            json!({"record": 6, "out": "/h/x", "decoded": "/h/x"}),
+        ]
+    );
+    let allow = ["--allow", "encoded-slash,backslash,decode"];
+    let arguments = ["normalize", "--json", "-p", "servlet", "in"];
+    let run = place.run(arguments.into_iter().chain(allow)).exits(0);
+    let objects = json_lines(&run.out);
+    assert_eq!(objects[2], json!({"record": 3, "out": "/a%2Fb%5Cc", "decoded": "/a%2Fb\\c"}));
+    assert_eq!(objects[4], json!({"record": 5, "out": "/%25FF", "decoded_base64": "L/8="}));
+}
+
+#[test]
+fn lines_without_json_hold_the_canonical_form_alone() {
+    let place = Place::with([("in", b"/a//b\n/a%20b\n/a;x/b\n")]);
+    let run = place.run(["dedup", "-p", "servlet", "in"]).exits(0);
+    assert_eq!(run.out(), "/a/b\n/a%20b\n");
+    let arguments = ["dedup", "-p", "servlet", "--with", "keep-empty-segments", "in"];
+    assert_eq!(place.run(arguments).exits(0).out(), "/a//b\n/a%20b\n/a/b\n");
+}
+
+#[test]
+fn a_record_with_several_codes_is_counted_once_and_under_each() {
+    let place = Place::with([("in", b"http://u@127.1/%00\nhttp://h/\nhttp://u@h/\n")]);
+    let arguments = ["dedup", "-p", "sanitize", "in", "--stats", "stats", "--rejects", "rejects"];
+    let run = place.run(arguments).exits(0);
+    assert_eq!(run.out(), "http://h/\n");
+    assert_eq!((run.summary("records"), run.summary("rejected")), (3, 2));
+    let stats = place.json("stats");
+    assert_eq!(stats["rejected"], 2);
+    assert_eq!(stats["codes"], json!({"userinfo": 2, "rare-ipv4": 1, "nul": 1}));
+    let rejects = place.json_lines("rejects");
+    assert_eq!(rejects[0]["codes"], json!(["userinfo", "nul", "rare-ipv4"]));
+    assert_eq!((&rejects[0]["at"], &rejects[1]["at"]), (&json!(7), &json!(7)));
+
+    let arguments = ["dedup", "-p", "sanitize", "--allow", "userinfo", "in", "--stats", "stats"];
+    assert_eq!(place.run(arguments).exits(0).out(), "http://h/\nhttp://u@h/\n");
+    assert_eq!(place.json("stats")["profile"], "sanitize@1 allow=userinfo");
+}
+
+#[test]
+fn purges_and_requests_of_a_wiki_are_keyed_alike() {
+    let log = br#"1.2.3.4 - - [10/Oct/2000:13:55:36 +0000] "GET /wiki/O'Brien%3a_%28x%29?a=b HTTP/1.1" 200 1
+1.2.3.4 - - [10/Oct/2000:13:55:36 +0000] "GET //h/..%2f HTTP/1.1" 200 1
+"#;
+    let place = Place::with([("log", log), ("purge", b"/wiki/O%27Brien:_(x)?a=b\n")]);
+    let arguments = ["dedup", "-p", "mediawiki", "log", "purge", "-f", "target"];
+    let purge = place.run(["dedup", "-p", "mediawiki", "purge", "-f", "target"]).exits(0);
+    let logged = place.run(["normalize", "-p", "mediawiki", "log"]).exits(0);
+    assert_eq!(logged.out(), "/wiki/O%27Brien:_(x)?a=b\n//h/../\n");
+    assert!(logged.out().starts_with(purge.out()));
+    // Lines are targets as well, and both warn that no host is known.
+    let lines = place.run(["dedup", "-p", "mediawiki", "purge", "purge", "-f", "lines"]).exits(0);
+    assert_eq!(lines.out, purge.out);
+    assert!(lines.err.contains("2 request targets name no host"), "{}", lines.err);
+    let base = ["--base", "https://en.wikipedia.org"];
+    let based = place.run(arguments[..4].iter().copied().chain(base)).exits(0);
+    let expected =
+        "https://en.wikipedia.org/wiki/O%27Brien:_(x)?a=b\nhttps://en.wikipedia.org//h/../\n";
+    assert_eq!(based.out(), expected);
+    let lines = ["normalize", "-p", "mediawiki", "purge", "-f", "lines"].into_iter().chain(base);
+    assert_eq!(place.run(lines).exits(0).out(), expected.split_inclusive('\n').next().unwrap());
+}
+
+#[test]
+fn a_ring_of_ones_own_is_a_profile() {
+    let place = Place::with([("in", b"/a%2fb%3A!\nhttp://h/%24\n")]);
+    let lists = "decode=2F,3A encode=21,24";
+    let run = place.run(["normalize", "--ring", lists, "in", "--stats", "stats"]).exits(0);
+    assert_eq!(run.out(), "/a/b:%21\nhttp://h/%24\n");
+    assert_eq!(place.json("stats")["profile"], format!("ring@1 {lists}"));
+    assert_eq!(place.run(["normalize", "-p", "ring", "--ring", lists, "in"]).exits(0).out, run.out);
+    let plain = place.run(["normalize", "-p", "ring", "in"]).exits(0);
+    assert_eq!(plain.out(), "/a%2Fb%3A!\nhttp://h/%24\n");
+}
+
+#[test]
+fn a_ring_that_contradicts_itself_is_refused_by_the_byte() {
+    let place = Place::with([("in", b"/\n")]);
+    for (lists, told) in [
+        ("decode=2F,3A encode=21,3a", "byte 3A (:)"),
+        ("decode=41", "byte 41 (A)"),
+        ("encode=3F", "byte 3F (?)"),
+        ("encode=25", "byte 25 (%)"),
+        ("encode=00", "byte 00 (\\x00)"),
+        ("decode=2", "from byte 7 on"),
+        ("2F", "from byte 0 on"),
+    ] {
+        let run = place.run(["dedup", "--ring", lists, "in"]).exits(2);
+        assert!(run.err.contains(told), "{lists}: {}", run.err);
+    }
+}
+
+#[test]
+fn choices_that_a_profile_does_not_have_are_wrong_usage() {
+    let place = Place::with([("in", b"/\n")]);
+    for arguments in [
+        &["--allow", "control"][..],
+        &["-p", "string", "--allow", "control"],
+        &["-p", "mediawiki", "--allow", "control"],
+        &["-p", "servlet", "--allow", "nul"],
+        &["-p", "sanitize", "--allow", "fragment"],
+        &["-p", "servlet", "--allow", "port"],
+        &["-p", "servlet", "--allow", "frob"],
+        &["-p", "sanitize", "--with", "keep-empty-segments"],
+        &["--with", "keep-empty-segments"],
+        &["-p", "crawl", "--ring", "decode=2F"],
+        &["-p", "upload", "--ring", "decode=2F"],
+    ] {
+        let run = place.run(["dedup", "in"].iter().chain(arguments)).exits(2);
+        assert!(run.out.is_empty() && run.err.contains("--help"), "{arguments:?} {}", run.err);
+    }
+}
+
+#[test]
+fn targets_of_logs_are_judged_as_targets() {
+    let log = br#"h - - [10/Oct/2000:13:55:36 +0000] "GET /a/%2e%2e/b HTTP/1.1" 200 1
+h - - [10/Oct/2000:13:55:36 +0000] "GET http://u@H/a HTTP/1.1" 200 1
+h - - [10/Oct/2000:13:55:36 +0000] "GET /a/./b;c HTTP/1.1" 200 1
+"#;
+    let place = Place::with([("log", log)]);
+    let base = ["--base", "https://B:443"];
+    for (profile, rejected) in [
+        ("sanitize", [json!(["encoded-dot-segment", "encoded-unreserved"]), json!(["userinfo"])]),
+        ("servlet", [json!(["encoded-dot-segment"]), json!(null)]),
+    ] {
+        let arguments = ["normalize", "--json", "-p", profile, "log"];
+        let hostless = place.run(arguments).exits(0);
+        let joined = place.run(arguments.into_iter().chain(base)).exits(0);
+        for run in [&hostless, &joined] {
+            let objects = json_lines(&run.out);
+            assert_eq!(objects[0]["reject"], rejected[0], "{profile}");
+            assert_eq!(objects[0]["at"], 3, "the position is one in the target");
+            assert_eq!(objects[1]["reject"], rejected[1], "{profile}");
+        }
+        let last = if profile == "servlet" { "/a/b" } else { "/a/b;c" };
+        assert_eq!(json_lines(&hostless.out)[2]["out"], last);
+        assert_eq!(json_lines(&joined.out)[2]["out"], format!("https://b{last}"));
+    }
+}
+
+#[test]
+fn the_decoded_path_is_a_column_where_there_is_one() {
+    let input = b"/a;v=1/%20b?q\n/a%2Fb\n\nhttp://h/x%09\n/\xC3\xA9\n/a/%20b?q\n";
+    let place = Place::with([("in", input)]);
+    let arguments = ["dedup", "-p", "servlet", "--allow", "control", "in", "--fields"];
+    for order in ["first", "sorted"] {
+        let fields = ["decoded,canonical", "--order", order];
+        let run = place.run(arguments.into_iter().chain(fields)).exits(0);
+        let mut lines: Vec<_> = run.out().lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["/\\xC3\\xA9\t/%C3%A9", "/a/ b\t/a/%20b?q", "/x\\x09\thttp://h/x%09"]);
+    }
+    let run = place.run(["dedup", "in", "--fields", "decoded"]).exits(2);
+    assert!(run.err.contains("profile crawl has no column decoded"), "{}", run.err);
+}
+
+#[test]
+fn the_example_of_caches_in_the_readme_holds() {
+    let readme = include_str!("../../README.md");
+    let purged = "/wiki/Steve_Fuller_%28sociologist%29\n/wiki/User:Ema%2fProfiling_Python\n";
+    let log = "h - - [10/Oct/2000:13:55:36 +0000] \"GET /wiki/Steve_Fuller_(sociologist) HTTP/1.1\" \
+               200 1 \"-\" \"-\"\n\
+               h - - [10/Oct/2000:13:55:37 +0000] \"GET /wiki/Steve_Fuller_%28sociologist%29 HTTP/1.1\" \
+               200 1 \"-\" \"-\"\n";
+    let place = Place::with([("purged.txt", purged.as_bytes()), ("access.log", log.as_bytes())]);
+    let mut session = format!("$ cat purged.txt\n{purged}");
+    for line in [
+        "dedup -q -f target -p mediawiki purged.txt",
+        "dedup -q -f combined -p mediawiki access.log",
+    ] {
+        let run = place.run(line.split(' ')).exits(0);
+        assert!(run.err.is_empty(), "{}", run.err);
+        session.push_str(&format!("$ uniqurl {line}\n{}", run.out()));
+    }
+    assert!(readme.contains(&session), "{session}");
+}
+
+#[test]
+fn the_example_of_rules_in_the_readme_holds() {
+    let readme = include_str!("../../README.md");
+    let place = Place::new();
+    let run = place.run(["explain", "-p", "scheme", "HTTP://example.com:80"]).exits(0);
+    let shown = format!("$ uniqurl explain -p scheme 'HTTP://example.com:80'\n{}```", run.out());
+    assert!(readme.contains(&shown), "{shown}");
+    let run = place.run(["compare", "http://example.com", "HTTP://Example.com:80/#top"]).exits(0);
+    let shown =
+        format!("$ uniqurl compare http://example.com 'HTTP://Example.com:80/#top'\n{}", run.out());
+    assert!(readme.contains(&shown), "{shown}");
+}

@@ -1,0 +1,94 @@
+//! Tables by name: `-o set.parquet`, `-o set.arrow`, and what is refused.
+
+use super::Place;
+
+const URLS: &[u8] = b"http://b/\nHTTP://A/\n\nno url\nhttp://a\nhttp://c/?q\n";
+
+#[test]
+fn a_set_in_a_table_is_read_as_the_list_of_it() {
+    for name in ["set.parquet", "set.arrow"] {
+        let place = Place::with([("urls", URLS)]);
+        for options in [&["--order", "first"][..], &["--order", "sorted"], &["--limit", "2"]] {
+            let lines = place.run([&["dedup", "urls"][..], options].concat()).exits(0);
+            let table = place.run([&["dedup", "urls", "-o", name][..], options].concat()).exits(0);
+            assert!(table.out.is_empty());
+            assert_eq!(table.summary("unique"), lines.summary("unique"));
+            let read = place.run(["dedup", name]).exits(0);
+            assert_eq!(read.out(), lines.out(), "{name} {options:?}");
+            let format = format!("{name}: read as {}:canonical", &name[4..]);
+            assert!(read.err.contains(&format), "{}", read.err);
+        }
+        assert_eq!(place.names(), [name, "urls"]);
+    }
+}
+
+#[test]
+fn counts_and_columns_are_columns() {
+    let place = Place::with([("urls", URLS)]);
+    place.run(["dedup", "urls", "--count", "-o", "set.parquet"]).exits(0);
+    let first = ["dedup", "-f", "parquet:canonical", "set.parquet", "--fields"];
+    let fields = [&first[..], &["original,first"]].concat();
+    assert_eq!(
+        place.run(fields).exits(0).out(),
+        "http://b/\tset.parquet:1:0\nhttp://a/\tset.parquet:2:1\nhttp://c/?q\tset.parquet:3:2\n"
+    );
+    // A number can be what a filter judges by.
+    let by_count = ["dedup", "-f", "parquet:canonical,status=count", "--status", "2xx"];
+    let counted = place.run([&by_count[..], &["set.parquet"]].concat()).exits(0);
+    assert_eq!((counted.summary("filtered"), counted.summary("unique")), (3, 0));
+    place.run(["dedup", "urls", "--fields", "host,canonical", "-o", "f.arrow"]).exits(0);
+    let canonical = place.run(["dedup", "-f", "arrow:2", "f.arrow"]).exits(0);
+    assert_eq!(canonical.out(), "http://b/\nhttp://a/\nhttp://c/?q\n");
+}
+
+#[test]
+fn normalize_writes_what_became_of_each_record() {
+    let place = Place::with([("urls", URLS)]);
+    place.run(["normalize", "urls", "-o", "rows.parquet"]).exits(0);
+    let column = |column: &str| {
+        let format = format!("parquet:{column}");
+        let run = place.run(["normalize", "-p", "string", "-f", &format, "rows.parquet"]);
+        run.exits(0).out().to_owned()
+    };
+    assert_eq!(column("original"), "http://b/\nHTTP://A/\n\nno url\nhttp://a\nhttp://c/?q\n");
+    assert_eq!(column("canonical"), "http://b/\nhttp://a/\n\n\nhttp://a/\nhttp://c/?q\n");
+    assert_eq!(column("reject"), "\n\n\nrelative\n\n\n");
+}
+
+#[test]
+fn what_can_be_no_table_is_refused_with_what_to_do() {
+    let place = Place::with([("urls", URLS)]);
+    for (arguments, words) in [
+        (&["normalize", "--json", "urls", "-o", "x.parquet"][..], "--json writes JSON"),
+        (&["dedup", "urls", "-o", "x.parquet.gz"], "compressed inside"),
+        (&["compare", "--profiles", "crawl,scheme", "urls", "-o", "x.arrow"], "compare"),
+    ] {
+        let refused = place.run(arguments).exits(2);
+        assert!(refused.err.contains(words), "{}", refused.err);
+    }
+    assert_eq!(place.names(), ["urls"]);
+}
+
+#[test]
+fn a_table_that_cannot_be_read_is_told_in_one_line() {
+    let place = Place::with([("urls", URLS)]);
+    place.run(["dedup", "urls", "--fields", "host,path", "-o", "two.parquet"]).exits(0);
+    let unclear = place.run(["dedup", "two.parquet"]).exits(2);
+    assert!(
+        unclear.err.contains("its columns are host (text), path (text); say which, as in --format")
+    );
+    let missing = place.run(["dedup", "-f", "parquet:url", "two.parquet"]).exits(2);
+    assert!(missing.err.contains("it has no column `url`; its columns are host (text)"));
+    let table = place.read("two.parquet");
+    let piped = place.run_on(["dedup"], table.clone()).exits(2);
+    assert!(piped.err.contains("write it to a file"), "{}", piped.err);
+    for cut in (8..table.len()).step_by(41) {
+        place.write("cut.parquet", &table[..cut]);
+        let cut = place.run(["dedup", "cut.parquet"]).exits(2);
+        assert!(cut.err.starts_with("uniqurl: cut.parquet: damaged: "), "{}", cut.err);
+        assert_eq!(cut.err.lines().count(), 2, "{}", cut.err);
+    }
+    let with = place.run(["dedup", "--keep-going", "cut.parquet", "urls"]).exits(1);
+    assert_eq!(with.out(), "http://b/\nhttp://a/\nhttp://c/?q\n");
+    assert!(with.err.contains("; 0 records before were taken"), "{}", with.err);
+}

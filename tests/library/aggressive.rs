@@ -1,0 +1,366 @@
+//! Merges by experience: the library says what the oracle says, and keeps the laws.
+
+use crate::cases::for_each_case;
+use crate::generator::{self, Rng, Temper};
+use crate::oracle::policy::{Policy, SWITCHES};
+use crate::oracle::{Answer, Oracle};
+use crate::tsv::{self, escape, show};
+use uniqurl::record::Span;
+use uniqurl::{Backend, Normalizer, Outcome, Profile, Scratch, Switch};
+
+#[rustfmt::skip]
+const FRONTS: &[&str] = &[
+    "http://h", "http://h", "https://h", "https://h:443", "https://h:8443", "http://www.h.x", "https://www.www.example.com",
+    "http://www.com", "http://WWW.a.b.:80", "http://www.www.com", "http://www.", "http://u@www.a.b", "ftp://www.a.b", "",
+    "x://www.a.b:1", "x:", "x:", "x:/.", "file://", "mailto:", "http://[::1]", "https://[::1]:8", "wss://www..a", "x://u@www.a.b",
+    "http://example.com", "http://example.com", "http://www.1.2.3.4",
+];
+
+#[rustfmt::skip]
+const PATHS: &[&str] = &[
+    "/", "/", "/", "//", "a", "B", "index.html", "index.html", "Index.PHP", "default.aspx", "index", "xindex.html", "/index.htm/",
+    ";jsessionid=1", ";JSESSIONID=", ";jsessionid", ";a=b", ";sid=0123456789abcdef0123456789ABCDEF", ";sid=0", ";phpsessid=x",
+    "(S(a1))", "(s(a1))", "/(S(a1))", "/(S(a1))/", "(S())", "(S(%41))", "(S(-))", "/.", "..", "/..", "/../", "/..;jsessionid=1",
+    "/.;jsessionid=1;jsessionid=2", "%2F", "%c3%A9", "%2e", ";", "/;jsessionid=1/", "é", "*", "+", ":", ",",
+];
+
+#[rustfmt::skip]
+const QUERIES: &[&str] = &[
+    "?", "?", "&", "&", "&", "&&", "=", "&=", "&=&", "a", "a=1", "b=2", "c", "A=3", "aa", "a%3D=1", "f%5Ba%5D=1", "f[b]=2", "utm_source=x",
+    "UTM_x", "fbclid=1", "gclid", "_ga=", "utm=1", "sid=0123456789abcdef0123456789abcdef", "sid=1", "SID=0123456789abcdef0123456789abcdeg",
+    "PHPSESSID=1", "jsessionid", "ASPSESSIONIDABCDEFGH=X", "aspsession=1", "a=b=c", "%c3%a9=1", "?", "/", "%", "%zz", "+", ";", "é",
+];
+
+const GLOBS: &[&str] =
+    &["a", "a*", "*", "?", "f[*]", "*=*", "utm_*", "b?", "", "A", "??", "\u{e9}", "**c", "*a*b*"];
+
+fn url(rng: &mut Rng) -> Vec<u8> {
+    if rng.one_in(8) {
+        return generator::any(rng);
+    }
+    let mut url: String = rng.pick(FRONTS).into();
+    for _ in 0..rng.below(7) {
+        url += rng.pick(PATHS);
+    }
+    if rng.one_in(2) {
+        url += "?";
+        for _ in 0..rng.below(9) {
+            url += rng.pick(QUERIES);
+        }
+    }
+    if rng.one_in(6) {
+        url += rng.pick(&["#", "#f", "#%41 ?"]);
+    }
+    if rng.one_in(10) {
+        url.insert_str(rng.below(2) * url.len(), rng.pick(&[" ", "\t", "\n "]));
+    }
+    if rng.one_in(12) {
+        let rest = "/a".repeat(rng.below(100));
+        url += &rest;
+        url += rng.pick(PATHS);
+    }
+    url.into_bytes()
+}
+
+/// A rung with switches and lists drawn for it. Mostly `aggressive` as it is.
+fn draw(rng: &mut Rng) -> Policy {
+    let mut policy = Policy::new(rng.pick(&["scheme", "crawl", "aggressive", "aggressive"]));
+    if rng.one_in(3) {
+        return policy;
+    }
+    for switch in SWITCHES {
+        match rng.below(4) {
+            0 => _ = policy.switches.insert(switch),
+            1 => _ = policy.switches.remove(switch),
+            _ => {}
+        }
+    }
+    for list in [&mut policy.drop, &mut policy.keep] {
+        if rng.one_in(3) {
+            list.extend((0..=rng.below(3)).map(|_| String::from(rng.pick(GLOBS))));
+        }
+    }
+    policy
+}
+
+fn library(policy: &Policy, backend: Backend) -> Normalizer {
+    let profile = Profile::named(policy.rung.profile).unwrap();
+    let switch = |name: &&str| Switch::named(name).unwrap();
+    let off = SWITCHES.iter().filter(|switch| !policy.switches.contains(*switch));
+    let mut normalizer = Normalizer::new(profile)
+        .with_backend(backend)
+        .with_switches(policy.switches.iter().map(switch))
+        .unwrap()
+        .without_switches(off.map(switch))
+        .unwrap();
+    if !policy.drop.is_empty() {
+        normalizer = normalizer.with_dropped_parameters(&policy.drop).unwrap();
+    }
+    if !policy.keep.is_empty() {
+        normalizer = normalizer.with_kept_parameters(&policy.keep).unwrap();
+    }
+    normalizer
+}
+
+fn ask(call: impl FnOnce(&mut Vec<u8>) -> Outcome) -> Answer {
+    let mut out = b"before".to_vec();
+    match call(&mut out) {
+        Outcome::Canonical => Ok(out.split_off(6)),
+        Outcome::Reject(reject) => {
+            assert_eq!(out, b"before", "a rejection appends nothing");
+            Err((reject.code.name(), reject.at))
+        }
+    }
+}
+
+#[track_caller]
+fn assert_same(what: &str, policy: &Policy, url: &[u8], got: &Answer, expected: &Answer) {
+    let Policy { rung, switches, drop, keep, .. } = policy;
+    assert!(
+        got == expected,
+        "{what} under {rung:?} {switches:?} {drop:?} {keep:?}\n   url {}\n   got {}\nwanted {}",
+        escape(url),
+        show(got),
+        show(expected)
+    );
+}
+
+#[test]
+fn library_agrees_with_the_oracle_on_every_backend() {
+    for_each_case(4, |rng| {
+        let (policy, url) = (draw(rng), url(rng));
+        let expected = policy.normalize(&url);
+        let expected_target = policy.normalize_target(&url);
+        for backend in Backend::available() {
+            let library = library(&policy, backend);
+            let got = ask(|out| library.normalize(&url, out));
+            assert_same("the answer", &policy, &url, &got, &expected);
+            if library.is_clean(&url) {
+                assert_same("the proof", &policy, &url, &Ok(url.clone()), &expected);
+            }
+            let got = ask(|out| library.normalize_target(&url, out));
+            assert_same("the answer of a target", &policy, &url, &got, &expected_target);
+        }
+    });
+}
+
+#[test]
+fn library_agrees_with_the_oracle_behind_a_base_or_an_assumed_scheme() {
+    let bases: [&[u8]; 4] =
+        [b"https://www.A.b/x/index.html", b"http://u@h/a/?b", b"x:/.//a", b"ftp://h//(S(a))/"];
+    for_each_case(20, |rng| {
+        let (mut policy, url) = (draw(rng), url(rng));
+        let mut library = library(&policy, Backend::best());
+        if rng.one_in(2) {
+            let base = rng.pick(&bases);
+            policy.rung = policy.rung.with_base(base);
+            library = library.with_base(base).unwrap();
+        } else {
+            policy.rung = policy.rung.with_assumed_scheme(b"https");
+            library = library.with_assumed_scheme(b"https").unwrap();
+        }
+        let got = ask(|out| library.normalize(&url, out));
+        assert_same("the answer", &policy, &url, &got, &policy.normalize(&url));
+    });
+}
+
+#[test]
+fn canonical_forms_are_urls_and_fixed() {
+    for_each_case(4, |rng| {
+        let (policy, url) = (draw(rng), url(rng));
+        let library = library(&policy, Backend::best());
+        let answer = ask(|out| library.normalize(&url, out));
+        match &answer {
+            Err((_, at)) => assert!(*at <= url.len(), "{}", escape(&url)),
+            Ok(canonical) => {
+                let again = ask(|out| library.normalize(canonical, out));
+                assert_same("idempotence", &policy, canonical, &again, &answer);
+                let grammar = Oracle::new("syntax").normalize(canonical);
+                assert!(grammar.is_ok(), "appendix A: {}", escape(canonical));
+                let factor = if policy.rung.profile == "scheme" { 1 } else { 5 };
+                assert!(canonical.len() <= factor * url.len() + 2, "{}", escape(&url));
+            }
+        }
+        let target = ask(|out| library.normalize_target(&url, out));
+        if let Ok(canonical) = &target {
+            assert!(canonical.starts_with(b"/"));
+            let again = ask(|out| library.normalize_target(canonical, out));
+            assert_same("idempotence of targets", &policy, canonical, &again, &target);
+        }
+    });
+}
+
+#[test]
+fn a_coarser_rung_never_splits() {
+    let [scheme, crawl, aggressive] =
+        [&Profile::SCHEME, &Profile::CRAWL, &Profile::AGGRESSIVE].map(Normalizer::new);
+    for_each_case(4, |rng| {
+        let url = url(rng);
+        for fine in [&scheme, &crawl] {
+            let Ok(canonical) = ask(|out| fine.normalize(&url, out)) else { continue };
+            let direct = ask(|out| aggressive.normalize(&url, out)).map_err(|(code, _)| code);
+            let steps = ask(|out| aggressive.normalize(&canonical, out)).map_err(|(code, _)| code);
+            assert_eq!(direct, steps, "{} and {}", escape(&url), escape(&canonical));
+        }
+    });
+}
+
+#[test]
+fn urls_in_bulk_are_as_one_by_one() {
+    for_each_case(64, |rng| {
+        let policy = draw(rng);
+        for backend in Backend::available() {
+            let library = library(&policy, backend);
+            let urls: Vec<Vec<u8>> = (0..rng.below(90))
+                .map(|_| {
+                    let url = url(rng);
+                    ask(|out| library.normalize(&url, out)).unwrap_or(url)
+                })
+                .collect();
+            let (mut values, mut spans) = (Vec::new(), Vec::new());
+            for url in &urls {
+                let start = values.len() as u32;
+                values.extend_from_slice(url);
+                spans.push(Span { start, end: values.len() as u32 });
+            }
+            let mut visited = 0;
+            library.for_each(&values, &spans, &mut Scratch::default(), |i, got| {
+                visited += 1;
+                let got = got.map(|url| url.as_bytes().to_vec());
+                let got = got.map_err(|reject| (reject.code.name(), reject.at));
+                let alone = ask(|out| library.normalize(&urls[i], out));
+                assert_same("in bulk", &policy, &urls[i], &got, &alone);
+            });
+            assert_eq!(visited, urls.len());
+        }
+    });
+}
+
+#[test]
+fn ordinary_urls_are_proven_clean() {
+    let aggressive = Normalizer::new(&Profile::AGGRESSIVE);
+    for url in [
+        "http://example.com/",
+        "https://example.com/a/b.html",
+        "https://example.com/a/index",
+        "https://example.com/wiki/A%2Fb",
+        "https://example.com/a?b=1&c=2",
+        "https://example.com/a?b&b=1&sid=1",
+        "https://wwww.example.com/",
+    ] {
+        assert!(aggressive.is_clean(url.as_bytes()), "{url}");
+    }
+    for url in [
+        "https://www.example.com/",
+        "https://example.com/a/",
+        "https://example.com/a//b",
+        "https://example.com/index.html",
+        "https://example.com/a;jsessionid=1",
+        "https://example.com/?",
+        "https://example.com/?b&a",
+        "https://example.com/?a&utm_id",
+    ] {
+        assert!(!aggressive.is_clean(url.as_bytes()), "{url}");
+    }
+}
+
+#[test]
+fn time_grows_no_faster_than_length() {
+    // A round for each segment or parameter would make minutes of any of these.
+    let all = SWITCHES.map(|name| Switch::named(name).unwrap());
+    let without_drop = all.into_iter().filter(|switch| *switch != Switch::DropQuery);
+    let library = Normalizer::new(&Profile::CRAWL)
+        .with_switches(without_drop)
+        .unwrap()
+        .with_dropped_parameters(["*x*y", "a?b*"])
+        .unwrap();
+    for word in
+        ["/index.html", "/", "/(S(a))", ";jsessionid=1", "/;jsessionid=1/", "/index.html;sid"]
+            .into_iter()
+            .chain(["?", "&", "&=", "&utm_a", "&b&a", "&sid=1", "&xxxx", "&%41%C3", "&a=b;"])
+    {
+        for front in ["/", "http://h/", "http://h/?", "x:/", "x:/.//", "http://h/a?b"] {
+            let url = format!("{front}{}", word.repeat(200_000 / word.len()));
+            let mut out = Vec::new();
+            let _ = library.normalize(url.as_bytes(), &mut out);
+            let _ = library.normalize_target(url.as_bytes(), &mut out);
+        }
+    }
+    let url = format!("http://{}a.b/", "www.".repeat(100_000));
+    let mut out = Vec::new();
+    let _ = library.normalize(url.as_bytes(), &mut out);
+    assert_eq!(out, b"http://a.b/");
+}
+
+#[test]
+fn library_and_oracle_state_the_rows_of_aggressive() {
+    let mut wrong = Vec::new();
+    for row in tsv::rows("aggressive") {
+        for profile in &row.profiles {
+            let mut policy = Policy::new(profile);
+            let known = |name: &String| *SWITCHES.iter().find(|known| *known == name).unwrap();
+            policy.switches.extend(row.choices.with.iter().map(known));
+            for name in &row.choices.without {
+                assert!(policy.switches.remove(name.as_str()), "{}: {name}", row.place);
+            }
+            (policy.drop, policy.keep) = (row.choices.drop.clone(), row.choices.keep.clone());
+            policy.rung.base.clone_from(&row.base);
+            policy.rung.assume_scheme.clone_from(&row.assume);
+            let mut tell = |who: &str, got: &Answer| {
+                let got = got.clone().map_err(|(code, at)| (code.to_owned(), at));
+                if got != row.expected {
+                    let difference = tsv::difference(&row, &got);
+                    wrong.push(format!("{} under {profile}, {who}: {difference}", row.place));
+                }
+            };
+            let is_target = row.input.starts_with(b"/") && row.base.is_none();
+            tell(
+                "oracle",
+                &if is_target {
+                    policy.normalize_target(&row.input)
+                } else {
+                    policy.normalize(&row.input)
+                },
+            );
+            for backend in Backend::available() {
+                let mut library = library(&policy, backend);
+                if let Some(base) = &row.base {
+                    library = library.with_base(base).unwrap();
+                }
+                if let Some(scheme) = &row.assume {
+                    library = library.with_assumed_scheme(scheme).unwrap();
+                }
+                tell(
+                    backend.name(),
+                    &ask(|out| {
+                        if is_target {
+                            library.normalize_target(&row.input, out)
+                        } else {
+                            library.normalize(&row.input, out)
+                        }
+                    }),
+                );
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} answers differ\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn generated_urls_meet_every_step() {
+    for name in SWITCHES {
+        let switch = Switch::named(name).unwrap();
+        let crawl = Normalizer::new(&Profile::CRAWL);
+        let with = crawl.clone().with_switches([switch]).unwrap();
+        let changed = (0..2_000).filter(|seed| {
+            let url = if *seed % 2 == 0 {
+                url(&mut Rng::new(*seed))
+            } else {
+                generator::url(&mut Rng::new(*seed), Temper::Tame)
+            };
+            ask(|out| crawl.normalize(&url, out)) != ask(|out| with.normalize(&url, out))
+        });
+        let changed = changed.count();
+        assert!(changed >= 20, "{name} changed {changed}");
+    }
+}

@@ -1,0 +1,210 @@
+//! URLs whose triplets are in another charset: `--transcode` and what it promises.
+
+use crate::cases::for_each_case;
+use crate::generator::{self, Rng, Temper};
+use crate::tsv::escape;
+use uniqurl::record::Span;
+use uniqurl::uri::Charset;
+use uniqurl::{Backend, Code, NoSuchChoice, Normalizer, Outcome, Profile, Scratch, Switch};
+
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    "/", "/", "a", "N", "n", "5", "%41", "%F6", "%f6", "%E9", "%C3%B6", "%c3", "%83", "%83n", "%83%40", "@", "%83N", "%83%6E",
+    "%FF", "%80", "%81", "%a4%40", "%FA%4E", "%FAn", "%8A%30", "%81%308%830", "%E3%83%B3", "%F0%9F%98%80", "%2F", "%2f", "%3A",
+    ":", "&", "=", "?", "#", ".", "..", "-", "~", "%7E", "%7e", "%", "%zz", "%25", "%25F6", "\u{f6}", "|", "%7C", "[", "%5B", "'",
+    ";", "\\", "%5c", " ",
+];
+
+#[rustfmt::skip]
+const FRONTS: &[&str] = &[
+    "http://h/", "http://h/", "/", "", "http://b%FCcher.example/", "http://%83N:80/", "mailto:%83N@%FAN.", "x:", "x://%F6@h/", "//",
+    "http://u%FF@H/", " ",
+];
+
+fn url(rng: &mut Rng) -> Vec<u8> {
+    if rng.one_in(5) {
+        return generator::url(rng, Temper::Wild);
+    }
+    let mut url: Vec<u8> = rng.pick(FRONTS).into();
+    for _ in 0..rng.below(9) {
+        url.extend_from_slice(rng.pick(WORDS).as_bytes());
+        if rng.one_in(20) {
+            url.push(rng.byte() | 0x80);
+        }
+    }
+    url
+}
+
+fn charset(rng: &mut Rng) -> Charset {
+    let labels =
+        ["latin1", "shift_jis", "big5", "gb18030", "gbk", "euc-jp", "euc-kr", "koi8-r", "utf-8"];
+    Charset::for_label(rng.pick(&labels).as_bytes()).unwrap()
+}
+
+fn profiles() -> impl Iterator<Item = &'static &'static Profile> {
+    Profile::ALL.iter().filter(|profile| !["string", "ia", "whatwg"].contains(&profile.name()))
+}
+
+type Answer = Result<Vec<u8>, (&'static str, usize)>;
+
+fn ask(call: impl FnOnce(&mut Vec<u8>) -> Outcome) -> Answer {
+    let mut out = Vec::new();
+    match call(&mut out) {
+        Outcome::Canonical => Ok(out),
+        Outcome::Reject(reject) => Err((reject.code.name(), reject.at)),
+    }
+}
+
+#[test]
+fn transcoding_twice_is_transcoding_once() {
+    for profile in profiles() {
+        for_each_case(16, |rng| {
+            let mut normalizer = Normalizer::new(profile);
+            if rng.one_in(2) {
+                normalizer = normalizer.with_allowed(profile.checks().iter()).unwrap();
+            }
+            if profile.switchable().contains(Switch::LowerPath) {
+                let on = Switch::ALL.iter().filter(|_| rng.one_in(3)).copied();
+                let on = on.filter(|switch| profile.switchable().contains(*switch));
+                normalizer = normalizer.with_switches(on.collect::<Vec<_>>()).unwrap();
+            }
+            let mut normalizer = normalizer.with_charset(charset(rng)).unwrap();
+            if rng.one_in(3) {
+                let bases = ["http://b/%83n", "x:%83N/", "mailto:a"];
+                normalizer = normalizer
+                    .with_base(rng.pick(&bases).as_bytes())
+                    .unwrap_or_else(|_| Normalizer::new(profile));
+            }
+            if rng.one_in(4) {
+                normalizer = normalizer.with_assumed_scheme(b"http").unwrap();
+            }
+            let url = url(rng);
+            let context = || format!("{}: {}", normalizer.description(), escape(&url));
+            for target in [false, true] {
+                let normalize = |url: &[u8]| match target {
+                    false => ask(|out| normalizer.normalize(url, out)),
+                    true => ask(|out| normalizer.normalize_target(url, out)),
+                };
+                match normalize(&url) {
+                    Ok(once) => {
+                        let twice = normalize(&once).map(|twice| escape(&twice));
+                        assert_eq!(twice, Ok(escape(&once)), "{}", context());
+                    }
+                    Err((_, at)) => assert!(at <= url.len(), "{}", context()),
+                }
+            }
+        });
+    }
+}
+
+/// ISO-8859-1 octet by octet: each is the code point of the same number.
+fn in_utf8(url: &str) -> String {
+    let is_end = |octet: u8| matches!(octet, 0x00..=0x2F | 0x3A..=0x3F);
+    let mut units: Vec<(u8, &str)> = Vec::new();
+    let mut rest = url;
+    while let Some(first) = rest.bytes().next() {
+        let octet = rest.get(1..3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let (octet, length) =
+            octet.filter(|_| first == b'%').map_or((first, 1), |octet| (octet, 3));
+        units.push((octet, &rest[..length]));
+        rest = &rest[length..];
+    }
+    let runs = units.chunk_by(|a, b| !is_end(a.0) && !is_end(b.0));
+    let spelled = runs.map(|run| {
+        let octets: Vec<u8> = run.iter().map(|unit| unit.0).collect();
+        let as_it_is = run.iter().map(|unit| unit.1).collect::<String>();
+        if std::str::from_utf8(&octets).is_ok() {
+            return as_it_is;
+        }
+        let written = run.iter().map(|&(octet, text)| match octet {
+            0x80.. => char::from(octet)
+                .encode_utf8(&mut [0; 4])
+                .bytes()
+                .map(|octet| format!("%{octet:02X}"))
+                .collect(),
+            _ if text.len() == 3 => text.to_uppercase(),
+            _ => text.to_owned(),
+        });
+        written.collect()
+    });
+    spelled.collect()
+}
+
+#[test]
+fn latin_1_is_read_as_the_code_points_of_its_octets() {
+    let pieces = ["a", "%41", "%F6", "%e9", "%C3%B6", "%c3", "%2F", "/", "-", "&", "?"];
+    let syntax = Normalizer::new(&Profile::SYNTAX);
+    let latin_1 = syntax.clone().with_charset(Charset::LATIN_1).unwrap();
+    for_each_case(8, |rng| {
+        let tail: String = (0..rng.below(8)).map(|_| rng.pick(&pieces)).collect();
+        let url = format!("http://h/{tail}");
+        let got = ask(|out| latin_1.normalize(url.as_bytes(), out));
+        let expected = ask(|out| syntax.normalize(in_utf8(&url).as_bytes(), out));
+        assert_eq!(got.map(|url| escape(&url)), expected.map(|url| escape(&url)), "{url}");
+    });
+}
+
+#[test]
+fn utf_8_and_ascii_are_as_without_a_charset() {
+    for profile in profiles() {
+        let plain = Normalizer::new(profile);
+        let latin_1 = plain.clone().with_charset(Charset::LATIN_1).unwrap();
+        for_each_case(16, |rng| {
+            let url = url(rng);
+            let is_octet = |at: usize| {
+                matches!(url.get(at + 1), Some(b'8'..=b'9' | b'A'..=b'F' | b'a'..=b'f'))
+            };
+            let triplets = (0..url.len()).any(|at| url[at] == b'%' && is_octet(at));
+            if url.is_ascii() && !triplets {
+                let (a, b) = (
+                    ask(|out| plain.normalize(&url, out)),
+                    ask(|out| latin_1.normalize(&url, out)),
+                );
+                assert_eq!(a, b, "{}", escape(&url));
+                assert_eq!(plain.is_clean(&url), latin_1.is_clean(&url), "{}", escape(&url));
+            }
+        });
+        let clean = b"http://h/%C3%B6";
+        assert_eq!(plain.is_clean(clean), latin_1.is_clean(clean), "{}", profile.name());
+    }
+}
+
+#[test]
+fn every_way_in_gives_the_same() {
+    let urls = ["http://h/%F6", "http://h/%C3%B6", "http://h/a", "http://h/%F6 x", "http://h/%F6%"];
+    let list = urls.join("\n");
+    let mut spans = Vec::new();
+    uniqurl::scan::lines(Backend::best(), list.as_bytes(), &mut spans);
+    assert_eq!(spans.len(), urls.len());
+    for backend in Backend::available() {
+        let scheme = Normalizer::new(&Profile::SCHEME).with_backend(backend);
+        let normalizer = scheme.with_charset(Charset::LATIN_1).unwrap();
+        let mut batch: Vec<Answer> = Vec::new();
+        normalizer.for_each(list.as_bytes(), &spans, &mut Scratch::default(), |_, url| {
+            let url = url.map(|url| url.as_bytes().to_vec());
+            batch.push(url.map_err(|reject| (reject.code.name(), reject.at)));
+        });
+        let alone = urls.map(|url| ask(|out| normalizer.normalize(url.as_bytes(), out)));
+        assert_eq!(batch, alone);
+        let umlaut = Ok(b"http://h/%C3%B6".to_vec());
+        let plain = Ok(b"http://h/a".to_vec());
+        // The places are those in the URL as it came.
+        assert_eq!(alone, [umlaut.clone(), umlaut, plain, Err(("byte", 12)), Err(("escape", 12))]);
+        let spans: [Span; 1] = [spans[0]];
+        assert_eq!(spans[0].of(list.as_bytes()), b"http://h/%F6");
+    }
+}
+
+#[test]
+fn some_profiles_take_no_charset() {
+    for profile in [&Profile::STRING, &Profile::IA, &Profile::WHATWG] {
+        let refused = Normalizer::new(profile).with_charset(Charset::LATIN_1).unwrap_err();
+        assert_eq!(refused, NoSuchChoice::Charset(profile));
+    }
+    let servlet = Normalizer::new(&Profile::SERVLET).with_charset(Charset::LATIN_1).unwrap();
+    let mut out = Vec::new();
+    assert_eq!(servlet.decoded(b"/%F6;x", &mut out), Outcome::Canonical);
+    assert_eq!(out, "/\u{f6}".as_bytes());
+    let Outcome::Reject(reject) = servlet.normalize(b"/%F6/%2F", &mut out) else { panic!() };
+    assert_eq!((reject.code, reject.at), (Code::EncodedSlash, 5));
+}

@@ -1,0 +1,360 @@
+//! An explanation is true: its steps start with the URL and end with its canonical form.
+
+use crate::cases::for_each_case;
+use crate::generator::{self, Rng, Temper};
+use crate::tsv::escape;
+use uniqurl::{Code, Normalizer, Outcome, Profile, Reject, Ring, Rule, Step, Switch};
+
+/// What the rules of archives and systems look for, and the ladder's words do not hold.
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    "/", "/", "//", "a", "B", ".", "..", "/./", "/../", "%2e", ";x", "/;/", "..;", "%2f", "%5C", "\\", "%", "%zz", "%%34%31",
+    "%4%31", "%25", "%2541", "%25%34%31", "%3b", "%3F", "%23", "%26", "%3d", ":", "@", "%40", "[", "!", "$", "&", "'", "(", "*",
+    "+", ",", "=", "%21", "%c3%a9", "%C3", "%e2%82%ac", "\u{e9}", "%20", " ", "|", "?", "?q", "&&", "#f", "&x=%2F", "\t", "\n",
+    "%09", "\0", "www.", "WWW1.", "sid=0123456789abcdef0123456789ABCDEF", "&b=2", "&a=1", "&a", "cfid=1", "&CFTOKEN=2",
+    "jsessionid=0123456789abcdef0123456789abcdef&", "/(abcdefghijklmnopqrstuvwx)", "/x.aspx", "aspsessionidABCDEFGH=",
+    "ABCDEFGHIJKLMNOPQRSTUVWX", "//", "/index.html", "/index.html/", "/Default.ASP", ";jsessionid=1", "/;jsessionid=1/", "/(S(a1))/",
+    "www.www.", "?utm_source=a&", "&UTM_x=1", "&fbclid", "&=&", "?=", "&phpsessid=1", "..;jsessionid=2",
+];
+
+#[rustfmt::skip]
+const FRONTS: &[&str] = &[
+    "", "/", "/", "//", "http://h/", "http://h/", "https://WWW.example.com/a", "http://www2.www.Example.com.:0080", "x://h",
+    "x://", "file://localhost/", "FILE://LocalHost.", "http://u@h/", "http://127.1/", "http://2130706433/", "http://a..b%2e.c",
+    "http://[::FFFF:1.2.3.4]:443/", "http://b\u{fc}cher.example?", "http://b%C3%BCcher.%45X/", "mailto:A@B.C", "filedesc://A:b/",
+    "WARCINFO:x y", "dns:Example.COM", "x:/..//", "x:/.//", " http://h/", "http:", "*", "?", "example.com:80/", "a%3A/",
+];
+
+fn url(rng: &mut Rng) -> Vec<u8> {
+    match rng.below(8) {
+        0..=2 => generator::any(rng),
+        3 => generator::target(rng, Temper::Wild),
+        _ => {
+            let mut url: Vec<u8> = rng.pick(FRONTS).into();
+            for _ in 0..rng.below(8) {
+                url.extend_from_slice(rng.pick(WORDS).as_bytes());
+                if rng.one_in(30) {
+                    url.push(rng.byte());
+                }
+            }
+            url
+        }
+    }
+}
+
+/// The profile with choices drawn for it.
+fn draw(rng: &mut Rng, profile: &'static Profile) -> Normalizer {
+    let mut normalizer = Normalizer::new(profile);
+    if rng.one_in(2) {
+        normalizer = normalizer.with_allowed(profile.checks().iter()).unwrap();
+    }
+    if profile.name() == "servlet" && rng.one_in(3) {
+        normalizer = normalizer.with_switches([Switch::KeepEmptySegments]).unwrap();
+    }
+    if profile.name() == "ring" {
+        let (mut decode, mut encode) = (Vec::new(), Vec::new());
+        for &byte in b":/[]@!$&'()*+,;=" {
+            match rng.below(3) {
+                0 => decode.push(byte),
+                1 => encode.push(byte),
+                _ => {}
+            }
+        }
+        normalizer = normalizer.with_ring(Ring::new(&decode, &encode).unwrap()).unwrap();
+    }
+    #[cfg(feature = "transcode")]
+    if rng.one_in(3) {
+        let label = rng.pick(&["latin1", "shift_jis", "big5", "gb18030", "euc-kr", "koi8-r"]);
+        let charset = uniqurl::uri::Charset::for_label(label.as_bytes()).unwrap();
+        normalizer = normalizer.clone().with_charset(charset).unwrap_or(normalizer);
+    }
+    if rng.one_in(3) {
+        let bases = ["http://B.example:80/x/y?z", "x://b", "mailto:a@B", "file:///a/b"];
+        normalizer =
+            normalizer.clone().with_base(rng.pick(&bases).as_bytes()).unwrap_or(normalizer);
+    }
+    if rng.one_in(4) {
+        normalizer = normalizer.with_assumed_scheme(b"HTTPS").unwrap();
+    }
+    if profile.switchable().contains(Switch::StripTracking) {
+        let choosable: Vec<_> = profile.switchable().iter().collect();
+        let on: Vec<_> = choosable.iter().copied().filter(|_| rng.one_in(3)).collect();
+        normalizer = normalizer.with_switches(on).unwrap();
+        let off: Vec<_> = choosable.iter().copied().filter(|_| rng.one_in(4)).collect();
+        normalizer = normalizer.without_switches(off).unwrap();
+        if rng.one_in(4) {
+            normalizer = normalizer.with_dropped_parameters(["a*", "?"]).unwrap();
+        }
+        if rng.one_in(6) {
+            normalizer = normalizer.with_kept_parameters(["*=*", "[a-c]", "s*"]).unwrap();
+        }
+    }
+    if rng.one_in(3) {
+        let list = b"http://h/\thttp://H/x\nhttp://h/x\thttp://www.h.example/index.html\n";
+        let redirects = uniqurl::Redirects::parse(list).unwrap();
+        normalizer = normalizer.clone().with_redirects(&redirects).unwrap_or(normalizer);
+    }
+    normalizer
+}
+
+fn normalized(
+    url: &[u8],
+    normalize: impl FnOnce(&[u8], &mut Vec<u8>) -> Outcome,
+) -> Result<Vec<u8>, Reject> {
+    let mut out = Vec::new();
+    match normalize(url, &mut out) {
+        Outcome::Canonical => Ok(out),
+        Outcome::Reject(reject) => Err(reject),
+    }
+}
+
+#[track_caller]
+fn assert_true(
+    name: &str,
+    url: &[u8],
+    canonical: &Result<Vec<u8>, Reject>,
+    explained: &Result<Vec<Step>, Reject>,
+) {
+    let context = || {
+        let steps = explained.iter().flatten();
+        let steps = steps.map(|step| format!("\n{} {}", step.rule.name(), escape(&step.after)));
+        format!("{name}: {}{}", escape(url), steps.collect::<String>())
+    };
+    let (canonical, steps) = match (canonical, explained) {
+        (Ok(canonical), Ok(steps)) => (canonical, steps),
+        (Err(a), Err(b)) => return assert_eq!(a, b, "{}", context()),
+        _ => panic!("{}", context()),
+    };
+    let mut at = url;
+    for step in steps {
+        assert_eq!(escape(&step.before), escape(at), "{}", context());
+        assert_ne!(step.before, step.after, "{}", context());
+        at = &step.after;
+    }
+    assert_eq!(escape(at), escape(canonical), "{}", context());
+    assert!(steps.iter().all(|step| step.rule != Rule::Rest), "{}", context());
+    // Switches may act again, and the rules of another host after those of one.
+    let is_switch = |rule| (Rule::FoldScheme..=Rule::SortQuery).contains(&rule);
+    let in_order = |[one, other]: [Rule; 2]| one < other || is_switch(one) && is_switch(other);
+    let in_order = |pair: &&[Step]| in_order([pair[0].rule, pair[1].rule]);
+    let starts = steps.windows(2).filter(|pair| !in_order(pair)).count();
+    assert!(starts <= if name.contains(" hosts=") { 8 } else { 0 }, "{}", context());
+    assert!(canonical != url || steps.is_empty(), "{}", context());
+}
+
+#[test]
+fn steps_lead_from_the_url_to_its_canonical_form() {
+    for profile in Profile::ALL {
+        for_each_case(16, |rng| {
+            let normalizer = draw(rng, profile);
+            let url = url(rng);
+            let canonical = normalized(&url, |url, out| normalizer.normalize(url, out));
+            let name = normalizer.description();
+            assert_true(&name, &url, &canonical, &normalizer.explain(&url));
+            let target = normalized(&url, |url, out| normalizer.normalize_target(url, out));
+            assert_true(&name, &url, &target, &normalizer.explain_target(&url));
+        });
+    }
+}
+
+/// Profile files: rules of hosts that lead from one to another, ports, rings, parameters, bases.
+#[cfg(feature = "profile-file")]
+const FILES: &[&str] = &[
+    r#"
+base = "crawl"
+[switches]
+strip-www = true
+[ports]
+http = 8080
+x = 80
+https = false
+[host."h.example"]
+base = "mediawiki"
+ring = { decode = ":/", encode = "'" }
+[host."*.example.com"]
+base = "aggressive"
+parameters = { drop = ["a*"], tracking = ["b"] }
+[host."www2.www.example.com"]
+base = "ia"
+[host."*.h.example".switches]
+sort-query = true
+"#,
+    r#"
+base = "scheme"
+ports = { http = 81, file-x = 1 }
+[host."localhost"]
+base = "servlet"
+allow = ["encoded-slash", "backslash"]
+switches = { keep-empty-segments = true }
+[host."127.0.0.1"]
+base = "whatwg"
+[host."a..b.c"]
+base = "string"
+[host."b.example".ports]
+http = 80
+[host."B\u00FCcher.example"]
+base = "sanitize"
+allow = ["userinfo"]
+"#,
+    "base = 'mediawiki'\n[ports]\nhttp = 8080\n[host.h]\nbase = 'crawl'\nports.http = 7\n",
+    "base = 'servlet'\n[host.'*.example'.ports]\nhttp = 9\n[host.h]\nbase = 'whatwg'\n",
+];
+
+#[cfg(feature = "profile-file")]
+#[test]
+fn steps_under_a_profile_file_lead_there_too() {
+    let hosts = [
+        "h",
+        "h.example",
+        "WWW.h.example",
+        "www.www2.www.example.com",
+        "x.example.com",
+        "localhost",
+    ];
+    let ports = ["", ":80", ":8080", ":81", ":07", ":9", ":443"];
+    for_each_case(16, |rng| {
+        let text = format!("name = 'mine'\nversion = 1\n{}", rng.pick(FILES));
+        let mut normalizer = Normalizer::from_profile_file(&text).unwrap();
+        if rng.one_in(3) {
+            let bases = ["http://b.example:81/x/y?z", "https://h:443", "x://localhost:80/"];
+            let base = rng.pick(&bases).as_bytes();
+            normalizer = normalizer.clone().with_base(base).unwrap_or(normalizer);
+        }
+        if rng.one_in(4) {
+            normalizer = normalizer.with_assumed_scheme(b"http").unwrap();
+        }
+        #[cfg(feature = "transcode")]
+        if rng.one_in(3) {
+            let latin_1 = uniqurl::uri::Charset::LATIN_1;
+            normalizer = normalizer.clone().with_charset(latin_1).unwrap_or(normalizer);
+        }
+        let mut url = url(rng);
+        if rng.one_in(2) {
+            let scheme = rng.pick(&["http", "https", "x", "HTTP"]);
+            let front = format!("{scheme}://{}{}/", rng.pick(&hosts), rng.pick(&ports));
+            url = [front.as_bytes(), &url].concat();
+        }
+        let canonical = normalized(&url, |url, out| normalizer.normalize(url, out));
+        let name = normalizer.description();
+        assert_true(&name, &url, &canonical, &normalizer.explain(&url));
+        if let Ok(canonical) = canonical {
+            let again = normalized(&canonical, |url, out| normalizer.normalize(url, out));
+            assert_eq!(again.as_ref(), Ok(&canonical), "{name}: {}", escape(&url));
+            assert_eq!(normalizer.explain(&canonical), Ok(Vec::new()), "{name}: {}", escape(&url));
+        }
+        let target = normalized(&url, |url, out| normalizer.normalize_target(url, out));
+        assert_true(&name, &url, &target, &normalizer.explain_target(&url));
+    });
+}
+
+#[cfg(feature = "profile-file")]
+#[test]
+fn the_rules_of_a_host_and_ports_of_ones_own_are_told() {
+    let told = |file: &str, url: &str| -> Vec<(&'static str, String)> {
+        let text = format!("name = 'mine'\nversion = 1\n{file}");
+        let steps = Normalizer::from_profile_file(&text).unwrap().explain(url.as_bytes()).unwrap();
+        steps.iter().map(|step| (step.rule.name(), escape(&step.after))).collect()
+    };
+    // Without www it is another host, whose rules come next.
+    assert_eq!(
+        told(FILES[0], "http://www.h.example:8080/%3a'"),
+        [
+            ("triplet-case", "http://www.h.example:8080/%3A'".to_string()),
+            ("default-port", "http://www.h.example/%3A'".to_string()),
+            ("strip-www", "http://h.example/%3A'".to_string()),
+            ("ring-encode", "http://h.example/%3A%27".to_string()),
+            ("ring-decode", "http://h.example/:%27".to_string()),
+        ]
+    );
+    assert_eq!(
+        told(FILES[0], "http://www.a.h.example:8080?b&a"),
+        [
+            ("default-port", "http://www.a.h.example?b&a".to_string()),
+            ("empty-path", "http://www.a.h.example/?b&a".to_string()),
+            ("strip-www", "http://a.h.example/?b&a".to_string()),
+            ("sort-query", "http://a.h.example/?a&b".to_string()),
+        ]
+    );
+    assert_eq!(told(FILES[1], "http://h:81/#a"), [("default-port", "http://h/#a".to_string())]);
+    assert_eq!(told(FILES[1], "http://h:80/"), []);
+    // A host with a base of its own has the ports of that.
+    assert_eq!(
+        told(FILES[1], "http://localhost:81/a;b%2fc"),
+        [("path-parameters", "http://localhost:81/a".to_string())]
+    );
+}
+
+/// URLs on which, under one profile or another, each rule acts.
+#[rustfmt::skip]
+const EXAMPLES: &[&str] = &[
+    " http://h/", "http://h/a\tb", "h.example/a", "../a", "a", "/a", "http://h/#a", "http://u@h/", "http://h/ x", "/'", "/%2f",
+    "http://h/%7E", "http://h/%2f", "HTTP://H/", "http://b%C3%BCcher.example/", "http://[0:0::1]/", "http://h./", "x://a..b/",
+    "http://www.h.example/", "http://1/", "http://h:/", "http://h:081/", "http://h:80/", "file://localhost/", "http://h", "/a;b",
+    "/%41", "http://h/A", "http://h//a", "http://h/a/../b", "x:/..//a", "mailto:a@B", "http://h/(abcdefghijklmnopqrstuvwx)/x.aspx",
+    "http://h/?sid=0123456789abcdef0123456789abcdef", "http://h/?", "http://h/?b&a", "http://h/%F6",
+    "https://h/A//index.html?utm_id=1", "http://h/a/", 
+];
+
+#[test]
+fn every_rule_acts_on_some_url() {
+    let mut seen = std::collections::BTreeSet::new();
+    for profile in Profile::ALL {
+        let plain = Normalizer::new(profile).with_allowed(profile.checks().iter()).unwrap();
+        let mut normalizers = vec![
+            plain.clone().with_base(b"http://b/c").unwrap(),
+            plain.clone().with_assumed_scheme(b"http").unwrap(),
+            plain,
+        ];
+        #[cfg(feature = "transcode")]
+        {
+            let latin_1 = uniqurl::uri::Charset::LATIN_1;
+            normalizers.extend(normalizers[2].clone().with_charset(latin_1).ok());
+        }
+        let made = || Normalizer::new(profile);
+        let alone = |switch: &Switch| made().with_switches([*switch]).ok();
+        normalizers.extend(Switch::ALL.iter().filter_map(alone));
+        normalizers.extend(made().with_dropped_parameters(["b"]).ok());
+        let redirects = uniqurl::Redirects::parse(b"http://h/\thttp://i/").unwrap();
+        normalizers.extend(made().with_redirects(&redirects).ok());
+        for normalizer in &normalizers {
+            for url in EXAMPLES {
+                let steps = normalizer.explain(url.as_bytes()).into_iter().flatten();
+                seen.extend(steps.map(|step| step.rule));
+            }
+        }
+    }
+    let silent: Vec<_> = Rule::ALL.iter().filter(|rule| !seen.contains(rule)).collect();
+    let without_charsets = [Rule::Transcode, Rule::Rest];
+    assert_eq!(
+        silent,
+        without_charsets.iter().skip(usize::from(cfg!(feature = "transcode"))).collect::<Vec<_>>()
+    );
+}
+
+fn told(profile: &'static Profile, url: &str) -> Vec<(&'static str, String)> {
+    let steps = Normalizer::new(profile).explain(url.as_bytes()).unwrap();
+    steps.iter().map(|step| (step.rule.name(), escape(&step.after))).collect()
+}
+
+#[test]
+fn the_order_that_matters_is_told() {
+    assert_eq!(
+        told(&Profile::SYNTAX, "http://%45X.com/a/%2E%2e/b"),
+        [
+            ("decode-unreserved", "http://EX.com/a/../b".into()),
+            ("host-case", "http://ex.com/a/../b".into()),
+            ("dot-segments", "http://ex.com/b".into()),
+        ]
+    );
+    assert_eq!(
+        told(&Profile::SYNTAX, "x:/..//a"),
+        [("dot-segments", "x://a".into()), ("path-guard", "x:/.//a".into())]
+    );
+    assert_eq!(told(&Profile::SYNTAX, "X:/.//a"), [("scheme-case", "x:/.//a".to_string())]);
+}
+
+#[test]
+fn a_rejected_url_is_no_explanation() {
+    let reject = Normalizer::new(&Profile::SCHEME).explain(b"http:/h").unwrap_err();
+    assert_eq!((reject.code, reject.at), (Code::NoAuthority, 5));
+}

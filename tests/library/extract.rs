@@ -1,0 +1,242 @@
+//! URIs in free text (RFC 3986 Appendix C), rule by rule, and laws on hostile text.
+
+use std::borrow::Cow;
+
+use crate::cases::for_each_case;
+use crate::generator::{self, Rng, Temper};
+use crate::tsv::escape;
+use uniqurl::uri::{Extracted, Uri, extract};
+
+fn found(text: impl AsRef<[u8]>) -> Vec<String> {
+    extract(text.as_ref()).map(|found| escape(&found.uri)).collect()
+}
+
+#[track_caller]
+fn finds(rows: &[(&str, &[&str])]) {
+    for (text, uris) in rows {
+        assert_eq!(found(text), *uris, "{text}");
+    }
+}
+
+#[test]
+fn the_example_of_appendix_c_comes_out() {
+    let text = "Yes, Jim, I found it under \"http://www.w3.org/Addressing/\",\n   \
+                but you can probably pick it up from <ftp://foo.example.\n   \
+                com/rfc/>.  Note the warning in <http://www.ics.uci.edu/pub/\n   \
+                ietf/uri/historical.html#WARNING>.";
+    let spans: Vec<&str> = extract(text.as_bytes()).map(|found| &text[found.span]).collect();
+    assert_eq!(
+        spans,
+        [
+            "http://www.w3.org/Addressing/",
+            "ftp://foo.example.\n   com/rfc/",
+            "http://www.ics.uci.edu/pub/\n   ietf/uri/historical.html#WARNING",
+        ]
+    );
+    assert_eq!(
+        found(text),
+        [
+            "http://www.w3.org/Addressing/",
+            "ftp://foo.example.com/rfc/",
+            "http://www.ics.uci.edu/pub/ietf/uri/historical.html#WARNING",
+        ]
+    );
+}
+
+#[test]
+fn a_scheme_and_two_slashes_or_a_known_scheme_or_a_prefix_starts_a_uri() {
+    finds(&[
+        ("see http://a/b now", &["http://a/b"]),
+        ("git+ssh://a/b", &["git+ssh://a/b"]),
+        ("mailto:a@b.example, tel:+1-201-555-0123", &["mailto:a@b.example", "tel:+1-201-555-0123"]),
+        ("urn:isbn:0451450523", &["urn:isbn:0451450523"]),
+        ("note: this, at 12:30, is C:\\x or C://x", &[]),
+        ("www.example.com //h/a /a ?a:b", &[]),
+        ("URL:http://a/ url: http://b/ URL:news:c", &["http://a/", "http://b/", "news:c"]),
+        ("CURL:news:c", &[]),
+        ("www:http://a/", &["http://a/"]),
+        ("view-source:https://a/", &["https://a/"]),
+        ("The end.http://a/ the.end.HTTPS://b/", &["http://a/", "HTTPS://b/"]),
+        ("iris.beep://a/", &["iris.beep://a/"]),
+        ("7http://a/ -http://b/ \u{7DB2}http://c/", &["http://a/", "http://b/", "http://c/"]),
+        ("http:// mailto: http://... <http://> \"http://\"", &[]),
+        ("file:///etc/hosts", &["file:///etc/hosts"]),
+    ]);
+}
+
+#[test]
+fn brackets_hold_white_space_and_punctuation() {
+    finds(&[
+        ("<http://a/b.>", &["http://a/b."]),
+        ("< URL: http://a/ \t b\r\n c >", &["http://a/bc"]),
+        ("<URL:news:c d>", &["news:cd"]),
+        ("<http://a/b-\n c>", &["http://a/b-c"]),
+        ("<http://a/{b|c}\\^`>", &["http://a/{b|c}\\x5C^`"]),
+        // Without a closing bracket, or with what does not belong in one, they are no brackets.
+        ("if a <http://a/ and b", &["http://a/"]),
+        ("<http://a/\n\nb>", &["http://a/"]),
+        ("<http://a/ <http://b/>", &["http://a/", "http://b/"]),
+        ("<http://a/ b=\"c\">", &["http://a/"]),
+        ("<mailto:a@b c>", &["mailto:a@b"]),
+        ("<svg:g><dc:title>", &[]),
+    ]);
+}
+
+#[test]
+fn quotes_hold_punctuation_but_no_white_space() {
+    finds(&[
+        ("\"http://a/b.\"", &["http://a/b."]),
+        ("\"URL:http://a/b?\".", &["http://a/b?"]),
+        ("\"http://a/b. And so on.\"", &["http://a/b"]),
+        ("<a href=\"http://a/?b=(\">http://c/</a>", &["http://a/?b=(", "http://c/"]),
+        ("<a href='http://a/b'>", &["http://a/b"]),
+        ("{\"url\":\"http://a/{b}\"}", &["http://a/{b}"]),
+    ]);
+}
+
+#[test]
+fn punctuation_at_the_end_belongs_to_the_text() {
+    finds(&[
+        ("http://a/b. http://a/b, http://a/b?! http://a/b...", &["http://a/b"; 4]),
+        ("(see http://a/b) [http://a/b] (http://a/b).", &["http://a/b"; 3]),
+        ("[text](http://a/b) [http://a/b](http://a/b)", &["http://a/b"; 3]),
+        ("http://a/b_(c) http://a/b_(c). (http://a/b_(c))", &["http://a/b_(c)"; 3]),
+        ("http://[::1]:80/ [http://[::1]]", &["http://[::1]:80/", "http://[::1]"]),
+        ("http://a/?b[]=1", &["http://a/?b[]=1"]),
+        ("`http://a/b` {http://a/b} |http://a/b| http://a/b\\n", &["http://a/b"; 4]),
+        ("http://a/b-_~*=&$+/#", &["http://a/b-_~*=&$+/#"]),
+        ("http://a/b\0 http://a/b\x7F", &["http://a/b"; 2]),
+    ]);
+}
+
+#[test]
+fn letters_beyond_ascii_stay_and_spaces_and_punctuation_do_not() {
+    let path = |bytes: &str| format!("http://a/{}", escape(bytes.as_bytes()));
+    for stays in ["\u{FC}", "\u{2013}", "\u{4E2D}", "\u{FF10}", "\u{FF76}", "\u{1F600}", "\u{3042}"]
+    {
+        assert_eq!(found(format!("http://a/{stays}b")), [path(&format!("{stays}b"))], "{stays}");
+    }
+    for ends in [
+        "\u{85}", "\u{A0}", "\u{AB}", "\u{BB}", "\u{2003}", "\u{200B}", "\u{2018}", "\u{201D}",
+        "\u{2026}", "\u{2028}", "\u{2060}", "\u{3000}", "\u{3002}", "\u{300D}", "\u{FEFF}",
+        "\u{FF08}", "\u{FF09}", "\u{FF0C}", "\u{FF1F}", "\u{FF5D}", "\u{FF61}",
+    ] {
+        assert_eq!(found(format!("http://a/{ends}b")), ["http://a/"], "{ends:?}");
+    }
+    assert_eq!(found(b"http://a/\xE9b"), ["http://a/\\xE9b"]);
+    assert_eq!(found(b"http://a/\xE2\x80"), ["http://a/\\xE2\\x80"]);
+}
+
+#[test]
+fn a_uri_in_delimiters_comes_out_whole() {
+    for_each_case(4, |rng| {
+        let uri = generator::url(rng, Temper::Tame);
+        if !is_found_anywhere(&uri) {
+            return;
+        }
+        for (before, after) in [("<", ">"), ("<URL:", ">"), ("\"", "\""), ("< ", "\n>")] {
+            let text = [before.as_bytes(), &uri, after.as_bytes()].concat();
+            assert_eq!(found(&text), [escape(&uri)], "{}", escape(&text));
+        }
+        // Elsewhere what is left out is brackets that do not match, and punctuation.
+        let text = [b"at ", &uri[..], b" or so"].concat();
+        if let [one] = &found(&text)[..] {
+            assert!(escape(&uri).starts_with(one), "{}", escape(&text));
+        }
+    });
+}
+
+/// Whether the URI is of a kind that `extract` looks for, with something behind its `//`.
+fn is_found_anywhere(uri: &[u8]) -> bool {
+    let parts = Uri::split(uri);
+    let scheme = parts.scheme.unwrap();
+    let rest = &uri[(scheme.len() + 3).min(uri.len())..];
+    let is_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-".contains(byte);
+    parts.authority.is_some()
+        && scheme.len() > 1
+        && scheme[0].is_ascii_alphabetic()
+        && scheme.iter().all(is_scheme)
+        && !rest.is_empty()
+}
+
+#[test]
+fn what_is_found_stands_in_the_text_in_order() {
+    for_each_case(2, |rng| {
+        let text = text(rng);
+        let mut end = 0;
+        for Extracted { span, uri } in extract(&text) {
+            let context = escape(&text);
+            assert!(end <= span.start && span.start < span.end, "{context}");
+            end = span.end;
+            let raw = &text[span];
+            let kept: Vec<u8> =
+                raw.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+            assert_eq!(escape(&uri), escape(&kept), "{context}");
+            assert!(Uri::split(&uri).scheme.is_some_and(|scheme| scheme.len() > 1), "{context}");
+            assert!(!uri.iter().any(|byte| b"<>\"".contains(byte) || byte.is_ascii_control()));
+            assert_eq!(matches!(uri, Cow::Borrowed(_)), raw.len() == kept.len(), "{context}");
+            // In brackets, what was found is found again.
+            let again = found([b"<URL:", raw, b">"].concat());
+            assert_eq!(again, [escape(&kept)], "{context}");
+        }
+    });
+}
+
+/// Words, delimiters and URLs, one after the other.
+fn text(rng: &mut Rng) -> Vec<u8> {
+    let words = [
+        "<", ">", "\"", " ", "\n", "\n\n", "URL:", "url: ", "http://", "(", ")", "[", "]", ".",
+        ",", "and", "mailto:", "a.b", "://", ":", "-\n", "\u{3002}", "\0", "{", "}",
+    ];
+    let mut out = Vec::new();
+    for _ in 0..rng.below(12) {
+        match rng.below(6) {
+            0 => out.extend(generator::url(rng, Temper::Tame)),
+            1 => out.extend(generator::any(rng)),
+            _ => out.extend_from_slice(rng.pick(&words).as_bytes()),
+        }
+    }
+    out
+}
+
+/// With a quadratic step each of these would take minutes.
+#[test]
+fn no_text_takes_more_than_linear_time() {
+    let pieces = [
+        "<",
+        "<a://",
+        "<ab://",
+        "\"ab://",
+        "<ab://(",
+        "ab://",
+        "ab:",
+        "ab://.",
+        "URL:",
+        "URL: ",
+        "<URL: ",
+        "urn:",
+        "<urn:",
+        "<urn: ",
+        ":",
+        "a",
+        " ",
+        "(",
+        "ab://(",
+        "ab://)",
+        "ab:///..",
+        "\"urn:.",
+        "a.http",
+        "ab://\u{3002}",
+        "http://a/'",
+    ];
+    for first in pieces {
+        for second in pieces {
+            let text = [first, second].concat().repeat(10_000);
+            assert!(extract(text.as_bytes()).count() <= 20_000, "{first}{second}");
+        }
+        for (before, after) in [("<ab://", ""), ("\"ab://", "\""), ("<ab://", ">")] {
+            let text = [before, &first.repeat(20_000), after].concat();
+            assert!(extract(text.as_bytes()).count() <= 20_002, "{first}");
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! A second normalizer for the ladder of RFC 3986 section 6.2: slow, obvious, and sharing no line with `src/`.
+//!
+//! It is written from the text of the RFC, one function a step, so that a reader can hold each
+//! function beside the section it quotes. In goes a URL, out come its canonical bytes, or a code and
+//! the offset in the URL as it was given. Where the library and this oracle differ, one of them
+//! misreads the text.
+
+mod authority;
+pub mod dots;
+pub mod grammar;
+mod ipv6;
+pub mod parts;
+mod percent;
+pub mod policy;
+pub mod system;
+
+use authority::Authority;
+use parts::{Parts, Piece};
+
+/// The canonical bytes, or the code of the first trouble and where it starts.
+pub type Answer = Result<Vec<u8>, Trouble>;
+
+/// A code, and the offset in the URL as it was given.
+pub type Trouble = (&'static str, usize);
+
+/// How far up the ladder the rules go. `string` has no rules and is answered before this matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rung {
+    Syntax,
+    Scheme,
+    Crawl,
+}
+
+/// One profile, and how it is to read references and bare hosts.
+#[derive(Debug, Clone)]
+pub struct Oracle {
+    pub profile: &'static str,
+    pub base: Option<Vec<u8>>,
+    pub assume_scheme: Option<Vec<u8>>,
+    /// Whether the fragment stays; under `crawl` it goes.
+    pub keep_fragment: bool,
+    /// Whether credentials stay where a scheme names a host; under `crawl` they go.
+    pub keep_userinfo: bool,
+}
+
+/// The components after normalization, ready for section 5.3.
+struct Normal {
+    scheme: Vec<u8>,
+    authority: Option<Authority>,
+    path: Vec<u8>,
+    query: Option<Vec<u8>>,
+    fragment: Option<Vec<u8>>,
+}
+
+impl Oracle {
+    pub fn new(profile: &'static str) -> Oracle {
+        let keep = profile != "crawl";
+        Oracle {
+            profile,
+            base: None,
+            assume_scheme: None,
+            keep_fragment: keep,
+            keep_userinfo: keep,
+        }
+    }
+
+    pub fn with_base(mut self, base: &[u8]) -> Oracle {
+        self.base = Some(base.to_vec());
+        self
+    }
+
+    pub fn with_assumed_scheme(mut self, scheme: &[u8]) -> Oracle {
+        self.assume_scheme = Some(scheme.to_vec());
+        self
+    }
+
+    fn rung(&self) -> Rung {
+        match self.profile {
+            "syntax" => Rung::Syntax,
+            "scheme" => Rung::Scheme,
+            "crawl" => Rung::Crawl,
+            other => panic!("the oracle has no profile {other:?}"),
+        }
+    }
+
+    /// One URL of a list.
+    pub fn normalize(&self, url: &[u8]) -> Answer {
+        if self.profile == "string" {
+            return string(url);
+        }
+        let input = self.trimmed(url)?;
+        let parts = match &self.assume_scheme {
+            Some(scheme) if needs_a_scheme(&input.bytes) => assumed(scheme, &input),
+            _ => parts::split(&input),
+        };
+        if parts.scheme.is_some() {
+            return self.absolute(&parts);
+        }
+        let Some(base) = &self.base else {
+            return Err(("relative", input.at));
+        };
+        // Section 5.2.1: "Normalization of the base URI ... is optional." It is done, so that equal
+        // bases make equal URLs.
+        let alone = Oracle { base: None, assume_scheme: None, ..self.clone() };
+        let base = alone.normalize(base)?;
+        let base = parts::split(&Piece::whole(&base));
+        self.check_reference(&parts, &base)?;
+        self.absolute(&parts::resolve(&parts, &base))
+    }
+
+    /// A request target in origin-form whose host is not known: "a path and a query, also when it
+    /// begins with `//`". The `/.` guard does not act, and `#` starts a fragment.
+    pub fn normalize_target(&self, target: &[u8]) -> Answer {
+        let input = self.trimmed_target(target)?;
+        if input.bytes == b"*" {
+            return Err(("asterisk-form", input.at));
+        }
+        if !input.bytes.starts_with(b"/") {
+            return Err(("relative", input.at));
+        }
+        if self.profile == "string" {
+            return string(target);
+        }
+        let parts = parts::split_from_path(None, None, &input);
+        let path = dots::remove_dot_segments(&self.path(&parts.path)?);
+        let query = self.optional(&parts.query, grammar::is_query_byte)?;
+        let fragment = self.fragment(&parts.fragment)?;
+        Ok(recompose(b"", None, &path, &query, &fragment))
+    }
+
+    /// The request target of a log that names neither method nor host, in whichever of the four
+    /// forms of RFC 9112 section 3.2 it is.
+    pub fn read_target(&self, target: &[u8]) -> Answer {
+        let input = self.trimmed_target(target)?;
+        if is_authority_form(&input.bytes) {
+            return Err(("authority-form", input.at));
+        }
+        if input.bytes.starts_with(b"/") {
+            return match &self.base {
+                Some(base) if parts::split(&Piece::whole(base)).authority.is_some() => {
+                    self.join(&input, base)
+                }
+                // A base without an authority names no host, so none is known.
+                _ => self.normalize_target(target),
+            };
+        }
+        if parts::split(&input).scheme.is_some() {
+            // It names its own scheme, so nothing is assumed and no base is asked.
+            return Oracle { base: None, assume_scheme: None, ..self.clone() }.normalize(target);
+        }
+        self.normalize_target(target)
+    }
+
+    /// A base gives a target its scheme and authority and nothing else.
+    fn join(&self, target: &Piece, base: &[u8]) -> Answer {
+        let base = parts::split(&self.trimmed_target(base)?);
+        let joined = parts::split_from_path(base.scheme, base.authority, target);
+        if self.profile == "string" {
+            // The offset is one in the target, so the base is put in front afterwards.
+            string(&target.bytes).map(|_| parts::recompose_raw(&joined))
+        } else {
+            self.absolute(&joined)
+        }
+    }
+
+    /// Under `string` nothing is trimmed either, though the forms are told apart.
+    fn trimmed_target(&self, target: &[u8]) -> Result<Piece, Trouble> {
+        if self.profile == "string" { Ok(Piece::whole(target)) } else { self.trimmed(target) }
+    }
+
+    /// "bytes 0x00-0x20 (not 0x7F) around the URL are trimmed, and nothing left is `empty`": `crawl` only.
+    fn trimmed(&self, url: &[u8]) -> Result<Piece, Trouble> {
+        if self.rung() != Rung::Crawl {
+            return Ok(Piece::whole(url));
+        }
+        let Some(start) = url.iter().position(|&byte| byte > 0x20) else {
+            return Err(("empty", 0));
+        };
+        let end = url.iter().rposition(|&byte| byte > 0x20).unwrap() + 1;
+        Ok(Piece { bytes: url[start..end].to_vec(), at: start })
+    }
+
+    /// A URL with a scheme: check and rewrite component by component, from left to right, so that
+    /// the first trouble is the one reported.
+    fn absolute(&self, parts: &Parts) -> Answer {
+        let given = parts.scheme.as_ref().expect("an absolute URL has a scheme");
+        let mut url = Normal {
+            scheme: checked_scheme(given)?,
+            authority: None,
+            path: Vec::new(),
+            query: None,
+            fragment: None,
+        };
+        if self.rung() >= Rung::Scheme && needs_host(&url.scheme) && parts.authority.is_none() {
+            return Err(("no-authority", given.at + given.bytes.len() + 1));
+        }
+        if let Some(authority) = &parts.authority {
+            url.authority = Some(authority::normalize(
+                authority,
+                self.rung(),
+                &url.scheme,
+                self.keep_userinfo,
+            )?);
+        }
+        url.path = self.path(&parts.path)?;
+        url.query = self.optional(&parts.query, grammar::is_query_byte)?;
+        url.fragment = self.fragment(&parts.fragment)?;
+        if url.path.starts_with(b"/") {
+            url.path = dots::remove_dot_segments(&url.path);
+        }
+        if self.rung() >= Rung::Scheme {
+            scheme_based(&mut url);
+        }
+        if url.authority.is_none() && url.path.starts_with(b"//") {
+            // Without this, the path would be read back as an authority.
+            url.path.splice(0..0, *b"/.");
+        }
+        Ok(recompose(&url.scheme, url.authority.as_ref(), &url.path, &url.query, &url.fragment))
+    }
+
+    /// A reference's own components are checked before they are mixed with the base's, so that
+    /// the offset is one in the reference.
+    fn check_reference(&self, reference: &Parts, base: &Parts) -> Result<(), Trouble> {
+        let scheme = checked_scheme(base.scheme.as_ref().expect("a base is absolute"))?;
+        if let Some(authority) = &reference.authority {
+            authority::normalize(authority, self.rung(), &scheme, self.keep_userinfo)?;
+        }
+        self.path(&reference.path)?;
+        self.optional(&reference.query, grammar::is_query_byte)?;
+        self.fragment(&reference.fragment)?;
+        Ok(())
+    }
+
+    fn path(&self, path: &Piece) -> Answer {
+        self.component(path, grammar::is_path_byte)
+    }
+
+    fn fragment(&self, fragment: &Option<Piece>) -> Result<Option<Vec<u8>>, Trouble> {
+        if !self.keep_fragment {
+            return Ok(None);
+        }
+        self.optional(fragment, grammar::is_query_byte)
+    }
+
+    fn optional(
+        &self,
+        piece: &Option<Piece>,
+        allowed: fn(u8) -> bool,
+    ) -> Result<Option<Vec<u8>>, Trouble> {
+        match piece {
+            None => Ok(None),
+            Some(piece) => self.component(piece, allowed).map(Some),
+        }
+    }
+
+    /// Outside the grammar `syntax` and `scheme` reject and `crawl` repairs; then the triplets.
+    fn component(&self, piece: &Piece, allowed: fn(u8) -> bool) -> Answer {
+        if self.rung() == Rung::Crawl {
+            return Ok(percent::normalize_triplets(&percent::repair(&piece.bytes, allowed)));
+        }
+        grammar::check(piece, allowed)?;
+        Ok(percent::normalize_triplets(&piece.bytes))
+    }
+}
+
+/// Section 6.2.1, simple string comparison: the bytes as they stand, but a line end would make two lines of one URL.
+fn string(url: &[u8]) -> Answer {
+    match url.iter().position(|byte| matches!(byte, b'\r' | b'\n')) {
+        Some(at) => Err(("newline", at)),
+        None => Ok(url.to_vec()),
+    }
+}
+
+/// `scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )` (section 3.1), in lower case (section 6.2.2.1).
+fn checked_scheme(scheme: &Piece) -> Answer {
+    for (index, &byte) in scheme.bytes.iter().enumerate() {
+        let fits = if index == 0 {
+            byte.is_ascii_alphabetic()
+        } else {
+            byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)
+        };
+        if !fits {
+            return Err(("scheme", scheme.at + index));
+        }
+    }
+    Ok(scheme.bytes.to_ascii_lowercase())
+}
+
+/// The schemes whose URLs name a host: "http, https, ws, wss, ftp". The name is in lower case.
+fn needs_host(scheme: &[u8]) -> bool {
+    let names: [&[u8]; 5] = [b"http", b"https", b"ws", b"wss", b"ftp"];
+    names.contains(&scheme)
+}
+
+/// Section 6.2.3: what the scheme's own definition licenses. Ports are rewritten with the authority.
+fn scheme_based(url: &mut Normal) {
+    match (&mut url.authority, url.scheme.as_slice()) {
+        (Some(_), scheme) if needs_host(scheme) && url.path.is_empty() => url.path = b"/".to_vec(),
+        (Some(authority), b"file") if authority.is_bare(b"localhost") => authority.host.clear(),
+        (None, b"mailto") => url.path = lower_case_mail_domains(&url.path),
+        _ => {}
+    }
+}
+
+/// "schemes that define a subcomponent of path to contain an Internet hostname, such as the
+/// `mailto` URI scheme, cause that subcomponent to be case-insensitive" (section 6.2.3).
+fn lower_case_mail_domains(path: &[u8]) -> Vec<u8> {
+    let mut addresses = Vec::new();
+    for address in path.split(|&byte| byte == b',') {
+        let mut address = address.to_vec();
+        if let Some(at) = address.iter().rposition(|&byte| byte == b'@') {
+            let domain = percent::lower_case_outside_triplets(&address[at..]);
+            address.truncate(at);
+            address.extend(domain);
+        }
+        addresses.push(address);
+    }
+    addresses.join(&b","[..])
+}
+
+/// Component recomposition, section 5.3: a component that is defined gets its delimiter, even when
+/// it is empty. An empty `scheme` stands for none, as only a request target has.
+fn recompose(
+    scheme: &[u8],
+    authority: Option<&Authority>,
+    path: &[u8],
+    query: &Option<Vec<u8>>,
+    fragment: &Option<Vec<u8>>,
+) -> Vec<u8> {
+    let mut out = Vec::new();
+    if !scheme.is_empty() {
+        out.extend_from_slice(scheme);
+        out.push(b':');
+    }
+    if let Some(authority) = authority {
+        out.extend_from_slice(b"//");
+        out.extend(authority.recompose());
+    }
+    out.extend_from_slice(path);
+    if let Some(query) = query {
+        out.push(b'?');
+        out.extend_from_slice(query);
+    }
+    if let Some(fragment) = fragment {
+        out.push(b'#');
+        out.extend_from_slice(fragment);
+    }
+    out
+}
+
+/// "acts where no scheme is found, or where the text before the first `:` holds a `.` or is
+/// `localhost` and no `//` follows it [...]; `/x` and `?q` stay `relative`".
+fn needs_a_scheme(input: &[u8]) -> bool {
+    let refused = match input.first() {
+        None | Some(b'?' | b'#') => true,
+        Some(b'/') => !input.starts_with(b"//"),
+        Some(_) => false,
+    };
+    if refused {
+        return false;
+    }
+    let Some(scheme) = parts::split(&Piece::whole(input)).scheme else {
+        return true;
+    };
+    let looks_like_a_host =
+        scheme.bytes.contains(&b'.') || scheme.bytes.eq_ignore_ascii_case(b"localhost");
+    looks_like_a_host && !input[scheme.bytes.len() + 1..].starts_with(b"//")
+}
+
+/// `//h/x` lacks the scheme alone; anything else lacks `scheme://`.
+fn assumed(scheme: &[u8], input: &Piece) -> Parts {
+    let scheme = Some(Piece { bytes: scheme.to_vec(), at: input.at });
+    if input.bytes.starts_with(b"//") {
+        parts::split_after_scheme(scheme, input)
+    } else {
+        parts::split_from_authority(scheme, input)
+    }
+}
+
+/// RFC 9112 section 3.2.3, `authority-form = uri-host ":" port`, as CONNECT uses it; a host with a
+/// colon is one in brackets.
+fn is_authority_form(target: &[u8]) -> bool {
+    let Some(colon) = target.iter().rposition(|&byte| byte == b':') else {
+        return false;
+    };
+    let (host, port) = (&target[..colon], &target[colon + 1..]);
+    let in_brackets = host.len() > 2 && host.starts_with(b"[") && host.ends_with(b"]");
+    !host.is_empty()
+        && !host.iter().any(|byte| b"/?#@".contains(byte))
+        && (in_brackets || !host.contains(&b':'))
+        && !port.is_empty()
+        && port.iter().all(u8::is_ascii_digit)
+}

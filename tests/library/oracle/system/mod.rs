@@ -1,0 +1,269 @@
+//! Second implementations of the profiles that follow one system each: slow, obvious, and sharing no
+//! line with `src/`. Scheme and authority are left to the ladder's oracle.
+
+mod ring;
+mod sanitize;
+mod servlet;
+
+use std::collections::BTreeSet;
+
+use super::{Oracle, Trouble};
+
+/// The canonical bytes, or all codes and where the first trouble starts.
+pub type Answer = Result<Vec<u8>, (BTreeSet<&'static str>, usize)>;
+
+/// One profile, and what is chosen beside it.
+#[derive(Debug, Clone, Default)]
+pub struct System {
+    pub profile: &'static str,
+    pub allowed: BTreeSet<&'static str>,
+    pub keep_empty_segments: bool,
+    /// Bytes to decode and to encode, of a ring of one's own.
+    pub ring: (Vec<u8>, Vec<u8>),
+    pub base: Option<Vec<u8>>,
+    pub assume_scheme: Option<Vec<u8>>,
+}
+
+impl System {
+    pub fn new(profile: &'static str) -> System {
+        System { profile, ..System::default() }
+    }
+
+    /// One URL of a list.
+    pub fn normalize(&self, url: &[u8]) -> Answer {
+        if self.profile == "sanitize" {
+            return self.sanitized(url);
+        }
+        if let Some(scheme) = &self.assume_scheme
+            && super::needs_a_scheme(url)
+        {
+            let delimiter: &[u8] = if url.starts_with(b"//") { b":" } else { b"://" };
+            let front = [scheme, delimiter].concat();
+            let answer = self.absolute(&[&front[..], url].concat());
+            return answer.map_err(|(codes, at)| (codes, at.saturating_sub(front.len())));
+        }
+        if is_absolute(url) {
+            return self.absolute(url);
+        }
+        if let Some(base) = &self.base {
+            let base = Oracle::new("scheme").normalize(base).unwrap();
+            if is_absolute(&base) {
+                return self.joined(&base[..path_start(&base)], url);
+            }
+        }
+        // No host comes out of a target: the result must not be one that the scheme is assumed for.
+        match self.normalize_target(url) {
+            Ok(target) if self.assume_scheme.is_some() && super::needs_a_scheme(&target) => {
+                Err((["relative"].into(), 0))
+            }
+            answer => answer,
+        }
+    }
+
+    /// "Anything else is a request target: path and query only."
+    pub fn normalize_target(&self, target: &[u8]) -> Answer {
+        if self.profile == "sanitize" {
+            let ladder = Oracle::new("scheme").normalize_target(target);
+            let path = 0..end_of_path(target);
+            return self.decided(ladder, sanitize::troubles(target, None, None, path));
+        }
+        let (path, query, fragment) = split(target);
+        if self.profile == "servlet" {
+            let mut troubles = fragment_trouble(fragment);
+            if target == b"*" {
+                return Err((one_and("asterisk-form", self.servlet(path, 0).1, &self.allowed), 0));
+            }
+            let (segments, more) = self.servlet(path, 0);
+            troubles.extend(more);
+            return self.decided(Ok(with_query(servlet::canonical(&segments), query)), troubles);
+        }
+        let result = with_query(self.around(path), query);
+        // "A target whose result would be empty is rejected `empty`." No host comes out of a target.
+        let trouble = match &result[..] {
+            b"" => Some("empty"),
+            b"*" => Some("asterisk-form"),
+            result if is_absolute(result) => Some("relative"),
+            _ => None,
+        };
+        match trouble {
+            Some(code) => Err((BTreeSet::from([code]), 0)),
+            None => Ok(result),
+        }
+    }
+
+    /// What a container maps, whatever the troubles.
+    pub fn decoded(&self, url: &[u8]) -> Vec<u8> {
+        let start = if is_absolute(url) { path_start(url) } else { 0 };
+        let (path, ..) = split(&url[start..]);
+        let path = if start > 0 && path.is_empty() { b"/" } else { path };
+        servlet::decoded(path, &self.servlet(path, 0).0)
+    }
+
+    /// "A URL with a scheme and `//` is absolute: these act on its path, while scheme and authority
+    /// follow `scheme`. [...] An absolute URL's empty path is `/` before the profile acts."
+    fn absolute(&self, url: &[u8]) -> Answer {
+        let start = path_start(url);
+        let (path, query, fragment) = split(&url[start..]);
+        let path = if path.is_empty() { b"/" } else { path };
+        let front = Oracle::new("scheme").normalize(&[&url[..start], b"/"].concat());
+        let mut troubles = Vec::new();
+        let written = if self.profile == "servlet" {
+            troubles = fragment_trouble(fragment);
+            let (segments, more) = self.servlet(path, start);
+            troubles.iter_mut().for_each(|(_, at)| *at += start);
+            troubles.extend(more);
+            servlet::canonical(&segments)
+        } else {
+            [b"/", &self.around(&path[1..])[..]].concat()
+        };
+        let whole = front.map(|mut front| {
+            front.pop();
+            front.extend(with_query(written, query));
+            front
+        });
+        self.decided(whole, troubles)
+    }
+
+    /// A target behind the base's `scheme://authority`.
+    fn joined(&self, origin: &[u8], target: &[u8]) -> Answer {
+        let (path, query, fragment) = split(target);
+        if target == b"*" {
+            let servlet = self.profile == "servlet";
+            let troubles = if servlet { self.servlet(path, 0).1 } else { Vec::new() };
+            return Err((one_and("asterisk-form", troubles, &self.allowed), 0));
+        }
+        if self.profile == "servlet" {
+            let mut troubles = fragment_trouble(fragment);
+            let (segments, more) = self.servlet(path, 0);
+            troubles.extend(more);
+            let written = with_query(servlet::canonical(&segments), query);
+            return self.decided(Ok([origin, &written].concat()), troubles);
+        }
+        if !path.starts_with(b"/") {
+            return Err((BTreeSet::from(["relative"]), 0));
+        }
+        Ok([origin, b"/", &with_query(self.around(&path[1..]), query)].concat())
+    }
+
+    fn around(&self, path: &[u8]) -> Vec<u8> {
+        let (decode, encode): (&[u8], &[u8]) = match self.profile {
+            "mediawiki" => (b":/@!$()*,;", b"[]&'+="),
+            "restbase" => (b":@!$()*,;", b"[]&'+="),
+            "upload" => (b"/", b":[]@!$&'()*+,;="),
+            "ring" => (&self.ring.0, &self.ring.1),
+            other => panic!("{other} is no ring"),
+        };
+        ring::around(decode, encode, path)
+    }
+
+    fn servlet(&self, path: &[u8], at: usize) -> (Vec<servlet::Segment>, Vec<Trouble>) {
+        servlet::read(path, at, self.keep_empty_segments)
+    }
+
+    /// "`scheme` plus a refusal of what has no honest use", on the URL as it came.
+    fn sanitized(&self, url: &[u8]) -> Answer {
+        let mut oracle = Oracle::new("scheme");
+        oracle.base = self.base.clone();
+        oracle.assume_scheme = self.assume_scheme.clone();
+        let ladder = oracle.normalize(url);
+        let (front, scheme): (Vec<u8>, Option<&[u8]>) = match (&self.assume_scheme, &self.base) {
+            (Some(scheme), _) if super::needs_a_scheme(url) => {
+                let delimiter: &[u8] = if url.starts_with(b"//") { b":" } else { b"://" };
+                ([scheme, delimiter].concat(), None)
+            }
+            (_, Some(base)) => {
+                (Vec::new(), base.iter().position(|&byte| byte == b':').map(|end| &base[..end]))
+            }
+            _ => (Vec::new(), None),
+        };
+        let whole = [&front[..], url].concat();
+        let parts = super::parts::split(&super::Piece::whole(&whole));
+        let scheme = match &parts.scheme {
+            Some(scheme) => Some(&scheme.bytes[..]),
+            None => scheme,
+        };
+        let authority = parts.authority.as_ref().map(|piece| (&piece.bytes[..], piece.at));
+        let path = parts.path.at..parts.path.at + parts.path.bytes.len();
+        let mut troubles = sanitize::troubles(&whole, scheme, authority, path);
+        for (_, at) in &mut troubles {
+            *at = at.saturating_sub(front.len());
+        }
+        self.decided(ladder, troubles)
+    }
+
+    /// The answer, if no trouble is in its way; those that are allowed are not.
+    fn decided(&self, answer: Result<Vec<u8>, Trouble>, mut troubles: Vec<Trouble>) -> Answer {
+        troubles.retain(|(code, _)| !self.allowed.contains(code));
+        if let Err(trouble) = &answer {
+            troubles.push(*trouble);
+        }
+        match troubles.iter().map(|(_, at)| *at).min() {
+            Some(at) => Err((troubles.iter().map(|(code, _)| *code).collect(), at)),
+            None => Ok(answer.unwrap()),
+        }
+    }
+}
+
+fn one_and(
+    code: &'static str,
+    troubles: Vec<Trouble>,
+    allowed: &BTreeSet<&'static str>,
+) -> BTreeSet<&'static str> {
+    let others = troubles.iter().map(|(code, _)| *code).filter(|code| !allowed.contains(code));
+    others.chain([code]).collect()
+}
+
+/// Appendix B finds a scheme and an authority.
+fn is_absolute(url: &[u8]) -> bool {
+    let parts = super::parts::split(&super::Piece::whole(url));
+    parts.scheme.is_some() && parts.authority.is_some()
+}
+
+fn path_start(url: &[u8]) -> usize {
+    super::parts::split(&super::Piece::whole(url)).path.at
+}
+
+fn end_of_path(target: &[u8]) -> usize {
+    target.iter().position(|byte| b"?#".contains(byte)).unwrap_or(target.len())
+}
+
+/// Path, query and the offset of the `#`. "Cut `#...`; cut `?...`, kept aside".
+fn split(target: &[u8]) -> (&[u8], Option<&[u8]>, Option<usize>) {
+    let hash = target.iter().position(|&byte| byte == b'#');
+    let target = &target[..hash.unwrap_or(target.len())];
+    match target.iter().position(|&byte| byte == b'?') {
+        Some(mark) => (&target[..mark], Some(&target[mark + 1..]), hash),
+        None => (target, None, hash),
+    }
+}
+
+fn fragment_trouble(hash: Option<usize>) -> Vec<Trouble> {
+    hash.map(|at| ("fragment", at)).into_iter().collect()
+}
+
+/// "the query appended as it came, bytes outside 0x21-0x7E as triplets"
+fn with_query(mut path: Vec<u8>, query: Option<&[u8]>) -> Vec<u8> {
+    if let Some(query) = query {
+        path.push(b'?');
+        for &byte in query {
+            if (0x21..=0x7E).contains(&byte) {
+                path.push(byte);
+            } else {
+                path.extend(triplet(byte));
+            }
+        }
+    }
+    path
+}
+
+fn triplet(byte: u8) -> Vec<u8> {
+    format!("%{byte:02X}").into_bytes()
+}
+
+/// The value of the triplet at `index`, if one is there.
+fn value_at(bytes: &[u8], index: usize) -> Option<u8> {
+    let digits = bytes.get(index + 1..index + 3)?;
+    let is_triplet = bytes[index] == b'%' && digits.iter().all(u8::is_ascii_hexdigit);
+    let digits = std::str::from_utf8(digits).ok()?;
+    if is_triplet { u8::from_str_radix(digits, 16).ok() } else { None }
+}

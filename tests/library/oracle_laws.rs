@@ -1,0 +1,86 @@
+//! The oracle keeps the laws, so that it may judge the library.
+
+use crate::generator::{self, Rng};
+use crate::law;
+use crate::oracle::Oracle;
+use crate::tsv;
+
+const CASES: u64 = if cfg!(target_arch = "aarch64") { 2_000 } else { 20_000 };
+
+#[test]
+fn oracle_keeps_the_laws_on_urls() {
+    for profile in tsv::LADDER {
+        let subject = Oracle::new(profile);
+        for case in 0..CASES {
+            let rng = &mut Rng::new(case);
+            let url = generator::any(rng);
+            law::all_for_url(rng, &subject, &url);
+        }
+    }
+}
+
+#[test]
+fn oracle_keeps_the_laws_on_targets() {
+    for profile in tsv::LADDER {
+        let subject = Oracle::new(profile);
+        for case in 0..CASES {
+            let rng = &mut Rng::new(case);
+            let target = generator::target(rng, generator::Temper::Wild);
+            law::all_for_target(&subject, &target);
+        }
+    }
+}
+
+#[test]
+fn oracle_never_splits_on_a_coarser_rung() {
+    for rungs in tsv::LADDER.windows(2) {
+        let (fine, coarse) = (Oracle::new(rungs[0]), Oracle::new(rungs[1]));
+        for case in 0..CASES {
+            let url = generator::any(&mut Rng::new(case));
+            law::coarser_never_splits(&fine, &coarse, &url);
+        }
+    }
+}
+
+#[test]
+fn generator_reaches_every_code_and_often_an_answer() {
+    for (profile, codes) in [
+        ("syntax", &["relative", "scheme", "byte", "escape", "host", "port"][..]),
+        (
+            "scheme",
+            &["relative", "scheme", "byte", "escape", "host", "port", "no-authority", "empty-host"],
+        ),
+        (
+            "crawl",
+            &[
+                "empty",
+                "relative",
+                "scheme",
+                "host",
+                "port",
+                "no-authority",
+                "empty-host",
+                "idna",
+                "port-range",
+            ],
+        ),
+    ] {
+        let subject = Oracle::new(profile);
+        let answers: Vec<_> = (0..CASES)
+            .map(|case| subject.normalize(&generator::any(&mut Rng::new(case))))
+            .collect();
+        for code in codes {
+            let hits = answers
+                .iter()
+                .filter(|answer| answer.as_ref().is_err_and(|(got, _)| got == code))
+                .count();
+            assert!(hits >= 5, "{profile}: {code} came {hits} times");
+        }
+        let accepted = answers.iter().filter(|answer| answer.is_ok()).count();
+        assert!(
+            accepted * 3 >= answers.len(),
+            "{profile}: only {accepted} of {} are accepted",
+            answers.len()
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! The oracle states the facts of `corpora/vectors`.
+
+use crate::oracle::parts::{self, Piece};
+use crate::oracle::{Answer, Oracle, dots};
+use crate::tsv;
+
+fn oracle_for(row: &tsv::Row, profile: &'static str) -> Oracle {
+    let mut oracle = Oracle::new(profile);
+    oracle.base = row.base.clone();
+    oracle.assume_scheme = row.assume.clone();
+    oracle
+}
+
+/// Asks for every row and reports all that differ at once, since one cause often has many rows.
+fn check(name: &str, ask: fn(&Oracle, &[u8]) -> Answer) {
+    let mut wrong = Vec::new();
+    for row in tsv::rows(name) {
+        for &profile in &row.profiles {
+            let got = ask(&oracle_for(&row, profile), &row.input)
+                .map_err(|(code, at)| (code.to_owned(), at));
+            if got != row.expected {
+                wrong.push(format!(
+                    "{} under {profile}: {}",
+                    row.place,
+                    tsv::difference(&row, &got)
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} rows differ\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn oracle_states_the_rows_of_string() {
+    check("string", Oracle::normalize);
+}
+
+#[test]
+fn oracle_states_the_rows_of_syntax() {
+    check("syntax", Oracle::normalize);
+}
+
+#[test]
+fn oracle_states_the_rows_of_scheme() {
+    check("scheme", Oracle::normalize);
+}
+
+#[test]
+fn oracle_states_the_rows_of_crawl() {
+    check("crawl", Oracle::normalize);
+}
+
+#[test]
+fn oracle_states_the_rows_of_targets() {
+    check("targets", Oracle::normalize_target);
+}
+
+#[test]
+fn oracle_states_the_rows_of_forms() {
+    check("forms", Oracle::read_target);
+}
+
+#[test]
+fn oracle_joins_and_parts_the_pairs_of_merge() {
+    for pair in tsv::pairs() {
+        for &profile in &pair.profiles {
+            let oracle = Oracle::new(profile);
+            let (left, right) = (oracle.normalize(&pair.left), oracle.normalize(&pair.right));
+            assert!(
+                left.is_ok() && right.is_ok(),
+                "{} under {profile}: {left:?} {right:?}",
+                pair.place
+            );
+            assert_eq!(left == right, pair.merges, "{} under {profile}", pair.place);
+        }
+    }
+}
+
+#[test]
+fn oracle_states_the_rows_of_resolve() {
+    for row in tsv::rows("resolve") {
+        let base = parts::split(&Piece::whole(row.base.as_deref().unwrap()));
+        let mut target = parts::split(&Piece::whole(&row.input));
+        if target.scheme.is_some() {
+            target.path.bytes = dots::remove_dot_segments(&target.path.bytes);
+        } else {
+            target = parts::resolve(&target, &base);
+        }
+        if target.authority.is_none() && target.path.bytes.starts_with(b"//") {
+            target.path.bytes.splice(..0, *b"/.");
+        }
+        let got: Answer = Ok(parts::recompose_raw(&target));
+        assert_eq!(tsv::show(&got), tsv::show(&row.expected), "{}", row.place);
+    }
+}

@@ -1,0 +1,300 @@
+//! The whole job against a few lines of plain code, whatever the chunks, the threads, the scanner and
+//! the way the bytes come in.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use uniqurl::pipeline::{Dedup, Format, Job, Order, Report, Setup, Watch, run};
+use uniqurl::{Backend, Normalizer, Outcome, Profile, input, record};
+
+/// Lists with everything that a list can hold.
+fn list() -> Vec<u8> {
+    let mut list = Vec::new();
+    let mut state = 9u64;
+    for i in 0..400u32 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let n = state >> 58;
+        let line = match i % 11 {
+            0 => format!("HTTP://Example.COM:80/%7Ea/../{n}#x\n"),
+            1 => format!("http://example.com/{n}\r\n"),
+            2 => "   \t\n".to_owned(),
+            3 => "\n".to_owned(),
+            4 => format!("no url {n}\n"),
+            5 => format!("https://example.org/{n}?q=%C3%A9&r= s\n"),
+            6 => format!("http://h:99999/{n}\n"),
+            _ => format!("https://www.example.net/a/b/{n}.html\n"),
+        };
+        list.extend(line.into_bytes());
+    }
+    list.extend(b"https://www.example.net/the-last-one-has-no-line-feed");
+    list
+}
+
+/// A canonical URL or the code, for each line; `None` for a blank one.
+fn plainly(list: &[u8], profile: &'static Profile) -> Vec<Option<Result<Vec<u8>, &'static str>>> {
+    let normalizer = Normalizer::new(profile).with_backend(Backend::Scalar);
+    let mut lines: Vec<&[u8]> = list.split(|byte| *byte == b'\n').collect();
+    if lines.last() == Some(&&b""[..]) {
+        lines.pop();
+    }
+    let line = |line: &&[u8]| {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.iter().all(|byte| b" \t".contains(byte)) {
+            return None;
+        }
+        let mut out = Vec::new();
+        Some(match normalizer.normalize(line, &mut out) {
+            Outcome::Canonical => Ok(out),
+            Outcome::Reject(reject) => Err(reject.code.name()),
+        })
+    };
+    lines.iter().map(line).collect()
+}
+
+/// The distinct URLs in the order of appearance, and how often each came.
+fn plainly_counted(list: &[u8], profile: &'static Profile) -> Vec<(Vec<u8>, u64)> {
+    let mut places = HashMap::new();
+    let mut counted: Vec<(Vec<u8>, u64)> = Vec::new();
+    for url in plainly(list, profile).into_iter().flatten().flatten() {
+        let place = *places.entry(url.clone()).or_insert_with(|| {
+            counted.push((url, 0));
+            counted.len() - 1
+        });
+        counted[place].1 += 1;
+    }
+    counted
+}
+
+struct Case {
+    job: Job,
+    profile: &'static Profile,
+    backend: Backend,
+    threads: usize,
+    chunk_size: usize,
+}
+
+impl Case {
+    fn run(&self, paths: &[PathBuf]) -> (Vec<u8>, Vec<u8>, Report) {
+        let (inputs, errors) = input::check(paths);
+        assert!(errors.is_empty());
+        let watch = Watch::default();
+        let setup = Setup {
+            format: Format::Fixed(Arc::new(record::Format::Lines)),
+            threads: self.threads,
+            chunk_size: self.chunk_size,
+            ..Setup::new(
+                Normalizer::new(self.profile).with_backend(self.backend),
+                self.job.clone(),
+                &watch,
+            )
+        };
+        let (mut out, mut rejects) = (Vec::new(), Vec::new());
+        let (report, result) = run(&setup, &inputs, &mut out, Some(&mut rejects));
+        result.unwrap();
+        (out, rejects, report)
+    }
+}
+
+const FIRST: Dedup = Dedup { order: Order::First, count: false, min_count: 1, limit: None };
+
+fn file(list: &[u8]) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(list).unwrap();
+    file
+}
+
+fn lines(urls: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
+    urls.into_iter()
+        .flat_map(|mut url| {
+            url.push(b'\n');
+            url
+        })
+        .collect()
+}
+
+#[test]
+fn every_chunk_size_and_every_number_of_threads_gives_the_same_bytes() {
+    let list = list();
+    let file = file(&list);
+    let expected = lines(plainly_counted(&list, &Profile::CRAWL).into_iter().map(|(url, _)| url));
+    let sizes = (1..80).chain((80..list.len() + 100).step_by(997));
+    let mut rejects = None;
+    for (i, chunk_size) in sizes.enumerate() {
+        let threads = [1, 2, 3, 8][i % 4];
+        let backend = Backend::available()[i % Backend::available().len()];
+        let case =
+            Case { job: Job::Dedup(FIRST), profile: &Profile::CRAWL, backend, threads, chunk_size };
+        let (out, rejected, report) = case.run(&[file.path().to_owned()]);
+        assert!(out == expected, "chunks of {chunk_size}, {threads} threads, {backend:?}");
+        assert_eq!(*rejects.get_or_insert_with(|| rejected.clone()), rejected);
+        let tally = report.tally;
+        assert_eq!(tally.records, tally.unique + tally.duplicates + tally.rejected + tally.blank);
+        assert_eq!(tally.records, plainly(&list, &Profile::CRAWL).len() as u64);
+        assert_eq!(report.bytes, list.len() as u64);
+    }
+}
+
+#[test]
+fn every_profile_and_scanner_agrees_with_the_plain_code() {
+    let list = list();
+    let file = file(&list);
+    for profile in Profile::ALL {
+        let expected = plainly_counted(&list, profile);
+        for backend in Backend::available() {
+            let job = Job::Dedup(Dedup { count: true, ..FIRST });
+            let case = Case { job, profile, backend, threads: 2, chunk_size: 1000 };
+            let (out, ..) = case.run(&[file.path().to_owned()]);
+            let counted =
+                expected.iter().map(|(url, count)| [format!("{count}\t").as_bytes(), url].concat());
+            assert!(out == lines(counted), "{} {backend:?}", profile.name());
+        }
+    }
+}
+
+#[test]
+fn orders_limits_and_counts_are_views_of_one_set() {
+    let list = list();
+    let file = file(&list);
+    let counted = plainly_counted(&list, &Profile::CRAWL);
+    let out = |dedup| {
+        let case = Case {
+            job: Job::Dedup(dedup),
+            profile: &Profile::CRAWL,
+            backend: Backend::best(),
+            threads: 3,
+            chunk_size: 500,
+        };
+        case.run(&[file.path().to_owned()]).0
+    };
+    let mut sorted: Vec<_> = counted.iter().map(|(url, _)| url.clone()).collect();
+    sorted.sort();
+    assert!(out(Dedup { order: Order::Sorted, ..FIRST }) == lines(sorted.clone()));
+    let mut any: Vec<_> = out(Dedup { order: Order::None, ..FIRST })
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(|line| line[..line.len() - 1].to_vec())
+        .collect();
+    any.sort();
+    assert!(any == sorted);
+    let often = counted.iter().filter(|(_, count)| *count >= 3).map(|(url, _)| url.clone());
+    assert!(out(Dedup { min_count: 3, ..FIRST }) == lines(often));
+    assert!(
+        out(Dedup { limit: Some(5), ..FIRST })
+            == lines(counted.iter().take(5).map(|(url, _)| url.clone()))
+    );
+}
+
+#[test]
+fn many_inputs_are_one_after_the_other() {
+    let list = list();
+    let files: Vec<_> = list.chunks(777).map(file).collect();
+    let paths: Vec<_> = files.iter().map(|file| file.path().to_owned()).collect();
+    // A line ends with its file, so the files are not the list.
+    let whole: Vec<u8> = list
+        .chunks(777)
+        .flat_map(|part| {
+            let feed: &[u8] = if part.ends_with(b"\n") { b"" } else { b"\n" };
+            [part, feed].concat()
+        })
+        .collect();
+    let expected = lines(plainly_counted(&whole, &Profile::CRAWL).into_iter().map(|(url, _)| url));
+    for threads in [1, 4] {
+        let case = Case {
+            job: Job::Dedup(FIRST),
+            profile: &Profile::CRAWL,
+            backend: Backend::best(),
+            threads,
+            chunk_size: 100,
+        };
+        let (out, rejects, report) = case.run(&paths);
+        assert!(out == expected);
+        assert_eq!(report.files.len(), paths.len());
+        // Records are numbered and counted in bytes within their own file.
+        for reject in rejects.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let reject: serde_json::Value = serde_json::from_slice(reject).unwrap();
+            let text = std::fs::read(reject["file"].as_str().unwrap()).unwrap();
+            let offset = reject["offset"].as_u64().unwrap() as usize;
+            let raw = reject["raw"].as_str().unwrap().as_bytes();
+            assert!(text[offset..].starts_with(raw));
+            let before = text[..offset].iter().filter(|byte| **byte == b'\n').count();
+            assert_eq!(reject["record"].as_u64().unwrap(), before as u64 + 1);
+        }
+    }
+}
+
+#[test]
+fn normalize_writes_one_line_for_each_record_in_order() {
+    let list = list();
+    let file = file(&list);
+    for profile in Profile::ALL {
+        let records = plainly(&list, profile);
+        for (chunk_size, threads) in [(1, 2), (64, 3), (5000, 1), (1 << 20, 2)] {
+            let backend = Backend::best();
+            let job = Job::Normalize { json: false };
+            let (out, ..) =
+                Case { job, profile, backend, threads, chunk_size }.run(&[file.path().to_owned()]);
+            let expected = records.iter().map(|record| match record {
+                Some(Ok(url)) => url.clone(),
+                _ => Vec::new(),
+            });
+            assert!(out == lines(expected));
+            let job = Job::Normalize { json: true };
+            let (out, ..) =
+                Case { job, profile, backend, threads, chunk_size }.run(&[file.path().to_owned()]);
+            let objects: Vec<serde_json::Value> = out
+                .split(|byte| *byte == b'\n')
+                .filter(|line| !line.is_empty())
+                .map(|line| serde_json::from_slice(line).unwrap())
+                .collect();
+            assert_eq!(objects.len(), records.len());
+            for (number, (object, record)) in (1..).zip(objects.iter().zip(&records)) {
+                assert_eq!(object["record"], number);
+                match record {
+                    None => assert_eq!(object["blank"], true),
+                    Some(Ok(url)) => assert_eq!(object["out"].as_str().unwrap().as_bytes(), url),
+                    Some(Err(code)) => assert_eq!(object["reject"][0], *code),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn merging_two_sets_is_the_set_of_both() {
+    let list = list();
+    let (a, b) = list.split_at(list.len() / 2);
+    let dedup = |paths: &[PathBuf]| {
+        let job = Job::Dedup(FIRST);
+        let backend = Backend::best();
+        Case { job, profile: &Profile::CRAWL, backend, threads: 2, chunk_size: 300 }.run(paths).0
+    };
+    let (a, b) = (file(a), file(b));
+    let both = dedup(&[a.path().to_owned(), b.path().to_owned()]);
+    let sets = [file(&dedup(&[a.path().to_owned()])), file(&dedup(&[b.path().to_owned()]))];
+    assert!(dedup(&[sets[0].path().to_owned(), sets[1].path().to_owned()]) == both);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_ends_the_run_with_its_error() {
+    struct Full;
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::Error::other("full"))
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let file = file(&list());
+    let (inputs, _) = input::check(&[file.path().to_owned()]);
+    let watch = Watch::default();
+    let setup = Setup {
+        threads: 2,
+        chunk_size: 100,
+        keep_going: true,
+        ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
+    };
+    let (_, result) = run(&setup, &inputs, &mut Full, None);
+    assert_eq!(result.unwrap_err().to_string(), "full");
+}

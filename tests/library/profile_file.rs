@@ -1,0 +1,356 @@
+//! Profiles of one's own, as TOML files.
+
+use crate::cases::for_each_case;
+use crate::generator::{self, Rng, Temper};
+use crate::tsv::escape;
+use uniqurl::record::Span;
+use uniqurl::{Backend, Code, Normalizer, Outcome, Profile, Reject, Scratch};
+
+type Answer = Result<Vec<u8>, Reject>;
+
+fn read(text: &str) -> Normalizer {
+    Normalizer::from_profile_file(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn ask(call: impl FnOnce(&mut Vec<u8>) -> Outcome) -> Answer {
+    let mut out = Vec::new();
+    match call(&mut out) {
+        Outcome::Canonical => Ok(out),
+        Outcome::Reject(reject) => Err(reject),
+    }
+}
+
+fn normalize(normalizer: &Normalizer, url: &str) -> String {
+    match ask(|out| normalizer.normalize(url.as_bytes(), out)) {
+        Ok(url) => escape(&url),
+        Err(reject) => format!("!{}@{}", reject.code.name(), reject.at),
+    }
+}
+
+fn any(rng: &mut Rng) -> Vec<u8> {
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "http://www.h.x", "HTTPS://H:443", "//h", "/", "//", "a", "/index.html", ";jsessionid=1", "%2e%2E/", "%2F", "%41",
+        "?", "b=1", "&a", "&utm_x", "#f", "u@", ":22", "\\", "%00", "[", "'", "%27", ":", "%3A", " ", "é", "ssh://h:22",
+    ];
+    if rng.one_in(2) {
+        return generator::any(rng);
+    }
+    let words: Vec<&str> = (0..rng.below(8)).map(|_| rng.pick(WORDS)).collect();
+    words.concat().into_bytes()
+}
+
+#[test]
+fn every_built_in_profile_reads_back_what_it_writes() {
+    for profile in Profile::ALL {
+        let text = profile.to_toml();
+        let again = read(&text);
+        let built_in = Normalizer::new(profile);
+        assert_eq!(again.profile(), *profile);
+        assert_eq!(again.description(), built_in.description(), "{text}");
+        for_each_case(40, |rng| {
+            let url = any(rng);
+            let context = || format!("{} {}", profile.name(), escape(&url));
+            let both = [&again, &built_in].map(|n| ask(|out| n.normalize(&url, out)));
+            assert_eq!(both[0], both[1], "{}", context());
+            let both = [&again, &built_in].map(|n| ask(|out| n.normalize_target(&url, out)));
+            assert_eq!(both[0], both[1], "{}", context());
+            let both = [&again, &built_in].map(|n| ask(|out| n.decoded(&url, out)));
+            assert_eq!(both[0], both[1], "{}", context());
+            assert_eq!(again.is_clean(&url), built_in.is_clean(&url), "{}", context());
+        });
+    }
+}
+
+#[test]
+fn what_a_file_says_is_done() {
+    let file = |rest: &str| read(&format!("name = \"mine\"\nversion = 7\n{rest}"));
+    for (rest, rows) in [
+        (
+            "base = 'crawl'\n[switches]\nsort-query = true\nkeep-fragment = true",
+            &[("http://h/?b&a#f", "http://h/?a&b#f")][..],
+        ),
+        (
+            "base = 'aggressive@1'\nswitches.strip-www = false",
+            &[("http://www.h.x/a/", "http://www.h.x/a")],
+        ),
+        (
+            "base = 'scheme'\n[parameters]\ndrop = ['r*']\nkeep = ['?', 'ra']\n",
+            &[("http://h/?a&ra&bb&b", "http://h/?a&b")],
+        ),
+        (
+            "base = 'crawl'\n[switches]\nstrip-tracking = true\n[parameters]\ntracking = ['ref', 'x_*']\n",
+            &[("http://h/?ref=1&X_a&utm_b&gclid&c", "http://h/?c")],
+        ),
+        (
+            "base = 'servlet'\nallow = ['encoded-slash']",
+            &[("/a%2Fb", "/a%2Fb"), ("/a\\", "!backslash@2")],
+        ),
+        (
+            "base = 'ring'\nring.decode = '/:'\nring.encode = \"'\"\n",
+            &[("/a%2fb%3A'%24", "/a/b:%27%24"), ("http://h/%2f", "http://h//")],
+        ),
+        (
+            "base = 'mediawiki'\nring.decode = '/'\n",
+            &[("/%2F%3A'", "/%2F%3A'".replace("%2F", "/").leak())],
+        ),
+        (
+            "base = 'crawl'\n[ports]\ngopher = 70\nhttp = 8080\nftp = false\n",
+            &[
+                ("gopher://h:0070/", "gopher://h/"),
+                ("http://h:8080/", "http://h/"),
+                ("http://h:80/", "http://h:80/"),
+                ("http://[::1]:8080", "http://[::1]/"),
+                ("ftp://h:21/", "ftp://h:21/"),
+                ("https://h:443/", "https://h/"),
+                ("http://h:99999/", "!port-range@9"),
+                ("http://h:/", "http://h/"),
+            ],
+        ),
+        (
+            "base = 'servlet'\nports.http = 8080",
+            &[("http://h:8080/a;b", "http://h/a"), ("http://h:80", "http://h:80/")],
+        ),
+        ("base = 'sanitize'\nallow = ['userinfo']\nports.x = 9", &[("x://u@h:9", "x://u@h")]),
+    ] {
+        let mine = file(rest);
+        assert!(mine.description().starts_with("mine@7 base="), "{}", mine.description());
+        for (url, expected) in rows {
+            assert_eq!(normalize(&mine, url), *expected, "{url} by\n{rest}");
+        }
+    }
+}
+
+const SITES: &str = r#"
+name = "sites"
+version = 2
+base = "crawl"
+
+[switches]
+squeeze-slashes = true
+
+[host."shop.example".switches]
+sort-query = true
+
+[host."*.shop.example"]
+switches = { strip-www = true, squeeze-slashes = false }
+
+[host."*.de.shop.example"]
+allow = []
+
+[host."wiki.example"]
+base = "mediawiki"
+ring = { decode = ":/", encode = "'" }
+
+[host."B\u00FCcher.example"]
+base = "servlet"
+allow = ["encoded-slash"]
+
+[host."[::1]".ports]
+http = 8080
+"#;
+
+#[test]
+fn each_host_has_its_own_rules() {
+    let sites = read(SITES);
+    assert_eq!(sites.description(), "sites@2 base=crawl@1 with=squeeze-slashes hosts=6");
+    for (url, expected) in [
+        ("http://other/a//b?b&a", "http://other/a/b?b&a"),
+        ("http://SHOP.example.:80/a//b?b&a", "http://shop.example/a/b?a&b"),
+        ("http://x.shop.example//a?b&a", "http://x.shop.example//a?b&a"),
+        ("http://a.de.shop.example//a?b&a", "http://a.de.shop.example/a?b&a"),
+        ("http://notshop.example/?b&a", "http://notshop.example/?b&a"),
+        // Without www it is another host, whose rules come next.
+        ("http://www.shop.example//a?b&a", "http://shop.example/a?a&b"),
+        ("http://wiki.example/a%2fb%3A%21//'/..", "http://wiki.example/a/b:%21//%27/.."),
+        ("http://W%49KI.example/%2f", "http://wiki.example//"),
+        ("http://b%C3%BCcher.example/a%2fb;c", "http://b%C3%BCcher.example/a%2Fb"),
+        ("http://xn--bcher-kva.example/a%2fb;c", "http://xn--bcher-kva.example/a%2Fb"),
+        ("http://[0::1]:8080/a//b", "http://[::1]/a/b"),
+        ("http://[::2]:8080/", "http://[::2]:8080/"),
+        ("mailto:a@shop.example?b&a", "mailto:a@shop.example?b&a"),
+        ("/a", "!relative@0"),
+        ("http://shop.example:x/", "!port@20"),
+    ] {
+        assert_eq!(normalize(&sites, url), expected, "{url}");
+    }
+    let based = sites.clone().with_base(b"http://shop.example/x//y").unwrap();
+    assert_eq!(normalize(&based, "z?b&a"), "http://shop.example/x/z?a&b");
+    assert_eq!(normalize(&based, "//wiki.example/%2f"), "http://wiki.example//");
+    let assumed = sites.with_assumed_scheme(b"http").unwrap();
+    assert_eq!(normalize(&assumed, "shop.example/?b&a"), "http://shop.example/?a&b");
+}
+
+#[test]
+fn rules_of_hosts_keep_the_laws() {
+    let plain = read(SITES);
+    let hosts = [
+        "shop.example",
+        "www.shop.example",
+        "www.www.de.shop.example",
+        "x.de.shop.example",
+        "wiki.example",
+        "other",
+        "www.other.example",
+        "xn--bcher-kva.example",
+        "B\u{fc}cher.example",
+        "[::1]:8080",
+        "u@Shop.example:80",
+        "shop.example.",
+    ];
+    for_each_case(10, |rng| {
+        let url = match rng.below(3) {
+            0 => any(rng),
+            1 => generator::url(rng, Temper::Wild),
+            _ => [
+                b"http://",
+                rng.pick(&hosts).as_bytes(),
+                b"/",
+                &generator::target(rng, Temper::Wild),
+            ]
+            .concat(),
+        };
+        let mut sites = plain.clone();
+        if rng.one_in(4) {
+            sites = sites.with_assumed_scheme(b"http").unwrap();
+        }
+        #[cfg(feature = "transcode")]
+        if rng.one_in(2) {
+            let label = rng.pick(&["latin1", "shift_jis", "gbk"]);
+            let charset = uniqurl::uri::Charset::for_label(label.as_bytes()).unwrap();
+            sites = sites.with_charset(charset).unwrap();
+        }
+        for backend in [Backend::Scalar, Backend::best()] {
+            let sites = sites.clone().with_backend(backend);
+            let answer = ask(|out| sites.normalize(&url, out));
+            if let Ok(canonical) = &answer {
+                assert!(canonical.iter().all(|byte| (0x21..=0x7E).contains(byte)));
+                let again = ask(|out| sites.normalize(canonical, out));
+                assert_eq!(again, answer, "idempotence, from {}", escape(&url));
+            }
+            if sites.is_clean(&url) {
+                assert_eq!(answer, Ok(url.clone()));
+            }
+            let spans = [Span { start: 0, end: url.len() as u32 }];
+            sites.for_each(&url, &spans, &mut Scratch::default(), |_, bulk| {
+                assert_eq!(bulk.map(|url| url.as_bytes().to_vec()), answer, "{}", escape(&url));
+            });
+        }
+    });
+}
+
+#[cfg(feature = "transcode")]
+#[test]
+fn a_charset_is_for_all_hosts_and_each_reads_it_as_its_rules_do() {
+    use uniqurl::uri::Charset;
+    let sites = read(SITES).with_charset(Charset::LATIN_1).unwrap();
+    for (url, expected) in [
+        ("http://other/%F6//", "http://other/%C3%B6/"),
+        ("http://x.shop.example//%F6", "http://x.shop.example//%C3%B6"),
+        ("http://wiki.example/%f6%2fx", "http://wiki.example/%C3%B6/x"),
+        // The host is one to look up once its octets are UTF-8.
+        ("http://b%FCcher.example/%F6;x", "http://xn--bcher-kva.example/%C3%B6"),
+        ("http://xn--bcher-kva.example/%F6;x", "http://xn--bcher-kva.example/%C3%B6"),
+    ] {
+        assert_eq!(normalize(&sites, url), expected, "{url}");
+    }
+    let mut decoded = Vec::new();
+    let url = b"http://xn--bcher-kva.example/%F6;x";
+    assert_eq!(sites.decoded(url, &mut decoded), Outcome::Canonical);
+    assert_eq!(decoded, "/\u{f6}".as_bytes());
+    let browser = format!("{SITES}\n[host.\"b.example\"]\nbase = 'whatwg'\n");
+    let refused = read(&browser).with_charset(Charset::LATIN_1).unwrap_err();
+    assert_eq!(refused, uniqurl::NoSuchChoice::Charset(&Profile::WHATWG));
+}
+
+#[test]
+fn a_host_of_many_labels_takes_linear_time() {
+    let sites = read(SITES);
+    for label in ["a.", ".", "www.", "de.shop.example."] {
+        let url = format!("http://{}shop.example/", label.repeat(200_000 / label.len()));
+        let _ = normalize(&sites, &url);
+    }
+}
+
+#[test]
+fn a_bad_file_is_refused_with_line_and_reason() {
+    let start = "name = 'a'\nversion = 1\nbase = 'crawl'\n";
+    for (text, line, told) in [
+        ("", 1, "name is missing"),
+        ("name = 'a'\n", 1, "version is missing"),
+        ("name = 'a'\nversion = 1\n", 1, "base is missing"),
+        ("version = 1\nname = 'a b'\nbase = 'crawl'\n", 2, "letters, digits"),
+        ("version = -1\nname = 'a'\nbase = 'crawl'\n", 1, "a whole number from 0"),
+        ("version = 1\nname = 'a'\nbase = 'crawl@2'\n", 3, "no built-in profile"),
+        ("version = 1\nname = 'a'\nbase = 3\n", 3, "a string"),
+        ("version = 1\nname = 'a'\nname = 'b'\n", 3, "duplicate key"),
+        ("version = 1\nname = \n", 2, "string values must be quoted"),
+        (&format!("{start}colour = 'red'\n"), 4, "the key colour is not known here"),
+        (&format!("{start}[switches]\nstrip-ww = true\n"), 5, "there is no switch strip-ww"),
+        (&format!("{start}[switches]\nstrip-www = 1\n"), 5, "true or false"),
+        (&format!("{start}switches = true\n"), 4, "a table"),
+        (&format!("{start}[switches]\nkeep-empty-segments = true\n"), 5, "has no switch"),
+        (&format!("{start}allow = ['nul']\n"), 4, "makes no check nul"),
+        (&format!("{start}allow = [\n'frob']\n"), 5, "no check has the code frob"),
+        (&format!("{start}allow = 'nul'\n"), 4, "a list of strings"),
+        (&format!("{start}[ring]\ndecode = '/'\n"), 4, "has no ring"),
+        (&format!("{start}[parameters]\ndrop = [1]\n"), 5, "a string"),
+        (&format!("{start}[parameters]\nonly = ['a']\n"), 5, "known here; those that are: drop"),
+        (&format!("{start}[ports]\nhttp = 65536\n"), 5, "from 0 to 65535"),
+        (&format!("{start}[ports]\nhttp = true\n"), 5, "from 0 to 65535"),
+        (&format!("{start}[ports]\nHTTP = 80\n"), 5, "not a scheme in lower case"),
+        (&format!("{start}[ports]\nfile = 80\n"), 5, "knows no ports"),
+        (&format!("{start}[host.'a b']\nbase = 'crawl'\n"), 4, "not a host"),
+        (&format!("{start}[host.'*.a/b']\nbase = 'crawl'\n"), 4, "not a host"),
+        (&format!("{start}[host.'h:80']\nbase = 'crawl'\n"), 4, "not a host"),
+        (&format!("{start}[host.h]\nname = 'b'\n"), 5, "the key name is not known here"),
+        (&format!("{start}[host.h]\n[host.H]\n"), 4, "twice"),
+        (&format!("{start}[host.h]\nbase = 'ia'\nports.http = 1\n"), 6, "its own ports"),
+        ("name = 'a'\nversion = 1\nbase = 'ring'\nring.encode = 'A'\n", 4, "byte 41 (A)"),
+        (
+            "name = 'a'\nversion = 1\nbase = 'ring'\n[ring]\ndecode = '/'\nencode = '/'\n",
+            6,
+            "byte 2F",
+        ),
+        ("name = 'a'\nversion = 1\nbase = 'string'\n[ports]\n", 4, "knows its own ports"),
+        (
+            "name = 'a'\nversion = 1\nbase = 'sanitize'\nparameters.drop = ['a']\n",
+            4,
+            "leaves parameters alone",
+        ),
+        ("name = 'a'\nversion = 1\nbase = '\\u00e9'\nk\u{e9}y = 1\n", 4, "invalid"),
+    ] {
+        let Err(error) = Normalizer::from_profile_file(text) else { panic!("accepted:\n{text}") };
+        assert!(error.reason.contains(told), "{error}\n{text}");
+        assert_eq!(error.line, line, "{error}\n{text}");
+        assert!(error.reason.bytes().all(|byte| (0x20..=0x7E).contains(&byte)), "{error}");
+    }
+}
+
+#[test]
+fn checks_of_the_base_can_be_switched_off_by_their_codes_alone() {
+    for code in Code::ALL {
+        for profile in [&Profile::SANITIZE, &Profile::SERVLET] {
+            let name = profile.name();
+            let text =
+                format!("name = 'a'\nversion = 1\nbase = '{name}'\nallow = ['{}']", code.name());
+            let read = Normalizer::from_profile_file(&text);
+            assert_eq!(read.is_ok(), profile.checks().contains(*code), "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_example_in_the_docs_is_read() {
+    let docs =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/profiles.md")).unwrap();
+    let block = docs.split("```toml\n").find(|block| block.starts_with("name = \"sites\""));
+    let sites = read(block.unwrap().split("```").next().unwrap());
+    assert_eq!(
+        sites.description(),
+        "sites@1 base=crawl@1 drop-param=ref tracking=+1 ports=gopher:70 hosts=3"
+    );
+    assert_eq!(normalize(&sites, "http://a.shop.example/?b&ref&a"), "http://a.shop.example/?a&b");
+    assert_eq!(normalize(&sites, "http://wiki.example/'%3A"), "http://wiki.example/%27:");
+    assert_eq!(normalize(&sites, "http://api.example/a%2fb;c"), "http://api.example/a%2Fb");
+}

@@ -1,0 +1,305 @@
+//! A second reader of records: slow, obvious, and without a line from `src/`.
+//!
+//! It copies wherever it can, looks at one byte at a time, and reads the formats as the
+//! documentation describes them. In comes one line without its ending, out goes what it holds.
+
+pub mod tables;
+
+/// What a line holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Holds {
+    Blank,
+    Skipped,
+    Reject(&'static str, usize),
+    Url(Vec<u8>),
+    Target(Vec<u8>),
+    /// The URL, and how many bytes stand before the target's slash that the record does not say.
+    Joined(Vec<u8>, usize),
+}
+
+/// What is known beside the line.
+pub struct Known {
+    pub base: Option<(&'static str, &'static str)>,
+    pub max_url: usize,
+    pub max_record: usize,
+}
+
+/// Reads one line in the format of this name.
+pub fn read(format: &str, known: &Known, line: &[u8]) -> Holds {
+    let is_list = format == "lines" || format == "target";
+    if line.len() > known.max_record {
+        return Holds::Reject("too-long", if is_list { known.max_url } else { 0 });
+    }
+    if line.iter().all(|b| *b == b' ' || *b == b'\t') {
+        return Holds::Blank;
+    }
+    match format {
+        "lines" if line.len() > known.max_url => Holds::Reject("too-long", known.max_url),
+        "lines" => Holds::Url(line.to_vec()),
+        "target" => target(known, line, None, None),
+        "clf" | "combined" => clf(known, line, None),
+        "vhost" => {
+            let mut first: Vec<u8> = line.iter().copied().take_while(|b| *b != b' ').collect();
+            if line[0] == b'"' {
+                first = line[1..].iter().copied().take_while(|b| *b != b' ').collect();
+            }
+            clf(known, line, host_and_port(&first))
+        }
+        "haproxy" => haproxy(known, line),
+        _ => whitespace(known, line, format.strip_prefix("ws:").unwrap().parse().unwrap()),
+    }
+}
+
+fn clf(known: &Known, line: &[u8], host: Option<(Vec<u8>, Vec<u8>)>) -> Holds {
+    let Some(mut at) = after_time(line) else { return Holds::Reject("log-syntax", 0) };
+    // Outside of quotes: a quote is bare unless an odd number of backslashes stands before it.
+    let mut backslashes = 0;
+    loop {
+        if at == line.len() {
+            return Holds::Reject("log-syntax", 0);
+        }
+        if line[at] == b'"' && backslashes % 2 == 0 {
+            break;
+        }
+        backslashes = if line[at] == b'\\' { backslashes + 1 } else { 0 };
+        at += 1;
+    }
+    at += 1;
+    let mut field = Vec::new();
+    loop {
+        match line.get(at) {
+            None => return Holds::Reject("truncated", 0),
+            Some(b'"') => break,
+            Some(b'\\') => {
+                field.push(b'\\');
+                match line.get(at + 1) {
+                    None => return Holds::Reject("truncated", 0),
+                    Some(next) => field.push(*next),
+                }
+                at += 2;
+            }
+            Some(other) => {
+                field.push(*other);
+                at += 1;
+            }
+        }
+    }
+    request(known, &field, unescape_backslash, host)
+}
+
+fn haproxy(known: &Known, line: &[u8]) -> Holds {
+    let Some(at) = after_time(line) else { return Holds::Reject("log-syntax", 0) };
+    let parts: Vec<&[u8]> = line[at..].split(|b| *b == b'"').collect();
+    match parts.len() {
+        1 => Holds::Reject("log-syntax", 0),
+        2 => Holds::Reject("truncated", 0),
+        _ => request(known, parts[1], unescape_hash, None),
+    }
+}
+
+fn whitespace(known: &Known, line: &[u8], n: usize) -> Holds {
+    let fields: Vec<&[u8]> =
+        line.split(|b| *b == b' ' || *b == b'\t').filter(|field| !field.is_empty()).collect();
+    match fields.get(n - 1) {
+        None => Holds::Reject("log-syntax", 0),
+        Some(field) if *field == b"-" => Holds::Reject("log-syntax", 0),
+        Some(field) => match target(known, field, None, None) {
+            Holds::Reject("relative", _) => Holds::Url(field.to_vec()),
+            holds => holds,
+        },
+    }
+}
+
+/// The offset after the bracketed time.
+fn after_time(line: &[u8]) -> Option<usize> {
+    let opens: Vec<usize> = (0..line.len()).filter(|at| line[*at] == b'[').collect();
+    let close = |open: usize| (open..line.len()).find(|at| line[*at] == b']');
+    let time = opens.iter().copied().find(|open| {
+        let rest = &line[open + 1..];
+        ["dd/aaa/dddd:", "dddd-dd-ddT", "dddd-dd-dd "].iter().any(|shape| has_shape(rest, shape))
+    });
+    let end = time.and_then(close).or_else(|| close(*opens.first()?))?;
+    Some(end + 1)
+}
+
+fn has_shape(text: &[u8], shape: &str) -> bool {
+    text.len() >= shape.len()
+        && text.iter().zip(shape.bytes()).all(|(byte, like)| match like {
+            b'd' => byte.is_ascii_digit(),
+            b'a' => byte.is_ascii_alphabetic(),
+            other => *byte == other,
+        })
+}
+
+fn request(
+    known: &Known,
+    field: &[u8],
+    unescape: fn(&[u8]) -> Vec<u8>,
+    host: Option<(Vec<u8>, Vec<u8>)>,
+) -> Holds {
+    let mut words: Vec<Vec<u8>> = field.split(|b| *b == b' ').map(|word| word.to_vec()).collect();
+    let method = words.remove(0);
+    let is_token =
+        |b: &u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".iter().any(|other| other == b);
+    if method.is_empty() || !method.iter().all(is_token) {
+        return Holds::Reject("log-syntax", 0);
+    }
+    while words.last().is_some_and(|word| word.is_empty()) {
+        words.pop();
+    }
+    if words.is_empty() {
+        return Holds::Reject("log-syntax", 0);
+    }
+    // A lone version is a target: only what stands before a version can be the target.
+    if words.len() > 1 && is_version(words.last().unwrap()) {
+        words.pop();
+    }
+    while words.last().is_some_and(|word| word.is_empty()) {
+        words.pop();
+    }
+    while words.first().is_some_and(|word| word.is_empty()) {
+        words.remove(0);
+    }
+    target(known, &unescape(&words.join(&b' ')), Some(&method), host)
+}
+
+fn is_version(word: &[u8]) -> bool {
+    let Ok(word) = std::str::from_utf8(word) else { return false };
+    let Some(numbers) = word.strip_prefix("HTTP/") else { return false };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    match numbers.split_once('.') {
+        None => is_number(numbers),
+        Some((x, y)) => is_number(x) && is_number(y),
+    }
+}
+
+fn target(
+    known: &Known,
+    target: &[u8],
+    method: Option<&[u8]>,
+    host: Option<(Vec<u8>, Vec<u8>)>,
+) -> Holds {
+    if target.len() > known.max_url {
+        return Holds::Reject("too-long", known.max_url);
+    }
+    if method == Some(b"CONNECT") {
+        return Holds::Reject("authority-form", 0);
+    }
+    let mut bare = target.to_vec();
+    while bare.last().is_some_and(|b| *b <= 0x20) {
+        bare.pop();
+    }
+    let leading: Vec<u8> = bare.iter().copied().take_while(|b| *b <= 0x20).collect();
+    let bare = &bare[leading.len()..];
+    if bare.first() == Some(&b'/') {
+        let rest = &target[leading.len()..];
+        let Some(prefix) = prefix(known, host) else { return Holds::Target(target.to_vec()) };
+        let Some(prefix) = prefix else { return Holds::Reject("log-syntax", 0) };
+        let length = prefix.len();
+        return Holds::Joined([leading, prefix, rest.to_vec()].concat(), length);
+    }
+    if bare == b"*" {
+        return Holds::Reject("asterisk-form", 0);
+    }
+    let colons: Vec<usize> = (0..bare.len()).filter(|at| bare[*at] == b':').collect();
+    let delimiter = bare.iter().position(|b| b"/?#".contains(b));
+    if method.is_none() && delimiter.is_none() && !bare.contains(&b'@') && !colons.is_empty() {
+        let last = *colons.last().unwrap();
+        let (name, port) = (&bare[..last], &bare[last + 1..]);
+        let literal = name.len() > 2 && name[0] == b'[' && name[name.len() - 1] == b']';
+        let is_host = !name.is_empty() && (colons.len() == 1 || literal);
+        if is_host && !port.is_empty() && port.iter().all(u8::is_ascii_digit) {
+            return Holds::Reject("authority-form", 0);
+        }
+    }
+    match colons.first() {
+        Some(&colon) if colon > 0 && delimiter.is_none_or(|at| at > colon) => {
+            Holds::Url(target.to_vec())
+        }
+        _ => Holds::Reject("relative", 0),
+    }
+}
+
+/// `scheme://authority`; the outer nothing is for no host, the inner for one that can be none.
+#[allow(clippy::option_option)]
+fn prefix(known: &Known, host: Option<(Vec<u8>, Vec<u8>)>) -> Option<Option<Vec<u8>>> {
+    let Some((host, port)) = host else {
+        return known.base.map(|(s, a)| Some([s.as_bytes(), b"://", a.as_bytes()].concat()));
+    };
+    let scheme = match (&port[..], known.base) {
+        (b"443", _) => "https",
+        (b"80", _) | (_, None) => "http",
+        (_, Some((scheme, _))) => scheme,
+    };
+    let mut authority = unescape_backslash(&host);
+    if !port.is_empty() {
+        authority.push(b':');
+        authority.extend(unescape_backslash(&port));
+    }
+    if authority.iter().any(|b| b"/?#@\\".contains(b)) {
+        return Some(None);
+    }
+    Some(Some([scheme.as_bytes(), b"://", &authority].concat()))
+}
+
+fn host_and_port(field: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    let colon = (0..field.len()).rev().find(|at| field[*at] == b':');
+    let bracket = (0..field.len()).rev().find(|at| field[*at] == b']');
+    let (host, port) = match colon {
+        Some(colon) if bracket.is_none_or(|at| at < colon) => {
+            (field[..colon].to_vec(), field[colon + 1..].to_vec())
+        }
+        _ => (field.to_vec(), Vec::new()),
+    };
+    if host.is_empty() || host == b"-" {
+        return None;
+    }
+    Some((host, if port == b"-" { Vec::new() } else { port }))
+}
+
+fn hex_value(text: &[u8]) -> Option<u8> {
+    let text = std::str::from_utf8(text.get(..2)?).ok()?;
+    if text.starts_with('+') { None } else { u8::from_str_radix(text, 16).ok() }
+}
+
+fn unescape_backslash(text: &[u8]) -> Vec<u8> {
+    let Some((first, rest)) = text.split_first() else { return Vec::new() };
+    let (byte, used) = match (first, rest) {
+        (b'\\', [b'x', hex @ ..]) if hex_value(hex).is_some() => (hex_value(hex).unwrap(), 4),
+        (b'\\', [letter, ..]) => match b"\"\\ntrbfva".iter().position(|other| other == letter) {
+            Some(at) => (b"\"\\\n\t\r\x08\x0c\x0b\x07"[at], 2),
+            None => (b'\\', 1),
+        },
+        (other, _) => (*other, 1),
+    };
+    let mut out = vec![byte];
+    let mut rest = &text[used..];
+    // Down to the next escape in a loop, so that the recursion is only as deep as there are escapes.
+    while let [plain, after @ ..] = rest {
+        if *plain == b'\\' {
+            break;
+        }
+        out.push(*plain);
+        rest = after;
+    }
+    out.extend(unescape_backslash(rest));
+    out
+}
+
+fn unescape_hash(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        match hex_value(&text[at + 1..]) {
+            Some(value) if text[at] == b'#' => {
+                out.push(value);
+                at += 3;
+            }
+            _ => {
+                out.push(text[at]);
+                at += 1;
+            }
+        }
+    }
+    out
+}

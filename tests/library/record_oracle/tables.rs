@@ -1,0 +1,543 @@
+//! The formats whose fields have names: whole inputs, since a header acts on what comes behind it.
+
+use super::{Holds, Known, hex_value, request, target};
+
+type Said = Vec<(&'static str, Vec<u8>)>;
+
+/// What each record of an input holds.
+pub fn read_all(format: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
+    if let Some(column) = format.strip_prefix("csv:") {
+        return csv(column, known, input);
+    }
+    let mut holds = Vec::new();
+    let mut legend: Option<(u8, Vec<u8>)> = None;
+    let mut header: Option<Vec<Vec<u8>>> = None;
+    let mut iis = false;
+    for line in lines(input) {
+        if format == "text" {
+            holds.extend(text(known, &line));
+            continue;
+        }
+        if line.len() > known.max_record {
+            holds.push(Holds::Reject("too-long", 0));
+            continue;
+        }
+        if line.iter().all(|b| *b == b' ' || *b == b'\t') {
+            holds.push(Holds::Blank);
+            continue;
+        }
+        let unmarked = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&line).to_vec();
+        holds.push(match format {
+            "cdx" => match letters(&unmarked) {
+                Some(new) => {
+                    legend = Some(new);
+                    Holds::Skipped
+                }
+                None => cdx(known, &line, &legend),
+            },
+            "w3c" | "cloudfront" if unmarked[..].starts_with(b"#") => {
+                if let Some(names) = unmarked.strip_prefix(b"#Fields:") {
+                    header = Some(words(names, b" \t\x0c\r\n"));
+                }
+                if let Some(name) = unmarked.strip_prefix(b"#Software:") {
+                    iis = name.windows(3).any(|w| w == b"IIS")
+                        || name.windows(29).any(|w| w == b"Internet Information Services");
+                }
+                Holds::Skipped
+            }
+            "w3c" | "cloudfront" => match &header {
+                None => Holds::Reject("log-syntax", 0),
+                Some(names) => extended(format, known, &line, names, iis),
+            },
+            "elb" => elb(known, &line),
+            "cdxj" => {
+                let skipped: [&[u8]; 3] = [b"!", b"@", b" CDX"];
+                if skipped.iter().any(|start| line.starts_with(start)) {
+                    Holds::Skipped
+                } else {
+                    cdxj(known, &line)
+                }
+            }
+            _ => {
+                if let Some(pointer) = format.strip_prefix("json:") {
+                    holds.push(json_line(pointer, known, &line));
+                    continue;
+                }
+                let column = format.strip_prefix("tsv:").expect("there are no others");
+                let fields = split(&line, b'\t');
+                match (column.parse::<usize>(), &header) {
+                    (Ok(number), _) => field(known, fields.get(number - 1)),
+                    (Err(_), None) => {
+                        header = Some(split(&unmarked, b'\t'));
+                        Holds::Skipped
+                    }
+                    (Err(_), Some(names)) => field(known, by_name(names, column, &fields)),
+                }
+            }
+        });
+    }
+    holds
+}
+
+fn lines(input: &[u8]) -> Vec<Vec<u8>> {
+    let mut lines = split(input, b'\n');
+    let last = lines.pop().unwrap();
+    for line in &mut lines {
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+    }
+    if !last.is_empty() {
+        lines.push(last);
+    }
+    lines
+}
+
+fn split(text: &[u8], at: u8) -> Vec<Vec<u8>> {
+    text.split(|b| *b == at).map(<[u8]>::to_vec).collect()
+}
+
+fn words(text: &[u8], spaces: &[u8]) -> Vec<Vec<u8>> {
+    let words = text.split(|b| spaces.contains(b)).filter(|word| !word.is_empty());
+    words.map(<[u8]>::to_vec).collect()
+}
+
+fn by_name<'a>(names: &[Vec<u8>], name: &str, fields: &'a [Vec<u8>]) -> Option<&'a Vec<u8>> {
+    let name = name.as_bytes();
+    let at = names.iter().position(|other| other == name);
+    let at = at.or_else(|| names.iter().position(|other| other.eq_ignore_ascii_case(name)))?;
+    fields.get(at)
+}
+
+fn field(known: &Known, url: Option<&Vec<u8>>) -> Holds {
+    match url {
+        None => Holds::Reject("no-field", 0),
+        Some(url) if url.len() > known.max_url => Holds::Reject("too-long", known.max_url),
+        Some(url) => Holds::Url(url.clone()),
+    }
+}
+
+fn letters(line: &[u8]) -> Option<(u8, Vec<u8>)> {
+    let delimiter = *line.first()?;
+    let words = split(&line[1..], delimiter);
+    let legend = !delimiter.is_ascii_alphanumeric()
+        && words.len() > 1
+        && words[0] == b"CDX"
+        && words[1..].iter().all(|word| word.len() == 1);
+    legend.then(|| (delimiter, words[1..].concat()))
+}
+
+fn cdx(known: &Known, line: &[u8], legend: &Option<(u8, Vec<u8>)>) -> Holds {
+    let (delimiter, at, counts) = match legend {
+        None => (b' ', Some(2), 9..=11),
+        Some((delimiter, letters)) => {
+            let at = letters.iter().rposition(|letter| *letter == b'a');
+            (*delimiter, at, letters.len()..=letters.len())
+        }
+    };
+    let columns = split(line, delimiter);
+    if !counts.contains(&columns.len()) {
+        return Holds::Reject("log-syntax", 0);
+    }
+    field(known, at.map(|at| &columns[at]))
+}
+
+fn cdxj(known: &Known, line: &[u8]) -> Holds {
+    let columns: Vec<&[u8]> = line.splitn(3, |b| *b == b' ').collect();
+    match columns[..] {
+        [key, time, json]
+            if !key.is_empty()
+                && !time.is_empty()
+                && time.iter().all(u8::is_ascii_digit)
+                && json.starts_with(b"{") =>
+        {
+            json_line("/url", known, json)
+        }
+        _ => Holds::Reject("log-syntax", 0),
+    }
+}
+
+fn elb(known: &Known, line: &[u8]) -> Holds {
+    let quoted: Vec<Vec<u8>> = split(line, b'"');
+    match quoted.len() {
+        1 => Holds::Reject("log-syntax", 0),
+        2 => Holds::Reject("truncated", 0),
+        _ if quoted[1] == b"-" || quoted[1].starts_with(b"- ") => Holds::Reject("log-syntax", 0),
+        _ => request(known, &quoted[1], unescape_hex, None),
+    }
+}
+
+fn unescape_hex(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        match text[at..].strip_prefix(b"\\x").and_then(hex_value) {
+            Some(byte) => {
+                out.push(byte);
+                at += 4;
+            }
+            None => {
+                out.push(text[at]);
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+fn text(known: &Known, line: &[u8]) -> Vec<Holds> {
+    if line.len() > known.max_record {
+        return vec![Holds::Reject("too-long", 0)];
+    }
+    let found: Vec<Holds> =
+        uniqurl::uri::extract(line).map(|url| field(known, Some(&url.uri.to_vec()))).collect();
+    if found.is_empty() { vec![Holds::Skipped] } else { found }
+}
+
+fn extended(format: &str, known: &Known, line: &[u8], names: &[Vec<u8>], iis: bool) -> Holds {
+    let fields = if format == "cloudfront" {
+        split(line, b'\t').iter().map(|field| percent_decoded(field)).collect()
+    } else {
+        quoted_words(line)
+    };
+    let value = |name: &str| {
+        let at = names.iter().position(|other| other.eq_ignore_ascii_case(name.as_bytes()))?;
+        Some(fields.get(at).cloned().unwrap_or_default())
+    };
+    let first = |list: &[&str]| list.iter().find_map(|name| value(name)).unwrap_or_default();
+    let mut said: Said = Vec::new();
+    let mut path = if format == "cloudfront" {
+        said.push(("host", first(&["x-host-header", "cs(host)"])));
+        said.push(("scheme", first(&["cs-protocol"])));
+        first(&["cs-uri-stem"])
+    } else {
+        said.push(("target", first(&["cs-uri"])));
+        said.push(("host", first(&["cs-host", "cs(host)"])));
+        said.push(("scheme", first(&["cs-uri-scheme"])));
+        said.push(("port", first(&["s-port", "cs-uri-port"])));
+        first(&["cs-uri-stem", "cs-uri-path"])
+    };
+    if iis {
+        let triplet = |b: &u8| match b {
+            b'%' => b"%25".to_vec(),
+            b'?' => b"%3F".to_vec(),
+            b'#' => b"%23".to_vec(),
+            other => vec![*other],
+        };
+        path = path.iter().flat_map(triplet).collect();
+    }
+    said.push(("path", path));
+    said.push(("query", first(&["cs-uri-query"])));
+    said.push(("method", first(&["cs-method"])));
+    joined(known, &said)
+}
+
+fn percent_decoded(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        match text[at..].strip_prefix(b"%").and_then(hex_value) {
+            Some(byte) => {
+                out.push(byte);
+                at += 3;
+            }
+            None => {
+                out.push(text[at]);
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+/// Words between spaces and tabs; one in quotation marks may hold both.
+fn quoted_words(line: &[u8]) -> Vec<Vec<u8>> {
+    let is_space = |b: u8| b == b' ' || b == b'\t';
+    let mut words = Vec::new();
+    let mut at = 0;
+    while at < line.len() {
+        if is_space(line[at]) {
+            at += 1;
+            continue;
+        }
+        let mut word = Vec::new();
+        let mut end = at + 1;
+        let mut closed = false;
+        while line[at] == b'"' && end < line.len() && !closed {
+            if line[end] != b'"' {
+                word.push(line[end]);
+            } else if line.get(end + 1) == Some(&b'"') {
+                word.push(b'"');
+                end += 1;
+            } else {
+                closed = true;
+            }
+            end += 1;
+        }
+        if closed && line.get(end).is_none_or(|b| is_space(*b)) {
+            at = end;
+        } else {
+            word = line[at..].iter().copied().take_while(|b| !is_space(*b)).collect();
+            at += word.len();
+        }
+        words.push(word);
+    }
+    words
+}
+
+/// The URL that parts make.
+fn joined(known: &Known, said: &Said) -> Holds {
+    let part = |name: &str| {
+        let value = said.iter().find(|(other, _)| *other == name).map(|(_, value)| value.clone());
+        value.filter(|value| !value.is_empty() && value != b"-")
+    };
+    let method = part("method");
+    let scheme = part("scheme");
+    let is_scheme = |s: &Vec<u8>| {
+        s[0].is_ascii_alphabetic()
+            && s.iter().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b))
+    };
+    if part("host").is_some() && scheme.as_ref().is_some_and(|s| !is_scheme(s)) {
+        return Holds::Reject("log-syntax", 0);
+    }
+    let whole = match (part("target"), part("path"), part("query")) {
+        (Some(target), ..) => target,
+        (None, None, _) => return Holds::Reject("no-field", 0),
+        (None, Some(path), None) => path,
+        (None, Some(path), Some(query)) => {
+            let mark: &[u8] = if query[0] == b'?' { b"" } else { b"?" };
+            [&path, mark, &query].concat()
+        }
+    };
+    // What a target is worth does not depend on the host; only one in origin-form is joined to it.
+    let alone = Known { base: None, ..*known };
+    let holds = target(&alone, &whole, method.as_deref(), None);
+    let Holds::Target(whole) = holds else { return holds };
+    let host = part("host").and_then(|host| super::host_and_port(&host));
+    let prefix = match host {
+        None => match known.base {
+            None => return Holds::Target(whole),
+            Some((scheme, authority)) => [scheme.as_bytes(), b"://", authority.as_bytes()].concat(),
+        },
+        Some((host, own)) => {
+            let port = if own.is_empty() { part("port").unwrap_or_default() } else { own };
+            let scheme = scheme.unwrap_or_else(|| match (&port[..], known.base) {
+                (b"443", _) => b"https".to_vec(),
+                (b"80", _) | (_, None) => b"http".to_vec(),
+                (_, Some((scheme, _))) => scheme.as_bytes().to_vec(),
+            });
+            let colon: &[u8] = if port.is_empty() { b"" } else { b":" };
+            let authority = [&host, colon, &port].concat();
+            if authority.iter().any(|b| b"/?#@\\".contains(b)) {
+                return Holds::Reject("log-syntax", 0);
+            }
+            [&scheme, &b"://"[..], &authority].concat()
+        }
+    };
+    let spaces = whole.iter().take_while(|b| **b <= 0x20).count();
+    let length = prefix.len();
+    Holds::Joined([&whole[..spaces], &prefix, &whole[spaces..]].concat(), length)
+}
+
+/// A whole input of CSV, one byte at a time.
+fn csv(column: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
+    let mut holds = Vec::new();
+    let mut header: Option<Vec<Vec<u8>>> = None;
+    let mut at = 0;
+    let mut single_until = 0;
+    while at < input.len() {
+        let line_end = input[at..].iter().position(|b| *b == b'\n').map_or(input.len(), |n| at + n);
+        let without_return = |end: usize| {
+            let end = if end < input.len() && end > at && input[end - 1] == b'\r' {
+                end - 1
+            } else {
+                end
+            };
+            &input[at..end]
+        };
+        let mut parsed = csv_record(&input[at..]);
+        if at < single_until || parsed.as_ref().is_none_or(|(_, length)| *length > known.max_record)
+        {
+            if at >= single_until {
+                single_until = at + known.max_record + 1;
+            }
+            let line = without_return(line_end);
+            parsed = csv_record(line).map(|(fields, _)| (fields, line_end - at));
+            if line.len() > known.max_record {
+                holds.push(Holds::Reject("too-long", 0));
+                at = line_end + 1;
+                continue;
+            }
+            if parsed.is_none() {
+                holds.push(Holds::Reject("truncated", 0));
+                at = line_end + 1;
+                continue;
+            }
+        }
+        let (mut fields, length) = parsed.unwrap();
+        let record = without_return(at + length);
+        if record.len() < length {
+            fields = csv_record(record).unwrap().0;
+        }
+        at += length + 1;
+        if record.iter().all(|b| *b == b' ' || *b == b'\t') {
+            holds.push(Holds::Blank);
+            continue;
+        }
+        holds.push(match (column.parse::<usize>(), &header) {
+            (Ok(number), _) => field(known, fields.get(number - 1)),
+            (Err(_), None) => {
+                let unmarked = record.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(record);
+                header = csv_record(unmarked).map(|(fields, _)| fields).or(Some(fields));
+                Holds::Skipped
+            }
+            (Err(_), Some(names)) => field(known, by_name(names, column, &fields)),
+        });
+    }
+    holds
+}
+
+/// The fields of the first record and its length without its line feed; none if a quotation in it
+/// does not close.
+fn csv_record(input: &[u8]) -> Option<(Vec<Vec<u8>>, usize)> {
+    let mut fields = vec![Vec::new()];
+    let (mut at, mut starts, mut quoted) = (0, true, false);
+    while at < input.len() {
+        let byte = input[at];
+        at += 1;
+        let field = fields.last_mut().unwrap();
+        if quoted {
+            if byte != b'"' {
+                field.push(byte);
+            } else if input.get(at) == Some(&b'"') {
+                field.push(b'"');
+                at += 1;
+            } else {
+                quoted = false;
+            }
+            continue;
+        }
+        match byte {
+            b'"' if starts => quoted = true,
+            b',' => fields.push(Vec::new()),
+            b'\n' => return Some((fields, at - 1)),
+            other => field.push(other),
+        }
+        starts = byte == b',';
+    }
+    (!quoted).then_some((fields, at))
+}
+
+/// A JSON value, as far as these tests need one.
+enum Json {
+    Text(Vec<u8>),
+    Object(Vec<(Vec<u8>, Json)>),
+    Null,
+    Other,
+}
+
+fn json_line(pointer: &str, known: &Known, line: &[u8]) -> Holds {
+    let mut at = 0;
+    let value = json_value(line, &mut at);
+    skip_space(line, &mut at);
+    let (Some(mut value), true) = (value, at == line.len()) else {
+        return Holds::Reject("log-syntax", 0);
+    };
+    for token in pointer.split('/').skip(1) {
+        let Json::Object(members) = value else { return Holds::Reject("no-field", 0) };
+        let last = members.into_iter().rfind(|(name, _)| name == token.as_bytes());
+        let Some((_, member)) = last else { return Holds::Reject("no-field", 0) };
+        value = member;
+    }
+    match value {
+        Json::Text(url) => field(known, Some(&url)),
+        _ => Holds::Reject("no-field", 0),
+    }
+}
+
+fn skip_space(text: &[u8], at: &mut usize) {
+    while text.get(*at).is_some_and(|b| b" \t\r\n".contains(b)) {
+        *at += 1;
+    }
+}
+
+fn json_value(text: &[u8], at: &mut usize) -> Option<Json> {
+    skip_space(text, at);
+    match *text.get(*at)? {
+        b'"' => json_text(text, at).map(Json::Text),
+        b'{' => {
+            *at += 1;
+            let mut members = Vec::new();
+            loop {
+                skip_space(text, at);
+                if members.is_empty() && text.get(*at) == Some(&b'}') {
+                    *at += 1;
+                    return Some(Json::Object(members));
+                }
+                let name = json_text(text, at)?;
+                skip_space(text, at);
+                if text.get(*at) != Some(&b':') {
+                    return None;
+                }
+                *at += 1;
+                let value = json_value(text, at)?;
+                members.push((name, value));
+                skip_space(text, at);
+                *at += 1;
+                match text.get(*at - 1) {
+                    Some(b',') => {}
+                    Some(b'}') => return Some(Json::Object(members)),
+                    _ => return None,
+                }
+            }
+        }
+        _ => {
+            for (word, value) in
+                [(&b"null"[..], Json::Null), (b"true", Json::Other), (b"12", Json::Other)]
+            {
+                if text[*at..].starts_with(word) {
+                    *at += word.len();
+                    return Some(value);
+                }
+            }
+            None
+        }
+    }
+}
+
+fn json_text(text: &[u8], at: &mut usize) -> Option<Vec<u8>> {
+    if text.get(*at) != Some(&b'"') {
+        return None;
+    }
+    *at += 1;
+    let mut out = Vec::new();
+    loop {
+        let byte = *text.get(*at)?;
+        *at += 1;
+        match byte {
+            b'"' => return Some(out),
+            b'\\' => {
+                let escape = *text.get(*at)?;
+                *at += 1;
+                match escape {
+                    b'"' | b'\\' | b'/' => out.push(escape),
+                    b'n' => out.push(b'\n'),
+                    b't' => out.push(b'\t'),
+                    b'x' => {
+                        out.push(hex_value(text.get(*at..)?)?);
+                        *at += 2;
+                    }
+                    b'u' => {
+                        let (high, low) =
+                            (hex_value(text.get(*at..)?)?, hex_value(text.get(*at + 2..)?)?);
+                        let letter = char::from_u32(u32::from(high) << 8 | u32::from(low))?;
+                        out.extend(letter.to_string().bytes());
+                        *at += 4;
+                    }
+                    _ => return None,
+                }
+            }
+            other => out.push(other),
+        }
+    }
+}

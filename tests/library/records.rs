@@ -1,0 +1,508 @@
+//! Every record format against a slow second reader, and the laws of reading.
+//!
+//! Cases are random and seeded; `UNIQURL_CASES` sets how many there are of each kind.
+
+use crate::record_oracle::{self, Holds, Known};
+use uniqurl::record::{Context, Format, Found, Origin, Place, Record, Records};
+
+const FORMATS: [&str; 8] =
+    ["lines", "target", "clf", "combined", "vhost", "haproxy", "ws:1", "ws:3"];
+
+/// What hostile lines are made of: all that any format gives a meaning to, and some that none does.
+const WORDS: &[&[u8]] = &[
+    b" ",
+    b" ",
+    b" ",
+    b"\"",
+    b"\"",
+    b"\\",
+    b"\\\"",
+    b"\\\\",
+    b"\\x",
+    b"\\x4",
+    b"\\x41",
+    b"\\xff",
+    b"\\n",
+    b"\\t",
+    b"\\x20",
+    b"\\x2f",
+    b"\\u00e9",
+    b"[",
+    b"]",
+    b"[17/May/2015:10:05:03 +0000]",
+    b"[2015-05-17T10:05:03Z]",
+    b"[2015-05-17 10:05:03]",
+    b"\\a",
+    b"\\f",
+    b"\\b",
+    b"[06/Feb/2009:12:14:14.655]",
+    b"[17/May/2015:",
+    b"[::1]:80",
+    b"-",
+    b"GET ",
+    b"GET",
+    b"CONNECT ",
+    b"get\t",
+    b" HTTP/1.1",
+    b" HTTP/2",
+    b"HTTP/1.",
+    b"HTTP/10.10 ",
+    b"/",
+    b"//",
+    b"/a",
+    b"/a b?c=d#e",
+    b"*",
+    b"http://h/x",
+    b"mailto:a",
+    b"h:80",
+    b"v.example:443",
+    b":",
+    b":8080",
+    b"@",
+    b"?",
+    b"#",
+    b"#22",
+    b"#4",
+    b"#2341",
+    b"\t",
+    b"\0",
+    b"\r",
+    b"\xff",
+    b"0",
+    b"<BADREQ>",
+    b"static/srv1",
+];
+
+/// A small generator of random numbers (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    fn one_of<'a, T: ?Sized>(&mut self, among: &[&'a T]) -> &'a T {
+        among[self.below(among.len())]
+    }
+
+    /// Up to `most` words.
+    fn words(&mut self, most: usize) -> Vec<u8> {
+        (0..self.below(most + 1)).flat_map(|_| self.one_of(WORDS).iter().copied()).collect()
+    }
+
+    /// A line that is nearly one of some log, or nothing of the kind.
+    fn line(&mut self) -> Vec<u8> {
+        let host =
+            self.one_of(&["", "h:443 ", "[::1] ", "- ", "h:- ", "a/b ", "\"", "\"h:80 ", ":80 "]);
+        let time = self.one_of(&["[17/May/2015:10:05:03 +0000]", "[1431857103]", "[a [b]"]);
+        let method = self.one_of(&["GET ", "CONNECT ", "connect ", "OPTIONS  ", "", "\\x16", "- "]);
+        let version = self.one_of(&[" HTTP/1.1", " HTTP/2  ", "", " HTTP/1.1x"]);
+        let quote = self.one_of(&["\"", "\"", "\"", "", "\\\""]);
+        match self.below(4) {
+            0 => self.words(12),
+            1 => {
+                [self.words(2), b" ".to_vec(), self.words(2), b" ".to_vec(), self.words(2)].concat()
+            }
+            2 => [
+                [host, "1.2.3.4 - - ", time, " \"", method].concat().into_bytes(),
+                self.words(4),
+                [version, quote, " 200 5 \"-\""].concat().into_bytes(),
+            ]
+            .concat(),
+            _ => [
+                host.into(),
+                self.words(3),
+                [time, " "].concat().into_bytes(),
+                self.words(2),
+                ["\"", method, "/"].concat().into_bytes(),
+                self.words(4),
+                [version, quote].concat().into_bytes(),
+                self.words(3),
+            ]
+            .concat(),
+        }
+    }
+}
+
+fn cases() -> u64 {
+    std::env::var("UNIQURL_CASES").map_or(20_000, |n| n.parse().expect("a number"))
+}
+
+/// The limits are low enough for the lines of these tests to go beyond them now and then.
+fn known(case: u64) -> Known {
+    let base = [None, Some(("https", "b.example")), Some(("ws", "u@b:81"))][case as usize % 3];
+    Known { base, max_url: 40, max_record: 120 }
+}
+
+fn context(known: &Known) -> Context {
+    let base = known
+        .base
+        .map(|(scheme, authority)| Origin { scheme: scheme.into(), authority: authority.into() });
+    Context { base, max_url: known.max_url, max_record: known.max_record, ..Context::default() }
+}
+
+fn read(format: &Format, ctx: &Context, chunk: &[u8]) -> Records {
+    let mut out = Records::default();
+    format.read(ctx, chunk, &mut out);
+    out
+}
+
+/// A record in the oracle's words.
+fn holds(record: &Record, chunk: &[u8], side: &[u8]) -> Holds {
+    let bytes = |place, span: uniqurl::record::Span| {
+        span.of(if place == Place::Chunk { chunk } else { side }).to_vec()
+    };
+    match record.found {
+        Found::Blank => Holds::Blank,
+        Found::Skipped => Holds::Skipped,
+        Found::Filtered => panic!("there is no filter"),
+        Found::Reject(code, at) => Holds::Reject(code.name(), at as usize),
+        Found::Url(place, span) => Holds::Url(bytes(place, span)),
+        Found::Target(place, span) => Holds::Target(bytes(place, span)),
+        Found::Joined { url, prefix } => Holds::Joined(bytes(Place::Side, url), prefix as usize),
+    }
+}
+
+#[test]
+fn every_format_agrees_with_the_oracle_on_hostile_lines() {
+    for name in FORMATS {
+        let format = Format::parse(name).unwrap();
+        let mut seen = std::collections::BTreeMap::new();
+        for case in 0..cases() {
+            let line = Random(case).line();
+            let known = known(case);
+            let out = read(&format, &context(&known), &line);
+            let expected = record_oracle::read(name, &known, &line);
+            let found: Vec<Holds> =
+                out.records.iter().map(|record| holds(record, &line, &out.side)).collect();
+            let shown = line.escape_ascii();
+            if line.is_empty() {
+                assert!(found.is_empty(), "{name}, case {case}");
+            } else {
+                assert_eq!(found, [expected], "{name}, case {case}: {shown}");
+            }
+            for found in found {
+                let kind = match found {
+                    Holds::Blank => "blank",
+                    Holds::Skipped => "skipped",
+                    Holds::Reject(code, _) => code,
+                    Holds::Url(_) => "url",
+                    Holds::Target(_) => "target",
+                    Holds::Joined(..) => "joined",
+                };
+                *seen.entry(kind).or_insert(0) += 1;
+            }
+        }
+        println!("{name}: {seen:?}");
+    }
+}
+
+#[test]
+fn lines_read_one_by_one_are_what_they_are_together() {
+    for name in FORMATS.into_iter().chain(["log:%v %t \"%r\"", "log:\"%m %U%q %H\""]) {
+        let format = Format::parse(name).unwrap();
+        for case in 0..cases() / 20 {
+            let mut random = Random(case);
+            let ctx = context(&known(case));
+            let mut chunk = Vec::new();
+            let mut apart = Vec::new();
+            for _ in 0..20 {
+                let mut line = random.line();
+                line.extend_from_slice(random.one_of(&[b"\n".as_slice(), b"\r\n", b" \n"]));
+                if random.below(20) == 0 {
+                    line = b"\n".to_vec();
+                }
+                let out = read(&format, &ctx, &line);
+                assert_eq!(out.records.len(), 1, "{name}, case {case}: {}", line.escape_ascii());
+                let record = &out.records[0];
+                let ending = if line.ends_with(b"\r\n") { 2 } else { 1 };
+                assert_eq!(record.line.of(&line), &line[..line.len() - ending]);
+                apart.push((record.line.of(&line).to_vec(), holds(record, &line, &out.side)));
+                chunk.extend_from_slice(&line);
+            }
+            let out = read(&format, &ctx, &chunk);
+            let together: Vec<(Vec<u8>, Holds)> = out
+                .records
+                .iter()
+                .map(|record| (record.line.of(&chunk).to_vec(), holds(record, &chunk, &out.side)))
+                .collect();
+            assert_eq!(together, apart, "{name}, case {case}");
+            let mut twice = out.clone();
+            twice.clear();
+            format.read(&ctx, &chunk, &mut twice);
+            assert_eq!(twice, out, "{name}, case {case}: cleared records are as good as new");
+        }
+    }
+}
+
+/// `ap_escape_logitem`.
+fn apache(bytes: &[u8]) -> Vec<u8> {
+    bytes
+        .iter()
+        .flat_map(|&byte| match byte {
+            b'"' | b'\\' => vec![b'\\', byte],
+            0x08 => b"\\b".to_vec(),
+            b'\n' => b"\\n".to_vec(),
+            b'\r' => b"\\r".to_vec(),
+            b'\t' => b"\\t".to_vec(),
+            0x0b => b"\\v".to_vec(),
+            0x20..=0x7e => vec![byte],
+            _ => format!("\\x{byte:02x}").into_bytes(),
+        })
+        .collect()
+}
+
+/// `ngx_http_log_escape`.
+fn nginx(bytes: &[u8]) -> Vec<u8> {
+    bytes
+        .iter()
+        .flat_map(|&byte| match byte {
+            b'"' | b'\\' | 0..=0x1f | 0x7f..=0xff => format!("\\x{byte:02X}").into_bytes(),
+            _ => vec![byte],
+        })
+        .collect()
+}
+
+/// HAProxy's `url_encode_map`.
+fn hash(bytes: &[u8]) -> Vec<u8> {
+    bytes
+        .iter()
+        .flat_map(|&byte| match byte {
+            b'"' | b'#' | 0..=0x1f | 0x7f..=0xff => format!("#{byte:02X}").into_bytes(),
+            _ => vec![byte],
+        })
+        .collect()
+}
+
+#[test]
+fn what_a_logger_escaped_comes_back_byte_for_byte() {
+    type Escaper = fn(&[u8]) -> Vec<u8>;
+    let loggers: [(&str, Escaper); 7] = [
+        ("clf", apache),
+        ("combined", nginx),
+        ("vhost", apache),
+        ("haproxy", hash),
+        ("log:%h %l %u %t \"%r\" %s", apache),
+        ("log:$remote_addr - $remote_user [$time_local] \"$request\" $status", nginx),
+        ("log:$host - $remote_user [$time_local] \"GET $request_uri HTTP/1.1\"", nginx),
+    ];
+    for (name, escape) in loggers {
+        let format = Format::parse(name).unwrap();
+        for case in 0..cases() {
+            let mut random = Random(case);
+            let mut target = b"/".to_vec();
+            for _ in 0..random.below(30) {
+                let any = random.next() as u8;
+                target.push(random.one_of(&[&any, &b'"', &b'\\', &b'#', &b' ']).to_owned());
+            }
+            target.push(b'.');
+            let line = [
+                b"h - - [17/May/2015:10:05:03 +0000] \"GET ".as_slice(),
+                &escape(&target),
+                b" HTTP/1.1\" 200\n",
+            ]
+            .concat();
+            let out = read(&format, &Context::default(), &line);
+            let joined = [b"http://h", &target[..]].concat();
+            let expected = if name == "vhost" || name.contains("$host") {
+                Holds::Joined(joined, 8)
+            } else {
+                Holds::Target(target)
+            };
+            let found = holds(&out.records[0], &line, &out.side);
+            assert_eq!(found, expected, "{name}, case {case}: {}", line.escape_ascii());
+        }
+    }
+}
+
+#[test]
+fn no_bytes_make_a_reader_panic() {
+    let formats = FORMATS.into_iter().chain([
+        "log:%h %l %u %t \"%r\" %s",
+        "log:%v:%p %{Host}i %U%q",
+        "log:$scheme://$host$request_uri \"$request_method $uri$is_args$args $server_protocol\"",
+        "log:$time_local \"$request_method\" $uri?$args|$server_port",
+    ]);
+    for name in formats {
+        let format = Format::parse(name).unwrap();
+        for case in 0..cases() {
+            let mut random = Random(case);
+            let mut chunk: Vec<u8> = random.line();
+            for _ in 0..random.below(8) {
+                let at = random.below(chunk.len() + 1);
+                chunk.insert(at, random.next() as u8);
+            }
+            chunk.truncate(random.below(chunk.len() + 1));
+            let ctx = context(&known(case));
+            let out = read(&format, &ctx, &chunk);
+            for record in &out.records {
+                let _ = holds(record, &chunk, &out.side);
+            }
+            let mut detected = Records::default();
+            uniqurl::record::detect("log", &chunk).read(&ctx, &chunk, &mut detected);
+        }
+    }
+}
+
+#[test]
+fn no_text_makes_the_parser_of_formats_panic() {
+    const PARTS: &[&str] = &[
+        "%",
+        "$",
+        "{",
+        "}",
+        "%r",
+        "%U",
+        "%q",
+        "%t",
+        "%>s",
+        "%{Host}i",
+        "%v",
+        "%p",
+        "%H",
+        "\"",
+        "\\",
+        "$request",
+        "$uri",
+        "$is_args",
+        "$args",
+        "${host}",
+        "$request_uri",
+        "[",
+        "]",
+        " ",
+        "é",
+        "^",
+        "%^",
+        "!200,304",
+        "\n",
+        "\\\"",
+        "%{%d %b}t",
+        "$time_local",
+    ];
+    for case in 0..cases() {
+        let mut random = Random(case);
+        let text: String = (0..random.below(8)).map(|_| random.one_of(PARTS)).collect();
+        let Ok(format) = Format::parse(&format!("log:{text}")) else { continue };
+        assert_eq!(format.name(), format!("log:{text}"));
+        let line = random.line();
+        let out = read(&format, &Context::default(), &line);
+        for record in &out.records {
+            let _ = holds(record, &line, &out.side);
+        }
+    }
+}
+
+/// What inputs of the formats with named fields are made of.
+const TABLE_WORDS: &[&[u8]] = &[
+    b"\n",
+    b"\n",
+    b"\r\n",
+    b"\"",
+    b"\"\"",
+    b"\",\"",
+    b",",
+    b"\t",
+    b" ",
+    b"http://h/a",
+    b"/p?q#f",
+    b"*",
+    b"CONNECT",
+    b"<http://b/x>",
+    b"url",
+    b"\nurl,x\n",
+    b"\n\"x\",\"Url\"\n",
+    b"\nx\tURL\n",
+    b"\n#Fields: cs-uri-stem cs-host\n",
+    b"\n#Fields: x-edge-location cs-method x-host-header s-port cs-uri-query cs-uri-stem\n",
+    b"\n#Fields:\tcs-uri cs-uri-stem cs-uri-scheme cs(Host)\n",
+    b"\n#Software: Microsoft Internet Information Services 10.0\n",
+    b"\n#Software: x\n",
+    b"\n/a%3fb h:8 /c\n",
+    b"\nx\tGET\th.org\t443\ta=%2541\t/%25\n",
+    b"\n#",
+    b"\n CDX N a\n",
+    b"\n CDX a\n",
+    b"\n,CDX,a,m,a\n",
+    b"CDX",
+    b"\nk 20140126200624 http://h/a - 200 - - - - - f\n",
+    b"\nk 2014 {\"url\":\"http://h/a\"}\n",
+    b"\nh2 2015 \"GET http://h/\\x22 HTTP/1.1\" \"-\"\n",
+    b"\"- ",
+    b"\n{\"url\":\"",
+    b"\n{\"a\":{\"url\":\"http://h/\\x22\\u0041\",\"b\":null}}\n",
+    b"\n{\"url\":\"x\\n\",\"url\":\"http://h/\"}\n",
+    b"\n k 1 {\"url\":\"",
+    b"\"}\n",
+    b"\", \"a\":{\"url\":12},\"url\":null}\n",
+    b"\\",
+    b"\\\"",
+    b"\\x41",
+    b"\\u00e9",
+    b"\\xff",
+    b"\xff",
+    b"%41%",
+    b"-",
+    b"\xEF\xBB\xBF",
+    b"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+];
+
+#[test]
+fn every_format_with_named_fields_agrees_with_the_oracle() {
+    let formats = [
+        "csv:url",
+        "csv:2",
+        "tsv:url",
+        "tsv:2",
+        "cdx",
+        "cdxj",
+        "json:/url",
+        "json:/a/url",
+        "w3c",
+        "cloudfront",
+        "elb",
+        "text",
+    ];
+    for name in formats {
+        let format = Format::parse(name).unwrap();
+        let mut seen = std::collections::BTreeMap::new();
+        for case in 0..cases() / 4 {
+            let mut random = Random(case);
+            let input: Vec<u8> = (0..random.below(16))
+                .flat_map(|_| random.one_of(TABLE_WORDS).iter().copied())
+                .collect();
+            // Control characters in strings of JSON are let through or not, as it happens.
+            let is_json = name.starts_with("json:") || name == "cdxj";
+            let input: Vec<u8> =
+                input.into_iter().filter(|byte| !is_json || *byte != b'\t').collect();
+            // The pipeline takes a mark at the start of an input away.
+            let input = input.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&input);
+            let known = known(case);
+            let out = read(&format, &context(&known), input);
+            let found: Vec<Holds> =
+                out.records.iter().map(|record| holds(record, input, &out.side)).collect();
+            let expected = record_oracle::tables::read_all(name, &known, input);
+            assert_eq!(found, expected, "{name}, case {case}: {}", input.escape_ascii());
+            for found in found {
+                let kind = match found {
+                    Holds::Blank => "blank",
+                    Holds::Skipped => "skipped",
+                    Holds::Reject(code, _) => code,
+                    Holds::Url(_) => "url",
+                    Holds::Target(_) => "target",
+                    Holds::Joined(..) => "joined",
+                };
+                *seen.entry(kind).or_insert(0) += 1;
+            }
+        }
+        println!("{name}: {seen:?}");
+    }
+}

@@ -1,0 +1,151 @@
+//! Redirects that somebody observed: where each chain of them ends.
+
+use std::collections::BTreeMap;
+
+use crate::cases::for_each_case;
+use crate::generator::Rng;
+use crate::tsv::escape;
+use uniqurl::record::Span;
+use uniqurl::{
+    Backend, Code, Normalizer, Outcome, Profile, RedirectErrorKind, Redirects, Scratch, Switch,
+};
+
+/// Few enough that chains meet. The letter decides; the spelling is one of several.
+fn url(rng: &mut Rng) -> String {
+    let letter = rng.pick(&["a", "b", "c", "d", "e", "f", "g", "h"]);
+    rng.pick(&["http://h/X", "HTTP://H:80/X", "http://h/./X", "http://h/b/../X#f"])
+        .replace('X', letter)
+}
+
+fn normalize(normalizer: &Normalizer, url: &str) -> String {
+    let mut out = Vec::new();
+    assert_eq!(normalizer.normalize(url.as_bytes(), &mut out), Outcome::Canonical, "{url}");
+    String::from_utf8(out).unwrap()
+}
+
+/// Step by step: the end of the chain, or the smallest URL of the cycle that it runs into.
+fn end(table: &BTreeMap<String, String>, url: &str) -> String {
+    let mut walked = vec![url.to_owned()];
+    while let Some(next) = table.get(walked.last().unwrap()) {
+        if let Some(position) = walked.iter().position(|url| url == next) {
+            return walked[position..].iter().min().unwrap().clone();
+        }
+        walked.push(next.clone());
+    }
+    walked.last().unwrap().clone()
+}
+
+#[test]
+fn each_url_becomes_the_end_of_its_chain() {
+    for_each_case(40, |rng| {
+        let backends = Backend::available();
+        let plain =
+            Normalizer::new(&Profile::CRAWL).with_backend(backends[rng.below(backends.len())]);
+        let (mut table, mut list) = (BTreeMap::new(), String::new());
+        for _ in 0..rng.below(12) {
+            let (from, to) = (url(rng), url(rng));
+            let canonical = (normalize(&plain, &from), normalize(&plain, &to));
+            let known = table.entry(canonical.0).or_insert_with(|| canonical.1.clone());
+            if *known == canonical.1 {
+                list += &format!("{from}\t{to}{}", rng.pick(&["\n", "\r\n", "\n\n"]));
+            }
+        }
+        let redirects = Redirects::parse(list.as_bytes()).unwrap();
+        let normalizer = plain.clone().with_redirects(&redirects).unwrap();
+        for _ in 0..8 {
+            let url = url(rng);
+            let expected = end(&table, &normalize(&plain, &url));
+            let got = normalize(&normalizer, &url);
+            assert_eq!(got, expected, "{url} after\n{list}");
+            assert_eq!(normalize(&normalizer, &got), got, "idempotence after\n{list}");
+            assert!(!normalizer.is_clean(url.as_bytes()) || url == expected);
+            let spans = [Span { start: 0, end: url.len() as u32 }];
+            normalizer.for_each(url.as_bytes(), &spans, &mut Scratch::default(), |_, bulk| {
+                assert_eq!(bulk.unwrap().as_bytes(), expected.as_bytes());
+            });
+        }
+    });
+}
+
+#[test]
+fn redirects_are_for_any_profile() {
+    let switched = Normalizer::new(&Profile::CRAWL).with_switches([Switch::StripIndex]).unwrap();
+    let based = Normalizer::new(&Profile::SYNTAX).with_base(b"http://h/x/").unwrap();
+    for (normalizer, list, url, expected) in [
+        (Normalizer::new(&Profile::STRING), "a\tb\n", "a", "b"),
+        (Normalizer::new(&Profile::STRING), "a\tb\n", "A", "A"),
+        (
+            Normalizer::new(&Profile::AGGRESSIVE),
+            "http://www.h.x/a/\thttp://k/",
+            "http://h.x/a",
+            "http://k/",
+        ),
+        (Normalizer::new(&Profile::SERVLET), "/a//b;x\t/c", "/a/b?", "/a/b?"),
+        (Normalizer::new(&Profile::SERVLET), "/a//b;x\t/c", "/a/./b", "/c"),
+        (Normalizer::new(&Profile::MEDIAWIKI), "/a%3Ab\t/c", "/a:b", "/c"),
+        (Normalizer::new(&Profile::SANITIZE), "http://h\thttp://k", "http://h/", "http://k/"),
+        (
+            Normalizer::new(&Profile::IA),
+            "http://www.h.x/A\thttp://k/",
+            "https://h.x/a",
+            "https://h.x/a",
+        ),
+        (switched, "http://h/index.html\thttp://h/home", "http://h/", "http://h/home"),
+        (based, "../a\tb", "http://h/a", "http://h/x/b"),
+    ] {
+        let redirects = Redirects::parse(list.as_bytes()).unwrap();
+        let normalizer = normalizer.with_redirects(&redirects).unwrap();
+        assert_eq!(normalize(&normalizer, url), expected, "{url}");
+    }
+}
+
+#[test]
+fn both_results_of_a_servlet_path_are_those_of_the_end() {
+    let redirects = Redirects::parse(b"/a\t/b%20c\n").unwrap();
+    let servlet = Normalizer::new(&Profile::SERVLET).with_redirects(&redirects).unwrap();
+    let mut decoded = Vec::new();
+    assert_eq!(servlet.decoded(b"/x/../a;b", &mut decoded), Outcome::Canonical);
+    assert_eq!(escape(&decoded), "/b c");
+    decoded.clear();
+    assert_eq!(servlet.decoded_target(b"/a", &mut decoded), Outcome::Canonical);
+    assert_eq!(escape(&decoded), "/b c");
+}
+
+#[test]
+fn a_bad_list_is_refused_with_its_line() {
+    let crawl = Normalizer::new(&Profile::CRAWL);
+    for (list, line) in [("http://h/", 1), ("\n\na\tb\tc\n", 3), ("http://h/a http://h/b\n", 1)] {
+        let error = Redirects::parse(list.as_bytes()).unwrap_err();
+        assert_eq!((error.line, error.kind), (line, RedirectErrorKind::Columns), "{list}");
+    }
+    let error = |list: &str| {
+        crawl.clone().with_redirects(&Redirects::parse(list.as_bytes()).unwrap()).unwrap_err()
+    };
+    let two =
+        error("http://h/a\thttp://h/b\n\nhttp://H/a\thttp://h/b\nhttp://h:80/a\thttp://h/c\n");
+    assert_eq!((two.line, two.kind), (4, RedirectErrorKind::TwoTargets(1)));
+    assert_eq!(two.to_string(), "line 4: the first URL has another target in line 1");
+    // To stay is a target too.
+    assert_eq!(error("http://h/a\thttp://h/a\nhttp://h/a\thttp://h/b").line, 2);
+    let bad = error("http://h/a\thttp://h/b\nhttp://h/c\t/x\n");
+    assert_eq!(bad.line, 2);
+    assert!(matches!(bad.kind, RedirectErrorKind::To(reject) if reject.code == Code::Relative));
+    let bad = error("\thttp://h/\n");
+    assert!(matches!(bad.kind, RedirectErrorKind::From(reject) if reject.code == Code::Empty));
+}
+
+#[test]
+fn long_chains_take_linear_time() {
+    let count = 50_000;
+    let mut list = String::new();
+    for i in 0..count {
+        list += &format!("http://h/{i}\thttp://h/{}\n", i + 1);
+    }
+    let chain = Redirects::parse(list.as_bytes()).unwrap();
+    let normalizer = Normalizer::new(&Profile::CRAWL).with_redirects(&chain).unwrap();
+    assert_eq!(normalize(&normalizer, "http://h/0"), format!("http://h/{count}"));
+    list += &format!("http://h/{count}\thttp://h/0\n");
+    let cycle = Redirects::parse(list.as_bytes()).unwrap();
+    let normalizer = Normalizer::new(&Profile::CRAWL).with_redirects(&cycle).unwrap();
+    assert_eq!(normalize(&normalizer, "http://h/7"), "http://h/0");
+}

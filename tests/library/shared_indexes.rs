@@ -1,0 +1,98 @@
+//! Real indexes of web archives, where they are at hand: the URLs that another reading of them yields.
+
+use std::io::Read;
+use std::path::Path;
+
+use uniqurl::record::{Context, Filter, Format, Found, Place, Records, detect};
+
+/// The decompressed sample, or nothing, said aloud, where it is not at hand.
+fn sample(name: &str) -> Option<Vec<u8>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora").join(name);
+    let Ok(file) = std::fs::File::open(&path) else {
+        println!("SKIPPED: {} is not there", path.display());
+        return None;
+    };
+    let mut bytes = Vec::new();
+    match name.ends_with(".gz") {
+        true => flate2::read::MultiGzDecoder::new(file).read_to_end(&mut bytes),
+        false => std::io::BufReader::new(file).read_to_end(&mut bytes),
+    }
+    .expect("readable");
+    Some(bytes)
+}
+
+/// The URLs that are found and how many records are filtered, with all others an error.
+fn urls(format: &Format, filter: Filter, bytes: &[u8]) -> (Vec<String>, usize) {
+    let mut out = Records::default();
+    format.read(&Context { filter, ..Context::default() }, bytes, &mut out);
+    let mut urls = Vec::new();
+    let mut filtered = 0;
+    for record in &out.records {
+        match record.found {
+            Found::Url(Place::Chunk, span) => urls.push(span.of(bytes)),
+            Found::Url(Place::Side, span) => urls.push(span.of(&out.side)),
+            Found::Skipped if record.line.of(bytes).starts_with(b" CDX") => {}
+            Found::Filtered => filtered += 1,
+            other => panic!("{other:?}: {}", record.line.of(bytes).escape_ascii()),
+        }
+    }
+    (urls.iter().map(|url| String::from_utf8(url.to_vec()).unwrap()).collect(), filtered)
+}
+
+/// The column of a CDX file by its number.
+fn column(bytes: &[u8], number: usize) -> Vec<String> {
+    let text = std::str::from_utf8(bytes).expect("these are");
+    let lines = text.lines().filter(|line| !line.starts_with(" CDX"));
+    lines.map(|line| line.split(' ').nth(number).expect("a column").to_owned()).collect()
+}
+
+#[test]
+fn the_urls_of_a_cdx_file_are_its_third_column() {
+    for (name, records) in [("iana.cdx", 171), ("sample.cdx.gz", 2144)] {
+        let Some(bytes) = sample(name) else { continue };
+        let format = detect(name, &bytes);
+        assert_eq!(format.name(), "cdx");
+        let (found, _) = urls(&format, Filter::default(), &bytes);
+        assert_eq!(found.len(), records, "{name}");
+        assert_eq!(found, column(&bytes, 2));
+    }
+}
+
+#[test]
+fn the_urls_of_a_cdxj_file_are_the_members_of_its_objects() {
+    let Some(bytes) = sample("iana.cdxj") else { return };
+    let format = detect("iana.cdxj", &bytes);
+    assert_eq!(format.name(), "cdxj");
+    let (found, _) = urls(&format, Filter::default(), &bytes);
+    let text = std::str::from_utf8(&bytes).expect("it is");
+    let parsed = text.lines().map(|line| {
+        let object: serde_json::Value =
+            serde_json::from_str(line.splitn(3, ' ').nth(2).unwrap()).unwrap();
+        object["url"].as_str().expect("a string").to_owned()
+    });
+    assert_eq!(found, parsed.collect::<Vec<_>>());
+    // It indexes the same archive as the file of the other kind.
+    if let Some(cdx) = sample("iana.cdx") {
+        assert_eq!(found, column(&cdx, 2));
+    }
+}
+
+#[test]
+fn filters_keep_the_records_that_the_columns_say() {
+    for (name, statuses) in [("iana.cdx", "200"), ("sample.cdx.gz", "3xx")] {
+        let Some(bytes) = sample(name) else { continue };
+        let mut filter = Filter::default();
+        filter.status(statuses).unwrap();
+        filter.mime("text/*").unwrap();
+        let (found, filtered) = urls(&detect(name, &bytes), filter, &bytes);
+        let columns = [2, 3, 4].map(|number| column(&bytes, number));
+        let expected: Vec<String> = (0..columns[0].len())
+            .filter(|at| columns[1][*at].starts_with("text/"))
+            .filter(|at| columns[2][*at].starts_with(&statuses[..1]) && columns[2][*at].len() == 3)
+            .map(|at| columns[0][at].clone())
+            .collect();
+        assert!(!expected.is_empty());
+        assert_eq!(filtered + expected.len(), columns[0].len(), "{name}");
+        assert_eq!(found, expected, "{name}");
+    }
+}

@@ -1,0 +1,59 @@
+//! Two real access logs, where they are at hand: every line yields a URL or a coded reject.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+use uniqurl::record::{Context, Format, Found, Records, detect};
+
+/// The decompressed log, or nothing, said aloud, where it is not at hand.
+fn log(name: &str) -> Option<Vec<u8>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora").join(name);
+    let Ok(file) = std::fs::File::open(&path) else {
+        println!("SKIPPED: {} is not there", path.display());
+        return None;
+    };
+    let mut log = Vec::new();
+    flate2::read::MultiGzDecoder::new(file).read_to_end(&mut log).expect("a whole gzip file");
+    Some(log)
+}
+
+/// How many records hold what.
+fn count(format: &Format, log: &[u8]) -> BTreeMap<&'static str, usize> {
+    let mut out = Records::default();
+    format.read(&Context::default(), log, &mut out);
+    let mut counts = BTreeMap::new();
+    for record in &out.records {
+        let kind = match record.found {
+            Found::Blank => "blank",
+            Found::Skipped => "skipped",
+            Found::Filtered => "filtered",
+            Found::Reject(code, _) => code.name(),
+            Found::Url(..) => "url",
+            Found::Target(..) => "target",
+            Found::Joined { .. } => "joined",
+        };
+        *counts.entry(kind).or_insert(0) += 1;
+    }
+    counts
+}
+
+#[test]
+fn all_lines_of_a_combined_log_are_read() {
+    let name = "access-combined.log.gz";
+    let Some(log) = log(name) else { return };
+    let format = detect(name, &log);
+    assert_eq!(format, Format::Combined);
+    assert_eq!(count(&format, &log), BTreeMap::from([("target", 10_000)]));
+}
+
+#[test]
+fn all_lines_of_a_log_in_extra_quotes_are_read() {
+    let name = "access-scanner.log.gz";
+    let Some(log) = log(name) else { return };
+    let format = detect(name, &log);
+    assert_eq!(format, Format::Combined);
+    // The last of 6,539 lines has no line feed. One request is `GET  HTTP/1.1`: no target.
+    let expected = BTreeMap::from([("target", 6_536), ("url", 2), ("relative", 1)]);
+    assert_eq!(count(&format, &log), expected);
+}

@@ -1,0 +1,296 @@
+//! Published examples, read where they lie beside the checkout; licences keep them out of it.
+//!
+//! Where they are not there, the tests say so loudly and pass. `UNIQURL_SHARED_VECTORS` names
+//! another place.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use crate::subject::{Answer, Library, on_every_backend};
+use serde_json::Value;
+use uniqurl::{Code, Codes, Normalizer, Outcome, Profile};
+
+/// One published example.
+struct Row {
+    source: String,
+    profile: String,
+    input: Vec<u8>,
+    /// Nothing where the suite says that the input is refused.
+    expected: Option<Vec<u8>>,
+    reject: bool,
+    note: String,
+}
+
+/// The rows of one suite, or nothing where the directory is missing.
+fn rows(file: &str) -> Option<Vec<Row>> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/vectors");
+    let directory = std::env::var("UNIQURL_SHARED_VECTORS").unwrap_or(beside.to_owned());
+    if !PathBuf::from(&directory).is_dir() {
+        // Written past the test harness, which would swallow `eprintln!` of a test that passes, and
+        // at once, so that tests in other threads do not write into the line.
+        let line = format!("\nSKIPPED: {file}: no directory {directory}\n");
+        let _ = std::io::stderr().write_all(line.as_bytes());
+        return None;
+    }
+    let path = PathBuf::from(directory).join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let rows: Vec<Row> =
+        text.lines().map(|line| row(&serde_json::from_str(line).unwrap())).collect();
+    assert!(!rows.is_empty(), "{file} holds no row");
+    Some(rows)
+}
+
+fn row(value: &Value) -> Row {
+    let text = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
+    let bytes = |name: &str| -> Option<Vec<u8>> {
+        let field = value[name].as_str()?;
+        if text("note").contains("enc=latin1") {
+            return Some(field.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect());
+        }
+        Some(field.as_bytes().to_vec())
+    };
+    Row {
+        source: text("source"),
+        profile: text("profile"),
+        input: bytes("input").unwrap(),
+        expected: bytes("expected"),
+        reject: value["reject"] == true,
+        note: text("note"),
+    }
+}
+
+impl Row {
+    #[track_caller]
+    fn holds(&self, library: &Library, got: &Answer) {
+        let context = format!(
+            "{} {:?} under {}: got {:?}, wanted {:?}",
+            self.source,
+            String::from_utf8_lossy(&self.input),
+            library.name(),
+            got.as_ref().map(|url| String::from_utf8_lossy(url)),
+            self.expected.as_ref().map(|url| String::from_utf8_lossy(url)),
+        );
+        assert_eq!(got.as_ref().ok(), self.expected.as_ref(), "{context}");
+    }
+
+    /// "expected is a DIFFERENT URL", or another spelling of the same one.
+    fn holds_as_a_pair(&self, merges: bool, profiles: &[&str]) {
+        for profile in profiles {
+            for library in on_every_backend(profile) {
+                let left = library.normalize(&self.input);
+                let right = library.normalize(self.expected.as_ref().unwrap());
+                let context =
+                    format!("{} under {}: {left:?} {right:?}", self.source, library.name());
+                assert!(left.is_ok() && right.is_ok(), "{context}");
+                assert_eq!(left == right, merges, "{context}");
+            }
+        }
+    }
+
+    fn is(&self, input: &str) -> bool {
+        self.input == input.as_bytes()
+    }
+}
+
+/// Section 5.2 with what `syntax` does afterwards, which changes none of these examples.
+fn resolves(row: &Row, base: &str) {
+    for library in on_every_backend("syntax") {
+        let library = library.with_base(base.as_bytes());
+        row.holds(&library, &library.normalize(&row.input));
+    }
+}
+
+fn normalizes(row: &Row, profile: &str) {
+    for library in on_every_backend(profile) {
+        row.holds(&library, &library.normalize(&row.input));
+    }
+}
+
+fn normalizes_as_target(row: &Row, profile: &str) {
+    for library in on_every_backend(profile) {
+        row.holds(&library, &library.normalize_target(&row.input));
+    }
+}
+
+#[test]
+fn examples_of_rfc_3986_hold() {
+    for row in rows("rfc3986.jsonl").unwrap_or_default() {
+        match row.profile.as_str() {
+            "rfc3986-syntax" => normalizes(&row, "syntax"),
+            "rfc3986-scheme" | "rfc3986-scheme(mailto host case)" => normalizes(&row, "scheme"),
+            "rfc3986-remove_dot_segments" if row.input.starts_with(b"/") => {
+                normalizes_as_target(&row, "syntax");
+            }
+            "rfc3986-remove_dot_segments" => {
+                // Only resolving removes the dots of a path without a leading slash.
+                for library in on_every_backend("syntax") {
+                    let got = library.with_base(b"x:").normalize(&row.input).unwrap();
+                    assert_eq!(got, [b"x:", row.expected.as_deref().unwrap()].concat());
+                }
+            }
+            // `crawl` is for retrieval, which section 6.1 exempts: the fragment is dropped there.
+            "rfc3986 must-not-merge" if row.expected.as_ref().unwrap().ends_with(b"#") => {
+                row.holds_as_a_pair(false, &["syntax", "scheme"]);
+                row.holds_as_a_pair(true, &["crawl"]);
+            }
+            "rfc3986 must-not-merge" => row.holds_as_a_pair(false, &["syntax", "scheme", "crawl"]),
+            other => match other.strip_prefix("rfc3986-resolve base=") {
+                Some(base) => resolves(&row, base),
+                None => panic!("what is {other}?"),
+            },
+        }
+    }
+}
+
+#[test]
+fn equivalences_hold_and_different_urls_stay_apart() {
+    for row in rows("seed_equivalences.jsonl").unwrap_or_default() {
+        match row.profile.as_str() {
+            "must-merge" => row.holds_as_a_pair(true, &["syntax", "scheme", "crawl"]),
+            "must-not-merge" => row.holds_as_a_pair(false, &["syntax", "scheme", "crawl"]),
+            "otp-normalize" => normalizes(&row, "scheme"),
+            "otp-parse" => normalizes(&row, "syntax"),
+            // No work of the ladder.
+            "otp-percent_decode" | "otp-transcode in=latin1" => {}
+            other => panic!("what is {other}?"),
+        }
+    }
+}
+
+/// What Erlang's `uri_string` says, and what is right instead where it is known to be mistaken.
+#[test]
+fn examples_of_erlang_hold_but_for_its_known_faults() {
+    let mut faults_seen = 0;
+    for row in rows("otp_uri_string.jsonl").unwrap_or_default() {
+        if let Some((_, fault)) =
+            FAULTS.iter().find(|(input, _)| normalizing(&row) && row.is(input))
+        {
+            faults_seen += 1;
+            for library in on_every_backend("scheme") {
+                let got = library.normalize(&row.input);
+                let right = fault.map(|url| url.as_bytes().to_vec());
+                assert_eq!(got, right, "{}", String::from_utf8_lossy(&row.input));
+            }
+        } else if normalizing(&row) && row.input.starts_with(b"/") && !row.input.starts_with(b"//")
+        {
+            // A path alone is a request target here, never a URL.
+            normalizes_as_target(&row, "scheme");
+        } else if normalizing(&row) {
+            normalizes(&row, "scheme");
+        } else {
+            let base = row.profile.strip_prefix("otp-resolve base=").expect(&row.profile);
+            if row.expected.is_some() {
+                resolves(&row, base);
+            } else {
+                let syntax = Normalizer::new(&Profile::SYNTAX);
+                let refused = syntax.with_base(base.as_bytes()).err().map(|reject| reject.code);
+                assert_eq!(refused, Some(Code::Relative), "{base}");
+            }
+        }
+    }
+    assert!(faults_seen == 0 || faults_seen == FAULTS.len(), "the list of faults is stale");
+}
+
+fn normalizing(row: &Row) -> bool {
+    row.profile.starts_with("otp-normalize")
+}
+
+/// The canonical URL, or code and offset.
+type Right = Result<&'static str, (&'static str, usize)>;
+
+/// Inputs that `uri_string:normalize` answers wrongly, and the right answer.
+const FAULTS: [(&str, Right); 2] = [
+    // It works on references as if they were URLs; section 6.1 has them resolved first.
+    ("mid/content=5/../6", Err(("relative", 0))),
+    // "a URI that uses the generic syntax for authority with an empty path should be normalized to
+    // a path of "/"" (section 6.2.3); it does so for http and https alone.
+    ("ftp://localhost:21", Ok("ftp://localhost/")),
+];
+
+/// What `uri_string` was seen to do with inputs that are not in its own suite, and the right answer
+/// under `scheme`.
+#[test]
+fn faults_of_erlang_are_not_copied() {
+    let right: [(&str, Right); 8] = [
+        // Lower case first, then decoding: `Example.com`.
+        ("http://%45XAMPLE.com/", Ok("http://example.com/")),
+        // A path became a host: `x://a`.
+        ("x:/..//a", Ok("x:/.//a")),
+        // Another scheme appeared (`c:d`), and parents were lost (`a`): references, both.
+        ("./c:d", Err(("relative", 0))),
+        ("../../a", Err(("relative", 0))),
+        // No default port.
+        ("ws://h:80/", Ok("ws://h/")),
+        ("wss://h:443/", Ok("wss://h/")),
+        // A `%` near the end of the input passed.
+        ("http://a/%4", Err(("escape", 9))),
+        // A path without an authority: `http:/`.
+        ("http:", Err(("no-authority", 5))),
+    ];
+    for (input, expected) in right {
+        for library in on_every_backend("scheme") {
+            let expected = expected.map(|url| url.as_bytes().to_vec());
+            assert_eq!(library.normalize(input.as_bytes()), expected, "{input}");
+        }
+    }
+    // As a target it stays what it was and no host appears; `uri_string` gives `//a` as well, but
+    // there it is a reference to a host.
+    for library in on_every_backend("scheme") {
+        assert_eq!(library.normalize_target(b"/..//a"), Ok(b"//a".to_vec()));
+    }
+}
+
+/// Reasons of a container in the words of the table.
+const REASONS: [(&str, Code); 11] = [
+    ("fragment", Code::Fragment),
+    ("decode error", Code::Decode),
+    ("must start with /", Code::NoLeadingSlash),
+    ("leading dot-dot-segment", Code::LeadingDotDot),
+    ("encoded /", Code::EncodedSlash),
+    ("dot segment with parameter", Code::DotSegmentParameter),
+    ("encoded dot segment", Code::EncodedDotSegment),
+    ("empty segment before dot dot", Code::EmptySegmentBeforeDotDot),
+    ("empty segment with parameters", Code::EmptySegmentParameter),
+    ("backslash character", Code::Backslash),
+    ("control character", Code::Control),
+];
+
+#[test]
+fn the_published_table_of_servlet_paths_holds() {
+    for row in rows("servlet_canonical.jsonl").unwrap_or_default() {
+        let context = String::from_utf8_lossy(&row.input).into_owned();
+        let codes: Codes = row
+            .note
+            .split(" & ")
+            .filter(|reason| !reason.is_empty())
+            .map(|reason| {
+                let known = REASONS.iter().find(|(words, _)| *words == reason);
+                known.unwrap_or_else(|| panic!("{context}: what is {reason:?}?")).1
+            })
+            .collect();
+        for Library(normalizer) in on_every_backend("servlet") {
+            let mut out = Vec::new();
+            match normalizer.normalize(&row.input, &mut out) {
+                Outcome::Canonical => assert!(!row.reject, "{context}"),
+                Outcome::Reject(reject) => {
+                    assert!(row.reject, "{context}");
+                    assert_eq!(reject.codes, codes, "{context}");
+                }
+            }
+            // What the container would map if it accepted everything.
+            let lenient = normalizer.with_allowed(Profile::SERVLET.checks().iter()).unwrap();
+            let mut decoded = Vec::new();
+            assert_eq!(lenient.decoded(&row.input, &mut decoded), Outcome::Canonical, "{context}");
+            assert_eq!(Some(&decoded), row.expected.as_ref(), "{context}");
+        }
+    }
+}
+
+#[test]
+fn the_examples_of_wikimedias_paths_hold() {
+    for row in rows("wikimedia_path.jsonl").unwrap_or_default() {
+        let profile = if row.profile == "generic" { "ring" } else { &row.profile };
+        normalizes(&row, profile);
+        normalizes_as_target(&row, profile);
+    }
+}

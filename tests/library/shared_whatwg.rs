@@ -1,0 +1,137 @@
+//! The web platform tests of the URL Standard under `whatwg`, read where they lie beside the checkout.
+//!
+//! Where they are not there, the tests say so loudly and pass. `UNIQURL_SHARED_VECTORS` names
+//! another place. Each test says how many rows it passed.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use crate::subject::{Answer, Library, on_every_backend};
+use serde_json::Value;
+use uniqurl::Backend;
+
+/// One row: what a browser makes of an input, or nothing where it fails.
+struct Row {
+    base: Option<String>,
+    input: String,
+    expected: Option<String>,
+    note: String,
+}
+
+/// A line past the test harness, which would swallow `eprintln!` of a test that passes, and at once,
+/// so that tests in other threads do not write into it.
+fn say(text: &str) {
+    let _ = std::io::stderr().write_all(format!("\n{text}\n").as_bytes());
+}
+
+fn rows(file: &str) -> Option<Vec<Row>> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/vectors");
+    let directory = std::env::var("UNIQURL_SHARED_VECTORS").unwrap_or(beside.to_owned());
+    if !PathBuf::from(&directory).is_dir() {
+        say(&format!("SKIPPED: {file}: no directory {directory}"));
+        return None;
+    }
+    let path = PathBuf::from(directory).join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let rows: Vec<Row> =
+        text.lines().map(|line| row(&serde_json::from_str(line).unwrap())).collect();
+    assert!(!rows.is_empty(), "{file} holds no row");
+    Some(rows)
+}
+
+fn row(value: &Value) -> Row {
+    let text = |name: &str| value[name].as_str().map(str::to_owned);
+    let (profile, note) = (text("profile").unwrap(), text("note").unwrap());
+    // A base with an opaque path stands in the note.
+    let base = profile.split_once(" base=").or_else(|| note.split_once("base="));
+    assert_eq!(value["reject"] == true, text("expected").is_none());
+    Row {
+        base: base.map(|(_, base)| base.to_owned()),
+        input: text("input").unwrap(),
+        expected: text("expected"),
+        note,
+    }
+}
+
+/// Asks every backend about each row, and says how many rows were asked about.
+fn hold(file: &str, rows: &[(Vec<u8>, &Row)], expected: impl Fn(&Row) -> Option<String>) {
+    let mut wrong = Vec::new();
+    for (input, row) in rows {
+        for library in on_every_backend("whatwg") {
+            let got = match &row.base {
+                // Where the base is none, no reference to it is one.
+                Some(base) => match library.0.clone().with_base(base.as_bytes()) {
+                    Ok(based) => Library(based).normalize(input),
+                    Err(reject) => Err((reject.code.name(), reject.at)),
+                },
+                None => library.normalize(input),
+            };
+            let wanted = expected(row).map(String::into_bytes);
+            if got.as_ref().ok() != wanted.as_ref() {
+                wrong.push(format!("{:?} {:?}: {}", row.input, row.note, show(&got)));
+            }
+            is_a_fixed_point(&library, &got);
+        }
+    }
+    assert!(wrong.is_empty(), "{} answers differ\n{}", wrong.len(), wrong.join("\n"));
+    say(&format!(
+        "{file}: {} of {} rows passed on {} backends",
+        rows.len(),
+        rows.len(),
+        Backend::available().len()
+    ));
+}
+
+fn is_a_fixed_point(library: &Library, answer: &Answer) {
+    if let Ok(url) = answer {
+        assert_eq!(library.normalize(url).as_ref(), Ok(url), "idempotence");
+    }
+}
+
+fn show(answer: &Answer) -> String {
+    match answer {
+        Ok(url) => String::from_utf8_lossy(url).into_owned(),
+        Err((code, at)) => format!("!{code}@{at}"),
+    }
+}
+
+#[test]
+fn urls_with_and_without_a_base_are_read_as_browsers_read_them() {
+    let Some(rows) = rows("wpt_url.jsonl") else { return };
+    let (with, without): (Vec<_>, Vec<_>) = rows
+        .iter()
+        .map(|row| (row.input.clone().into_bytes(), row))
+        .partition(|r| r.1.base.is_some());
+    hold("wpt_url.jsonl without a base", &without, |row| row.expected.clone());
+    hold("wpt_url.jsonl with a base", &with, |row| row.expected.clone());
+}
+
+/// A host as it stands in a URL: what would end it is a triplet.
+fn in_a_url(row: &Row) -> Vec<u8> {
+    let mut url = String::from("https://");
+    for c in row.input.chars() {
+        match c {
+            ':' | '/' | '?' | '#' | '\\' => url.push_str(&format!("%{:02X}", u32::from(c))),
+            _ => url.push(c),
+        }
+    }
+    (url + "/x").into_bytes()
+}
+
+#[test]
+fn hosts_are_brought_to_ascii_as_browsers_do_it() {
+    for file in ["wpt_idna.jsonl", "wpt_toascii.jsonl"] {
+        let Some(rows) = rows(file) else { return };
+        let mut named = Vec::new();
+        for row in &rows {
+            if row.input.is_empty() {
+                // The algorithm by itself turns nothing into nothing; a URL needs a host there.
+                say(&format!("{file}: left out: the empty host"));
+            } else {
+                named.push((in_a_url(row), row));
+            }
+        }
+        assert!(rows.len() - named.len() <= 1, "the empty host alone is left out");
+        hold(file, &named, |row| Some(format!("https://{}/x", row.expected.as_ref()?)));
+    }
+}

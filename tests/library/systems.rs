@@ -1,0 +1,378 @@
+//! The profiles of single systems: the library says what their oracles say, and keeps the laws.
+
+use std::collections::BTreeSet;
+
+use crate::cases::for_each_case;
+use crate::generator::{self, Rng, Temper};
+use crate::oracle::system::{Answer, System};
+use crate::tsv::{self, SYSTEMS, escape};
+use uniqurl::record::Span;
+use uniqurl::{Backend, Code, Normalizer, Outcome, Profile, Reject, Ring, Scratch, Switch};
+
+/// Parts of URLs that some system decides about.
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    "/", "/", "/", "//", "a", "b", ".", "..", "/.", "/..", "/../", "%2e", "%2E", "/%2e%2E", "/.%2e/", ";", ";x", "/;/",
+    "..;", ".;p", "%2f", "%2F", "%5c", "%5C", "\\", "%00", "%0d", "%1f", "%7f", "\x01", "\x7f", "%", "%4", "%zz", "%%",
+    "%25", "%2541", "%25%34%31", "%254%31", "%252F", "%41", "%7e", "%3b", "%3B", "%3f", "%23", "%3a", ":", "@", "%40",
+    "[", "]", "!", "$", "&", "'", "(", ")", "*", "+", ",", "=", "%21", "%5b", "%2a", "%27", "%c3%a9", "%C3", "%A9",
+    "%e2%82%ac", "%E2", "\u{e9}", "%c0%af", "%C1%81", "%e0%80%af", "%F0%80", "%f8%87%80", "%fc%84", "%20", " ", "|",
+    "?", "?q", "#", "#f", "&x=%2F", "http:", "://", "x", "\t", "\0", "\u{20ac}", "...", "%2e%2e;", ".%2E",
+];
+
+#[rustfmt::skip]
+const FRONTS: &[&str] = &[
+    "", "/", "/", "/", "//", "http://h/", "http://h/", "https://example.com/a", "http://h", "HTTP://%48:0080", "x://h/",
+    "x://", "file://localhost/", "http://u@h/", "http://@h", "http://127.1/", "http://0x7f.0.0.1:22", "http://h:x/",
+    "http://2130706433/", "ftp://0177.1:21/", "http://%31.1/", "http://08.1/", "http://0x/", "http://1.2.3.4/",
+    "https://256.1/", "ssh://h:80/", "http://[::1]:443/", "http://h:1023/", "http://h:1024/", "http://h:00/", "a%3A/",
+    "mailto:", "a:", "*", "?", "1x://h/", "http:/", " /", "http://4294967296/", "http://1.2.3.0400/", "http://h%2Fx/",
+];
+
+fn url(rng: &mut Rng) -> Vec<u8> {
+    match rng.below(8) {
+        0 => generator::any(rng),
+        1 => generator::target(rng, Temper::Wild),
+        _ => {
+            let mut url: Vec<u8> = rng.pick(FRONTS).into();
+            for _ in 0..rng.below(8) {
+                if rng.one_in(20) {
+                    url.push(rng.byte());
+                }
+                url.extend_from_slice(rng.pick(WORDS).as_bytes());
+            }
+            if rng.one_in(10) {
+                url.extend(vec![b'a'; rng.below(200)]);
+                url.extend_from_slice(rng.pick(WORDS).as_bytes());
+            }
+            url
+        }
+    }
+}
+
+/// A profile with choices drawn for it.
+fn draw(rng: &mut Rng, profile: &'static str) -> System {
+    let mut system = System::new(profile);
+    let checks = Profile::named(profile).unwrap().checks();
+    match rng.below(4) {
+        0 => system.allowed = checks.iter().map(Code::name).collect(),
+        1 => system.allowed = checks.iter().filter(|_| rng.one_in(2)).map(Code::name).collect(),
+        _ => {}
+    }
+    system.keep_empty_segments = profile == "servlet" && rng.one_in(3);
+    if profile == "ring" {
+        for &byte in b":/[]@!$&'()*+,;=" {
+            match rng.below(3) {
+                0 => system.ring.0.push(byte),
+                1 => system.ring.1.push(byte),
+                _ => {}
+            }
+        }
+    }
+    system
+}
+
+fn library(system: &System, backend: Backend) -> Normalizer {
+    let mut normalizer = Normalizer::new(Profile::named(system.profile).unwrap())
+        .with_backend(backend)
+        .with_allowed(system.allowed.iter().map(|name| Code::named(name).unwrap()))
+        .unwrap();
+    if system.keep_empty_segments {
+        normalizer = normalizer.with_switches([Switch::KeepEmptySegments]).unwrap();
+    }
+    if system.profile == "ring" {
+        let ring = Ring::new(&system.ring.0, &system.ring.1).unwrap();
+        normalizer = normalizer.with_ring(ring).unwrap();
+    }
+    normalizer
+}
+
+fn trouble(reject: Reject) -> (BTreeSet<&'static str>, usize) {
+    assert!(reject.codes.contains(reject.code));
+    assert_eq!(reject.in_order().next(), Some(reject.code));
+    (reject.in_order().map(Code::name).collect(), reject.at)
+}
+
+fn ask(call: impl FnOnce(&mut Vec<u8>) -> Outcome) -> Answer {
+    let mut out = b"before".to_vec();
+    match call(&mut out) {
+        Outcome::Canonical => Ok(out.split_off(6)),
+        Outcome::Reject(reject) => {
+            assert_eq!(out, b"before", "a rejection appends nothing");
+            Err(trouble(reject))
+        }
+    }
+}
+
+fn show(answer: &Answer) -> String {
+    match answer {
+        Ok(url) => escape(url),
+        Err(trouble) => format!("{trouble:?}"),
+    }
+}
+
+#[track_caller]
+fn assert_same(what: &str, system: &System, url: &[u8], got: &Answer, expected: &Answer) {
+    assert!(
+        got == expected,
+        "{what} under {system:?}\n   url {}\n   got {}\nwanted {}",
+        escape(url),
+        show(got),
+        show(expected)
+    );
+}
+
+fn for_each_system(share: u64, mut test: impl FnMut(&mut Rng, &System)) {
+    for profile in SYSTEMS {
+        for_each_case(share, |rng| {
+            let system = draw(rng, profile);
+            test(rng, &system);
+        });
+    }
+}
+
+#[test]
+fn systems_agree_with_their_oracles_on_every_backend() {
+    for_each_system(20, |rng, system| {
+        let url = url(rng);
+        let expected = system.normalize(&url);
+        let expected_target = system.normalize_target(&url);
+        for backend in Backend::available() {
+            let library = library(system, backend);
+            let got = ask(|out| library.normalize(&url, out));
+            assert_same("the answer", system, &url, &got, &expected);
+            if library.is_clean(&url) {
+                assert_same("the proof", system, &url, &Ok(url.clone()), &expected);
+            }
+            let got = ask(|out| library.normalize_target(&url, out));
+            assert_same("the answer of a target", system, &url, &got, &expected_target);
+        }
+        if system.profile == "servlet" && expected.is_ok() {
+            let mut decoded = Vec::new();
+            let outcome = library(system, Backend::best()).decoded(&url, &mut decoded);
+            assert_eq!(outcome, Outcome::Canonical);
+            assert_eq!(escape(&decoded), escape(&system.decoded(&url)), "{}", escape(&url));
+        }
+    });
+}
+
+#[test]
+fn systems_agree_with_their_oracles_behind_a_base_or_an_assumed_scheme() {
+    let bases: [&[u8]; 4] = [b"http://H:80/a/b", b"x://[::1]", b"https://h:8443/c?d", b"x://"];
+    for_each_system(40, |rng, system| {
+        let (mut system, url) = (system.clone(), url(rng));
+        let mut library = library(&system, Backend::best());
+        if rng.one_in(2) {
+            let base = rng.pick(&bases);
+            system.base = Some(base.into());
+            library = library.with_base(base).unwrap();
+        } else {
+            let scheme = rng.pick(&["http", "FTP", "x"]);
+            system.assume_scheme = Some(scheme.into());
+            library = library.with_assumed_scheme(scheme.as_bytes()).unwrap();
+        }
+        let got = ask(|out| library.normalize(&url, out));
+        assert_same("the answer", &system, &url, &got, &system.normalize(&url));
+        if let Ok(canonical) = &got {
+            let again = ask(|out| library.normalize(canonical, out));
+            assert_same("idempotence", &system, canonical, &again, &got);
+        }
+    });
+}
+
+#[test]
+fn no_host_comes_out_of_a_target_where_a_scheme_is_assumed() {
+    let assumed =
+        |profile: &'static Profile| Normalizer::new(profile).with_assumed_scheme(b"http").unwrap();
+    let relative = Err((BTreeSet::from(["relative"]), 0));
+    for (normalizer, url, expected) in [
+        (assumed(&Profile::MEDIAWIKI), "/%2Fx", relative.clone()),
+        (assumed(&Profile::MEDIAWIKI), "/x%2Fx", Ok(b"/x/x".to_vec())),
+        (assumed(&Profile::MEDIAWIKI), "//x%2Fx", Ok(b"http://x%2Fx/".to_vec())),
+        // A ring that leaves the slash as it is spelled.
+        (assumed(&Profile::RESTBASE), "/%2Fx", Ok(b"/%2Fx".to_vec())),
+        // One that writes it as a triplet.
+        (
+            assumed(&Profile::RING).with_ring(Ring::parse("encode=2F").unwrap()).unwrap(),
+            "/x",
+            relative.clone(),
+        ),
+        (
+            assumed(&Profile::SERVLET)
+                .with_switches([Switch::KeepEmptySegments])
+                .unwrap()
+                .with_allowed([Code::EmptySegmentParameter])
+                .unwrap(),
+            "/;a/x",
+            relative,
+        ),
+    ] {
+        assert_eq!(ask(|out| normalizer.normalize(url.as_bytes(), out)), expected, "{url}");
+    }
+    // In a log it stays what it is, and without an assumed scheme in a list too.
+    let mediawiki = assumed(&Profile::MEDIAWIKI);
+    assert_eq!(ask(|out| mediawiki.normalize_target(b"/%2Fx", out)), Ok(b"//x".to_vec()));
+    let plain = Normalizer::new(&Profile::MEDIAWIKI);
+    assert_eq!(ask(|out| plain.normalize(b"/%2Fx", out)), Ok(b"//x".to_vec()));
+}
+
+#[test]
+fn canonical_forms_are_accepted_printable_and_fixed() {
+    for_each_system(10, |rng, system| {
+        let library = library(system, Backend::best());
+        let url = url(rng);
+        let answer = ask(|out| library.normalize(&url, out));
+        match &answer {
+            Err((_, at)) => assert!(*at <= url.len(), "{}", escape(&url)),
+            Ok(canonical) => {
+                assert!(canonical.iter().all(|byte| (0x21..=0x7E).contains(byte)));
+                assert!(canonical.len() <= 5 * url.len() + 2, "{}", escape(&url));
+                let again = ask(|out| library.normalize(canonical, out));
+                assert_same("idempotence", system, canonical, &again, &answer);
+            }
+        }
+        let answer = ask(|out| library.normalize_target(&url, out));
+        if let Ok(canonical) = &answer {
+            assert!(canonical.iter().all(|byte| (0x21..=0x7E).contains(byte)));
+            let again = ask(|out| library.normalize_target(canonical, out));
+            assert_same("idempotence of targets", system, canonical, &again, &answer);
+        }
+    });
+}
+
+#[test]
+fn urls_in_bulk_are_as_one_by_one() {
+    for profile in SYSTEMS {
+        for_each_case(1000, |rng| {
+            let system = draw(rng, profile);
+            let mut bytes = Vec::new();
+            let mut spans = Vec::new();
+            for _ in 0..rng.below(200) {
+                let start = bytes.len() as u32;
+                // Clean URLs, as most are in the world, and others among them.
+                match rng.below(3) {
+                    0 => bytes.extend(url(rng)),
+                    1 => bytes.extend_from_slice(b"http://example.com/wiki/A:b(c);d?e%20f"),
+                    _ => bytes.extend_from_slice(b"https://example.com/a/b%20c/d.html"),
+                }
+                spans.push(Span { start, end: bytes.len() as u32 });
+            }
+            for backend in Backend::available() {
+                let library = library(&system, backend);
+                let mut visited = 0;
+                library.for_each(&bytes, &spans, &mut Scratch::default(), |i, got| {
+                    let url = spans[i].of(&bytes);
+                    let got = got.map(|url| url.as_bytes().to_vec()).map_err(trouble);
+                    let alone = ask(|out| library.normalize(url, out));
+                    assert_same("bulk", &system, url, &got, &alone);
+                    visited += 1;
+                });
+                assert_eq!(visited, spans.len());
+            }
+        });
+    }
+}
+
+#[test]
+fn every_pair_of_octets_raw_and_encoded_agrees_with_the_oracle() {
+    for profile in ["mediawiki", "restbase", "upload", "ring"] {
+        let system = System::new(profile);
+        let library = library(&system, Backend::best());
+        for pair in 0..=0xFFFFu16 {
+            for spelling in 0..4 {
+                // Half of them in targets, half in URLs.
+                let front = if (pair ^ pair >> 8 ^ spelling) & 1 == 1 { "/" } else { "http://h/" };
+                let mut url = front.as_bytes().to_vec();
+                for (i, octet) in pair.to_be_bytes().into_iter().enumerate() {
+                    if spelling >> i & 1 == 1 {
+                        url.extend_from_slice(format!("%{octet:02x}").as_bytes());
+                    } else {
+                        url.push(octet);
+                    }
+                }
+                let got = ask(|out| library.normalize(&url, out));
+                assert_same("a pair", &system, &url, &got, &system.normalize(&url));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_generator_reaches_every_check() {
+    for profile in ["sanitize", "servlet"] {
+        let mut missing: BTreeSet<_> =
+            Profile::named(profile).unwrap().checks().iter().map(Code::name).collect();
+        let mut accepted = 0;
+        for case in 0..20_000 {
+            let rng = &mut Rng::new(case);
+            let mut system = System::new(profile);
+            system.keep_empty_segments = rng.one_in(2) && profile == "servlet";
+            match system.normalize(&url(rng)) {
+                Ok(_) => accepted += 1,
+                Err((codes, _)) => missing.retain(|code| !codes.contains(code)),
+            }
+        }
+        assert!(missing.is_empty(), "{profile}: {missing:?}");
+        assert!(accepted > 1000, "{profile}: only {accepted} are accepted");
+    }
+}
+
+#[test]
+fn long_urls_complete() {
+    for profile in SYSTEMS {
+        let library = library(&System::new(profile), Backend::best());
+        for word in WORDS.iter().chain(&["/a/..", "/a/../..", "%c3%a9/", ";/", "%31.", "1."]) {
+            for front in ["/", "http://h/", "http://"] {
+                let url = format!("{front}{}", word.repeat(200_000 / word.len()));
+                let mut out = Vec::new();
+                let _ = library.normalize(url.as_bytes(), &mut out);
+            }
+        }
+    }
+}
+
+#[test]
+fn library_and_oracle_state_the_rows_of_the_systems() {
+    let mut wrong = Vec::new();
+    for name in SYSTEMS {
+        for row in tsv::rows(name) {
+            let allowed = row.choices.allow.iter().map(|name| Code::named(name).unwrap());
+            let mut system = System::new(name);
+            system.allowed = allowed.map(Code::name).collect();
+            system.keep_empty_segments = !row.choices.with.is_empty();
+            for list in &row.choices.ring {
+                let (which, digits) = list.split_once('=').unwrap();
+                let bytes = digits.split(',').map(|byte| u8::from_str_radix(byte, 16).unwrap());
+                let bytes = bytes.collect();
+                if which == "decode" { system.ring.0 = bytes } else { system.ring.1 = bytes }
+            }
+            system.base.clone_from(&row.base);
+            system.assume_scheme.clone_from(&row.assume);
+            let expected = row.expected.clone().map_err(|(codes, at)| {
+                (codes.split(',').map(|code| Code::named(code).unwrap().name()).collect(), at)
+            });
+            let mut tell = |who: &str, got: &Answer| {
+                if *got != expected {
+                    let (input, got, expected) = (escape(&row.input), show(got), show(&expected));
+                    wrong.push(format!("{}: {who}: {input} -> {got}, not {expected}", row.place));
+                }
+            };
+            tell("oracle", &system.normalize(&row.input));
+            for backend in Backend::available() {
+                let mut library = library(&system, backend);
+                if let Some(base) = &row.base {
+                    library = library.with_base(base).unwrap();
+                }
+                if let Some(scheme) = &row.assume {
+                    library = library.with_assumed_scheme(scheme).unwrap();
+                }
+                tell(backend.name(), &ask(|out| library.normalize(&row.input, out)));
+                if let Some(decoded) = &row.choices.decoded {
+                    let got = ask(|out| library.decoded(&row.input, out));
+                    assert_eq!(got.as_ref(), Ok(decoded), "{}", row.place);
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} answers differ\n{}", wrong.len(), wrong.join("\n"));
+}

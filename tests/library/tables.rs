@@ -1,0 +1,540 @@
+//! Parquet and Arrow: the same rows in every encoding, parts and filters, nested columns, outputs that
+//! are read back, and files that lie.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::builder::StringDictionaryBuilder;
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, BinaryArray, BinaryViewArray, Int32Array, LargeBinaryArray, LargeStringArray,
+    RecordBatch, StringArray, StringViewArray, StructArray, UInt64Array,
+};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_schema::{DataType, Field, Fields, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::properties::{WriterProperties, WriterVersion};
+
+use uniqurl::input::{Input, InputError, Source};
+use uniqurl::output::{State, TableColumn, TableFile, TableKind, TableValues, Tally};
+use uniqurl::pipeline::{
+    CHUNK_SIZE, Dedup, Format, Job, Memory, Order, Report, RunError, Setup, Watch, run,
+};
+use uniqurl::record::{self, Filter};
+use uniqurl::{Normalizer, Profile, input};
+
+const FIRST: Dedup = Dedup { order: Order::First, count: false, min_count: 1, limit: None };
+
+/// How a file is read, where that is not as usual.
+#[derive(Clone)]
+struct How {
+    format: &'static str,
+    job: Job,
+    threads: usize,
+    chunk_size: usize,
+    filter: Filter,
+    keep_going: bool,
+    memory: Option<u64>,
+}
+
+impl Default for How {
+    fn default() -> Self {
+        Self {
+            format: "auto",
+            job: Job::Dedup(FIRST),
+            threads: 2,
+            chunk_size: CHUNK_SIZE,
+            filter: Filter::default(),
+            keep_going: false,
+            memory: None,
+        }
+    }
+}
+
+struct Outcome {
+    out: String,
+    rejects: String,
+    report: Report,
+    result: Result<(), RunError>,
+}
+
+fn read(bytes: &[u8], how: &How) -> Outcome {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(bytes).unwrap();
+    read_file(file.path().to_owned(), how)
+}
+
+fn read_file(path: PathBuf, how: &How) -> Outcome {
+    let inputs = input::check(&[path]).0;
+    let format = match how.format {
+        "auto" => Format::Auto,
+        name => Format::Fixed(Arc::new(record::Format::parse(name).unwrap())),
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let memory = how.memory.map(|budget| Memory {
+        budget,
+        directory: directory.path().to_owned(),
+        tell: |_| {},
+    });
+    let watch = Watch::default();
+    let setup = Setup {
+        format,
+        threads: how.threads,
+        chunk_size: how.chunk_size,
+        filter: how.filter.clone(),
+        keep_going: how.keep_going,
+        memory,
+        ..Setup::new(Normalizer::new(&Profile::CRAWL), how.job.clone(), &watch)
+    };
+    let (mut out, mut rejects) = (Vec::new(), Vec::new());
+    let (report, result) = run(&setup, &inputs, &mut out, Some(&mut rejects));
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Outcome { out: text(out), rejects: text(rejects), report, result }
+}
+
+/// What was wrong with an input.
+fn error(bytes: &[u8], format: &'static str) -> InputError {
+    match read(bytes, &How { format, ..How::default() }).result {
+        Err(RunError::Input(error)) => error,
+        other => panic!("{format}: {other:?}"),
+    }
+}
+
+/// Some rows, many of them alike; some null, blank, no URL, and some with a short text, which a view
+/// holds in itself.
+fn rows(count: usize) -> Vec<Option<String>> {
+    let row = |i: usize| {
+        let n = i.wrapping_mul(2_654_435_761) >> 7 & 63;
+        match i % 8 {
+            0 => Some(format!("HTTP://Example.COM:80/%7Ea/../{n}#x")),
+            1 | 2 => Some(format!("http://example.com/{n}")),
+            3 => None,
+            4 => Some(format!("no-url-{n}")),
+            5 => Some(format!("h:{n}")),
+            6 => Some(" \t".repeat(i % 3)),
+            _ => Some(format!("https://example.org/a/b/c/{n}?q=a&b")),
+        }
+    };
+    (0..count).map(row).collect()
+}
+
+/// The same rows in every type that text comes in.
+fn arrays(rows: &[Option<String>]) -> Vec<ArrayRef> {
+    let texts = || rows.iter().map(Option::as_deref);
+    let bytes = || rows.iter().map(|row| row.as_ref().map(String::as_bytes));
+    let mut dictionary = StringDictionaryBuilder::<Int32Type>::new();
+    dictionary.extend(texts());
+    vec![
+        Arc::new(texts().collect::<StringArray>()),
+        Arc::new(texts().collect::<LargeStringArray>()),
+        Arc::new(texts().collect::<StringViewArray>()),
+        Arc::new(bytes().collect::<BinaryArray>()),
+        Arc::new(bytes().collect::<LargeBinaryArray>()),
+        Arc::new(bytes().collect::<BinaryViewArray>()),
+        Arc::new(dictionary.finish()),
+    ]
+}
+
+fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+    let fields =
+        columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    RecordBatch::try_new(schema, columns.into_iter().map(|(_, array)| array).collect()).unwrap()
+}
+
+fn parquet(batch: &RecordBatch, properties: WriterProperties) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), Some(properties)).unwrap();
+    writer.write(batch).unwrap();
+    writer.close().unwrap();
+    file
+}
+
+fn plain() -> WriterProperties {
+    WriterProperties::builder().set_dictionary_enabled(false).build()
+}
+
+fn arrow(batch: &RecordBatch, rows: usize, packing: Option<CompressionType>) -> [Vec<u8>; 2] {
+    let options = || IpcWriteOptions::default().try_with_compression(packing).unwrap();
+    let (mut file, mut stream) = (Vec::new(), Vec::new());
+    let schema = batch.schema();
+    let mut files = FileWriter::try_new_with_options(&mut file, &schema, options()).unwrap();
+    let mut streams = StreamWriter::try_new_with_options(&mut stream, &schema, options()).unwrap();
+    for start in (0..batch.num_rows()).step_by(rows) {
+        let part = batch.slice(start, rows.min(batch.num_rows() - start));
+        files.write(&part).unwrap();
+        streams.write(&part).unwrap();
+    }
+    files.finish().unwrap();
+    streams.finish().unwrap();
+    drop((files, streams));
+    [file, stream]
+}
+
+/// What a list of the same rows comes to.
+fn as_lines(rows: &[Option<String>], how: &How) -> Outcome {
+    let list: String = rows.iter().map(|row| row.clone().unwrap_or_default() + "\n").collect();
+    read(list.as_bytes(), &How { format: "lines", ..how.clone() })
+}
+
+/// What is told of rejected records but for the file and the offset.
+fn rejects(outcome: &Outcome) -> Vec<String> {
+    let records = outcome.rejects.lines();
+    records.map(|line| line[line.find("\"record\"").unwrap()..].to_owned()).collect()
+}
+
+#[test]
+fn a_table_is_the_list_of_its_rows_whatever_their_type_and_encoding() {
+    let rows = rows(1500);
+    let dedups =
+        [FIRST, Dedup { order: Order::Sorted, count: true, min_count: 2, limit: Some(99) }];
+    let hows = dedups.map(Job::Dedup).into_iter().chain([Job::Tabulate]).flat_map(|job| {
+        let one = How { job: job.clone(), ..How::default() };
+        let other = How { threads: 3, chunk_size: 700, job, ..How::default() };
+        // Only a set spills.
+        let memory = matches!(one.job, Job::Dedup(_)).then_some(1 << 12);
+        [one.clone(), other, How { memory, ..one }]
+    });
+    let hows: Vec<How> = hows.collect();
+    let expected: Vec<Outcome> = hows.iter().map(|how| as_lines(&rows, how)).collect();
+    let check = |file: &[u8], what: &str| {
+        for (how, expected) in hows.iter().zip(&expected) {
+            let found = read(file, how);
+            found.result.unwrap();
+            assert!(found.out == expected.out, "{what}: {} {:?}", how.chunk_size, how.job);
+            assert_eq!(found.report.tally, expected.report.tally, "{what}");
+            assert_eq!(rejects(&Outcome { result: Ok(()), ..found }), rejects(expected), "{what}");
+        }
+    };
+    let builder = WriterProperties::builder;
+    for array in arrays(&rows) {
+        let other = Arc::new(UInt64Array::from_iter_values(0..rows.len() as u64)) as ArrayRef;
+        let kind = array.data_type().to_string();
+        let batch = batch(vec![("n", other), ("url", array)]);
+        let of_two =
+            |version| builder().set_writer_version(version).set_data_page_row_count_limit(90);
+        for (name, properties) in [
+            ("dictionary", builder().build()),
+            ("plain", plain()),
+            ("row groups", builder().set_max_row_group_row_count(Some(401)).build()),
+            ("pages", of_two(WriterVersion::PARQUET_2_0).build()),
+            (
+                "full dictionary",
+                of_two(WriterVersion::PARQUET_1_0).set_dictionary_page_size_limit(900).build(),
+            ),
+            (
+                "delta",
+                builder()
+                    .set_dictionary_enabled(false)
+                    .set_encoding(Encoding::DELTA_BYTE_ARRAY)
+                    .set_column_encoding("n".into(), Encoding::PLAIN)
+                    .set_compression(Compression::ZSTD(ZstdLevel::default()))
+                    .build(),
+            ),
+            ("snappy", builder().set_compression(Compression::SNAPPY).build()),
+            ("gzip", builder().set_compression(Compression::GZIP(Default::default())).build()),
+            ("lz4", builder().set_compression(Compression::LZ4_RAW).build()),
+        ] {
+            // Each encoding with one type is enough, and each type with one encoding.
+            if kind == "Utf8" || name == "dictionary" {
+                check(&parquet(&batch, properties), &format!("{kind} {name}"));
+            }
+        }
+        let packings = [None, Some(CompressionType::ZSTD), Some(CompressionType::LZ4_FRAME)];
+        for packing in packings.into_iter().take(if kind == "Utf8" { 3 } else { 1 }) {
+            for (file, name) in arrow(&batch, 600, packing).iter().zip(["file", "stream"]) {
+                check(file, &format!("{kind} {name} {packing:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_column_is_told_by_its_name_or_number_or_type() {
+    let urls = Arc::new(StringArray::from(vec!["http://a/", "http://b/"])) as ArrayRef;
+    let texts = Arc::new(StringArray::from(vec!["x", "y"])) as ArrayRef;
+    let numbers = Arc::new(Int32Array::from(vec![1, 2])) as ArrayRef;
+    let inner = Fields::from(vec![Field::new("u", DataType::Utf8, true)]);
+    let nested = Arc::new(StructArray::new(inner, vec![Arc::clone(&urls)], None)) as ArrayRef;
+    let both = |batch: &RecordBatch| {
+        let [file, stream] = arrow(batch, 9, None);
+        [("parquet", parquet(batch, plain())), ("arrow", file), ("arrow", stream)]
+    };
+    let named = batch(vec![("t", Arc::clone(&texts)), ("URL", Arc::clone(&urls))]);
+    let alone = batch(vec![("n", Arc::clone(&numbers)), ("link", Arc::clone(&urls))]);
+    let deep = batch(vec![("n", numbers), ("t", texts), ("s", nested)]);
+    for (table, column) in [(&named, "URL"), (&alone, "link")] {
+        for (container, file) in both(table) {
+            let found = read(&file, &How::default());
+            assert_eq!(found.out, "http://a/\nhttp://b/\n");
+            assert_eq!(found.report.guessed[0].1, format!("{container}:{column}"));
+        }
+    }
+    for (container, file) in both(&deep) {
+        let of = |column: &str| -> &'static str {
+            String::leak(if column.is_empty() {
+                container.into()
+            } else {
+                format!("{container}:{column}")
+            })
+        };
+        for column in ["s.u", "S.U", "3"] {
+            let how = How { format: of(column), ..How::default() };
+            assert_eq!(read(&file, &how).out, "http://a/\nhttp://b/\n", "{container}:{column}");
+        }
+        for (column, words) in [
+            (
+                "",
+                "none of its columns is called `url`, and not just one holds text; its columns are n \
+                  (numbers), t (text), s.u (text); say which",
+            ),
+            ("nope", "it has no column `nope`; its columns are n (numbers)"),
+            ("4", "it has no column `4`"),
+            ("n", "its column `n` holds numbers, and no URL"),
+        ] {
+            let error = error(&file, of(column)).to_string();
+            assert!(error.contains(": format: ") && error.contains(words), "{error}");
+        }
+    }
+}
+
+#[test]
+fn parts_are_joined_and_filters_judge() {
+    let hosts = vec![Some("a.example"), Some("b.example"), None, Some("a.example"), None];
+    let hosts = Arc::new(StringArray::from(hosts)) as ArrayRef;
+    let paths = vec![Some("/1"), Some("/2?q"), Some("/3"), None, Some("/1")];
+    let paths = Arc::new(StringArray::from(paths)) as ArrayRef;
+    let codes = vec![Some(200), Some(404), Some(200), Some(200), None];
+    let codes = Arc::new(Int32Array::from(codes)) as ArrayRef;
+    let table = batch(vec![("h", hosts), ("p", paths), ("c", codes)]);
+    let [file, stream] = arrow(&table, 2, None);
+    let mut filter = Filter::default();
+    filter.status("2xx").unwrap();
+    for (format, file) in [
+        ("parquet:host=h,target=p,status=c", parquet(&table, WriterProperties::default())),
+        ("arrow:host=h,target=p,status=c", file),
+        ("arrow:status=3,target=2,host=1", stream),
+    ] {
+        let all = read(&file, &How { format, ..How::default() });
+        assert_eq!(all.out, "http://a.example/1\nhttp://b.example/2?q\n/3\n/1\n", "{format}");
+        assert_eq!(all.report.tally.blank, 1);
+        let some = read(&file, &How { format, filter: filter.clone(), ..How::default() });
+        assert_eq!(some.out, "http://a.example/1\n/3\n", "{format}");
+        assert_eq!((some.report.tally.filtered, some.report.tally.blank), (2, 1), "{format}");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_survive_and_rows_are_told_by_their_number() {
+    let rows: Vec<&[u8]> = vec![b"http://a/\xFF", b"bad \xC3", b"http://a/\xFF"];
+    let table = batch(vec![("url", Arc::new(BinaryArray::from(rows)) as ArrayRef)]);
+    let [file, stream] = arrow(&table, 2, None);
+    for file in [parquet(&table, plain()), parquet(&table, Default::default()), file, stream] {
+        let found = read(&file, &How::default());
+        assert_eq!(found.out, "http://a/%FF\n");
+        let reject: serde_json::Value = serde_json::from_str(&found.rejects).unwrap();
+        assert_eq!((&reject["record"], &reject["offset"]), (&2.into(), &1.into()));
+        assert_eq!(reject["raw_base64"], "YmFkIMM=");
+    }
+}
+
+#[test]
+fn a_set_in_a_table_is_read_back_as_it_was() {
+    let directory = tempfile::tempdir().unwrap();
+    let rows = rows(400_000 / 64);
+    let set = as_lines(&rows, &How::default()).out;
+    let column = |name, holds| TableColumn { name, holds };
+    for (kind, name) in [(TableKind::Parquet, "s.parquet"), (TableKind::Arrow, "s.arrow")] {
+        let path = directory.path().join(name);
+        assert_eq!(TableKind::of(&path), Some(kind));
+        let columns =
+            vec![column("count", TableValues::Numbers), column("canonical", TableValues::Text)];
+        let mut table = TableFile::create(&path, kind, columns, Some(1)).unwrap();
+        let lines: String = set.lines().map(|url| format!("7\t{url}\n")).collect();
+        // However it comes in.
+        for part in lines.as_bytes().chunks(1001) {
+            table.write_all(part).unwrap();
+        }
+        table.prepare().unwrap();
+        assert!(!path.exists());
+        table.commit().unwrap();
+        let found = read_file(path, &How::default());
+        assert!(found.out == set, "{name}");
+        assert_eq!(found.report.guessed[0].1, format!("{}:canonical", &name[2..]));
+    }
+}
+
+#[test]
+fn a_sorted_set_says_what_is_least_and_greatest_in_each_row_group() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("set.parquet");
+    let columns = vec![TableColumn { name: "canonical", holds: TableValues::Text }];
+    let mut table = TableFile::create(&path, TableKind::Parquet, columns, Some(0)).unwrap();
+    for i in 0..300_000 {
+        writeln!(table, "http://example.com/{i:06}").unwrap();
+    }
+    table.commit().unwrap();
+    let file = std::fs::File::open(path).unwrap();
+    let metadata = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().metadata().clone();
+    assert_eq!(metadata.num_row_groups(), 3);
+    let mut before = Vec::new();
+    for group in metadata.row_groups() {
+        assert_eq!(group.sorting_columns().map(|sorted| sorted[0].column_idx), Some(0));
+        let column = group.column(0);
+        assert!(column.column_index_offset().is_some() && column.offset_index_offset().is_some());
+        let statistics = column.statistics().unwrap();
+        let [least, greatest] = [statistics.min_bytes_opt(), statistics.max_bytes_opt()];
+        assert!(least.unwrap() > &before[..] && least < greatest);
+        before = greatest.unwrap().to_vec();
+    }
+}
+
+#[test]
+fn what_stands_before_damage_counts_if_the_run_goes_on_and_is_told() {
+    let rows = rows(4000);
+    let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
+    let properties = WriterProperties::builder()
+        .set_max_row_group_row_count(Some(1000))
+        .set_dictionary_enabled(false)
+        .set_compression(Compression::ZSTD(ZstdLevel::default()));
+    let file = parquet(&table, properties.build());
+    let metadata = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file.clone()));
+    let metadata = metadata.unwrap().metadata().clone();
+    // The third row group: the first bytes of what is compressed in it.
+    let (start, length) = metadata.row_group(2).column(0).byte_range();
+    let mut bad = file.clone();
+    bad[start as usize + 40..(start + length) as usize - 8].fill(0xA5);
+    let stopped = error(&bad, "auto");
+    assert_eq!(stopped.code(), "damaged");
+    assert!(stopped.to_string().contains("damaged: row group 3 of 4: "), "{stopped}");
+    let found = read(&bad, &How { keep_going: true, ..How::default() });
+    found.result.unwrap();
+    assert_eq!(found.report.tally.records, 2000);
+    assert_eq!(found.report.files[0].state, State::Damaged);
+    assert_eq!(found.out, as_lines(&rows[..2000], &How::default()).out);
+
+    for cut in [0, 1, 4, 8, 100, file.len() / 2, file.len() - 9, file.len() - 1] {
+        for format in ["auto", "parquet:url"] {
+            let found = read(&file[..cut], &How { format, ..How::default() });
+            if cut > 4 || (cut == 4 && format == "auto") || format == "parquet:url" {
+                assert!(matches!(found.result, Err(RunError::Input(_))), "{cut} {format}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_arrow_stream_must_end_as_one_and_with_its_file() {
+    let rows = rows(100);
+    let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
+    let [file, stream] = arrow(&table, 10, None);
+    for cut in (8..stream.len()).step_by(13) {
+        let found = read(&stream[..cut], &How { format: "arrow:url", ..How::default() });
+        assert!(matches!(found.result, Err(RunError::Input(_))), "{cut} of {}", stream.len());
+    }
+    let two = [&stream[..], &stream[..]].concat();
+    let words = error(&two, "auto").to_string();
+    assert!(words.contains("bytes stand behind the end of the stream"), "{words}");
+    for cut in (8..file.len()).step_by(37) {
+        let found = read(&file[..cut], &How { format: "arrow:url", ..How::default() });
+        assert!(matches!(found.result, Err(RunError::Input(_))), "{cut} of {}", file.len());
+    }
+}
+
+#[test]
+fn a_table_through_a_pipe_is_refused_with_what_to_do() {
+    let rows = rows(10);
+    let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
+    let [file, stream] = arrow(&table, 10, None);
+    for bytes in [parquet(&table, plain()), file, stream] {
+        for format in ["auto", "parquet:url"] {
+            let mut pipe = tempfile::NamedTempFile::new().unwrap();
+            pipe.write_all(&bytes).unwrap();
+            let inputs = [Input { path: pipe.path().to_owned(), source: Source::Stream }];
+            let watch = Watch::default();
+            let format = match format {
+                "auto" => Format::Auto,
+                name => Format::Fixed(Arc::new(record::Format::parse(name).unwrap())),
+            };
+            let setup = Setup {
+                format,
+                ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
+            };
+            let (_, result) = run(&setup, &inputs, &mut Vec::new(), None);
+            let error = result.unwrap_err().to_string();
+            assert!(error.contains("a table is read from its end"), "{error}");
+            assert!(error.contains("write it to a file"), "{error}");
+        }
+    }
+}
+
+/// Bits of a small file, evenly over it: as many as there are cases, and 2,000 at the most.
+fn flips(file: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
+    // Emulated processors get fewer.
+    let default = if cfg!(target_arch = "aarch64") { 1_000 } else { 20_000 };
+    let cases = std::env::var("UNIQURL_CASES").map_or(default, |n| n.parse().expect("a number"));
+    let bits = file.len() * 8;
+    let step = (bits / (cases / 20).clamp(1usize, 2000)).max(1);
+    (0..bits).step_by(step).map(|bit| {
+        let mut flipped = file.to_vec();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        (bit, flipped)
+    })
+}
+
+#[test]
+fn a_flipped_bit_is_no_panic_and_behind_a_checksum_no_other_url() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/tables/checked.parquet");
+    let checked = std::fs::read(path).unwrap();
+    let expected = read(&checked, &How::default());
+    expected.result.unwrap();
+    assert_eq!(expected.report.tally.records, 90);
+    let mut found_out = 0;
+    let mut tried = 0;
+    for (bit, file) in flips(&checked) {
+        let how = How { format: "parquet:1", ..How::default() };
+        let found = read(&file, &how);
+        tried += 1;
+        match found.result {
+            Ok(()) => {
+                assert!(found.out == expected.out, "bit {bit}: {}", found.out);
+                assert_eq!(found.report.tally, expected.report.tally, "bit {bit}");
+            }
+            Err(RunError::Input(_)) => found_out += 1,
+            Err(other) => panic!("bit {bit}: {other}"),
+        }
+    }
+    assert!(found_out > tried / 4, "{found_out} of {tried}");
+}
+
+#[test]
+fn a_flipped_bit_without_a_checksum_is_no_panic_and_loses_no_row_unsaid() {
+    let rows = rows(90);
+    let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(40));
+    let packed = properties.clone().set_compression(Compression::SNAPPY).build();
+    let dictionary = batch(vec![("url", Arc::clone(&arrays(&rows)[6]))]);
+    let [file, _] = arrow(&table, 40, None);
+    let [_, stream] = arrow(&dictionary, 90, None);
+    for (name, table) in [
+        ("dictionary", parquet(&table, properties.build())),
+        ("snappy", parquet(&table, packed)),
+        ("file", file),
+        ("stream", stream),
+    ] {
+        for (bit, file) in flips(&table) {
+            let format = if ["file", "stream"].contains(&name) { "arrow:1" } else { "parquet:1" };
+            let found = read(&file, &How { format, keep_going: true, ..How::default() });
+            found.result.unwrap();
+            let Tally { records, .. } = found.report.tally;
+            let damaged = found.report.files[0].state == State::Damaged;
+            // An Arrow file has nothing that its list of batches could be checked against.
+            let holds = damaged || records == 90 || (name == "file" && records < 90);
+            assert!(holds, "{name}, bit {bit}: {records} records");
+        }
+    }
+}

@@ -1,0 +1,522 @@
+//! The operations of `uniqurl::uri`: the examples of the standards, and laws on hostile bytes.
+
+use std::borrow::Cow;
+
+use crate::cases::for_each_case;
+use crate::generator::{self, Rng, Temper};
+use crate::oracle;
+use crate::oracle::parts::{self, Piece};
+use crate::tsv::{self, escape};
+use uniqurl::uri::{
+    self, Authority, Component, Error, ErrorKind, Uri, allowed_characters, compose_query,
+    dissect_query, percent_decode, quote, remove_dot_segments, resolve, unquote,
+};
+use uniqurl::{Code, Normalizer, Outcome, Profile, Reject};
+
+fn recomposed(uri: Uri<'_>) -> Result<Vec<u8>, Error> {
+    into_buffer(|out| uri.recompose(out))
+}
+
+fn encoded(uri: Uri<'_>) -> Result<Vec<u8>, Error> {
+    into_buffer(|out| uri.recompose_encoded(out))
+}
+
+fn decoded(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+    into_buffer(|out| percent_decode(bytes, out))
+}
+
+fn resolved(base: &[u8], reference: &[u8]) -> Result<Vec<u8>, Error> {
+    into_buffer(|out| resolve(base, reference, out))
+}
+
+/// What `write` appended to a buffer that was not empty, and must stay as it was on an error.
+#[track_caller]
+fn into_buffer(write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> Result<Vec<u8>, Error> {
+    let mut out = b"kept".to_vec();
+    let result = write(&mut out);
+    assert!(out.starts_with(b"kept"));
+    assert!(result.is_ok() || out == b"kept");
+    result.map(|()| out.split_off(4))
+}
+
+fn host(host: &[u8]) -> Option<Authority<'_>> {
+    Some(Authority { host, ..Authority::default() })
+}
+
+fn syntax(url: &[u8]) -> Result<Vec<u8>, Reject> {
+    let mut out = Vec::new();
+    match Normalizer::new(&Profile::SYNTAX).normalize(url, &mut out) {
+        Outcome::Canonical => Ok(out),
+        Outcome::Reject(reject) => Err(reject),
+    }
+}
+
+#[test]
+fn resolving_states_the_rows_of_its_vectors() {
+    let rows = tsv::rows("resolve");
+    let examples = rows.iter().filter(|row| is_example_of_5_4(row)).count();
+    assert_eq!(examples, 42, "section 5.4 has 42 examples");
+    for row in rows {
+        let got = resolved(row.base.as_deref().unwrap(), &row.input);
+        let expected = row.expected.clone().unwrap();
+        assert_eq!(got.as_deref().map(escape), Ok(escape(&expected)), "{}", row.place);
+    }
+}
+
+/// The examples share a base that no other row has.
+fn is_example_of_5_4(row: &tsv::Row) -> bool {
+    row.base.as_deref() == Some(b"http://a/b/c/d;p?q")
+}
+
+#[test]
+fn a_relative_base_is_refused() {
+    for base in [&b"/b/c/d"[..], b"//h/a", b"", b"?a:b", b":a"] {
+        let error = resolved(base, b"g").unwrap_err();
+        assert_eq!(error, Error { at: 0, kind: ErrorKind::RelativeBase });
+    }
+}
+
+#[test]
+fn a_target_splits_into_what_the_text_says() {
+    for_each_case(8, |rng| {
+        let base = generator::url(rng, Temper::Wild);
+        let reference = generator::any(rng);
+        let base_parts = parts::split(&Piece::whole(&base));
+        let mut expected = parts::split(&Piece::whole(&reference));
+        let Ok(target) = resolved(&base, &reference) else {
+            assert!(base_parts.scheme.is_none());
+            return;
+        };
+        if expected.scheme.is_some() {
+            expected.path.bytes = oracle::dots::remove_dot_segments(&expected.path.bytes);
+        } else {
+            expected = parts::resolve(&expected, &base_parts);
+        }
+        if expected.authority.is_none() && expected.path.bytes.starts_with(b"//") {
+            expected.path.bytes.splice(..0, *b"/.");
+        }
+        let bytes = |piece: &Option<Piece>| piece.as_ref().map(|piece| piece.bytes.clone());
+        let got = parts::split(&Piece::whole(&target));
+        let context = format!("{} on {}", escape(&reference), escape(&base));
+        assert_eq!(bytes(&got.scheme), bytes(&expected.scheme), "{context}");
+        assert_eq!(bytes(&got.authority), bytes(&expected.authority), "{context}");
+        assert_eq!(escape(&got.path.bytes), escape(&expected.path.bytes), "{context}");
+        assert_eq!(bytes(&got.query), bytes(&expected.query), "{context}");
+        assert_eq!(bytes(&got.fragment), bytes(&expected.fragment), "{context}");
+    });
+}
+
+#[test]
+fn dot_segments_go_as_the_text_says_also_without_a_slash() {
+    let pieces = ["/", ".", "..", "a", "//"];
+    for n in 0..pieces.len().pow(6) {
+        let path: String = (0..6).map(|i| pieces[n / pieces.len().pow(i) % pieces.len()]).collect();
+        let mut out = b"k/".to_vec();
+        remove_dot_segments(path.as_bytes(), &mut out);
+        assert_eq!(out[2..], oracle::dots::remove_dot_segments(path.as_bytes()), "{path}");
+        assert!(out.starts_with(b"k/"));
+    }
+}
+
+#[test]
+fn splitting_tells_absent_from_empty() {
+    let uri = Uri::split(b"x://@:?#");
+    let authority = Authority { userinfo: Some(b""), host: b"", port: Some(b"") };
+    assert_eq!(uri.authority, Some(authority));
+    assert_eq!((uri.path, uri.query, uri.fragment), (&b""[..], Some(&b""[..]), Some(&b""[..])));
+    assert_eq!(Uri::split(b"").authority, None);
+    assert_eq!(Uri::split(b""), Uri::default());
+}
+
+#[test]
+fn an_authority_splits_at_its_last_at_sign_and_after_its_bracket() {
+    let split = |authority: &'static [u8]| {
+        let Authority { userinfo, host, port } = Authority::split(authority);
+        (userinfo.map(escape), escape(host), port.map(escape))
+    };
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(split(b"a@b@h:1"), (some("a@b"), "h".into(), some("1")));
+    assert_eq!(split(b"u:p@[::1]:80"), (some("u:p"), "[::1]".into(), some("80")));
+    assert_eq!(split(b"[::1]"), (None, "[::1]".into(), None));
+    assert_eq!(split(b"h:1:2"), (None, "h".into(), some("1:2")));
+    assert_eq!(split(b"[::1"), (None, "[::1".into(), None));
+    assert_eq!(split(b"[::1]x:80"), (None, "[::1]x".into(), some("80")));
+}
+
+#[test]
+fn recomposing_what_was_split_is_the_identity() {
+    for_each_case(4, |rng| {
+        let url = generator::any(rng);
+        let uri = Uri::split(&url);
+        assert_eq!(recomposed(uri).as_deref().map(escape), Ok(escape(&url)));
+    });
+}
+
+/// Components of up to four URLs, put together.
+fn patchwork(sources: &[Vec<u8>; 4], rng: &mut Rng) -> [Option<Vec<u8>>; 7] {
+    let [a, b, c, d] = sources.each_ref().map(|source| Uri::split(source));
+    let own = |bytes: Option<&[u8]>| bytes.map(<[u8]>::to_vec);
+    let authority = b.authority.unwrap_or_default();
+    let mut parts = [
+        own(a.scheme),
+        own(authority.userinfo),
+        own(b.authority.map(|authority| authority.host)),
+        own(authority.port),
+        own(Some(c.path)),
+        own(d.query),
+        own(d.fragment),
+    ];
+    // Often enough a component holds what belongs in another.
+    if rng.one_in(3) {
+        let at = rng.below(parts.len());
+        parts[at] = Some(generator::any(rng));
+    }
+    parts
+}
+
+fn uri(parts: &[Option<Vec<u8>>; 7]) -> Uri<'_> {
+    let [scheme, userinfo, host, port, path, query, fragment] =
+        parts.each_ref().map(|part| part.as_deref());
+    Uri {
+        scheme,
+        authority: host.map(|host| Authority { userinfo, host, port }),
+        path: path.unwrap_or_default(),
+        query,
+        fragment,
+    }
+}
+
+#[test]
+fn recomposing_either_reads_back_or_says_why_not() {
+    for_each_case(4, |rng| {
+        let sources = [0; 4].map(|_| generator::any(rng));
+        let parts = patchwork(&sources, rng);
+        let made = uri(&parts);
+        let plain = plainly(&made);
+        match recomposed(made) {
+            Ok(out) => {
+                let mut back = Uri::split(&out);
+                if let Some(path) = unguarded(&made, back.path) {
+                    back.path = path;
+                }
+                assert_eq!(back, made, "{}", escape(&out));
+                assert!(out == plain || Uri::split(&plain) != made, "a guard without need");
+            }
+            Err(error) => {
+                assert_ne!(Uri::split(&plain), made, "{error}: {}", escape(&plain));
+            }
+        }
+    });
+}
+
+/// Section 5.3 without a look at what it makes.
+fn plainly(uri: &Uri<'_>) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut push = |before: &[u8], bytes: &[u8], after: &[u8]| {
+        out.extend([before, bytes, after].concat());
+    };
+    uri.scheme.inspect(|scheme| push(b"", scheme, b":"));
+    if let Some(authority) = uri.authority {
+        push(b"//", b"", b"");
+        authority.userinfo.inspect(|userinfo| push(b"", userinfo, b"@"));
+        push(b"", authority.host, b"");
+        authority.port.inspect(|port| push(b":", port, b""));
+    }
+    push(b"", uri.path, b"");
+    uri.query.inspect(|query| push(b"?", query, b""));
+    uri.fragment.inspect(|fragment| push(b"#", fragment, b""));
+    out
+}
+
+/// The path without the dot segment that a guard put in front of it.
+fn unguarded<'a>(made: &Uri<'_>, path: &'a [u8]) -> Option<&'a [u8]> {
+    if made.path == path {
+        return None;
+    }
+    path.strip_prefix(b"/.").or(path.strip_prefix(b"./"))
+}
+
+#[test]
+fn recomposing_with_encoding_keeps_to_the_grammar() {
+    for_each_case(4, |rng| {
+        let sources = [0; 4].map(|_| generator::any(rng));
+        let mut parts = patchwork(&sources, rng);
+        parts[0].get_or_insert(b"x".to_vec());
+        let Ok(out) = encoded(uri(&parts)) else { return };
+        assert!(syntax(&out).is_ok(), "{}: {:?}", escape(&out), syntax(&out));
+        assert_eq!(encoded(Uri::split(&out)), Ok(out));
+    });
+}
+
+#[test]
+fn no_host_and_no_scheme_comes_out_of_a_path() {
+    let paths: [(&[u8], &[u8]); 5] = [
+        (b"//h/a", b"/.//h/a"),
+        (b"c:d", b"./c:d"),
+        (b":d", b":d"),
+        (b"/c:d", b"/c:d"),
+        (b"", b""),
+    ];
+    for (path, expected) in paths {
+        assert_eq!(recomposed(Uri { path, ..Uri::default() }).as_deref(), Ok(expected));
+    }
+    let with_scheme = |path| recomposed(Uri { scheme: Some(b"x"), path, ..Uri::default() });
+    assert_eq!(with_scheme(b"//h/a").as_deref(), Ok(&b"x:/.//h/a"[..]));
+    assert_eq!(with_scheme(b"c:d").as_deref(), Ok(&b"x:c:d"[..]));
+    // `path-noscheme` has no colon in its first segment, wherever in it.
+    assert_eq!(encoded(Uri { path: b":d", ..Uri::default() }).as_deref(), Ok(&b"./:d"[..]));
+}
+
+#[test]
+fn a_component_that_would_not_read_back_is_refused_with_its_place() {
+    use Component::{Host, Path, Port, Query, Scheme, Userinfo};
+    let base = Uri { authority: host(b"h"), ..Uri::default() };
+    let authority = Authority { host: b"h", ..Authority::default() };
+    let ends = |at, component| Err(Error { at, kind: ErrorKind::Delimiter(component) });
+    let cases = [
+        (Uri { scheme: Some(b"a:b"), ..base }, ends(1, Scheme)),
+        (Uri { scheme: Some(b""), ..base }, Err(Error { at: 0, kind: ErrorKind::EmptyScheme })),
+        (
+            Uri { authority: Some(Authority { userinfo: Some(b"u/"), ..authority }), ..base },
+            ends(1, Userinfo),
+        ),
+        (Uri { authority: host(b"a@b"), ..base }, ends(1, Host)),
+        (Uri { authority: host(b"ab:1"), ..base }, ends(2, Host)),
+        (
+            Uri {
+                authority: Some(Authority { host: b"[::1", port: Some(b"1"), userinfo: None }),
+                ..base
+            },
+            ends(0, Host),
+        ),
+        (
+            Uri { authority: Some(Authority { port: Some(b"8#"), ..authority }), ..base },
+            ends(1, Port),
+        ),
+        (Uri { path: b"/a?", ..base }, ends(2, Path)),
+        (Uri { path: b"a", ..base }, Err(Error { at: 0, kind: ErrorKind::RootlessPath })),
+        (Uri { query: Some(b"a?#"), ..base }, ends(2, Query)),
+        (Uri { fragment: Some(b"#?/"), ..base }, Ok(b"//h##?/".to_vec())),
+    ];
+    for (uri, expected) in cases {
+        assert_eq!(recomposed(uri), expected, "{uri:?}");
+    }
+    let bad = |at, component| Err(Error { at, kind: ErrorKind::Byte(component) });
+    assert_eq!(encoded(Uri { scheme: Some(b"1a"), ..base }), bad(0, Scheme));
+    assert_eq!(encoded(Uri { scheme: Some(b"a b"), ..base }), bad(1, Scheme));
+    let port = Authority { port: Some(b"8a"), ..authority };
+    assert_eq!(encoded(Uri { authority: Some(port), ..base }), bad(1, Port));
+}
+
+#[test]
+fn quoting_then_unquoting_is_the_identity_whatever_is_safe() {
+    for_each_case(8, |rng| {
+        let data = generator::any(rng);
+        let safe = if rng.one_in(2) { generator::any(rng) } else { (0..=255).collect() };
+        let mut quoted = Vec::new();
+        quote(&data, &safe, &mut quoted);
+        assert!(quoted.is_ascii());
+        let back = into_buffer(|out| unquote(&quoted, out));
+        assert_eq!(back.as_deref(), Ok(&data[..]), "{}", escape(&quoted));
+    });
+}
+
+#[test]
+fn quoted_data_is_allowed_in_its_component() {
+    let all: Vec<u8> = (0..=255).collect();
+    for component in Component::ALL {
+        let allowed = allowed_characters(component);
+        let mut quoted = Vec::new();
+        quote(&all, allowed, &mut quoted);
+        for byte in 0..=255u8 {
+            let stays = allowed.contains(&byte) || uri::UNRESERVED.contains(&byte);
+            let triplet = format!("%{byte:02X}").into_bytes();
+            let there = quoted.windows(3).any(|window| window == triplet);
+            assert_eq!(there, !stays, "{byte:#x} in the {}", component.name());
+        }
+    }
+}
+
+#[test]
+fn decoding_reads_each_triplet_once_and_names_a_bad_one() {
+    assert_eq!(decoded(b"%2541%00%ff").as_deref(), Ok(&b"%41\0\xFF"[..]));
+    for (bytes, at) in [(&b"%"[..], 0), (b"a%4", 1), (b"%41%zz", 3), (b"%%41", 0), (b"%+1", 0)] {
+        assert_eq!(decoded(bytes), Err(Error { at, kind: ErrorKind::Escape }), "{}", escape(bytes));
+    }
+}
+
+#[test]
+fn dissecting_what_was_composed_is_the_identity() {
+    for_each_case(8, |rng| {
+        let pairs: Vec<(Vec<u8>, Option<Vec<u8>>)> = (0..rng.below(6))
+            .map(|_| (some_bytes(rng), (!rng.one_in(3)).then(|| some_bytes(rng))))
+            // The one pair that cannot be told from none.
+            .map(|(name, value)| (name.clone(), value.or(name.is_empty().then(Vec::new))))
+            .collect();
+        let mut query = Vec::new();
+        compose_query(pairs.iter().map(|(name, value)| (name, value.as_ref())), &mut query);
+        assert!(
+            query.iter().all(|byte| byte.is_ascii_alphanumeric() || b"*-._+%&=".contains(byte))
+        );
+        let back: Vec<_> = dissect_query(&query)
+            .map(|(name, value)| (name.into_owned(), value.map(Cow::into_owned)))
+            .collect();
+        assert_eq!(back, pairs, "{}", escape(&query));
+    });
+}
+
+fn some_bytes(rng: &mut Rng) -> Vec<u8> {
+    let mut bytes = generator::any(rng);
+    bytes.truncate(rng.below(20));
+    bytes
+}
+
+#[test]
+fn any_query_dissects_into_pairs_that_compose_to_the_same_pairs() {
+    for_each_case(8, |rng| {
+        let query = generator::any(rng);
+        let pairs: Vec<_> = dissect_query(&query).collect();
+        let mut again = Vec::new();
+        compose_query(pairs.iter().cloned(), &mut again);
+        let back: Vec<_> = dissect_query(&again).collect();
+        assert_eq!(back, pairs, "{}", escape(&query));
+    });
+}
+
+#[test]
+fn form_decoding_keeps_what_the_url_standard_keeps() {
+    let pairs = |query: &'static [u8]| -> Vec<(String, Option<String>)> {
+        let show = |bytes: Cow<'_, [u8]>| escape(&bytes);
+        dissect_query(query).map(|(name, value)| (show(name), value.map(show))).collect()
+    };
+    let pair = |name: &str, value: Option<&str>| (name.to_owned(), value.map(str::to_owned));
+    assert_eq!(pairs(b""), []);
+    assert_eq!(pairs(b"&&"), []);
+    assert_eq!(pairs(b"="), [pair("", Some(""))]);
+    assert_eq!(pairs(b"a=b=c&a"), [pair("a", Some("b=c")), pair("a", None)]);
+    assert_eq!(pairs(b"a;b=%zz+%2B%"), [pair("a;b", Some("%zz +%"))]);
+    assert_eq!(pairs(b"%26=%3D"), [pair("&", Some("="))]);
+}
+
+/// With a quadratic step each of these would take minutes.
+#[test]
+fn no_operation_takes_more_than_linear_time() {
+    for piece in ["/..", "../", "/a", "/a/..", "./", "//", "@", "[", ":", "?", "#", "%2E", "&", "+"]
+    {
+        let long = piece.repeat(200_000).into_bytes();
+        for base in [&b"x:"[..], b"x://h", b"x:a/b"] {
+            let base = [base, &long].concat();
+            let target = resolved(&base, &long).unwrap();
+            assert!(target.len() <= base.len() + long.len() + 2);
+        }
+        assert_eq!(recomposed(Uri::split(&long)), Ok(long.clone()));
+        let authority = Uri { authority: Some(Authority::split(&long)), ..Uri::default() };
+        let _ = (recomposed(authority), encoded(authority));
+        assert!(dissect_query(&long).count() <= long.len());
+    }
+}
+
+mod guide {
+    //! The examples of the guide to Erlang's `uri_string`, on bytes.
+
+    use super::*;
+
+    #[test]
+    fn a_uri_with_other_characters_is_refused_and_can_be_recomposed() {
+        let reject = syntax("http://cities/örebro?foo bar".as_bytes()).unwrap_err();
+        assert_eq!((reject.code, reject.at), (Code::Byte, 14));
+        let uri = Uri {
+            scheme: Some(b"http"),
+            authority: host(b"cities"),
+            path: "/örebro".as_bytes(),
+            query: Some(b"foo bar"),
+            ..Uri::default()
+        };
+        let out = encoded(uri).unwrap();
+        assert_eq!(escape(&out), "http://cities/%C3%B6rebro?foo%20bar");
+        // "Applying parse and percent_decode on the URI returns the original input."
+        let back = Uri::split(&out);
+        assert_eq!(decoded(back.path).as_deref(), Ok("/örebro".as_bytes()));
+        assert_eq!(decoded(back.query.unwrap()).as_deref(), Ok(&b"foo bar"[..]));
+        assert_eq!((back.scheme, back.authority), (uri.scheme, uri.authority));
+    }
+
+    #[test]
+    fn the_allowed_characters_are_those_of_the_guide() {
+        let alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+        let listed = |punctuation: &str| {
+            let mut all = [punctuation, alphanumeric].concat().into_bytes();
+            all.sort_unstable();
+            all
+        };
+        let rows = [
+            (Component::Scheme, "+-."),
+            (Component::Userinfo, "!$&'()*+,-.:;=_~"),
+            // The guide's hosts have lost their brackets; here they belong to the host.
+            (Component::Host, "!$&'()*+,-.:;=_~[]"),
+            (Component::RegName, "!$&'()*+,-.;=_~"),
+            (Component::Path, "!$&'()*+,-./:;=@_~"),
+            (Component::Segment, "!$&'()*+,-.:;=@_~"),
+            (Component::Query, "!$&'()*+,-./:;=?@_~"),
+            (Component::Fragment, "!$&'()*+,-./:;=?@_~"),
+        ];
+        for (component, punctuation) in rows {
+            assert_eq!(allowed_characters(component), listed(punctuation), "{component:?}");
+        }
+        assert_eq!(allowed_characters(Component::Ipv4Address), b".0123456789");
+        assert_eq!(allowed_characters(Component::Ipv6Address), b".0123456789:ABCDEFabcdef");
+        assert_eq!(allowed_characters(Component::Port), b"0123456789");
+        assert_eq!(uri::RESERVED, b"!#$&'()*+,/:;=?@[]");
+        assert_eq!(uri::UNRESERVED, listed("-._~"));
+    }
+
+    #[test]
+    fn a_host_with_a_delimiter_is_encoded() {
+        let uri = Uri { scheme: Some(b"https"), authority: host(b"local#host"), ..Uri::default() };
+        assert_eq!(encoded(uri).as_deref().map(escape), Ok("https://local%23host".to_owned()));
+        assert!(recomposed(uri).is_err());
+    }
+
+    #[test]
+    fn splitting_decodes_nothing_and_normalizing_decodes_the_unreserved() {
+        let url = b"http://%6C%6Fcal%23host/%F6re%26bro%20";
+        let uri = Uri::split(url);
+        assert_eq!(uri.authority, host(b"%6C%6Fcal%23host"));
+        assert_eq!(uri.path, b"/%F6re%26bro%20");
+        let canonical = syntax(url).unwrap();
+        assert_eq!(escape(&canonical), "http://local%23host/%F6re%26bro%20");
+        assert_eq!(Uri::split(&canonical).authority, host(b"local%23host"));
+    }
+
+    #[test]
+    fn decoding_after_the_split_is_safe_and_before_it_is_not() {
+        assert_eq!(decoded(b"local%23host").as_deref(), Ok(&b"local#host"[..]));
+        // The guide's `invalid_utf8`: here bytes need not be any.
+        assert_eq!(decoded(b"/%F6re%26bro%20").as_deref(), Ok(&b"/\xF6re&bro "[..]));
+        let unsafe_order = decoded(b"http://%6C%6Fcal%23host/%C3%B6re%26bro%20").unwrap();
+        assert_eq!(unsafe_order, "http://local#host/öre&bro ".as_bytes());
+        assert!(syntax(&unsafe_order).is_err());
+    }
+
+    #[cfg(feature = "transcode")]
+    #[test]
+    fn latin_1_becomes_utf_8() {
+        use uniqurl::uri::{Charset, transcode};
+        let latin_1_to_utf_8 = |out: &mut Vec<u8>| {
+            transcode(b"/%F6re%26bro%20", Charset::LATIN_1, Charset::UTF_8, out)
+        };
+        let path = into_buffer(latin_1_to_utf_8).unwrap();
+        assert_eq!(escape(&path), "/%C3%B6re%26bro%20");
+        assert_eq!(decoded(&path).as_deref(), Ok("/öre&bro ".as_bytes()));
+    }
+
+    #[test]
+    fn the_canonical_form_and_its_parts_come_out() {
+        let mut out = Vec::new();
+        let scheme = Normalizer::new(&Profile::SCHEME);
+        let _ = scheme.normalize(b"hTTp://LocalHost:80/%c3%B6rebro/a/../b", &mut out);
+        assert_eq!(escape(&out), "http://localhost/%C3%B6rebro/b");
+        let uri = Uri::split(&out);
+        assert_eq!((uri.authority, uri.path), (host(b"localhost"), &b"/%C3%B6rebro/b"[..]));
+    }
+}

@@ -1,0 +1,76 @@
+//! The library states the facts of `corpora/vectors`, on every backend of this CPU.
+
+use crate::subject::{Answer, Library, on_every_backend};
+use crate::tsv;
+
+/// Asks for every row and reports all that differ at once, since one cause often has many rows.
+fn check(name: &str, ask: fn(&Library, &[u8]) -> Answer) {
+    let mut wrong = Vec::new();
+    for row in tsv::rows(name) {
+        for profile in &row.profiles {
+            for mut library in on_every_backend(profile) {
+                if let Some(base) = &row.base {
+                    library = library.with_base(base);
+                }
+                if let Some(scheme) = &row.assume {
+                    library = library.with_assumed_scheme(scheme);
+                }
+                let got = ask(&library, &row.input).map_err(|(code, at)| (code.to_owned(), at));
+                if got != row.expected {
+                    let difference = tsv::difference(&row, &got);
+                    wrong.push(format!("{} under {}: {difference}", row.place, library.name()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} answers differ\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn library_states_the_rows_of_string() {
+    check("string", Library::normalize);
+}
+
+#[test]
+fn library_states_the_rows_of_syntax() {
+    check("syntax", Library::normalize);
+}
+
+#[test]
+fn library_states_the_rows_of_scheme() {
+    check("scheme", Library::normalize);
+}
+
+#[test]
+fn library_states_the_rows_of_crawl() {
+    check("crawl", Library::normalize);
+}
+
+#[test]
+fn library_states_the_rows_of_ia() {
+    check("ia", Library::normalize);
+}
+
+#[test]
+fn library_states_the_rows_of_targets() {
+    check("targets", Library::normalize_target);
+}
+
+#[test]
+fn library_states_the_rows_of_forms() {
+    check("forms", Library::read_target);
+}
+
+#[test]
+fn library_joins_and_parts_the_pairs_of_merge() {
+    for pair in tsv::pairs() {
+        for profile in &pair.profiles {
+            for library in on_every_backend(profile) {
+                let (left, right) = (library.normalize(&pair.left), library.normalize(&pair.right));
+                let context = format!("{} under {}", pair.place, library.name());
+                assert!(left.is_ok() && right.is_ok(), "{context}: {left:?} {right:?}");
+                assert_eq!(left == right, pair.merges, "{context}");
+            }
+        }
+    }
+}

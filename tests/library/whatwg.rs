@@ -1,0 +1,301 @@
+//! `whatwg`: the library says what the URL Standard's own steps say, and keeps the laws.
+
+use crate::browser::Url;
+use crate::cases::for_each_case;
+use crate::generator::{self, Rng, Temper};
+use crate::subject::{Answer, Library, on_best_backend, on_every_backend};
+use crate::tsv::{self, escape, show};
+use uniqurl::record::Span;
+use uniqurl::{Code, Outcome, Scratch};
+
+/// Parts of URLs that the standard decides about.
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    "/", "/", "/", "//", "///", "\\", "\\\\", "/\\", "a", "b", ".", "..", "/.", "/..", "/../", "%2e", "/%2E%2e/", ".%2e",
+    "%2e%2e%2e", "?", "?", "#", "#", "@", ":", ":@", "u:p@", ":80", ":443", ":0080", ":65536", ":x", ":", " ", "  ", "\t",
+    "\n", "\r", "\0", "\x1f", "\x7f", "\u{e9}", "\u{df}", "\u{1f4a9}", "\u{3002}", "\u{ad}", "\u{3d001}", "'", "\"", "<",
+    ">", "`", "{", "}", "|", "^", "[", "]", "%", "%4", "%zz", "%41", "%c3%a9", "%C3", "%25", "%2f", "C:", "C|", "c|/",
+    "/D:", "/D|/", "localhost", "1", "0x7f", "0177", "256", "1.2.3", ".4", "4294967296", "08", "0x", "xn--", "XN--A",
+    "xn--bcher-kva", "example.com", "[::1]", "[1:2::1.2.3.4]", "[::FFFF:1.2.3.4]", "[1:0:0:2::0]", "[::1", "[1::2::3]",
+    "\u{ff11}.2", "<\u{338}", "http:", "file:", "x:", "?'", "#`", "a?b#c", "\u{200d}", "q=\u{e9}",
+];
+
+#[rustfmt::skip]
+const FRONTS: &[&str] = &[
+    "", "/", "//", "http://", "http://h/", "https://example.com", "http:", "HTTPS:\\\\", "ws:/", "wss:///", "ftp://u@h",
+    "file:", "file:/", "file://", "file:///", "file:///C:/", "file:///C|", "FILE://localhost/", "x:", "x:/", "x://",
+    "x:///", "x://h", "x:/.//", "data:", "javascript:", "mailto:", " http://h", "ht\ttp://h", "1x:", "a+b-.1:", "?", "#",
+];
+
+/// In canonical form and not, of each kind of scheme, with and without authority, path and query.
+#[rustfmt::skip]
+const BASES: &[&str] = &[
+    "http://u:p@h:81/a/b?q#f", "https://h", "ws:h/..", "file:///", "file:///C:/a/b?q", "file://h/D:/", "file://h", "x:",
+    "x:opaque ?q", "x:/", "x:/a/b", "x:/..//a", "x://h", "x://h/a/b?q", "x://", "about:blank", "file:///a/C:/",
+];
+
+fn url(rng: &mut Rng) -> Vec<u8> {
+    match rng.below(8) {
+        0 => generator::any(rng),
+        1 => generator::url(rng, Temper::Tame),
+        _ => {
+            let mut url: Vec<u8> = rng.pick(FRONTS).into();
+            for _ in 0..rng.below(8) {
+                if rng.one_in(20) {
+                    url.push(rng.byte());
+                }
+                url.extend_from_slice(rng.pick(WORDS).as_bytes());
+            }
+            if rng.one_in(10) {
+                url.extend(vec![b'a'; rng.below(200)]);
+                url.extend_from_slice(rng.pick(WORDS).as_bytes());
+            }
+            url
+        }
+    }
+}
+
+/// What the standard's own steps give: the serialization, or the code of the failure.
+fn standard(url: &[u8], base: Option<&Url>) -> Result<Vec<u8>, &'static str> {
+    Url::parse(url, base).map(|url| url.serialize().into_bytes())
+}
+
+fn without_place(answer: &Answer) -> Result<Vec<u8>, &'static str> {
+    answer.clone().map_err(|(code, _)| code)
+}
+
+#[track_caller]
+fn assert_same(what: &str, url: &[u8], got: &Answer, expected: &Result<Vec<u8>, &'static str>) {
+    let expected = expected.clone().map_err(|code| (code, 0));
+    assert!(
+        without_place(got) == without_place(&expected),
+        "{what}\n   url {}\n   got {}\nwanted {}",
+        escape(url),
+        show(got),
+        show(&expected)
+    );
+}
+
+#[test]
+fn the_steps_of_the_standard_give_the_same() {
+    for library in on_every_backend("whatwg") {
+        for_each_case(4, |rng| {
+            let url = url(rng);
+            let answer = library.normalize(&url);
+            assert_same(&library.name(), &url, &answer, &standard(&url, None));
+            if let Err((_, at)) = answer {
+                assert!(at <= url.len(), "an offset lies in the URL: {}", escape(&url));
+            }
+        });
+    }
+}
+
+#[test]
+fn the_steps_of_the_standard_give_the_same_with_a_base() {
+    for base in BASES {
+        let library = on_best_backend("whatwg").with_base(base.as_bytes());
+        let base = Url::parse(base.as_bytes(), None).unwrap();
+        for_each_case(8, |rng| {
+            let url = url(rng);
+            let answer = library.normalize(&url);
+            let what = format!("with base {}", base.serialize());
+            assert_same(&what, &url, &answer, &standard(&url, Some(&base)));
+            if let Err((_, at)) = answer {
+                assert!(at <= url.len(), "an offset lies in the URL: {}", escape(&url));
+            }
+        });
+    }
+}
+
+/// Whether the `url` crate is known to answer otherwise than the standard of today. It keeps `^` in
+/// paths and the spaces at the end of an opaque path, checks labels that begin with `xn--` also where
+/// all is ASCII, takes unassigned code points, keeps what looks like a drive letter in any path, reads
+/// `file` URLs by older rules, lets a host be missing behind an `@`, and lets a backslash end any port.
+fn is_departure(text: &str, answer: &Answer) -> bool {
+    let lower = text.to_ascii_lowercase().replace(['\t', '\n', '\r'], "");
+    let drive = |segment: &str| matches!(segment.as_bytes(), [b'a'..=b'z', b':' | b'|', ..]);
+    lower.trim_start_matches(|c| c <= ' ').starts_with("file:")
+        || lower.contains(['^', '\u{3d001}'])
+        || lower.contains(" ?")
+        || lower.contains(" #")
+        || lower.split(['/', '\\']).any(drive)
+        || matches!(answer, Ok(url) if url.windows(4).any(|word| word == b"xn--"))
+        || matches!(answer, Err(("empty-host", _)) if lower.contains('@'))
+        || matches!(answer, Err(("port", _)) if lower.contains('\\'))
+}
+
+#[test]
+fn the_url_crate_gives_the_same_where_it_follows_the_standard() {
+    let library = on_best_backend("whatwg");
+    let (mut same, mut left_out) = (0u64, 0u64);
+    for_each_case(2, |rng| {
+        let url = url(rng);
+        let Ok(text) = std::str::from_utf8(&url) else { return };
+        let answer = library.normalize(&url);
+        if is_departure(text, &answer) {
+            left_out += 1;
+            return;
+        }
+        let theirs = url::Url::parse(text).ok().map(|url| url.as_str().as_bytes().to_vec());
+        assert_eq!(answer.as_ref().ok(), theirs.as_ref(), "{text:?} {}", show(&answer));
+        same += 1;
+    });
+    assert!(same > left_out || same < 100, "{same} compared, {left_out} left out");
+}
+
+#[test]
+fn the_canonical_form_is_its_own_and_prints() {
+    for library in on_every_backend("whatwg") {
+        for_each_case(4, |rng| {
+            let url = url(rng);
+            let answer = library.normalize(&url);
+            let Ok(canonical) = &answer else { return };
+            let again = library.normalize(canonical);
+            assert!(again == answer, "{} {} {}", escape(&url), show(&answer), show(&again));
+            let opaque = Url::parse(canonical, None).unwrap().has_opaque_path();
+            let prints = |byte: &u8| (0x21..=0x7E).contains(byte) || opaque && *byte == b' ';
+            assert!(canonical.iter().all(prints), "{}", escape(canonical));
+            let idna = canonical.windows(4).any(|word| word == b"xn--");
+            let bound = if idna { 5 } else { 3 } * url.len() + 2;
+            assert!(canonical.len() <= bound, "{} {}", escape(&url), escape(canonical));
+        });
+    }
+}
+
+#[test]
+fn a_base_does_not_act_on_a_canonical_form() {
+    for base in BASES {
+        let library = on_best_backend("whatwg");
+        let based = on_best_backend("whatwg").with_base(base.as_bytes());
+        for_each_case(16, |rng| {
+            let Ok(canonical) = based.normalize(&url(rng)) else { return };
+            assert_eq!(library.normalize(&canonical).as_ref(), Ok(&canonical));
+            assert_eq!(based.normalize(&canonical).as_ref(), Ok(&canonical));
+        });
+    }
+}
+
+#[test]
+fn a_target_is_what_it_would_be_behind_a_host() {
+    for library in on_every_backend("whatwg") {
+        for_each_case(4, |rng| {
+            let mut target = url(rng);
+            if rng.one_in(2) {
+                target.insert(0, b'/');
+            }
+            let answer = library.normalize_target(&target);
+            if target.first() == Some(&b'/') {
+                let behind = library.normalize(&[b"http://h", &target[..]].concat()).unwrap();
+                assert_eq!(answer.as_deref(), Ok(&behind[8..]), "{}", escape(&target));
+            }
+            match &answer {
+                Ok(canonical) => {
+                    assert!(canonical.starts_with(b"/"));
+                    assert_eq!(library.normalize_target(canonical), answer);
+                }
+                Err((code, at)) => {
+                    assert!(["empty", "relative", "asterisk-form"].contains(code));
+                    assert!(*at <= target.len());
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn one_by_one_and_in_bulk_are_the_same() {
+    for library in on_every_backend("whatwg") {
+        for_each_case(200, |rng| {
+            let mut values = Vec::new();
+            let mut spans = Vec::new();
+            for _ in 0..rng.below(140) {
+                let mut url = url(rng);
+                if rng.one_in(2) {
+                    url = library.normalize(&url).unwrap_or(url);
+                }
+                let start = values.len() as u32;
+                values.extend_from_slice(&url);
+                spans.push(Span { start, end: values.len() as u32 });
+            }
+            library.0.for_each(&values, &spans, &mut Scratch::default(), |i, canonical| {
+                let got = canonical.map(|url| url.as_bytes().to_vec());
+                let got = got.map_err(|reject| (reject.code.name(), reject.at));
+                assert_eq!(got, library.normalize(spans[i].of(&values)));
+            });
+        });
+    }
+}
+
+#[test]
+fn a_byte_that_is_no_text_is_encoded_by_itself_but_refused_in_a_host() {
+    for library in on_every_backend("whatwg") {
+        for byte in 0x80..=0xFFu8 {
+            let around = |before: &[u8], after: &[u8]| [before, &[byte], after].concat();
+            for (before, after) in [
+                ("http://h/", "/"),
+                ("http://h/?", ""),
+                ("x://h#", ""),
+                ("x:", ""),
+                ("ws://", "@h/"),
+            ] {
+                let expected = format!("{before}%{byte:02X}{after}").into_bytes();
+                let url = around(before.as_bytes(), after.as_bytes());
+                assert_eq!(library.normalize(&url), Ok(expected));
+            }
+            for (before, after) in [("http://a", "/"), ("x://a", ""), ("file://a", "b/")] {
+                let url = around(before.as_bytes(), after.as_bytes());
+                assert_eq!(library.normalize(&url), Err(("byte", before.len())));
+            }
+        }
+    }
+}
+
+#[test]
+fn whatever_comes_often_takes_linear_time() {
+    let library = on_best_backend("whatwg");
+    for word in WORDS.iter().chain(&["/a/..", "../", "a/", "/./", "%", "1.", "\u{e9}.", "\t", "@:"])
+    {
+        for front in ["/", "http://h/", "http://", "http://[", "file:///", "x:", "x://", "x:/"] {
+            let url = format!("{front}{}", word.repeat(100_000 / word.len()));
+            let _ = library.normalize(url.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn library_and_steps_state_the_rows() {
+    let mut wrong = Vec::new();
+    for row in tsv::rows("whatwg") {
+        let base = row.base.as_ref().map(|base| Url::parse(base, None).unwrap());
+        if row.assume.is_none() {
+            let steps = standard(&row.input, base.as_ref());
+            let expected = row.expected.clone().map_err(|(code, _)| code);
+            if steps.clone().map_err(str::to_owned) != expected {
+                wrong.push(format!("{}: the steps: {steps:?}", row.place));
+            }
+        }
+        for mut library in on_every_backend("whatwg") {
+            if let Some(base) = &row.base {
+                library = library.with_base(base);
+            }
+            if let Some(scheme) = &row.assume {
+                library = library.with_assumed_scheme(scheme);
+            }
+            let got = library.normalize(&row.input).map_err(|(code, at)| (code.to_owned(), at));
+            if got != row.expected {
+                wrong.push(format!("{}: {}", row.place, tsv::difference(&row, &got)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} answers differ\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_rejected_url_leaves_what_was_written_before() {
+    let Library(normalizer) = on_best_backend("whatwg");
+    let mut out = b"kept".to_vec();
+    let Outcome::Reject(reject) = normalizer.normalize(b"http://u@h:x/", &mut out) else {
+        panic!()
+    };
+    assert_eq!((reject.code, reject.at, &out[..]), (Code::Port, 11, &b"kept"[..]));
+}
