@@ -1,0 +1,87 @@
+//! Full disks: file systems of many sizes, most of them too small.
+
+use crate::place::{DEDUP, Found, OUTPUTS, Place, run};
+use crate::{Extent, Row, Torture};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+/// A file system of `size` bytes in memory, or nothing where there can be none.
+fn mount(place: &Place, size: u64) -> Result<(), String> {
+    let small = place.path.join("more-small");
+    fs::create_dir_all(&small).expect("a directory");
+    let options = format!("size={size}");
+    let mut command = Command::new("mount");
+    command.args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(&small);
+    let output = run(&mut command)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(String::from_utf8_lossy(&output.stderr).trim().to_owned())
+}
+
+fn unmount(place: &Place) {
+    let _ = Command::new("umount").arg(place.path.join("more-small")).status();
+}
+
+/// Each of the outputs on a disk that is too small for it, up to one that is not.
+pub fn full(torture: &mut Torture) -> Row {
+    let mut row = Row::new("disk full: status 2 with the name, old output there, nothing left");
+    // As much is rejected and told as is found.
+    let place = Place::new(torture, "disk", 3_000);
+    if let Err(why) = mount(&place, 1 << 20) {
+        return row.skipped(why);
+    }
+    unmount(&place);
+    let steps = if torture.extent == Extent::Full { 64 } else { 8 };
+    let (mut failed, mut complete) = (0, 0);
+    for name in OUTPUTS {
+        let need = match name {
+            "out" => place.out.len(),
+            "rejects" => place.rejects.len(),
+            _ => 4096,
+        };
+        // The old file is on it too; above that, up to a page more than is needed.
+        let (least, most) = (8192, 4096 + need.next_multiple_of(4096) as u64 + 8192);
+        for step in 0..=steps {
+            let size = least + (most - least) * step / steps;
+            if let Err(why) = mount(&place, size / 4096 * 4096) {
+                row.broken.push(format!("mount of {size} bytes: {why}"));
+                continue;
+            }
+            // The link leads to the small disk, and what it leads to is replaced.
+            let file = place.path.join(name);
+            let on_disk = place.path.join("more-small").join(name);
+            fs::remove_file(&file).expect("there");
+            symlink(&on_disk, &file).expect("linked");
+            place.age();
+            let result = run(place.command(&torture.command).args(DEDUP));
+            let found = place.outputs();
+            let left = fs::read_dir(place.path.join("more-small")).expect("readable").count();
+            let (code, said) = match result {
+                Ok(run) => (run.status.code(), String::from_utf8_lossy(&run.stderr).into_owned()),
+                Err(why) => (None, why),
+            };
+            match (code, found) {
+                (Some(0), Ok(Found::New)) if left == 1 => complete += 1,
+                (Some(2), Ok(Found::Old | Found::Told)) if left == 1 => {
+                    failed += 1;
+                    if !said.contains(&format!("{name}: No space left")) {
+                        row.broken.push(format!("{name} on {size} bytes: it said {said:?}"));
+                    }
+                }
+                other => {
+                    row.broken.push(format!("{name} on {size} bytes: {other:?}, {left} files"))
+                }
+            }
+            unmount(&place);
+            fs::remove_file(&file).expect("there");
+            place.age();
+        }
+    }
+    row.figure = format!("{failed} disks too small, {complete} large enough");
+    if failed == 0 || complete == 0 {
+        row.broken.push("all disks were alike".to_owned());
+    }
+    row
+}

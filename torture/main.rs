@@ -1,0 +1,153 @@
+//! `scripts/torture`: what the command promises when the world is against it, one row for each
+//! promise.
+//!
+//! In: the built command, and whether there is little time. Out: the scorecard. A new promise is a
+//! file here with a function that gives a [`Row`], and a line in [`ROWS`].
+
+mod disk;
+mod faults;
+mod kills;
+mod place;
+mod races;
+mod resume;
+mod signals;
+mod terminal;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// What a promise came to.
+pub struct Row {
+    /// In a few words.
+    pub promise: &'static str,
+    /// What was tried, in numbers.
+    pub figure: String,
+    /// What broke the promise, a line for each time.
+    pub broken: Vec<String>,
+    /// Why it could not be tried.
+    pub skipped: Option<String>,
+}
+
+impl Row {
+    /// A promise that nothing has broken so far.
+    pub fn new(promise: &'static str) -> Self {
+        Self { promise, figure: String::new(), broken: Vec::new(), skipped: None }
+    }
+
+    /// One that cannot be tried here.
+    pub fn skipped(mut self, why: impl Into<String>) -> Self {
+        self.skipped = Some(why.into());
+        self
+    }
+}
+
+/// What every row needs.
+pub struct Torture {
+    /// The command under test.
+    pub command: PathBuf,
+    /// Where the rows have their directories.
+    pub root: PathBuf,
+    /// How much is tried.
+    pub extent: Extent,
+    random: u64,
+}
+
+/// How long it may take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// A minute at most in all.
+    Short,
+    /// As often as the promises say.
+    Full,
+}
+
+impl Torture {
+    /// A number below `limit`.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.random >> 33) % limit.max(1)
+    }
+
+    /// Whether to try once more, after `tried` of the `full` times, the first of them at `start`.
+    pub fn goes_on(&self, tried: usize, full: usize, start: Instant) -> bool {
+        match self.extent {
+            Extent::Full => tried < full,
+            Extent::Short => tried < full && (tried < 4 || start.elapsed() < SHARE),
+        }
+    }
+}
+
+/// The time of a row where there is little.
+const SHARE: Duration = Duration::from_secs(3);
+
+/// The promises, in the order of the scorecard.
+const ROWS: &[fn(&mut Torture) -> Row] = &[
+    kills::at_random,
+    kills::at_named_points,
+    resume::at_random,
+    resume::at_named_points,
+    signals::at_random,
+    signals::closed_pipe,
+    faults::signal_at_every_call,
+    faults::error_at_every_call,
+    faults::short_calls,
+    disk::full,
+    races::changing_inputs,
+    terminal::hostile_text,
+];
+
+fn main() -> ExitCode {
+    let mut extent = Extent::Full;
+    let mut command = None;
+    let mut seed = std::process::id().into();
+    for argument in std::env::args().skip(1) {
+        if argument == "--short" {
+            extent = Extent::Short;
+        } else if let Some(number) = argument.strip_prefix("--seed=") {
+            seed = number.parse().expect("a number");
+        } else {
+            command = Some(PathBuf::from(argument));
+        }
+    }
+    // A relative name would lead elsewhere from the directories of the rows.
+    let command = command.and_then(|name| name.canonicalize().ok());
+    let Some(command) = command else {
+        eprintln!("usage: torture [--short] [--seed=N] COMMAND");
+        return ExitCode::from(2);
+    };
+    let root = std::env::temp_dir().join(format!("uniqurl-torture-{}", std::process::id()));
+    std::fs::create_dir_all(&root).expect("a directory");
+    let mut torture = Torture { command, root: root.clone(), extent, random: seed };
+    let start = Instant::now();
+    println!("seed {seed}\n\n| promise | figure | result |\n|---|---|---|");
+    let (mut kept, mut broken, mut skipped) = (0, 0, 0);
+    for row in ROWS {
+        let row = row(&mut torture);
+        let result = match (&row.skipped, row.broken.len()) {
+            (Some(why), _) => {
+                skipped += 1;
+                format!("NOT TRIED: {why}")
+            }
+            (None, 0) => {
+                kept += 1;
+                "kept".to_owned()
+            }
+            (None, times) => {
+                broken += 1;
+                format!("BROKEN {times} times")
+            }
+        };
+        println!("| {} | {} | {result} |", row.promise, row.figure);
+        for line in row.broken.iter().take(20) {
+            eprintln!("    broken: {line}");
+        }
+    }
+    // What is left is a broken row's, to be looked at.
+    if broken == 0 {
+        let _ = std::fs::remove_dir_all(&root);
+    }
+    let seconds = start.elapsed().as_secs();
+    println!("\ntorture: {kept} kept, {broken} broken, {skipped} not tried; {seconds} s");
+    ExitCode::from(u8::from(broken > 0))
+}

@@ -1,0 +1,197 @@
+//! A directory in which the command runs, with old outputs in it, and what a run may leave of them.
+
+use crate::Torture;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What the outputs hold before a run.
+pub const OLD: &str = "old\n";
+
+/// A run that takes longer hangs.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The arguments of a run with every output.
+pub const DEDUP: &[&str] = &[
+    "dedup",
+    "in",
+    "-j",
+    "2",
+    "--order",
+    "sorted",
+    "--rejects",
+    "rejects",
+    "--stats",
+    "stats",
+    "-o",
+    "out",
+];
+
+/// The outputs of [`DEDUP`], in the order in which they are committed.
+pub const OUTPUTS: [&str; 3] = ["rejects", "stats", "out"];
+
+pub struct Place {
+    pub path: PathBuf,
+    /// What a run makes of the input.
+    pub out: Vec<u8>,
+    pub rejects: Vec<u8>,
+}
+
+/// How the outputs of a run are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// As they were.
+    Old,
+    /// Whole and new.
+    New,
+    /// Those that accompany the main one are new, as far as they come before it.
+    Begun,
+    /// As they were, but for the accounting, which tells of the failure.
+    Told,
+}
+
+impl Place {
+    /// A new directory with `lines` lines of input, read once in peace.
+    pub fn new(torture: &Torture, name: &str, lines: usize) -> Self {
+        let path = torture.root.join(name);
+        fs::create_dir_all(&path).expect("a directory");
+        let mut text = String::new();
+        for line in 0..lines {
+            text += &match line % 50 {
+                7 => format!("relative/{line}\n"),
+                8 => "HTTP://Example.COM:80/%7Ea\n".to_owned(),
+                _ => format!("http://host{}.example.com/a/path/{line}?q=%C3%A9\n", line % 97),
+            };
+        }
+        fs::write(path.join("in"), text).expect("written");
+        let mut place = Self { path, out: Vec::new(), rejects: Vec::new() };
+        place.age();
+        let run = place.command(&torture.command).args(DEDUP).output().expect("started");
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        place.out = place.read("out");
+        place.rejects = place.read("rejects");
+        place.age();
+        place
+    }
+
+    /// Puts old outputs in place.
+    pub fn age(&self) {
+        for name in OUTPUTS {
+            fs::write(self.path.join(name), OLD).expect("written");
+        }
+    }
+
+    pub fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.path).stdin(Stdio::null());
+        command
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path.join(name)).unwrap_or_default()
+    }
+
+    /// Names that should not be there. They are removed.
+    pub fn leftovers(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path).expect("readable").flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name != "in" && !name.starts_with("more") && !OUTPUTS.contains(&name.as_str()) {
+                let _ = fs::remove_file(entry.path());
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// How the outputs are; what they should never be is an error. The old ones are put back.
+    pub fn outputs(&self) -> Result<Found, String> {
+        let [rejects, stats, out] = OUTPUTS.map(|name| self.read(name));
+        self.age();
+        let leftovers = self.leftovers();
+        if !leftovers.is_empty() {
+            return Err(format!("left behind: {}", leftovers.join(" ")));
+        }
+        let is_new = |name: &str, found: &[u8], new: bool| match (found == OLD.as_bytes(), new) {
+            (true, _) => Ok(false),
+            (false, true) => Ok(true),
+            (false, false) => Err(format!("{name} is partial: {} bytes", found.len())),
+        };
+        let whole = stats.starts_with(b"{") && stats.trim_ascii_end().ends_with(b"}");
+        let of_failure = String::from_utf8_lossy(&stats).contains("\"status\": 2");
+        let found = (
+            is_new("rejects", &rejects, rejects == self.rejects)?,
+            is_new("stats", &stats, whole)?,
+            is_new("out", &out, out == self.out)?,
+        );
+        match found {
+            (false, false, false) => Ok(Found::Old),
+            (true, true, true) if !of_failure => Ok(Found::New),
+            (_, true, false) if of_failure => Ok(Found::Told),
+            (true, _, false) if !of_failure => Ok(Found::Begun),
+            other => Err(format!("rejects, stats, out do not belong together: {other:?}")),
+        }
+    }
+}
+
+/// Waits for the end; kills what hangs.
+pub fn wait(child: &mut Child) -> Result<ExitStatus, String> {
+    let start = Instant::now();
+    while start.elapsed() < LIMIT {
+        if let Some(status) = child.try_wait().expect("waited for") {
+            return Ok(status);
+        }
+        thread::sleep(Duration::from_micros(500));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    Err("it hangs".to_owned())
+}
+
+/// Runs to the end; kills what hangs. Standard output and error must be small.
+pub fn run(command: &mut Command) -> Result<Output, String> {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| error.to_string())?;
+    let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
+    let reader = thread::spawn(move || {
+        let mut stdout = Vec::new();
+        let _ = out.as_mut().map(|out| out.read_to_end(&mut stdout));
+        stdout
+    });
+    let errors = thread::spawn(move || {
+        let mut stderr = Vec::new();
+        let _ = err.as_mut().map(|err| err.read_to_end(&mut stderr));
+        stderr
+    });
+    let status = wait(&mut child)?;
+    let (stdout, stderr) = (reader.join().expect("read"), errors.join().expect("read"));
+    Ok(Output { status, stdout, stderr })
+}
+
+/// Sends signals without the time that it takes to start a program.
+pub struct Sender {
+    shell: Child,
+    input: ChildStdin,
+}
+
+impl Sender {
+    pub fn new() -> Self {
+        let mut shell = Command::new("/bin/sh").stdin(Stdio::piped()).spawn().expect("a shell");
+        let input = shell.stdin.take().expect("piped");
+        Self { shell, input }
+    }
+
+    pub fn send(&mut self, signal: &str, process: u32) {
+        writeln!(self.input, "kill -s {signal} {process} 2>/dev/null").expect("the shell reads");
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        let _ = self.shell.kill();
+        let _ = self.shell.wait();
+    }
+}
