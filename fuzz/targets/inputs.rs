@@ -1,0 +1,32 @@
+//! Hostile files: whatever they claim to be, the run ends in a result or an error, two runs give the
+//! same, and the accounting adds up.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use uniqurl::output::Job as Name;
+use uniqurl::pipeline::{Job, Setup, Watch, run};
+use uniqurl::{Normalizer, Profile, input};
+
+fuzz_target!(|data: &[u8]| {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("input");
+    std::fs::write(&path, data).expect("written");
+    let (inputs, errors) = input::check(&[path]);
+    if !errors.is_empty() {
+        return;
+    }
+    let results = [(1, 64), (2, 1 << 16)].map(|(threads, chunk_size)| {
+        let watch = Watch::default();
+        let setup = Setup {
+            threads,
+            chunk_size,
+            keep_going: true,
+            ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Default::default()), &watch)
+        };
+        let (mut out, mut rejects) = (Vec::new(), Vec::new());
+        let (report, result) = run(&setup, &inputs, &mut out, Some(&mut rejects));
+        assert!(report.tally.adds_up(Name::Dedup), "{:?}", report.tally);
+        (out, rejects, report.tally, result.map_err(|error| error.to_string()))
+    });
+    assert_eq!(results[0], results[1]);
+});
