@@ -2,7 +2,7 @@
 
 use super::kernel::Lead;
 use super::loops::{BLOCK, Block, Marked, Marks, Masks, Survey, Vector, Work};
-use super::rules::{Asked, Browser, Ladder, Rules};
+use super::rules::{Asked, Browser, Container, Experience, Index, Ladder, Look, Rules, Unescaped};
 use super::{Backend, Kernel};
 use crate::profile::set::{AsciiSet, CLEAN_HOST, CLEAN_TAIL, QUERY, REG_NAME};
 use crate::profile::{Profile, System, whatwg};
@@ -33,7 +33,11 @@ struct Found {
     masks: Masks,
     survey: Survey,
     feeds: u64,
+    asked: u64,
 }
+
+/// Bytes to ask for.
+const ASKED: Asked = Asked::new(AsciiSet::of(b"%;Az"));
 
 struct Find<'a, R>(&'a Block, R);
 
@@ -46,7 +50,8 @@ impl<R: Rules> Work for Find<'_, R> {
         Found {
             masks: vector.masks::<R>(block),
             survey: vector.survey(block),
-            feeds: vector.line_feeds(block),
+            feeds: vector.find(block, b'\n'),
+            asked: vector.find_asked(block, &ASKED),
         }
     }
 }
@@ -82,6 +87,10 @@ fn every_backend_of_this_cpu_is_listed() {
 fn every_byte_in_every_lane_has_the_bits_of_its_sets() {
     every_byte_has_the_bits_of_its_sets(|| Ladder);
     every_byte_has_the_bits_of_its_sets(|| Browser);
+    every_byte_has_the_bits_of_its_sets(|| Unescaped);
+    every_byte_has_the_bits_of_its_sets(|| Container);
+    every_byte_has_the_bits_of_its_sets(|| Experience);
+    every_byte_has_the_bits_of_its_sets(|| Index);
 }
 
 fn every_byte_has_the_bits_of_its_sets<R: Rules>(rules: fn() -> R) {
@@ -90,7 +99,7 @@ fn every_byte_has_the_bits_of_its_sets<R: Rules>(rules: fn() -> R) {
             for background in [b'a', b'/', 0xFF] {
                 let mut block = [background; BLOCK];
                 block[lane] = byte;
-                for (backend, Found { masks, survey, feeds }) in all_masks(&block, rules) {
+                for (backend, Found { masks, survey, feeds, asked }) in all_masks(&block, rules) {
                     let bit = |mask: u64| mask >> lane & 1 == 1;
                     let case = (backend, byte, lane);
                     assert_eq!(bit(masks.host_bad), !R::HOST.contains(byte), "{case:?}");
@@ -98,6 +107,7 @@ fn every_byte_has_the_bits_of_its_sets<R: Rules>(rules: fn() -> R) {
                     assert_eq!(bit(masks.slash), byte == b'/', "{case:?}");
                     assert_eq!(bit(masks.dot), byte == b'.', "{case:?}");
                     assert_eq!(bit(feeds), byte == b'\n', "{case:?}");
+                    assert_eq!(bit(asked), byte >= 0x80 || b"%;Az".contains(&byte), "{case:?}");
                     assert_eq!(bit(survey.slash), byte == b'/', "{case:?}");
                     assert_eq!(bit(survey.dot), byte == b'.', "{case:?}");
                     assert_eq!(bit(survey.ends), b"?#".contains(&byte), "{case:?}");
@@ -113,8 +123,17 @@ fn every_byte_has_the_bits_of_its_sets<R: Rules>(rules: fn() -> R) {
 
 #[test]
 fn marks_are_about_each_byte_on_every_backend() {
-    let asked = [Asked::new(AsciiSet::of(b"%;")), Asked::with_rest(AsciiSet::of(b"%("))];
+    let asked = Asked::new(AsciiSet::of(b"%;("));
+    let looks = [
+        Look::Path(&asked),
+        Look::All(&asked),
+        Look::Unescaped,
+        Look::Container,
+        Look::Experience,
+        Look::Index,
+    ];
     let mut state = 7;
+    let mut clean_by = [0; 6];
     for case in 0..DRAWN / 20 {
         let mut url: Vec<u8> = if case % 2 == 0 { b"http://h/".to_vec() } else { b"/".to_vec() };
         for _ in 0..case % 140 {
@@ -129,39 +148,66 @@ fn marks_are_about_each_byte_on_every_backend() {
         for (kernel, room) in kernels().into_iter().flat_map(|kernel| [(kernel, 0), (kernel, 200)])
         {
             let bytes = [&url[..], &vec![b'?'; room]].concat();
-            for asked in &asked {
+            for (look, clean_by) in looks.iter().zip(&mut clean_by) {
                 let mut marks = Marks::default();
-                let marked = kernel.mark(&bytes, 0..url.len(), lead, asked, &mut marks);
+                let marked = kernel.mark(&bytes, 0..url.len(), lead, *look, &mut marks);
                 let clean = match lead {
                     Lead::Absolute => kernel.is_clean(&Profile::CRAWL, &url),
                     Lead::Target => kernel.is_clean_target(&Profile::CRAWL, &url),
                 };
+                // What no rules but the ladder's keep is drawn here, and no triplet.
+                let clean = clean
+                    && match look {
+                        Look::Container => {
+                            let path = url.split(|byte| *byte == b'?').next().unwrap_or_default();
+                            !path.contains(&b';')
+                        }
+                        Look::Index => !url
+                            .windows(2)
+                            .any(|pair| pair == b"/(" || pair.iter().any(u8::is_ascii_uppercase)),
+                        Look::Experience => !url.windows(3).any(|three| match three {
+                            [_, b';', initial] => b"jJpPaAsS".contains(initial),
+                            three => three.eq_ignore_ascii_case(b"/(s"),
+                        }),
+                        Look::Unescaped | Look::Path(_) | Look::All(_) => true,
+                    };
                 let expected = match (clean, url.len()) {
                     (false, _) => Marked::Unclean,
                     (true, 129..) => Marked::TooLong,
                     (true, _) => Marked::Clean,
                 };
-                assert_eq!(marked, expected, "{kernel:?} {}", url.escape_ascii());
+                assert_eq!(marked, expected, "{kernel:?} {look:?} {}", url.escape_ascii());
                 if marked != Marked::Clean {
                     continue;
                 }
-                let rest = asked == &Asked::with_rest(AsciiSet::of(b"%("));
+                *clean_by += 1;
+                let (few, all, parameters) = match look {
+                    Look::Path(_) => (true, false, false),
+                    Look::All(_) => (true, true, true),
+                    Look::Experience | Look::Index => (false, false, true),
+                    Look::Unescaped | Look::Container => (false, false, false),
+                };
+                let parameters = parameters && url.contains(&b'?');
                 for (i, byte) in url.iter().enumerate() {
-                    let found = [
+                    let is_in = |mask: u128| mask >> i & 1 == 1;
+                    let mut found = vec![
                         (marks.slash, *byte == b'/'),
                         (marks.question, *byte == b'?'),
-                        (marks.asked, asked.contains(*byte)),
-                        (marks.dot, rest && *byte == b'.'),
-                        (marks.ampersand, rest && *byte == b'&'),
-                        (marks.equals, rest && *byte == b'='),
-                        (marks.upper, rest && byte.is_ascii_uppercase()),
+                        (marks.dot, *byte == b'.'),
+                        (marks.asked, few && asked.contains(*byte)),
+                        (marks.upper, all && byte.is_ascii_uppercase()),
                     ];
-                    let right = found.iter().all(|(mask, is_it)| (mask >> i & 1 == 1) == *is_it);
-                    assert!(right, "{kernel:?} {i} {}", url.escape_ascii());
+                    if parameters {
+                        found.push((marks.ampersand, *byte == b'&'));
+                        found.push((marks.equals, *byte == b'='));
+                    }
+                    let right = found.iter().all(|(mask, is_it)| is_in(*mask) == *is_it);
+                    assert!(right, "{kernel:?} {look:?} {i} {}", url.escape_ascii());
                 }
             }
         }
     }
+    assert!(clean_by.iter().all(|clean| *clean > 100), "{clean_by:?}");
 }
 
 #[test]
