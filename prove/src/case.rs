@@ -60,7 +60,7 @@ impl Block {
             bytes.extend_from_slice(&url);
             spans.push(Span { start, end: bytes.len() as u32 });
             // Lines are apart; columns of a batch are not.
-            if maker % 2 == 0 {
+            if maker.is_multiple_of(2) {
                 bytes.push(b'\n');
             }
         }
