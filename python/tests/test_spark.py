@@ -185,7 +185,7 @@ def test_still_so_with_speculation(spark, files, expected, tmp_path):
     def dawdle(task):
         (tmp_path / f"{task.partitionId()}-{task.attemptNumber()}-{os.getpid()}").touch()
         if task.partitionId() == 2 and task.attemptNumber() == 0:
-            time.sleep(20)
+            time.sleep(120)
 
     accounting = uniqurl_spark.Accounting(spark)
     lines = in_each_partition(uniqurl_spark.read_lines(spark, str(files)), dawdle)
