@@ -15,6 +15,8 @@ mod worded;
 
 mod aggressive;
 mod agreement;
+#[cfg(feature = "tables")]
+mod carry;
 #[cfg(feature = "transcode")]
 mod charsets;
 #[cfg(feature = "batch")]
