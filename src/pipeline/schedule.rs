@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
 use super::job::{Format, Setup};
+use super::memory::Memory;
 use super::run::CHUNKS;
 #[cfg(feature = "tables")]
 use crate::input::table;
@@ -93,6 +94,9 @@ pub(super) struct Schedule<'a> {
     kinds: Kinds,
     /// Columns that are taken out of the records.
     taken_out: &'a [String],
+    /// Bytes of memory that the run may take.
+    #[cfg_attr(not(feature = "tables"), allow(dead_code, reason = "only tables ask"))]
+    memory: usize,
     next: usize,
     current: Option<Current>,
     /// Where the current stream ended, when its last records have been handed out.
@@ -185,6 +189,7 @@ impl<'a> Schedule<'a> {
             threads: setup.threads,
             kinds: setup.kinds,
             taken_out,
+            memory: setup.memory.as_ref().map_or(usize::MAX, Memory::size),
             next: 0,
             current: None,
             ended: None,
@@ -316,6 +321,7 @@ impl<'a> Schedule<'a> {
             chunk_size: self.chunk_size,
             max_record: self.context.max_record,
             threads: self.threads,
+            memory: self.memory,
         };
         let (rows, table) = table::Rows::open(Arc::clone(file), &wanted, reading)?;
         let format = Arc::new(record::Format::Table(table));

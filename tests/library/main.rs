@@ -19,6 +19,8 @@ mod agreement;
 mod carry;
 #[cfg(feature = "transcode")]
 mod charsets;
+#[cfg(feature = "tables")]
+mod claims;
 #[cfg(feature = "batch")]
 mod containers;
 #[cfg(feature = "cli")]
