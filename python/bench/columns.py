@@ -1,0 +1,91 @@
+"""A column beside the library on the same bytes, and beside others in a loop.
+
+Rounds go through all contenders in turn, so that whatever else the machine does meets all of them; the
+ratios are those of the fastest rounds. Each contender's answers are looked at before any is timed.
+"""
+
+import argparse
+import statistics
+import time
+
+import can_ada
+import pyarrow as pa
+import uniqurl
+from uniqurl._core import _library_seconds
+from w3lib.url import canonicalize_url
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("corpus", help="a list of URLs")
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--loop", type=int, default=50_000, help="rows for what is called in a loop")
+    wish = parser.parse_args()
+
+    with open(wish.corpus, encoding="utf-8") as lines:
+        urls = [line.rstrip("\n") for _, line in zip(range(wish.rows), lines)]
+    some = urls[: wish.loop]
+    column = pa.array(urls, pa.string())
+    rows = len(urls)
+    size = column.buffers()[2].size
+    del urls
+
+    normalizer = uniqurl.Normalizer("crawl")
+    done = normalizer.normalize_column(column.slice(0, len(some)))
+    one_by_one = []
+    for url in some:
+        try:
+            one_by_one.append(normalizer(url))
+        except uniqurl.Rejected:
+            one_by_one.append(None)
+    assert done.canonical.to_pylist() == one_by_one
+    assert can_ada.parse("HTTP://a.com:80/../b").href == "http://a.com/b"
+    assert canonicalize_url("HTTP://a.com/?b=1&a=2") == "http://a.com/?a=2&b=1"
+
+    def timed(work):
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+
+    def ada():
+        for url in some:
+            try:
+                can_ada.parse(url).href
+            except ValueError:
+                pass
+
+    def w3lib():
+        for url in some:
+            try:
+                canonicalize_url(url)
+            except ValueError:
+                pass
+
+    contenders = {
+        "library": lambda: min(_library_seconds(column, "crawl", 1)) / rows,
+        "column, one thread": lambda: timed(lambda: normalizer.normalize_column(column, threads=1)) / rows,
+        "column, all cores": lambda: timed(lambda: normalizer.normalize_column(column)) / rows,
+        "can_ada": lambda: timed(ada) / len(some),
+        "w3lib": lambda: timed(w3lib) / len(some),
+    }
+    for work in contenders.values():
+        work()
+    seconds = {name: [] for name in contenders}
+    for _ in range(wish.rounds):
+        for name, work in contenders.items():
+            seconds[name].append(work())
+    print(f"{rows} URLs, {size} bytes; {wish.rounds} rounds; w3lib and can_ada on {len(some)} of them\n")
+    print("| contender | ns/URL, fastest | median | beside the column |")
+    print("|---|---|---|---|")
+    base = min(seconds["column, one thread"])
+    for name, taken in seconds.items():
+        fastest, median = min(taken), statistics.median(taken)
+        print(f"| {name} | {fastest * 1e9:.1f} | {median * 1e9:.1f} | {fastest / base:.2f}x |")
+    print(f"\ncolumn / library: {base / min(seconds['library']):.2f} (at most 1.3)")
+    print(f"w3lib / column: {min(seconds['w3lib']) / base:.1f} (at least 20)")
+    print(f"can_ada / column: {min(seconds['can_ada']) / base:.1f} (at least 4)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+//! Columns in and out over the Arrow PyCapsule interface: no library of Arrow is asked for by name.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, StructArray};
+use arrow_schema::{DataType, Field, FieldRef, Fields};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
+use pyo3_arrow::error::PyArrowResult;
+use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
+use pyo3_arrow::input::AnyArray;
+use uniqurl::output::Tally;
+
+use crate::piece::bytes_of;
+
+/// The chunks of a column: an array, a chunked array, a series, or a table of one column.
+pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
+    let is_arrow = object.hasattr("__arrow_c_array__")? || object.hasattr("__arrow_c_stream__")?;
+    if !is_arrow {
+        // A series of pandas before version 3, over its array.
+        let array = object.getattr("array").unwrap_or_else(|_| object.clone());
+        if array.hasattr("__arrow_array__")? {
+            return chunks_of(&array.call_method0("__arrow_array__")?);
+        }
+        let class = object.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "{class} is no Arrow column: it has neither __arrow_c_array__ nor __arrow_c_stream__"
+        )));
+    }
+    let column: AnyArray = object.extract()?;
+    let (chunks, field) = column.into_chunked_array().map_err(PyErr::from)?.into_inner();
+    let DataType::Struct(fields) = field.data_type() else {
+        return Ok((chunks, field.data_type().clone()));
+    };
+    let [field] = &fields[..] else {
+        return Err(PyTypeError::new_err(format!(
+            "a table of {} columns; name one of them",
+            fields.len()
+        )));
+    };
+    let kind = field.data_type().clone();
+    Ok((chunks.iter().map(|chunk| Arc::clone(chunk.as_struct().column(0))).collect(), kind))
+}
+
+/// A column of an answer.
+#[pyclass(frozen, module = "uniqurl")]
+pub struct Column {
+    chunks: Vec<ArrayRef>,
+    field: FieldRef,
+}
+
+impl Column {
+    pub fn new(name: &str, kind: DataType, chunks: Vec<ArrayRef>) -> Self {
+        Self { chunks, field: Arc::new(Field::new(name, kind, true)) }
+    }
+}
+
+#[pymethods]
+impl Column {
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyArrowResult<Bound<'py, PyCapsule>> {
+        to_schema_pycapsule(py, self.field.as_ref())
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyArrowResult<Bound<'py, PyCapsule>> {
+        stream(py, self.chunks.clone(), &self.field, requested_schema)
+    }
+
+    fn __len__(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.len()).sum()
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<uniqurl.Column {}: {}, {} rows>",
+            self.field.name(),
+            self.field.data_type(),
+            self.__len__()
+        )
+    }
+
+    #[getter]
+    fn null_count(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.logical_null_count()).sum()
+    }
+
+    #[getter]
+    fn num_chunks(&self) -> usize {
+        self.chunks.len()
+    }
+
+    fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for chunk in &self.chunks {
+            let nulls = chunk.logical_nulls();
+            let bytes = bytes_of(chunk.as_ref());
+            let is_text = is_text(chunk.data_type());
+            for row in 0..chunk.len() {
+                if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+                    list.append(py.None())?;
+                } else if is_text {
+                    list.append(PyString::from_bytes(py, bytes(row))?)?;
+                } else {
+                    list.append(PyBytes::new(py, bytes(row)))?;
+                }
+            }
+        }
+        Ok(list)
+    }
+}
+
+/// The answer for a column.
+#[pyclass(frozen, module = "uniqurl")]
+pub struct Columns {
+    canonical: Vec<ArrayRef>,
+    reject: Vec<ArrayRef>,
+    fields: Fields,
+    tally: Tally,
+}
+
+impl Columns {
+    pub fn new(
+        kind: DataType,
+        canonical: Vec<ArrayRef>,
+        reject: Vec<ArrayRef>,
+        tally: Tally,
+    ) -> Self {
+        let fields = Fields::from(vec![
+            Field::new("canonical", kind, true),
+            Field::new("reject", DataType::Utf8, true),
+        ]);
+        Self { canonical, reject, fields, tally }
+    }
+
+    fn field(&self) -> Field {
+        Field::new("", DataType::Struct(self.fields.clone()), false)
+    }
+}
+
+#[pymethods]
+impl Columns {
+    #[getter]
+    fn canonical(&self) -> Column {
+        Column { chunks: self.canonical.clone(), field: Arc::clone(&self.fields[0]) }
+    }
+
+    #[getter]
+    fn reject(&self) -> Column {
+        Column { chunks: self.reject.clone(), field: Arc::clone(&self.fields[1]) }
+    }
+
+    #[getter]
+    fn accounting<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Tally { records, canonical, rejected, blank, skipped, .. } = self.tally;
+        let terms = [
+            ("records", records),
+            ("canonical", canonical),
+            ("rejected", rejected),
+            ("blank", blank),
+            ("skipped", skipped),
+        ];
+        accounting(py, &terms, &self.tally)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyArrowResult<Bound<'py, PyCapsule>> {
+        to_schema_pycapsule(py, &self.field())
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyArrowResult<Bound<'py, PyCapsule>> {
+        let mut rows: Vec<ArrayRef> = Vec::new();
+        for (canonical, reject) in self.canonical.iter().zip(&self.reject) {
+            let columns = vec![Arc::clone(canonical), Arc::clone(reject)];
+            rows.push(Arc::new(StructArray::try_new(self.fields.clone(), columns, None)?));
+        }
+        stream(py, rows, &Arc::new(self.field()), requested_schema)
+    }
+
+    fn __len__(&self) -> usize {
+        self.canonical.iter().map(|chunk| chunk.len()).sum()
+    }
+
+    fn __repr__(&self) -> String {
+        let Tally { records, canonical, rejected, blank, .. } = self.tally;
+        format!(
+            "<uniqurl.Columns: records {records} = canonical {canonical} + rejected {rejected} + blank {blank}>"
+        )
+    }
+}
+
+/// Terms of an accounting, and how often each code occurred.
+pub fn accounting<'py>(
+    py: Python<'py>,
+    terms: &[(&str, u64)],
+    tally: &Tally,
+) -> PyResult<Bound<'py, PyDict>> {
+    let account = PyDict::new(py);
+    for (name, count) in terms {
+        account.set_item(name, count)?;
+    }
+    let codes = PyDict::new(py);
+    for (code, count) in tally.codes() {
+        codes.set_item(code.name(), count)?;
+    }
+    account.set_item("codes", codes)?;
+    Ok(account)
+}
+
+fn stream<'py>(
+    py: Python<'py>,
+    chunks: Vec<ArrayRef>,
+    field: &FieldRef,
+    requested_schema: Option<Bound<'py, PyCapsule>>,
+) -> PyArrowResult<Bound<'py, PyCapsule>> {
+    let reader = ArrayIterator::new(chunks.into_iter().map(Ok), Arc::clone(field));
+    to_stream_pycapsule(py, Box::new(reader), requested_schema)
+}
+
+/// Whether values of a column are text, and not bytes.
+pub fn is_text(kind: &DataType) -> bool {
+    match kind {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, values) => is_text(values),
+        _ => false,
+    }
+}

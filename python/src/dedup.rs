@@ -1,0 +1,267 @@
+//! A set and its accounting, of files or of columns.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{ArrowError, DataType};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use uniqurl::output::{State, Tally};
+use uniqurl::pipeline::{self, Dedup, Format, Job, Order, Report, Setup, Watch};
+use uniqurl::record;
+use uniqurl::{Key, Normalizer, SetFull, UrlSet, input};
+
+use crate::arrow::{Column, accounting, chunks_of};
+use crate::errors::{self, guarded};
+use crate::lines::Lines;
+use crate::piece::bytes_of;
+use crate::pieces;
+use crate::rules::Rules;
+use crate::threads;
+
+/// A set, and what became of each record.
+#[pyclass(frozen, module = "uniqurl")]
+pub struct Deduplicated {
+    urls: Py<Column>,
+    tally: Tally,
+    files: Vec<(PathBuf, State, u64, Tally)>,
+}
+
+#[pymethods]
+impl Deduplicated {
+    #[getter]
+    fn urls(&self, py: Python<'_>) -> Py<Column> {
+        self.urls.clone_ref(py)
+    }
+
+    #[getter(accounting)]
+    fn account<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Tally { records, unique, duplicates, rejected, blank, skipped, .. } = self.tally;
+        let terms = [
+            ("records", records),
+            ("unique", unique),
+            ("duplicates", duplicates),
+            ("rejected", rejected),
+            ("blank", blank),
+            ("skipped", skipped),
+        ];
+        accounting(py, &terms, &self.tally)
+    }
+
+    #[getter]
+    fn files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for (path, state, bytes, tally) in &self.files {
+            let terms = [
+                ("bytes", *bytes),
+                ("records", tally.records),
+                ("rejected", tally.rejected),
+                ("blank", tally.blank),
+            ];
+            let file = accounting(py, &terms, tally)?;
+            file.set_item("path", path.as_os_str())?;
+            file.set_item("state", state_name(*state))?;
+            list.append(file)?;
+        }
+        Ok(list)
+    }
+
+    fn __len__(&self) -> usize {
+        self.tally.unique as usize
+    }
+
+    fn __repr__(&self) -> String {
+        let Tally { records, unique, duplicates, rejected, blank, .. } = self.tally;
+        format!(
+            "<uniqurl.Deduplicated: records {records} = unique {unique} + duplicates {duplicates} \
+             + rejected {rejected} + blank {blank}>"
+        )
+    }
+}
+
+fn state_name(state: State) -> &'static str {
+    match state {
+        State::Ok => "ok",
+        State::Damaged => "damaged",
+        State::Missing => "missing",
+    }
+}
+
+/// What is asked of a set.
+struct Wish {
+    rules: Rules,
+    format: Format,
+    order: Order,
+    key: Key,
+    threads: Option<usize>,
+    keep_going: bool,
+}
+
+/// Makes a set of files or of columns.
+#[pyfunction]
+#[pyo3(signature = (inputs, profile=None, *, format="auto", order="first", key="url", threads=None,
+                    keep_going=false, **options))]
+#[allow(clippy::too_many_arguments, reason = "keywords")]
+pub fn dedup(
+    py: Python<'_>,
+    inputs: &Bound<'_, PyAny>,
+    profile: Option<&str>,
+    format: &str,
+    order: &str,
+    key: &str,
+    threads: Option<usize>,
+    keep_going: bool,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Deduplicated> {
+    guarded(py, || {
+        let is_of_lines = matches!(format, "auto" | "lines");
+        let format = match format {
+            "auto" => Format::Auto,
+            name => {
+                let format = record::Format::parse(name);
+                Format::Fixed(Arc::new(format.map_err(|error| errors::usage(py, error))?))
+            }
+        };
+        let order = match order {
+            "first" => Order::First,
+            "sorted" => Order::Sorted,
+            "none" => Order::None,
+            _ => return Err(errors::usage(py, "order is first, sorted or none")),
+        };
+        let key =
+            Key::named(key).ok_or_else(|| errors::usage(py, "key is url, surt, ssurt or hash"))?;
+        let rules = Rules::new(py, profile, options)?;
+        let wish = Wish { rules, format, order, key, threads, keep_going };
+        let inputs = several(inputs)?;
+        if inputs.is_empty() || is_path(&inputs[0])? {
+            let paths = inputs.iter().map(|path| path.extract()).collect::<PyResult<Vec<_>>>();
+            return of_files(py, &wish, &paths?);
+        }
+        if !is_of_lines {
+            return Err(errors::usage(
+                py,
+                "format is for files; normalize_column reads columns of lines",
+            ));
+        }
+        of_columns(py, &wish, &inputs)
+    })
+}
+
+/// One input, or the several of a list or a tuple.
+fn several<'py>(inputs: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    if inputs.is_instance_of::<PyList>() || inputs.is_instance_of::<PyTuple>() {
+        inputs.try_iter()?.collect()
+    } else {
+        Ok(vec![inputs.clone()])
+    }
+}
+
+fn is_path(input: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if input.is_instance_of::<PyBytes>() {
+        return Err(PyTypeError::new_err("bytes name no file; os.fsdecode gives a name"));
+    }
+    Ok(input.is_instance_of::<PyString>() || input.hasattr("__fspath__")?)
+}
+
+/// Text, where the profile writes nothing but ASCII.
+fn kind_of(wish: &Wish) -> DataType {
+    match wish.rules.normalizer.profile().name() {
+        "string" if wish.key != Key::Hash => DataType::LargeBinary,
+        _ => DataType::LargeUtf8,
+    }
+}
+
+fn of_files(py: Python<'_>, wish: &Wish, paths: &[PathBuf]) -> PyResult<Deduplicated> {
+    let (inputs, missing) = input::check(paths);
+    if let Some(error) = missing.first().filter(|_| !wish.keep_going) {
+        return Err(errors::input(py, error));
+    }
+    let job = Job::Dedup(Dedup { order: wish.order, ..Dedup::default() });
+    let normalizer: Normalizer = wish.rules.normalizer.clone();
+    let (report, result, lines) = py.detach(|| {
+        let watch = Watch::default();
+        let setup = Setup {
+            format: wish.format.clone(),
+            key: wish.key,
+            threads: threads::count(wish.threads),
+            max_url: wish.rules.max_url,
+            keep_going: wish.keep_going,
+            ..Setup::new(normalizer, job, &watch)
+        };
+        let mut lines = Lines::default();
+        let (report, result) = pipeline::run(&setup, &inputs, &mut lines, None);
+        (report, result, lines)
+    });
+    result.map_err(|error| errors::run(py, &error))?;
+    let Report { tally, files, .. } = report;
+    let files = files.into_iter().map(|file| (file.path, file.state, file.bytes, file.tally));
+    let missing =
+        missing.into_iter().map(|error| (error.path, State::Missing, 0, Tally::default()));
+    made(py, wish, lines, tally, files.chain(missing).collect())
+}
+
+fn of_columns(py: Python<'_>, wish: &Wish, inputs: &[Bound<'_, PyAny>]) -> PyResult<Deduplicated> {
+    let mut columns = Vec::new();
+    for input in inputs {
+        columns.push(chunks_of(input)?);
+    }
+    let (lines, tally) = py.detach(|| -> PyResult<_> {
+        let (mut set, mut lines, mut tally) = (UrlSet::new(), Lines::default(), Tally::default());
+        for (chunks, kind) in columns {
+            let column = pieces::normalize(&wish.rules, &chunks, kind, wish.threads)?;
+            tally.merge(&column.tally);
+            for canonical in &column.canonical {
+                let new = insert(wish, canonical, &mut set, &mut lines);
+                tally.unique +=
+                    new.map_err(|error| Python::attach(|py| errors::full(py, &error)))?;
+            }
+        }
+        tally.duplicates = tally.canonical - tally.unique;
+        let lines = if wish.order == Order::Sorted { lines.sorted() } else { lines };
+        Ok((lines, tally))
+    })?;
+    made(py, wish, lines, tally, Vec::new())
+}
+
+fn made(
+    py: Python<'_>,
+    wish: &Wish,
+    lines: Lines,
+    tally: Tally,
+    files: Vec<(PathBuf, State, u64, Tally)>,
+) -> PyResult<Deduplicated> {
+    let kind = kind_of(wish);
+    let fault = |error: ArrowError| PyRuntimeError::new_err(error.to_string());
+    let column = py.detach(|| lines.column(&kind)).map_err(fault)?;
+    let name = if wish.key == Key::Url { "canonical" } else { wish.key.name() };
+    let urls = Py::new(py, Column::new(name, kind, vec![column]))?;
+    Ok(Deduplicated { urls, tally, files })
+}
+
+/// Adds canonical forms to the set and the new ones to the lines; gives the number of those.
+///
+/// What goes into a set has to be known as canonical, so each is looked at once more: most are proven
+/// by one vector pass, and by the first law none is rejected.
+fn insert(
+    wish: &Wish,
+    canonical: &ArrayRef,
+    set: &mut UrlSet,
+    lines: &mut Lines,
+) -> Result<u64, SetFull> {
+    let (mut url, mut key, mut new) = (Vec::new(), Vec::new(), 0);
+    let (nulls, bytes) = (canonical.logical_nulls(), bytes_of(canonical.as_ref()));
+    for row in 0..canonical.len() {
+        if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+            continue;
+        }
+        let canonical = wish.rules.normalizer.canonical(bytes(row), &mut url);
+        let keyed = wish.key.of(canonical.expect("a canonical form is accepted"), &mut key);
+        if set.insert(keyed)? {
+            lines.push(keyed.as_bytes());
+            new += 1;
+        }
+    }
+    Ok(new)
+}

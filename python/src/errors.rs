@@ -1,0 +1,103 @@
+//! What goes wrong, as exceptions: the classes of `uniqurl/_errors.py`, with the codes of the command.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use uniqurl::input::InputError;
+use uniqurl::pipeline::RunError;
+use uniqurl::{Code, Reject};
+
+/// Runs `work`, and makes an exception of a panic: none may cross the boundary.
+///
+/// PyO3 would raise its own `PanicException`, which is no `Exception`: it would pass by every
+/// `except Exception` of a caller.
+pub fn guarded<T>(py: Python<'_>, work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
+        let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
+        let words = words.unwrap_or_else(|| "no message".to_owned());
+        Err(exception(py, "InternalError", ("internal", format!("a fault in uniqurl: {words}"))))
+    })
+}
+
+/// Panics within a thread of the pool, so that a test can see what becomes of it.
+#[pyfunction]
+#[pyo3(name = "_panic")]
+pub fn panic_for_tests(py: Python<'_>) -> PyResult<()> {
+    guarded(py, || {
+        py.detach(|| crate::threads::each(Some(2), &[1, 2], |_| -> () { panic!("asked for") }))?;
+        Ok(())
+    })
+}
+
+fn exception<'py>(
+    py: Python<'py>,
+    class: &str,
+    arguments: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>>,
+) -> PyErr {
+    let made = py
+        .import("uniqurl._errors")
+        .and_then(|module| module.getattr(class))
+        .and_then(|class| class.call1(arguments.into_pyobject(py).map_err(Into::into)?));
+    match made {
+        Ok(error) => PyErr::from_value(error),
+        Err(error) => error,
+    }
+}
+
+/// The profile has no canonical form for a URL.
+pub fn rejected(py: Python<'_>, reject: &Reject) -> PyErr {
+    let codes: Vec<_> = reject.in_order().map(Code::name).collect();
+    of_codes(py, &codes, reject.at, &reject.to_string())
+}
+
+/// A URL is longer than the limit.
+pub fn too_long(py: Python<'_>, max_url: usize) -> PyErr {
+    let code = Code::TooLong.name();
+    of_codes(py, &[code], max_url, &format!("{code} at byte {max_url}: longer than max_url"))
+}
+
+fn of_codes(py: Python<'_>, codes: &[&str], at: usize, message: &str) -> PyErr {
+    let codes = PyTuple::new(py, codes).and_then(|codes| codes.into_py_any(py));
+    match codes {
+        Ok(all) => exception(py, "Rejected", (codes_first(&all, py), at, all, message)),
+        Err(error) => error,
+    }
+}
+
+fn codes_first(codes: &Py<PyAny>, py: Python<'_>) -> Option<String> {
+    codes.bind(py).get_item(0).and_then(|code| code.extract()).ok()
+}
+
+/// An argument that means nothing.
+pub fn usage(py: Python<'_>, message: impl std::fmt::Display) -> PyErr {
+    exception(py, "UsageError", ("usage", message.to_string()))
+}
+
+/// An input that cannot be read.
+pub fn input(py: Python<'_>, error: &InputError) -> PyErr {
+    exception(py, "InputError", (error.code(), error.to_string(), path(&error.path)))
+}
+
+/// A run that ended early.
+pub fn run(py: Python<'_>, error: &RunError) -> PyErr {
+    let code = match error {
+        RunError::Input(error) => return input(py, error),
+        RunError::Set(_) | RunError::Memory => "memory",
+        RunError::Threads(_) => "threads",
+        _ => "run",
+    };
+    exception(py, "RunError", (code, error.to_string()))
+}
+
+/// The set of an array is full.
+pub fn full(py: Python<'_>, error: &uniqurl::SetFull) -> PyErr {
+    exception(py, "RunError", ("memory", error.to_string()))
+}
+
+fn path(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

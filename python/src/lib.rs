@@ -1,0 +1,36 @@
+//! uniqurl for Python.
+//!
+//! A column comes in over the Arrow PyCapsule interface, is cut into pieces, and each piece is
+//! normalized by a thread of its own without the interpreter's lock; values that are canonical
+//! already go out in the buffers they came in. The modules stand in that order. What is documented
+//! for users stands in `uniqurl/__init__.pyi`.
+
+mod errors;
+mod rules;
+mod normalizer;
+mod arrow;
+mod threads;
+mod pieces;
+mod piece;
+mod records;
+mod lines;
+mod dedup;
+mod bench;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::arrow::{Column, Columns};
+    #[pymodule_export]
+    use super::bench::library_seconds;
+    #[pymodule_export]
+    use super::dedup::{Deduplicated, dedup};
+    #[pymodule_export]
+    use super::errors::panic_for_tests;
+    #[pymodule_export]
+    use super::normalizer::{
+        Normalizer, Profile, Step, codes, compare, explain, normalize, normalize_column, profiles,
+    };
+}

@@ -1,0 +1,64 @@
+//! The lines of a set as a column.
+
+use std::io::{self, Write};
+
+use arrow_array::{ArrayRef, LargeBinaryArray, LargeStringArray};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::{ArrowError, DataType};
+
+use crate::pieces::arc;
+
+/// Values back to back. What is written to it are lines, in parts of any size.
+#[derive(Default)]
+pub struct Lines {
+    values: Vec<u8>,
+    ends: Vec<i64>,
+}
+
+impl Lines {
+    pub fn push(&mut self, value: &[u8]) {
+        self.values.extend_from_slice(value);
+        self.ends.push(self.values.len() as i64);
+    }
+
+    /// The values in the order of their bytes.
+    pub fn sorted(self) -> Self {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let mut places: Vec<_> = starts.zip(self.ends.iter().copied()).collect();
+        let value = |(start, end): (i64, i64)| &self.values[start as usize..end as usize];
+        places.sort_unstable_by(|a, b| value(*a).cmp(value(*b)));
+        let mut sorted = Self::default();
+        sorted.values.reserve_exact(self.values.len());
+        places.into_iter().for_each(|place| sorted.push(value(place)));
+        sorted
+    }
+
+    /// The column: of text, or of bytes where they may be anything.
+    pub fn column(self, kind: &DataType) -> Result<ArrayRef, ArrowError> {
+        let mut offsets = Vec::with_capacity(self.ends.len() + 1);
+        offsets.push(0);
+        offsets.extend_from_slice(&self.ends);
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+        let values = Buffer::from_vec(self.values);
+        Ok(match kind {
+            DataType::LargeUtf8 => arc(LargeStringArray::try_new(offsets, values, None)?),
+            _ => arc(LargeBinaryArray::try_new(offsets, values, None)?),
+        })
+    }
+}
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            match part.strip_suffix(b"\n") {
+                Some(line) => self.push(line),
+                None => self.values.extend_from_slice(part),
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,288 @@
+//! Single URLs, columns, and what there is to choose from.
+
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+
+use crate::arrow::{Columns, chunks_of};
+use crate::errors::{self, guarded};
+use crate::pieces;
+use crate::rules::Rules;
+
+/// A profile and what was chosen beside it.
+#[pyclass(frozen, module = "uniqurl")]
+pub struct Normalizer {
+    rules: Rules,
+    profile: Option<String>,
+    options: Option<Py<PyDict>>,
+}
+
+#[pymethods]
+impl Normalizer {
+    #[new]
+    #[pyo3(signature = (profile=None, **options))]
+    fn new(
+        py: Python<'_>,
+        profile: Option<String>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let rules = guarded(py, || Rules::new(py, profile.as_deref(), options))?;
+        let options = options.map(|options| options.copy()).transpose()?.map(Bound::unbind);
+        Ok(Self { rules, profile, options })
+    }
+
+    fn normalize<'py>(&self, url: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        normalize_one(&self.rules, url)
+    }
+
+    fn __call__<'py>(&self, url: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        normalize_one(&self.rules, url)
+    }
+
+    fn explain<'py>(&self, url: &Bound<'py, PyAny>) -> PyResult<Vec<Step>> {
+        explain_one(&self.rules, url)
+    }
+
+    #[pyo3(signature = (array, *, format=None, threads=None))]
+    fn normalize_column(
+        &self,
+        array: &Bound<'_, PyAny>,
+        format: Option<&str>,
+        threads: Option<usize>,
+    ) -> PyResult<Columns> {
+        column(self.rules.clone(), array, format, threads)
+    }
+
+    #[getter]
+    fn description(&self) -> String {
+        self.rules.normalizer.description()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<uniqurl.Normalizer {}>", self.description())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let make = py.import("uniqurl")?.getattr("_normalizer")?;
+        let options = self.options.as_ref().map(|options| options.clone_ref(py));
+        (make, (self.profile.clone(), options)).into_pyobject(py)
+    }
+}
+
+/// One rule that acted on a URL.
+#[pyclass(frozen, module = "uniqurl", get_all)]
+pub struct Step {
+    rule: &'static str,
+    sentence: &'static str,
+    source: Option<&'static str>,
+    before: Py<PyAny>,
+    after: Py<PyAny>,
+}
+
+#[pymethods]
+impl Step {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (before, after) = (self.before.bind(py).repr()?, self.after.bind(py).repr()?);
+        Ok(format!("<uniqurl.Step {}: {before} -> {after}>", self.rule))
+    }
+}
+
+/// A built-in profile.
+#[pyclass(frozen, module = "uniqurl", get_all)]
+pub struct Profile {
+    name: &'static str,
+    version: u32,
+    summary: &'static str,
+    /// Switches that are on.
+    on: Vec<String>,
+    /// All switches that it has.
+    switches: Vec<String>,
+    /// Codes that `allow` takes.
+    checks: Vec<&'static str>,
+    /// As a profile file.
+    toml: String,
+}
+
+#[pymethods]
+impl Profile {
+    fn __repr__(&self) -> String {
+        format!("<uniqurl.Profile {}@{}: {}>", self.name, self.version, self.summary)
+    }
+}
+
+/// The canonical form of a URL, as the type that it came in.
+#[pyfunction]
+#[pyo3(signature = (url, profile=None, **options))]
+pub fn normalize<'py>(
+    url: &Bound<'py, PyAny>,
+    profile: Option<&str>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = url.py();
+    let rules = guarded(py, || Rules::new(py, profile, options))?;
+    normalize_one(&rules, url)
+}
+
+/// What each rule did to a URL.
+#[pyfunction]
+#[pyo3(signature = (url, profile=None, **options))]
+pub fn explain(
+    url: &Bound<'_, PyAny>,
+    profile: Option<&str>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Vec<Step>> {
+    let py = url.py();
+    let rules = guarded(py, || Rules::new(py, profile, options))?;
+    explain_one(&rules, url)
+}
+
+/// The lowest rung of the ladder that joins two URLs, or `different`. One that rejects either is
+/// passed over.
+#[pyfunction]
+pub fn compare(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+    let py = a.py();
+    guarded(py, || {
+        let (a, b) = (Url::of(a)?, Url::of(b)?);
+        for profile in uniqurl::Profile::LADDER {
+            let normalizer = uniqurl::Normalizer::new(profile);
+            let (mut one, mut other) = (Vec::new(), Vec::new());
+            let forms = (
+                normalizer.canonical(a.bytes(), &mut one),
+                normalizer.canonical(b.bytes(), &mut other),
+            );
+            if let (Ok(a), Ok(b)) = forms
+                && a.as_bytes() == b.as_bytes()
+            {
+                return Ok(profile.name());
+            }
+        }
+        Ok("different")
+    })
+}
+
+/// The canonical forms of a column.
+#[pyfunction]
+#[pyo3(signature = (array, profile=None, *, format=None, threads=None, **options))]
+pub fn normalize_column(
+    array: &Bound<'_, PyAny>,
+    profile: Option<&str>,
+    format: Option<&str>,
+    threads: Option<usize>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Columns> {
+    let py = array.py();
+    let rules = guarded(py, || Rules::new(py, profile, options))?;
+    column(rules, array, format, threads)
+}
+
+/// The built-in profiles.
+#[pyfunction]
+pub fn profiles() -> Vec<Profile> {
+    let names = |switches: uniqurl::Switches| {
+        switches.iter().map(|switch| switch.name().replace('-', "_")).collect()
+    };
+    let profile = |profile: &&'static uniqurl::Profile| Profile {
+        name: profile.name(),
+        version: profile.version(),
+        summary: profile.summary(),
+        on: names(profile.switches()),
+        switches: names(profile.switchable()),
+        checks: profile.checks().iter().map(uniqurl::Code::name).collect(),
+        toml: profile.to_toml(),
+    };
+    uniqurl::Profile::ALL.iter().map(profile).collect()
+}
+
+/// Every code of a rejection, and what it says.
+#[pyfunction]
+pub fn codes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let all = PyDict::new(py);
+    for code in uniqurl::Code::ALL {
+        all.set_item(code.name(), code.sentence())?;
+    }
+    Ok(all)
+}
+
+/// A URL as it came.
+enum Url<'a, 'py> {
+    Text(std::borrow::Cow<'a, str>),
+    Bytes(&'a Bound<'py, PyBytes>),
+}
+
+impl<'a, 'py> Url<'a, 'py> {
+    fn of(url: &'a Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = url.cast::<PyBytes>() {
+            return Ok(Url::Bytes(bytes));
+        }
+        match url.cast::<PyString>() {
+            Ok(text) => Ok(Url::Text(text.to_cow()?)),
+            Err(_) => {
+                let class = url.get_type().name()?;
+                Err(PyTypeError::new_err(format!("a URL is str or bytes, not {class}")))
+            }
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Url::Text(text) => text.as_bytes(),
+            Url::Bytes(bytes) => bytes.as_bytes(),
+        }
+    }
+
+    /// What was made of it, as the type it came in. A step of an explanation may be no text.
+    fn like(&self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+        match (self, std::str::from_utf8(bytes)) {
+            (Url::Text(_), Ok(text)) => text.into_bound_py_any(py),
+            _ => Ok(PyBytes::new(py, bytes).into_any()),
+        }
+    }
+}
+
+fn normalize_one<'py>(rules: &Rules, url: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = url.py();
+    guarded(py, || {
+        let url = Url::of(url)?;
+        let mut out = Vec::new();
+        rules.normalize(py, url.bytes(), &mut out)?;
+        url.like(py, &out)
+    })
+}
+
+fn explain_one(rules: &Rules, url: &Bound<'_, PyAny>) -> PyResult<Vec<Step>> {
+    let py = url.py();
+    guarded(py, || {
+        let url = Url::of(url)?;
+        if url.bytes().len() > rules.max_url {
+            return Err(errors::too_long(py, rules.max_url));
+        }
+        let steps = rules.normalizer.explain(url.bytes());
+        let steps = steps.map_err(|reject| errors::rejected(py, &reject))?;
+        let step = |step: &uniqurl::Step| {
+            Ok(Step {
+                rule: step.rule.name(),
+                sentence: step.rule.sentence(),
+                source: step.rule.source(),
+                before: url.like(py, &step.before)?.unbind(),
+                after: url.like(py, &step.after)?.unbind(),
+            })
+        };
+        steps.iter().map(step).collect()
+    })
+}
+
+fn column(
+    rules: Rules,
+    array: &Bound<'_, PyAny>,
+    format: Option<&str>,
+    threads: Option<usize>,
+) -> PyResult<Columns> {
+    let py = array.py();
+    guarded(py, || {
+        let rules = rules.with_format(py, format)?;
+        let (chunks, kind) = chunks_of(array)?;
+        let done = py.detach(|| pieces::normalize(&rules, &chunks, kind, threads))?;
+        Ok(Columns::new(done.kind, done.canonical, done.reject, done.tally))
+    })
+}

@@ -1,0 +1,463 @@
+//! A piece of a column: its canonical forms, and the codes of what is rejected.
+//!
+//! The plain loop: normalize each value, append it to a new column. Here nothing is copied before the
+//! first value that changes; from there on, the runs of values between two that change are copied as
+//! wholes. A column of views is not copied at all: views of what changed point into a new buffer.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::builder::{StringBuilder, make_view};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowDictionaryKeyType, ByteArrayType, ByteViewType};
+use arrow_array::{
+    Array, ArrayRef, DictionaryArray, GenericByteArray, GenericByteViewArray, OffsetSizeTrait,
+    PrimitiveArray, UInt64Array, downcast_dictionary_array, new_null_array,
+};
+use arrow_buffer::{
+    ArrowNativeType, BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer,
+};
+use arrow_schema::{ArrowError, DataType};
+use arrow_select::concat::concat;
+use arrow_select::take::take;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::{PyErr, PyResult};
+use uniqurl::output::Tally;
+use uniqurl::record::Span;
+use uniqurl::{Code, Codes, Reject, Scratch};
+
+use crate::pieces::{self, arc};
+use crate::rules::Rules;
+
+/// Rows that are looked at together: their spans stay in the L1 cache.
+const BLOCK: usize = 1024;
+
+/// What became of a piece.
+pub struct Done {
+    pub outcome: Outcome,
+    pub tally: Tally,
+}
+
+/// What the rows of a piece are now.
+pub enum Outcome {
+    /// What they were, and none is rejected.
+    Same,
+    /// These.
+    Changed { canonical: ArrayRef, reject: ArrayRef },
+}
+
+/// What became of a value.
+enum Value<'a> {
+    /// It is its own canonical form.
+    Same,
+    New(&'a [u8]),
+    /// It is rejected or blank.
+    None,
+}
+
+/// Normalizes a piece. As in a table, a null is blank, and so is what holds only spaces and tabs.
+pub fn normalize(rules: &Rules, array: &ArrayRef) -> PyResult<Done> {
+    match array.data_type() {
+        DataType::Utf8 => of_bytes(rules, array.as_string::<i32>()),
+        DataType::LargeUtf8 => of_bytes(rules, array.as_string::<i64>()),
+        DataType::Binary => of_bytes(rules, array.as_binary::<i32>()),
+        DataType::LargeBinary => of_bytes(rules, array.as_binary::<i64>()),
+        DataType::Utf8View => of_views(rules, array.as_string_view()),
+        DataType::BinaryView => of_views(rules, array.as_binary_view()),
+        DataType::Dictionary(..) => downcast_dictionary_array!(
+            array => of_dictionary(rules, array),
+            _ => unreachable!("every type of key has an arm")
+        ),
+        _ => {
+            let mut tally = Tally::default();
+            (0..array.len()).for_each(|_| tally.blank());
+            Ok(Done { outcome: Outcome::Same, tally })
+        }
+    }
+}
+
+/// Rows without a canonical form, and the accounting.
+pub struct Losses {
+    pub tally: Tally,
+    /// Rows that are null in the answer and are not in the piece: in order.
+    nulls: Vec<usize>,
+    /// Rejected rows: in order.
+    rejects: Vec<(usize, Told)>,
+}
+
+/// The codes of a rejected row, the first one first.
+#[derive(Clone, Copy, PartialEq)]
+struct Told {
+    first: Code,
+    all: Codes,
+}
+
+impl Losses {
+    pub fn new() -> Self {
+        Self { tally: Tally::default(), nulls: Vec::new(), rejects: Vec::new() }
+    }
+
+    pub fn reject(&mut self, row: usize, first: Code, all: Codes) {
+        self.tally.reject(all);
+        self.nulls.push(row);
+        self.rejects.push((row, Told { first, all }));
+    }
+
+    /// The rows that have a value in the answer.
+    fn validity(&self, rows: usize, before: Option<&NullBuffer>) -> Option<NullBuffer> {
+        if self.nulls.is_empty() {
+            return before.cloned();
+        }
+        let mut bits = BooleanBufferBuilder::new(rows);
+        match before {
+            Some(nulls) => bits.append_buffer(nulls.inner()),
+            None => bits.append_n(rows, true),
+        }
+        self.nulls.iter().for_each(|row| bits.set_bit(*row, false));
+        Some(NullBuffer::new(bits.finish()))
+    }
+
+    /// The column `reject`: codes between commas.
+    fn column(&self, rows: usize) -> ArrayRef {
+        if self.rejects.is_empty() {
+            return new_null_array(&DataType::Utf8, rows);
+        }
+        let mut column = StringBuilder::with_capacity(rows, self.rejects.len() * 8);
+        let mut at = 0;
+        for (row, told) in &self.rejects {
+            column.append_nulls(row - at);
+            column.append_value(told.text());
+            at = row + 1;
+        }
+        column.append_nulls(rows - at);
+        arc(column.finish())
+    }
+
+    pub fn changed(self, canonical: ArrayRef, rows: usize) -> Done {
+        let reject = self.column(rows);
+        Done { outcome: Outcome::Changed { canonical, reject }, tally: self.tally }
+    }
+}
+
+impl Told {
+    fn text(&self) -> String {
+        let mut text = self.first.name().to_owned();
+        for code in self.all.iter().filter(|code| *code != self.first) {
+            text.push(',');
+            text.push_str(code.name());
+        }
+        text
+    }
+}
+
+/// Whether a record of these bytes is blank.
+fn is_blank(url: &[u8]) -> bool {
+    match url.first() {
+        None => true,
+        Some(b' ' | b'\t') => url.iter().all(|byte| matches!(byte, b' ' | b'\t')),
+        Some(_) => false,
+    }
+}
+
+/// A block of values that are in one buffer.
+struct Block<'a> {
+    bytes: &'a [u8],
+    spans: &'a mut [Span],
+    /// The row of the first one.
+    row: usize,
+    nulls: Option<&'a NullBuffer>,
+}
+
+/// Finds out what becomes of the values of a block, and counts it.
+#[inline(always)]
+fn judge(
+    rules: &Rules,
+    block: Block<'_>,
+    scratch: &mut Scratch,
+    losses: &mut Losses,
+    mut visit: impl FnMut(usize, Value<'_>),
+) {
+    let Block { bytes, spans, row: first, nulls } = block;
+    let is_null = |row| nulls.is_some_and(|nulls| nulls.is_null(row));
+    // What is not to be read, and how long it was.
+    let mut unread = Vec::new();
+    for (i, span) in spans.iter_mut().enumerate() {
+        if span.len() > rules.max_url || is_null(first + i) {
+            unread.push((i, *span));
+            span.end = span.start;
+        }
+    }
+    let mut unread = unread.into_iter().peekable();
+    let spans = &*spans;
+    rules.normalizer.for_each(bytes, spans, scratch, |i, url| {
+        let row = first + i;
+        let too_long = unread.next_if(|(of, _)| *of == i);
+        if is_null(row) {
+            losses.tally.blank();
+            return visit(row, Value::Same);
+        }
+        let value = too_long.map_or(spans[i], |(_, span)| span).of(bytes);
+        if too_long.is_none() && is_blank(value) {
+            losses.tally.blank();
+            losses.nulls.push(row);
+            return visit(row, Value::None);
+        }
+        let url = match too_long {
+            Some(_) => Err((Code::TooLong, Code::TooLong.into())),
+            None => url.map_err(|Reject { code, codes, .. }| (code, codes)),
+        };
+        match url {
+            Ok(url) => {
+                losses.tally.canonical();
+                let url = url.as_bytes();
+                visit(row, if std::ptr::eq(url, value) { Value::Same } else { Value::New(url) });
+            }
+            Err((first, all)) => {
+                losses.reject(row, first, all);
+                visit(row, Value::None);
+            }
+        }
+    });
+}
+
+/// Values back to back: Arrow's `string` and `binary`.
+fn of_bytes<T: ByteArrayType>(rules: &Rules, array: &GenericByteArray<T>) -> PyResult<Done> {
+    let rows = array.len();
+    let offsets = array.value_offsets();
+    let first = offsets[0].as_usize();
+    let bytes = &array.value_data()[first..offsets[rows].as_usize()];
+    let mut new =
+        Rewritten { bytes, old: offsets, values: Vec::new(), offsets: Vec::new(), kept: 0 };
+    let (mut spans, mut scratch, mut losses) = (Vec::new(), Scratch::default(), Losses::new());
+    // A value that is longer than 32 bits can say is alone in its piece, and too long.
+    let place = |offset: &T::Offset| u32::try_from(offset.as_usize() - first).unwrap_or(u32::MAX);
+    for row in (0..rows).step_by(BLOCK) {
+        let ends = &offsets[row..=(row + BLOCK).min(rows)];
+        spans.clear();
+        spans.extend(
+            ends.windows(2).map(|pair| Span { start: place(&pair[0]), end: place(&pair[1]) }),
+        );
+        let block = Block { bytes, spans: &mut spans, row, nulls: array.nulls() };
+        judge(rules, block, &mut scratch, &mut losses, |row, value| match value {
+            Value::Same => new.keep(row),
+            Value::New(url) => new.put(row, url),
+            Value::None => new.put(row, b""),
+        });
+    }
+    if new.is_same() {
+        return Ok(Done { outcome: Outcome::Same, tally: losses.tally });
+    }
+    let (offsets, values) = new.finish();
+    let nulls = losses.validity(rows, array.nulls());
+    let canonical = GenericByteArray::<T>::try_new(offsets, values, nulls).map_err(fault)?;
+    Ok(losses.changed(arc(canonical), rows))
+}
+
+/// Values back to back with some of them changed.
+struct Rewritten<'a, O> {
+    /// The values as they were, from the first one on.
+    bytes: &'a [u8],
+    /// Their offsets.
+    old: &'a [O],
+    /// The new ones, but for the run that is being kept.
+    values: Vec<u8>,
+    /// Theirs; empty as long as nothing changed.
+    offsets: Vec<O>,
+    /// Where in `bytes` the run begins.
+    kept: usize,
+}
+
+impl<O: OffsetSizeTrait> Rewritten<'_, O> {
+    fn is_same(&self) -> bool {
+        self.offsets.is_empty()
+    }
+
+    /// Where in `bytes` a row begins.
+    fn place(&self, row: usize) -> usize {
+        self.old[row].as_usize() - self.old[0].as_usize()
+    }
+
+    #[inline]
+    fn keep(&mut self, row: usize) {
+        if !self.is_same() {
+            let end = self.values.len() + self.place(row + 1) - self.kept;
+            self.offsets.push(O::usize_as(end));
+        }
+    }
+
+    fn put(&mut self, row: usize, value: &[u8]) {
+        if self.is_same() {
+            self.offsets.reserve(self.old.len());
+            self.offsets.extend(self.old[..=row].iter().map(|offset| *offset - self.old[0]));
+            self.values.reserve(self.bytes.len() + value.len());
+        }
+        self.values.extend_from_slice(&self.bytes[self.kept..self.place(row)]);
+        self.values.extend_from_slice(value);
+        self.kept = self.place(row + 1);
+        self.offsets.push(O::usize_as(self.values.len()));
+    }
+
+    fn finish(mut self) -> (OffsetBuffer<O>, Buffer) {
+        self.values.extend_from_slice(&self.bytes[self.kept..]);
+        (OffsetBuffer::new(ScalarBuffer::from(self.offsets)), Buffer::from_vec(self.values))
+    }
+}
+
+/// Views of values, each short enough to be in its view or somewhere in a buffer: Arrow's
+/// `string_view` and `binary_view`, which Polars and DuckDB use.
+fn of_views<T: ByteViewType>(rules: &Rules, array: &GenericByteViewArray<T>) -> PyResult<Done> {
+    let (rows, views, buffers) = (array.len(), array.views(), array.data_buffers());
+    let mut new: Option<Vec<u128>> = None;
+    let mut fresh = Vec::new();
+    let (mut spans, mut inline) = (Vec::new(), Vec::new());
+    let (mut scratch, mut losses) = (Scratch::default(), Losses::new());
+    let buffer_of = |row: usize| match Long::of(views[row]) {
+        Some(long) if !array.is_null(row) => Some(long),
+        _ => None,
+    };
+    let mut row = 0;
+    while row < rows {
+        let (first, place) = (row, buffer_of(row).map(|long| long.buffer));
+        spans.clear();
+        inline.clear();
+        while row < rows.min(first + BLOCK) {
+            match buffer_of(row) {
+                Some(long) if place == Some(long.buffer) => spans.push(long.span),
+                None if place.is_none() => {
+                    let start = inline.len() as u32;
+                    if !array.is_null(row) {
+                        inline.extend_from_slice(short(&views[row].to_le_bytes()));
+                    }
+                    spans.push(Span { start, end: inline.len() as u32 });
+                }
+                _ => break,
+            }
+            row += 1;
+        }
+        let bytes = place.map_or(&inline[..], |buffer| &buffers[buffer]);
+        let block = Block { bytes, spans: &mut spans, row: first, nulls: array.nulls() };
+        judge(rules, block, &mut scratch, &mut losses, |row, value| {
+            let value = match value {
+                Value::Same => return,
+                Value::New(url) => url,
+                Value::None => b"",
+            };
+            // Every length and offset of a piece fits, and so does the number of its buffers.
+            let view = make_view(value, buffers.len() as u32, fresh.len() as u32);
+            new.get_or_insert_with(|| views.to_vec())[row] = view;
+            if Long::of(view).is_some() {
+                fresh.extend_from_slice(value);
+            }
+        });
+    }
+    let Some(new) = new else { return Ok(Done { outcome: Outcome::Same, tally: losses.tally }) };
+    let nulls = losses.validity(rows, array.nulls());
+    let buffers: Vec<_> = buffers.iter().cloned().chain([Buffer::from_vec(fresh)]).collect();
+    let canonical =
+        GenericByteViewArray::<T>::try_new(new.into(), buffers, nulls).map_err(fault)?;
+    Ok(losses.changed(arc(canonical), rows))
+}
+
+/// Where a view points to.
+struct Long {
+    buffer: usize,
+    span: Span,
+}
+
+impl Long {
+    /// "Short strings, length <= 12: Bytes 0-3 length, bytes 4-15 data, padded with 0. Long strings:
+    /// Bytes 0-3 length, 4-7 prefix, 8-11 buffer index, 12-15 offset" (Arrow Columnar Format,
+    /// "Variable-size Binary View Layout").
+    #[inline]
+    fn of(view: u128) -> Option<Self> {
+        let (length, buffer, start) = (view as u32, (view >> 64) as u32, (view >> 96) as u32);
+        let span = Span { start, end: start.saturating_add(length) };
+        (length > 12).then_some(Self { buffer: buffer as usize, span })
+    }
+}
+
+fn short(view: &[u8; 16]) -> &[u8] {
+    &view[4..][..usize::from(view[0])]
+}
+
+/// Each distinct value once. Values that become one are one in the new dictionary.
+fn of_dictionary<K: ArrowDictionaryKeyType>(
+    rules: &Rules,
+    array: &DictionaryArray<K>,
+) -> PyResult<Done> {
+    let (keys, values, rows) = (array.keys(), array.values(), array.len());
+    let done =
+        pieces::normalize(rules, &[Arc::clone(values)], values.data_type().clone(), Some(1))?;
+    let concat = |arrays: &[ArrayRef]| {
+        let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
+        if arrays.is_empty() { Ok(values.slice(0, 0)) } else { concat(&arrays).map_err(fault) }
+    };
+    let value_of = |row| keys.is_valid(row).then(|| keys.value(row).as_usize());
+    let mut losses = Losses::new();
+    if done.is_same {
+        for row in 0..rows {
+            match value_of(row) {
+                Some(value) if values.is_valid(value) => losses.tally.canonical(),
+                _ => losses.tally.blank(),
+            }
+        }
+        return Ok(Done { outcome: Outcome::Same, tally: losses.tally });
+    }
+    let canonical = concat(&done.canonical)?;
+    let rejects = concat(&done.reject)?;
+    let rejects = rejects.as_string_opt::<i32>();
+    let codes = |value: usize| {
+        let text = rejects.filter(|rejects| rejects.is_valid(value))?.value(value);
+        let codes: Vec<_> = text.split(',').filter_map(Code::named).collect();
+        Some((*codes.first()?, codes.iter().copied().collect()))
+    };
+    let bytes = bytes_of(canonical.as_ref());
+    let (mut places, mut distinct) = (HashMap::new(), Vec::new());
+    let place_of_value: Vec<Option<K::Native>> = (0..canonical.len())
+        .map(|value| {
+            canonical.is_valid(value).then(|| {
+                *places.entry(bytes(value)).or_insert_with(|| {
+                    distinct.push(value as u64);
+                    K::Native::usize_as(distinct.len() - 1)
+                })
+            })
+        })
+        .collect();
+    let new: PrimitiveArray<K> = (0..rows)
+        .map(|row| {
+            let value = value_of(row);
+            let place = value.and_then(|value| place_of_value[value]);
+            match (place, value.and_then(codes)) {
+                (Some(_), _) => losses.tally.canonical(),
+                (None, Some((first, all))) => losses.reject(row, first, all),
+                (None, None) => losses.tally.blank(),
+            }
+            place
+        })
+        .collect();
+    let distinct = take(&canonical, &UInt64Array::from(distinct), None).map_err(fault)?;
+    let canonical = DictionaryArray::<K>::try_new(new, distinct).map_err(fault)?;
+    Ok(losses.changed(arc(canonical), rows))
+}
+
+/// The bytes of a value of a column.
+pub fn bytes_of<'a>(array: &'a dyn Array) -> Box<dyn Fn(usize) -> &'a [u8] + 'a> {
+    match array.data_type() {
+        DataType::Utf8 => Box::new(move |row| array.as_string::<i32>().value(row).as_bytes()),
+        DataType::LargeUtf8 => Box::new(move |row| array.as_string::<i64>().value(row).as_bytes()),
+        DataType::Utf8View => Box::new(move |row| array.as_string_view().value(row).as_bytes()),
+        DataType::Binary => Box::new(move |row| array.as_binary::<i32>().value(row)),
+        DataType::LargeBinary => Box::new(move |row| array.as_binary::<i64>().value(row)),
+        DataType::BinaryView => Box::new(move |row| array.as_binary_view().value(row)),
+        DataType::Dictionary(..) if !array.as_any_dictionary().values().is_empty() => {
+            let dictionary = array.as_any_dictionary();
+            let (keys, value) = (dictionary.normalized_keys(), bytes_of(dictionary.values()));
+            Box::new(move |row| value(keys[row]))
+        }
+        _ => Box::new(|_| b""),
+    }
+}
+
+pub fn fault(error: ArrowError) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}

@@ -1,0 +1,139 @@
+//! A column in pieces: cut for the threads, and joined again where nothing changed.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ByteArrayType, ByteViewType};
+use arrow_array::{Array, ArrayRef, GenericByteArray, GenericByteViewArray, new_null_array};
+use arrow_buffer::ArrowNativeType;
+use arrow_schema::DataType;
+use pyo3::PyResult;
+use pyo3::exceptions::PyTypeError;
+use uniqurl::output::Tally;
+
+use crate::piece::{self, Done, Outcome};
+use crate::records;
+use crate::rules::Rules;
+use crate::threads;
+
+/// Rows of a piece: enough that a piece costs nothing, few enough that all threads get some.
+const ROWS: usize = 1 << 17;
+
+/// Bytes of a piece, but for its last value: canonical forms are at most five times as long, and
+/// offsets of 31 bits have to hold them.
+const BYTES: usize = 128 << 20;
+
+/// A column, normalized.
+pub struct Normalized {
+    pub kind: DataType,
+    pub canonical: Vec<ArrayRef>,
+    pub reject: Vec<ArrayRef>,
+    pub tally: Tally,
+    /// Whether all is as it was.
+    pub is_same: bool,
+}
+
+/// Normalizes the chunks of a column, each piece on a thread.
+pub fn normalize(
+    rules: &Rules,
+    chunks: &[ArrayRef],
+    kind: DataType,
+    threads: Option<usize>,
+) -> PyResult<Normalized> {
+    let values = match &kind {
+        DataType::Dictionary(_, values) => values.as_ref(),
+        kind => kind,
+    };
+    use DataType::{Binary, BinaryView, LargeBinary, LargeUtf8, Null, Utf8, Utf8View};
+    if !matches!(values, Utf8 | LargeUtf8 | Utf8View | Binary | LargeBinary | BinaryView | Null) {
+        return Err(PyTypeError::new_err(format!("a column of {kind} holds no URLs")));
+    }
+    let kind = match &rules.format {
+        Some(_) => records::kind_of(rules, &kind),
+        None => kind,
+    };
+    let mut pieces = Vec::new();
+    for (chunk, array) in chunks.iter().enumerate() {
+        let mut start = 0;
+        while start < array.len() {
+            let rows = rows_of_piece(array.as_ref(), start);
+            pieces.push((chunk, start, rows));
+            start += rows;
+        }
+    }
+    let done = threads::each(threads, &pieces, |(chunk, start, rows)| {
+        let piece = chunks[*chunk].slice(*start, *rows);
+        match &rules.format {
+            Some(format) => records::normalize(rules, format, &piece),
+            None => piece::normalize(rules, &piece),
+        }
+    })?;
+    let done = done.into_iter().collect::<PyResult<Vec<_>>>()?;
+    let is_same = done.iter().all(|done| matches!(done.outcome, Outcome::Same));
+    let (canonical, reject) = (Vec::new(), Vec::new());
+    let mut all = Normalized { kind, canonical, reject, tally: Tally::default(), is_same };
+    let mut same: Option<(usize, usize, usize)> = None;
+    for ((chunk, start, rows), Done { outcome, tally }) in pieces.into_iter().zip(done) {
+        all.tally.merge(&tally);
+        match outcome {
+            Outcome::Same => match &mut same {
+                Some((of, _, length)) if *of == chunk => *length += rows,
+                _ => all.push_same(chunks, same.replace((chunk, start, rows))),
+            },
+            Outcome::Changed { canonical, reject } => {
+                all.push_same(chunks, same.take());
+                all.canonical.push(canonical);
+                all.reject.push(reject);
+            }
+        }
+    }
+    all.push_same(chunks, same);
+    Ok(all)
+}
+
+impl Normalized {
+    /// Adds rows of which nothing changed: they stay where they are.
+    fn push_same(&mut self, chunks: &[ArrayRef], same: Option<(usize, usize, usize)>) {
+        if let Some((chunk, start, rows)) = same {
+            self.canonical.push(chunks[chunk].slice(start, rows));
+            self.reject.push(new_null_array(&DataType::Utf8, rows));
+        }
+    }
+}
+
+/// Rows of the piece that begins at `start`, at least one.
+fn rows_of_piece(array: &dyn Array, start: usize) -> usize {
+    let most = ROWS.min(array.len() - start);
+    match array.data_type() {
+        DataType::Utf8 => by_offsets(array.as_string::<i32>(), start, most),
+        DataType::LargeUtf8 => by_offsets(array.as_string::<i64>(), start, most),
+        DataType::Binary => by_offsets(array.as_binary::<i32>(), start, most),
+        DataType::LargeBinary => by_offsets(array.as_binary::<i64>(), start, most),
+        DataType::Utf8View => by_views(array.as_string_view(), start, most),
+        DataType::BinaryView => by_views(array.as_binary_view(), start, most),
+        // Its values are looked at once, whatever the rows.
+        _ => array.len() - start,
+    }
+}
+
+fn by_offsets<T: ByteArrayType>(array: &GenericByteArray<T>, start: usize, most: usize) -> usize {
+    let offsets = &array.value_offsets()[start..=start + most];
+    let first = offsets[0].as_usize();
+    let fits = |end: &T::Offset| end.as_usize() - first <= BYTES;
+    offsets[1..].partition_point(fits).max(1)
+}
+
+fn by_views<T: ByteViewType>(array: &GenericByteViewArray<T>, start: usize, most: usize) -> usize {
+    let mut bytes = 0;
+    let views = &array.views()[start..start + most];
+    let fits = views.iter().take_while(|view| {
+        bytes += **view as u32 as usize;
+        bytes <= BYTES
+    });
+    fits.count().max(1)
+}
+
+/// The same array, as one.
+pub fn arc(array: impl Array + 'static) -> ArrayRef {
+    Arc::new(array)
+}

@@ -1,0 +1,110 @@
+//! A column whose values are records of a line format, as those of a log: where the URL is in each is
+//! the library's to say.
+
+use arrow_array::builder::BinaryBuilder;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use pyo3::PyResult;
+use uniqurl::record::{Context, Format, Found, Place, Records};
+use uniqurl::{Code, Codes, Outcome};
+
+use crate::arrow::is_text;
+use crate::piece::{Done, Losses, bytes_of, fault};
+use crate::pieces::arc;
+use crate::rules::Rules;
+
+/// The type of the canonical forms: text where text came in and nothing but ASCII comes out.
+pub fn kind_of(rules: &Rules, column: &DataType) -> DataType {
+    if is_text(column) && rules.normalizer.profile().name() != "string" {
+        DataType::Utf8
+    } else {
+        DataType::Binary
+    }
+}
+
+/// Finds the URLs of a piece and normalizes them. A value that is not one line is no record.
+pub fn normalize(rules: &Rules, format: &Format, array: &ArrayRef) -> PyResult<Done> {
+    let context = Context {
+        base: rules.normalizer.origin(),
+        max_url: rules.max_url,
+        max_record: rules.max_url + (1 << 20),
+        ..Context::default()
+    };
+    let value_of = bytes_of(array.as_ref());
+    let nulls = array.logical_nulls();
+    let (mut line, mut records, mut url) = (Vec::new(), Records::default(), Vec::new());
+    let mut canonical = BinaryBuilder::with_capacity(array.len(), 0);
+    let mut losses = Losses::new();
+    for row in 0..array.len() {
+        url.clear();
+        if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+            losses.tally.blank();
+            canonical.append_null();
+            continue;
+        }
+        let value = value_of(row);
+        let read = if value.len() > context.max_record {
+            Err((Code::TooLong, Code::TooLong.into()))
+        } else {
+            line.clear();
+            line.extend_from_slice(value);
+            line.push(b'\n');
+            records.clear();
+            format.read(&context, &line, &mut records);
+            read(rules, &line, &records, &mut url)
+        };
+        match read {
+            Ok(Read::Canonical) => {
+                losses.tally.canonical();
+                canonical.append_value(&url);
+                continue;
+            }
+            Ok(Read::Blank) => losses.tally.blank(),
+            Ok(Read::Skipped) => losses.tally.skipped += 1,
+            Err((first, all)) => losses.reject(row, first, all),
+        }
+        canonical.append_null();
+    }
+    let canonical = canonical.finish();
+    let canonical = match kind_of(rules, array.data_type()) {
+        DataType::Utf8 => arc(arrow_array::StringArray::try_from_binary(canonical).map_err(fault)?),
+        _ => arc(canonical),
+    };
+    Ok(losses.changed(canonical, array.len()))
+}
+
+/// What became of a record.
+enum Read {
+    Canonical,
+    Blank,
+    Skipped,
+}
+
+fn read(
+    rules: &Rules,
+    line: &[u8],
+    records: &Records,
+    out: &mut Vec<u8>,
+) -> Result<Read, (Code, Codes)> {
+    let [record] = &records.records[..] else {
+        return Err((Code::LogSyntax, Code::LogSyntax.into()));
+    };
+    let buffer = |place| match place {
+        Place::Chunk => line,
+        Place::Side => &records.side[..],
+    };
+    let outcome = match record.found {
+        Found::Blank => return Ok(Read::Blank),
+        Found::Skipped | Found::Filtered => return Ok(Read::Skipped),
+        Found::Reject(code, _) => return Err((code, code.into())),
+        Found::Url(place, span) => rules.normalizer.normalize(span.of(buffer(place)), out),
+        Found::Target(place, span) => {
+            rules.normalizer.normalize_target(span.of(buffer(place)), out)
+        }
+        Found::Joined { url, .. } => rules.normalizer.normalize(url.of(&records.side), out),
+    };
+    match outcome {
+        Outcome::Canonical => Ok(Read::Canonical),
+        Outcome::Reject(reject) => Err((reject.code, reject.codes)),
+    }
+}

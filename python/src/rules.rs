@@ -1,0 +1,201 @@
+//! What is chosen by keywords: switches of a profile, all else that makes a normalizer, and what the
+//! values of a column are.
+
+use std::sync::OnceLock;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyString};
+use uniqurl::record::Format;
+use uniqurl::{Code, Normalizer, Outcome, Profile, Ring, Switch};
+
+use crate::errors;
+
+/// Longest URL where nothing is said of it: what the command takes too.
+const MAX_URL: usize = 64 << 10;
+
+/// Longest URL that can be asked for. A piece of a column holds one at least, and its canonical form,
+/// five times as long, has to fit 32-bit offsets.
+const LONGEST: usize = 64 << 20;
+
+/// A normalizer, how long a URL may be, and where it is in a value.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    pub normalizer: Normalizer,
+    pub max_url: usize,
+    /// Where a value is not a URL, but a record that holds one.
+    pub format: Option<Format>,
+}
+
+impl Rules {
+    /// The rules of a profile as it is. They are made once.
+    fn plain(profile: &'static Profile) -> &'static Self {
+        static ALL: OnceLock<Vec<Rules>> = OnceLock::new();
+        let make = |profile: &&'static Profile| Rules {
+            normalizer: Normalizer::new(profile),
+            max_url: MAX_URL,
+            format: None,
+        };
+        let all = ALL.get_or_init(|| Profile::ALL.iter().map(make).collect());
+        let at = Profile::ALL.iter().position(|other| other.name() == profile.name());
+        &all[at.expect("every profile is in the list of all")]
+    }
+
+    /// The rules that keywords choose.
+    pub fn new(
+        py: Python<'_>,
+        profile: Option<&str>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let named = || {
+            let name = profile.unwrap_or("crawl");
+            Profile::named(name).ok_or_else(|| errors::usage(py, unknown_profile(name)))
+        };
+        let options = match options {
+            Some(options) if !options.is_empty() => options,
+            _ => return Ok(Self::plain(named()?).clone()),
+        };
+        let options = Options::read(options)?;
+        let told = |error: &dyn std::fmt::Display| errors::usage(py, error);
+        let mut normalizer = match &options.profile_toml {
+            Some(_) if profile.is_some() => {
+                return Err(errors::usage(py, "profile_toml names its profile itself"));
+            }
+            Some(text) => Normalizer::from_profile_file(text).map_err(|error| told(&error))?,
+            None => Normalizer::new(named()?),
+        };
+        normalizer = normalizer.with_switches(options.on).map_err(|error| told(&error))?;
+        normalizer = normalizer.without_switches(options.off).map_err(|error| told(&error))?;
+        if !options.drop_param.is_empty() {
+            normalizer = normalizer
+                .with_dropped_parameters(&options.drop_param)
+                .map_err(|error| told(&error))?;
+        }
+        if !options.keep_param.is_empty() {
+            normalizer = normalizer
+                .with_kept_parameters(&options.keep_param)
+                .map_err(|error| told(&error))?;
+        }
+        if !options.allow.is_empty() {
+            normalizer = normalizer.with_allowed(options.allow).map_err(|error| told(&error))?;
+        }
+        if let Some(ring) = options.ring {
+            normalizer = normalizer.with_ring(ring).map_err(|error| told(&error))?;
+        }
+        if let Some(scheme) = options.assume_scheme {
+            normalizer = normalizer
+                .with_assumed_scheme(&scheme)
+                .map_err(|reject| errors::usage(py, format!("assume_scheme: {reject}")))?;
+        }
+        if let Some(base) = options.base {
+            normalizer = normalizer
+                .with_base(&base)
+                .map_err(|reject| errors::usage(py, format!("base: {reject}")))?;
+        }
+        let max_url = options.max_url.unwrap_or(MAX_URL);
+        if max_url > LONGEST {
+            return Err(errors::usage(py, format!("max_url is at most {LONGEST}")));
+        }
+        Ok(Self { normalizer, max_url, format: None })
+    }
+
+    /// The same for values that are records of a format. One whose records are not lines, or that
+    /// says in one line what the others mean, cannot be read value by value.
+    pub fn with_format(mut self, py: Python<'_>, name: Option<&str>) -> PyResult<Self> {
+        let Some(name) = name.filter(|name| *name != "lines") else { return Ok(self) };
+        let format = Format::parse(name).map_err(|error| errors::usage(py, error))?;
+        if format.looks_back() || matches!(format, Format::Archive(_) | Format::Text) {
+            let why = format!("format {name} cannot be read value by value");
+            return Err(errors::usage(py, why));
+        }
+        self.format = Some(format);
+        Ok(self)
+    }
+
+    /// Appends the canonical form of `url` to `out`.
+    pub fn normalize(&self, py: Python<'_>, url: &[u8], out: &mut Vec<u8>) -> PyResult<()> {
+        if url.len() > self.max_url {
+            return Err(errors::too_long(py, self.max_url));
+        }
+        match self.normalizer.normalize(url, out) {
+            Outcome::Canonical => Ok(()),
+            Outcome::Reject(reject) => Err(errors::rejected(py, &reject)),
+        }
+    }
+}
+
+fn unknown_profile(name: &str) -> String {
+    let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
+    format!("there is no profile {name:?}; there are {}", names.join(", "))
+}
+
+/// Keywords, read.
+#[derive(Default)]
+struct Options {
+    on: Vec<Switch>,
+    off: Vec<Switch>,
+    allow: Vec<Code>,
+    drop_param: Vec<String>,
+    keep_param: Vec<String>,
+    ring: Option<Ring>,
+    base: Option<Vec<u8>>,
+    assume_scheme: Option<Vec<u8>>,
+    max_url: Option<usize>,
+    profile_toml: Option<String>,
+}
+
+impl Options {
+    /// A switch is a name of `--with` with `_` for `-`, and true or false; all else that there is for
+    /// a value of None is as if it were not there.
+    fn read(options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let py = options.py();
+        let mut read = Self::default();
+        for (key, value) in options {
+            let key: String = key.extract()?;
+            if value.is_none() {
+                continue;
+            }
+            match key.as_str() {
+                "allow" => {
+                    for name in strings(&value)? {
+                        let code = Code::named(&name);
+                        let unknown = || errors::usage(py, format!("there is no code {name:?}"));
+                        read.allow.push(code.ok_or_else(unknown)?);
+                    }
+                }
+                "drop_param" => read.drop_param = strings(&value)?,
+                "keep_param" => read.keep_param = strings(&value)?,
+                "ring" => {
+                    let ring = Ring::parse(&value.extract::<String>()?);
+                    read.ring = Some(ring.map_err(|error| errors::usage(py, error))?);
+                }
+                "base" => read.base = Some(bytes(&value)?),
+                "assume_scheme" => read.assume_scheme = Some(bytes(&value)?),
+                "max_url" => read.max_url = Some(value.extract()?),
+                "profile_toml" => read.profile_toml = Some(value.extract()?),
+                name => {
+                    let switch = Switch::named(&name.replace('_', "-"));
+                    let switch = switch.filter(|_| !name.contains('-')).ok_or_else(|| {
+                        PyTypeError::new_err(format!("there is no option or switch {name:?}"))
+                    })?;
+                    let is_on = value.cast::<PyBool>()?.is_true();
+                    if is_on { &mut read.on } else { &mut read.off }.push(switch);
+                }
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// One string, or several.
+fn strings(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if value.is_instance_of::<PyString>() { Ok(vec![value.extract()?]) } else { value.extract() }
+}
+
+/// The bytes of `bytes`, or those of a `str` in UTF-8.
+pub fn bytes(value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    if let Ok(bytes) = value.cast::<PyBytes>() {
+        return Ok(bytes.as_bytes().to_vec());
+    }
+    Ok(value.extract::<String>()?.into_bytes())
+}

@@ -1,0 +1,56 @@
+//! Threads: a pool that is kept from call to call.
+
+use std::num::NonZero;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::PyErr;
+use pyo3::exceptions::PyRuntimeError;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// The pool of a process.
+struct Kept {
+    process: u32,
+    threads: usize,
+    pool: Arc<ThreadPool>,
+}
+
+/// As many threads as were asked for, or as there are cores for this process.
+pub fn count(asked: Option<usize>) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+    asked.unwrap_or_else(cores).max(1)
+}
+
+/// What `work` makes of each item, in order.
+pub fn each<T: Sync, R: Send>(
+    threads: Option<usize>,
+    items: &[T],
+    work: impl Fn(&T) -> R + Sync + Send,
+) -> Result<Vec<R>, PyErr> {
+    let threads = count(threads);
+    if threads == 1 || items.len() < 2 {
+        return Ok(items.iter().map(work).collect());
+    }
+    Ok(pool(threads)?.install(|| items.par_iter().map(work).collect()))
+}
+
+/// A pool of so many threads. The threads of a process are not in one that was forked from it, as
+/// workers of `multiprocessing` are: that gets its own, and does not wait for them for ever.
+fn pool(threads: usize) -> Result<Arc<ThreadPool>, PyErr> {
+    static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
+    let process = std::process::id();
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(kept) = &*kept
+        && (kept.process, kept.threads) == (process, threads)
+    {
+        return Ok(Arc::clone(&kept.pool));
+    }
+    let built = ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = Arc::new(built.map_err(|error| PyRuntimeError::new_err(error.to_string()))?);
+    let before = kept.replace(Kept { process, threads, pool: Arc::clone(&pool) });
+    if let Some(before) = before.filter(|before| before.process != process) {
+        // Its end would wait for threads that are not there.
+        std::mem::forget(before);
+    }
+    Ok(pool)
+}

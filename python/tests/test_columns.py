@@ -1,0 +1,238 @@
+"""Columns of every type that holds URLs, from and to every library that has them."""
+
+import random
+import threading
+import time
+
+import pyarrow as pa
+import pytest
+import uniqurl
+
+URLS = [
+    "http://example.com/a",
+    "HTTP://Example.COM:80/%7Ea",
+    None,
+    "http://example.com:99999/",
+    "http://h",
+    "",
+    " \t",
+    "http://example.com/a/long/enough/not/to/be/in/its/view?q=1",
+    "x",
+    "http://example.com/a",
+]
+CANONICAL = [
+    "http://example.com/a",
+    "http://example.com/~a",
+    None,
+    None,
+    "http://h/",
+    None,
+    None,
+    "http://example.com/a/long/enough/not/to/be/in/its/view?q=1",
+    None,
+    "http://example.com/a",
+]
+REJECT = [None, None, None, "port-range", None, None, None, None, "relative", None]
+ACCOUNT = {"records": 10, "canonical": 5, "rejected": 2, "blank": 3, "skipped": 0, "codes": {"relative": 1, "port-range": 1}}
+
+TYPES = [
+    pa.string(),
+    pa.large_string(),
+    pa.string_view(),
+    pa.binary(),
+    pa.large_binary(),
+    pa.binary_view(),
+    pa.dictionary(pa.int8(), pa.string()),
+    pa.dictionary(pa.uint32(), pa.large_string()),
+    pa.dictionary(pa.int64(), pa.binary()),
+]
+
+
+def texts(values):
+    return [value.decode() if isinstance(value, bytes) else value for value in values]
+
+
+def column(values, kind):
+    if pa.types.is_dictionary(kind):
+        plain = pa.array(values, kind.value_type)
+        encoded = plain.dictionary_encode()
+        return pa.DictionaryArray.from_arrays(encoded.indices.cast(kind.index_type), encoded.dictionary)
+    return pa.array(values, kind)
+
+
+@pytest.mark.parametrize("kind", TYPES, ids=str)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_every_type_stays_what_it_is(kind, threads):
+    array = column(URLS, kind)
+    for array in [array, pa.chunked_array([array[:3], array[3:3], array[3:]]), column(["y"] * 3 + URLS + ["z"], kind)[3:-1]]:
+        done = uniqurl.normalize_column(array, "crawl", threads=threads)
+        canonical = pa.chunked_array(done.canonical)
+        canonical.validate(full=True)
+        assert canonical.type == kind
+        assert texts(canonical.to_pylist()) == CANONICAL
+        assert texts(done.canonical.to_pylist()) == CANONICAL
+        reject = pa.chunked_array(done.reject)
+        reject.validate(full=True)
+        assert reject.to_pylist() == REJECT == done.reject.to_pylist()
+        assert done.accounting == ACCOUNT
+        assert len(done) == len(array) == len(done.canonical)
+        assert done.canonical.null_count == CANONICAL.count(None)
+        table = pa.table(done)
+        assert table.column_names == ["canonical", "reject"] and texts(table["canonical"].to_pylist()) == CANONICAL
+
+
+def test_many_rows_in_many_pieces_agree_with_one_by_one():
+    random.seed(7)
+    hosts = ["h", "Example.com", "example.com:80", "b\u00fccher.example", "[::1]", "h:99999", ""]
+    paths = ["/", "/a/../b", "/%7e", "/%zz", "/caf\u00e9", "", "/long/" + "x" * 40, "/ "]
+    some = [f"{s}://{h}{p}" for s in ["http", "HTTPS", "x"] for h in hosts for p in paths]
+    urls = [random.choice(some + [None, "", " "]) for _ in range(140_000)]
+    forms = {}
+    for url in set(urls) - {None, "", " "}:
+        try:
+            forms[url] = (uniqurl.normalize(url), None)
+        except uniqurl.Rejected as rejected:
+            forms[url] = (None, ",".join(rejected.codes))
+    expected = [forms.get(url, (None, None)) for url in urls]
+    for kind in [pa.string(), pa.large_string(), pa.string_view()]:
+        for threads in [1, 3]:
+            done = uniqurl.normalize_column(pa.array(urls, kind), threads=threads)
+            assert done.canonical.num_chunks > 1
+            assert pa.chunked_array(done.canonical).to_pylist() == [form for form, _ in expected]
+            assert pa.chunked_array(done.reject).to_pylist() == [code for _, code in expected]
+
+
+def test_clean_values_are_not_copied():
+    urls = pa.array([f"http://example.com/{i}" for i in range(300_000)])
+    done = pa.chunked_array(uniqurl.normalize_column(urls).canonical)
+    assert done.num_chunks == 1
+    assert done.chunk(0).buffers()[2].address == urls.buffers()[2].address
+    view = pa.array(["http://example.com/long", "HTTP://example.com/long"], pa.string_view())
+    buffers = pa.chunked_array(uniqurl.normalize_column(view).canonical).chunk(0).buffers()
+    assert view.buffers()[2].address in [buffer.address for buffer in buffers if buffer]
+
+
+def test_a_dictionary_is_looked_at_by_value_and_has_each_form_once():
+    indices = pa.array([0, 1, 2, None, 1, 3], pa.int32())
+    values = pa.array(["http://h/~", "http://h/%7e", "bad", None, "not used"])
+    array = pa.DictionaryArray.from_arrays(indices, values)
+    done = uniqurl.normalize_column(array)
+    canonical = pa.chunked_array(done.canonical).chunk(0)
+    assert canonical.dictionary.to_pylist() == ["http://h/~"]
+    assert canonical.to_pylist() == ["http://h/~", "http://h/~", None, None, "http://h/~", None]
+    assert done.accounting["canonical"] == 3 and done.accounting["codes"] == {"relative": 1}
+
+
+def test_bytes_that_are_not_text_survive():
+    done = uniqurl.normalize_column(pa.array([b"http://h/\xff", b"http://h/a"]))
+    assert done.canonical.to_pylist() == [b"http://h/%FF", b"http://h/a"]
+    same = uniqurl.normalize_column(pa.array([b"\xff\x00"]), "string")
+    assert same.canonical.to_pylist() == [b"\xff\x00"]
+
+
+def test_what_is_too_long_is_rejected_and_what_is_empty_is_nothing():
+    done = uniqurl.normalize_column(pa.array(["http://h/" + "a" * 65536, " " * 65537]))
+    assert done.reject.to_pylist() == ["too-long", "too-long"]
+    for empty in [pa.array([], pa.string()), pa.chunked_array([], pa.string_view())]:
+        done = uniqurl.normalize_column(empty)
+        assert len(done) == 0 and pa.table(done).num_rows == 0
+    nothing = uniqurl.normalize_column(pa.nulls(3))
+    assert nothing.canonical.to_pylist() == [None] * 3 and nothing.accounting["blank"] == 3
+
+
+def test_several_codes_stand_between_commas():
+    done = uniqurl.normalize_column(pa.array(["/a%2Fb\\c"]), "servlet")
+    assert set(done.reject.to_pylist()[0].split(",")) == {"encoded-slash", "backslash"}
+
+
+@pytest.mark.parametrize("array", [pa.array([1]), pa.array([["http://h/"]]), ["http://h/"], "http://h/", None])
+def test_what_holds_no_urls_is_a_type_error(array):
+    with pytest.raises(TypeError):
+        uniqurl.normalize_column(array)
+    with pytest.raises(TypeError):
+        uniqurl.normalize_column(pa.table({"a": ["x"], "b": ["y"]}))
+
+
+def test_other_threads_run_meanwhile():
+    urls = pa.array([f"HTTP://Example.com/{i}/%7e/../%41" for i in range(400_000)])
+    ticks, over = [], threading.Event()
+
+    def tick():
+        while not over.wait(0.0005):
+            ticks.append(time.perf_counter())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    start = time.perf_counter()
+    for _ in range(5):
+        uniqurl.normalize_column(urls, threads=1)
+    end = time.perf_counter()
+    over.set()
+    thread.join()
+    within = sum(start < at < end for at in ticks)
+    # With the lock held there is at most one between two calls.
+    assert within > 20
+
+
+def test_polars_round_trip():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"url": URLS})
+    done = uniqurl.normalize_column(frame["url"])
+    assert polars.Series(done.canonical).to_list() == CANONICAL
+    assert polars.DataFrame(done).to_dict(as_series=False) == {"canonical": CANONICAL, "reject": REJECT}
+    categories = frame["url"].cast(polars.Categorical)
+    assert pa.chunked_array(uniqurl.normalize_column(categories).canonical).to_pylist() == CANONICAL
+
+
+def test_duckdb_round_trip():
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    urls = pa.table({"url": URLS})
+    done = uniqurl.normalize_column(connection.sql("select url from urls"))
+    assert len(done) == urls.num_rows
+    answer = pa.table(done)
+    assert answer.num_rows == len(URLS)
+    rows = connection.sql("select canonical, reject from answer").fetchall()
+    assert rows == list(zip(CANONICAL, REJECT))
+
+
+def test_pandas_round_trip():
+    pandas = pytest.importorskip("pandas")
+    series = pandas.Series(URLS, dtype=pandas.ArrowDtype(pa.string()))
+    done = uniqurl.normalize_column(series)
+    frame = pa.table(done).to_pandas(types_mapper=pandas.ArrowDtype)
+    assert [None if value is pandas.NA else value for value in frame["canonical"]] == CANONICAL
+    assert isinstance(frame["canonical"].dtype, pandas.ArrowDtype)
+
+
+class OldSeries:
+    """A series of pandas before it had the PyCapsule interface."""
+
+    def __init__(self, array):
+        self.array = self
+        self.inner = array
+
+    def __arrow_array__(self, type=None):
+        return self.inner
+
+
+def test_a_series_without_capsules_goes_over_its_array():
+    done = uniqurl.normalize_column(OldSeries(pa.array(URLS)))
+    assert done.canonical.to_pylist() == CANONICAL
+
+
+def test_values_can_be_lines_of_a_log():
+    line = '10.0.0.7 - - [17/May/2015:10:05:03 +0000] "GET {} HTTP/1.1" 200 5 "-" "-"'
+    lines = [line.format("/%7Ea"), None, line.format("/a\\x22b"), line.format("*"), "nonsense", "", "a\nb"]
+    expected = ["https://h/~a", None, "https://h/a%22b", None, None, None, None]
+    codes = [None, None, None, "asterisk-form", "log-syntax", None, "log-syntax"]
+    for kind in [pa.string(), pa.binary_view(), pa.dictionary(pa.int32(), pa.string())]:
+        done = uniqurl.normalize_column(column(lines, kind), base="https://h/", format="combined")
+        assert texts(done.canonical.to_pylist()) == expected
+        assert done.reject.to_pylist() == codes
+        assert pa.chunked_array(done.canonical).type == (pa.binary() if kind == pa.binary_view() else pa.string())
+    bare = uniqurl.normalize_column(pa.array(lines), format="combined")
+    assert bare.canonical.to_pylist()[0] == "/~a"
+    for format in ["w3c", "csv:url", "warc", "text", "nonsense"]:
+        with pytest.raises(uniqurl.UsageError):
+            uniqurl.normalize_column(pa.array(lines), format=format)

@@ -1,0 +1,82 @@
+"""Sets of files and of columns, and their accounting."""
+
+import gzip
+
+import pyarrow as pa
+import pytest
+import uniqurl
+
+LINES = [b"http://b.com", b"HTTP://A.com/", b"", b"http://a.com/#x", b"bad", b"http://h/\xff", b" \t", b"http://b.com/"]
+SET = ["http://b.com/", "http://a.com/", "http://h/%FF"]
+TERMS = {"records": 8, "unique": 3, "duplicates": 2, "rejected": 1, "blank": 2, "skipped": 0, "codes": {"relative": 1}}
+
+
+@pytest.fixture
+def paths(tmp_path):
+    plain, packed = tmp_path / "a.txt", tmp_path / "b.txt.gz"
+    plain.write_bytes(b"\n".join(LINES[:4]) + b"\n")
+    packed.write_bytes(gzip.compress(b"\n".join(LINES[4:]) + b"\n"))
+    return [plain, str(packed)]
+
+
+def test_files_and_columns_give_the_same(paths):
+    of_files = uniqurl.dedup(paths, format="lines")
+    column = pa.chunked_array([LINES[:5], LINES[5:]], pa.binary())
+    of_column = uniqurl.dedup(column)
+    of_several = uniqurl.dedup([pa.array(LINES[:2]), pa.array(LINES[2:]).dictionary_encode()])
+    for found in [of_files, of_column, of_several]:
+        assert found.urls.to_pylist() == SET
+        assert pa.chunked_array(found.urls).type == pa.large_string()
+        assert found.accounting == TERMS
+        assert len(found) == len(found.urls) == 3
+    assert [(file["records"], file["state"]) for file in of_files.files] == [(4, "ok"), (4, "ok")]
+
+
+@pytest.mark.parametrize("profile", ["string", "scheme", "crawl", "aggressive", "ia", "whatwg"])
+def test_both_ways_agree_under_every_profile(paths, profile):
+    for options in [{}, {"order": "sorted"}, {"key": "surt"}, {"key": "hash", "order": "sorted"}]:
+        of_files = uniqurl.dedup(paths, profile, format="lines", **options)
+        of_column = uniqurl.dedup(pa.array(LINES), profile, threads=1, **options)
+        assert of_files.urls.to_pylist() == of_column.urls.to_pylist()
+        assert of_files.accounting == of_column.accounting
+        if options.get("order") == "sorted":
+            assert of_files.urls.to_pylist() == sorted(of_files.urls.to_pylist())
+
+
+def test_logs_are_read_as_the_command_reads_them(tmp_path):
+    log = tmp_path / "access.log"
+    line = '10.0.0.7 - - [17/May/2015:10:05:03 +0000] "GET {} HTTP/1.1" 200 5 "-" "-"\n'
+    log.write_text(line.format("/%7Ea") + line.format("/~a") + line.format("*"))
+    found = uniqurl.dedup(log, base="https://example.com")
+    assert found.urls.to_pylist() == ["https://example.com/~a"]
+    assert found.accounting["codes"] == {"asterisk-form": 1}
+
+
+def test_a_missing_or_damaged_file_is_an_error_with_its_code(paths, tmp_path):
+    with pytest.raises(uniqurl.InputError) as caught:
+        uniqurl.dedup([tmp_path / "none", *paths])
+    assert (caught.value.code, caught.value.path) == ("missing", str(tmp_path / "none"))
+    assert isinstance(caught.value, OSError)
+    cut = tmp_path / "cut.gz"
+    cut.write_bytes(gzip.compress(b"http://a.com/\n" * 1000)[:-9])
+    with pytest.raises(uniqurl.InputError) as caught:
+        uniqurl.dedup(cut)
+    assert caught.value.code == "truncated"
+    found = uniqurl.dedup([tmp_path / "none", cut, *paths], format="lines", keep_going=True)
+    assert [file["state"] for file in found.files] == ["damaged", "ok", "ok", "missing"]
+    assert set(found.urls.to_pylist()) == set(SET)
+
+
+@pytest.mark.parametrize("options", [{"format": "nonsense"}, {"order": "random"}, {"key": "md5"}])
+def test_wrong_words_are_usage_errors(options):
+    with pytest.raises(uniqurl.UsageError):
+        uniqurl.dedup([], **options)
+
+
+def test_what_is_no_input_is_a_type_error():
+    for inputs in [b"name", 3, [3], None]:
+        with pytest.raises(TypeError):
+            uniqurl.dedup(inputs)
+    with pytest.raises(uniqurl.UsageError):
+        uniqurl.dedup(pa.array(LINES), format="combined")
+    assert len(uniqurl.dedup([])) == 0

@@ -1,0 +1,157 @@
+"""Single URLs, and what goes wrong with them."""
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+import uniqurl
+
+
+def test_the_example_of_the_readme():
+    assert uniqurl.normalize("HTTP://EX%41MPLE.com:80/a/../b") == "http://example.com/b"
+
+
+def test_bytes_come_out_as_bytes_whatever_they_are():
+    assert uniqurl.normalize(b"http://h/\xff") == b"http://h/%FF"
+    assert uniqurl.normalize("http://h/\u00e9") == "http://h/%C3%A9"
+    assert uniqurl.normalize(b"\xff x", "string") == b"\xff x"
+
+
+@pytest.mark.parametrize("url", [None, 1, bytearray(b"http://h/"), ["http://h/"]])
+def test_what_is_no_url_is_a_type_error(url):
+    with pytest.raises(TypeError):
+        uniqurl.normalize(url)
+
+
+def test_a_rejection_has_code_and_place():
+    with pytest.raises(uniqurl.Rejected) as caught:
+        uniqurl.normalize("http://example.com:99999/")
+    rejected = caught.value
+    assert (rejected.code, rejected.at, rejected.codes) == ("port-range", 19, ("port-range",))
+    assert isinstance(rejected, ValueError) and isinstance(rejected, uniqurl.Error)
+    assert str(rejected).startswith("port-range at byte 19: ")
+    again = pickle.loads(pickle.dumps(rejected))
+    assert (again.code, again.at, str(again)) == ("port-range", 19, str(rejected))
+
+
+def test_all_codes_of_a_rejection_are_told():
+    with pytest.raises(uniqurl.Rejected) as caught:
+        uniqurl.normalize("/a%2Fb\\c", "servlet")
+    assert set(caught.value.codes) == {"encoded-slash", "backslash"}
+    assert caught.value.code == caught.value.codes[0]
+    allowed = uniqurl.normalize("/a%2Fb\\c", "servlet", allow=["encoded-slash", "backslash"])
+    assert allowed == "/a%2Fb%5Cc"
+    assert all(code in uniqurl.codes() for code in caught.value.codes)
+
+
+def test_length_is_limited_as_in_the_command():
+    longest = "http://h/" + "a" * (65536 - 9)
+    assert uniqurl.normalize(longest) == longest
+    with pytest.raises(uniqurl.Rejected) as caught:
+        uniqurl.normalize(longest + "a")
+    assert (caught.value.code, caught.value.at) == ("too-long", 65536)
+    assert uniqurl.normalize(longest + "a", max_url=70000) == longest + "a"
+
+
+def test_switches_are_keywords():
+    url = "http://www.h/?b=1&a=2&utm_source=x&ref=y"
+    assert uniqurl.normalize(url, sort_query=True, strip_tracking=True, drop_param="r*f") == "http://www.h/?a=2&b=1"
+    assert uniqurl.normalize(url, keep_param=["a"]) == "http://www.h/?a=2"
+    assert uniqurl.normalize("http://www.example.com/index.html", "aggressive", strip_www=False) == "http://www.example.com/"
+    assert uniqurl.normalize("../g", "syntax", base="http://a/b/c/d;p?q") == "http://a/b/g"
+    assert uniqurl.normalize("example.com/x", assume_scheme="https") == "https://example.com/x"
+    assert uniqurl.normalize("/wiki/A%2FB", "ring", ring="decode=2F") == "/wiki/A/B"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"profile": "browser"},
+        {"profile": "syntax", "sort_query": True},
+        {"profile": "crawl@9"},
+        {"allow": ["encoded-slash"]},
+        {"profile": "servlet", "allow": ["no-such-code"]},
+        {"ring": "decode=2F"},
+        {"base": "/relative"},
+        {"max_url": 1 << 40},
+        {"profile_toml": "base = 1"},
+    ],
+)
+def test_a_choice_that_means_nothing_is_a_usage_error(options):
+    with pytest.raises(uniqurl.UsageError) as caught:
+        uniqurl.normalize("http://h/", **options)
+    assert caught.value.code == "usage" and str(caught.value)
+
+
+@pytest.mark.parametrize("options", [{"sort-query": True}, {"no_such": True}, {"sort_query": 1}])
+def test_a_keyword_that_is_none_is_a_type_error(options):
+    with pytest.raises(TypeError):
+        uniqurl.Normalizer("crawl", **options)
+
+
+def test_a_normalizer_survives_pickling():
+    made = uniqurl.Normalizer("scheme", sort_query=True, max_url=100)
+    again = pickle.loads(pickle.dumps(made))
+    assert again.description == made.description == "scheme@1 with=sort-query"
+    assert again("http://h?b&a") == made.normalize("http://h?b&a") == "http://h/?a&b"
+    with pytest.raises(uniqurl.Rejected):
+        again("http://h/" + "a" * 100)
+
+
+def test_a_profile_comes_back_from_its_own_file():
+    for profile in uniqurl.profiles():
+        made = uniqurl.Normalizer(profile_toml=profile.toml)
+        assert made.description.split()[0] == f"{profile.name}@{profile.version}"
+    aggressive = next(profile for profile in uniqurl.profiles() if profile.name == "aggressive")
+    assert set(aggressive.on) < set(aggressive.switches)
+    with pytest.raises(uniqurl.UsageError):
+        uniqurl.Normalizer("crawl", profile_toml=uniqurl.profiles()[0].toml)
+
+
+def test_an_explanation_leads_from_the_url_to_its_form():
+    url = "HTTP://example.com:80/%7Ea"
+    steps = uniqurl.explain(url, "scheme")
+    assert [step.rule for step in steps] == ["decode-unreserved", "scheme-case", "default-port"]
+    assert steps[0].before == url and steps[-1].after == uniqurl.normalize(url, "scheme")
+    assert all(one.after == other.before for one, other in zip(steps, steps[1:]))
+    assert steps[2].source == "RFC 3986 section 6.2.3"
+    with pytest.raises(uniqurl.Rejected):
+        uniqurl.explain("x", "scheme")
+
+
+@pytest.mark.parametrize(
+    "a, b, rung",
+    [
+        ("http://h/", "http://h/", "string"),
+        ("HTTP://h/%7e", "http://h/~", "syntax"),
+        ("http://h:80", "http://h/", "scheme"),
+        (b"http://h/#top", "http://h/", "crawl"),
+        ("http://www.h.com/", "http://h.com/index.html", "aggressive"),
+        ("http://h/a%2Fb", "http://h/a/b", "different"),
+    ],
+)
+def test_the_lowest_rung_that_joins_two(a, b, rung):
+    assert uniqurl.compare(a, b) == rung
+
+
+def test_a_panic_is_an_exception_that_can_be_caught():
+    from uniqurl._core import _panic
+
+    with pytest.raises(uniqurl.InternalError) as caught:
+        _panic()
+    assert isinstance(caught.value, Exception) and "asked for" in str(caught.value)
+    assert uniqurl.normalize("http://h") == "http://h/"
+
+
+def test_a_forked_process_has_threads_of_its_own():
+    code = """
+import os, sys, pyarrow as pa, uniqurl
+column = pa.array(["http://h/%d" % i for i in range(300000)])
+one = len(uniqurl.normalize_column(column, threads=2))
+child = os.fork()
+if child == 0:
+    os._exit(0 if len(uniqurl.normalize_column(column, threads=2)) == one else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=120).returncode == 0

@@ -1,0 +1,240 @@
+"""Normalizes and deduplicates URLs at close to memory speed, by the text of the standards.
+
+A column is whatever has ``__arrow_c_array__`` or ``__arrow_c_stream__``: an array or chunked array of
+PyArrow, a series of Polars or pandas, a relation of DuckDB or a table, of one column. Its type is
+string, large_string, string_view, binary, large_binary, binary_view, or a dictionary of these.
+
+Keywords ``**options`` choose what the command chooses with ``--with`` and kin:
+
+* a switch of the profile, on or off: ``sort_query=True``, ``strip_www=False``, ...
+* ``drop_param``, ``keep_param``: names of query parameters, with ``*`` and ``?``
+* ``allow``: codes of checks to switch off (``servlet``, ``sanitize``)
+* ``ring``: the lists of a decoder ring (profile ``ring``)
+* ``base``: what relative references are resolved against
+* ``assume_scheme``: the scheme of what has none
+* ``max_url``: longest URL in bytes, 65,536 where nothing is said
+* ``profile_toml``: the text of a profile file, in place of a profile
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol, TypedDict, TypeVar, overload
+
+__all__: list[str]
+
+class _ArrowArray(Protocol):
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+_Url = TypeVar("_Url", str, bytes)
+_Column = _ArrowArray | _ArrowStream
+_Path = str | os.PathLike[str]
+
+class Error(Exception):
+    """All errors of uniqurl."""
+
+    @property
+    def code(self) -> str: ...
+
+class Rejected(Error, ValueError):
+    """A URL has no canonical form under the profile: ``code`` is the first reason, ``at`` the offset in
+    the bytes of the URL where the trouble starts, and ``codes`` are all reasons."""
+
+    at: int
+    codes: tuple[str, ...]
+
+class UsageError(Error, ValueError):
+    """An argument means nothing, or not together with another."""
+
+class InputError(Error, OSError):
+    """A file cannot be read."""
+
+    path: str
+
+class RunError(Error):
+    """A run ended early, for another reason than an input."""
+
+class InternalError(Error):
+    """A fault in uniqurl itself."""
+
+class ColumnAccounting(TypedDict):
+    """``records = canonical + rejected + blank``; headers and comments are ``skipped``."""
+
+    records: int
+    canonical: int
+    rejected: int
+    blank: int
+    skipped: int
+    codes: dict[str, int]
+
+class SetAccounting(TypedDict):
+    """``records = unique + duplicates + rejected + blank``; headers and comments are ``skipped``."""
+
+    records: int
+    unique: int
+    duplicates: int
+    rejected: int
+    blank: int
+    skipped: int
+    codes: dict[str, int]
+
+class FileAccounting(TypedDict):
+    """What one file held."""
+
+    path: str
+    state: Literal["ok", "damaged", "missing"]
+    bytes: int
+    records: int
+    rejected: int
+    blank: int
+    codes: dict[str, int]
+
+class Column:
+    """A column of an answer, in chunks. PyArrow takes it as ``pyarrow.chunked_array(column)``, Polars
+    as ``polars.Series(column)``."""
+
+    @property
+    def null_count(self) -> int: ...
+    @property
+    def num_chunks(self) -> int: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __len__(self) -> int: ...
+    def to_pylist(self) -> list[Any]: ...
+
+class Columns:
+    """What became of a column, row by row: ``canonical`` is of the type that came in, ``reject`` is
+    text. It is a table of the two for whoever takes one: ``pyarrow.table(columns)``,
+    ``polars.DataFrame(columns)``."""
+
+    @property
+    def canonical(self) -> Column: ...
+    @property
+    def reject(self) -> Column: ...
+    @property
+    def accounting(self) -> ColumnAccounting: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __len__(self) -> int: ...
+
+class Deduplicated:
+    """A set and its accounting. ``urls`` is a column of large_string, and of large_binary under the
+    profile ``string``; ``files`` tells of each file, where files were read."""
+
+    @property
+    def urls(self) -> Column: ...
+    @property
+    def accounting(self) -> SetAccounting: ...
+    @property
+    def files(self) -> list[FileAccounting]: ...
+    def __len__(self) -> int: ...
+
+class Step:
+    """One rule that acted on a URL."""
+
+    rule: str
+    sentence: str
+    source: str | None
+    before: str | bytes
+    after: str | bytes
+
+class Profile:
+    """A built-in profile: its switches, which of them are on, the checks that ``allow`` switches off,
+    and all of it as a profile file."""
+
+    name: str
+    version: int
+    summary: str
+    on: list[str]
+    switches: list[str]
+    checks: list[str]
+    toml: str
+
+class Normalizer:
+    """A profile and what was chosen beside it, made once for many URLs. It can be shared by threads,
+    called like a function, and pickled."""
+
+    def __init__(self, profile: str | None = None, **options: Any) -> None: ...
+    def normalize(self, url: _Url) -> _Url: ...
+    def __call__(self, url: _Url) -> _Url: ...
+    def explain(self, url: str | bytes) -> list[Step]: ...
+    def normalize_column(
+        self, array: _Column, *, format: str | None = None, threads: int | None = None
+    ) -> Columns: ...
+    @property
+    def description(self) -> str: ...
+
+def normalize(url: _Url, profile: str | None = None, **options: Any) -> _Url:
+    """The canonical form of a URL, as ``str`` or ``bytes`` as it came in; ``profile`` is ``crawl``
+    where nothing is said.
+
+    >>> normalize("HTTP://EX%41MPLE.com:80/a/../b")
+    'http://example.com/b'
+
+    Raises :class:`Rejected`. For many URLs make a :class:`Normalizer`, or a column.
+    """
+
+def normalize_column(
+    array: _Column,
+    profile: str | None = None,
+    *,
+    format: str | None = None,
+    threads: int | None = None,
+    **options: Any,
+) -> Columns:
+    """The canonical forms of a column, on all cores or on ``threads``, without the interpreter's lock.
+
+    Nulls stay null. What is rejected is null in ``canonical``, and its codes stand in ``reject``,
+    between commas. What holds nothing but spaces and tabs is no URL but blank: null in both. Where
+    nothing changes, the buffers that came in go out again.
+
+    With ``format``, a value is not a URL but a line that holds one: ``combined``, ``log:FORMAT``,
+    ``ws:2``, ``json:/url`` and the other formats of the command whose lines stand for themselves.
+    ``canonical`` is then string or binary.
+    """
+
+@overload
+def dedup(
+    inputs: _Path | Sequence[_Path],
+    profile: str | None = None,
+    *,
+    format: str = "auto",
+    order: Literal["first", "sorted", "none"] = "first",
+    key: Literal["url", "surt", "ssurt", "hash"] = "url",
+    threads: int | None = None,
+    keep_going: bool = False,
+    **options: Any,
+) -> Deduplicated:
+    """The set of the URLs in files, or in columns, and its accounting.
+
+    Files are read as ``uniqurl dedup`` reads them: compressed or not, in any ``format`` but tables.
+    Raises :class:`InputError` for a file that is missing or damaged; with ``keep_going`` it is in
+    ``files``. Nulls of a column, and what holds nothing but spaces and tabs, are blank.
+    """
+
+@overload
+def dedup(
+    inputs: _Column | Sequence[_Column],
+    profile: str | None = None,
+    *,
+    order: Literal["first", "sorted", "none"] = "first",
+    key: Literal["url", "surt", "ssurt", "hash"] = "url",
+    threads: int | None = None,
+    **options: Any,
+) -> Deduplicated: ...
+
+def explain(url: str | bytes, profile: str | None = None, **options: Any) -> list[Step]:
+    """What each rule does to a URL, in order. Raises :class:`Rejected`."""
+
+def compare(
+    a: str | bytes, b: str | bytes
+) -> Literal["string", "syntax", "scheme", "crawl", "aggressive", "different"]:
+    """The lowest rung of the ladder of RFC 3986 section 6.2 that joins two URLs."""
+
+def profiles() -> list[Profile]:
+    """The built-in profiles."""
+
+def codes() -> dict[str, str]:
+    """Every code of a rejection, and what it means."""

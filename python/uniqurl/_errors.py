@@ -1,0 +1,48 @@
+"""What can go wrong. Each error has a ``code``, the one that the command prints."""
+
+
+class Error(Exception):
+    """All errors of uniqurl."""
+
+    @property
+    def code(self):
+        return self.args[0]
+
+    def __str__(self):
+        return self.args[-1]
+
+
+class Rejected(Error, ValueError):
+    """A URL has no canonical form under the profile."""
+
+    def __init__(self, code, at, codes, message):
+        super().__init__(code, at, codes, message)
+        self.at = at
+        self.codes = codes
+
+
+class UsageError(Error, ValueError):
+    """An argument means nothing, or not together with another."""
+
+
+class InputError(Error, OSError):
+    """A file cannot be read."""
+
+    def __init__(self, code, message, path):
+        Exception.__init__(self, code, message, path)
+        self.path = path
+
+    @property
+    def code(self):
+        return self.args[0]
+
+    def __str__(self):
+        return self.args[1]
+
+
+class RunError(Error):
+    """A run ended early, for another reason than an input."""
+
+
+class InternalError(Error):
+    """A fault in uniqurl itself."""

@@ -1,0 +1,206 @@
+"""The same normalization inside Apache Spark: canonical forms in Arrow batches, sets by Spark's shuffle.
+
+Needs ``pyspark`` 3.5 or later and ``pyarrow`` on the driver, and this package on every executor.
+``docs/spark.md`` says how large partitions and executors should be.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.accumulators import AccumulatorParam
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import BinaryType, StringType, StructField, StructType
+
+from . import Normalizer
+
+__all__ = ["Accounting", "canonicalize", "dedup", "read_lines", "salt"]
+
+TERMS = ("records", "canonical", "rejected", "blank", "skipped")
+
+
+class _Parts(AccumulatorParam):
+    """What each partition counted. A task that runs again, since an executor died or by speculation,
+    counts the same for the same partition, and nothing is counted twice."""
+
+    def zero(self, value: dict) -> dict:
+        return {}
+
+    def addInPlace(self, parts: dict, more: dict) -> dict:
+        parts.update(more)
+        return parts
+
+
+class Accounting:
+    """The accounting of one :func:`canonicalize` or :func:`dedup`, complete when an action on its
+    result is. Every record is in exactly one of its terms::
+
+        records = canonical + rejected + blank
+        canonical = unique + duplicates          # of dedup
+
+    An accounting is for one data frame: one that counts several adds nothing up.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        context = spark.sparkContext
+        self._read = context.accumulator({}, _Parts())
+        self._unique = context.accumulator({}, _Parts())
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The terms and ``codes``; ``unique`` and ``duplicates`` where a set was made."""
+        parts = self._read.value.values()
+        account: dict[str, Any] = {term: sum(part[term] for part in parts) for term in TERMS}
+        codes: dict[str, int] = {}
+        for part in parts:
+            for code, count in part["codes"].items():
+                codes[code] = codes.get(code, 0) + count
+        account["codes"] = codes
+        if self._unique.value:
+            # The stage of another action may have had other partitions.
+            last = max(stage for stage, _ in self._unique.value)
+            counts = self._unique.value.items()
+            account["unique"] = sum(count for (stage, _), count in counts if stage == last)
+            account["duplicates"] = account["canonical"] - account["unique"]
+        return account
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """``normalizing``: seconds in uniqurl. ``worker``: seconds that tasks spent in their Python
+        worker, with Arrow batches coming and going; the rest of that is serialization and waiting."""
+        parts = self._read.value.values()
+        return {name: sum(part[name] for part in parts) / 1e9 for name in ("normalizing", "worker")}
+
+
+def canonicalize(
+    df: DataFrame,
+    col: str,
+    profile: str | None = None,
+    *,
+    format: str | None = None,
+    accounting: Accounting | None = None,
+    **options: Any,
+) -> DataFrame:
+    """``df`` with two columns more: ``canonical``, binary and null where there is none, and
+    ``reject``, the codes of a rejected URL between commas.
+
+    ``col`` is text or binary; bytes go in and bytes come out, so a URL that is not UTF-8 survives.
+    Nulls and what holds only spaces and tabs are blank: null in both. With ``format`` a value is a
+    line that holds a URL, as for ``uniqurl.normalize_column``.
+    """
+    for name in ("canonical", "reject"):
+        if name in df.columns:
+            raise ValueError(f"the data frame has a column {name} already")
+    normalizer = Normalizer(profile, **options)
+    normalizer.normalize_column(pa.array([], pa.binary()), format=format)
+    kind = df.schema[col].dataType
+    if not isinstance(kind, (StringType, BinaryType)):
+        raise TypeError(f"column {col} is {kind.simpleString()}, neither string nor binary")
+    schema = StructType(
+        [*df.schema, StructField("canonical", BinaryType()), StructField("reject", StringType())]
+    )
+    place = df.columns.index(col)
+    read = None if accounting is None else accounting._read
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        start = time.perf_counter_ns()
+        counted: dict[str, Any] = dict.fromkeys(TERMS, 0)
+        codes: dict[str, int] = {}
+        normalizing = 0
+        for batch in batches:
+            # A view of the same buffers: text that is not UTF-8 is bytes from here on.
+            urls = batch.column(place).cast(_bytes_of(batch.column(place).type))
+            before = time.perf_counter_ns()
+            done = normalizer.normalize_column(urls, format=format, threads=1)
+            normalizing += time.perf_counter_ns() - before
+            told = done.accounting
+            for term in TERMS:
+                counted[term] += told[term]
+            for code, count in told["codes"].items():
+                codes[code] = codes.get(code, 0) + count
+            canonical = _one(pa.chunked_array(done.canonical), pa.binary())
+            reject = _one(pa.chunked_array(done.reject), pa.string())
+            columns = [*batch.columns, canonical, reject]
+            yield pa.RecordBatch.from_arrays(columns, names=schema.names)
+        if read is not None:
+            worker = time.perf_counter_ns() - start
+            part = {**counted, "codes": codes, "normalizing": normalizing, "worker": worker}
+            read.add({TaskContext.get().partitionId(): part})
+
+    return df.mapInArrow(work, schema)
+
+
+def dedup(
+    df: DataFrame,
+    col: str,
+    profile: str | None = None,
+    *,
+    format: str | None = None,
+    partitions: int | None = None,
+    accounting: Accounting | None = None,
+    **options: Any,
+) -> DataFrame:
+    """The set of canonical URLs of a column: one column ``canonical``, binary, in no order.
+
+    Each partition drops its own duplicates before Spark's shuffle, which is by the hash of the whole
+    URL, so neither a hot URL nor a hot host makes one partition larger than others. Bytes are
+    compared: the set is exact. ``partitions`` is the number of partitions after the shuffle, where
+    it is not to be Spark's choice.
+    """
+    canonical = canonicalize(
+        df.select(col), col, profile, format=format, accounting=accounting, **options
+    )
+    found = canonical.select("canonical").where(F.col("canonical").isNotNull())
+    if partitions is not None:
+        found = found.dropDuplicates().repartition(partitions, "canonical")
+    found = found.dropDuplicates()
+    if accounting is None:
+        return found
+    unique = accounting._unique
+
+    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = 0
+        for batch in batches:
+            rows += batch.num_rows
+            yield batch
+        task = TaskContext.get()
+        unique.add({(task.stageId(), task.partitionId()): rows})
+
+    return found.mapInArrow(count, found.schema)
+
+
+def read_lines(spark: SparkSession, paths: str | list[str]) -> DataFrame:
+    """The lines of text files as one column ``line`` of bytes, ended as for the command: by a line
+    feed, or by a carriage return and one."""
+    lines = spark.read.option("lineSep", "\n").text(paths).select(F.col("value").cast("binary").alias("line"))
+    cut = "if(substring(line, -1, 1) = X'0D', substring(line, 1, length(line) - 1), line)"
+    return lines.select(F.expr(cut).alias("line"))
+
+
+def salt(canonical: str | Column, parts: int) -> Column:
+    """A number from 0 to ``parts - 1`` from a canonical URL: the first 28 bits of the key ``hash``, so
+    the same everywhere and for ever.
+
+    Partition by ``(host, salt)`` where a job groups by host and some hosts are hot.
+    """
+    column = F.col(canonical) if isinstance(canonical, str) else canonical
+    bits = F.conv(F.substring(F.sha2(column, 256), 1, 7), 16, 10).cast("int")
+    return F.pmod(bits, F.lit(parts))
+
+
+def _bytes_of(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_string(kind):
+        return pa.binary()
+    return pa.large_binary() if pa.types.is_large_string(kind) else kind
+
+
+def _one(column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
+    """The column as one array of a type."""
+    if column.num_chunks == 1:
+        return column.chunk(0).cast(kind)
+    return pa.concat_arrays(column.chunks).cast(kind) if column.num_chunks else pa.array([], kind)
