@@ -22,9 +22,13 @@ use super::signals::Signals;
 use super::tell::tell;
 use super::{bench, checkpoint, generate, memory, names, profiles, set, tables, walk};
 use crate::input::{self, Input, Source};
-use crate::output::{self, Field, FileStats, Inputs, Printable, State, Stats, Summary, TableKind};
-use crate::pipeline::{self, Auditing, Dedup, Job, Memory, Order, Report, RunError, Setup, Watch};
-use crate::record::{Format, Separator};
+use crate::output::{
+    self, Field, FileStats, Inputs, LineForm, Printable, State, Stats, Summary, TableKind,
+};
+use crate::pipeline::{
+    self, Auditing, Dedup, Job, Keep, Memory, Order, Report, RunError, Setup, Watch,
+};
+use crate::record::{Format, Separator, carrying};
 use crate::{Backend, Key, Normalizer};
 
 /// How a run ended, as its exit status says it.
@@ -62,6 +66,9 @@ pub fn main() -> ExitCode {
             let plan = Plan {
                 job,
                 fields: dedup.fields,
+                carry: dedup.carry,
+                keep: dedup.keep,
+                form: dedup.form,
                 audit: dedup.audit,
                 seen: dedup.seen,
                 save_seen: dedup.save_seen,
@@ -181,6 +188,9 @@ fn ended(result: io::Result<()>, same: bool) -> ExitCode {
 struct Plan {
     job: Job,
     fields: Vec<Field>,
+    carry: Vec<String>,
+    keep: Keep,
+    form: Form,
     audit: bool,
     seen: Vec<PathBuf>,
     save_seen: Option<PathBuf>,
@@ -195,6 +205,9 @@ impl Plan {
         Self {
             job,
             fields: Vec::new(),
+            carry: Vec::new(),
+            keep: Keep::First,
+            form: Form::Line,
             audit: false,
             seen: Vec::new(),
             save_seen: None,
@@ -212,6 +225,11 @@ fn start(common: &Common, plan: Plan) -> ExitCode {
             let profile = normalizer.profile().name();
             return Err(format!("profile {profile} has no column decoded; profile servlet has"));
         }
+        if let FormatChoice::Named(format) = &common.format {
+            let columns: Vec<String> =
+                plan.carry.iter().chain(plan.keep.column()).cloned().collect();
+            carrying(format, &columns)?;
+        }
         Ok(normalizer)
     });
     match normalizer {
@@ -223,7 +241,8 @@ fn start(common: &Common, plan: Plan) -> ExitCode {
 }
 
 fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCode {
-    let Plan { job, fields, audit, seen, save_seen, division, memory, checkpoint, name } = plan;
+    let Plan { job, fields, carry, keep, form, audit, seen, save_seen, division, .. } = plan;
+    let Plan { memory, checkpoint, name, .. } = plan;
     let before = if seen.is_empty() { output::Before::Nothing } else { output::Before::Seen };
     let start = Instant::now();
     let ssurt = common.key == Key::Ssurt || fields.contains(&Field::Ssurt);
@@ -256,9 +275,10 @@ fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCode {
     // JSON says by itself where an object ends.
     let separator = match &job {
         Job::Normalize { json: true } => Separator::LineFeed,
+        Job::Dedup(_) if form == Form::Json => Separator::LineFeed,
         _ => common.separator,
     };
-    let table = tables::Plan::new(common, &job, &fields, normalizer.profile().grammar);
+    let table = tables::Plan::new(common, &job, &fields, &carry, normalizer.profile().grammar);
     let shape =
         Shape { seen: save_seen.as_deref(), division: division.as_ref(), table, end: separator };
     let opened = paths(common).and_then(|paths| Ok((paths, Outputs::create(common, shape)?)));
@@ -323,6 +343,12 @@ fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCode {
             secrets: common.secrets,
             key: common.key,
             fields,
+            carry,
+            keep,
+            form: match form {
+                Form::Line => LineForm::Tabs,
+                Form::Json => LineForm::Json,
+            },
             split: division.map(|Division { by, shards, .. }| pipeline::Split {
                 by,
                 shards,

@@ -25,6 +25,7 @@ impl Plan {
         common: &Common,
         job: &Job,
         fields: &[Field],
+        carry: &[String],
         grammar: Grammar,
     ) -> Option<Self> {
         let kind = TableKind::of(&common.output)?;
@@ -37,27 +38,36 @@ impl Plan {
             Key::Url => Field::Canonical.name(),
             key => key.name(),
         };
-        let numbers = |name| TableColumn { name, holds: TableValues::Numbers };
-        let text = |name| TableColumn { name, holds: TableValues::Text };
+        let column = |name: &str, holds| TableColumn { name: name.to_owned(), holds };
+        let numbers = |name: &str| column(name, TableValues::Numbers);
+        let text = |name: &str| column(name, TableValues::Text);
         let (columns, sorted) = match job {
-            Job::Dedup(dedup) if fields.is_empty() => {
-                let key = TableColumn { name: key_name, holds: key_holds };
+            Job::Dedup(dedup) if fields.is_empty() && carry.is_empty() => {
+                let key = column(key_name, key_holds);
                 let count = dedup.count.then(|| numbers(Field::Count.name()));
                 (count.into_iter().chain([key]).collect(), dedup.order == Order::Sorted)
             }
             Job::Dedup(dedup) => {
-                let column = |field: &Field| match field {
+                let fields = match fields {
+                    [] => Field::of_key(common.key, dedup.count),
+                    fields => fields,
+                };
+                let field = |field: &Field| match field {
                     Field::Count => numbers(field.name()),
                     field => text(field.name()),
                 };
-                (fields.iter().map(column).collect::<Vec<_>>(), dedup.order == Order::Sorted)
+                let carried = carry.iter().map(|name| text(name));
+                let columns: Vec<_> = fields.iter().map(field).chain(carried).collect();
+                (columns, dedup.order == Order::Sorted)
             }
             _ => {
                 let columns = [text("original"), text("canonical"), text("reject")];
                 ([numbers("record")].into_iter().chain(columns).collect(), false)
             }
         };
-        let sorted_by = columns.iter().position(|column| column.name == key_name);
+        // What is carried may be called anything.
+        let own = columns.len() - carry.len();
+        let sorted_by = columns[..own].iter().position(|column| column.name == key_name);
         Some(Self { kind, columns, sorted_by: sorted_by.filter(|_| sorted) })
     }
 }

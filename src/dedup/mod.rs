@@ -12,6 +12,8 @@ mod set;
 mod shard;
 #[cfg(feature = "batch")]
 mod sort;
+#[cfg(feature = "batch")]
+mod survivor;
 
 pub use set::{SetFull, UrlSet};
 
@@ -23,3 +25,5 @@ pub(crate) use hash::{Hash, Key};
 pub(crate) use shard::{Entry, Mark, Shard};
 #[cfg(feature = "batch")]
 pub(crate) use sort::{MEMORY as SORT_MEMORY, Threads, sort};
+#[cfg(feature = "batch")]
+pub(crate) use survivor::{Candidate, Survivor, Survivors};

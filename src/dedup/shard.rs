@@ -228,6 +228,15 @@ impl Shard {
         }
     }
 
+    /// The place of a URL, if the shard holds it.
+    #[cfg(feature = "batch")]
+    pub(crate) fn place_of(&self, hash: Hash, url: &[u8]) -> Option<std::num::NonZeroU32> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        std::num::NonZeroU32::new(self.find(hash, url).ok()?.0)
+    }
+
     /// Takes back one count of a URL, if the shard holds it.
     #[cfg(feature = "batch")]
     pub(crate) fn count_back(&mut self, hash: Hash, url: &[u8]) {

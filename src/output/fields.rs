@@ -1,11 +1,13 @@
-//! The columns of `--fields`: what a line says of a URL.
+//! The columns of `--fields` and `--carry`: what a line says of a URL.
 //!
-//! In: a canonical URL, and where its first record was. Out: a line of columns between tabs. What a
-//! column holds never has a tab or a line feed in it.
+//! In: a canonical URL, where the record was that survives, and what else that says. Out: a line of
+//! columns between tabs, or an object of JSON. What a column holds never has a tab or a line feed in
+//! it.
 
 use std::fmt::Write;
 
 use super::excerpt::Printable;
+use super::object::Object;
 use crate::key::{Key, Located};
 use crate::url::Parts;
 
@@ -30,7 +32,8 @@ pub enum Field {
     Hash,
     /// How many records have the key.
     Count,
-    /// The first of them: `file:record:offset`, the record counted from 1 and the offset in bytes.
+    /// The one of them that survives, which is the first unless another is asked for:
+    /// `file:record:offset`, the record counted from 1 and the offset in bytes.
     First,
     /// The URL as that record has it, its log's own escaping undone.
     Original,
@@ -54,6 +57,18 @@ impl Field {
         Field::Original,
         Field::Decoded,
     ];
+
+    /// The columns that say the same as a line without columns: the key, and before it the count where
+    /// that is asked for.
+    pub const fn of_key(key: Key, count: bool) -> &'static [Field] {
+        let both: &[Field] = match key {
+            Key::Url => &[Field::Count, Field::Canonical],
+            Key::Surt => &[Field::Count, Field::Surt],
+            Key::Ssurt => &[Field::Count, Field::Ssurt],
+            Key::Hash => &[Field::Count, Field::Hash],
+        };
+        if count { both } else { both.split_at(1).1 }
+    }
 
     /// The name, as `--fields` takes it.
     pub const fn name(self) -> &'static str {
@@ -92,6 +107,29 @@ pub(crate) struct Row<'a> {
     pub(crate) file: &'a str,
     pub(crate) record: u64,
     pub(crate) offset: u64,
+    /// What is carried beside the URL, as far as the record has it.
+    pub(crate) carried: &'a [Option<&'a [u8]>],
+}
+
+/// What a line says of a URL, and how.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout<'a> {
+    pub(crate) fields: &'a [Field],
+    /// The names of what is carried, behind the fields.
+    pub(crate) carry: &'a [String],
+    pub(crate) bytes: Bytes,
+    pub(crate) form: LineForm,
+}
+
+/// How the columns of a line are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LineForm {
+    /// By tabs.
+    #[default]
+    Tabs,
+    /// By their names: each line is an object of JSON. Text that is no UTF-8 is in base64, under a name
+    /// that ends in `_base64`.
+    Json,
 }
 
 /// Whether canonical URLs can be written as they stand.
@@ -105,8 +143,49 @@ pub(crate) enum Bytes {
 
 impl Row<'_> {
     /// Appends the line, with a mark where the count belongs.
-    pub(crate) fn append(&self, fields: &[Field], bytes: Bytes, out: &mut Vec<u8>) {
-        let text = |text: &[u8], out: &mut Vec<u8>| match bytes {
+    pub(crate) fn append(&self, layout: &Layout<'_>, out: &mut Vec<u8>) {
+        match layout.form {
+            LineForm::Tabs => self.append_columns(layout, out),
+            LineForm::Json => self.append_object(layout, out),
+        }
+        out.push(b'\n');
+    }
+
+    fn append_object(&self, layout: &Layout<'_>, out: &mut Vec<u8>) {
+        let mut object = Object::default();
+        let mut column = Vec::new();
+        for field in layout.fields {
+            column.clear();
+            // What other columns escape has escapes of its own here.
+            let value = match field {
+                Field::Count => {
+                    object = object.raw(field.name(), char::from(COUNT));
+                    continue;
+                }
+                Field::Original => self.original,
+                Field::Decoded => self.decoded,
+                field => {
+                    let (fields, bytes) = (&[*field][..], Bytes::Printable);
+                    self.append_columns(
+                        &Layout { fields, carry: &[], bytes, ..*layout },
+                        &mut column,
+                    );
+                    &column
+                }
+            };
+            object = object.bytes(field.name(), value);
+        }
+        for (name, value) in layout.carry.iter().zip(self.carried) {
+            object = match value {
+                Some(value) => object.bytes(name, value),
+                None => object.raw(name, "null"),
+            };
+        }
+        out.extend_from_slice(object.end().as_bytes());
+    }
+
+    fn append_columns(&self, layout: &Layout<'_>, out: &mut Vec<u8>) {
+        let text = |text: &[u8], out: &mut Vec<u8>| match layout.bytes {
             Bytes::Printable => out.extend_from_slice(text),
             Bytes::Any => escaped(text, out),
         };
@@ -120,7 +199,7 @@ impl Row<'_> {
             Some(b'/') => Parts::split_target(self.canonical),
             _ => Parts::split(self.canonical),
         };
-        for (i, field) in fields.iter().enumerate() {
+        for (i, field) in layout.fields.iter().enumerate() {
             if i > 0 {
                 out.push(b'\t');
             }
@@ -145,7 +224,10 @@ impl Row<'_> {
                 Field::Decoded => escaped(self.decoded, out),
             }
         }
-        out.push(b'\n');
+        for (value, _) in self.carried.iter().zip(layout.carry) {
+            out.push(b'\t');
+            escaped(value.unwrap_or_default(), out);
+        }
     }
 }
 
@@ -173,10 +255,11 @@ mod tests {
 
     fn line(canonical: &[u8], bytes: Bytes) -> String {
         let original = b"a\tb\\\n\xE9 ";
-        let row =
-            Row { canonical, original, decoded: b"/\t\xE9", file: "f:1", record: 7, offset: 9 };
+        let (file, decoded) = ("f:1", &b"/\t\xE9"[..]);
+        let row = Row { canonical, original, decoded, file, record: 7, offset: 9, carried: &[] };
         let mut line = Vec::new();
-        row.append(Field::ALL, bytes, &mut line);
+        let (fields, form) = (Field::ALL, LineForm::Tabs);
+        row.append(&Layout { fields, carry: &[], bytes, form }, &mut line);
         let mut out = Vec::new();
         with_count(&line, 12, &mut out);
         String::from_utf8(out).unwrap()
@@ -211,6 +294,32 @@ mod tests {
             assert_eq!(line.matches('\n').count(), 1, "{byte:#x}");
             assert!(line.bytes().all(|b| matches!(b, b'\t' | b'\n' | 0x20..=0x7E)), "{byte:#x}");
         }
+    }
+
+    #[test]
+    fn an_object_holds_every_byte_under_the_names_of_the_columns() {
+        let row = Row {
+            canonical: b"http://h/",
+            original: b"HTTP://h\t\"",
+            decoded: b"",
+            file: "f",
+            record: 2,
+            offset: 9,
+            carried: &[Some(b"\xE9"), Some(b"a\\"), None],
+        };
+        let carry = ["x".to_owned(), "na\"me".to_owned(), "none".to_owned()];
+        let fields = &[Field::Count, Field::Canonical, Field::First, Field::Original];
+        let layout =
+            Layout { fields, carry: &carry, bytes: Bytes::Printable, form: LineForm::Json };
+        let (mut line, mut out) = (Vec::new(), Vec::new());
+        row.append(&layout, &mut line);
+        with_count(&line, 7, &mut out);
+        let expected = concat!(
+            r#"{"count":7,"canonical":"http://h/","first":"f:2:9","original":"HTTP://h\t\"","#,
+            r#""x_base64":"6Q==","na\"me":"a\\","none":null}"#,
+            "\n"
+        );
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
 
     #[test]

@@ -27,8 +27,8 @@ mod temporary;
 #[cfg(feature = "cli")]
 pub(crate) use ended::Ended;
 pub use excerpt::{Excerpt, Printable, UrlExcerpt};
-pub use fields::Field;
-pub(crate) use fields::{Bytes, Row, escaped, with_count};
+pub(crate) use fields::{Bytes, Layout, Row, escaped, with_count};
+pub use fields::{Field, LineForm};
 pub use file::Output;
 pub(crate) use header::{Parsed, SetHeader};
 pub(crate) use object::Object;

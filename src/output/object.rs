@@ -12,7 +12,7 @@ impl Object {
     /// Adds a member whose value is JSON already, or a number.
     pub(crate) fn raw(mut self, name: &str, value: impl Display) -> Self {
         self.0.push(if self.0.is_empty() { '{' } else { ',' });
-        self.0.push_str(&format!("\"{name}\":{value}"));
+        self.0.push_str(&format!("{}:{value}", serde_json::Value::from(name)));
         self
     }
 

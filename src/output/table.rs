@@ -36,7 +36,7 @@ const BYTES: usize = 16 << 20;
 #[derive(Debug, Clone)]
 pub struct TableColumn {
     /// Its name.
-    pub name: &'static str,
+    pub name: String,
     /// What it holds.
     pub holds: TableValues,
 }
@@ -81,8 +81,8 @@ impl TableKind {
 /// # let dir = tempfile::tempdir()?;
 /// let path = dir.path().join("set.parquet");
 /// let columns = vec![
-///     TableColumn { name: "count", holds: TableValues::Numbers },
-///     TableColumn { name: "canonical", holds: TableValues::Text },
+///     TableColumn { name: "count".into(), holds: TableValues::Numbers },
+///     TableColumn { name: "canonical".into(), holds: TableValues::Text },
 /// ];
 /// let mut table = TableFile::create(&path, TableKind::Parquet, columns, None)?;
 /// table.write_all(b"2\thttp://example.com/\n")?;
@@ -137,7 +137,7 @@ impl TableFile {
                 TableValues::Bytes => DataType::Binary,
                 TableValues::Numbers => DataType::UInt64,
             };
-            Field::new(column.name, data_type, true)
+            Field::new(&column.name, data_type, true)
         };
         let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
         let writer = match kind {

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::job::{Dedup, Order};
 use super::split::{self, Split};
-use crate::dedup::{SetFull, Shard, Threads, sort};
+use crate::dedup::{SetFull, Shard, Survivor, Survivors, Threads, sort};
 use crate::output::json::number;
 use crate::output::with_count;
 use crate::room::{self, NoRoom};
@@ -24,9 +24,26 @@ pub(super) struct Lines {
     text: Vec<u8>,
     /// Place of a URL, and where its line starts; by place once it is complete.
     starts: Vec<(u64, usize)>,
+    /// Instead of both, where a line may be about another record than the first.
+    survivors: Option<Survivors>,
 }
 
 impl Lines {
+    pub(super) fn new(survivor: Survivor) -> Self {
+        let survivors = (survivor != Survivor::First).then(|| Survivors::new(survivor));
+        Self { survivors, ..Self::default() }
+    }
+
+    /// Takes all of them.
+    pub(super) fn take(&mut self) -> Self {
+        std::mem::take(self)
+    }
+
+    /// Takes what may be the line of a place, behind all that was taken before.
+    pub(super) fn offer(&mut self, place: u64, candidate: &[u8]) -> Result<(), NoRoom> {
+        self.survivors.as_mut().map_or(Ok(()), |survivors| survivors.offer(place, candidate))
+    }
+
     /// Adds the lines of these places, in their order.
     pub(super) fn add(&mut self, places: &[u64], lines: &[u8]) -> Result<(), NoRoom> {
         room::reserve(&mut self.starts, places.len())?;
@@ -48,6 +65,9 @@ impl Lines {
 
     /// The line of a place, with its line feed.
     fn get(&self, place: u64) -> &[u8] {
+        if let Some(survivors) = &self.survivors {
+            return survivors.line(place);
+        }
         let found = self.starts.binary_search_by_key(&place, |(place, _)| *place);
         let Some((_, start)) = found.ok().and_then(|index| self.starts.get(index)) else {
             return &[];
@@ -59,7 +79,11 @@ impl Lines {
     /// Bytes of memory, and with it what they may need while they take the lines of `more` URLs.
     pub(super) fn memory(&self, more: usize) -> usize {
         // A vector that grows is there twice for a moment, once at double size.
-        3 * self.text.len() + 3 * size_of::<(u64, usize)>() * (self.starts.len() + more)
+        let each = 3 * size_of::<(u64, usize)>();
+        match &self.survivors {
+            Some(survivors) => survivors.memory(more),
+            None => 3 * self.text.len() + each * (self.starts.len() + more),
+        }
     }
 }
 

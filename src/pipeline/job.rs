@@ -8,9 +8,10 @@ use super::memory::Memory;
 use super::report::{MaxRejected, Watch};
 use super::split::Split;
 use super::wanted::Wanted;
+use crate::dedup::Survivor;
 use crate::input::Input;
 use crate::key;
-use crate::output::{Field, Secrets};
+use crate::output::{Field, LineForm, Secrets};
 use crate::record::{self, Context, Filter, Kinds, Separator};
 use crate::url::Normalizer;
 
@@ -37,8 +38,15 @@ pub struct Setup<'a> {
     pub secrets: Secrets,
     /// What is unique, counted, sorted and written.
     pub key: key::Key,
-    /// Columns to write of each new key of a set instead of the key; none: the key.
+    /// Columns to write of each new key of a set instead of the key; none, here and in
+    /// [`carry`](Self::carry): the key.
     pub fields: Vec<Field>,
+    /// Columns of the record that survives, by their names in the inputs, behind those.
+    pub carry: Vec<String>,
+    /// Which of the records with a key survives.
+    pub keep: Keep,
+    /// How the columns of a line are told apart.
+    pub form: LineForm,
     /// How the lines of a set are divided, if they are: then the number of its shard stands
     /// before each, as four bytes, the lowest first.
     pub split: Option<Split>,
@@ -60,7 +68,7 @@ pub struct Setup<'a> {
     /// Sets from before the run, whose URLs do not come out again: saved ones, and lists.
     pub seen: Vec<Input>,
     /// Where the run leaves what it has absorbed, and finds what one before had. For a set, of files,
-    /// without [`Auditing::Merges`].
+    /// without [`Auditing::Merges`], of which the first records survive ([`Keep::First`]).
     pub checkpoint: Option<&'a Checkpoint>,
     /// Counts along, for whoever shows progress or has to end the run.
     pub watch: &'a Watch,
@@ -81,6 +89,9 @@ impl<'a> Setup<'a> {
             secrets: Secrets::Shown,
             key: key::Key::Url,
             fields: Vec::new(),
+            carry: Vec::new(),
+            keep: Keep::First,
+            form: LineForm::Tabs,
             split: None,
             auditing: Auditing::Off,
             observes: false,
@@ -92,6 +103,45 @@ impl<'a> Setup<'a> {
             seen: Vec::new(),
             checkpoint: None,
             watch,
+        }
+    }
+
+    /// The columns that are taken out of records: those that are written, and behind them the one that
+    /// records are compared by.
+    pub(super) fn taken_out(&self) -> Vec<String> {
+        self.carry.iter().chain(self.keep.column()).cloned().collect()
+    }
+}
+
+/// Which of the records with a key is the one that the columns of a line describe.
+///
+/// The place of the key among the others stays that of its first record, whichever survives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Keep {
+    /// The first.
+    First,
+    /// The last.
+    Last,
+    /// The one with the greatest value in this column, and of several the first. Two numbers are
+    /// compared as numbers, anything else by its bytes; no value is less than any.
+    Max(String),
+}
+
+impl Keep {
+    /// The column that records are compared by.
+    pub fn column(&self) -> Option<&String> {
+        match self {
+            Keep::Max(column) => Some(column),
+            Keep::First | Keep::Last => None,
+        }
+    }
+
+    /// The same, without the column.
+    pub(super) fn survivor(&self) -> Survivor {
+        match self {
+            Keep::First => Survivor::First,
+            Keep::Last => Survivor::Last,
+            Keep::Max(_) => Survivor::Greatest,
         }
     }
 }

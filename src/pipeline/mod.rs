@@ -27,6 +27,10 @@
 //! URLs that the set does not hold, *write* writes those by partition to a temporary file
 //! ([`crate::spill`]), and at the end they are settled behind the URLs of the set.
 //!
+//! Where a record survives that is not the first ([`Keep`]), *insert* also says where in the set each
+//! URL is that the set holds, *format* makes a line of each record, and when it is accounted for, the
+//! line that survives is kept for the end.
+//!
 //! With a [`Checkpoint`], no output is written before the end. Where one is due when an input is read
 //! to its end, no other input is begun until all four stages are done with it; then what is new in the
 //! set since the last checkpoint is written beside what was spilled and rejected meanwhile.
@@ -53,7 +57,7 @@ mod wanted;
 pub use audit::Auditing;
 pub use checkpoint::{Checkpoint, Options};
 pub use differences::Differences;
-pub use job::{CHUNK_SIZE, Dedup, Format, Job, Order, Setup};
+pub use job::{CHUNK_SIZE, Dedup, Format, Job, Keep, Order, Setup};
 pub use memory::{Memory, Spilling};
 pub use report::{MaxRejected, Report, RunError, SeenError, TooManyRejected, Watch};
 pub use run::{Sinks, run, run_to};

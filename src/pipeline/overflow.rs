@@ -12,7 +12,7 @@ use super::job::{Dedup, Order};
 use super::report::RunError;
 use super::sheet::Sheet;
 use super::split::{self, Split};
-use crate::dedup::{Counting, Key};
+use crate::dedup::{Counting, Key, Survivor};
 use crate::spill::{
     self, Entry, PARTITIONS, Packer, Plan, SpillError, Store, Stream, Told, Writer,
 };
@@ -131,7 +131,7 @@ impl Overflow {
                 partitions.push(writer.finish(&mut packer)?);
             }
         }
-        let Output { dedup, split, counting, columns, written } = *output;
+        let Output { dedup, split, counting, survivor, columns, written } = *output;
         let plan = Plan {
             store: &self.store,
             order: match dedup.order {
@@ -139,6 +139,7 @@ impl Overflow {
                 Order::Sorted => spill::Order::Sorted,
             },
             counting,
+            survivor,
             min_count: dedup.min_count,
             saving: saved.is_some(),
             memory: self.memory,
@@ -202,6 +203,7 @@ pub(super) struct Output<'a> {
     pub(super) dedup: &'a Dedup,
     pub(super) split: Option<Split>,
     pub(super) counting: Counting,
+    pub(super) survivor: Survivor,
     /// Whether lines are written instead of keys.
     pub(super) columns: bool,
     /// Lines that were written already.

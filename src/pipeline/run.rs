@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::audit::{Auditing, Originals};
@@ -17,9 +17,9 @@ use super::report::{MaxRejected, Report, RunError, TooManyRejected, Watch};
 use super::schedule::{self, Next, Schedule, Task};
 use super::seen;
 use super::sheet::{Before, Columns, Rules, Sheet};
-use crate::dedup::{Counting, Key, Mark, SORT_MEMORY, SetFull, Shard, Threads, sort};
+use crate::dedup::{Counting, Key, Mark, SORT_MEMORY, SetFull, Shard, Survivor, Threads, sort};
 use crate::input::{Chunk, Data, Input, InputError, Source, Trouble, read_range};
-use crate::output::{Bytes, Field, FileStats, SetHeader, State, Tally};
+use crate::output::{Bytes, Field, FileStats, Layout, LineForm, SetHeader, State, Tally};
 use crate::profile::Grammar;
 use crate::record::Context;
 use crate::room::{self, NoRoom};
@@ -122,7 +122,8 @@ pub(super) fn run_with(
     };
     let result = match pool.build() {
         Ok(pool) => pool.install(|| {
-            let mut run = Run::new(setup, inputs, &mut report, key);
+            let taken_out = setup.taken_out();
+            let mut run = Run::new(setup, &taken_out, inputs, &mut report, key);
             let result = run.work(sinks);
             let originals = std::mem::take(&mut run.originals);
             run.report.audit = originals.map(|originals| originals.audit(&setup.normalizer));
@@ -204,7 +205,13 @@ struct Reading {
 }
 
 impl<'a> Run<'a> {
-    fn new(setup: &'a Setup<'a>, inputs: &'a [Input], report: &'a mut Report, key: Key) -> Self {
+    fn new(
+        setup: &'a Setup<'a>,
+        taken_out: &'a [String],
+        inputs: &'a [Input],
+        report: &'a mut Report,
+        key: Key,
+    ) -> Self {
         let (formatting, counting, shards) = match &setup.job {
             Job::Normalize { json: false } => (Formatting::Lines, Counting::Off, 0),
             Job::Normalize { json: true } => (Formatting::Json, Counting::Off, 0),
@@ -216,6 +223,7 @@ impl<'a> Run<'a> {
                 let waits = counts
                     || dedup.order == Order::Sorted
                     || dedup.limit.is_some()
+                    || setup.keep.survivor() != Survivor::First
                     || setup.checkpoint.is_some();
                 (
                     if waits { Formatting::Places } else { Formatting::New },
@@ -224,12 +232,25 @@ impl<'a> Run<'a> {
                 )
             }
         };
-        let columns = (!setup.fields.is_empty()).then(|| Columns {
-            fields: &setup.fields,
-            bytes: match setup.normalizer.profile().grammar {
-                Grammar::Ignored => Bytes::Any,
-                Grammar::Enforced | Grammar::Repaired => Bytes::Printable,
+        let survivor = setup.keep.survivor();
+        let counted = matches!(&setup.job, Job::Dedup(dedup) if dedup.count);
+        let has_columns =
+            !setup.fields.is_empty() || !setup.carry.is_empty() || setup.form == LineForm::Json;
+        let columns = (shards > 0 && has_columns).then(|| Columns {
+            layout: Layout {
+                fields: match &setup.fields[..] {
+                    [] => Field::of_key(setup.key, counted),
+                    fields => fields,
+                },
+                carry: &setup.carry,
+                bytes: match setup.normalizer.profile().grammar {
+                    Grammar::Ignored => Bytes::Any,
+                    Grammar::Enforced | Grammar::Repaired => Bytes::Printable,
+                },
+                form: setup.form,
             },
+            taken_out,
+            survivor,
             secrets: setup.secrets,
         });
         let max_record = setup.max_url.saturating_add(RECORD_AROUND_URL);
@@ -240,15 +261,7 @@ impl<'a> Run<'a> {
             filter: setup.filter.clone(),
             separator: setup.separator,
         };
-        let schedule = Schedule::new(
-            inputs,
-            &setup.format,
-            context.clone(),
-            setup.chunk_size.max(1),
-            setup.threads * CHUNKS,
-            setup.threads,
-            setup.kinds,
-        );
+        let schedule = Schedule::new(setup, inputs, context.clone(), taken_out);
         Self {
             setup,
             inputs,
@@ -281,7 +294,7 @@ impl<'a> Run<'a> {
             seen: None,
             header: None,
             places: Vec::new(),
-            lines: Lines::default(),
+            lines: Lines::new(survivor),
             overflow: None,
             origins: Origins::default(),
             spare: Vec::new(),
@@ -549,7 +562,7 @@ impl<'a> Run<'a> {
         self.spare = Vec::new();
         if self.formatting == Formatting::Places {
             let places = std::mem::take(&mut self.places);
-            let lines = self.rules.columns.map(|_| std::mem::take(&mut self.lines));
+            let lines = self.rules.columns.map(|_| self.lines.take());
             let set = Ordered::new(&self.shards, places, lines, dedup)?;
             match &mut self.overflow {
                 Some(overflow) if dedup.order == Order::Sorted => runs.push(overflow.run(&set)?),
@@ -561,7 +574,8 @@ impl<'a> Run<'a> {
         let Some(mut overflow) = self.overflow.take() else { return Ok(()) };
         let columns = self.rules.columns.is_some();
         let (split, counting) = (self.setup.split, self.counting);
-        let output = overflow::Output { dedup, split, counting, columns, written };
+        let survivor = self.rules.survivor();
+        let output = overflow::Output { dedup, split, counting, survivor, columns, written };
         let found = |ordinal, told| self.origins.found(ordinal, told);
         let settled = overflow.settle(runs, &self.rules.key, &output, found, out, saving);
         self.report.spilled = overflow.size();
@@ -745,6 +759,9 @@ impl<'a> Run<'a> {
         if !sheet.lines_of_new.is_empty() {
             self.lines.add(&sheet.new, &sheet.lines_of_new)?;
         }
+        for (place, candidate) in sheet.candidates.iter() {
+            self.lines.offer(place, candidate)?;
+        }
         Ok(())
     }
 }
@@ -777,6 +794,9 @@ fn read(reading: &mut Reading, rules: &Rules<'_>, watch: &Watch) -> Result<(), N
         }
     };
     sheet.text.chunk = Some(chunk);
+    if rules.columns.is_some_and(|columns| !columns.taken_out.is_empty()) {
+        sheet.format = Some(Arc::clone(&task.format));
+    }
     if rules.normalizer.profile().grammar == Grammar::Repaired {
         sheet.skip_mark();
     }
@@ -813,18 +833,21 @@ pub(super) fn insert<'s>(
     for sheet in sheets {
         let text = &sheet.text;
         let mut rest = sheet.entries.as_mut_slice();
+        let mut rest_of_places = sheet.places.as_mut_slice();
         let mut start = 0;
         for (parts, end) in parts.iter_mut().zip(&sheet.ends) {
             let (part, behind) = rest.split_at_mut(end - start);
-            parts.push((text, part, sheet.spills));
-            (rest, start) = (behind, *end);
+            let places = part.len().min(rest_of_places.len());
+            let (places, behind_places) = rest_of_places.split_at_mut(places);
+            parts.push((text, part, places, sheet.spills));
+            (rest, rest_of_places, start) = (behind, behind_places, *end);
         }
     }
     let mut seen = seen.into_iter().flatten();
     for ((shard, end), parts) in shards.iter_mut().zip(ends).zip(parts) {
         let mut seen = seen.next();
         scope.spawn(move |_| {
-            for (i, (text, part, spills)) in parts.into_iter().enumerate() {
+            for (i, (text, part, places, spills)) in parts.into_iter().enumerate() {
                 if let Some(seen) = &mut seen {
                     seen.mark_all(part, |entry| text.entry(entry));
                 }
@@ -833,6 +856,10 @@ pub(super) fn insert<'s>(
                 } else if let Err(stopped) = shard.insert_all(part, |entry| text.entry(entry)) {
                     end.full = Some((i, stopped.after));
                     return;
+                }
+                for (place, entry) in places.iter_mut().zip(part) {
+                    let found = shard.place_of(entry.hash, text.entry(entry));
+                    *place = found.map_or(0, |place| place.get());
                 }
             }
         });
@@ -847,6 +874,11 @@ fn format(
     path: &Path,
 ) -> Result<(), NoRoom> {
     match how {
+        Formatting::Places if rules.survivor() != Survivor::First => {
+            if let Some(columns) = rules.columns {
+                sheet.list_candidates(columns, path)?;
+            }
+        }
         Formatting::New | Formatting::Places if sheet.spills => {
             sheet.spill_new(rules.columns, path)?;
         }

@@ -9,7 +9,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-use super::job::Format;
+use super::job::{Format, Setup};
+use super::memory::Memory;
+use super::run::CHUNKS;
 #[cfg(feature = "tables")]
 use crate::input::table;
 use crate::input::{
@@ -90,6 +92,11 @@ pub(super) struct Schedule<'a> {
     ahead: usize,
     threads: usize,
     kinds: Kinds,
+    /// Columns that are taken out of the records.
+    taken_out: &'a [String],
+    /// Bytes of memory that the run may take.
+    #[cfg_attr(not(feature = "tables"), allow(dead_code, reason = "only tables ask"))]
+    memory: usize,
     next: usize,
     current: Option<Current>,
     /// Where the current stream ended, when its last records have been handed out.
@@ -166,23 +173,23 @@ impl Reading {
 }
 
 impl<'a> Schedule<'a> {
+    /// `taken_out` are the columns that are taken out of the records.
     pub(super) fn new(
+        setup: &'a Setup<'a>,
         inputs: &'a [Input],
-        format: &'a Format,
         context: Context,
-        chunk_size: usize,
-        ahead: usize,
-        threads: usize,
-        kinds: Kinds,
+        taken_out: &'a [String],
     ) -> Self {
         Self {
             inputs,
-            format,
+            format: &setup.format,
             context,
-            chunk_size,
-            ahead,
-            threads,
-            kinds,
+            chunk_size: setup.chunk_size.max(1),
+            ahead: setup.threads * CHUNKS,
+            threads: setup.threads,
+            kinds: setup.kinds,
+            taken_out,
+            memory: setup.memory.as_ref().map_or(usize::MAX, Memory::size),
             next: 0,
             current: None,
             ended: None,
@@ -269,7 +276,7 @@ impl<'a> Schedule<'a> {
             return Err(InputError::new(&input.path, Some(0), trouble));
         }
         let (format, next) = match known {
-            Some(format) => (format, None),
+            Some(format) => (self.taking_out(index, &format)?, None),
             None => {
                 let mut block = input::Block::default();
                 let head = 0..file.size().min(HEAD);
@@ -297,12 +304,12 @@ impl<'a> Schedule<'a> {
         packing: Option<Packing>,
     ) -> Result<Option<Option<Next>>, InputError> {
         let wanted = match self.format {
-            Format::Fixed(format) => match &**format {
+            Format::Fixed(format) => match &*self.taking_out(index, format)? {
                 record::Format::Table(table) => table.clone(),
                 _ => return Ok(None),
             },
             Format::Auto => match table::container_of(file)? {
-                Some(container) => record::Table::any(container),
+                Some(container) => record::Table::any(container).carrying(self.taken_out),
                 None => return Ok(None),
             },
         };
@@ -314,6 +321,7 @@ impl<'a> Schedule<'a> {
             chunk_size: self.chunk_size,
             max_record: self.context.max_record,
             threads: self.threads,
+            memory: self.memory,
         };
         let (rows, table) = table::Rows::open(Arc::clone(file), &wanted, reading)?;
         let format = Arc::new(record::Format::Table(table));
@@ -367,10 +375,11 @@ impl<'a> Schedule<'a> {
         file: Option<Arc<OpenFile>>,
     ) -> Result<(), InputError> {
         let path = &self.inputs[index].path;
-        let format = found.or_else(|| match self.format {
-            Format::Auto => None,
-            Format::Fixed(format) => Some(Arc::clone(format)),
-        });
+        let format = match (found, self.format) {
+            (Some(found), _) => Some(found),
+            (None, Format::Auto) => None,
+            (None, Format::Fixed(format)) => Some(self.taking_out(index, format)?),
+        };
         let cutting = Cutting {
             format: format.clone(),
             name: path.to_string_lossy().into_owned(),
@@ -394,6 +403,22 @@ impl<'a> Schedule<'a> {
         }
     }
 
+    /// The format, where the columns that are taken out of records can be told by it.
+    fn taking_out(
+        &self,
+        index: usize,
+        format: &Arc<record::Format>,
+    ) -> Result<Arc<record::Format>, InputError> {
+        if self.taken_out.is_empty() {
+            return Ok(Arc::clone(format));
+        }
+        let path = &self.inputs[index].path;
+        match record::carrying(format, self.taken_out) {
+            Ok(format) => Ok(Arc::new(format)),
+            Err(why) => Err(InputError::new(path, None, Trouble::Columns(why))),
+        }
+    }
+
     /// The format of an input that begins with `head`, and word of it where it was guessed.
     fn find_format(
         &self,
@@ -405,10 +430,10 @@ impl<'a> Schedule<'a> {
             return Err(InputError::new(path, None, Trouble::Refused(why)));
         }
         if let Format::Fixed(format) = self.format {
-            return Ok((Arc::clone(format), None));
+            return Ok((self.taking_out(index, format)?, None));
         }
         let format = record::detect(&path.to_string_lossy(), head).with_kinds(self.kinds);
-        let format = Arc::new(format);
+        let format = self.taking_out(index, &Arc::new(format))?;
         Ok((Arc::clone(&format), Some(Next::Guessed(index, format))))
     }
 
@@ -481,6 +506,9 @@ impl<'a> Schedule<'a> {
             }
             (Ok(Piece::Guess(format)), _) => {
                 let format = Arc::new(format.as_ref().clone().with_kinds(self.kinds));
+                if let Err(error) = self.taking_out(index, &format) {
+                    return Some(Next::Trouble(index, error));
+                }
                 reading = Some(Reading::new(Arc::clone(&format)));
                 Some(Next::Guessed(index, format))
             }

@@ -26,7 +26,8 @@ pub struct Cdx {
 #[derive(Debug, PartialEq, Eq)]
 struct Legend {
     delimiter: u8,
-    columns: usize,
+    /// One for each column.
+    letters: Vec<u8>,
     layout: Layout,
 }
 
@@ -48,12 +49,25 @@ impl Cdx {
                 None => (b' ', &usual),
             };
             let columns = memchr_iter(delimiter, line.bytes).count() + 1;
-            let expected = now.as_ref().map_or(9..=11, |now| now.columns..=now.columns);
+            let expected = now.as_ref().map_or(9..=11, |now| now.letters.len()..=now.letters.len());
             if !expected.contains(&columns) {
                 return Found::Reject(Code::LogSyntax, 0);
             }
             found(ctx, line, delimiter, layout, side)
         });
+    }
+
+    /// What stands between the columns of a line, and the letter of each.
+    #[cfg(feature = "batch")]
+    pub(super) fn columns(&self, line: &[u8]) -> (u8, &[u8]) {
+        match &self.legend {
+            Some(legend) => (legend.delimiter, &legend.letters),
+            None => match memchr_iter(b' ', line).count() + 1 {
+                9 => (b' ', b"NbamskrVg"),
+                10 => (b' ', b"NbamskrMVg"),
+                _ => (b' ', b"NbamskrMSVg"),
+            },
+        }
     }
 
     /// The format as it stands behind `chunk`, if that changes it.
@@ -73,6 +87,22 @@ fn found(
     let fields = line.bytes.split(|byte| *byte == delimiter).map(Value::InLine);
     layout.said(fields).found(ctx, FACTS, line, side)
 }
+
+/// What the columns are called by those who write and read indexes, by letter.
+#[cfg(feature = "batch")]
+pub(super) const NAMES: &[(u8, &[&str])] = &[
+    (b'N', &["urlkey"]),
+    (b'b', &["timestamp"]),
+    (b'a', &["url", "original"]),
+    (b'm', &["mime", "mimetype"]),
+    (b's', &["status", "statuscode"]),
+    (b'k', &["digest"]),
+    (b'r', &["redirect"]),
+    (b'M', &["robotflags"]),
+    (b'S', &["length"]),
+    (b'V', &["offset"]),
+    (b'g', &["filename"]),
+];
 
 fn usual() -> Layout {
     Layout::new(vec![(2, Part::Url), (3, Part::Mime), (4, Part::Status)])
@@ -110,7 +140,7 @@ fn legend(line: &[u8]) -> Option<Legend> {
         Some((column, part))
     };
     let layout = Layout::new(letters.iter().enumerate().filter_map(part).collect());
-    Some(Legend { delimiter, columns: letters.len(), layout })
+    Some(Legend { delimiter, letters: letters.concat(), layout })
 }
 
 /// The lines of a chunk that may be legends, the last one first.

@@ -11,13 +11,15 @@ pub(super) struct Layout {
     slots: Vec<(usize, Part)>,
     /// What filters can judge by.
     pub facts: Facts,
+    /// What all columns are called, where a header says so.
+    pub names: Vec<Vec<u8>>,
 }
 
 impl Layout {
     pub fn new(mut slots: Vec<(usize, Part)>) -> Self {
         slots.sort_by_key(|(column, _)| *column);
         let facts = Facts::of(slots.iter().map(|(_, part)| *part));
-        Self { slots, facts }
+        Self { slots, facts, names: Vec::new() }
     }
 
     /// What a record of these fields says.
@@ -37,6 +39,28 @@ impl Layout {
     }
 }
 
+impl Name {
+    pub fn parse(name: &str) -> Result<Self, &'static str> {
+        if name.is_empty() {
+            return Err("a column is a name in the header, or a number counted from 1");
+        }
+        if !name.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Ok(Name::Header(name.as_bytes().to_vec()));
+        }
+        let number = name.parse::<usize>().ok().filter(|number| *number > 0);
+        number.map(|n| Name::Number(n - 1)).ok_or("columns are counted from 1")
+    }
+
+    /// The column under a header, if it is there: as it is called, else in any case.
+    #[cfg(feature = "batch")]
+    pub fn find(&self, header: &[Vec<u8>]) -> Option<usize> {
+        match self {
+            Name::Number(number) => Some(*number),
+            Name::Header(name) => position(header, name),
+        }
+    }
+}
+
 /// The columns that a user chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Columns {
@@ -44,8 +68,9 @@ pub(super) struct Columns {
     names: Vec<(Part, Name)>,
 }
 
+/// How a column is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Name {
+pub(super) enum Name {
     /// Counted from 0.
     Number(usize),
     /// As the header has it.
@@ -55,17 +80,7 @@ enum Name {
 impl Columns {
     /// Reads `COL`, or `host=COL,target=COL`; a column is a number from 1, or a name in the header.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
-        let name = |name: &str| {
-            if name.is_empty() {
-                return Err("a column is a name in the header, or a number counted from 1");
-            }
-            if !name.bytes().all(|byte| byte.is_ascii_digit()) {
-                return Ok(Name::Header(name.as_bytes().to_vec()));
-            }
-            let number = name.parse::<usize>().ok().filter(|number| *number > 0);
-            number.map(|n| Name::Number(n - 1)).ok_or("columns are counted from 1")
-        };
-        let names = parts(text)?.into_iter().map(|(part, column)| Ok((part, name(column)?)));
+        let names = parts(text)?.into_iter().map(|(part, column)| Ok((part, Name::parse(column)?)));
         Ok(Self { text: text.to_owned(), names: names.collect::<Result<_, &'static str>>()? })
     }
 
@@ -90,7 +105,11 @@ impl Columns {
             Name::Number(number) => Some((*number, *part)),
             Name::Header(name) => Some((position(header, name)?, *part)),
         };
-        Layout { facts: self.facts(), ..Layout::new(self.names.iter().filter_map(slot).collect()) }
+        Layout {
+            facts: self.facts(),
+            names: header.to_vec(),
+            ..Layout::new(self.names.iter().filter_map(slot).collect())
+        }
     }
 }
 
@@ -99,6 +118,11 @@ impl Layout {
     /// Whether the one thing that is known of a record is its URL.
     pub fn is_url_alone(&self) -> bool {
         matches!(self.slots[..], [(_, Part::Url)])
+    }
+
+    /// The columns that say something of a URL.
+    pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
+        self.slots.iter().map(|(column, _)| *column)
     }
 
     /// The column that a URL is made of.

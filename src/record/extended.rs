@@ -89,8 +89,18 @@ impl Extended {
         any.then_some(behind)
     }
 
+    /// Hands out the fields of a line, as they are meant, and what they are called.
+    #[cfg(feature = "batch")]
+    pub(super) fn fields(&self, line: &[u8], take: impl FnOnce(&[Vec<u8>], Vec<Value<'_>>)) {
+        let fields = match self.dialect {
+            Dialect::W3c => fields(line).collect(),
+            Dialect::CloudFront => line.split(|byte| *byte == b'\t').map(decoded).collect(),
+        };
+        take(self.layout.as_ref().map_or(&[], |layout| &layout.names), fields);
+    }
+
     /// Takes what a directive says.
-    fn take(&mut self, directive: &[u8]) {
+    pub(super) fn take(&mut self, directive: &[u8]) {
         let directive = without_mark(directive);
         if let Some(names) = directive.strip_prefix(b"#Fields:") {
             self.layout = Some(Arc::new(self.dialect.layout(names)));
@@ -147,7 +157,9 @@ impl Dialect {
                 slots.push((column, *part));
             }
         }
-        Layout::new(slots)
+        let mut layout = Layout::new(slots);
+        layout.names = names.into_iter().map(<[u8]>::to_vec).collect();
+        layout
     }
 }
 

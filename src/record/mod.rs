@@ -48,6 +48,9 @@ mod ws;
 mod archive;
 
 #[cfg(feature = "batch")]
+mod carry;
+
+#[cfg(feature = "batch")]
 pub use archive::{Archive, Kinds, NoSuchKind};
 pub use cdx::Cdx;
 #[cfg(feature = "batch")]
@@ -69,6 +72,8 @@ pub use tsv::Tsv;
 #[cfg(feature = "batch")]
 pub(crate) use archive::{Frame, State, arc_body, could_be_archive, warc_body, warc_head};
 
+#[cfg(feature = "batch")]
+pub(crate) use carry::{Carrier, Values, carrying};
 #[cfg(feature = "tables")]
 pub(crate) use table::{NULL, NoColumn, Rows};
 

@@ -70,7 +70,7 @@ pub(super) enum Value<'a> {
 }
 
 impl Value<'_> {
-    fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         match self {
             Value::InLine(bytes) => bytes,
             Value::Elsewhere(bytes) => bytes,

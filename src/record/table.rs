@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::columns::{Columns, Layout};
+use super::columns::{Columns, Layout, Name};
 use super::line::{Line, is_blank};
 use super::part::{Facts, Part, Value};
 use super::{Context, Found, Place, Record, Records, Span};
@@ -59,6 +59,9 @@ pub struct Table {
     /// None: the one that seems to hold the URL.
     columns: Option<Columns>,
     layout: Option<Arc<Layout>>,
+    /// Columns that go beside the URL, and which cells they are once the schema is known.
+    carry: Vec<String>,
+    carried: Vec<usize>,
 }
 
 /// The cells of a chunk, row by row.
@@ -102,12 +105,22 @@ impl Table {
         let container =
             [Container::Parquet, Container::Arrow].into_iter().find(|c| c.name() == name)?;
         let columns = columns.map(Columns::parse).transpose();
-        Some(columns.map(|columns| Self { container, columns, layout: None }))
+        Some(columns.map(|columns| Self { columns, ..Self::any(container) }))
     }
 
     /// Whatever is in a container.
     pub(crate) fn any(container: Container) -> Self {
-        Self { container, columns: None, layout: None }
+        Self { container, columns: None, layout: None, carry: Vec::new(), carried: Vec::new() }
+    }
+
+    /// The same, and these columns beside the URL.
+    pub(crate) fn carrying(&self, columns: &[String]) -> Self {
+        Self { carry: columns.to_vec(), ..self.clone() }
+    }
+
+    /// Which cells of a row go beside the URL.
+    pub(super) fn carried(&self) -> &[usize] {
+        &self.carried
     }
 
     pub(super) fn name(&self) -> Cow<'_, str> {
@@ -151,14 +164,27 @@ impl Table {
             }
         };
         let found = columns.find(names).map_err(NoColumn::Missing)?;
-        let mut wanted: Vec<usize> = found.iter().map(|(column, _)| *column).collect();
+        let carried = self.carry.iter().map(|name| {
+            let column = Name::parse(name).ok().and_then(|name| name.find(names));
+            let column = column.filter(|column| *column < names.len());
+            column.ok_or_else(|| NoColumn::Missing(name.clone()))
+        });
+        let carried = carried.collect::<Result<Vec<usize>, _>>()?;
+        let mut wanted: Vec<usize> =
+            found.iter().map(|(column, _)| *column).chain(carried.iter().copied()).collect();
         wanted.sort_unstable();
         wanted.dedup();
         let cell = |column: usize| wanted.partition_point(|other| *other < column);
         let layout =
             Layout::new(found.iter().map(|(column, part)| (cell(*column), *part)).collect());
-        let columns = Some(columns);
-        Ok((Self { container: self.container, columns, layout: Some(Arc::new(layout)) }, wanted))
+        let resolved = Self {
+            container: self.container,
+            columns: Some(columns),
+            layout: Some(Arc::new(layout)),
+            carry: self.carry.clone(),
+            carried: carried.into_iter().map(cell).collect(),
+        };
+        Ok((resolved, wanted))
     }
 
     /// Appends a record for each row.
@@ -174,8 +200,11 @@ impl Table {
         for cells in rows.cells.chunks_exact(rows.width) {
             let value = |cell: &Span| if *cell == NULL { &[][..] } else { cell.of(chunk) };
             let own = if cells[source] == NULL { Span::default() } else { cells[source] };
-            let found = if cells[source] == NULL || cells.iter().all(|cell| is_blank(value(cell))) {
+            let said = || layout.columns().map(|cell| value(&cells[cell]));
+            let found = if cells[source] == NULL || said().all(is_blank) {
                 Found::Blank
+            } else if layout.is_url_alone() && own.len() > ctx.max_url {
+                Found::Reject(Code::TooLong, ctx.max_url as u32)
             } else if cells.iter().any(|cell| value(cell).len() > ctx.max_record) {
                 Found::Reject(Code::TooLong, 0)
             } else {

@@ -35,7 +35,7 @@ impl Tsv {
         let mut now = self.layout.clone();
         line::each(ctx, 0, chunk, out, |line, side| {
             let Some(layout) = &now else {
-                now = Some(Arc::new(self.header(line.bytes)));
+                now = Some(Arc::new(self.layout(line.bytes)));
                 return Found::Skipped;
             };
             let fields = line.bytes.split(|byte| *byte == b'\t').map(Value::InLine);
@@ -52,10 +52,24 @@ impl Tsv {
             .split(|byte| *byte == b'\n')
             .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
             .find(|line| !is_blank(line))?;
-        Some(Self { columns: self.columns.clone(), layout: Some(Arc::new(self.header(header))) })
+        Some(Self { columns: self.columns.clone(), layout: Some(Arc::new(self.layout(header))) })
     }
 
-    fn header(&self, line: &[u8]) -> Layout {
+    /// Takes a line for the header, if that is still to come.
+    #[cfg(feature = "batch")]
+    pub(super) fn take_header(&mut self, line: &[u8]) {
+        if self.waits() {
+            self.layout = Some(Arc::new(self.layout(line)));
+        }
+    }
+
+    /// What the columns are called.
+    #[cfg(feature = "batch")]
+    pub(super) fn header(&self) -> &[Vec<u8>] {
+        self.layout.as_ref().map_or(&[], |layout| &layout.names)
+    }
+
+    fn layout(&self, line: &[u8]) -> Layout {
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         let names: Vec<Vec<u8>> = line.split(|byte| *byte == b'\t').map(<[u8]>::to_vec).collect();
         self.columns.layout(&names)

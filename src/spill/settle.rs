@@ -7,8 +7,8 @@ use super::entry::{Entry, Owned};
 use super::merge::Order;
 use super::store::{SpillError, Store};
 use super::stream::{Packer, Reader, Stream, Unpacker, Writer, written};
-use crate::dedup::{Counting, Hash, Key, SORT_MEMORY, Shard, Threads, sort};
-use crate::room;
+use crate::dedup::{Counting, Hash, Key, SORT_MEMORY, Shard, Survivor, Survivors, Threads, sort};
+use crate::room::{self, NoRoom};
 
 /// How partitions are settled and runs are merged.
 #[derive(Clone, Copy)]
@@ -16,6 +16,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) store: &'a Arc<Store>,
     pub(crate) order: Order,
     pub(crate) counting: Counting,
+    /// Whose line a key is written with. Where that is not the first's, each line is a candidate.
+    pub(crate) survivor: Survivor,
     /// Only URLs with as many records.
     pub(crate) min_count: u64,
     /// Whether all keys are wanted by their bytes too, with those that were seen before the run.
@@ -77,7 +79,7 @@ pub(crate) fn settle(
     let mut packer = Packer::new(plan.store)?;
     let mut reader = Reader::new(partition);
     let mut entry = Owned::default();
-    let mut set = Set::new(plan.counting);
+    let mut set = Set::new(plan);
     let mut rest: Option<Vec<Writer>> = None;
     let mut text = Vec::new();
     while reader.next(&mut unpacker, &mut entry)? {
@@ -106,12 +108,18 @@ pub(crate) fn settle(
                 Err(Full) => rest = Some(writers(plan)),
             }
         }
-        if let Some(writers) = &mut rest
-            && !set.shard.count_again(hash, entry.key)
-        {
-            text.clear();
-            entry.append(&mut text).map_err(|error| plan.store.error(error.into()))?;
-            writers[hash.partition(PARTITIONS)].write(&text, &mut packer)?;
+        let no_room = |error: NoRoom| plan.store.error(error.into());
+        match &mut rest {
+            None if seen_before => {}
+            None => set.offer(hash, &entry).map_err(no_room)?,
+            Some(_) if set.shard.count_again(hash, entry.key) => {
+                set.offer(hash, &entry).map_err(no_room)?;
+            }
+            Some(writers) => {
+                text.clear();
+                entry.append(&mut text).map_err(no_room)?;
+                writers[hash.partition(PARTITIONS)].write(&text, &mut packer)?;
+            }
         }
     }
     let rest = rest.into_iter().flatten().map(|writer| writer.finish(&mut packer));
@@ -133,15 +141,23 @@ struct Set {
     counting: Counting,
     kept: Vec<Kept>,
     lines: Vec<u8>,
+    /// Instead of the lines, where they may be another record's than the first.
+    survivors: Option<Survivors>,
 }
 
 /// Memory ran out, or a shard cannot hold more.
 struct Full;
 
 impl Set {
-    fn new(counting: Counting) -> Self {
-        let (seen, shard) = (Shard::new(Counting::Off), Shard::new(counting));
-        Self { seen, shard, counting, kept: Vec::new(), lines: Vec::new() }
+    fn new(plan: &Plan<'_>) -> Self {
+        Self {
+            seen: Shard::new(Counting::Off),
+            shard: Shard::new(plan.counting),
+            counting: plan.counting,
+            kept: Vec::new(),
+            lines: Vec::new(),
+            survivors: (plan.survivor != Survivor::First).then(|| Survivors::new(plan.survivor)),
+        }
     }
 
     /// Number of its keys, of both kinds.
@@ -162,12 +178,20 @@ impl Set {
     fn add(&mut self, hash: Hash, entry: &Entry<'_>) -> Result<bool, Full> {
         room::reserve(&mut self.kept, 1).map_err(|_| Full)?;
         room::reserve(&mut self.lines, entry.line.len()).map_err(|_| Full)?;
-        let Some(place) = self.shard.add(hash, entry.key).map_err(|_| Full)? else {
-            return Ok(false);
-        };
-        self.lines.extend_from_slice(entry.line);
+        let added = self.shard.add(hash, entry.key).map_err(|_| Full)?;
+        let Some(place) = added else { return Ok(false) };
+        if self.survivors.is_none() {
+            self.lines.extend_from_slice(entry.line);
+        }
         self.kept.push(Kept { ordinal: entry.ordinal, place, line_end: self.lines.len() });
         Ok(true)
+    }
+
+    /// Takes the line of a record whose URL the set holds, if it survives the one before.
+    fn offer(&mut self, hash: Hash, entry: &Entry<'_>) -> Result<(), NoRoom> {
+        let Some(survivors) = &mut self.survivors else { return Ok(()) };
+        let Some(place) = self.shard.place_of(hash, entry.key) else { return Ok(()) };
+        survivors.offer(place.get().into(), entry.line)
     }
 
     /// Bytes it takes, once it has taken one more URL and was sorted.
@@ -179,7 +203,9 @@ impl Set {
         };
         // A vector that grows is there twice for a moment, once at double size.
         let kept = 3 * self.kept.len() * size_of::<Kept>();
-        self.seen.memory(1) + self.shard.memory(1) + kept + 3 * self.lines.len() + sorting
+        let survivors = self.survivors.as_ref().map_or(0, |survivors| survivors.memory(1));
+        let lines = 3 * self.lines.len() + survivors;
+        self.seen.memory(1) + self.shard.memory(1) + kept + lines + sorting
     }
 
     /// Writes all keys by their bytes.
@@ -214,7 +240,10 @@ impl Set {
         let entries = first.chain(sorted).map(|at| {
             let Kept { ordinal, place, line_end } = self.kept[at];
             let line_start = at.checked_sub(1).map_or(0, |before| self.kept[before].line_end);
-            let line = &self.lines[line_start..line_end];
+            let line = match &self.survivors {
+                Some(survivors) => survivors.line(place.into()),
+                None => &self.lines[line_start..line_end],
+            };
             let key = self.shard.get(place);
             let count = match self.counting {
                 Counting::Off => 1,
@@ -254,7 +283,9 @@ mod tests {
         let block = 4096;
         let counting = Counting::On;
         let saving = false;
-        let plan = Plan { store: &store, order, counting, min_count: 1, saving, memory, block };
+        let survivor = Survivor::First;
+        let plan =
+            Plan { store: &store, order, counting, survivor, min_count: 1, saving, memory, block };
         let mut packer = Packer::new(&store).unwrap();
         let entries: Vec<_> = entries().collect();
         let all = entries.iter().map(|(ordinal, key, line)| Entry {
@@ -325,8 +356,9 @@ mod tests {
             let directory = tempfile::tempdir().unwrap();
             let store = Arc::new(Store::create(directory.path()).unwrap());
             let (order, counting, block) = (Order::First, Counting::Off, 4096);
+            let (survivor, min_count, saving) = (Survivor::First, 1, true);
             let plan =
-                Plan { store: &store, order, counting, min_count: 1, saving: true, memory, block };
+                Plan { store: &store, order, counting, survivor, min_count, saving, memory, block };
             let mut packer = Packer::new(&store).unwrap();
             let records: Vec<_> = entries().collect();
             let mut seen: Vec<_> = records.iter().map(|(_, key, _)| key.clone()).collect();

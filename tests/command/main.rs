@@ -17,6 +17,7 @@ mod archives;
 mod audit;
 mod bench;
 mod browser;
+mod carry;
 mod charsets;
 mod checkpoint;
 mod compare;

@@ -15,8 +15,12 @@ mod worded;
 
 mod aggressive;
 mod agreement;
+#[cfg(feature = "tables")]
+mod carry;
 #[cfg(feature = "transcode")]
 mod charsets;
+#[cfg(feature = "tables")]
+mod claims;
 #[cfg(feature = "batch")]
 mod containers;
 #[cfg(feature = "cli")]

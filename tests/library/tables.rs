@@ -347,7 +347,7 @@ fn a_set_in_a_table_is_read_back_as_it_was() {
     let directory = tempfile::tempdir().unwrap();
     let rows = rows(400_000 / 64);
     let set = as_lines(&rows, &How::default()).out;
-    let column = |name, holds| TableColumn { name, holds };
+    let column = |name: &str, holds| TableColumn { name: name.into(), holds };
     for (kind, name) in [(TableKind::Parquet, "s.parquet"), (TableKind::Arrow, "s.arrow")] {
         let path = directory.path().join(name);
         assert_eq!(TableKind::of(&path), Some(kind));
@@ -372,7 +372,7 @@ fn a_set_in_a_table_is_read_back_as_it_was() {
 fn a_sorted_set_says_what_is_least_and_greatest_in_each_row_group() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("set.parquet");
-    let columns = vec![TableColumn { name: "canonical", holds: TableValues::Text }];
+    let columns = vec![TableColumn { name: "canonical".into(), holds: TableValues::Text }];
     let mut table = TableFile::create(&path, TableKind::Parquet, columns, Some(0)).unwrap();
     for i in 0..300_000 {
         writeln!(table, "http://example.com/{i:06}").unwrap();

@@ -1,10 +1,11 @@
 //! The options of `uniqurl dedup`.
 
+use super::normalize::Form;
 use super::{Common, INPUT, OUTPUT, usage};
 use crate::Key;
 use crate::cli::{checkpoint, memory};
-use crate::output::Field;
-use crate::pipeline::SplitBy;
+use crate::output::{Field, Printable, TableKind};
+use crate::pipeline::{Keep, SplitBy};
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
@@ -32,6 +33,7 @@ Examples:
   uniqurl dedup --seen seen.zst --save-seen seen.zst today.txt -o new.txt
   uniqurl dedup --split-by host:16 --split-suffix .zst urls.txt -o shards
   uniqurl dedup --fields count,canonical,first access.log
+  uniqurl dedup --carry status,digest --keep max:timestamp index.cdx
   uniqurl dedup --report report.html --audit urls.txt -o unique.txt
   uniqurl dedup --profile syntax --rejects bad.jsonl --stats stats.json urls.txt
   uniqurl dedup --profile servlet --allow encoded-slash access.log
@@ -61,8 +63,9 @@ pub struct Dedup {
     ///
     /// canonical: the URL. scheme, host, path, query: its parts, empty where it has none. surt,
     /// ssurt, hash: as for --key. count: how many records have the key. first: where the first of
-    /// them is, as file:record:offset. original: the URL as that record has it, with bytes outside
-    /// 0x20-0x7E and the backslash as \xHH. decoded: the decoded path of the profile servlet, likewise.
+    /// them is (or the one that --keep names), as file:record:offset. original: the URL as that record
+    /// has it, with bytes outside 0x20-0x7E and the backslash as \xHH. decoded: the decoded path of the
+    /// profile servlet, likewise.
     #[arg(
         long,
         value_name = "LIST",
@@ -75,6 +78,55 @@ pub struct Dedup {
                 host, path, query, surt, ssurt, hash, count, first, original, decoded"
     )]
     pub fields: Vec<Field>,
+
+    /// Write these columns of the input behind the key or --fields, as they stand in the first record
+    ///
+    /// Between tabs, with bytes outside 0x20-0x7E and the backslash as \xHH; empty where the record has
+    /// none. A column is a name in the header, or a number counted from 1 (csv, tsv, parquet, arrow); a
+    /// letter of the legend, or urlkey, timestamp, url, mime, status, digest, redirect, robotflags,
+    /// length, offset, filename (cdx); a member of the object, or a pointer as /a/b (json, cdxj, which
+    /// also has urlkey and timestamp); a name in #Fields (w3c, cloudfront). --keep names another record
+    /// than the first.
+    #[arg(
+        long,
+        value_name = "COL,...",
+        value_delimiter = ',',
+        help_heading = OUTPUT,
+        help = "Write these columns of the input behind the key or --fields, as they stand in the first \
+                record, or the one that --keep names: of csv, tsv, json, cdx, cdxj, w3c, cloudfront, \
+                parquet and arrow"
+    )]
+    pub carry: Vec<String>,
+
+    /// Which record of a URL --carry and the columns first, original and decoded tell of
+    ///
+    /// first: the first one. last: the last one. max:COL: the one with the greatest value in a column, as
+    /// --carry names it; of several the first. Two numbers are compared as numbers, anything else by its
+    /// bytes; nothing, or a dash, is less than any value. URLs stay in the order of their first records.
+    #[arg(
+        long,
+        value_name = "first|last|max:COL",
+        default_value = "first",
+        hide_default_value = true,
+        value_parser = keep,
+        help_heading = OUTPUT,
+        help = "Which record of a URL --carry and the columns first, original and decoded tell of: the \
+                first one, the last one, or the one with the greatest value in a column"
+    )]
+    pub keep: Keep,
+
+    /// Write an object of JSON for each key, with the names of --fields and --carry
+    ///
+    /// Without --fields it holds the key. count is a number, anything else a string; where that is no
+    /// UTF-8, it is in base64 and its name ends in _base64. What the record has not is null.
+    #[arg(
+        long = "json",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(Form::from_flag),
+        help_heading = OUTPUT,
+        help = "Write an object of JSON for each key, with the names of --fields and --carry"
+    )]
+    pub form: Form,
 
     /// Divide the URLs among N files in the directory that --output names: host:N or hash:N
     ///
@@ -186,12 +238,49 @@ impl Dedup {
                 );
             }
         }
+        if self.keep != Keep::First {
+            if self.carry.is_empty() && self.fields.is_empty() {
+                return wrong(
+                    "--keep chooses what --carry and --fields tell of a URL, and neither is given",
+                );
+            }
+            if self.checkpoint.checkpoint.is_some() {
+                return wrong(
+                    "--checkpoint keeps what the first record of a URL says, so --keep last and \
+                     --keep max:COL do not go with it",
+                );
+            }
+        }
+        self.check_names()?;
         let more = [&common.rejects, &common.stats, &common.report].into_iter().flatten();
         if let Some(saved) = &self.save_seen
             && [&common.output].into_iter().chain(more).any(|other| other == saved)
             && !saved.starts_with("/dev")
         {
             return wrong("--save-seen and another output would write to the same place");
+        }
+        Ok(())
+    }
+}
+
+impl Dedup {
+    /// Finds two columns of one name, where names tell columns apart.
+    fn check_names(&self) -> Result<(), clap::Error> {
+        let counted = self.columns == Columns::CountAndUrl;
+        let fields = match &self.fields[..] {
+            [] => Field::of_key(self.common.key, counted),
+            fields => fields,
+        };
+        let has_names = self.form == Form::Json || TableKind::of(&self.common.output).is_some();
+        let fields = if has_names { fields } else { &[] };
+        let mut names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
+        for name in &self.carry {
+            if names.contains(&name.as_str()) {
+                let name = Printable(name.as_bytes());
+                let message = format!("--carry {name}: there is a column of that name already");
+                return Err(usage("dedup", ErrorKind::ArgumentConflict, message));
+            }
+            names.push(name);
         }
         Ok(())
     }
@@ -238,6 +327,15 @@ fn split_by(text: &str) -> Result<(SplitBy, u32), String> {
             Ok((by, shards))
         }
         _ => Err(format!("N is a number from 1 to {MOST_SHARDS}")),
+    }
+}
+
+fn keep(text: &str) -> Result<Keep, &'static str> {
+    match (text, text.strip_prefix("max:")) {
+        ("first", _) => Ok(Keep::First),
+        ("last", _) => Ok(Keep::Last),
+        (_, Some(column)) if !column.is_empty() => Ok(Keep::Max(column.to_owned())),
+        _ => Err("neither first, last nor max:COL"),
     }
 }
 

@@ -167,8 +167,11 @@ impl Cli {
         }
         let mut no_table;
         let (common, name) = match &mut cli.command {
-            Command::Dedup(Dedup { common, split_by, .. }) => {
+            Command::Dedup(Dedup { common, split_by, form, .. }) => {
                 no_table = split_by.is_some().then_some("--split-by writes a directory");
+                if *form == Form::Json {
+                    no_table = Some("--json writes JSON, and no table");
+                }
                 (common, "dedup")
             }
             Command::Normalize(Normalize { common, form }) => {

@@ -44,7 +44,7 @@ pub enum Form {
 }
 
 impl Form {
-    fn from_flag(json: bool) -> Self {
+    pub(super) fn from_flag(json: bool) -> Self {
         if json { Form::Json } else { Form::Line }
     }
 }

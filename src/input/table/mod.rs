@@ -5,15 +5,17 @@
 //! threads; what they are ahead is bounded by the chunks that may wait.
 //!
 //! The readers are libraries for formats that say where things are, so bytes that lie can make them
-//! panic. They run on threads of their own, named [`THREAD`], and one that does not come back is a file
+//! panic. What could end the process is looked at before (`claims`). They run on threads of their own, named [`THREAD`], and one that does not come back is a file
 //! that is damaged.
 
 mod arrow;
+mod claims;
 mod column;
 mod cut;
 mod file;
 mod parquet;
 mod schema;
+mod thrift;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -41,6 +43,8 @@ pub(crate) struct Reading {
     pub(crate) chunk_size: usize,
     pub(crate) max_record: usize,
     pub(crate) threads: usize,
+    /// Bytes of memory that all of it may take.
+    pub(crate) memory: usize,
 }
 
 /// The container of a file, if it is one.
@@ -133,7 +137,7 @@ impl Content {
 
     fn read(&self, section: usize, reading: Reading, take: Take<'_>) -> Result<(), Stop> {
         match self {
-            Content::Parquet(content) => content.read(section, reading.chunk_size, take),
+            Content::Parquet(content) => content.read(section, reading, take),
             Content::Arrow(content) => content.read(take),
         }
     }
@@ -162,7 +166,7 @@ impl Rows {
         }
         let (at, table) = (At::new(Arc::clone(&file)), wanted.clone());
         let opened = on_thread(move || match container {
-            Container::Parquet => parquet::Content::open(at, &table)
+            Container::Parquet => parquet::Content::open(at, &table, reading.memory)
                 .map(|(content, table)| (Content::Parquet(content), table)),
             Container::Arrow => arrow::Content::open(at, &table)
                 .map(|(content, table)| (Content::Arrow(content), table)),

@@ -14,12 +14,15 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 
 use super::file::At;
 use super::schema::{self, Holds, Leaf};
-use super::{Column, Stop, Take, arrow, column};
+use super::{Column, Reading, Stop, Take, arrow, claims, column};
 use crate::input::Trouble;
 use crate::record::Table;
 
 /// Rows of a batch, whatever they hold.
 const ROWS: std::ops::RangeInclusive<u64> = 64..=16 << 10;
+
+/// Pages that a thread may hold at a time, packed and unpacked, and what is made of them.
+const PAGES: usize = 4;
 
 /// A file whose footer was read.
 pub(super) struct Content {
@@ -32,7 +35,9 @@ pub(super) struct Content {
 }
 
 impl Content {
-    pub(super) fn open(at: At, table: &Table) -> Result<(Self, Table), Trouble> {
+    /// Reads the footer, for which there are `memory` bytes.
+    pub(super) fn open(at: At, table: &Table, memory: usize) -> Result<(Self, Table), Trouble> {
+        claims::footer(&at, memory).map_err(Trouble::Malformed)?;
         let footer = ParquetMetaDataReader::new().parse_and_finish(&at).map_err(malformed)?;
         let descriptor = footer.file_metadata().schema_descr();
         let leaves: Vec<Leaf> = descriptor.columns().iter().map(|column| leaf(column)).collect();
@@ -74,20 +79,27 @@ impl Content {
         self.starts[section]
     }
 
-    /// Reads a row group in batches of about `chunk_size` bytes.
+    /// Reads a row group in batches of about a chunk's size.
     pub(super) fn read(
         &self,
         section: usize,
-        chunk_size: usize,
+        reading: Reading,
         take: Take<'_>,
     ) -> Result<(), Stop> {
         let rows = self.starts[section + 1] - self.starts[section];
         let group = self.metadata.metadata().row_group(section);
         let columns = group.columns().iter().enumerate();
         let read = columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf));
-        let bytes: u64 = read.map(|(_, column)| column.uncompressed_size().unsigned_abs()).sum();
+        let read: Vec<_> = read.map(|(_, column)| column).collect();
+        for column in &read {
+            let (start, length) = column.byte_range();
+            let memory = reading.memory / (PAGES * reading.threads);
+            claims::pages(&self.at, start..start.saturating_add(length), memory)
+                .map_err(Stop::Failed)?;
+        }
+        let bytes: u64 = read.iter().map(|column| column.uncompressed_size().unsigned_abs()).sum();
         let each = (bytes / rows.max(1)).max(1);
-        let batch = (chunk_size as u64 / each).clamp(*ROWS.start(), *ROWS.end());
+        let batch = (reading.chunk_size as u64 / each).clamp(*ROWS.start(), *ROWS.end());
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
             self.at.clone(),
             self.metadata.clone(),

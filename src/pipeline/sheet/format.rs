@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use super::{Columns, Kind, Rejected, Rules, Sheet, Url};
+use crate::dedup::Candidate;
 use crate::output::json::{self, FileMember};
 use crate::output::{Printable, Row, Secrets, escaped, redact};
 use crate::pipeline::differences::{Difference, Differences, Differing, Versus};
 use crate::pipeline::split::{self, Split};
 use crate::profile::Grammar;
-use crate::record::{Found, Place};
+use crate::record::{Carrier, Found, Place, Values};
 use crate::room::{self, NoRoom};
 use crate::spill::{self, PARTITIONS};
 use crate::url::{Code, Outcome};
@@ -154,14 +155,110 @@ impl Sheet {
         is_new: impl Fn(usize) -> bool,
         out: &mut Vec<u8>,
     ) -> Result<(), NoRoom> {
+        self.each_row(columns, path, is_new, |sequence, row, _, room| {
+            room::reserve(out, room)?;
+            split::mark(split, self.text.get(self.urls[sequence]), out);
+            row.append(&columns.layout, out);
+            Ok(())
+        })
+    }
+
+    /// Stage *format* of a set where a record may survive that is not the first: where the new URLs are
+    /// in it, in order; and a candidate of each record, for the URL in the set or, where that does not
+    /// hold it, as an entry by partition.
+    pub(in crate::pipeline) fn list_candidates(
+        &mut self,
+        columns: Columns<'_>,
+        path: &Path,
+    ) -> Result<(), NoRoom> {
+        const NOT_WANTED: u64 = u64::MAX;
+        const NOT_IN_SET: u64 = u64::MAX - 1;
+        // Shards are few.
+        const NEW: u64 = 1 << 63;
+        let places = &mut self.scratch.by_sequence;
+        places.clear();
+        room::reserve(places, self.urls.len())?;
+        places.resize(self.urls.len(), NOT_WANTED);
+        let mut start = 0;
+        for (shard, end) in self.ends.iter().enumerate() {
+            let here = self.entries[start..*end].iter().zip(&self.places[start..*end]);
+            for (entry, place) in here.filter(|(entry, _)| !entry.is_seen()) {
+                let is_new = !self.spills && entry.new_place().is_some();
+                let found = (shard as u64) << 32 | u64::from(*place);
+                places[entry.sequence as usize] = match place {
+                    0 => NOT_IN_SET,
+                    _ => found | if is_new { NEW } else { 0 },
+                };
+                self.tally.unique += u64::from(is_new);
+            }
+            start = *end;
+        }
+        self.tally.seen = self.entries.iter().filter(|entry| entry.is_seen()).count() as u64;
+        // As in `spill_new`.
+        self.tally.duplicates = self.tally.canonical - self.tally.unique - self.tally.seen;
+        room::reserve(&mut self.new, self.tally.unique as usize)?;
+        let is_new = |place: &u64| *place < NOT_IN_SET && place & NEW != 0;
+        self.new.extend(places.iter().filter(|place| is_new(place)).map(|place| place & !NEW));
+        let mut candidates = std::mem::take(&mut self.candidates);
+        let mut spilled = std::mem::take(&mut self.spilled);
+        spilled.resize_with(PARTITIONS, Vec::new);
+        let mut one = Vec::new();
+        let places = &self.scratch.by_sequence;
+        let is_wanted = |sequence: usize| places[sequence] != NOT_WANTED;
+        let listed = self.each_row(columns, path, is_wanted, |sequence, row, value, room| {
+            let room = room + size_of::<u32>() + value.len();
+            let place = places[sequence];
+            let out = if place == NOT_IN_SET { &mut one } else { &mut candidates.bytes };
+            room::reserve(out, room)?;
+            Candidate::append_value(value, out);
+            row.append(&columns.layout, out);
+            if place != NOT_IN_SET {
+                room::reserve(&mut candidates.ends, 1)?;
+                candidates.ends.push((place & !NEW, candidates.bytes.len()));
+                return Ok(());
+            }
+            let entry = spill::Entry {
+                ordinal: self.before.in_run + sequence as u64,
+                count: 1,
+                key: self.text.get(self.urls[sequence]),
+                line: &one,
+            };
+            entry.append(&mut spilled[self.scratch.hashes[sequence].partition(PARTITIONS)])?;
+            one.clear();
+            Ok(())
+        });
+        (self.candidates, self.spilled) = (candidates, spilled);
+        listed
+    }
+
+    /// Visits the records that are wanted, in order: the number of each, its row, what it is compared by,
+    /// and how many bytes the row takes at most.
+    fn each_row<'s>(
+        &'s self,
+        columns: Columns<'_>,
+        path: &Path,
+        is_wanted: impl Fn(usize) -> bool,
+        mut visit: impl FnMut(usize, &Row<'_>, &[u8], usize) -> Result<(), NoRoom>,
+    ) -> Result<(), NoRoom> {
         let Some(chunk) = &self.text.chunk else { return Ok(()) };
         let file = Printable::path(path).to_string();
         let canonical = if self.canonical.is_empty() { &self.urls } else { &self.canonical };
         let records = &self.text.records;
-        let lines = self.scratch.lines.iter().map(|line| (*line, line.of(chunk.bytes())));
-        let found = records.records.iter().filter(|record| record.found != Found::Skipped);
-        let found = found.map(|record| {
-            let original = match record.found {
+        let lines = self.scratch.lines.iter().map(|line| (*line, Found::Url(Place::Chunk, *line)));
+        let found = records.records.iter().map(|record| (record.line, record.found));
+        let mut carrier = self.format.as_ref().map(|f| Carrier::new(f, columns.taken_out));
+        let mut values = Values::default();
+        let mut decoded = self.decoded.iter();
+        let mut canonical = canonical.iter().enumerate();
+        // One of the two is empty: a list has lines, any other format records.
+        for (line, found) in lines.chain(found) {
+            let original: &'s [u8] = match found {
+                Found::Skipped => {
+                    if let Some(carrier) = &mut carrier {
+                        carrier.pass(line.of(chunk.bytes()));
+                    }
+                    continue;
+                }
                 Found::Url(Place::Chunk, url) | Found::Target(Place::Chunk, url) => {
                     url.of(chunk.bytes())
                 }
@@ -170,36 +267,54 @@ impl Sheet {
                 }
                 // What the log says, without the host that was put before it.
                 Found::Joined { url, prefix } => &url.of(&records.side)[prefix as usize..],
-                Found::Blank | Found::Skipped | Found::Filtered | Found::Reject(..) => &[],
+                Found::Blank | Found::Filtered | Found::Reject(..) => &[],
             };
-            (record.line, original)
-        });
-        let mut decoded = self.decoded.iter();
-        // One of the two is empty: a list has lines, any other format records.
-        for (sequence, ((line, original), url)) in lines.chain(found).zip(canonical).enumerate() {
+            let Some((sequence, url)) = canonical.next() else { break };
             let decoded = if url.is_canonical() { decoded.next() } else { None };
-            if is_new(sequence) {
-                let mut masked = Vec::new();
-                if columns.secrets == Secrets::Masked {
-                    redact(original, &mut masked);
-                }
-                let row = Row {
-                    canonical: self.text.get(*url),
-                    original: match columns.secrets {
-                        Secrets::Shown => original,
-                        Secrets::Masked => &masked,
-                    },
-                    decoded: decoded.unwrap_or_default(),
-                    file: &file,
-                    record: self.before.in_input + sequence as u64 + 1,
-                    offset: chunk.offset_of(sequence, line.start),
-                };
-                // A column has no more than this, which is a surt or an escaped text.
-                let column = 4 * (row.canonical.len() + row.original.len() + row.decoded.len());
-                room::reserve(out, columns.fields.len() * (column + file.len() + 64))?;
-                split::mark(split, self.text.get(self.urls[sequence]), out);
-                row.append(columns.fields, columns.bytes, out);
+            if !is_wanted(sequence) {
+                continue;
             }
+            if let Some(carrier) = &mut carrier {
+                #[cfg(feature = "tables")]
+                match chunk.rows() {
+                    Some(rows) => carrier.row(chunk.bytes(), rows, sequence, &mut values),
+                    None => carrier.values(line.of(chunk.bytes()), &mut values),
+                }
+                #[cfg(not(feature = "tables"))]
+                carrier.values(line.of(chunk.bytes()), &mut values);
+            }
+            let is_masked = columns.secrets == Secrets::Masked;
+            let mask = |text: &[u8]| {
+                let mut masked = Vec::new();
+                redact(text, &mut masked);
+                masked
+            };
+            let masked = if is_masked { mask(original) } else { Vec::new() };
+            let carry = columns.layout.carry.len();
+            let of_carry = (0..carry).map(|n| values.get(n));
+            let masked_carry: Vec<Option<Vec<u8>>> = match is_masked {
+                true => of_carry.clone().map(|value| value.map(mask)).collect(),
+                false => Vec::new(),
+            };
+            let carried: Vec<Option<&[u8]>> = match is_masked {
+                true => masked_carry.iter().map(Option::as_deref).collect(),
+                false => of_carry.collect(),
+            };
+            let row = Row {
+                canonical: self.text.get(*url),
+                original: if is_masked { &masked } else { original },
+                decoded: decoded.unwrap_or_default(),
+                file: &file,
+                record: self.before.in_input + sequence as u64 + 1,
+                offset: chunk.offset_of(sequence, line.start),
+                carried: &carried,
+            };
+            // A column has no more than this, which is a surt or an escaped text.
+            let column = 4 * (row.canonical.len() + row.original.len() + row.decoded.len());
+            let carried = carried.iter().flatten().map(|value| 6 * value.len()).sum::<usize>();
+            let room =
+                columns.layout.fields.len() * (column + file.len() + 64) + carried + 8 * carry;
+            visit(sequence, &row, values.get(carry).unwrap_or_default(), room)?;
         }
         Ok(())
     }

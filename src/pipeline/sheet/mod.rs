@@ -3,14 +3,16 @@
 mod format;
 mod observe;
 
+use std::sync::Arc;
+
 use super::audit::Originals;
 use super::differences::{Differences, Versus};
 use super::split::Split;
 use super::wanted::Wanted;
-use crate::dedup::{Entry, Hash, Key};
+use crate::dedup::{Entry, Hash, Key, Survivor};
 use crate::input::{Block, Chunk, Cut, Data};
 use crate::key;
-use crate::output::{Bytes, Field, Observed, Secrets, Tally};
+use crate::output::{Layout, Observed, Secrets, Tally};
 use crate::profile::Grammar;
 use crate::record::{self, Context, Found, Place, Record, Records, Separator, Span};
 use crate::room::{self, NoRoom};
@@ -51,6 +53,12 @@ pub(in crate::pipeline) struct Sheet {
     pub(in crate::pipeline) new: Vec<u64>,
     /// A line about each of them, where lines hold more than the key.
     pub(in crate::pipeline) lines_of_new: Vec<u8>,
+    /// Where in its shard each entry is, or 0 where the set does not hold it; empty where nobody asks.
+    pub(in crate::pipeline) places: Vec<u32>,
+    /// What may be written of the URLs that the set holds.
+    pub(in crate::pipeline) candidates: Candidates,
+    /// The format as it stands at the start of the chunk, where columns are taken out of its records.
+    pub(in crate::pipeline) format: Option<Arc<record::Format>>,
     /// Whether the set took no more URLs when the chunk's came to it.
     pub(in crate::pipeline) spills: bool,
     /// The URLs that the set did not hold then, by partition, as entries.
@@ -67,6 +75,21 @@ pub(in crate::pipeline) struct Sheet {
 struct Decoded {
     paths: Vec<u8>,
     ends: Vec<usize>,
+}
+
+/// A line of each record whose URL the set holds, with what it is compared by.
+#[derive(Debug, Default)]
+pub(in crate::pipeline) struct Candidates {
+    bytes: Vec<u8>,
+    /// Shard and place of the URL, and where the candidate ends; in the order of the records.
+    ends: Vec<(u64, usize)>,
+}
+
+impl Candidates {
+    pub(in crate::pipeline) fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, end)| *end));
+        starts.zip(&self.ends).map(|(start, (place, end))| (*place, &self.bytes[start..*end]))
+    }
 }
 
 /// How many records came before.
@@ -185,11 +208,21 @@ pub(in crate::pipeline) struct Rules<'a> {
     pub(in crate::pipeline) versus: Option<Versus<'a>>,
 }
 
+impl Rules<'_> {
+    /// The record that a line is about.
+    pub(in crate::pipeline) fn survivor(&self) -> Survivor {
+        self.columns.map_or(Survivor::First, |columns| columns.survivor)
+    }
+}
+
 /// What a line of a set holds besides its key.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::pipeline) struct Columns<'a> {
-    pub(in crate::pipeline) fields: &'a [Field],
-    pub(in crate::pipeline) bytes: Bytes,
+    pub(in crate::pipeline) layout: Layout<'a>,
+    /// What is taken out of records: [`Layout::carry`], and what they are compared by.
+    pub(in crate::pipeline) taken_out: &'a [String],
+    /// The record that a line is about.
+    pub(in crate::pipeline) survivor: Survivor,
     pub(in crate::pipeline) secrets: Secrets,
 }
 
@@ -256,6 +289,10 @@ impl Sheet {
         self.rejects.clear();
         self.new.clear();
         self.lines_of_new.clear();
+        self.places.clear();
+        self.candidates.bytes.clear();
+        self.candidates.ends.clear();
+        self.format = None;
         self.spills = false;
         self.spilled.iter_mut().for_each(Vec::clear);
         self.decoded.paths.clear();
@@ -586,6 +623,10 @@ impl Sheet {
                 *next += 1;
             }
         }
+        if rules.survivor() != Survivor::First {
+            room::reserve(&mut self.places, self.entries.len())?;
+            self.places.resize(self.entries.len(), 0);
+        }
         Ok(())
     }
 
@@ -610,7 +651,10 @@ impl Sheet {
             + self.scratch.lines.capacity() * size_of::<Span>()
             + self.scratch.hashes.capacity() * size_of::<Hash>()
             + self.entries.capacity() * size_of::<Entry>()
-            + self.rejected.capacity() * size_of::<Rejected>();
+            + self.rejected.capacity() * size_of::<Rejected>()
+            + self.places.capacity() * size_of::<u32>()
+            + self.candidates.bytes.capacity()
+            + self.candidates.ends.capacity() * size_of::<(u64, usize)>();
         bytes + chunk + spilled + self.lines_of_new.capacity() + numbers * size_of::<u64>() + each
     }
 

@@ -48,7 +48,7 @@ impl Csv {
                 (Cut::Unclosed(_), _) => Found::Reject(Code::Truncated, 0),
                 (Cut::Record(_), _) if is_blank(line.bytes) => Found::Blank,
                 (Cut::Record(_), None) => {
-                    now = Some(Arc::new(self.header(&mut reader, line.bytes)));
+                    now = Some(Arc::new(self.layout(&mut reader, line.bytes)));
                     Found::Skipped
                 }
                 (Cut::Record(_), Some(layout)) => {
@@ -75,7 +75,7 @@ impl Csv {
             Cut::Record(range) if !is_blank(&chunk[range.clone()]) => Some(range),
             _ => None,
         })?;
-        let layout = self.header(&mut Fields::new(), &chunk[header]);
+        let layout = self.layout(&mut Fields::new(), &chunk[header]);
         Some(Self { columns: self.columns.clone(), layout: Some(Arc::new(layout)) })
     }
 
@@ -84,7 +84,24 @@ impl Csv {
         cut::whole(bytes, ctx.max_record)
     }
 
-    fn header(&self, reader: &mut Fields, record: &[u8]) -> Layout {
+    /// Takes a record for the header, if that is still to come.
+    pub(super) fn take_header(&mut self, record: &[u8]) {
+        if self.layout.is_none() {
+            self.layout = Some(Arc::new(self.layout(&mut Fields::new(), record)));
+        }
+    }
+
+    /// What the columns are called.
+    pub(super) fn header(&self) -> &[Vec<u8>] {
+        self.layout.as_ref().map_or(&[], |layout| &layout.names)
+    }
+
+    /// Hands out the fields of a record, without their quotation marks.
+    pub(super) fn unquoted(&self, record: &[u8], take: impl FnOnce(&[&[u8]])) {
+        take(&Fields::new().read(record).collect::<Vec<_>>());
+    }
+
+    fn layout(&self, reader: &mut Fields, record: &[u8]) -> Layout {
         let record = record.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(record);
         let names: Vec<Vec<u8>> = reader.read(record).map(<[u8]>::to_vec).collect();
         self.columns.layout(&names)

@@ -10,9 +10,13 @@
 
 mod pointer;
 mod preset;
+mod slice;
 mod walk;
 
+use std::fmt;
+
 use memchr::memmem;
+use serde::de::{Deserializer as _, Visitor};
 
 use self::pointer::Node;
 use super::columns::parts;
@@ -96,6 +100,57 @@ impl Json {
         without_hex_escapes(text, buffer);
         walk::walk(&self.root, buffer, |bytes| Value::Elsewhere(bytes.into()))
     }
+}
+
+/// A pointer to what is carried beside a URL: RFC 6901 where it begins with a slash, else the name of a
+/// member.
+pub(super) fn tokens(column: &str) -> Result<Vec<Vec<u8>>, &'static str> {
+    match column.strip_prefix('/') {
+        Some(tokens) => tokens.split('/').map(pointer::unescaped).collect(),
+        None => Ok(vec![column.as_bytes().to_vec()]),
+    }
+}
+
+/// Appends what stands at each pointer of the value in `text`. `buffer` is for a value that has to be
+/// rewritten.
+pub(super) fn carry(
+    text: &[u8],
+    pointers: impl IntoIterator<Item = impl AsRef<[Vec<u8>]>>,
+    buffer: &mut Vec<u8>,
+    mut take: impl FnMut(Option<&[u8]>),
+) {
+    let mut text = text;
+    if memmem::find(text, b"\\x").is_some() {
+        buffer.clear();
+        without_hex_escapes(text, buffer);
+        text = buffer;
+    }
+    for pointer in pointers {
+        match slice::at(text, pointer.as_ref()) {
+            Some(value @ [b'"', ..]) => take(bytes_of_string(value).as_deref()),
+            Some(b"null") | None => take(None),
+            Some(value) => take(Some(value)),
+        }
+    }
+}
+
+/// What a string holds, UTF-8 or not.
+fn bytes_of_string(text: &[u8]) -> Option<Vec<u8>> {
+    struct Bytes;
+
+    impl Visitor<'_> for Bytes {
+        type Value = Vec<u8>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string")
+        }
+
+        fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+            Ok(bytes.to_vec())
+        }
+    }
+
+    serde_json::Deserializer::from_slice(text).deserialize_bytes(Bytes).ok()
 }
 
 /// Where the URL seems to be in lines like this one.

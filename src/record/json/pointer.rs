@@ -82,7 +82,7 @@ impl Node {
 
 /// Section 4: "first transforming any occurrence of the sequence '~1' to '/', and then transforming
 /// any occurrence of the sequence '~0' to '~'".
-fn unescaped(token: &str) -> Result<Vec<u8>, &'static str> {
+pub(super) fn unescaped(token: &str) -> Result<Vec<u8>, &'static str> {
     let mut out = Vec::new();
     let mut bytes = token.bytes();
     while let Some(byte) = bytes.next() {

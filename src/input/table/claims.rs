@@ -1,0 +1,275 @@
+//! What a Parquet file claims to hold, looked at before the library believes it.
+//!
+//! The library makes room for what a file says that it has, and goes into a schema as deep as that is
+//! nested, so a file of a few bytes could end the process. In come the footer and the heads of the pages
+//! that are to be read; out goes an error where they claim what cannot be, or more than there is memory
+//! for.
+
+use super::file::At;
+use super::thrift::{self, Event, I32, I64, Shape, Wrong};
+
+/// Columns in each other. Writers of nested data get to a tenth of that.
+const NESTED: usize = 100;
+
+/// What the library takes for a column of a schema and for one of a row group, about.
+const COLUMN: usize = 1 << 10;
+const CHUNK: usize = 1 << 10;
+
+/// A footer is no longer than this, and may take the other however little memory there is.
+const FOOTER: usize = 256 << 20;
+const LEAST: usize = 16 << 20;
+
+/// The head of a page is no longer than this; most have less than a hundred bytes.
+const HEAD: usize = 16 << 20;
+const USUAL_HEAD: usize = 1 << 10;
+
+/// A page of this many bytes is read however little memory there is, and none that is longer than the
+/// other however much.
+const PAGE: std::ops::RangeInclusive<usize> = 8 << 20..=1 << 30;
+
+/// A value of a dictionary takes as many bytes at least.
+const VALUE: i64 = 4;
+
+// parquet.thrift, as far as it matters.
+const FILE: &[(i16, Shape)] = &[
+    (1, I32),
+    (2, Shape::List(&Shape::Struct(COLUMN_OF_SCHEMA))),
+    (3, I64),
+    (4, Shape::List(&Shape::Struct(ROW_GROUP))),
+    (5, Shape::List(&Shape::Struct(&[(1, Shape::Binary), (2, Shape::Binary)]))),
+    (6, Shape::Binary),
+    (7, Shape::List(&Shape::Struct(&[(1, NOTHING)]))),
+];
+const COLUMN_OF_SCHEMA: &[(i16, Shape)] = &[
+    (1, I32),
+    (2, I32),
+    (3, I32),
+    (NAME, Shape::Binary),
+    (CHILDREN, I32),
+    (6, I32),
+    (7, I32),
+    (8, I32),
+    (9, I32),
+    (10, Shape::Struct(LOGICAL_TYPE)),
+];
+const NAME: i16 = 4;
+const CHILDREN: i16 = 5;
+const LOGICAL_TYPE: &[(i16, Shape)] = &[
+    (1, NOTHING),
+    (2, NOTHING),
+    (3, NOTHING),
+    (4, NOTHING),
+    (5, Shape::Struct(&[(1, I32), (2, I32)])),
+    (6, NOTHING),
+    (7, TIME),
+    (8, TIME),
+    (10, Shape::Struct(&[(1, Shape::Byte), (2, Shape::Bool)])),
+    (11, NOTHING),
+    (12, NOTHING),
+    (13, NOTHING),
+    (14, NOTHING),
+    (15, NOTHING),
+    (16, Shape::Struct(&[(1, Shape::Byte)])),
+    (17, Shape::Struct(&[(1, Shape::Binary)])),
+    (18, Shape::Struct(&[(1, Shape::Binary), (2, I32)])),
+];
+const NOTHING: Shape = Shape::Struct(&[]);
+const TIME: Shape = Shape::Struct(&[
+    (1, Shape::Bool),
+    (2, Shape::Struct(&[(1, NOTHING), (2, NOTHING), (3, NOTHING)])),
+]);
+const ROW_GROUP: &[(i16, Shape)] = &[(COLUMNS, Shape::List(&Shape::Struct(&[(2, I64)])))];
+const COLUMNS: i16 = 1;
+const PAGE_HEAD: &[(i16, Shape)] = &[
+    (1, I32),
+    (UNPACKED, I32),
+    (PACKED, I32),
+    (4, I32),
+    (DATA, Shape::Struct(&[(1, I32), (2, I32), (3, I32), (4, I32), (5, STATISTICS)])),
+    (DICTIONARY, Shape::Struct(&[(VALUES, I32), (2, I32), (3, Shape::Bool)])),
+    (
+        DATA_2,
+        Shape::Struct(&[
+            (1, I32),
+            (2, I32),
+            (3, I32),
+            (4, I32),
+            (5, I32),
+            (6, I32),
+            (7, Shape::Bool),
+            (8, STATISTICS),
+        ]),
+    ),
+];
+const UNPACKED: i16 = 2;
+const PACKED: i16 = 3;
+const DATA: i16 = 5;
+const DICTIONARY: i16 = 7;
+const VALUES: i16 = 1;
+const DATA_2: i16 = 8;
+const STATISTICS: Shape = Shape::Struct(&[
+    (1, Shape::Binary),
+    (2, Shape::Binary),
+    (3, I64),
+    (4, I64),
+    (5, Shape::Binary),
+    (6, Shape::Binary),
+    (7, Shape::Bool),
+    (8, Shape::Bool),
+]);
+
+/// Looks at the footer of a file, which may take `memory` bytes.
+///
+/// A file that is none is left to the library.
+pub(super) fn footer(at: &At, memory: usize) -> Result<(), String> {
+    let memory = memory.max(LEAST);
+    let size = at.size();
+    let mut end = [0; 8];
+    let Some(place) = size.checked_sub(end.len() as u64) else { return Ok(()) };
+    at.read_at(&mut end, place).map_err(|error| error.to_string())?;
+    let [a, b, c, d, magic @ ..] = end;
+    let length = u32::from_le_bytes([a, b, c, d]);
+    if magic != *b"PAR1" || u64::from(length) > place {
+        return Ok(());
+    }
+    if length as usize > FOOTER.min(memory) {
+        return Err(too_much(&format!("its footer has {length} bytes")));
+    }
+    let mut bytes = vec![0; length as usize];
+    at.read_at(&mut bytes, place - u64::from(length)).map_err(|error| error.to_string())?;
+    let mut schema = Schema::default();
+    let mut is_schema = false;
+    let mut chunks = 0_usize;
+    let judged = thrift::read(&bytes, FILE, &mut |event| {
+        match event {
+            Event::List(0, id, count) => {
+                is_schema = id == 2;
+                if is_schema {
+                    schema = Schema { left: count, ..Schema::default() };
+                }
+            }
+            Event::List(1, COLUMNS, count) if !is_schema => {
+                chunks = chunks.saturating_add(count as usize);
+            }
+            Event::Int(1, CHILDREN, count) if is_schema => schema.children = count,
+            Event::Binary(1, NAME, length) if is_schema => schema.name = length as usize,
+            Event::Element(0) if is_schema => schema.end_column()?,
+            _ => {}
+        }
+        Ok(())
+    });
+    judged.map_err(|wrong| match wrong {
+        Wrong::Cut => "its footer ends early".to_owned(),
+        Wrong::Not(words) => format!("its footer: {words}"),
+    })?;
+    // The library knows every column by all the names on the way to it, and that twice.
+    let columns = schema.columns.saturating_mul(COLUMN).saturating_add(2 * schema.paths);
+    let all = columns.saturating_add(chunks.saturating_mul(CHUNK)).saturating_add(2 * bytes.len());
+    if all > memory {
+        let Schema { columns, .. } = schema;
+        return Err(too_much(&format!(
+            "its footer tells of {columns} columns, and {chunks} in all row groups"
+        )));
+    }
+    Ok(())
+}
+
+fn too_much(what: &str) -> String {
+    format!("{what}, more than there is memory for; give more with --memory")
+}
+
+/// The columns of a schema, which come one behind the other, each behind what it is in.
+#[derive(Default)]
+struct Schema {
+    /// Columns that are still to come.
+    left: u64,
+    /// What the current one says.
+    children: i64,
+    name: usize,
+    /// What the current one is in: how many more there are in each, and the length of its name with
+    /// those of all that it is in.
+    open: Vec<(u64, usize)>,
+    columns: usize,
+    /// Bytes of the names on the ways to all columns.
+    paths: usize,
+}
+
+impl Schema {
+    fn end_column(&mut self) -> Result<(), Wrong> {
+        let (children, name) = (std::mem::take(&mut self.children), std::mem::take(&mut self.name));
+        self.left = self.left.saturating_sub(1);
+        self.columns += 1;
+        while self.open.pop_if(|(more, _)| *more == 0).is_some() {}
+        let above = self.open.last_mut().map_or(0, |(more, path)| {
+            *more -= 1;
+            *path
+        });
+        let path = above + name + size_of::<String>();
+        let children = u64::try_from(children).unwrap_or(u64::MAX);
+        if children > self.left {
+            return Err(Wrong::Not("a column has more columns in it than there are"));
+        }
+        if children > 0 {
+            if self.open.len() == NESTED {
+                return Err(Wrong::Not("its columns are nested too deep"));
+            }
+            self.open.push((children, path));
+        } else {
+            self.paths = self.paths.saturating_add(path);
+        }
+        Ok(())
+    }
+}
+
+/// Looks at the heads of the pages that stand in these bytes of a file, one of which may take `memory`
+/// bytes.
+pub(super) fn pages(at: &At, range: std::ops::Range<u64>, memory: usize) -> Result<(), String> {
+    let most = memory.clamp(*PAGE.start(), *PAGE.end()) as i64;
+    let mut place = range.start;
+    let mut bytes = Vec::new();
+    while place < range.end {
+        let there = range.end - place;
+        let mut wanted = USUAL_HEAD;
+        let (head, packed) = loop {
+            bytes.resize(wanted.min(usize::try_from(there).unwrap_or(usize::MAX)), 0);
+            at.read_at(&mut bytes, place).map_err(|error| error.to_string())?;
+            match page(&bytes, most) {
+                Ok(found) => break found,
+                Err(Wrong::Cut) if (bytes.len() as u64) < there && wanted < HEAD => wanted *= 8,
+                Err(Wrong::Cut) => return Err("the head of a page ends early".to_owned()),
+                Err(Wrong::Not(words)) => return Err(words.to_owned()),
+            }
+        };
+        place += head as u64 + packed;
+    }
+    Ok(())
+}
+
+/// How long the head of a page is that stands at the start of `bytes`, and what is behind it.
+fn page(bytes: &[u8], most: i64) -> Result<(usize, u64), Wrong> {
+    let (mut packed, mut unpacked, mut values) = (0, 0, 0);
+    let mut in_dictionary = false;
+    let length = thrift::read(bytes, PAGE_HEAD, &mut |event| {
+        match event {
+            Event::Int(0, UNPACKED, bytes) => unpacked = bytes,
+            Event::Int(0, PACKED, bytes) => packed = bytes,
+            Event::Struct(0, id) => in_dictionary = id == DICTIONARY,
+            Event::Int(1, VALUES, count) if in_dictionary => values = count,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    if unpacked < 0 || values < 0 {
+        return Err(Wrong::Not("a page has a length that none can have"));
+    }
+    if unpacked.max(packed) > most {
+        return Err(Wrong::Not(
+            "a page is longer than there is memory for; give more with --memory, or fewer --threads",
+        ));
+    }
+    if values > unpacked / VALUE {
+        return Err(Wrong::Not("a dictionary says that it has more values than it has room for"));
+    }
+    let packed = u64::try_from(packed);
+    Ok((length, packed.map_err(|_| Wrong::Not("a page has a length that none can have"))?))
+}

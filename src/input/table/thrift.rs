@@ -1,0 +1,269 @@
+//! Thrift's compact protocol, as far as it takes to look at what a file says of itself before a library
+//! believes it. Nothing is kept of what is read.
+//!
+//! In comes a struct and what its fields must be; out goes its length, and on the way each whole number,
+//! text and list in it is shown to the caller. Fields of other types than they must have are an error, so that the
+//! library, which goes by the numbers of fields alone, reads the same; those that nobody knows are
+//! stepped over by their own types, as the library does.
+
+/// What a field must be.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Shape {
+    /// As a field.
+    Bool,
+    Byte,
+    /// Of 16, 32 or 64 bits.
+    Int(Width),
+    Binary,
+    List(&'static Shape),
+    /// Fields by their numbers.
+    Struct(&'static [(i16, Shape)]),
+}
+
+/// Bits of a whole number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Width {
+    B32,
+    B64,
+}
+
+pub(super) const I32: Shape = Shape::Int(Width::B32);
+pub(super) const I64: Shape = Shape::Int(Width::B64);
+
+/// Why a struct cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wrong {
+    /// It goes on behind the bytes that there are.
+    Cut,
+    /// It contradicts the protocol or its shape, or the caller does not have it.
+    Not(&'static str),
+}
+
+/// What stands at a place of a struct, for the caller to judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    /// The field of this number, in a struct this deep below the first, is this whole number.
+    Int(u8, i16, i64),
+    /// The field is this many bytes of text.
+    Binary(u8, i16, u64),
+    /// A list of so many elements begins.
+    List(u8, i16, u64),
+    /// An element of a list ended.
+    Element(u8),
+    /// The field is a struct, which begins.
+    Struct(u8, i16),
+}
+
+/// Structs, lists and maps in each other, at most.
+const DEPTH: u8 = 32;
+
+/// Reads a struct from the start of `bytes`. Gives its length.
+pub(super) fn read(
+    bytes: &[u8],
+    fields: &'static [(i16, Shape)],
+    judge: &mut dyn FnMut(Event) -> Result<(), Wrong>,
+) -> Result<usize, Wrong> {
+    let mut reader = Reader { bytes, at: 0 };
+    reader.fields(0, fields, judge)?;
+    Ok(reader.at)
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+// The types of the protocol.
+const TRUE: u8 = 1;
+const FALSE: u8 = 2;
+const BYTE: u8 = 3;
+const I16_TYPE: u8 = 4;
+const I32_TYPE: u8 = 5;
+const I64_TYPE: u8 = 6;
+const DOUBLE: u8 = 7;
+const BINARY: u8 = 8;
+const LIST: u8 = 9;
+const SET: u8 = 10;
+const MAP: u8 = 11;
+const STRUCT: u8 = 12;
+
+impl Shape {
+    fn is(&self, kind: u8) -> bool {
+        match self {
+            Shape::Bool => matches!(kind, TRUE | FALSE),
+            Shape::Int(Width::B32) => kind == I32_TYPE,
+            Shape::Int(Width::B64) => kind == I64_TYPE,
+            Shape::Byte => kind == BYTE,
+            Shape::Binary => kind == BINARY,
+            Shape::List(_) => kind == LIST,
+            Shape::Struct(_) => kind == STRUCT,
+        }
+    }
+}
+
+impl Reader<'_> {
+    fn byte(&mut self) -> Result<u8, Wrong> {
+        let byte = *self.bytes.get(self.at).ok_or(Wrong::Cut)?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn pass(&mut self, length: u64) -> Result<(), Wrong> {
+        let rest = self.bytes.len() - self.at;
+        let length = usize::try_from(length).ok().filter(|length| *length <= rest);
+        self.at += length.ok_or(Wrong::Cut)?;
+        Ok(())
+    }
+
+    /// "Varint": seven bits a byte, the lowest first.
+    fn varint(&mut self) -> Result<u64, Wrong> {
+        let mut number = 0;
+        for shift in (0..u64::BITS).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7F);
+            if bits << shift >> shift != bits {
+                break;
+            }
+            number |= bits << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(Wrong::Not("a number is too long"))
+    }
+
+    fn int(&mut self, width: Width) -> Result<i64, Wrong> {
+        let zigzag = self.varint()?;
+        let number = (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
+        match width {
+            Width::B32 if i32::try_from(number).is_err() => Err(Wrong::Not("a number is too long")),
+            _ => Ok(number),
+        }
+    }
+
+    fn fields(
+        &mut self,
+        depth: u8,
+        fields: &'static [(i16, Shape)],
+        judge: &mut dyn FnMut(Event) -> Result<(), Wrong>,
+    ) -> Result<(), Wrong> {
+        let mut last = 0_i16;
+        loop {
+            let header = self.byte()?;
+            if header == 0 {
+                return Ok(());
+            }
+            let kind = header & 0x0F;
+            let id = match header >> 4 {
+                0 => i16::try_from(self.int(Width::B32)?).ok(),
+                delta => last.checked_add(i16::from(delta)),
+            };
+            let id = id.ok_or(Wrong::Not("a field has a number that none can have"))?;
+            last = id;
+            match fields.iter().find(|(known, _)| *known == id) {
+                Some((_, shape)) if shape.is(kind) => self.value(depth, id, kind, shape, judge)?,
+                Some(_) => return Err(Wrong::Not("a field has a type that it cannot have")),
+                None => self.skip(kind, depth + 1)?,
+            }
+        }
+    }
+
+    fn value(
+        &mut self,
+        depth: u8,
+        id: i16,
+        kind: u8,
+        shape: &'static Shape,
+        judge: &mut dyn FnMut(Event) -> Result<(), Wrong>,
+    ) -> Result<(), Wrong> {
+        match shape {
+            Shape::Int(width) => judge(Event::Int(depth, id, self.int(*width)?)),
+            Shape::Struct(fields) => {
+                judge(Event::Struct(depth, id))?;
+                self.fields(depth + 1, fields, judge)
+            }
+            Shape::List(of) => {
+                let (element, count) = self.list()?;
+                if !of.is(element) {
+                    return Err(Wrong::Not("a list is of a type that it cannot be of"));
+                }
+                judge(Event::List(depth, id, count))?;
+                for _ in 0..count {
+                    self.value(depth, id, element, of, judge)?;
+                    judge(Event::Element(depth))?;
+                }
+                Ok(())
+            }
+            Shape::Binary => {
+                let length = self.varint()?;
+                self.pass(length)?;
+                judge(Event::Binary(depth, id, length))
+            }
+            Shape::Bool | Shape::Byte => self.skip(kind, depth + 1),
+        }
+    }
+
+    /// The type of the elements that follow, and their number, of which each takes a byte at least.
+    fn list(&mut self) -> Result<(u8, u64), Wrong> {
+        let header = self.byte()?;
+        let count = match header >> 4 {
+            0x0F => self.varint()?,
+            few => u64::from(few),
+        };
+        if count > (self.bytes.len() - self.at) as u64 {
+            return Err(Wrong::Cut);
+        }
+        Ok((header & 0x0F, count))
+    }
+
+    fn skip(&mut self, kind: u8, depth: u8) -> Result<(), Wrong> {
+        if depth > DEPTH {
+            return Err(Wrong::Not("it is nested too deep"));
+        }
+        match kind {
+            // As a field; the value is in the type.
+            TRUE | FALSE => Ok(()),
+            BYTE => self.pass(1),
+            I16_TYPE | I32_TYPE | I64_TYPE => self.varint().map(drop),
+            DOUBLE => self.pass(8),
+            BINARY => {
+                let length = self.varint()?;
+                self.pass(length)
+            }
+            LIST | SET => {
+                let (element, count) = self.list()?;
+                (0..count).try_for_each(|_| self.element(element, depth + 1))
+            }
+            MAP => {
+                let count = self.varint()?;
+                if count == 0 {
+                    return Ok(());
+                }
+                let kinds = self.byte()?;
+                (0..count).try_for_each(|_| {
+                    self.element(kinds >> 4, depth + 1)?;
+                    self.element(kinds & 0x0F, depth + 1)
+                })
+            }
+            STRUCT => loop {
+                let header = self.byte()?;
+                if header == 0 {
+                    return Ok(());
+                }
+                if header >> 4 == 0 {
+                    self.varint()?;
+                }
+                self.skip(header & 0x0F, depth + 1)?;
+            },
+            _ => Err(Wrong::Not("a field has a type that there is not")),
+        }
+    }
+
+    /// Steps over an element. Where it is a truth value, readers do not agree on its length.
+    fn element(&mut self, kind: u8, depth: u8) -> Result<(), Wrong> {
+        match kind {
+            TRUE | FALSE => Err(Wrong::Not("it has a list that nobody knows")),
+            kind => self.skip(kind, depth),
+        }
+    }
+}

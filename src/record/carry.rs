@@ -1,0 +1,250 @@
+//! What of a record goes beside its URL: the columns of `--carry`, and the one that `--keep max:COL`
+//! goes by.
+//!
+//! In come the lines of a chunk that matter, in order, those that are no records among them, since a
+//! header says where things are behind it; out go the values of the columns. A record is taken apart
+//! once more here, so that reading costs nothing where no column is carried.
+
+use std::ops::Range;
+
+use memchr::memchr;
+
+use super::columns::Name;
+use super::part::Value;
+use super::{Cdx, Csv, Extended, Format, Tsv, cdx, cdxj, json};
+#[cfg(feature = "tables")]
+use super::{NULL, Rows};
+
+/// The values of one record's columns. Reused from record to record.
+#[derive(Debug, Default)]
+pub(crate) struct Values {
+    bytes: Vec<u8>,
+    places: Vec<Option<Range<usize>>>,
+}
+
+impl Values {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.places.clear();
+    }
+
+    fn push(&mut self, value: Option<&[u8]>) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(value.unwrap_or_default());
+        self.places.push(value.map(|_| start..self.bytes.len()));
+    }
+
+    /// The value of the n-th column, if the record has one.
+    pub(crate) fn get(&self, n: usize) -> Option<&[u8]> {
+        Some(&self.bytes[self.places.get(n)?.clone()?])
+    }
+}
+
+/// Columns, and where they are in the records of a chunk.
+pub(crate) struct Carrier {
+    from: From,
+    buffer: Vec<u8>,
+}
+
+enum From {
+    Cdx(Cdx, Vec<u8>),
+    Cdxj(Vec<Member>),
+    Csv(Csv, Vec<Name>),
+    Extended(Extended, Vec<Name>),
+    Json(Vec<Vec<Vec<u8>>>),
+    #[cfg(feature = "tables")]
+    Table(Vec<usize>),
+    Tsv(Tsv, Vec<Name>),
+    Nothing,
+}
+
+/// A column of a CDXJ line.
+struct Member {
+    pointer: Vec<Vec<u8>>,
+    /// Which of the two fields before the object it is, where that has no such member.
+    before: Option<usize>,
+}
+
+/// The fields of a CDXJ line before its object.
+const BEFORE: [&str; 2] = ["urlkey", "timestamp"];
+
+/// Formats with columns, for those whose format has none.
+const SUCH: &str = "the formats that have are csv:COL, tsv:COL, json:POINTER, cdx, cdxj, w3c, cloudfront, \
+                    parquet:COL and arrow:COL";
+
+/// The format, which carries these columns; or why it cannot.
+pub(crate) fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
+    let name = format.name();
+    let wrong = |column: &str, why: &str| {
+        Err(format!("column {}: {why}", crate::output::Printable(column.as_bytes())))
+    };
+    for column in columns {
+        if column.is_empty() {
+            return wrong(column, "a column has a name or a number");
+        }
+        match format {
+            Format::Cdx(_) => {
+                if letter(column).is_none() {
+                    return wrong(
+                        column,
+                        "cdx has no such column; its columns are the letters of the legend, or \
+                         urlkey, timestamp, url, mime, status, digest, redirect, robotflags, \
+                         length, offset and filename",
+                    );
+                }
+            }
+            Format::Json(_) | Format::Cdxj(_) => {
+                if let Err(why) = json::tokens(column) {
+                    return wrong(column, why);
+                }
+            }
+            Format::Csv(Csv { columns: of_url, .. }) | Format::Tsv(Tsv { columns: of_url, .. }) => {
+                match Name::parse(column) {
+                    Err(why) => return wrong(column, why),
+                    Ok(Name::Header(_)) if !of_url.need_header() => {
+                        let why = format!(
+                            "{name} takes the first line for a record, and no other line names \
+                             columns; carry the column by its number, or name that of the URL as \
+                             the header does"
+                        );
+                        return wrong(column, &why);
+                    }
+                    Ok(_) => {}
+                }
+            }
+            Format::Extended(_) => {}
+            #[cfg(feature = "tables")]
+            Format::Table(_) => {
+                if let Err(why) = Name::parse(column) {
+                    return wrong(column, why);
+                }
+            }
+            _ => return wrong(column, &format!("{name} has no columns with names; {SUCH}")),
+        }
+    }
+    Ok(match format {
+        #[cfg(feature = "tables")]
+        Format::Table(table) => Format::Table(table.carrying(columns)),
+        format => format.clone(),
+    })
+}
+
+impl Carrier {
+    /// For the records of a chunk that `format` reads, which [`carrying`] has allowed.
+    pub(crate) fn new(format: &Format, columns: &[String]) -> Self {
+        let names = || columns.iter().filter_map(|column| Name::parse(column).ok()).collect();
+        let pointers = || columns.iter().filter_map(|column| json::tokens(column).ok());
+        let from = match format {
+            Format::Cdx(cdx) => {
+                From::Cdx(cdx.clone(), columns.iter().filter_map(|column| letter(column)).collect())
+            }
+            Format::Cdxj(_) => {
+                let member = |(pointer, column): (_, &String)| Member {
+                    pointer,
+                    before: BEFORE.iter().position(|name| name == column),
+                };
+                From::Cdxj(pointers().zip(columns).map(member).collect())
+            }
+            Format::Json(_) => From::Json(pointers().collect()),
+            Format::Csv(csv) => From::Csv(csv.clone(), names()),
+            Format::Tsv(tsv) => From::Tsv(tsv.clone(), names()),
+            Format::Extended(extended) => {
+                let names = columns.iter().map(|name| Name::Header(name.as_bytes().to_vec()));
+                From::Extended(extended.clone(), names.collect())
+            }
+            #[cfg(feature = "tables")]
+            Format::Table(table) => From::Table(table.carried().to_vec()),
+            _ => From::Nothing,
+        };
+        Self { from, buffer: Vec::new() }
+    }
+
+    /// Takes what a line says that is no record.
+    pub(crate) fn pass(&mut self, line: &[u8]) {
+        match &mut self.from {
+            From::Cdx(cdx, _) => {
+                if let Some(behind) = cdx.after(line) {
+                    *cdx = behind;
+                }
+            }
+            From::Csv(csv, _) => csv.take_header(line),
+            From::Extended(extended, _) => extended.take(line),
+            From::Tsv(tsv, _) => tsv.take_header(line),
+            From::Cdxj(_) | From::Json(_) | From::Nothing => {}
+            #[cfg(feature = "tables")]
+            From::Table(_) => {}
+        }
+    }
+
+    /// Puts the values of a record into `out`.
+    pub(crate) fn values(&mut self, line: &[u8], out: &mut Values) {
+        out.clear();
+        match &self.from {
+            From::Cdx(cdx, letters) => {
+                let (delimiter, legend) = cdx.columns(line);
+                for letter in letters {
+                    let column = legend.iter().position(|other| other == letter);
+                    let mut fields = line.split(|byte| *byte == delimiter);
+                    out.push(column.and_then(|column| fields.nth(column)));
+                }
+            }
+            From::Cdxj(members) => {
+                let object = cdxj::object(line).unwrap_or_default();
+                let pointers = members.iter().map(|member| &member.pointer);
+                let mut members = members.iter();
+                json::carry(object, pointers, &mut self.buffer, |value| {
+                    let before = members.next().and_then(|member| member.before);
+                    let field = || line.split(|byte| *byte == b' ').nth(before?);
+                    out.push(value.or_else(field));
+                });
+            }
+            From::Json(pointers) => {
+                json::carry(line, pointers, &mut self.buffer, |value| out.push(value));
+            }
+            From::Csv(csv, names) if memchr(b'"', line).is_none() => {
+                let fields: Vec<&[u8]> = line.split(|byte| *byte == b',').collect();
+                take(names, csv.header(), &fields, out);
+            }
+            From::Csv(csv, names) => {
+                csv.unquoted(line, |fields| take(names, csv.header(), fields, out));
+            }
+            From::Tsv(tsv, names) => {
+                let fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
+                take(names, tsv.header(), &fields, out);
+            }
+            From::Extended(extended, names) => extended.fields(line, |header, fields| {
+                let fields: Vec<&[u8]> = fields.iter().map(Value::bytes).collect();
+                take(names, header, &fields, out);
+            }),
+            From::Nothing => {}
+            #[cfg(feature = "tables")]
+            From::Table(_) => {}
+        }
+    }
+
+    /// The same for a row of a table.
+    #[cfg(feature = "tables")]
+    pub(crate) fn row(&self, chunk: &[u8], rows: &Rows, row: usize, out: &mut Values) {
+        out.clear();
+        let From::Table(carried) = &self.from else { return };
+        let cells = &rows.cells[row * rows.width..][..rows.width];
+        for cell in carried {
+            out.push(Some(cells[*cell]).filter(|cell| *cell != NULL).map(|cell| cell.of(chunk)));
+        }
+    }
+}
+
+fn take(names: &[Name], header: &[Vec<u8>], fields: &[&[u8]], out: &mut Values) {
+    for name in names {
+        out.push(name.find(header).and_then(|column| fields.get(column).copied()));
+    }
+}
+
+/// The letter that a legend has for a column.
+fn letter(column: &str) -> Option<u8> {
+    if let [letter @ (b'a'..=b'z' | b'A'..=b'Z')] = column.as_bytes() {
+        return Some(*letter);
+    }
+    let named = cdx::NAMES.iter().find(|(_, names)| names.contains(&column));
+    named.map(|(letter, _)| *letter)
+}

@@ -1,0 +1,65 @@
+//! What stands at a pointer in a JSON value, as it was written.
+//!
+//! A value that is a string comes out as its bytes; any other as its text, so that no number loses a
+//! digit. `null` is nothing, and so is what is not there. Of a name that an object has twice the last
+//! one counts.
+
+use serde::de::IgnoredAny;
+use serde_json::Deserializer;
+
+use super::bytes_of_string;
+
+/// The value of a pointer's tokens in `text`, which is JSON.
+pub(super) fn at<'a>(text: &'a [u8], tokens: &[Vec<u8>]) -> Option<&'a [u8]> {
+    let text = trimmed(text);
+    let Some((token, rest)) = tokens.split_first() else { return value(text) };
+    let mut found = None;
+    match text.first()? {
+        b'{' => {
+            let mut members = Walk(&text[1..]);
+            while let Some(name) = members.next() {
+                let member = members.next()?;
+                if bytes_of_string(name).is_some_and(|name| name == *token) {
+                    found = Some(member);
+                }
+            }
+        }
+        b'[' => {
+            // Section 4 of RFC 6901: "digits without a leading zero".
+            let index = std::str::from_utf8(token).ok()?;
+            let number =
+                index.parse::<usize>().ok().filter(|number| number.to_string() == index)?;
+            found = Walk(&text[1..]).nth(number);
+        }
+        _ => {}
+    }
+    at(found?, rest)
+}
+
+/// The values behind an opening bracket, up to what closes it: those of an array, or by turns the
+/// names and the values of an object.
+struct Walk<'a>(&'a [u8]);
+
+impl<'a> Iterator for Walk<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let text = trimmed(self.0);
+        let text = trimmed(text.strip_prefix(b",").or(text.strip_prefix(b":")).unwrap_or(text));
+        let value = value(text)?;
+        self.0 = &text[value.len()..];
+        Some(value)
+    }
+}
+
+/// The value that a text begins with.
+fn value(text: &[u8]) -> Option<&[u8]> {
+    let mut values = Deserializer::from_slice(text).into_iter::<IgnoredAny>();
+    values.next()?.ok()?;
+    Some(trimmed(&text[..values.byte_offset()]))
+}
+
+/// A text from its first byte that is no white space.
+fn trimmed(text: &[u8]) -> &[u8] {
+    text.trim_ascii_start()
+}
