@@ -18,13 +18,16 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     let scalar = Normalizer::new(profile).with_backend(Backend::Scalar);
-    let mut lines: Vec<&[u8]> = list.split(|byte| *byte == b'\n').collect();
-    if lines.last() == Some(&&b""[..]) {
-        lines.pop();
-    }
+    // A carriage return ends a line with its line feed, never alone.
+    let lines: Vec<&[u8]> = list
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(|line| match line.strip_suffix(b"\n") {
+            Some(line) => line.strip_suffix(b"\r").unwrap_or(line),
+            None => line,
+        })
+        .collect();
     let (mut order, mut counts, mut rejected, mut blank) = (Vec::new(), HashMap::new(), 0, 0);
     for line in &lines {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.iter().all(|byte| b" \t".contains(byte)) {
             blank += 1;
             continue;

@@ -75,13 +75,16 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     let known = Known { base: None, max_url: ctx.max_url, max_record: ctx.max_record };
-    let mut lines: Vec<&[u8]> = chunk.split(|byte| *byte == b'\n').collect();
-    if lines.last() == Some(&&b""[..]) {
-        lines.pop();
-    }
+    // A carriage return ends a line with its line feed, never alone.
+    let lines: Vec<&[u8]> = chunk
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(|line| match line.strip_suffix(b"\n") {
+            Some(line) => line.strip_suffix(b"\r").unwrap_or(line),
+            None => line,
+        })
+        .collect();
     assert_eq!(out.records.len(), lines.len());
     for (line, record) in lines.into_iter().zip(&out.records) {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
         let found = match record.found {
             Found::Blank => Holds::Blank,
             Found::Skipped => Holds::Skipped,

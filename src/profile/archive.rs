@@ -4,7 +4,7 @@
 //! canonicalization, which decodes repeatedly, with folding of case, `www` and session ids added.
 //! Their order is code, in [`url`](crate::url).
 
-use super::set::{ALPHA, AsciiSet, DIGIT};
+use super::set::{self, ALPHA, AsciiSet, DIGIT, UPPER};
 
 /// The rules of such a key.
 #[derive(Debug, PartialEq, Eq)]
@@ -71,17 +71,29 @@ pub(crate) const IA: Archive = Archive {
     plain: AsciiSet::range(0x21, 0x7E).without(AsciiSet::of(b"%#")),
 };
 
-impl Archive {
-    /// Length of the shortest parameter that may go. A single one that is shorter stays.
-    pub(crate) const fn shortest_session(&self) -> usize {
-        let mut shortest = usize::MAX;
-        let mut i = 0;
-        while i < self.sessions.len() {
-            if self.sessions[i].total() < shortest {
-                shortest = self.sessions[i].total();
-            }
-            i += 1;
+/// What may follow the host of a URL that is its own form without a closer look; a `%` is looked at by
+/// itself, and so is what session segments start with.
+pub(crate) const CLEAN_TAIL: AsciiSet = set::CLEAN_TAIL.without(UPPER).without(AsciiSet::of(b"("));
+
+const _: () = assert!(CLEAN_TAIL.is_subset(IA.plain));
+
+/// Length of the shortest parameter that may go. A single one that is shorter stays.
+pub(crate) const SHORTEST_SESSION: usize = {
+    let mut shortest = usize::MAX;
+    let mut i = 0;
+    while i < IA.sessions.len() {
+        if IA.sessions[i].total() < shortest {
+            shortest = IA.sessions[i].total();
         }
-        shortest
+        i += 1;
+    }
+    shortest
+};
+
+impl Archive {
+    /// Whether a triplet of this value stays one: it is not plain, and no percent sign that would decode
+    /// once more.
+    pub(crate) fn keeps(&self, value: u8) -> bool {
+        value != b'%' && !self.plain.contains(value)
     }
 }

@@ -2,6 +2,7 @@
 //! "some applications" find by experience (RFC 3986 section 6.2.4).
 
 use super::glob::{Case, Glob};
+use super::set::{self, AsciiSet};
 
 /// Names of the page that stands for its directory. Case does not count.
 pub(crate) const INDEX_PAGES: &[&[u8]] = &[
@@ -25,8 +26,8 @@ pub(crate) const INDEX_PAGES: &[&[u8]] = &[
 /// Whether a segment is such a page.
 #[inline]
 pub(crate) fn is_index_page(segment: &[u8]) -> bool {
-    // Most segments are settled by their first byte.
-    matches!(segment.first(), Some(b'i' | b'I' | b'd' | b'D'))
+    // Nearly all segments are settled by two bytes.
+    matches!(segment, [b'i' | b'I', b'n' | b'N', ..] | [b'd' | b'D', b'e' | b'E', ..])
         && INDEX_PAGES.iter().any(|page| page.eq_ignore_ascii_case(segment))
 }
 
@@ -39,10 +40,28 @@ const SESSION_SHORT: &[u8] = b"sid";
 /// Hexadecimal digits of such a value.
 const SESSION_DIGITS: usize = 32;
 
+/// What may follow the host of a clean URL that holds no session id in its path; a `%` is looked at by
+/// itself, and so is what session ids start with.
+pub(crate) const CLEAN_TAIL: AsciiSet = set::CLEAN_TAIL.without(AsciiSet::of(b";("));
+
+/// First letters of the names of session parameters.
+const fn is_initial(byte: u8) -> bool {
+    matches!(byte, b'j' | b'J' | b'p' | b'P' | b'a' | b'A' | b's' | b'S')
+}
+
+/// Whether a session id may start with the second of these bytes, a `;` or `(`, in a path.
+pub(crate) fn may_start_session(bytes: &[u8]) -> bool {
+    match bytes {
+        [_, b';', initial, ..] => is_initial(*initial),
+        [b'/', b'(', letter, ..] => matches!(letter, b's' | b'S'),
+        _ => false,
+    }
+}
+
 /// Whether a parameter of a query, or of a segment behind a `;`, is a session id. Case does not count.
 #[inline]
 pub(crate) fn is_session(name: &[u8], value: &[u8]) -> bool {
-    if !matches!(name.first(), Some(b'j' | b'J' | b'p' | b'P' | b'a' | b'A' | b's' | b'S')) {
+    if !name.first().is_some_and(|first| is_initial(*first)) {
         return false;
     }
     SESSION_NAMES.iter().any(|session| session.eq_ignore_ascii_case(name))

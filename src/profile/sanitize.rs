@@ -19,3 +19,12 @@ pub(crate) const CHECKS: Codes = Codes::of(&[
 
 /// Ports below this one are given to services by the registry, and often trusted for it.
 pub(crate) const FIRST_FREE_PORT: u16 = 1024;
+
+/// Whether no check concerns a triplet of this value, wherever it stands, given that its byte is not
+/// unreserved. The first bytes of overlong UTF-8 are not looked into.
+pub(crate) fn is_harmless(value: u8) -> bool {
+    !matches!(
+        value,
+        0..=0x1F | 0x7F | b'%' | b'/' | b'\\' | 0xC0 | 0xC1 | 0xE0 | 0xF0 | 0xF8 | 0xFC
+    )
+}

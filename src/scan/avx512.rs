@@ -6,8 +6,8 @@
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
-use super::loops::{Block, Marks, Masks, Survey, Vector, Work};
-use super::rules::{Asked, Depth, NOT_UPPER, Rows, Rules};
+use super::loops::{Block, Masks, Survey, Vector, Work};
+use super::rules::{Asked, Rows, Rules};
 use crate::profile::set::{QUERY, REG_NAME};
 
 /// Made by [`run`] alone, whose caller promises that the CPU has the instruction set.
@@ -35,7 +35,6 @@ impl<R: Rules> Wide<R> {
 
 const QUERY_ROWS: [u8; 64] = lanes(QUERY.nibble_rows());
 const REG_NAME_ROWS: [u8; 64] = lanes(REG_NAME.nibble_rows());
-const NOT_UPPER_ROWS: [u8; 64] = lanes(*NOT_UPPER);
 /// For a high nibble its bit in a row; none for 8 and above, since no set holds such a byte.
 const BIT: [u8; 64] = lanes([1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0]);
 
@@ -105,7 +104,13 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
-    fn marks<D: Depth>(self, block: &Block, asked: &Asked) -> Marks<u64> {
+    fn find(self, block: &Block, byte: u8) -> u64 {
+        // SAFETY: a value of this type proves the instruction set.
+        unsafe { equal(load(block), byte) }
+    }
+
+    #[inline(always)]
+    fn find_asked(self, block: &Block, asked: &Asked) -> u64 {
         // SAFETY: a value of this type proves the instruction set.
         unsafe {
             let bytes = load(block);
@@ -113,26 +118,8 @@ impl Vector for Avx512 {
             let bit = _mm512_shuffle_epi8(load(&BIT), high);
             // SAFETY: these are 16 readable bytes, and the load asks for no alignment.
             let asked = _mm512_broadcast_i32x4(_mm_loadu_si128(asked.others.as_ptr().cast()));
-            let mut marks = Marks {
-                slash: equal(bytes, b'/'),
-                question: equal(bytes, b'?'),
-                asked: _mm512_testn_epi8_mask(_mm512_shuffle_epi8(asked, bytes), bit),
-                ..Marks::default()
-            };
-            if D::REST {
-                marks.dot = equal(bytes, b'.');
-                marks.ampersand = equal(bytes, b'&');
-                marks.equals = equal(bytes, b'=');
-                marks.upper = outside(&NOT_UPPER_ROWS, bytes, bit);
-            }
-            marks
+            _mm512_testn_epi8_mask(_mm512_shuffle_epi8(asked, bytes), bit)
         }
-    }
-
-    #[inline(always)]
-    fn line_feeds(self, block: &Block) -> u64 {
-        // SAFETY: a value of this type proves the instruction set.
-        unsafe { equal(load(block), b'\n') }
     }
 }
 

@@ -4,7 +4,10 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::loops::{Clean, IsClean, Lines, Mark, MarkEach, Marked, Marks, Work};
-use super::rules::{All, Asked, Browser, Few, Ladder};
+use super::rules::{
+    All, Asked, Browser, Container, Delimiters, Depth, Experience, Few, Index, Ladder, Look,
+    NOTHING, Parameters, Rules, Unescaped,
+};
 use super::{Backend, scalar};
 use crate::profile::{Grammar, Profile, System};
 use crate::record::Span;
@@ -81,8 +84,7 @@ impl Kernel {
         self.is_clean_after(profile, target, Lead::Target)
     }
 
-    /// Whether the URL or target `bytes[range]` is proven clean under the ladder, and where in it the
-    /// delimiters, the capital letters and the bytes that are `asked` for are.
+    /// Whether the URL or target `bytes[range]` is proven clean, and where in it what is looked for is.
     ///
     /// # Panics
     ///
@@ -93,41 +95,59 @@ impl Kernel {
         bytes: &[u8],
         range: Range<usize>,
         lead: Lead,
-        asked: &Asked,
-        marks: &mut Marks<u128>,
+        look: Look<'_>,
+        marks: &mut Marks,
     ) -> Marked {
-        let Range { start, end } = range;
-        if u32::try_from(end - start).is_err() {
+        if u32::try_from(range.len()).is_err() {
             return Marked::Unclean;
         }
-        // As a branch inside, the two kinds of marks would be made as one, and badly.
-        if asked.rest {
-            self.run(Mark { bytes, start, end, lead, asked, marks, depth: PhantomData::<All> })
-        } else {
-            self.run(Mark { bytes, start, end, lead, asked, marks, depth: PhantomData::<Few> })
+        match look {
+            Look::Unescaped => {
+                self.mark_by::<Unescaped, Delimiters>(bytes, range, lead, &NOTHING, marks)
+            }
+            Look::Container => {
+                self.mark_by::<Container, Delimiters>(bytes, range, lead, &NOTHING, marks)
+            }
+            Look::Experience => {
+                self.mark_by::<Experience, Parameters>(bytes, range, lead, &NOTHING, marks)
+            }
+            Look::Index => self.mark_by::<Index, Parameters>(bytes, range, lead, &NOTHING, marks),
+            Look::Path(asked) => self.mark_by::<Ladder, Few>(bytes, range, lead, asked, marks),
+            Look::All(asked) => self.mark_by::<Ladder, All>(bytes, range, lead, asked, marks),
         }
     }
 
     /// Appends one bit for each span, 64 to a word: whether `is_clean` says so of the URL there, which it
-    /// is asked where the ladder's proof succeeds.
+    /// is asked where the proof succeeds.
     ///
     /// # Panics
     ///
     /// When a span lies outside `bytes`.
     #[inline(always)]
-    pub(crate) fn mark_each(
+    pub(crate) fn mark_each<R: Rules, D: Depth>(
         self,
         bytes: &[u8],
         spans: &[Span],
         asked: &Asked,
-        is_clean: impl Fn(&[u8], Marked, &Marks<u128>) -> bool,
+        is_clean: impl Fn(&[u8], Marked, &Marks) -> bool,
         out: &mut Vec<u64>,
     ) {
-        if asked.rest {
-            self.run(MarkEach { bytes, spans, asked, is_clean, out, depth: PhantomData::<All> });
-        } else {
-            self.run(MarkEach { bytes, spans, asked, is_clean, out, depth: PhantomData::<Few> });
-        }
+        let depth = PhantomData::<(R, D)>;
+        self.run(MarkEach { bytes, spans, asked, is_clean, out, depth });
+    }
+
+    /// The rules and the marks are types: as values they would be looked at in each URL.
+    #[inline]
+    fn mark_by<R: Rules, D: Depth>(
+        self,
+        bytes: &[u8],
+        range: Range<usize>,
+        lead: Lead,
+        asked: &Asked,
+        marks: &mut Marks,
+    ) -> Marked {
+        let Range { start, end } = range;
+        self.run(Mark { bytes, start, end, lead, asked, marks, depth: PhantomData::<(R, D)> })
     }
 
     /// Does `work` with the chosen instruction set.

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::kernel::Lead;
-use super::rules::{Asked, Depth, Ladder, Rules};
+use super::rules::{Asked, Depth, Ladder, Rules, UPPER};
 use crate::record::Span;
 
 /// Bytes in a block; one bit of a mask each.
@@ -42,19 +42,22 @@ pub(crate) struct Survey {
 }
 
 /// Where the delimiters of a clean URL are, and what in it some profiles change; bit `i` is about
-/// byte `i`. Bits behind the URL are about whatever stands there.
+/// byte `i`, and there are none behind the URL.
+///
+/// What a [`Depth`] does not look for stays as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Marks<Mask> {
-    pub(crate) slash: Mask,
-    pub(crate) question: Mask,
+pub(crate) struct Marks {
+    pub(crate) slash: u128,
+    pub(crate) dot: u128,
+    pub(crate) question: u128,
     /// The bytes that were asked for, and those of 0x80 and above, which no clean URL holds.
-    pub(crate) asked: Mask,
-    /// The others are looked for only where they are asked for as well.
-    pub(crate) dot: Mask,
-    pub(crate) ampersand: Mask,
-    pub(crate) equals: Mask,
+    pub(crate) asked: u128,
     /// Capital letters, and again what no clean URL holds.
-    pub(crate) upper: Mask,
+    pub(crate) upper: u128,
+    /// Where the URL has a query, the ampersands.
+    pub(crate) ampersand: u128,
+    /// Likewise.
+    pub(crate) equals: u128,
 }
 
 /// What [`Kernel::mark`](super::Kernel::mark) finds.
@@ -78,11 +81,11 @@ pub(crate) trait Vector: Copy {
     /// What a URL is rewritten by.
     fn survey(self, block: &Block) -> Survey;
 
-    /// The delimiters and the bytes in the set of `asked`; with [`Depth::REST`], all marks.
-    fn marks<D: Depth>(self, block: &Block, asked: &Asked) -> Marks<u64>;
+    /// The bytes that are this one.
+    fn find(self, block: &Block, byte: u8) -> u64;
 
-    /// The line feeds of a block.
-    fn line_feeds(self, block: &Block) -> u64;
+    /// The bytes that are asked for, and those of 0x80 and above.
+    fn find_asked(self, block: &Block, asked: &Asked) -> u64;
 }
 
 /// What is to be done with an instruction set: translated once for each of them.
@@ -117,24 +120,24 @@ pub(super) struct IsClean<'a, R> {
 }
 
 /// See [`Kernel::mark`](super::Kernel::mark).
-pub(super) struct Mark<'a, D> {
+pub(super) struct Mark<'a, R, D> {
     pub(super) bytes: &'a [u8],
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) lead: Lead,
     pub(super) asked: &'a Asked,
-    pub(super) marks: &'a mut Marks<u128>,
-    pub(super) depth: PhantomData<D>,
+    pub(super) marks: &'a mut Marks,
+    pub(super) depth: PhantomData<(R, D)>,
 }
 
 /// See [`Kernel::mark_each`](super::Kernel::mark_each).
-pub(super) struct MarkEach<'a, D, F> {
+pub(super) struct MarkEach<'a, R, D, F> {
     pub(super) bytes: &'a [u8],
     pub(super) spans: &'a [Span],
     pub(super) asked: &'a Asked,
     pub(super) is_clean: F,
     pub(super) out: &'a mut Vec<u64>,
-    pub(super) depth: PhantomData<D>,
+    pub(super) depth: PhantomData<(R, D)>,
 }
 
 impl Work for Lines<'_> {
@@ -172,17 +175,22 @@ impl<R: Rules> Work for IsClean<'_, R> {
     }
 }
 
-impl<D: Depth> Work for Mark<'_, D> {
+impl<R: Rules, D: Depth> Work for Mark<'_, R, D> {
     type Output = Marked;
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) -> Marked {
         let Mark { bytes, start, end, lead, asked, marks, .. } = self;
-        mark::<V, D>(vector, bytes, start, end, lead, asked, marks)
+        mark::<V, R, D>(vector, bytes, start, end, lead, asked, marks)
     }
 }
 
-impl<D: Depth, F: Fn(&[u8], Marked, &Marks<u128>) -> bool> Work for MarkEach<'_, D, F> {
+impl<R, D, F> Work for MarkEach<'_, R, D, F>
+where
+    R: Rules,
+    D: Depth,
+    F: Fn(&[u8], Marked, &Marks) -> bool,
+{
     type Output = ();
 
     #[inline(always)]
@@ -194,7 +202,7 @@ impl<D: Depth, F: Fn(&[u8], Marked, &Marks<u128>) -> bool> Work for MarkEach<'_,
             for (i, span) in group.iter().enumerate() {
                 let (start, end) = (span.start as usize, span.end as usize);
                 let lead = Lead::Absolute;
-                let marked = mark::<V, D>(vector, bytes, start, end, lead, asked, &mut marks);
+                let marked = mark::<V, R, D>(vector, bytes, start, end, lead, asked, &mut marks);
                 let clean = marked != Marked::Unclean && is_clean(span.of(bytes), marked, &marks);
                 word |= u64::from(clean) << i;
             }
@@ -208,7 +216,7 @@ fn lines<V: Vector>(vector: V, bytes: &[u8], out: &mut Vec<Span>) {
     let mut start = 0;
     let (blocks, rest) = bytes.as_chunks::<BLOCK>();
     for (i, block) in blocks.iter().enumerate() {
-        let mut feeds = vector.line_feeds(block);
+        let mut feeds = vector.find(block, b'\n');
         // Room for as many lines as a block can end, so that none of them has to ask.
         out.reserve(BLOCK);
         let mut length = out.len();
@@ -257,9 +265,21 @@ fn is_clean<V: Vector, R: Rules>(
     end: usize,
     lead: Lead,
 ) -> bool {
-    let url = &bytes[start..end];
     let mut room = None;
-    // Bytes behind the URL may be looked at if they belong to the buffer; their bits are cut off.
+    let window = window(bytes, start, end, &mut room);
+    prove::<V, R>(vector, &bytes[start..end], window, lead).0
+}
+
+/// The first bytes of the URL `bytes[start..end]`. Bytes behind it may be looked at if they belong to the
+/// buffer; their bits are cut off.
+#[inline(always)]
+fn window<'a>(
+    bytes: &'a [u8],
+    start: usize,
+    end: usize,
+    room: &'a mut Option<[u8; WINDOW]>,
+) -> [&'a Block; 2] {
+    let url = &bytes[start..end];
     let window: &[u8; WINDOW] = match bytes[start..].first_chunk() {
         Some(window) => window,
         None => {
@@ -269,9 +289,18 @@ fn is_clean<V: Vector, R: Rules>(
             copy
         }
     };
-    let ([first, second], []) = window.as_chunks::<BLOCK>() else {
-        return false;
-    };
+    let (blocks, _) = window.as_chunks::<BLOCK>();
+    [&blocks[0], &blocks[1]]
+}
+
+/// Whether a URL is proven clean, and the masks of its window.
+#[inline(always)]
+fn prove<V: Vector, R: Rules>(
+    vector: V,
+    url: &[u8],
+    [first, second]: [&Block; 2],
+    lead: Lead,
+) -> (bool, [Masks; 2]) {
     let (a, b) = (vector.masks::<R>(first), vector.masks::<R>(second));
     let inside = up_to(url.len());
     let bad_a = (a.bad | a.dots_after_slash(0)) & inside;
@@ -289,7 +318,7 @@ fn is_clean<V: Vector, R: Rules>(
     if clean & (url.len() > WINDOW) {
         clean = is_clean_tail::<V, R>(vector, url, b.slash);
     }
-    clean
+    (clean, [a, b])
 }
 
 impl Masks {
@@ -308,47 +337,41 @@ pub(crate) fn up_to(length: usize) -> u64 {
 
 /// See [`Kernel::mark`](super::Kernel::mark).
 #[inline(always)]
-fn mark<V: Vector, D: Depth>(
+fn mark<V: Vector, R: Rules, D: Depth>(
     vector: V,
     bytes: &[u8],
     start: usize,
     end: usize,
     lead: Lead,
     asked: &Asked,
-    marks: &mut Marks<u128>,
+    marks: &mut Marks,
 ) -> Marked {
     let mut room = None;
-    let url = &bytes[start..end];
-    let (bytes, start) = match bytes.get(start..start + WINDOW) {
-        Some(_) => (bytes, start),
-        None if url.len() > WINDOW => (bytes, start),
-        None => {
-            let copy = room.insert([0; WINDOW]);
-            copy[..url.len()].copy_from_slice(url);
-            (&copy[..], 0)
-        }
-    };
-    if !is_clean::<V, Ladder>(vector, bytes, start, start + url.len(), lead) {
+    let blocks = window(bytes, start, end, &mut room);
+    let (clean, [a, b]) = prove::<V, R>(vector, &bytes[start..end], blocks, lead);
+    if !clean {
         return Marked::Unclean;
     }
-    let window: Option<&[u8; WINDOW]> = bytes[start..].first_chunk();
-    let Some(([first, second], [])) = window.map(|window| window.as_chunks::<BLOCK>()) else {
-        return Marked::TooLong;
-    };
-    if url.len() > WINDOW {
+    if end - start > WINDOW {
         return Marked::TooLong;
     }
-    let (a, b) = (vector.marks::<D>(first, asked), vector.marks::<D>(second, asked));
-    let both = |low: u64, high: u64| u128::from(low) | (u128::from(high) << 64);
-    // In place: a copy of masks that were just written would wait for the store buffer.
-    marks.slash = both(a.slash, b.slash);
-    marks.question = both(a.question, b.question);
-    marks.asked = both(a.asked, b.asked);
-    if D::REST {
-        marks.dot = both(a.dot, b.dot);
-        marks.ampersand = both(a.ampersand, b.ampersand);
-        marks.equals = both(a.equals, b.equals);
-        marks.upper = both(a.upper, b.upper);
+    let (inside_a, inside_b) = (up_to(end - start), up_to((end - start).saturating_sub(BLOCK)));
+    let both =
+        |[low, high]: [u64; 2]| u128::from(low & inside_a) | (u128::from(high & inside_b) << 64);
+    let [first, second] = blocks;
+    let question = [vector.find(first, b'?'), vector.find(second, b'?')];
+    marks.slash = both([a.slash, b.slash]);
+    marks.dot = both([a.dot, b.dot]);
+    marks.question = both(question);
+    if D::ASKED {
+        marks.asked = both([vector.find_asked(first, asked), vector.find_asked(second, asked)]);
+    }
+    if D::UPPER {
+        marks.upper = both([vector.find_asked(first, &UPPER), vector.find_asked(second, &UPPER)]);
+    }
+    if D::PARAMETERS && marks.question != 0 {
+        marks.ampersand = both([vector.find(first, b'&'), vector.find(second, b'&')]);
+        marks.equals = both([vector.find(first, b'='), vector.find(second, b'=')]);
     }
     Marked::Clean
 }

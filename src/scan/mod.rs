@@ -16,7 +16,9 @@
 //! into two blocks, which are looked at unconditionally, so that its length costs no branch.
 //!
 //! Profiles that do more than the ladder (`aggressive`, `ia`, `servlet`, the rings) get the marks of a
-//! clean URL beside the proof: where its delimiters are, and the bytes that they ask for.
+//! clean URL beside the proof: where its delimiters are, and the bytes that they ask for. What most of
+//! them would ask for they leave out of CLEAN_TAIL instead (`rules`), which costs nothing: marks took
+//! as long as the proof itself.
 //!
 //! Scalar decides and vector accelerates: each instruction set yields bit-identical masks, and the
 //! loop over them (in `loops`) is one. It may call a canonical URL dirty, which costs
@@ -55,7 +57,10 @@ pub(crate) use loops::{
 };
 pub(crate) use page::Page;
 pub(crate) use prefetch::prefetch;
-pub(crate) use rules::Asked;
+pub(crate) use rules::{
+    Asked, Container, Delimiters, Experience, Few, Index, Ladder, Look, NOTHING, Parameters,
+    Unescaped,
+};
 pub(crate) use window::{Room, Window};
 
 /// An implementation of the scanner.

@@ -5,8 +5,8 @@
 
 use std::arch::aarch64::*;
 
-use super::loops::{Block, Marks, Masks, Survey, Vector, Work};
-use super::rules::{Asked, Depth, NOT_UPPER, Rows, Rules};
+use super::loops::{Block, Masks, Survey, Vector, Work};
+use super::rules::{Asked, Rows, Rules};
 use crate::profile::set::{QUERY, REG_NAME};
 
 /// Made by [`run`] alone, whose caller promises that the CPU has the instruction set.
@@ -131,30 +131,15 @@ impl Vector for Neon {
     }
 
     #[inline(always)]
-    fn marks<D: Depth>(self, block: &Block, asked: &Asked) -> Marks<u64> {
+    fn find(self, block: &Block, byte: u8) -> u64 {
         // SAFETY: a value of this type proves the instruction set.
-        unsafe {
-            let bytes = load(block);
-            let mut marks = Marks {
-                slash: equal(bytes, b'/'),
-                question: equal(bytes, b'?'),
-                asked: outside(&asked.others, bytes),
-                ..Marks::default()
-            };
-            if D::REST {
-                marks.dot = equal(bytes, b'.');
-                marks.ampersand = equal(bytes, b'&');
-                marks.equals = equal(bytes, b'=');
-                marks.upper = outside(NOT_UPPER, bytes);
-            }
-            marks
-        }
+        unsafe { equal(load(block), byte) }
     }
 
     #[inline(always)]
-    fn line_feeds(self, block: &Block) -> u64 {
+    fn find_asked(self, block: &Block, asked: &Asked) -> u64 {
         // SAFETY: a value of this type proves the instruction set.
-        unsafe { equal(load(block), b'\n') }
+        unsafe { outside(&asked.others, load(block)) }
     }
 }
 

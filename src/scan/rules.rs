@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use crate::profile::set::{self, AsciiSet};
-use crate::profile::whatwg;
+use crate::profile::{archive, heuristic, sanitize, servlet, whatwg};
 use crate::url::Triplet;
 
 /// What a URL has to look like to be its own canonical form.
@@ -23,7 +23,7 @@ pub(crate) trait Rules {
 }
 
 /// Every rung of the ladder of RFC 3986 section 6.2.
-pub(super) struct Ladder;
+pub(crate) struct Ladder;
 
 impl Rules for Ladder {
     const HOST: AsciiSet = set::CLEAN_HOST;
@@ -31,15 +31,101 @@ impl Rules for Ladder {
 
     /// A triplet does that a normalizer leaves as it is.
     #[inline]
-    fn bad_stays(url: &[u8], at: usize, mut bad: u128) -> bool {
-        while bad != 0 {
-            let bytes = &url[at + bad.trailing_zeros() as usize..];
-            if bytes[0] != b'%' || !Triplet::read(bytes).is_some_and(Triplet::is_canonical) {
-                return false;
-            }
-            bad &= bad - 1;
-        }
+    fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
+        each(bad, at, |i| url[i] == b'%' && is_canonical_triplet(&url[i..]))
+    }
+
+    #[inline(always)]
+    fn last_label_stays(_: u8) -> bool {
         true
+    }
+}
+
+/// The sanitizer: the ladder, and no triplets but those that nobody hides anything in.
+pub(crate) struct Unescaped;
+
+impl Rules for Unescaped {
+    const HOST: AsciiSet = set::CLEAN_HOST;
+    const TAIL: AsciiSet = set::CLEAN_TAIL;
+
+    #[inline(never)]
+    fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
+        let stays =
+            |triplet: Triplet| triplet.is_canonical() && sanitize::is_harmless(triplet.value);
+        each(bad, at, |i| url[i] == b'%' && Triplet::read(&url[i..]).is_some_and(stays))
+    }
+
+    #[inline(always)]
+    fn last_label_stays(_: u8) -> bool {
+        true
+    }
+}
+
+/// A servlet container: the ladder, and a path that is mapped as it stands but for its empty segments,
+/// which are not looked for.
+pub(crate) struct Container;
+
+impl Rules for Container {
+    const HOST: AsciiSet = set::CLEAN_HOST;
+    const TAIL: AsciiSet = servlet::CLEAN_TAIL;
+
+    /// What a path does not keep stays in a query.
+    #[inline(never)]
+    fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
+        let query = query_of(url);
+        each(bad, at, |i| match url[i] {
+            b'%' => query.contains(&i) && is_canonical_triplet(&url[i..]),
+            b';' => query.contains(&i),
+            _ => false,
+        })
+    }
+
+    #[inline(always)]
+    fn last_label_stays(_: u8) -> bool {
+        true
+    }
+}
+
+/// Merges by experience: the ladder, and no session id in the path. The rest is not looked for.
+pub(crate) struct Experience;
+
+impl Rules for Experience {
+    const HOST: AsciiSet = set::CLEAN_HOST;
+    const TAIL: AsciiSet = heuristic::CLEAN_TAIL;
+
+    #[inline(never)]
+    fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
+        each(bad, at, |i| match url[i] {
+            b'%' => is_canonical_triplet(&url[i..]),
+            b'(' | b';' => !heuristic::may_start_session(&url[i - 1..]),
+            _ => false,
+        })
+    }
+
+    #[inline(always)]
+    fn last_label_stays(_: u8) -> bool {
+        true
+    }
+}
+
+/// The keys of web-archive indexes: a host that the ladder leaves, and a path and a query that hold
+/// nothing to decode, to encode or to fold, and no session segment. The rest is not looked for.
+pub(crate) struct Index;
+
+impl Rules for Index {
+    const HOST: AsciiSet = set::CLEAN_HOST;
+    const TAIL: AsciiSet = archive::CLEAN_TAIL;
+
+    /// Capital letters, as digits too, are among the bytes that do not.
+    #[inline(never)]
+    fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
+        let archive = &archive::IA;
+        each(bad, at, |i| match url[i] {
+            b'%' => Triplet::read(&url[i..]).is_some_and(|triplet| archive.keeps(triplet.value)),
+            // A session segment starts with it.
+            b'(' => url[i - 1] != b'/',
+            _ => false,
+        })
     }
 
     #[inline(always)]
@@ -58,22 +144,14 @@ impl Rules for Browser {
     /// Triplets stay and need not be any, but `%2e` may be a dot segment. An apostrophe stays outside
     /// of queries.
     #[inline(never)]
-    fn bad_stays(url: &[u8], at: usize, mut bad: u128) -> bool {
+    fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
         let mut query = None;
-        while bad != 0 {
-            let i = at + bad.trailing_zeros() as usize;
-            let stays = match &url[i..] {
-                [b'%', b'2', b'e' | b'E', ..] => false,
-                [b'%', ..] => true,
-                [b'\'', ..] => !query.get_or_insert_with(|| query_of(url)).contains(&i),
-                _ => false,
-            };
-            if !stays {
-                return false;
-            }
-            bad &= bad - 1;
-        }
-        true
+        each(bad, at, |i| match &url[i..] {
+            [b'%', b'2', b'e' | b'E', ..] => false,
+            [b'%', ..] => true,
+            [b'\'', ..] => !query.get_or_insert_with(|| query_of(url)).contains(&i),
+            _ => false,
+        })
     }
 
     /// A host that ends in a number is an IPv4 address, and numbers start with a digit.
@@ -81,6 +159,24 @@ impl Rules for Browser {
     fn last_label_stays(first: u8) -> bool {
         !first.is_ascii_digit()
     }
+}
+
+/// Whether `stays` holds for each bit of `bad`, counted from `at`.
+#[inline(always)]
+fn each(mut bad: u128, at: usize, mut stays: impl FnMut(usize) -> bool) -> bool {
+    while bad != 0 {
+        if !stays(at + bad.trailing_zeros() as usize) {
+            return false;
+        }
+        bad &= bad - 1;
+    }
+    true
+}
+
+/// Whether the triplet at the start of `bytes`, which starts with `%`, is one that the ladder leaves.
+#[inline]
+fn is_canonical_triplet(bytes: &[u8]) -> bool {
+    Triplet::read(bytes).is_some_and(Triplet::is_canonical)
 }
 
 /// Where the query of `url` is.
@@ -94,19 +190,12 @@ fn query_of(url: &[u8]) -> Range<usize> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(super) others: [u8; 16],
-    /// Whether all marks are to be looked for.
-    pub(super) rest: bool,
 }
 
 impl Asked {
-    /// These bytes, beside slashes and the question mark.
+    /// These bytes.
     pub(crate) const fn new(set: AsciiSet) -> Self {
-        Self { others: others(set), rest: false }
-    }
-
-    /// These bytes, beside all other marks.
-    pub(crate) const fn with_rest(set: AsciiSet) -> Self {
-        Self { others: others(set), rest: true }
+        Self { others: AsciiSet::range(0, 0x7F).without(set).nibble_rows() }
     }
 
     pub(super) fn contains(&self, byte: u8) -> bool {
@@ -114,31 +203,63 @@ impl Asked {
     }
 }
 
-/// Which marks are made.
-pub(crate) trait Depth {
-    const REST: bool;
+/// Capital letters.
+pub(super) const UPPER: Asked = Asked::new(set::UPPER);
+
+/// Nothing.
+pub(crate) const NOTHING: Asked = Asked::new(AsciiSet::of(b""));
+
+/// What a URL is proven clean by, and which marks are made of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Look<'a> {
+    /// For the sanitizer: slashes, dots and question marks.
+    Unescaped,
+    /// For a servlet container: the same.
+    Container,
+    /// For merges by experience: the same, and what divides a query.
+    Experience,
+    /// For the keys of web-archive indexes: these as well.
+    Index,
+    /// By the ladder alone, for a ring: slashes, dots, question marks, and these bytes.
+    Path(&'a Asked),
+    /// By the ladder alone: all marks.
+    All(&'a Asked),
 }
 
-/// Slashes, the question mark, and what is asked for.
-pub(super) struct Few;
+/// Which marks are made beside slashes, dots and question marks, which are always.
+pub(crate) trait Depth {
+    const ASKED: bool = false;
+    const UPPER: bool = false;
+    const PARAMETERS: bool = false;
+}
+
+/// None.
+pub(crate) struct Delimiters;
+
+impl Depth for Delimiters {}
+
+/// What divides a query.
+pub(crate) struct Parameters;
+
+impl Depth for Parameters {
+    const PARAMETERS: bool = true;
+}
+
+/// What is asked for.
+pub(crate) struct Few;
 
 impl Depth for Few {
-    const REST: bool = false;
+    const ASKED: bool = true;
 }
 
 /// All of them.
 pub(super) struct All;
 
 impl Depth for All {
-    const REST: bool = true;
+    const ASKED: bool = true;
+    const UPPER: bool = true;
+    const PARAMETERS: bool = true;
 }
-
-const fn others(set: AsciiSet) -> [u8; 16] {
-    AsciiSet::range(0, 0x7F).without(set).nibble_rows()
-}
-
-/// All but capital letters, likewise.
-pub(super) const NOT_UPPER: &[u8; 16] = &others(set::UPPER);
 
 /// The tables of a set of rules, as the kernels look them up.
 pub(super) struct Rows<R>(PhantomData<R>);

@@ -1,7 +1,7 @@
 //! The masks in plain Rust: the definition that the vector code is held against.
 
-use super::loops::{Block, Marks, Masks, Survey, Vector, Work};
-use super::rules::{Asked, Depth, Rules};
+use super::loops::{Block, Masks, Survey, Vector, Work};
+use super::rules::{Asked, Rules};
 use crate::profile::set::{QUERY, REG_NAME};
 
 #[derive(Clone, Copy)]
@@ -52,27 +52,18 @@ impl Vector for Scalar {
         survey
     }
 
-    fn marks<D: Depth>(self, block: &Block, asked: &Asked) -> Marks<u64> {
-        let mut marks = Marks::default();
-        for (i, byte) in block.iter().enumerate() {
-            let bit = 1 << i;
-            match byte {
-                b'/' => marks.slash |= bit,
-                b'?' => marks.question |= bit,
-                b'.' if D::REST => marks.dot |= bit,
-                b'&' if D::REST => marks.ampersand |= bit,
-                b'=' if D::REST => marks.equals |= bit,
-                b'A'..=b'Z' | 0x80.. if D::REST => marks.upper |= bit,
-                _ => {}
-            }
-            marks.asked |= u64::from(asked.contains(*byte)) << i;
-        }
-        marks
+    fn find(self, block: &Block, byte: u8) -> u64 {
+        fold(block, |other| other == byte)
     }
 
-    fn line_feeds(self, block: &Block) -> u64 {
-        block.iter().enumerate().fold(0, |feeds, (i, byte)| feeds | u64::from(*byte == b'\n') << i)
+    fn find_asked(self, block: &Block, asked: &Asked) -> u64 {
+        fold(block, |byte| asked.contains(byte))
     }
+}
+
+/// The bits of the bytes for which `is_it` holds.
+fn fold(block: &Block, is_it: impl Fn(u8) -> bool) -> u64 {
+    block.iter().enumerate().fold(0, |bits, (i, byte)| bits | u64::from(is_it(*byte)) << i)
 }
 
 /// Does `work` in plain Rust.

@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::loops::{Block, Marks, Masks, Survey, Vector, Work};
-use super::rules::{Asked, Depth, NOT_UPPER, Rows, Rules};
+use super::loops::{Block, Masks, Survey, Vector, Work};
+use super::rules::{Asked, Rows, Rules};
 use crate::profile::set::{QUERY, REG_NAME};
 
 /// Made by [`run`] alone, whose caller promises that the CPU has the instruction set.
@@ -139,31 +139,19 @@ impl Vector for Sse42 {
     }
 
     #[inline(always)]
-    fn marks<D: Depth>(self, block: &Block, asked: &Asked) -> Marks<u64> {
+    fn find(self, block: &Block, byte: u8) -> u64 {
+        // SAFETY: a value of this type proves the instruction set.
+        unsafe { equal(load(block), byte) }
+    }
+
+    #[inline(always)]
+    fn find_asked(self, block: &Block, asked: &Asked) -> u64 {
         // SAFETY: a value of this type proves the instruction set.
         unsafe {
             let bytes = load(block);
             let bit = (high_bit(bytes.0), high_bit(bytes.1), high_bit(bytes.2), high_bit(bytes.3));
-            let mut marks = Marks {
-                slash: equal(bytes, b'/'),
-                question: equal(bytes, b'?'),
-                asked: outside(&asked.others, bytes, bit),
-                ..Marks::default()
-            };
-            if D::REST {
-                marks.dot = equal(bytes, b'.');
-                marks.ampersand = equal(bytes, b'&');
-                marks.equals = equal(bytes, b'=');
-                marks.upper = outside(NOT_UPPER, bytes, bit);
-            }
-            marks
+            outside(&asked.others, bytes, bit)
         }
-    }
-
-    #[inline(always)]
-    fn line_feeds(self, block: &Block) -> u64 {
-        // SAFETY: a value of this type proves the instruction set.
-        unsafe { equal(load(block), b'\n') }
     }
 }
 

@@ -6,17 +6,16 @@
 
 use crate::scan::{Lead, Marks};
 
-/// A URL of at most 128 bytes that is its own canonical form under the ladder.
+/// A URL of at most 128 bytes that is its own canonical form under the ladder, or was proven clean for
+/// the profile but for what is looked for here.
 pub(super) struct Clean<'a> {
     pub(super) url: &'a [u8],
-    pub(super) marks: &'a Marks<u128>,
+    pub(super) marks: &'a Marks,
     /// Where the host starts; 0 in a target, which has none.
     pub(super) host: usize,
     /// Where the path starts and ends.
     pub(super) path: usize,
     pub(super) path_end: usize,
-    /// The bits of the path.
-    path_bits: u128,
 }
 
 /// A parameter of the query: offsets in the URL.
@@ -30,41 +29,52 @@ pub(super) struct Pair {
 
 impl<'a> Clean<'a> {
     #[inline(always)]
-    pub(super) fn new(url: &'a [u8], lead: Lead, marks: &'a Marks<u128>) -> Self {
+    pub(super) fn new(url: &'a [u8], lead: Lead, marks: &'a Marks) -> Self {
         let (host, path) = match lead {
             Lead::Target => (0, 0),
             Lead::Absolute => {
-                // The scanner found `http://` or `https://`, a host, and a slash.
+                // The scanner found `http://` or `https://`, a host, and a slash among the first 64
+                // bytes.
                 let host = 7 + usize::from(url.get(4) == Some(&b's'));
-                (host, host + (marks.slash >> host).trailing_zeros() as usize)
+                (host, host + (marks.slash as u64 >> host).trailing_zeros() as usize)
             }
         };
         let path_end = (marks.question.trailing_zeros() as usize).min(url.len());
-        Self { url, marks, host, path, path_end, path_bits: from(path) & !from(path_end) }
-    }
-
-    /// The bits of the URL.
-    #[inline(always)]
-    pub(super) fn inside(&self, mask: u128) -> u128 {
-        mask & !from(self.url.len())
+        Self { url, marks, host, path, path_end }
     }
 
     /// The bits of the path.
     #[inline(always)]
     pub(super) fn in_path(&self, mask: u128) -> u128 {
-        mask & self.path_bits
+        mask & from(self.path) & !from(self.path_end)
     }
 
-    /// The bits of the host.
+    /// Whether an empty label is in the host, the first one too.
     #[inline(always)]
-    pub(super) fn in_host(&self, mask: u128) -> u128 {
-        mask & from(self.host) & !from(self.path)
+    pub(super) fn has_empty_label(&self) -> bool {
+        // A host ends among the first 64 bytes.
+        let dots = self.marks.dot as u64;
+        let host = (1u64 << (self.path & 63)).wrapping_sub(1u64 << self.host);
+        dots & (dots << 1 | 1 << self.host) & host != 0
     }
 
     /// Whether an empty segment that is not the last is in the path.
     #[inline(always)]
     pub(super) fn has_empty_segment(&self) -> bool {
-        self.in_path(self.marks.slash & self.marks.slash << 1) != 0
+        let doubled = self.marks.slash & self.marks.slash << 1;
+        // Most URLs have none but the one before the host.
+        doubled.count_ones() > u32::from(self.host > 0) && self.in_path(doubled) != 0
+    }
+
+    /// Whether the path ends with a slash that is not all of it.
+    #[inline(always)]
+    pub(super) fn ends_with_slash(&self) -> bool {
+        self.path_end > self.path + 1 && self.url[self.path_end - 1] == b'/'
+    }
+
+    #[inline(always)]
+    pub(super) fn path_bytes(&self) -> &'a [u8] {
+        &self.url[self.path..self.path_end]
     }
 
     #[inline(always)]
@@ -88,23 +98,50 @@ impl<'a> Clean<'a> {
     /// What stands between `&` in the query that starts at `query`: one pair at least.
     #[inline(always)]
     pub(super) fn pairs(&self, query: usize) -> impl Iterator<Item = Pair> {
-        let first = |mask: u128, end: usize| (mask.trailing_zeros() as usize).min(end);
-        let mut ends = self.marks.ampersand & from(query);
-        let mut equals = self.marks.equals & from(query);
+        let mut ends = Bits::new(self.marks.ampersand & from(query));
+        let mut equals = Bits::new(self.marks.equals & from(query));
         let mut next = Some(query);
         let length = self.url.len();
-        std::iter::from_fn(move || {
-            let start = next?;
-            let end = first(ends, length);
-            next = (end < length).then_some(end + 1);
-            ends &= ends.wrapping_sub(1);
-            let name_end = first(equals, end);
-            // Those of this pair are done with.
-            while equals != 0 && first(equals, length) < end {
-                equals &= equals - 1;
-            }
-            Some(Pair { start, name_end, end })
-        })
+        std::iter::from_fn(
+            #[inline(always)]
+            move || {
+                let start = next?;
+                let end = ends.first().min(length);
+                next = (end < length).then_some(end + 1);
+                ends.pop();
+                let name_end = equals.first().min(end);
+                // Those of this pair are done with.
+                while equals.first() < end {
+                    equals.pop();
+                }
+                Some(Pair { start, name_end, end })
+            },
+        )
+    }
+}
+
+/// The bits of a mask, one after the other: in halves, which take half the instructions.
+struct Bits([u64; 2]);
+
+impl Bits {
+    #[inline(always)]
+    fn new(mask: u128) -> Self {
+        Self([mask as u64, (mask >> 64) as u64])
+    }
+
+    /// The lowest one; 128 where there is none.
+    #[inline(always)]
+    fn first(&self) -> usize {
+        match self.0 {
+            [0, high] => 64 + high.trailing_zeros() as usize,
+            [low, _] => low.trailing_zeros() as usize,
+        }
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) {
+        let half = usize::from(self.0[0] == 0);
+        self.0[half] &= self.0[half].wrapping_sub(1);
     }
 }
 

@@ -14,23 +14,20 @@ use super::normalizer::Normalizer;
 use super::parts::Parts;
 use super::{heuristic, ia, ring, sanitize, servlet};
 use crate::profile::System;
+use crate::profile::set::CLEAN_HOST;
 use crate::record::Span;
-use crate::scan::{Asked, Lead, Marked, Marks, Room, Window};
+use crate::scan::{
+    Container, Delimiters, Experience, Few, Index, Ladder, Lead, Look, Marked, Marks, NOTHING,
+    Parameters, Room, Unescaped, Window,
+};
 
 impl Normalizer {
     /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean.
     pub(crate) fn clean(&self, bytes: &[u8], spans: &[Span], out: &mut Vec<u64>) {
         if let Some(hosts) = &self.choices.hosts {
             each(spans, out, |span| self.is_clean_by_host(hosts, span.of(bytes)));
-        } else if let Some(asked) = self.asked() {
-            self.kernel().mark_each(
-                bytes,
-                spans,
-                asked,
-                #[inline(always)]
-                |url, marked, marks| self.is_marked_clean(url, Lead::Absolute, marked, marks),
-                out,
-            );
+        } else if self.look().is_some() {
+            self.clean_by_marks(bytes, spans, out);
         } else {
             let start = out.len();
             self.kernel().clean(&self.rules, bytes, spans, out);
@@ -47,11 +44,77 @@ impl Normalizer {
         }
     }
 
+    /// As [`Normalizer::clean`], where the profile does more than the ladder: a loop for each kind of
+    /// profile, so that nothing about it is asked for each URL. What is not inlined into a loop lacks
+    /// the instruction set, and takes many instructions to find or count bits.
+    fn clean_by_marks(&self, bytes: &[u8], spans: &[Span], out: &mut Vec<u64>) {
+        let kernel = self.kernel();
+        match (self.rules.archive, self.ring(), self.profile().system) {
+            (Some(archive), ..) => {
+                let judge = self.judge(
+                    #[inline(always)]
+                    |clean| ia::clean::leaves(clean, archive),
+                );
+                kernel.mark_each::<Index, Parameters>(bytes, spans, &NOTHING, judge, out);
+            }
+            (_, Some(ring), _) => {
+                let judge = self.judge(
+                    #[inline(always)]
+                    |clean| ring::leaves_marked(ring, clean, 1),
+                );
+                kernel.mark_each::<Ladder, Few>(bytes, spans, ring.encoded(), judge, out);
+            }
+            (.., System::Servlet) => {
+                let empty = self.empty_segments();
+                let judge = self.judge(
+                    #[inline(always)]
+                    |clean| servlet::leaves_marked(clean, empty),
+                );
+                kernel.mark_each::<Container, Delimiters>(bytes, spans, &NOTHING, judge, out);
+            }
+            (.., System::Sanitizer) => {
+                let judge = self.judge(
+                    #[inline(always)]
+                    |clean| sanitize::leaves(clean.host_name()),
+                );
+                kernel.mark_each::<Unescaped, Delimiters>(bytes, spans, &NOTHING, judge, out);
+            }
+            _ => {
+                let judge = self.judge(
+                    #[inline(always)]
+                    |clean| self.choices.heuristics.leave_marked(clean),
+                );
+                kernel.mark_each::<Experience, Parameters>(bytes, spans, &NOTHING, judge, out);
+            }
+        }
+    }
+
+    /// Whether a URL is clean, by what was found in it and what `leaves` says of its marks.
+    #[inline(always)]
+    fn judge<'a>(
+        &'a self,
+        leaves: impl Fn(&Clean<'_>) -> bool + 'a,
+    ) -> impl Fn(&[u8], Marked, &Marks) -> bool + 'a {
+        let lead = Lead::Absolute;
+        let by_rules_alone = self.reads_utf8_alone() && self.choices.redirects.is_none();
+        #[inline(always)]
+        move |url, marked, marks| match marked {
+            Marked::Unclean => false,
+            Marked::TooLong => self.leaves(url, lead),
+            Marked::Clean => {
+                leaves(&Clean::new(url, lead, marks))
+                    && (by_rules_alone || !self.is_transcoded(url, lead) && self.stays(url))
+            }
+        }
+    }
+
     /// Whether the URL or target `bytes[range]` is proven clean by the rules for any host.
     #[inline]
     pub(super) fn is_clean_by_rules(&self, bytes: &[u8], range: Range<usize>, lead: Lead) -> bool {
-        if let Some(asked) = self.asked() {
-            return self.is_clean_by_marks(bytes, range, lead, asked, &mut Marks::default());
+        if let Some(look) = self.look() {
+            let mut marks = Marks::default();
+            let marked = self.kernel().mark(bytes, range.clone(), lead, look, &mut marks);
+            return self.is_marked_clean(&bytes[range], lead, marked, &marks);
         }
         let url = &bytes[range];
         let proven = match lead {
@@ -61,24 +124,11 @@ impl Normalizer {
         proven && self.leaves(url, lead)
     }
 
-    #[inline]
-    fn is_clean_by_marks(
-        &self,
-        bytes: &[u8],
-        range: Range<usize>,
-        lead: Lead,
-        asked: &Asked,
-        marks: &mut Marks<u128>,
-    ) -> bool {
-        let marked = self.kernel().mark(bytes, range.clone(), lead, asked, marks);
-        self.is_marked_clean(&bytes[range], lead, marked, marks)
-    }
-
     #[inline(always)]
-    fn is_marked_clean(&self, url: &[u8], lead: Lead, marked: Marked, marks: &Marks<u128>) -> bool {
+    fn is_marked_clean(&self, url: &[u8], lead: Lead, marked: Marked, marks: &Marks) -> bool {
         match marked {
             Marked::Unclean => false,
-            Marked::TooLong => self.rules.archive.is_none() && self.leaves(url, lead),
+            Marked::TooLong => self.leaves(url, lead),
             Marked::Clean => {
                 self.leaves_by_marks(&Clean::new(url, lead, marks))
                     && !self.is_transcoded(url, lead)
@@ -87,15 +137,16 @@ impl Normalizer {
         }
     }
 
-    /// What to look for in a URL that is clean under the ladder, where the profile does more than that.
+    /// How to prove that a URL is clean, where the profile does more than the ladder.
     #[inline]
-    fn asked(&self) -> Option<&Asked> {
+    fn look(&self) -> Option<Look<'_>> {
         match self.profile().system {
-            System::Servlet => Some(&servlet::ASKED),
-            System::Ring(_) => self.ring().map(|ring| ring.encoded()),
-            System::Ladder if self.rules.archive.is_some() => Some(&ia::clean::ASKED),
-            System::Ladder if self.choices.heuristics.act() => Some(&heuristic::clean::ASKED),
-            System::Ladder | System::Sanitizer | System::Browser => None,
+            System::Servlet => Some(Look::Container),
+            System::Ring(_) => self.ring().map(|ring| Look::Path(ring.encoded())),
+            System::Ladder if self.rules.archive.is_some() => Some(ia::clean::LEFT),
+            System::Ladder if self.choices.heuristics.act() => Some(heuristic::clean::LEFT),
+            System::Sanitizer => Some(Look::Unescaped),
+            System::Ladder | System::Browser => None,
         }
     }
 
@@ -106,6 +157,7 @@ impl Normalizer {
             // In an absolute URL the first slash is no part of what a ring acts on.
             (_, Some(ring), _) => ring::leaves_marked(ring, clean, usize::from(clean.host > 0)),
             (.., System::Servlet) => servlet::leaves_marked(clean, self.empty_segments()),
+            (.., System::Sanitizer) => sanitize::leaves(clean.host_name()),
             _ => self.choices.heuristics.leave_marked(clean),
         }
     }
@@ -121,8 +173,14 @@ impl Normalizer {
         lead: Lead,
         out: &mut Vec<u8>,
     ) -> Option<()> {
-        let acts = self.rules.archive.is_some() || self.choices.heuristics.act();
-        if acts { self.rewrite_marked(bytes, range, lead, out) } else { None }
+        let look = if self.rules.archive.is_some() {
+            ia::clean::WRITTEN
+        } else if self.choices.heuristics.act() {
+            heuristic::clean::WRITTEN
+        } else {
+            return None;
+        };
+        self.rewrite_marked(bytes, range, lead, look, out)
     }
 
     #[inline(never)]
@@ -131,16 +189,23 @@ impl Normalizer {
         bytes: &[u8],
         range: Range<usize>,
         lead: Lead,
+        look: Look<'_>,
         out: &mut Vec<u8>,
     ) -> Option<()> {
         let heuristics = &self.choices.heuristics;
         let Range { start, end } = range;
         let url = &bytes[start..end];
         let mut marks = Marks::default();
-        let marked = self.kernel().mark(bytes, range, lead, self.asked()?, &mut marks);
+        let marked = self.kernel().mark(bytes, range, lead, look, &mut marks);
         let mut room = Room::default();
         let window = match marked {
-            Marked::Unclean => return None,
+            Marked::Unclean => {
+                if lead == Lead::Absolute && self.is_clean_but_for_port(bytes, start..end) {
+                    out.extend_from_slice(url);
+                    return Some(());
+                }
+                return None;
+            }
             Marked::TooLong => None,
             Marked::Clean => Window::new(bytes, start, end, &mut room),
         };
@@ -159,6 +224,36 @@ impl Normalizer {
             return Some(());
         }
         written
+    }
+
+    /// Whether a URL with a port, which the scanner proves of none, is its own form under a profile of
+    /// the ladder that does more.
+    #[inline(never)]
+    fn is_clean_but_for_port(&self, bytes: &[u8], range: Range<usize>) -> bool {
+        let url = &bytes[range.clone()];
+        let (own, host_at) = match url {
+            [b'h', b't', b't', b'p', b':', b'/', b'/', ..] => (&b"80"[..], 7),
+            [b'h', b't', b't', b'p', b's', b':', b'/', b'/', ..] => (&b"443"[..], 8),
+            _ => return false,
+        };
+        let Some(slash) = memchr(b'/', &url[host_at..]) else { return false };
+        let authority = &url[host_at..host_at + slash];
+        let Some(colon) = memchr(b':', authority) else { return false };
+        let (host, port) = (&authority[..colon], &authority[colon + 1..]);
+        let port_stays = !matches!(port, [] | [b'0', ..])
+            && port != own
+            && port.iter().all(u8::is_ascii_digit)
+            && std::str::from_utf8(port).is_ok_and(|port| port.parse::<u16>().is_ok())
+            && self.choices.ports.is_none();
+        let host_stays = !host.is_empty()
+            && !host.ends_with(b".")
+            && host.iter().all(|byte| CLEAN_HOST.contains(*byte))
+            && match self.rules.archive {
+                Some(archive) => ia::clean::keeps_host_whole(host, archive),
+                None => self.choices.heuristics.leave_host(host),
+            };
+        let path = range.start + host_at + slash;
+        port_stays && host_stays && self.is_clean_by_rules(bytes, path..range.end, Lead::Target)
     }
 
     /// Whether every URL that the scanner proves clean is left.
@@ -207,15 +302,18 @@ impl Normalizer {
     #[inline]
     fn leaves_by_bytes(&self, url: &[u8], lead: Lead) -> bool {
         let heuristics = &self.choices.heuristics;
+        if let Some(archive) = self.rules.archive {
+            return ia::clean::leaves_long(url, lead, archive);
+        }
         match (self.profile().system, lead) {
             (System::Browser, _) => true,
             (System::Ladder, _) if !heuristics.act() => true,
             (System::Ladder, Lead::Absolute) => heuristics.leave_clean(url),
             (System::Ladder, Lead::Target) => heuristics.leave_clean_target(url),
             (System::Sanitizer, Lead::Absolute) => {
-                behind_slashes(url).is_some_and(|rest| sanitize::leaves(rest, url))
+                behind_slashes(url).is_some_and(sanitize::leaves)
             }
-            (System::Sanitizer, Lead::Target) => sanitize::leaves(b"", url),
+            (System::Sanitizer, Lead::Target) => true,
             (System::Servlet | System::Ring(_), Lead::Absolute) => {
                 behind_slashes(url).is_some_and(|rest| {
                     let path = memchr(b'/', rest).map_or(&b""[..], |slash| &rest[slash..]);
@@ -267,7 +365,7 @@ mod tests {
         "%25", "%2525", "%23", "%0A", "%7F", ";", "(", ";jsessionid=1", "(S(a1))", "index.html", "Default.ASP", "sid=", "SID=",
         "0123456789abcdef0123456789ABCDEF", "cfid=1", "CFTOKEN=2", "utm_source=x", "Fbclid", "phpsessid=1", "x.aspx",
         "(abcdefghijklmnopqrstuvwx)", "aspsessionidABCDEFGH=ABCDEFGHIJKLMNOPQRSTUVWX", "z=9", "a=1", "a=", "-", "+", "'", "!",
-        "abcdefghijklmnopqrstuvwxyz0123456789", "c", "cat=1",
+        "abcdefghijklmnopqrstuvwxyz0123456789", "c", "cat=1", "%c3%a9", "%0a", "%2f", "%5e",
     ];
 
     const FRONTS: &[&str] = &[
@@ -285,6 +383,20 @@ mod tests {
         "/",
         "//",
         "http://www2.w.x/a?b=1&a",
+        "http://h.example:8080/",
+        "https://www.h.example:8443/",
+        "http://www.com:1/",
+        "https://h:80/",
+        "http://h:80/",
+        "http://h:08/",
+        "http://h:/",
+        "http://h:+1/",
+        "https://h:65535/",
+        "https://h:65536/",
+        "http://H:1/",
+        "http://h..x:1/",
+        "http://h.:1/",
+        "http://1:1/",
     ];
 
     fn drawn(state: &mut u64) -> Vec<u8> {
@@ -299,12 +411,24 @@ mod tests {
         url.into_bytes()
     }
 
-    /// What the exact normalizer makes of a URL that the scanner proved clean.
+    /// What the exact normalizer makes of a URL.
     fn exact(normalizer: &Normalizer, url: &[u8], lead: Lead) -> Result<Vec<u8>, ()> {
-        let mut out = Vec::new();
+        let (mut out, mut canonical) = (Vec::new(), url.to_vec());
+        if normalizer.rules.archive.is_none() {
+            let scheme = *normalizer.profile() == Profile::SCHEME;
+            let rung = Normalizer::new(if scheme { &Profile::SCHEME } else { &Profile::CRAWL });
+            canonical.clear();
+            let outcome = match lead {
+                Lead::Absolute => rung.normalize(url, &mut canonical),
+                Lead::Target => rung.normalize_target(url, &mut canonical),
+            };
+            if outcome != Outcome::Canonical {
+                return Err(());
+            }
+        }
         let parts = match lead {
-            Lead::Absolute => Parts::split(url),
-            Lead::Target => Parts::split_target(url),
+            Lead::Absolute => Parts::split(&canonical),
+            Lead::Target => Parts::split_target(&canonical),
         };
         match (normalizer.rules.archive, lead) {
             (Some(rules), Lead::Absolute) => {
@@ -354,7 +478,6 @@ mod tests {
                     let mut out = b"before".to_vec();
                     match normalizer.rewrite_clean(&bytes, 0..url.len(), lead, &mut out) {
                         Some(()) => {
-                            assert!(clean, "{}", context());
                             let got = out.strip_prefix(b"before").unwrap();
                             let expected =
                                 exact.as_deref().map(|url| url.escape_ascii().to_string());
@@ -370,7 +493,7 @@ mod tests {
                     }
                     let range = 0..url.len();
                     if normalizer.is_clean_by_rules(&bytes, range, lead) {
-                        assert!(clean && exact.as_ref() == Ok(&url), "{}", context());
+                        assert!(exact.as_ref() == Ok(&url), "{}", context());
                         proven += 1;
                     }
                 }

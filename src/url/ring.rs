@@ -50,6 +50,10 @@ pub(super) fn rewrite(ring: &Ring, path: &[u8], out: &mut Vec<u8>) {
 /// bytes, which are no part of it.
 #[inline(always)]
 pub(super) fn leaves_marked(ring: &Ring, clean: &Clean<'_>, fixed: usize) -> bool {
+    // Most have none at all, and need no look at where the path is.
+    if clean.marks.asked == 0 {
+        return true;
+    }
     let mut encoded = clean.in_path(clean.marks.asked);
     encoded &= !(u128::from(fixed > 0) << clean.path);
     while encoded != 0 {

@@ -182,9 +182,9 @@ fn c_number(part: &[u8]) -> Option<u32> {
     })
 }
 
-/// Whether a URL that the scanner proved clean has none of the troubles. Such a host holds no `@`, no
-/// port, and no capital letter.
+/// Whether a URL that the scanner proved clean for the sanitizer has none of the troubles: its triplets
+/// are harmless, and its host holds none, no `@`, no port, and no capital letter. `host` is what follows the slashes.
 #[inline]
-pub(super) fn leaves(host_on: &[u8], url: &[u8]) -> bool {
-    !host_on.first().is_some_and(u8::is_ascii_digit) && memchr::memchr(b'%', url).is_none()
+pub(super) fn leaves(host: &[u8]) -> bool {
+    !host.first().is_some_and(u8::is_ascii_digit)
 }

@@ -15,8 +15,6 @@ use super::clean::Clean;
 use super::escape::{Triplet, push_triplet};
 use super::outcome::{Code, Troubles};
 use crate::profile::servlet::SEGMENT;
-use crate::profile::set::AsciiSet;
-use crate::scan::Asked;
 
 /// What becomes of empty segments that are not the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -291,14 +289,10 @@ pub(super) fn find_encoded_slash(path: &[u8]) -> Option<usize> {
     memmem::find_iter(path, b"%2").find(|&i| matches!(path.get(i + 2), Some(b'F' | b'f')))
 }
 
-/// What the scanner has to look for in a path.
-pub(super) const ASKED: Asked = Asked::new(AsciiSet::of(b"%;"));
-
-/// Whether the container maps the path of a URL as it is that is clean under the ladder.
+/// Whether the container maps the path of a URL as it is that the scanner proved clean for it.
 #[inline(always)]
 pub(super) fn leaves_marked(clean: &Clean<'_>, empty: EmptySegments) -> bool {
-    clean.in_path(clean.marks.asked) == 0
-        && (empty == EmptySegments::Kept || !clean.has_empty_segment())
+    empty == EmptySegments::Kept || !clean.has_empty_segment()
 }
 
 /// Whether the container maps a path as it is, given that the scanner found only characters of

@@ -63,8 +63,6 @@ aggressive: passed over, since it rejects A and B
   rejected at byte 8
     https://local host
             ^
-  idna: a host that UTS 46 ToASCII refuses.
-  A host is letters, digits, hyphens and dots, in any script IDNA allows.
 
   rejected at byte 8
     https://local%20host
@@ -80,7 +78,8 @@ scheme: passed over, since it rejects A
     https://local host
                  ^
   byte: a byte that the grammar does not allow here.
-  Write the byte as a triplet, or use the profile crawl, which does so.
+  A host is letters, digits, hyphens and dots; the profile crawl writes other
+  scripts in ASCII.
 
 syntax: passed over likewise
 
@@ -89,6 +88,33 @@ string: they differ
                  ^
   B https://local%20host
                  ^^^
+"
+    );
+    // Two targets, which no rung reads without a base.
+    let run = place.run(["compare", "/wiki/A%2fB", "/wiki/A/B"]).exits(1);
+    assert_eq!(
+        run.err,
+        "\
+aggressive: passed over, since it rejects A and B
+
+  rejected at byte 0
+    /wiki/A%2fB
+    ^
+
+  rejected at byte 0
+    /wiki/A/B
+    ^
+  relative: a relative reference, and no base to resolve it against.
+  --base says what it is relative to; --assume-scheme https reads example.com/x
+  as https://example.com/x.
+
+crawl, scheme, syntax: passed over likewise
+
+string: they differ
+  A /wiki/A%2fB
+           ^^^
+  B /wiki/A/B
+           ^
 "
     );
     let run = place.run(["compare", "--color", "always", "http://h/#a", "http://h/"]).exits(0);

@@ -114,13 +114,84 @@ servlet@1
     /app/..;v=1/%2E%2e/admin
          ^
   dot-segment-parameter: a dot segment with a parameter.
-  --allow switches this check off.
+  --allow dot-segment-parameter switches this check off.
   leading-dot-dot: the path leads above the root.
-  --allow switches this check off.
+  --allow leading-dot-dot switches this check off.
   encoded-dot-segment: a dot segment with encoded dots.
-  --allow switches this check off.
+  --allow encoded-dot-segment switches this check off.
 "
     );
+}
+
+#[test]
+fn advice_about_a_host_holds_for_hosts() {
+    // Erlang's guide. As a triplet the byte would be refused all the same, and by crawl too.
+    for (profile, url, at) in [
+        ("whatwg", "http://%6C%6Fcal%23host/%F6re%26bro%20", 16),
+        ("syntax", "https://local host", 13),
+    ] {
+        let text = explain(&["-p", profile, url]);
+        let caret = " ".repeat(4 + at);
+        assert_eq!(
+            text,
+            format!(
+                "\
+{profile}@1
+
+  rejected at byte {at}
+    {url}
+{caret}^
+  byte: a byte that the grammar does not allow here.
+  A host is letters, digits, hyphens and dots; the profile crawl writes other
+  scripts in ASCII.
+"
+            )
+        );
+    }
+}
+
+#[test]
+fn the_examples_of_the_texts_it_comes_from_fit_80_columns() {
+    let examples = [
+        // RFC 3986 section 6.2.
+        "example://a/b/c/%7Bfoo%7D",
+        "eXAMPLE://a/./b/../b/%63/%7bfoo%7d",
+        "HTTP://www.EXAMPLE.com/",
+        "http://example.com",
+        "http://example.com/?",
+        "http://example.com:/",
+        "http://example.com:80/",
+        "mailto:Joe@Example.COM",
+        "http://example.com/data/",
+        // The Servlet specification.
+        "/foo/;/bar",
+        "/foo/..;/bar",
+        "/aaa/bbb//../",
+        "/a%2Fb",
+        "/%2e%2E/",
+        // Wikimedia.
+        "/wiki/User:Ema%2fProfiling_Python",
+        "/wiki/Steve_Fuller_(sociologist)",
+        "/wiki/Steve_Fuller_%28sociologist%29",
+        // The question of the sanitizer.
+        "ex%61mple.com",
+        "http://example.com/ind%65x.html",
+        "http://example.com/a^b",
+        // Erlang's guide.
+        "http://cities/\u{f6}rebro?foo bar",
+        "http://%6C%6Fcal%23host/%F6re%26bro%20",
+        "http://local#host/\u{f6}re&bro ",
+        "hTTp://LocalHost:80/%c3%B6rebro/a/../b",
+        "/%F6re%26bro%20",
+    ];
+    for url in examples {
+        for more in [&["-p", "all"][..], &["-p", "all", "--transcode", "latin1"]] {
+            let text = explain(&[more, &[url]].concat());
+            for line in text.lines() {
+                assert!(line.len() <= 80, "{url}: {line}");
+            }
+        }
+    }
 }
 
 #[test]

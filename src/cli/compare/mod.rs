@@ -9,7 +9,7 @@ pub use flags::{Compare, Compared};
 
 use std::fmt::Write;
 
-use super::explain::{reject_as_text, rejected};
+use super::explain::{place_as_text, rejected, troubles_as_text};
 use super::paint::{Paint, Role, differences, marked, wrapped};
 use crate::output::{Object, Printable};
 use crate::{Normalizer, Outcome, Reject};
@@ -71,16 +71,16 @@ impl<'a> Comparison<'a> {
             let _ = writeln!(out, "{}: both are\n    {}", rung.heading(paint), Printable(form));
         }
         let below = &self.rungs[..self.lowest.unwrap_or(self.rungs.len())];
-        let mut told: Option<&Rung<'_>> = None;
-        for rung in below.iter().rev() {
+        let descending: Vec<&Rung<'_>> = below.iter().rev().collect();
+        for alike in descending.chunk_by(|a, b| a.is_passed_over() && a.rejects() == b.rejects()) {
             out.push_str(if out.is_empty() { "" } else { "\n" });
+            let rung = alike[0];
             let [Ok(a), Ok(b)] = &rung.forms else {
-                if told.is_some_and(|told| told.rejects() == rung.rejects()) {
-                    let _ = writeln!(out, "{}: passed over likewise", rung.heading(paint));
-                } else {
-                    rung.passed_over(self.urls, paint, out);
+                rung.passed_over(self.urls, paint, out);
+                if alike.len() > 1 {
+                    let names: Vec<_> = alike[1..].iter().map(|rung| rung.heading(paint)).collect();
+                    let _ = writeln!(out, "\n{}: passed over likewise", names.join(", "));
                 }
-                told = Some(rung);
                 continue;
             };
             let _ = writeln!(out, "{}: they differ", rung.heading(paint));
@@ -118,6 +118,10 @@ impl Rung<'_> {
         matches!(&self.forms, [Ok(a), Ok(b)] if a == b)
     }
 
+    fn is_passed_over(&self) -> bool {
+        self.forms.iter().any(Result::is_err)
+    }
+
     fn rejects(&self) -> [Option<&Reject>; 2] {
         self.forms.each_ref().map(|form| form.as_ref().err())
     }
@@ -134,9 +138,18 @@ impl Rung<'_> {
         let mut text = String::new();
         wrapped("", &heading, &mut text);
         let _ = write!(out, "{}: {text}", self.heading(paint));
-        for (url, reject) in urls.into_iter().zip(rejects) {
-            if let Some(reject) = reject {
-                reject_as_text(url, reject, paint, out);
+        let mut rejected = urls.into_iter().zip(rejects).filter_map(|(url, reject)| {
+            let mut troubles = String::new();
+            troubles_as_text(url, reject?, paint, &mut troubles);
+            Some((url, reject?, troubles))
+        });
+        let mut next = rejected.next();
+        while let Some((url, reject, troubles)) = next {
+            place_as_text(url, reject, paint, out);
+            next = rejected.next();
+            // What is wrong with both is told once, below the second of them.
+            if next.as_ref().is_none_or(|next| next.2 != troubles) {
+                out.push_str(&troubles);
             }
         }
     }

@@ -1,10 +1,14 @@
 //! What can be done about a URL that was rejected.
 
-use crate::Code;
+use std::borrow::Cow;
 
-/// What to do about it, in a sentence or two, where there is something.
-pub(super) fn advice(code: Code) -> Option<&'static str> {
-    Some(match code {
+use crate::Code;
+use crate::uri::Uri;
+
+/// What to do about it, in a sentence or two, where there is something. `at` is where in the URL the
+/// trouble starts.
+pub(super) fn advice(code: Code, url: &[u8], at: usize) -> Option<Cow<'static, str>> {
+    let advice = match code {
         Code::Relative => {
             "--base says what it is relative to; --assume-scheme https reads example.com/x as \
              https://example.com/x."
@@ -14,6 +18,11 @@ pub(super) fn advice(code: Code) -> Option<&'static str> {
              ends no scheme is written %3A, or ./ goes before the first segment."
         }
         Code::NoAuthority => "Write // and a host behind the colon, as in http://example.com/.",
+        // No profile that sends a host to a resolver takes a triplet of it there.
+        Code::Byte if is_in_host(url, at) => {
+            "A host is letters, digits, hyphens and dots; the profile crawl writes other scripts in \
+             ASCII."
+        }
         Code::Byte => "Write the byte as a triplet, or use the profile crawl, which does so.",
         Code::Escape => {
             "Write %25 for a percent sign that is meant, or use the profile crawl, which does so."
@@ -46,8 +55,18 @@ pub(super) fn advice(code: Code) -> Option<&'static str> {
         | Code::OverlongUtf8
         | Code::RareIpv4
         | Code::Userinfo
-        | Code::WellKnownPort => "--allow switches this check off.",
+        | Code::WellKnownPort => {
+            return Some(format!("--allow {} switches this check off.", code.name()).into());
+        }
         Code::Decode => "Segments are triplets of UTF-8. --allow decode lets raw ones through.",
         _ => return None,
-    })
+    };
+    Some(advice.into())
+}
+
+fn is_in_host(url: &[u8], at: usize) -> bool {
+    let Uri { scheme, authority: Some(authority), .. } = Uri::split(url) else { return false };
+    let userinfo = authority.userinfo.map_or(0, |userinfo| userinfo.len() + 1);
+    let start = scheme.map_or(0, |scheme| scheme.len() + 1) + 2 + userinfo;
+    (start..start + authority.host.len()).contains(&at)
 }

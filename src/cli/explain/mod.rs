@@ -79,17 +79,27 @@ fn steps_as_text(url: &[u8], steps: &[Step], paint: Paint, out: &mut String) {
     let _ = writeln!(out, "\n  = {}", Printable(&last.after));
 }
 
-/// Appends a caret under the byte where the trouble starts, and what it is.
+/// Appends where the trouble starts, and what it is.
 pub(super) fn reject_as_text(url: &[u8], reject: &Reject, paint: Paint, out: &mut String) {
+    place_as_text(url, reject, paint, out);
+    troubles_as_text(url, reject, paint, out);
+}
+
+/// Appends a caret under the byte where the trouble starts.
+pub(super) fn place_as_text(url: &[u8], reject: &Reject, paint: Paint, out: &mut String) {
     let at = reject.at.min(url.len());
     let end = (at + 1).min(url.len());
     let _ = writeln!(out, "\n  rejected at byte {}", reject.at);
     marked("    ", url, std::slice::from_ref(&(at..end)), (paint, Role::Wrong), out);
+}
+
+/// Appends what the trouble is, and what can be done about it.
+pub(super) fn troubles_as_text(url: &[u8], reject: &Reject, paint: Paint, out: &mut String) {
     for code in reject.in_order() {
         let name = paint.text(Role::Heading, code.name());
         let _ = writeln!(out, "  {name}: {}.", code.sentence());
-        if let Some(advice) = advice::advice(code) {
-            wrapped("  ", advice, out);
+        if let Some(advice) = advice::advice(code, url, reject.at) {
+            wrapped("  ", &advice, out);
         }
     }
 }

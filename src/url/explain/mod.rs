@@ -80,14 +80,11 @@ const LADDER: &[(Rule, Act)] = &[
     (Rule::MailDomain, ladder::mail_domain),
 ];
 
-/// A servlet container: its rules for the path, the ladder's for what stands before it.
-const SERVLET: &[(Rule, Act)] = &[
-    (Rule::LeadingSlash, system::leading_slash),
-    (Rule::Join, system::join),
-    (Rule::DropFragment, system::drop_fragment),
-    (Rule::Encode, spelling::encode),
-    (Rule::TripletCase, spelling::triplet_case),
-    (Rule::DecodeUnreserved, spelling::decode_unreserved),
+/// The rules of a single system, each list behind the one before it.
+type Rules = &'static [&'static [(Rule, Act)]];
+
+/// What a system does to scheme and authority of an absolute URL: what `scheme` does.
+const BEFORE_PATH: &[(Rule, Act)] = &[
     (Rule::SchemeCase, ladder::scheme_case),
     (Rule::HostCase, ladder::host_case),
     (Rule::EmptyPort, ladder::empty_port),
@@ -95,28 +92,39 @@ const SERVLET: &[(Rule, Act)] = &[
     (Rule::DefaultPort, ladder::default_port),
     (Rule::FileLocalhost, ladder::file_localhost),
     (Rule::EmptyPath, system::empty_path),
-    (Rule::PathParameters, system::path_parameters),
-    (Rule::DecodeSegments, system::decode_segments),
-    (Rule::EmptySegments, system::empty_segments),
-    (Rule::DotSegments, system::dot_segments),
+];
+
+/// A servlet container: its rules for the path, the ladder's for what stands before it.
+const SERVLET: Rules = &[
+    &[
+        (Rule::LeadingSlash, system::leading_slash),
+        (Rule::Join, system::join),
+        (Rule::DropFragment, system::drop_fragment),
+        (Rule::Encode, spelling::encode),
+        (Rule::TripletCase, spelling::triplet_case),
+        (Rule::DecodeUnreserved, spelling::decode_unreserved),
+    ],
+    BEFORE_PATH,
+    &[
+        (Rule::PathParameters, system::path_parameters),
+        (Rule::DecodeSegments, system::decode_segments),
+        (Rule::EmptySegments, system::empty_segments),
+        (Rule::DotSegments, system::dot_segments),
+    ],
 ];
 
 /// A decoder ring, likewise.
-const RING: &[(Rule, Act)] = &[
-    (Rule::Join, system::join),
-    (Rule::DropFragment, system::drop_fragment),
-    (Rule::Encode, spelling::encode),
-    (Rule::RingEncode, spelling::ring_encode),
-    (Rule::TripletCase, spelling::triplet_case),
-    (Rule::DecodeUnreserved, spelling::decode_unreserved),
-    (Rule::RingDecode, spelling::ring_decode),
-    (Rule::SchemeCase, ladder::scheme_case),
-    (Rule::HostCase, ladder::host_case),
-    (Rule::EmptyPort, ladder::empty_port),
-    (Rule::PortZeros, ladder::port_zeros),
-    (Rule::DefaultPort, ladder::default_port),
-    (Rule::FileLocalhost, ladder::file_localhost),
-    (Rule::EmptyPath, system::empty_path),
+const RING: Rules = &[
+    &[
+        (Rule::Join, system::join),
+        (Rule::DropFragment, system::drop_fragment),
+        (Rule::Encode, spelling::encode),
+        (Rule::RingEncode, spelling::ring_encode),
+        (Rule::TripletCase, spelling::triplet_case),
+        (Rule::DecodeUnreserved, spelling::decode_unreserved),
+        (Rule::RingDecode, spelling::ring_decode),
+    ],
+    BEFORE_PATH,
 ];
 
 impl Normalizer {
@@ -332,15 +340,15 @@ impl Normalizer {
             empty_segments: self.empty_segments(),
         };
         let mut draft = Draft::new(parts);
-        let rules = match (self.profile().archive, self.profile().system) {
-            (Some(archive), _) => archive::rules(&draft, archive),
+        let rules: &[&[(Rule, Act)]] = match (self.profile().archive, self.profile().system) {
+            (Some(archive), _) => &[archive::rules(&draft, archive)],
             (None, System::Servlet) => SERVLET,
             (None, System::Ring(_)) => RING,
             // A browser's parser is one rule, above.
             (None, System::Browser) => return,
-            (None, System::Ladder | System::Sanitizer) => LADDER,
+            (None, System::Ladder | System::Sanitizer) => &[LADDER],
         };
-        for (rule, act) in rules {
+        for (rule, act) in rules.iter().copied().flatten() {
             if act(&mut draft, &ctx) {
                 visit(*rule, Stage::Draft(&draft));
             }

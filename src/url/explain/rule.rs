@@ -49,7 +49,8 @@ macro_rules! rules {
 rules! {
     Transcode "transcode" Some("RFC 3986 section 2.5"),
         "triplets of another charset are rewritten as UTF-8"
-    Trim "trim" Some("RFC 3986 appendix C"), "spaces and control characters around the URL go"
+    Trim "trim" Some("RFC 3986 appendix C, URL Standard section 4.4"),
+        "spaces and control characters around the URL go"
     LineBreaks "line-breaks" Some("URL Standard section 4.4"), "tabs and line breaks go"
     AssumeScheme "assume-scheme" Some("RFC 3986 section 4.5"),
         "what has no scheme is read as if the assumed one stood in front"

@@ -2,13 +2,18 @@
 
 use super::{Heuristics, WWW, without_www};
 use crate::profile::Switch;
-use crate::profile::heuristic::is_index_page;
+use crate::profile::heuristic::{is_index_page, may_start_session};
 use crate::profile::set::AsciiSet;
-use crate::scan::{Asked, Window};
+use crate::scan::{Asked, Look, Window};
 use crate::url::clean::{Clean, Pair, Pairs};
 
 /// Session ids in a path start with these.
-pub(in crate::url) const ASKED: Asked = Asked::with_rest(AsciiSet::of(b";("));
+const ASKED: Asked = Asked::new(AsciiSet::of(b";("));
+
+/// What a URL is left by.
+pub(in crate::url) const LEFT: Look<'_> = Look::Experience;
+/// What it is written by.
+pub(in crate::url) const WRITTEN: Look<'_> = Look::All(&ASKED);
 
 /// What stays of a clean URL before its query.
 struct Left {
@@ -19,25 +24,33 @@ struct Left {
 
 impl Heuristics {
     /// Whether no step changes a clean URL or target. `false` may only mean that it was not looked into.
-    #[inline]
+    #[inline(always)]
     pub(in crate::url) fn leave_marked(&self, clean: &Clean<'_>) -> bool {
         self.left(clean).is_some_and(|left| left.prefix == 0 && left.path_end == clean.path_end)
             && clean.query().is_none_or(|query| self.leave_marked_query(clean, query))
     }
 
-    #[inline]
+    #[inline(always)]
     fn leave_marked_query(&self, clean: &Clean<'_>, query: usize) -> bool {
         if query == clean.url.len() {
             return !self.is_on(Switch::SqueezeQuery);
         }
         let sort = self.is_on(Switch::SortQuery);
         let mut before: &[u8] = b"";
-        clean.pairs(query).all(|pair| {
+        for pair in clean.pairs(query) {
             let name = &clean.url[pair.start..pair.name_end];
-            let in_order = !sort || before <= name;
+            // Most names differ in their first byte, and need no call to be compared.
+            let in_order = match (before.first(), name.first()) {
+                _ if !sort => true,
+                (Some(a), Some(b)) if a != b => a < b,
+                _ => before <= name,
+            };
+            if !in_order || self.takes(clean, pair) {
+                return false;
+            }
             before = name;
-            in_order && !self.takes(clean, pair)
-        })
+        }
+        true
     }
 
     /// Appends the final form of a clean URL or target, which starts `window`; `None`, and nothing
@@ -90,27 +103,27 @@ impl Heuristics {
     }
 
     /// What is left of scheme, host and path, where that is soon said.
-    #[inline]
+    #[inline(always)]
     fn left(&self, clean: &Clean<'_>) -> Option<Left> {
-        let marks = clean.marks;
         let strips_slash = self.is_on(Switch::StripTrailingSlash);
         let differs = self.is_on(Switch::FoldScheme) && clean.host == 8
             || self.is_on(Switch::DropQuery) && clean.query().is_some()
-            || self.is_on(Switch::LowerPath) && clean.in_path(marks.upper) != 0
-            || self.is_on(Switch::StripSession) && clean.in_path(marks.asked) != 0
+            || self.is_on(Switch::LowerPath)
+                && clean.path_bytes().iter().any(u8::is_ascii_uppercase)
+            || self.is_on(Switch::StripSession) && !sessions_stay(clean)
             || (self.is_on(Switch::SqueezeSlashes) || strips_slash) && clean.has_empty_segment();
         if differs {
             return None;
         }
         let mut path_end = clean.path_end;
-        if strips_slash && path_end > clean.path + 1 && clean.url[path_end - 1] == b'/' {
+        if strips_slash && clean.ends_with_slash() {
             path_end -= 1;
         }
         if self.is_on(Switch::StripIndex) && is_index_page(clean.last_segment(path_end)) {
             return None;
         }
         let host = clean.host_name();
-        let prefix = if self.is_on(Switch::StripWww) && host.starts_with(WWW) {
+        let prefix = if self.is_on(Switch::StripWww) && host.first_chunk() == Some(WWW) {
             host.len() - without_www(host).len()
         } else {
             0
@@ -119,7 +132,7 @@ impl Heuristics {
     }
 
     /// Whether a step takes the parameter away.
-    #[inline]
+    #[inline(always)]
     fn takes(&self, clean: &Clean<'_>, pair: Pair) -> bool {
         let value = (pair.name_end + 1).min(pair.end);
         self.goes(
@@ -128,4 +141,20 @@ impl Heuristics {
             &clean.url[value..pair.end],
         )
     }
+}
+
+/// Whether nothing in the path may be a session id. Where it was proven before, nothing was asked for.
+#[inline]
+fn sessions_stay(clean: &Clean<'_>) -> bool {
+    if clean.marks.asked == 0 {
+        return true;
+    }
+    let mut asked = clean.in_path(clean.marks.asked);
+    while asked != 0 {
+        if may_start_session(&clean.url[asked.trailing_zeros() as usize - 1..]) {
+            return false;
+        }
+        asked &= asked - 1;
+    }
+    true
 }

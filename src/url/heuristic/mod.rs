@@ -153,7 +153,7 @@ impl Heuristics {
     }
 
     #[inline]
-    fn leave_host(&self, host: &[u8]) -> bool {
+    pub(super) fn leave_host(&self, host: &[u8]) -> bool {
         !(self.is_on(Switch::StripWww) && host.starts_with(WWW))
     }
 
@@ -211,7 +211,7 @@ pub(super) const PARAMETER_CASE: Case = Case::Exact;
 /// How a path starts that would otherwise read as an authority.
 const GUARD: &[u8] = b"/.//";
 
-const WWW: &[u8] = b"www.";
+const WWW: &[u8; 4] = b"www.";
 
 /// Whether a port follows the host.
 fn has_port(host_port: &[u8]) -> bool {

@@ -1,11 +1,16 @@
-//! The form of a URL that is clean under the ladder: what is left to do is to fold case, to take off
-//! `www` and the final slash, and to sort the query. What needs more is left to the exact way.
+//! URLs that are soon done with.
+//!
+//! Of one that the scanner proved clean for these keys, what is left to look at is `www` and a final
+//! slash, and whether the query is sorted. Of one that is clean under the ladder, what is left to do
+//! is to fold case as well. What needs more is left to the exact way.
 
 use super::{Archive, without_prefixes};
+use crate::profile::archive::SHORTEST_SESSION;
 use crate::profile::set::AsciiSet;
-use crate::scan::{Asked, Window};
+use crate::scan::{Asked, Lead, Look, Window};
 use crate::url::clean::{Clean, Pair, Pairs};
 use crate::url::escape::Triplet;
+use crate::url::parts::Parts;
 
 /// What stays of a clean URL, but for case and the order of its parameters.
 struct Left {
@@ -15,23 +20,93 @@ struct Left {
 }
 
 /// Triplets, which are decoded, and session segments start with these.
-pub(in crate::url) const ASKED: Asked = Asked::with_rest(AsciiSet::of(b"%("));
+const ASKED: Asked = Asked::new(AsciiSet::of(b"%("));
 
-/// Whether a clean URL is its own form. `false` may only mean that it was not looked into.
-#[inline]
+/// What a URL is left by.
+pub(in crate::url) const LEFT: Look<'_> = Look::Index;
+/// What it is written by.
+pub(in crate::url) const WRITTEN: Look<'_> = Look::All(&ASKED);
+
+/// Whether a URL that the scanner proved clean for these keys is its own form. `false` may only mean
+/// that it was not looked into.
+#[inline(always)]
 pub(in crate::url) fn leaves(clean: &Clean<'_>, archive: &Archive) -> bool {
-    let Some(Left { prefix: 0, path_end }) = left(clean, archive) else { return false };
-    let in_order = |query| {
-        let mut before = None;
-        query < clean.url.len()
-            && clean.pairs(query).all(|pair| {
-                let before = before.replace(pair);
-                before.is_none_or(|before| !precedes(clean.url, pair, before))
-            })
+    if clean.has_empty_segment() || clean.ends_with_slash() {
+        return false;
+    }
+    if clean.host > 0 && (clean.has_empty_label() || !keeps_host(clean.host_name(), archive)) {
+        return false;
+    }
+    match clean.query() {
+        None => true,
+        Some(query) => {
+            let pairs = clean.pairs(query);
+            query < clean.url.len() && keeps_pairs(clean.url, pairs, archive)
+        }
+    }
+}
+
+/// The same for one that is too long to have marks.
+#[inline(never)]
+pub(in crate::url) fn leaves_long(url: &[u8], lead: Lead, archive: &Archive) -> bool {
+    let parts = match lead {
+        Lead::Absolute => Parts::split(url),
+        Lead::Target => Parts::split_target(url),
     };
-    path_end == clean.path_end
-        && clean.inside(clean.marks.upper) == 0
-        && clean.query().is_none_or(in_order)
+    let path = parts.path;
+    if memchr::memmem::find(path, b"//").is_some() || (path.len() > 1 && path.ends_with(b"/")) {
+        return false;
+    }
+    if parts.authority.is_some_and(|host| !keeps_host_whole(host, archive)) {
+        return false;
+    }
+    let Some(query) = parts.query else { return true };
+    let at = url.len() - query.len();
+    let mut start = at;
+    let pairs = query.split(|byte| *byte == b'&').map(|pair| {
+        let equals = memchr::memchr(b'=', pair).unwrap_or(pair.len());
+        let pair = Pair { start, name_end: start + equals, end: start + pair.len() };
+        start = pair.end + 1;
+        pair
+    });
+    !query.is_empty() && keeps_pairs(url, pairs, archive)
+}
+
+/// Whether a host that the ladder leaves, without a port, stays as it is.
+pub(in crate::url) fn keeps_host_whole(host: &[u8], archive: &Archive) -> bool {
+    let empty_label = host.starts_with(b".") || host.windows(2).any(|pair| pair == b"..");
+    !empty_label && keeps_host(host, archive)
+}
+
+/// Whether a host without empty labels keeps its first one, and is no number, which would be an address.
+#[inline(always)]
+fn keeps_host(host: &[u8], archive: &Archive) -> bool {
+    match host.first() {
+        Some(first) if *first == archive.prefix[0] => {
+            !host.starts_with(archive.prefix) || without_prefixes(host, archive).len() == host.len()
+        }
+        _ => !is_number(host),
+    }
+}
+
+/// Whether a host may be a single number.
+#[inline(always)]
+fn is_number(host: &[u8]) -> bool {
+    host.first().is_none_or(u8::is_ascii_digit) && host.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether the parameters are in order, and none may identify a session.
+#[inline(always)]
+fn keeps_pairs(url: &[u8], pairs: impl Iterator<Item = Pair>, archive: &Archive) -> bool {
+    let mut before = None;
+    for pair in pairs {
+        let in_order = before.is_none_or(|before| !precedes(url, pair, before));
+        if !in_order || may_identify(&url[pair.start..pair.end], archive) {
+            return false;
+        }
+        before = Some(pair);
+    }
+    true
 }
 
 /// Appends the form of a clean URL, which starts `window`; `None`, and nothing appended, where it is
@@ -87,13 +162,11 @@ fn left(clean: &Clean<'_>, archive: &Archive) -> Option<Left> {
             prefix = host.len() - rest.len();
         }
         // Empty labels go, and a single number is an address.
-        let dots = clean.marks.dot & clean.marks.dot << 1;
-        let plain = |first: &u8| !first.is_ascii_digit() && *first != b'.';
-        if clean.in_host(dots) != 0 || !rest.first().is_some_and(plain) {
+        if clean.has_empty_label() || is_number(rest) {
             return None;
         }
     }
-    let slash = clean.path_end > clean.path + 1 && clean.url[clean.path_end - 1] == b'/';
+    let slash = clean.ends_with_slash();
     if let Some(query) = clean.query()
         && clean.pairs(query).any(|pair| may_identify(&clean.url[pair.start..pair.end], archive))
     {
@@ -106,13 +179,13 @@ fn left(clean: &Clean<'_>, archive: &Archive) -> Option<Left> {
 /// what it stands for is not plain, and no percent sign that would decode once more.
 #[inline]
 fn asked_stay(clean: &Clean<'_>, archive: &Archive) -> bool {
-    let mut asked = clean.inside(clean.marks.asked);
+    let mut asked = clean.marks.asked;
     while asked != 0 {
         let at = asked.trailing_zeros() as usize;
         let stays = match clean.url[at] {
-            b'%' => Triplet::read(&clean.url[at..]).is_some_and(|Triplet { value, .. }| {
-                value != b'%' && !archive.plain.contains(value)
-            }),
+            b'%' => {
+                Triplet::read(&clean.url[at..]).is_some_and(|triplet| archive.keeps(triplet.value))
+            }
             // Such a segment starts with it.
             _ => at > clean.path_end || clean.url[at - 1] != b'/',
         };
@@ -135,7 +208,7 @@ fn may_identify(pair: &[u8], archive: &Archive) -> bool {
         twin[0] == first && pair.get(1).is_some_and(|second| second.eq_ignore_ascii_case(&twin[1]))
     };
     archive.twins.iter().any(is_twin)
-        || (pair.len() >= archive.shortest_session()
+        || (pair.len() >= SHORTEST_SESSION
             && archive.sessions.iter().any(|session| session.name[0] == first))
 }
 

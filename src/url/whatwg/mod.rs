@@ -27,13 +27,15 @@ impl Normalizer {
     /// Appends the canonical form of a URL of a list under `whatwg`.
     pub(super) fn rewrite_as_browser(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
         let input = Input::of(url);
-        let result = match self.assume(&input.text) {
+        let read = |text: &[u8], out: &mut Vec<u8>| match self.assume(text) {
             Some((assumed, prefix)) => {
                 parse(&assumed, None, out).map_err(|r| r.moved(|at| at.saturating_sub(prefix)))
             }
-            None => parse(&input.text, self.base().map(Parts::split), out),
+            None => parse(text, self.base().map(Parts::split), out),
         };
-        result.map_err(|reject| reject.moved(|at| input.place(at)))
+        let host = input.torn().map_or(Ok(()), |torn| read(&torn, &mut Vec::new()));
+        host.and_then(|()| read(&input.text, out))
+            .map_err(|reject| reject.moved(|at| input.place(at)))
     }
 
     /// As [`Normalizer::rewrite_as_browser`], for a request target whose host is not known: what it
@@ -78,6 +80,23 @@ impl<'a> Input<'a> {
             Some(_) => Cow::Owned(trimmed.iter().copied().filter(stays).collect()),
         };
         Self { url, skipped, text }
+    }
+
+    /// The text with its bytes that are no UTF-8 marked as such, if a tab or line break went from
+    /// among them: `E2 09 82 AC` was no text in the URL as it came, so it makes no host either.
+    fn torn(&self) -> Option<Vec<u8>> {
+        let Cow::Owned(text) = &self.text else { return None };
+        let given = &self.url[self.skipped..];
+        if std::str::from_utf8(given).is_ok() {
+            return None;
+        }
+        let mut torn = Vec::with_capacity(text.len());
+        for chunk in given.utf8_chunks() {
+            torn.extend(chunk.valid().bytes().filter(stays));
+            torn.resize(torn.len() + chunk.invalid().len(), 0xFF);
+        }
+        torn.truncate(text.len());
+        Some(torn)
     }
 
     /// The offset in the URL of byte `at` of the text.

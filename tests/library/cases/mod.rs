@@ -9,7 +9,7 @@ use crate::generator::Rng;
 
 /// Generated URLs for each profile. Emulated processors get fewer.
 pub fn cases() -> u64 {
-    let default = if cfg!(target_arch = "aarch64") { 5_000 } else { 200_000 };
+    let default = if cfg!(target_arch = "aarch64") { 5_000 } else { 100_000 };
     number_from("UNIQURL_CASES").unwrap_or(default)
 }
 

@@ -4,6 +4,9 @@
 //! keeps to the grammar, so that the strict rungs accept it and their rules get work; a `Wild` one
 //! may hold anything anywhere.
 
+pub mod browser;
+pub mod habits;
+pub mod systems;
 pub mod words;
 
 use words::*;

@@ -1,0 +1,89 @@
+//! Blocks of URLs that lie side by side in one buffer, as the lines of a file do.
+
+use uniqurl::record::Span;
+
+use crate::generator::{self, Rng, Temper};
+
+/// How a URL is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// As a line of a list.
+    Url,
+    /// As a request target whose host is not known.
+    Target,
+}
+
+/// URLs to be checked together, under one profile after the other.
+pub struct Block {
+    pub way: Way,
+    pub bytes: Vec<u8>,
+    pub spans: Vec<Span>,
+    /// Where the choices start that laws make.
+    pub seed: u64,
+}
+
+/// URLs of a block: more than one word of a mask, and no multiple of it.
+const URLS: usize = 150;
+
+impl Block {
+    pub fn urls(&self) -> impl Iterator<Item = &[u8]> {
+        self.spans.iter().map(|span| span.of(&self.bytes))
+    }
+
+    /// One URL alone, between the bytes that stand around it.
+    pub fn single(way: Way, before: &[u8], url: &[u8], after: &[u8], seed: u64) -> Block {
+        let (start, end) = (before.len() as u32, (before.len() + url.len()) as u32);
+        let bytes = [before, url, after].concat();
+        Block { way, bytes, spans: vec![Span { start, end }], seed }
+    }
+
+    /// The block that follows from this generator. `real` are URLs to change.
+    pub fn draw(rng: &mut Rng, real: &[Vec<u8>]) -> Block {
+        let way = if rng.one_in(5) { Way::Target } else { Way::Url };
+        // Each maker has whole blocks of its own, so that a block is of one kind, as files are.
+        let maker = rng.below(8);
+        let (mut bytes, mut spans) = (Vec::new(), Vec::with_capacity(URLS));
+        while spans.len() < URLS {
+            let url = match (maker, way) {
+                (0, _) => generator::systems::url(rng),
+                (1, _) => generator::browser::url(rng),
+                (2, _) => generator::habits::url(rng),
+                (3, _) => changed(rng, real),
+                (_, Way::Url) => generator::any(rng),
+                (_, Way::Target) => {
+                    let temper = if rng.one_in(2) { Temper::Tame } else { Temper::Wild };
+                    generator::target(rng, temper)
+                }
+            };
+            let url = if way == Way::Target { to_target(rng, url) } else { url };
+            let start = bytes.len() as u32;
+            bytes.extend_from_slice(&url);
+            spans.push(Span { start, end: bytes.len() as u32 });
+            // Lines are apart; columns of a batch are not.
+            if maker.is_multiple_of(2) {
+                bytes.push(b'\n');
+            }
+        }
+        Block { way, bytes, spans, seed: rng.next() }
+    }
+}
+
+/// A real URL, mostly with something changed in it.
+fn changed(rng: &mut Rng, real: &[Vec<u8>]) -> Vec<u8> {
+    let mut url = real[rng.below(real.len())].clone();
+    let donor = &real[rng.below(real.len())];
+    for _ in 0..rng.below(4) {
+        generator::mutate(rng, &mut url, donor);
+    }
+    url
+}
+
+/// Often without its scheme and host, since targets start with a slash.
+fn to_target(rng: &mut Rng, url: Vec<u8>) -> Vec<u8> {
+    let front = url.windows(3).position(|window| window == b"://");
+    let slash = front.and_then(|at| url[at + 3..].iter().position(|&byte| byte == b'/'));
+    match (front, slash) {
+        (Some(at), Some(slash)) if !rng.one_in(8) => url[at + 3 + slash..].to_vec(),
+        _ => url,
+    }
+}

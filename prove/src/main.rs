@@ -1,0 +1,320 @@
+//! Proves by trial that every backend and every profile says what is right: generated and changed URLs
+//! through all backends of this CPU and through second implementations, with the laws asked of each.
+//!
+//! An *execution* is one URL under one profile through all backends and the oracle. Everything follows
+//! from a seed and the number of a block, so a run can be stopped, resumed and repeated.
+
+mod case;
+mod check;
+mod setting;
+mod shrink;
+mod tally;
+
+// The second implementations, the generator and the laws are those of the tests.
+#[allow(dead_code, missing_docs)]
+#[path = "../../tests/library/browser/mod.rs"]
+mod browser;
+#[allow(dead_code, missing_docs)]
+#[path = "../../tests/library/generator/mod.rs"]
+mod generator;
+#[allow(dead_code, missing_docs)]
+#[path = "../../tests/library/law/mod.rs"]
+mod law;
+#[allow(dead_code, missing_docs)]
+#[path = "../../tests/library/oracle/mod.rs"]
+mod oracle;
+mod second;
+#[allow(dead_code, missing_docs)]
+#[path = "../../tests/library/tsv/mod.rs"]
+mod tsv;
+#[allow(dead_code, missing_docs)]
+#[path = "../../tests/library/variant/mod.rs"]
+mod variant;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use case::Block;
+use generator::Rng;
+use setting::Setting;
+use shrink::Question;
+use tally::{PROFILES, Tally};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const USAGE: &str = "\
+usage: prove [--executions N] [--seconds N] [--seed N] [--threads N] [--profile NAME]...
+             [--urls FILE] [--state FILE] [--block N]
+
+  --executions N  end after so many (default: 1000000000)
+  --seconds N     end after so long, whichever comes first
+  --seed N        where the URLs come from (default: 8459564886084709376)
+  --threads N     default: all cores
+  --profile NAME  only this one; can be repeated
+  --urls FILE     real URLs to change, one a line (default: corpora/sample.txt)
+  --state FILE    where the counts are kept; a run with the same seed goes on from there
+  --block N       this block alone, as a failure names it
+";
+
+/// What was asked for.
+struct Wish {
+    executions: u64,
+    seconds: u64,
+    seed: u64,
+    threads: usize,
+    profiles: Vec<&'static str>,
+    urls: PathBuf,
+    state: Option<PathBuf>,
+    block: Option<u64>,
+}
+
+impl Wish {
+    fn read(mut args: impl Iterator<Item = String>) -> Result<Wish, String> {
+        let mut wish = Wish {
+            executions: 1_000_000_000,
+            seconds: u64::MAX,
+            seed: 0x7566_6971_7572_6C00,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            profiles: Vec::new(),
+            urls: Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora/sample.txt"),
+            state: None,
+            block: None,
+        };
+        while let Some(flag) = args.next() {
+            let value = args.next().ok_or_else(|| USAGE.to_owned())?;
+            let number = || value.parse::<u64>().map_err(|_| format!("{value:?} is no number"));
+            match flag.as_str() {
+                "--executions" => wish.executions = number()?,
+                "--seconds" => wish.seconds = number()?,
+                "--seed" => wish.seed = number()?,
+                "--threads" => wish.threads = number()?.max(1) as usize,
+                "--profile" => {
+                    let known = PROFILES.iter().find(|name| **name == value);
+                    wish.profiles.push(*known.ok_or_else(|| format!("no profile {value:?}"))?);
+                }
+                "--urls" => wish.urls = value.into(),
+                "--state" => wish.state = Some(value.into()),
+                "--block" => wish.block = Some(number()?),
+                _ => return Err(USAGE.to_owned()),
+            }
+        }
+        if wish.profiles.is_empty() {
+            wish.profiles = PROFILES.to_vec();
+        }
+        Ok(wish)
+    }
+}
+
+/// How far a run has come: all blocks below `next` are done.
+#[derive(Default)]
+struct Progress {
+    next: u64,
+    seconds: f64,
+    tally: Tally,
+}
+
+/// Blocks between two looks at the clock and at the state.
+const ROUND: u64 = 64;
+
+impl Progress {
+    /// Goes on from the state, if it is of this seed.
+    fn resume(wish: &Wish) -> Result<Progress, String> {
+        let Some(file) = wish.state.as_ref().filter(|file| file.exists()) else {
+            return Ok(Progress::default());
+        };
+        let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+        let lines: Vec<&str> = text.lines().collect();
+        let read = || {
+            let [seed, next, seconds, tally @ ..] = &lines[..] else { return None };
+            let seed: u64 = seed.strip_prefix("seed\t")?.parse().ok()?;
+            Some((
+                seed,
+                Progress {
+                    next: next.strip_prefix("blocks\t")?.parse().ok()?,
+                    seconds: seconds.strip_prefix("seconds\t")?.parse().ok()?,
+                    tally: Tally::read(tally)?,
+                },
+            ))
+        };
+        match read() {
+            Some((seed, progress)) if seed == wish.seed => Ok(progress),
+            Some((seed, _)) => Err(format!("{} is of seed {seed}", file.display())),
+            None => Err(format!("{} is no state of this version", file.display())),
+        }
+    }
+
+    fn save(&self, wish: &Wish) -> Result<(), String> {
+        let Some(file) = &wish.state else { return Ok(()) };
+        let mut text =
+            format!("seed\t{}\nblocks\t{}\nseconds\t{:.1}\n", wish.seed, self.next, self.seconds);
+        for (kind, name, count) in self.tally.lines() {
+            text += &format!("{kind}\t{name}\t{count}\n");
+        }
+        let next = file.with_extension("next");
+        std::fs::write(&next, text)
+            .and_then(|()| std::fs::rename(&next, file))
+            .map_err(|error| format!("{}: {error}", file.display()))
+    }
+
+    fn print(&self) {
+        for (kind, name, count) in self.tally.lines() {
+            println!("{kind}\t{name}\t{count}");
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(message) => {
+            eprintln!("prove: {}", message.trim_end());
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether all is well.
+fn run() -> Result<bool, String> {
+    let wish = Wish::read(std::env::args().skip(1))?;
+    let text =
+        std::fs::read(&wish.urls).map_err(|error| format!("{}: {error}", wish.urls.display()))?;
+    let real: Vec<Vec<u8>> = text
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty() && line.len() < 1000)
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec())
+        .collect();
+    if real.is_empty() {
+        return Err(format!("{} holds no URL", wish.urls.display()));
+    }
+    let mut progress = Progress::resume(&wish)?;
+    let plain: Vec<Setting> = wish.profiles.iter().copied().map(setting::plain).collect();
+    let names: Vec<&str> = plain[0].libraries.iter().map(|one| one.backend().name()).collect();
+    println!(
+        "seed {}, {} threads, backends {}, {} profiles, {} real URLs",
+        wish.seed,
+        wish.threads,
+        names.join(" "),
+        plain.len(),
+        real.len()
+    );
+    shrink::keep_panics();
+    if let Some(block) = wish.block {
+        let found = one_block(&wish, &plain, &real, block, &mut progress.tally);
+        println!("{}", found.as_deref().unwrap_or("nothing is wrong with it"));
+        return Ok(found.is_none());
+    }
+    let started = Instant::now();
+    let (before, mut told) = (progress.seconds, 0);
+    while progress.tally.executions() < wish.executions
+        && started.elapsed().as_secs() < wish.seconds
+    {
+        if let Some(found) = one_round(&wish, &plain, &real, &mut progress) {
+            println!("{found}");
+            return Ok(false);
+        }
+        progress.seconds = before + started.elapsed().as_secs_f64();
+        progress.save(&wish)?;
+        if started.elapsed().as_secs() / 10 > told {
+            told = started.elapsed().as_secs() / 10;
+            eprintln!("{}", so_far(&progress));
+        }
+    }
+    progress.print();
+    println!("{}, no difference; seed {}", so_far(&progress), wish.seed);
+    Ok(true)
+}
+
+fn so_far(progress: &Progress) -> String {
+    let executions = progress.tally.executions();
+    let rate = executions as f64 / progress.seconds.max(0.001);
+    format!(
+        "{executions} executions in {:.0} s, {rate:.0} a second, {} blocks",
+        progress.seconds, progress.next
+    )
+}
+
+/// The next blocks, on all threads; what is wrong, if anything.
+fn one_round(
+    wish: &Wish,
+    plain: &[Setting],
+    real: &[Vec<u8>],
+    progress: &mut Progress,
+) -> Option<String> {
+    let next = AtomicU64::new(progress.next);
+    let end = progress.next + ROUND;
+    let failed = AtomicBool::new(false);
+    // What is wrong in the lowest block, whichever thread is first.
+    let found: Mutex<Vec<(u64, String)>> = Mutex::default();
+    let tallies: Mutex<Tally> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..wish.threads {
+            scope.spawn(|| {
+                let mut tally = Tally::default();
+                while !failed.load(Ordering::Relaxed) {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= end {
+                        break;
+                    }
+                    if let Some(text) = one_block(wish, plain, real, number, &mut tally) {
+                        failed.store(true, Ordering::Relaxed);
+                        found.lock().unwrap().push((number, text));
+                    }
+                }
+                tallies.lock().unwrap().add(&tally);
+            });
+        }
+    });
+    progress.next = end;
+    progress.tally.add(&tallies.into_inner().unwrap());
+    let mut found = found.into_inner().unwrap();
+    found.sort();
+    found.into_iter().next().map(|(_, text)| text)
+}
+
+/// One block under every profile; what is wrong, if anything.
+fn one_block(
+    wish: &Wish,
+    plain: &[Setting],
+    real: &[Vec<u8>],
+    number: u64,
+    tally: &mut Tally,
+) -> Option<String> {
+    // Two steps of the generator, so that neighbouring numbers have nothing in common.
+    let mut rng = Rng::new(Rng::new(wish.seed).next() ^ number);
+    let mut rng = Rng::new(rng.next());
+    let block = Block::draw(&mut rng, real);
+    let drawn: Vec<Option<Setting>> = wish
+        .profiles
+        .iter()
+        .map(|&profile| rng.one_in(2).then(|| setting::draw(&mut rng, profile)))
+        .collect();
+    let mut questions: Vec<Question> = Vec::new();
+    for (plain, drawn) in plain.iter().zip(&drawn) {
+        questions.push(Question::One(drawn.as_ref().unwrap_or(plain)));
+    }
+    let rung = |name| plain.iter().find(|setting| setting.profile == name);
+    for (fine, coarse) in [("syntax", "scheme"), ("scheme", "crawl"), ("crawl", "aggressive")] {
+        if let (Some(fine), Some(coarse)) = (rung(fine), rung(coarse)) {
+            questions.push(Question::Two(fine, coarse));
+        }
+    }
+    for question in questions {
+        if shrink::trouble(|| question.ask(&block, tally)).is_some() {
+            let text = shrink::report(question, &block);
+            let profiles: String =
+                wish.profiles.iter().map(|profile| format!(" --profile {profile}")).collect();
+            let all = wish.profiles.len() == PROFILES.len();
+            return Some(format!(
+                "A difference. scripts/prove --seed {} --block {number}{}\n\n{text}",
+                wish.seed,
+                if all { "" } else { &profiles }
+            ));
+        }
+    }
+    None
+}

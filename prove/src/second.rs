@@ -1,0 +1,99 @@
+//! What a second implementation says of a URL, and whether the library says the same.
+
+use std::collections::BTreeSet;
+
+use uniqurl::{Outcome, Reject};
+
+use crate::browser;
+use crate::case::Way;
+use crate::oracle;
+use crate::setting::Second;
+
+/// The canonical form, or the codes and the place of the trouble.
+#[derive(Debug, PartialEq)]
+pub enum Opinion {
+    Canonical(Vec<u8>),
+    /// One code, and where.
+    At(&'static str, usize),
+    /// All codes that apply, and where the first trouble is.
+    All(BTreeSet<&'static str>, usize),
+    /// One code; the second implementation knows no place.
+    Somewhere(&'static str),
+}
+
+impl Opinion {
+    /// Whether the library's answer is this one.
+    pub fn is(&self, outcome: &Outcome, out: &[u8]) -> bool {
+        match (self, outcome) {
+            (Opinion::Canonical(url), Outcome::Canonical) => url == out,
+            (Opinion::At(code, at), Outcome::Reject(reject)) => {
+                (reject.code.name(), reject.at) == (*code, *at) && reject.codes.iter().count() == 1
+            }
+            (Opinion::All(codes, at), Outcome::Reject(reject)) => {
+                reject.at == *at && names(reject).eq(codes.iter().copied())
+            }
+            (Opinion::Somewhere(code), Outcome::Reject(reject)) => reject.code.name() == *code,
+            _ => false,
+        }
+    }
+}
+
+/// The codes of a rejection in the order of their letters.
+fn names(reject: &Reject) -> impl Iterator<Item = &'static str> + use<> {
+    let mut names: Vec<&'static str> = reject.codes.iter().map(|code| code.name()).collect();
+    names.sort_unstable();
+    names.into_iter()
+}
+
+impl Second {
+    /// What is to be said of this URL or target, where this implementation has an opinion.
+    pub fn opinion(&self, way: Way, url: &[u8]) -> Option<Opinion> {
+        match (self, way) {
+            (Second::Ladder(oracle), Way::Url) => Some(of_ladder(oracle.normalize(url))),
+            (Second::Ladder(oracle), Way::Target) => Some(of_ladder(oracle.normalize_target(url))),
+            (Second::Habits(policy), Way::Url) => Some(of_ladder(policy.normalize(url))),
+            (Second::Habits(policy), Way::Target) => Some(of_ladder(policy.normalize_target(url))),
+            (Second::System(system), Way::Url) => Some(of_system(system.normalize(url))),
+            (Second::System(system), Way::Target) => Some(of_system(system.normalize_target(url))),
+            (Second::Browser(base), Way::Url) => {
+                let base = base.as_ref().map(|(steps, _)| steps);
+                Some(match browser::Url::parse(url, base) {
+                    Ok(url) => Opinion::Canonical(url.serialize().into_bytes()),
+                    Err(code) => Opinion::Somewhere(code),
+                })
+            }
+            // "A request target is the path, query and fragment that it would be behind the host."
+            (Second::Browser(_), Way::Target) if url.starts_with(b"/") => {
+                let behind = browser::Url::parse(&[b"http://h", url].concat(), None).ok()?;
+                Some(Opinion::Canonical(behind.serialize().into_bytes().split_off(8)))
+            }
+            (Second::Browser(_), Way::Target) | (Second::None, _) => None,
+        }
+    }
+
+    /// What the ada parser makes of this URL, if it is one that it can be asked about.
+    pub fn ada(&self, way: Way, url: &[u8]) -> Option<Option<Vec<u8>>> {
+        let Second::Browser(base) = self else { return None };
+        let text = std::str::from_utf8(url).ok()?;
+        if way == Way::Target {
+            return None;
+        }
+        let base = base.as_ref().map(|(_, text)| text.as_str());
+        let parsed = ada_url::Url::parse(text, base);
+        Some(parsed.ok().map(|url| url.href().as_bytes().to_vec()))
+    }
+}
+
+fn of_ladder(answer: oracle::Answer) -> Opinion {
+    match answer {
+        Ok(url) => Opinion::Canonical(url),
+        Err((code, at)) => Opinion::At(code, at),
+    }
+}
+
+fn of_system(answer: oracle::system::Answer) -> Opinion {
+    match answer {
+        Ok(url) => Opinion::Canonical(url),
+        Err((codes, at)) => Opinion::All(codes, at),
+    }
+}
