@@ -52,6 +52,7 @@ pub fn main() -> ExitCode {
     tables::expect_panics();
     match Cli::parse_or_exit(Backend::best().name()).command {
         Command::Dedup(dedup) => {
+            let dedup = *dedup;
             let job = Job::Dedup(Dedup {
                 order: match dedup.order {
                     flags::Order::First => Order::First,

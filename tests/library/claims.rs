@@ -244,7 +244,7 @@ fn names_that_repeat_in_every_column_are_counted_before_they_are_kept() {
 fn a_footer_that_hides_its_schema_behind_other_types_is_no_footer() {
     let schema = (2, Field::List(STRUCT, vec![group_of_one(), leaf(b"url")]));
     // To whoever goes by numbers alone, the text is a number and then fields.
-    let hidden = fields(&[schema.clone()]);
+    let hidden = fields(std::slice::from_ref(&schema));
     let bytes = file(b"", &[(1, Field::Text(hidden)), schema.clone(), (3, Field::I64(0))]);
     is_refused("a text for a number", &bytes, "a type that it cannot have");
     let bytes = file(b"", &[version(), (2, Field::List(BINARY, vec![text(b"x")]))]);

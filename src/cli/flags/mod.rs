@@ -66,11 +66,11 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Write the set of canonical URLs, each once.
-    Dedup(Dedup),
+    Dedup(Box<Dedup>),
     /// Write the canonical URL of each record, in order.
-    Normalize(Normalize),
+    Normalize(Box<Normalize>),
     /// Show what each rule does to a URL, or why it is rejected.
-    Explain(Explain),
+    Explain(Box<Explain>),
     /// Tell at which rung two URLs are the same, or which URLs two profiles read differently.
     #[command(
         mut_arg("files", |arg| arg.help("Two URLs; with --profiles, inputs")),
@@ -167,14 +167,16 @@ impl Cli {
         }
         let mut no_table;
         let (common, name) = match &mut cli.command {
-            Command::Dedup(Dedup { common, split_by, form, .. }) => {
+            Command::Dedup(dedup) => {
+                let Dedup { common, split_by, form, .. } = &mut **dedup;
                 no_table = split_by.is_some().then_some("--split-by writes a directory");
                 if *form == Form::Json {
                     no_table = Some("--json writes JSON, and no table");
                 }
                 (common, "dedup")
             }
-            Command::Normalize(Normalize { common, form }) => {
+            Command::Normalize(normalize) => {
+                let Normalize { common, form } = &mut **normalize;
                 no_table = (*form == Form::Json).then_some("--json writes JSON, and no table");
                 (common, "normalize")
             }
