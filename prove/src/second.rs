@@ -82,6 +82,17 @@ impl Second {
         let parsed = ada_url::Url::parse(text, base);
         Some(parsed.ok().map(|url| url.href().as_bytes().to_vec()))
     }
+
+    /// Whether the host of this URL holds a code point that is none to ada, which may be of an older
+    /// Unicode than the `idna` crate: then it disallows also what has been assigned since.
+    pub fn ada_is_older(url: &[u8]) -> bool {
+        let Ok(text) = std::str::from_utf8(url) else { return false };
+        let host = text.split('/').nth(2).unwrap_or_default();
+        host.split(['.', ':', '@'])
+            .filter_map(|label| idna::punycode::decode_to_string(label.strip_prefix("xn--")?))
+            .flat_map(|label| label.chars().collect::<Vec<_>>())
+            .any(|c| ada_url::Url::parse(&format!("http://{c}/"), None).is_err())
+    }
 }
 
 fn of_ladder(answer: oracle::Answer) -> Opinion {

@@ -246,8 +246,8 @@ pub(super) fn to_ascii(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(
 }
 
 /// Whether one of the labels that UTS 46 gave holds a code point that Unicode has not assigned, which
-/// UTS 46 disallows, but the tables behind the `idna` crate take for valid: U+3D000 to U+3FC3F. All
-/// others that it takes are assigned in Unicode 17.
+/// UTS 46 disallows, but the tables behind the `idna` crate take for valid: U+3D000 to U+3FC3F. What
+/// else it takes depends on the Unicode that its tables are of.
 pub(super) fn holds_unassigned(ascii: &str) -> bool {
     ascii
         .split('.')
