@@ -43,10 +43,11 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
     }
     if name == output::Job::Compare {
         let Differences { hosts, forms, rejects } = report.differences;
+        let total = report.differences.total();
+        let (noun, verb) = if total == 1 { ("URL", "is") } else { ("URLs", "are") };
         say(format_args!(
-            "{} URLs are read differently: {hosts} name another host, {forms} have another form, \
-             {rejects} are rejected by one of the profiles",
-            report.differences.total()
+            "{total} {noun} {verb} read differently: {hosts} name another host, {forms} have another \
+             form, {rejects} are rejected by one of the profiles"
         ));
     }
     for (path, name) in &report.guessed {
