@@ -4,18 +4,11 @@ use super::kernel::Lead;
 use super::loops::{BLOCK, Block, Marked, Marks, Masks, Survey, Vector, Work};
 use super::rules::{Asked, Browser, Container, Experience, Index, Ladder, Look, Rules, Unescaped};
 use super::{Backend, Kernel};
+use crate::cases::cases;
 use crate::profile::set::{AsciiSet, CLEAN_HOST, CLEAN_TAIL, QUERY, REG_NAME};
 use crate::profile::{Profile, System, whatwg};
 use crate::record::Span;
 
-/// Emulated processors get fewer of the cases that are drawn at random, an interpreter few.
-const DRAWN: usize = if cfg!(miri) {
-    300
-} else if cfg!(target_arch = "x86_64") {
-    200_000
-} else {
-    5_000
-};
 /// Of what is exhausted elsewhere, an interpreter takes every so many.
 const STEP: usize = if cfg!(miri) { 37 } else { 1 };
 
@@ -147,7 +140,8 @@ fn marks_are_about_each_byte_on_every_backend() {
     let looks = looks(&asked);
     let mut state = 7;
     let mut clean_by = [0; 6];
-    for case in 0..DRAWN / 20 {
+    let drawn = cases(10_000);
+    for case in 0..drawn {
         let mut url: Vec<u8> = if case % 2 == 0 { b"http://h/".to_vec() } else { b"/".to_vec() };
         for _ in 0..case % 140 {
             let byte = drawn_byte(&mut state);
@@ -220,13 +214,13 @@ fn marks_are_about_each_byte_on_every_backend() {
             }
         }
     }
-    assert!(clean_by.iter().all(|clean| *clean > 100), "{clean_by:?}");
+    assert!(clean_by.iter().all(|clean| *clean > drawn / 100), "{clean_by:?}");
 }
 
 #[test]
 fn masks_of_mixed_blocks_are_those_of_scalar() {
     let mut state = 1;
-    for _ in 0..DRAWN {
+    for _ in 0..cases(200_000) {
         let block = std::array::from_fn(|_| drawn_byte(&mut state));
         for all in [all_masks(&block, || Ladder), all_masks(&block, || Browser)] {
             for (backend, found) in &all[1..] {
@@ -331,7 +325,8 @@ fn a_trouble_is_found_at_every_place_of_every_length() {
 fn drawn_urls_and_targets_are_clean_only_if_they_plainly_are() {
     let mut state = 2;
     let mut clean = [0; 2];
-    for i in 0..DRAWN {
+    let drawn = cases(200_000);
+    for i in 0..drawn {
         let starts: [&[u8]; 6] =
             [b"https://", b"http://", b"/", b"http://a.b/", b"https://h/%", b""];
         let mut url = starts[i % 6].to_vec();
@@ -356,7 +351,7 @@ fn drawn_urls_and_targets_are_clean_only_if_they_plainly_are() {
             }
         }
     }
-    assert!(clean.iter().all(|n| *n > DRAWN / 20), "too few clean URLs were drawn: {clean:?}");
+    assert!(clean.iter().all(|n| *n > drawn / 20), "too few clean URLs were drawn: {clean:?}");
 }
 
 #[test]
