@@ -481,6 +481,74 @@ fn no_kernel_reads_outside_its_slice() {
     }
 }
 
+/// How many of the 64 alignments each length is tried at.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn alignments() -> usize {
+    std::env::var("UNIQURL_ALIGNMENTS").map_or(4, |n| n.parse().expect("a number"))
+}
+
+/// Away from a guard page by up to a block, so that length and alignment are independent: what reads by
+/// whole aligned blocks may be right for those slices alone that end with one.
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
+    let middle = between_guard_pages();
+    let asked = Asked::new(AsciiSet::of(b"%;("));
+    let step = BLOCK / alignments().clamp(1, BLOCK);
+    for length in 0..=1024 {
+        let text = url_of(length, length, b"");
+        let clean = plainly_clean(&Profile::CRAWL, &text, Lead::Absolute);
+        // Every alignment comes about within as many lengths as are left out.
+        for away in (length % step..BLOCK).step_by(step) {
+            let last = middle.len() - length - away;
+            for start in [away, last] {
+                let slice = &mut middle[start..start + length];
+                slice.copy_from_slice(&text);
+                let slice = &*slice;
+                for kernel in kernels() {
+                    assert_eq!(kernel.is_clean(&Profile::CRAWL, slice), clean);
+                    kernel.is_clean(&Profile::WHATWG, slice);
+                    let mut lines = Vec::new();
+                    kernel.lines(slice, &mut lines);
+                    let mut bits = Vec::new();
+                    kernel.clean(&Profile::CRAWL, slice, &lines, &mut bits);
+                    assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
+                    for look in looks(&asked) {
+                        let mut marks = Marks::default();
+                        kernel.mark(slice, 0..length, Lead::Absolute, look, &mut marks);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A slice that is all of its allocation, for AddressSanitizer, which sees every byte beside it.
+#[test]
+fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
+    let asked = Asked::new(AsciiSet::of(b"%;("));
+    let lengths = (0..=1024).step_by(if cfg!(miri) { 211 } else { 7 });
+    for length in lengths {
+        for before in (0..BLOCK).step_by(if cfg!(miri) { 29 } else { 5 }) {
+            let mut allocation = vec![0; before];
+            allocation.extend(url_of(length, length / 2, b"%41"));
+            let allocation = allocation.into_boxed_slice();
+            for kernel in kernels() {
+                let slice = &allocation[before..];
+                kernel.is_clean(&Profile::CRAWL, slice);
+                kernel.is_clean_target(&Profile::WHATWG, slice);
+                let mut lines = Vec::new();
+                kernel.lines(slice, &mut lines);
+                kernel.clean(&Profile::CRAWL, slice, &lines, &mut Vec::new());
+                for look in looks(&asked) {
+                    let (marks, range) = (&mut Marks::default(), before..allocation.len());
+                    kernel.mark(&allocation, range, Lead::Absolute, look, marks);
+                }
+            }
+        }
+    }
+}
+
 /// What is rewritten in bulk is copied by whole registers, too.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[test]
