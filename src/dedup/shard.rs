@@ -378,7 +378,7 @@ mod tests {
 
     /// URLs of which many come more than once; an interpreter gets fewer.
     fn urls(count: u32) -> Vec<Vec<u8>> {
-        let count = if cfg!(miri) { count / 20 } else { count };
+        let count = if cfg!(miri) { count / 60 } else { count };
         let number = |i: u32| i.wrapping_mul(2_654_435_761) % (count / 3 + 1);
         (0..count).map(|i| format!("http://h/{}", number(i)).into_bytes()).collect()
     }

@@ -51,9 +51,10 @@ impl<'a> Page<'a> {
         self.take_room(part.len());
         if part.len() <= COPY && source.len() - start >= COPY {
             // SAFETY: from `start` on, `source` holds COPY bytes, and so does the room, as
-            // `take_room` made sure.
+            // `take_room` made sure. The pointer is that of `source`, since that of `part` may be read
+            // up to the end of `part` alone.
             unsafe {
-                let bytes = part.as_ptr().cast::<[u8; COPY]>().read();
+                let bytes = source.as_ptr().add(start).cast::<[u8; COPY]>().read();
                 self.end().cast::<[u8; COPY]>().write(bytes);
             }
         } else {
@@ -74,7 +75,7 @@ impl<'a> Page<'a> {
             self.take_room(part.len());
             // SAFETY: as in `copy`.
             unsafe {
-                let bytes = part.as_ptr().cast::<[u8; COPY]>().read();
+                let bytes = source.as_ptr().add(start).cast::<[u8; COPY]>().read();
                 self.end().cast::<[u8; COPY]>().write(bytes.map(lower));
             }
             self.length += part.len();
