@@ -485,6 +485,9 @@ impl<'a> Run<'a> {
                 Next::Wait | Next::Done => break,
             }
         }
+        if self.setup.watch.is_stopped() {
+            return Err(RunError::Stopped);
+        }
         Ok(batch)
     }
 

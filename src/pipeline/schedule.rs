@@ -7,10 +7,12 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::Duration;
 
 use super::job::{Format, Setup};
 use super::memory::Memory;
+use super::report::Watch;
 use super::run::CHUNKS;
 #[cfg(feature = "tables")]
 use crate::input::table;
@@ -22,6 +24,9 @@ use crate::record::{self, Context, Framing, Kinds};
 
 /// How much of an input its format is guessed from.
 const HEAD: u64 = 64 << 10;
+
+/// How often a wait for a slow stream looks whether the run is to end.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What is said of a table that comes through a pipe, or compressed as a whole.
 #[cfg(feature = "tables")]
@@ -97,6 +102,7 @@ pub(super) struct Schedule<'a> {
     /// Bytes of memory that the run may take.
     #[cfg_attr(not(feature = "tables"), allow(dead_code, reason = "only tables ask"))]
     memory: usize,
+    watch: &'a Watch,
     next: usize,
     current: Option<Current>,
     /// Where the current stream ended, when its last records have been handed out.
@@ -190,6 +196,7 @@ impl<'a> Schedule<'a> {
             kinds: setup.kinds,
             taken_out,
             memory: setup.memory.as_ref().map_or(usize::MAX, Memory::size),
+            watch: setup.watch,
             next: 0,
             current: None,
             ended: None,
@@ -480,6 +487,20 @@ impl<'a> Schedule<'a> {
         Some(Next::Task(Task { input: index, format, bytes: here(chunk, cut) }))
     }
 
+    /// What a stream says next, unless the run is to end before.
+    fn wait_for(&self, pieces: &Receiver<Piece>) -> Result<Piece, TryRecvError> {
+        loop {
+            match pieces.recv_timeout(LOOK) {
+                Ok(piece) => return Ok(piece),
+                Err(RecvTimeoutError::Disconnected) => return Err(TryRecvError::Disconnected),
+                Err(RecvTimeoutError::Timeout) if self.watch.is_stopped() => {
+                    return Err(TryRecvError::Empty);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
     fn next_piece(
         &mut self,
         index: usize,
@@ -489,7 +510,7 @@ impl<'a> Schedule<'a> {
         idle: bool,
     ) -> Option<Next> {
         let piece = match idle {
-            true => pieces.recv().map_err(|_| TryRecvError::Disconnected),
+            true => self.wait_for(&pieces),
             false => pieces.try_recv(),
         };
         let path = &self.inputs[index].path;
