@@ -119,8 +119,10 @@ fn failed(error: ArrowError) -> Stop {
 /// What the library says, without the name of its own that it begins with.
 pub(super) fn words(error: ArrowError) -> String {
     match error {
-        ArrowError::ParquetError(words)
-        | ArrowError::ParseError(words)
+        ArrowError::ParquetError(words) => {
+            words.strip_prefix("Parquet error: ").map_or(words.clone(), str::to_owned)
+        }
+        ArrowError::ParseError(words)
         | ArrowError::IpcError(words)
         | ArrowError::InvalidArgumentError(words)
         | ArrowError::IoError(words, _) => words,

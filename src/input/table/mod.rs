@@ -5,14 +5,16 @@
 //! threads; what they are ahead is bounded by the chunks that may wait.
 //!
 //! The readers are libraries for formats that say where things are, so bytes that lie can make them
-//! panic. What could end the process is looked at before (`claims`). They run on threads of their own, named [`THREAD`], and one that does not come back is a file
-//! that is damaged.
+//! panic. What could end the process is looked at before (`claims`, `pages`). They run on threads of
+//! their own, named [`THREAD`], and one that does not come back is a file that is damaged.
 
 mod arrow;
 mod claims;
 mod column;
 mod cut;
+mod deltas;
 mod file;
+mod pages;
 mod parquet;
 mod schema;
 mod thrift;
