@@ -250,7 +250,9 @@ fn too_many(stated: usize, values: usize) -> String {
 /// Judges bytes of numbers that are so wide, the first bytes of all, the second of all and so on.
 fn streams(length: usize, width: usize, values: usize) -> std::result::Result<(), String> {
     match length / width {
-        _ if length % width != 0 => Err(format!("{length} bytes are no numbers of {width}")),
+        _ if !length.is_multiple_of(width) => {
+            Err(format!("{length} bytes are no numbers of {width}"))
+        }
         stated if stated > values => Err(too_many(stated, values)),
         _ => Ok(()),
     }
