@@ -24,7 +24,7 @@ use std::thread;
 
 use super::opened::OpenFile;
 use super::packing::Packing;
-use super::source::{Counted, Plain, Source};
+use super::source::{Counted, Plain, Source, Starts};
 use super::unpack::{self, Place, Unpacker};
 
 /// Bytes of a piece, but for the end of its last member.
@@ -55,6 +55,8 @@ pub(super) struct Members {
     /// Unpacked bytes, and how many of them have been given away.
     ready: Vec<u8>,
     given: usize,
+    /// Where members start in all that was given away, or is about to be.
+    starts: Starts,
     /// The plain way from `at` on.
     plain: Option<Plainly>,
     /// Pieces at work, in order.
@@ -90,6 +92,8 @@ struct Task {
 #[derive(Default)]
 struct Unpacked {
     bytes: Vec<u8>,
+    /// Where the members start in them.
+    starts: Vec<usize>,
     /// How much of the piece that was: whole members.
     taken: usize,
 }
@@ -117,6 +121,7 @@ impl Members {
             at: 0,
             ready: Vec::new(),
             given: 0,
+            starts: Starts::default(),
             plain: None,
             pieces: VecDeque::new(),
             next: Some(0),
@@ -142,10 +147,13 @@ impl Members {
             && let Some(piece) = self.pieces.pop_front()
         {
             // A worker that ended early gave nothing.
-            let Unpacked { bytes, taken } = piece.result.recv().unwrap_or_default();
+            let Unpacked { bytes, starts, taken } = piece.result.recv().unwrap_or_default();
             if taken > 0 {
                 self.at += taken as u64;
                 (self.ready, self.given) = (bytes, 0);
+                for start in starts {
+                    self.starts.begin(start);
+                }
                 self.distrust = 1;
                 return Ok(());
             }
@@ -235,6 +243,7 @@ fn unpack(piece: &[u8], packing: Packing, dictionary: &[u8], place: Place) -> Un
     'members: while let Ok(Some(byte)) = unpacker.peek()
         && packing.begins_with(byte)
     {
+        unpacked.starts.push(filled);
         loop {
             if unpacked.bytes.len() < filled + STEP {
                 unpacked.bytes.resize(filled.max(PIECE) * 2, 0);
@@ -253,6 +262,7 @@ fn unpack(piece: &[u8], packing: Packing, dictionary: &[u8], place: Place) -> Un
         (whole, unpacked.taken) = (filled, unpacker.taken() as usize);
     }
     unpacked.bytes.truncate(whole);
+    unpacked.starts.retain(|start| *start < whole);
     unpacked
 }
 
@@ -264,6 +274,7 @@ impl Read for Members {
                 let length = ready.len().min(out.len());
                 out[..length].copy_from_slice(&ready[..length]);
                 self.given += length;
+                self.starts.give(length);
                 return Ok(length);
             }
             let Some(Plainly { start, unpacker }) = &mut self.plain else {
@@ -285,7 +296,11 @@ impl Read for Members {
                     self.patience = self.patience.saturating_sub(1);
                 }
             }
+            if unpacker.place() != Place::Member {
+                self.starts.begin(0);
+            }
             let read = unpacker.read_member(out)?;
+            self.starts.give(read);
             if read > 0 || unpacker.is_over() || out.is_empty() {
                 return Ok(read);
             }
@@ -306,21 +321,7 @@ impl Source for Members {
         self.plain.as_ref().map_or(0, |plain| plain.unpacker.padding())
     }
 
-    fn skip(&mut self, count: u64) -> io::Result<u64> {
-        let mut scratch = [0; 16 << 10];
-        let mut skipped = 0;
-        while skipped < count {
-            let ready = (self.ready.len() - self.given).min((count - skipped) as usize);
-            self.given += ready;
-            skipped += ready as u64;
-            let part = (count - skipped).min(scratch.len() as u64) as usize;
-            if part > 0 {
-                match self.read(&mut scratch[..part])? {
-                    0 => break,
-                    read => skipped += read as u64,
-                }
-            }
-        }
-        Ok(skipped)
+    fn starts(&mut self) -> Option<&mut Starts> {
+        Some(&mut self.starts)
     }
 }

@@ -1,6 +1,7 @@
 //! Bytes as they come from a pipe or a file, and what a reader of records needs to know of them.
 
 use std::borrow::Borrow;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::os::fd::AsFd;
@@ -30,6 +31,11 @@ pub(super) trait Source: Read {
         0
     }
 
+    /// Where the members of what it gave started, if it is compressed in any.
+    fn starts(&mut self) -> Option<&mut Starts> {
+        None
+    }
+
     /// Whether the next read would find nothing for so long. `false` where that cannot be told.
     fn waits(&self, _patience: Duration) -> bool {
         false
@@ -49,6 +55,39 @@ pub(super) trait Source: Read {
             }
         }
         Ok(skipped)
+    }
+}
+
+/// Where members started in the bytes that a source gave, for who asks.
+#[derive(Debug, Default)]
+pub(super) struct Starts {
+    given: u64,
+    told: VecDeque<u64>,
+    unwanted: bool,
+}
+
+impl Starts {
+    /// Behind so many bytes that are still to be given is the first of a member, or the end.
+    pub(super) fn begin(&mut self, behind: usize) {
+        let start = self.given + behind as u64;
+        if !self.unwanted && self.told.back() != Some(&start) {
+            self.told.push_back(start);
+        }
+    }
+
+    /// So many bytes were given.
+    pub(super) fn give(&mut self, count: usize) {
+        self.given += count as u64;
+    }
+
+    /// Moves those that were not asked for yet behind those in `out`.
+    pub(super) fn take(&mut self, out: &mut VecDeque<u64>) {
+        out.append(&mut self.told);
+    }
+
+    /// Nobody will ask.
+    pub(super) fn forget(&mut self) {
+        (self.unwanted, self.told) = (true, VecDeque::new());
     }
 }
 

@@ -146,6 +146,9 @@ impl Reader {
         mut last: Got,
     ) -> Result<(), Unwanted> {
         let Cutting { chunk_size, max_record, separator, .. } = self.cutting;
+        if let Some(starts) = source.starts() {
+            starts.forget();
+        }
         // Offset of the buffer's first byte, and whether that byte is inside a record whose start
         // has been handed on already.
         let mut offset = 0;

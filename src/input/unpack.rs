@@ -6,7 +6,7 @@ use flate2::Crc;
 
 use super::engine::{Engine, Step, Then};
 use super::packing::Packing;
-use super::source::{Counted, Source};
+use super::source::{Counted, Source, Starts};
 
 /// A dictionary of a zstd input is no longer, packed or not.
 const DICTIONARY: usize = 16 << 20;
@@ -23,6 +23,7 @@ pub(super) struct Unpacker<R> {
     error: Option<io::Error>,
     /// Zeros behind the last member.
     padding: u64,
+    starts: Starts,
 }
 
 /// Where in the input it stands.
@@ -50,7 +51,8 @@ impl<R: BufRead> Unpacker<R> {
         place: Place,
     ) -> io::Result<Self> {
         let engine = Engine::new(packing, dictionary)?;
-        Ok(Self { input, packing, engine, place, over: false, error: None, padding: 0 })
+        let starts = Starts::default();
+        Ok(Self { input, packing, engine, place, over: false, error: None, padding: 0, starts })
     }
 
     pub(super) fn place(&self) -> Place {
@@ -201,7 +203,11 @@ impl<R: BufRead> Unpacker<R> {
 impl<R: BufRead> Read for Unpacker<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
+            if self.place != Place::Member {
+                self.starts.begin(0);
+            }
             let read = self.read_member(out)?;
+            self.starts.give(read);
             if read > 0 || self.over || out.is_empty() {
                 return Ok(read);
             }
@@ -220,6 +226,10 @@ impl<R: BufRead> Source for Unpacker<R> {
 
     fn padding(&self) -> u64 {
         self.padding
+    }
+
+    fn starts(&mut self) -> Option<&mut Starts> {
+        Some(&mut self.starts)
     }
 }
 
