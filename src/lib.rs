@@ -29,6 +29,8 @@ pub mod url;
 pub mod uri;
 pub mod key;
 mod room;
+#[cfg(test)]
+mod cases;
 pub mod dedup;
 #[cfg(feature = "batch")]
 pub mod spill;

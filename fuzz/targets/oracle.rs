@@ -1,7 +1,10 @@
 //! The library agrees with the second normalizers of the tests, which share no code with it. The first
-//! byte chooses the profile.
+//! byte chooses the profile, and a base, a scheme or switches.
 #![no_main]
 
+#[allow(dead_code)]
+#[path = "../../tests/library/browser/mod.rs"]
+mod browser;
 #[allow(dead_code)]
 #[path = "../../tests/library/oracle/mod.rs"]
 mod oracle;
@@ -10,46 +13,136 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
+use oracle::policy::{Policy, SWITCHES};
 use oracle::{Oracle, system::System};
-use uniqurl::{Normalizer, Outcome, Profile};
+use uniqurl::{Normalizer, Outcome, Profile, Switch};
 
-const LADDER: [&str; 4] = ["string", "syntax", "scheme", "crawl"];
-const SYSTEMS: [&str; 5] = ["sanitize", "servlet", "mediawiki", "restbase", "upload"];
+const PROFILES: [&str; 12] = [
+    "string",
+    "syntax",
+    "scheme",
+    "crawl",
+    "sanitize",
+    "servlet",
+    "mediawiki",
+    "restbase",
+    "upload",
+    "ring",
+    "aggressive",
+    "whatwg",
+];
+const BASES: [&str; 3] = ["http://a/b/c/d;p?q", "HTTPS://H:0443/./b/../c", "ws://[::1]/"];
+const SCHEMES: [&str; 2] = ["http", "x"];
 
-static NORMALIZERS: LazyLock<Vec<Normalizer>> = LazyLock::new(|| {
-    let named = |name| Normalizer::new(Profile::named(name).expect("a profile"));
-    LADDER.into_iter().chain(SYSTEMS).map(named).collect()
-});
+enum Second {
+    Ladder(Oracle),
+    Habits(Policy),
+    System(System),
+    Browser(Option<browser::Url>),
+}
 
-/// The canonical form, or all codes and where the first trouble starts.
-type Answer = Result<Vec<u8>, (BTreeSet<&'static str>, usize)>;
+static SUBJECTS: LazyLock<Vec<(Normalizer, Second)>> =
+    LazyLock::new(|| (0..=255).map(subject).collect());
 
-fn library(normalize: impl Fn(&mut Vec<u8>) -> Outcome) -> Answer {
+/// The library, and who else says what the answer is.
+fn subject(choice: usize) -> (Normalizer, Second) {
+    let name = PROFILES[choice % PROFILES.len()];
+    let mut library = Normalizer::new(Profile::named(name).expect("a profile"));
+    let variant = choice / PROFILES.len();
+    let base = BASES.get(variant.wrapping_sub(1)).filter(|_| name != "string");
+    let scheme = SCHEMES.get(variant.wrapping_sub(1 + BASES.len())).filter(|_| name != "string");
+    let mut second = match name {
+        "string" | "syntax" | "scheme" | "crawl" => Second::Ladder(Oracle::new(name)),
+        "aggressive" => Second::Habits(Policy::new(name)),
+        "whatwg" => Second::Browser(None),
+        name => Second::System(System::new(name)),
+    };
+    match &mut second {
+        Second::Ladder(oracle) => {
+            if let Some(base) = base {
+                *oracle = Oracle::new(name).with_base(base.as_bytes());
+            }
+            if let Some(scheme) = scheme {
+                *oracle = Oracle::new(name).with_assumed_scheme(scheme.as_bytes());
+            }
+        }
+        Second::System(system) => {
+            system.base = base.map(|base| (*base).into());
+            system.assume_scheme = scheme.map(|scheme| (*scheme).into());
+        }
+        Second::Browser(steps) => {
+            let parse = |base: &&str| browser::Url::parse(base.as_bytes(), None).expect("a URL");
+            *steps = base.map(parse);
+        }
+        Second::Habits(policy) => {
+            for (i, switch) in SWITCHES.into_iter().enumerate() {
+                let known = [Switch::named(switch).expect("a switch")];
+                library = match variant * 0x9E37 >> i & 1 {
+                    1 if policy.switches.insert(switch) => library.with_switches(known),
+                    0 if variant > 0 && policy.switches.remove(switch) => {
+                        library.without_switches(known)
+                    }
+                    _ => continue,
+                }
+                .expect("it has switches");
+            }
+            return (library, second);
+        }
+    }
+    if let Some(base) = base {
+        library = library.with_base(base.as_bytes()).expect("it is absolute");
+    }
+    if let (Some(scheme), false) = (scheme, name == "whatwg") {
+        library = library.with_assumed_scheme(scheme.as_bytes()).expect("a scheme");
+    }
+    (library, second)
+}
+
+/// The canonical form, or all codes and where the first trouble starts, where that is said.
+type Answer = Result<Vec<u8>, (BTreeSet<&'static str>, Option<usize>)>;
+
+fn library(normalize: impl Fn(&mut Vec<u8>) -> Outcome, knows_places: bool) -> Answer {
     let mut out = Vec::new();
     match normalize(&mut out) {
         Outcome::Canonical => Ok(out),
         Outcome::Reject(reject) => {
-            Err((reject.codes.iter().map(|code| code.name()).collect(), reject.at))
+            let codes = reject.codes.iter().map(|code| code.name()).collect();
+            Err((codes, knows_places.then_some(reject.at)))
         }
     }
 }
 
+fn one(answer: oracle::Answer) -> Answer {
+    answer.map_err(|(code, at)| (BTreeSet::from([code]), Some(at)))
+}
+
+fn all(answer: oracle::system::Answer) -> Answer {
+    answer.map_err(|(codes, at)| (codes, Some(at)))
+}
+
 fuzz_target!(|data: &[u8]| {
     let Some((&choice, url)) = data.split_first() else { return };
-    let choice = choice as usize % NORMALIZERS.len();
-    let normalizer = &NORMALIZERS[choice];
-    let of_url = library(|out| normalizer.normalize(url, out));
-    let of_target = library(|out| normalizer.normalize_target(url, out));
-    let one = |answer: oracle::Answer| answer.map_err(|(code, at)| (BTreeSet::from([code]), at));
-    let expected = match LADDER.get(choice) {
-        Some(profile) => {
-            let oracle = Oracle::new(profile);
-            (one(oracle.normalize(url)), one(oracle.normalize_target(url)))
+    let (normalizer, second) = &SUBJECTS[usize::from(choice)];
+    let (of_url, of_target) = match second {
+        Second::Ladder(oracle) => {
+            (one(oracle.normalize(url)), Some(one(oracle.normalize_target(url))))
         }
-        None => {
-            let system = System::new(SYSTEMS[choice - LADDER.len()]);
-            (system.normalize(url), system.normalize_target(url))
+        Second::Habits(policy) => {
+            (one(policy.normalize(url)), Some(one(policy.normalize_target(url))))
         }
+        Second::System(system) => {
+            (all(system.normalize(url)), Some(all(system.normalize_target(url))))
+        }
+        Second::Browser(base) => match browser::Url::parse(url, base.as_ref()) {
+            Ok(url) => (Ok(url.serialize().into_bytes()), None),
+            Err(code) => (Err((BTreeSet::from([code]), None)), None),
+        },
     };
-    assert_eq!((of_url, of_target), expected, "{}", normalizer.profile().name());
+    let knows_places = !matches!(second, Second::Browser(_));
+    let name = normalizer.profile().name();
+    assert_eq!(library(|out| normalizer.normalize(url, out), knows_places), of_url, "{name}");
+    if let Some(of_target) = of_target {
+        let found = library(|out| normalizer.normalize_target(url, out), true);
+        assert_eq!(found, of_target, "{name}: target");
+    }
 });

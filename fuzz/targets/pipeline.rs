@@ -1,20 +1,32 @@
-//! The whole job on a list: chunks, threads and a budget that spills give what plain code gives.
-//! The first two bytes choose the size of the chunks and the profile.
+//! The whole job on a list: chunks, threads and a budget that spills give what plain code gives, in any
+//! order, and with URLs that were seen before. The first two bytes choose the size of the chunks, and the
+//! profile, the order and whether the first lines are such URLs.
 #![no_main]
 
-use std::collections::HashMap;
-use std::io::Write;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use uniqurl::pipeline::{Dedup, Format, Job, Memory, Order, Setup, Watch, run};
 use uniqurl::{Backend, Normalizer, Outcome, Profile, input, record};
 
+/// The lines of `text` by their bytes.
+fn sorted(text: &[u8]) -> Vec<u8> {
+    let mut lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
+    lines.sort();
+    lines.concat()
+}
+
 fuzz_target!(|data: &[u8]| {
     let [chunk_size, choice, list @ ..] = data else { return };
-    let profile = Profile::ALL[*choice as usize % Profile::ALL.len()];
-    // A byte-order mark is a matter of files, not of lines.
-    if list.starts_with(b"\xEF\xBB\xBF") {
+    let choice = usize::from(*choice);
+    let profile = Profile::ALL[choice % Profile::ALL.len()];
+    let choice = choice / Profile::ALL.len();
+    let order = [Order::First, Order::Sorted, Order::None][choice % 3];
+    // Marks of byte order and of compression are a matter of files, not of lines.
+    let marks: [&[u8]; 5] =
+        [b"\xEF\xBB\xBF", b"\x1F\x8B", b"\x28\xB5\x2F\xFD", b"\xFD7zXZ", b"BZh"];
+    if marks.iter().any(|mark| list.starts_with(mark)) || list.get(1..4) == Some(b"\x2A\x4D\x18") {
         return;
     }
     let scalar = Normalizer::new(profile).with_backend(Backend::Scalar);
@@ -26,55 +38,86 @@ fuzz_target!(|data: &[u8]| {
             None => line,
         })
         .collect();
-    let (mut order, mut counts, mut rejected, mut blank) = (Vec::new(), HashMap::new(), 0, 0);
+    // What stands behind a tab may be taken for the URL of a list with counts.
+    let earlier = if choice / 3 % 2 == 1 && !list.contains(&b'\t') { lines.len() / 3 } else { 0 };
+    let normalized = |line: &[u8]| {
+        let mut url = Vec::new();
+        (scalar.normalize(line, &mut url) == Outcome::Canonical).then_some(url)
+    };
+    let before: HashSet<Vec<u8>> =
+        lines[..earlier].iter().filter_map(|line| normalized(line)).collect();
+    let (mut urls, mut counts, mut rejected, mut blank, mut seen) =
+        (Vec::new(), HashMap::new(), 0, 0, 0);
     for line in &lines {
         if line.iter().all(|byte| b" \t".contains(byte)) {
             blank += 1;
             continue;
         }
-        let mut url = Vec::new();
-        match scalar.normalize(line, &mut url) {
-            Outcome::Reject(_) => rejected += 1,
-            Outcome::Canonical => {
+        match normalized(line) {
+            None => rejected += 1,
+            Some(url) if before.contains(&url) => seen += 1,
+            Some(url) => {
                 let count = counts.entry(url.clone()).or_insert(0u64);
                 if *count == 0 {
-                    order.push(url);
+                    urls.push(url);
                 }
                 *count += 1;
             }
         }
     }
+    if order == Order::Sorted {
+        urls.sort();
+    }
     let mut expected = Vec::new();
-    for url in &order {
+    for url in &urls {
         expected.extend_from_slice(format!("{}\t", counts[url]).as_bytes());
         expected.extend_from_slice(url);
         expected.push(b'\n');
     }
 
+    if order == Order::None {
+        expected = sorted(&expected);
+    }
+
     let directory = tempfile::tempdir().expect("a directory");
-    let path = directory.path().join("list");
-    std::fs::File::create(&path).and_then(|mut file| file.write_all(list)).expect("written");
-    let (inputs, errors) = input::check(&[path]);
-    assert!(errors.is_empty());
+    let file = |name: &str, text: &[u8]| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        let (inputs, errors) = input::check(&[path]);
+        assert!(errors.is_empty());
+        inputs
+    };
+    let inputs = file("list", list);
+    // The first line is of no other kind of file, and under no profile one of the others.
+    let head = b"seen:///first/line/of/all\n".as_slice();
+    let seen_lines = lines[..earlier].iter().flat_map(|line| [*line, b"\n"].concat());
+    let inputs_before = match earlier {
+        0 => Vec::new(),
+        _ => file("seen", &head.iter().copied().chain(seen_lines).collect::<Vec<u8>>()),
+    };
     let spilling = Memory { budget: 1, directory: directory.path().to_owned(), tell: |_| {} };
     for (threads, memory) in [(1, None), (2, None), (2, Some(spilling))] {
         let watch = Watch::default();
-        let dedup = Dedup { order: Order::First, count: true, ..Dedup::default() };
+        let dedup = Dedup { order, count: true, ..Dedup::default() };
         let setup = Setup {
             format: Format::Fixed(Arc::new(record::Format::Lines)),
             threads,
             chunk_size: usize::from(*chunk_size) + 1,
             memory,
+            seen: inputs_before.clone(),
             ..Setup::new(Normalizer::new(profile), Job::Dedup(dedup), &watch)
         };
         let mut out = Vec::new();
         let (report, result) = run(&setup, &inputs, &mut out, None);
         result.expect("nothing can fail");
+        if order == Order::None {
+            out = sorted(&out);
+        }
         assert_eq!(out.escape_ascii().to_string(), expected.escape_ascii().to_string());
         let tally = report.tally;
         assert_eq!(
-            (tally.records, tally.unique, tally.rejected, tally.blank),
-            (lines.len() as u64, order.len() as u64, rejected, blank)
+            (tally.records, tally.unique, tally.rejected, tally.blank, tally.seen),
+            (lines.len() as u64, urls.len() as u64, rejected, blank, seen)
         );
     }
 });

@@ -93,12 +93,13 @@ fn digit(url: &[u8], depth: usize) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cases::cases;
 
     #[test]
     fn places_come_out_in_the_order_of_their_bytes() {
         let mut urls: Vec<Vec<u8>> = vec![Vec::new(), vec![0], vec![0, 0], vec![0xFF]];
         let mut state = 1u64;
-        for i in 0..40_000u64 {
+        for i in 0..cases(40_000) as u64 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let host = "a-long-common-prefix.".repeat((state >> 60) as usize % 4);
             urls.push(format!("https://{host}/{}/{i}", state >> 48 & 7).into_bytes());

@@ -51,9 +51,10 @@ impl<'a> Page<'a> {
         self.take_room(part.len());
         if part.len() <= COPY && source.len() - start >= COPY {
             // SAFETY: from `start` on, `source` holds COPY bytes, and so does the room, as
-            // `take_room` made sure.
+            // `take_room` made sure. The pointer is that of `source`, since that of `part` may be read
+            // up to the end of `part` alone.
             unsafe {
-                let bytes = part.as_ptr().cast::<[u8; COPY]>().read();
+                let bytes = source.as_ptr().add(start).cast::<[u8; COPY]>().read();
                 self.end().cast::<[u8; COPY]>().write(bytes);
             }
         } else {
@@ -74,7 +75,7 @@ impl<'a> Page<'a> {
             self.take_room(part.len());
             // SAFETY: as in `copy`.
             unsafe {
-                let bytes = part.as_ptr().cast::<[u8; COPY]>().read();
+                let bytes = source.as_ptr().add(start).cast::<[u8; COPY]>().read();
                 self.end().cast::<[u8; COPY]>().write(bytes.map(lower));
             }
             self.length += part.len();
@@ -136,7 +137,7 @@ mod tests {
     #[test]
     fn every_part_of_every_text_is_copied_as_it_stands() {
         let text: Vec<u8> = (0..200).map(|i| b"AbCdE/%?"[i % 8]).collect();
-        for length in 0..=150 {
+        for length in (0..=150).step_by(if cfg!(miri) { 13 } else { 1 }) {
             for start in 0..=length {
                 // With room behind it, and without.
                 for source in [&text[..], &text[..length]] {

@@ -4,18 +4,11 @@ use super::kernel::Lead;
 use super::loops::{BLOCK, Block, Marked, Marks, Masks, Survey, Vector, Work};
 use super::rules::{Asked, Browser, Container, Experience, Index, Ladder, Look, Rules, Unescaped};
 use super::{Backend, Kernel};
+use crate::cases::cases;
 use crate::profile::set::{AsciiSet, CLEAN_HOST, CLEAN_TAIL, QUERY, REG_NAME};
 use crate::profile::{Profile, System, whatwg};
 use crate::record::Span;
 
-/// Emulated processors get fewer of the cases that are drawn at random, an interpreter few.
-const DRAWN: usize = if cfg!(miri) {
-    300
-} else if cfg!(target_arch = "x86_64") {
-    200_000
-} else {
-    5_000
-};
 /// Of what is exhausted elsewhere, an interpreter takes every so many.
 const STEP: usize = if cfg!(miri) { 37 } else { 1 };
 
@@ -147,7 +140,8 @@ fn marks_are_about_each_byte_on_every_backend() {
     let looks = looks(&asked);
     let mut state = 7;
     let mut clean_by = [0; 6];
-    for case in 0..DRAWN / 20 {
+    let drawn = cases(10_000);
+    for case in 0..drawn {
         let mut url: Vec<u8> = if case % 2 == 0 { b"http://h/".to_vec() } else { b"/".to_vec() };
         for _ in 0..case % 140 {
             let byte = drawn_byte(&mut state);
@@ -220,13 +214,13 @@ fn marks_are_about_each_byte_on_every_backend() {
             }
         }
     }
-    assert!(clean_by.iter().all(|clean| *clean > 100), "{clean_by:?}");
+    assert!(clean_by.iter().all(|clean| *clean > drawn / 100), "{clean_by:?}");
 }
 
 #[test]
 fn masks_of_mixed_blocks_are_those_of_scalar() {
     let mut state = 1;
-    for _ in 0..DRAWN {
+    for _ in 0..cases(200_000) {
         let block = std::array::from_fn(|_| drawn_byte(&mut state));
         for all in [all_masks(&block, || Ladder), all_masks(&block, || Browser)] {
             for (backend, found) in &all[1..] {
@@ -331,7 +325,8 @@ fn a_trouble_is_found_at_every_place_of_every_length() {
 fn drawn_urls_and_targets_are_clean_only_if_they_plainly_are() {
     let mut state = 2;
     let mut clean = [0; 2];
-    for i in 0..DRAWN {
+    let drawn = cases(200_000);
+    for i in 0..drawn {
         let starts: [&[u8]; 6] =
             [b"https://", b"http://", b"/", b"http://a.b/", b"https://h/%", b""];
         let mut url = starts[i % 6].to_vec();
@@ -356,7 +351,7 @@ fn drawn_urls_and_targets_are_clean_only_if_they_plainly_are() {
             }
         }
     }
-    assert!(clean.iter().all(|n| *n > DRAWN / 20), "too few clean URLs were drawn: {clean:?}");
+    assert!(clean.iter().all(|n| *n > drawn / 20), "too few clean URLs were drawn: {clean:?}");
 }
 
 #[test]
@@ -480,6 +475,74 @@ fn no_kernel_reads_outside_its_slice() {
                         let mut marks = Marks::default();
                         kernel.mark(slice, 0..length, lead, look, &mut marks);
                     }
+                }
+            }
+        }
+    }
+}
+
+/// How many of the 64 alignments each length is tried at.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn alignments() -> usize {
+    std::env::var("UNIQURL_ALIGNMENTS").map_or(4, |n| n.parse().expect("a number"))
+}
+
+/// Away from a guard page by up to a block, so that length and alignment are independent: what reads by
+/// whole aligned blocks may be right for those slices alone that end with one.
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
+    let middle = between_guard_pages();
+    let asked = Asked::new(AsciiSet::of(b"%;("));
+    let step = BLOCK / alignments().clamp(1, BLOCK);
+    for length in 0..=1024 {
+        let text = url_of(length, length, b"");
+        let clean = plainly_clean(&Profile::CRAWL, &text, Lead::Absolute);
+        // Every alignment comes about within as many lengths as are left out.
+        for away in (length % step..BLOCK).step_by(step) {
+            let last = middle.len() - length - away;
+            for start in [away, last] {
+                let slice = &mut middle[start..start + length];
+                slice.copy_from_slice(&text);
+                let slice = &*slice;
+                for kernel in kernels() {
+                    assert_eq!(kernel.is_clean(&Profile::CRAWL, slice), clean);
+                    kernel.is_clean(&Profile::WHATWG, slice);
+                    let mut lines = Vec::new();
+                    kernel.lines(slice, &mut lines);
+                    let mut bits = Vec::new();
+                    kernel.clean(&Profile::CRAWL, slice, &lines, &mut bits);
+                    assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
+                    for look in looks(&asked) {
+                        let mut marks = Marks::default();
+                        kernel.mark(slice, 0..length, Lead::Absolute, look, &mut marks);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A slice that is all of its allocation, for AddressSanitizer, which sees every byte beside it.
+#[test]
+fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
+    let asked = Asked::new(AsciiSet::of(b"%;("));
+    let lengths = (0..=1024).step_by(if cfg!(miri) { 211 } else { 7 });
+    for length in lengths {
+        for before in (0..BLOCK).step_by(if cfg!(miri) { 29 } else { 5 }) {
+            let mut allocation = vec![0; before];
+            allocation.extend(url_of(length, length / 2, b"%41"));
+            let allocation = allocation.into_boxed_slice();
+            for kernel in kernels() {
+                let slice = &allocation[before..];
+                kernel.is_clean(&Profile::CRAWL, slice);
+                kernel.is_clean_target(&Profile::WHATWG, slice);
+                let mut lines = Vec::new();
+                kernel.lines(slice, &mut lines);
+                kernel.clean(&Profile::CRAWL, slice, &lines, &mut Vec::new());
+                for look in looks(&asked) {
+                    let (marks, range) = (&mut Marks::default(), before..allocation.len());
+                    kernel.mark(&allocation, range, Lead::Absolute, look, marks);
                 }
             }
         }

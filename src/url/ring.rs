@@ -6,6 +6,7 @@
 use super::clean::Clean;
 use super::escape::{Triplet, push_triplet};
 use crate::profile::ring::{Act, Ring};
+use crate::scan::{Glance, Settle, Vector};
 
 /// Appends the path as the ring spells it.
 ///
@@ -44,6 +45,13 @@ pub(super) fn rewrite(ring: &Ring, path: &[u8], out: &mut Vec<u8>) {
         }
     }
     out.extend_from_slice(&path[run..]);
+}
+
+impl Settle for &Ring {
+    #[inline(always)]
+    fn settles<V: Vector, const N: usize>(&self, glance: &Glance<'_, V, N>) -> bool {
+        !glance.may_find_in_path(self.encoded())
+    }
 }
 
 /// Whether the ring leaves the path of a URL that is clean under the ladder, but for its first `fixed`
@@ -108,7 +116,7 @@ mod tests {
     fn all_pairs_of_octets_raw_and_encoded_follow_the_table() {
         let custom = Ring::parse("decode=2F,3A encode=21,24").unwrap();
         for ring in [&ring::PLAIN, &ring::MEDIAWIKI, &ring::RESTBASE, &ring::UPLOAD, &custom] {
-            for pair in 0..=0xFFFFu16 {
+            for pair in (0..=0xFFFFu16).step_by(if cfg!(miri) { 1021 } else { 1 }) {
                 let [a, b] = pair.to_be_bytes();
                 for spelling in 0..4 {
                     let (a_encoded, b_encoded) = (spelling & 1 == 1, spelling & 2 == 2);

@@ -1,0 +1,141 @@
+//! What is unpacked is what a plain decoder gives. An even first byte: the bytes behind it are packed, in
+//! one member or several, and come out again. An odd one: they are the compressed file, whatever it
+//! holds; what a decoder takes is taken, and what one refuses is an error.
+#![no_main]
+
+use std::io::Read;
+use std::sync::Arc;
+
+use libfuzzer_sys::fuzz_target;
+use uniqurl::pipeline::{Format, Job, Setup, Watch, run};
+use uniqurl::record;
+use uniqurl::{Normalizer, Profile, input};
+
+/// Longer files are left alone: some bytes unpack to gigabytes.
+const MOST: u64 = 1 << 20;
+
+#[derive(Clone, Copy)]
+enum Packing {
+    Gzip,
+    Zstd,
+    Bzip2,
+    Xz,
+}
+
+const PACKINGS: [Packing; 4] = [Packing::Gzip, Packing::Zstd, Packing::Bzip2, Packing::Xz];
+
+impl Packing {
+    /// One member, by a fast encoder.
+    fn pack(self, bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let read = match self {
+            Packing::Gzip => flate2::read::GzEncoder::new(bytes, flate2::Compression::fast())
+                .read_to_end(&mut out),
+            Packing::Zstd => zstd::stream::read::Encoder::new(bytes, 1)
+                .and_then(|mut pack| pack.read_to_end(&mut out)),
+            Packing::Bzip2 => {
+                bzip2::read::BzEncoder::new(bytes, bzip2::Compression::fast()).read_to_end(&mut out)
+            }
+            Packing::Xz => liblzma::read::XzEncoder::new(bytes, 0).read_to_end(&mut out),
+        };
+        read.expect("memory can be written to");
+        out
+    }
+
+    /// What a file of this packing says of itself.
+    fn of(file: &[u8]) -> Option<Self> {
+        match file {
+            [0x1F, 0x8B, ..] => Some(Packing::Gzip),
+            [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => {
+                Some(Packing::Zstd)
+            }
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => {
+                Some(Packing::Bzip2)
+            }
+            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some(Packing::Xz),
+            _ => None,
+        }
+    }
+
+    /// All members, by the decoder's own loop over them.
+    fn unpack(self, file: &[u8]) -> std::io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        match self {
+            Packing::Gzip => gunzip(file, &mut out),
+            Packing::Zstd => zstd::stream::read::Decoder::new(file)
+                .and_then(|unpack| unpack.take(MOST + 1).read_to_end(&mut out)),
+            Packing::Bzip2 => {
+                bzip2::read::MultiBzDecoder::new(file).take(MOST + 1).read_to_end(&mut out)
+            }
+            Packing::Xz => liblzma::read::XzDecoder::new_multi_decoder(file)
+                .take(MOST + 1)
+                .read_to_end(&mut out),
+        }
+        .map(|_| out)
+    }
+}
+
+/// Member after member; zeros behind the last one are padding, as gzip takes them.
+fn gunzip(file: &[u8], out: &mut Vec<u8>) -> std::io::Result<usize> {
+    let mut rest = file;
+    loop {
+        let mut member = flate2::bufread::GzDecoder::new(rest);
+        member.by_ref().take(MOST + 1).read_to_end(out)?;
+        rest = member.into_inner();
+        if out.len() as u64 > MOST || rest.iter().all(|byte| *byte == 0) {
+            return Ok(out.len());
+        }
+    }
+}
+
+/// The lines of a file under simple string comparison, or that the run failed.
+fn lines(file: &[u8], threads: usize) -> Result<Vec<u8>, String> {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("input");
+    std::fs::write(&path, file).expect("written");
+    let (inputs, errors) = input::check(std::slice::from_ref(&path));
+    let without_path = |error: &dyn ToString| error.to_string().replace(path.to_str().unwrap(), "");
+    if let Some(error) = errors.first() {
+        return Err(without_path(error));
+    }
+    let watch = Watch::default();
+    let setup = Setup {
+        format: Format::Fixed(Arc::new(record::Format::Lines)),
+        threads,
+        ..Setup::new(Normalizer::new(&Profile::STRING), Job::Normalize { json: false }, &watch)
+    };
+    let mut out = Vec::new();
+    let (_, result) = run(&setup, &inputs, &mut out, None);
+    result.map(|()| out).map_err(|error| without_path(&error))
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&choice, data)) = data.split_first() else { return };
+    if choice % 2 == 0 {
+        let packing = PACKINGS[usize::from(choice >> 1) % PACKINGS.len()];
+        // So that it is nothing that is packed itself.
+        let text = [b"-", data].concat();
+        let members = usize::from(choice >> 3) % 4 + 1;
+        let cut = |n: usize| text.len() * n / members;
+        let file: Vec<u8> =
+            (0..members).flat_map(|n| packing.pack(&text[cut(n)..cut(n + 1)])).collect();
+        let expected = lines(&text, 1);
+        for threads in [1, 2] {
+            assert_eq!(lines(&file, threads), expected, "{threads} threads");
+        }
+        return;
+    }
+    let Some(packing) = Packing::of(data) else { return };
+    let unpacked = packing.unpack(data);
+    if unpacked.as_ref().is_ok_and(|bytes| bytes.len() as u64 > MOST) {
+        return;
+    }
+    let found = lines(data, 1);
+    assert_eq!(lines(data, 2), found);
+    match unpacked {
+        Err(error) => assert!(found.is_err(), "{found:?}, but {error}"),
+        // What is packed twice is unpacked once, and would be again.
+        Ok(bytes) if matches!(bytes[..], [0x1F | 0x28 | 0x50..=0x5F | b'B' | 0xFD, ..]) => {}
+        Ok(bytes) => assert_eq!(found.as_ref().ok(), lines(&bytes, 1).as_ref().ok(), "{found:?}"),
+    }
+});

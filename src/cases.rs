@@ -1,0 +1,12 @@
+//! How many cases the tests of the modules draw.
+
+/// `most`, and fewer on an emulated processor, in an interpreter, and where `UNIQURL_CASES` says so, whose
+/// default is 20,000.
+pub(crate) fn cases(most: usize) -> usize {
+    if cfg!(miri) {
+        return most / 500;
+    }
+    let asked = std::env::var("UNIQURL_CASES").map_or(20_000, |n| n.parse().expect("a number"));
+    let most = if cfg!(target_arch = "x86_64") { most } else { most.min(5_000) };
+    most.min(asked * 10)
+}
