@@ -194,15 +194,19 @@ class Model:
     def __init__(self, jobs):
         def fit(stage, amounts):
             rows = [[job["tasks"][stage], *(job[amount] for amount in amounts)] for job in jobs]
-            scale = numpy.max(rows, axis=0)
-            found = numpy.linalg.lstsq(rows / scale, [job["cpu"][stage] for job in jobs], rcond=None)
-            return found[0] / scale
+            rows = numpy.array(rows, float)
+            took = [job["cpu"][stage] for job in jobs]
+            left = list(range(rows.shape[1]))
+            while True:
+                scale = rows[:, left].max(axis=0)
+                rates = numpy.zeros(rows.shape[1])
+                rates[left] = numpy.linalg.lstsq(rows[:, left] / scale, took, rcond=None)[0] / scale
+                if min(rates) >= 0:
+                    return rates
+                # Nothing costs less than nothing: the jobs do not tell this one from another.
+                left = [i for i in left if rates[i] > 0]
 
-        self.first = fit(0, ["read", "passed"])
-        if min(self.first) < 0:
-            # The jobs do not tell the two apart.
-            self.first = numpy.append(fit(0, ["read"]), 0)
-        self.second = fit(1, ["passed"])
+        self.first, self.second = fit(0, ["read", "passed"]), fit(1, ["passed"])
 
     def cpu(self, job):
         first = self.first @ [job["tasks"][0], job["read"], job["passed"]]
@@ -242,8 +246,8 @@ def main():
             "the same, many blocks": (large, 2 * few),
         }
         spark = Spark(place, blocks_of(wish.parts), size)
-        for _ in range(2):
-            # The compilers of the JVM take their time, once.
+        for _ in range(5):
+            # The compilers of the JVM take their time, once: a minute of it.
             spark.run(large, few)
         jobs = {what: spark.run(folder, blocks) for what, (folder, blocks) in folders.items()}
         model = Model(list(jobs.values()))
