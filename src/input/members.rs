@@ -22,6 +22,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use super::engine::Limits;
 use super::opened::OpenFile;
 use super::packing::Packing;
 use super::source::{Counted, Plain, Source, Starts};
@@ -49,6 +50,7 @@ const MOST_DISTRUST: u32 = 64;
 pub(super) struct Members {
     file: Arc<OpenFile>,
     packing: Packing,
+    limits: Limits,
     dictionary: Arc<[u8]>,
     /// Where a member starts, or the file ends: all before it has been unpacked.
     at: u64,
@@ -104,11 +106,12 @@ impl Members {
         file: Arc<OpenFile>,
         packing: Packing,
         threads: usize,
+        limits: Limits,
     ) -> io::Result<Box<dyn Source>> {
         let input = || Counted::buffered(Plain::new(Arc::clone(&file), 0));
         let guessable = matches!(packing, Packing::Gzip | Packing::Zstd);
         if !guessable || threads < 2 || file.size() <= 2 * PIECE as u64 {
-            return Ok(Box::new(Unpacker::new(input(), packing)?));
+            return Ok(Box::new(Unpacker::new(input(), packing, limits)?));
         }
         let dictionary = match packing {
             Packing::Zstd => unpack::dictionary(&mut input()).unwrap_or_default(),
@@ -117,6 +120,7 @@ impl Members {
         Ok(Box::new(Self {
             file,
             packing,
+            limits,
             dictionary: dictionary.unwrap_or_default().into(),
             at: 0,
             ready: Vec::new(),
@@ -164,7 +168,8 @@ impl Members {
     fn go_plainly(&mut self) -> io::Result<()> {
         let input = Counted::buffered(Plain::new(Arc::clone(&self.file), self.at));
         let place = if self.at == 0 { Place::Start } else { Place::Between };
-        let unpacker = Unpacker::with_dictionary(input, self.packing, &self.dictionary, place)?;
+        let unpacker =
+            Unpacker::with_dictionary(input, self.packing, self.limits, &self.dictionary, place)?;
         self.plain = Some(Plainly { start: self.at, unpacker });
         Ok(())
     }
@@ -214,14 +219,15 @@ impl Members {
             let (sender, tasks) = sync_channel::<Task>(self.threads * AHEAD);
             let tasks = Arc::new(Mutex::new(tasks));
             for _ in 0..self.threads {
-                let (packing, dictionary) = (self.packing, Arc::clone(&self.dictionary));
+                let (packing, limits) = (self.packing, self.limits);
+                let dictionary = Arc::clone(&self.dictionary);
                 let tasks = Arc::clone(&tasks);
                 let work = move || {
                     loop {
                         let task = tasks.lock().unwrap_or_else(|e| e.into_inner()).recv();
                         let Ok(Task { bytes, place, result }) = task else { break };
                         // Nobody may want it any more.
-                        let _ = result.send(unpack(&bytes, packing, &dictionary, place));
+                        let _ = result.send(unpack(&bytes, packing, limits, &dictionary, place));
                     }
                 };
                 thread::Builder::new().name("uniqurl-unpack".into()).spawn(work)?;
@@ -233,12 +239,17 @@ impl Members {
 }
 
 /// Unpacks the whole members at the start of a piece.
-fn unpack(piece: &[u8], packing: Packing, dictionary: &[u8], place: Place) -> Unpacked {
+fn unpack(
+    piece: &[u8],
+    packing: Packing,
+    limits: Limits,
+    dictionary: &[u8],
+    place: Place,
+) -> Unpacked {
     let input = Counted::new(piece);
     let mut unpacked = Unpacked::default();
-    let Ok(mut unpacker) = Unpacker::with_dictionary(input, packing, dictionary, place) else {
-        return unpacked;
-    };
+    let unpacker = Unpacker::with_dictionary(input, packing, limits, dictionary, place);
+    let Ok(mut unpacker) = unpacker else { return unpacked };
     let (mut filled, mut whole) = (0, 0);
     'members: while let Ok(Some(byte)) = unpacker.peek()
         && packing.begins_with(byte)

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
+use super::engine::Limits;
 use super::members::Members;
 use super::opened::OpenFile;
 use super::packing::{HEAD, Packing};
@@ -137,11 +138,11 @@ fn read_full(source: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
 
 /// The source of an origin. A pipe is waited on until its first bytes tell whether it is compressed;
 /// a compressed file is unpacked on `threads` threads where it allows.
-pub(super) fn open(origin: Origin, threads: usize) -> io::Result<Box<dyn Source>> {
+pub(super) fn open(origin: Origin, threads: usize, limits: Limits) -> io::Result<Box<dyn Source>> {
     match origin {
         Origin::File(file) => match packing_of(&file)? {
             None => Ok(Box::new(Plain::new(file, 0))),
-            Some(packing) => Members::open(file, packing, threads),
+            Some(packing) => Members::open(file, packing, threads, limits),
         },
         Origin::Pipe(mut pipe) => {
             let mut head = Vec::new();
@@ -156,7 +157,9 @@ pub(super) fn open(origin: Origin, threads: usize) -> io::Result<Box<dyn Source>
             let whole = Cursor::new(head).chain(pipe);
             Ok(match packing {
                 None => Box::new(Counted::new(whole)),
-                Some(packing) => Box::new(Unpacker::new(Counted::buffered(whole), packing)?),
+                Some(packing) => {
+                    Box::new(Unpacker::new(Counted::buffered(whole), packing, limits)?)
+                }
             })
         }
     }
@@ -165,7 +168,7 @@ pub(super) fn open(origin: Origin, threads: usize) -> io::Result<Box<dyn Source>
 /// A reader of compressed bytes, for lists of names: those that are not compressed come as they are.
 #[cfg(feature = "cli")]
 pub(crate) fn unpacked(pipe: File) -> io::Result<impl Read> {
-    open(Origin::Pipe(Box::new(pipe)), 1)
+    open(Origin::Pipe(Box::new(pipe)), 1, Limits::MOST)
 }
 
 /// Standard input as a file, without the buffer that the standard library puts behind it.
@@ -175,7 +178,7 @@ pub(crate) fn stdin() -> io::Result<File> {
 
 /// The same for a regular file, up to the size it had when it was looked at.
 pub(crate) fn unpacked_file(file: Arc<OpenFile>) -> io::Result<impl Read> {
-    open(Origin::File(file), 1)
+    open(Origin::File(file), 1, Limits::MOST)
 }
 
 /// Counts what is taken.

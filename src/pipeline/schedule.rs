@@ -417,6 +417,7 @@ impl<'a> Schedule<'a> {
             separator: self.context.separator.byte(),
             ahead: self.ahead,
             threads: self.threads,
+            limits: input::Limits::within(self.memory, self.threads),
         };
         let pieces = input::stream(source, cutting)
             .map_err(|error| InputError::new(path, None, Trouble::Io(error)))?;
