@@ -137,8 +137,9 @@ mod tests {
     #[test]
     fn every_part_of_every_text_is_copied_as_it_stands() {
         let text: Vec<u8> = (0..200).map(|i| b"AbCdE/%?"[i % 8]).collect();
-        for length in (0..=150).step_by(if cfg!(miri) { 13 } else { 1 }) {
-            for start in 0..=length {
+        let step = if cfg!(miri) { 31 } else { 1 };
+        for length in (0..=150).step_by(step) {
+            for start in (0..=length).step_by(step) {
                 // With room behind it, and without.
                 for source in [&text[..], &text[..length]] {
                     let mut out = b"before".to_vec();

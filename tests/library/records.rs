@@ -472,7 +472,10 @@ fn every_format_with_named_fields_agrees_with_the_oracle() {
         "text",
     ];
     for name in formats {
-        let format = Format::parse(name).unwrap();
+        let Ok(format) = Format::parse(name) else {
+            assert!(!cfg!(feature = "batch"), "{name} is left out without that feature alone");
+            continue;
+        };
         let mut seen = std::collections::BTreeMap::new();
         for case in 0..cases() / 4 {
             let mut random = Random(case);

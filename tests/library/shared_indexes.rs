@@ -58,6 +58,7 @@ fn the_urls_of_a_cdx_file_are_its_third_column() {
     }
 }
 
+#[cfg(feature = "batch")]
 #[test]
 fn the_urls_of_a_cdxj_file_are_the_members_of_its_objects() {
     let Some(bytes) = sample("iana.cdxj") else { return };

@@ -54,9 +54,10 @@ impl<'a> Cutter<'a> {
 
     /// The next line by itself, and where the line behind it begins.
     fn line(&self) -> (Range<usize>, usize) {
-        let feed = memchr(b'\n', &self.bytes[self.at..]).map(|length| self.at + length);
-        let end = feed.unwrap_or(self.bytes.len());
-        (without_return(self.bytes, self.at..end), feed.map_or(end, |feed| feed + 1))
+        match memchr(b'\n', &self.bytes[self.at..]).map(|length| self.at + length) {
+            Some(feed) => (without_return(self.bytes, self.at..feed), feed + 1),
+            None => (self.at..self.bytes.len(), self.bytes.len()),
+        }
     }
 }
 
@@ -155,7 +156,7 @@ fn reach(bytes: &[u8], start: usize, max_record: usize) -> Reach {
     }
 }
 
-/// A range without the carriage return at its end.
+/// A range up to a line feed without the carriage return before that.
 fn without_return(bytes: &[u8], range: Range<usize>) -> Range<usize> {
     range.start..range.end - usize::from(bytes[range.clone()].ends_with(b"\r"))
 }

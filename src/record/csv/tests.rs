@@ -72,6 +72,15 @@ fn a_quotation_that_never_closes_costs_one_line() {
 }
 
 #[test]
+fn a_carriage_return_without_a_line_feed_belongs_to_the_record() {
+    let chunks: [(&[u8], _); 3] =
+        [(b"a\nb\r", "a"), (b"\"a\nb\r", "truncated"), (b"\"a\r\nb\r", "truncated")];
+    for (chunk, first) in chunks {
+        assert_eq!(found(&csv("1"), &Context::default(), chunk), [first, "b\\r"]);
+    }
+}
+
+#[test]
 fn lines_that_each_open_a_quotation_take_linear_time() {
     // From the start and from within a quotation alike, such a line leaves one open.
     let chunk = b"x\",\"\n".repeat(50_000);
