@@ -171,9 +171,7 @@ fn judge(
             let named = named.iter().any(|name| said.contains(name));
             let threads = said.contains("threads") || said.contains("watch for signals");
             // strace counts the calls of each thread, so that the message itself may fail as well.
-            let mut calls = run.log.lines();
-            let silenced =
-                calls.any(|call| call.contains("write(2, ") && call.contains("INJECTED"));
+            let silenced = is_silenced(&run.log);
             // The name is there by then, and the message says so.
             let late = call == "fsync" && said.contains("may be gone after a crash");
             let old = matches!(found, Found::Old | Found::Told | Found::Begun);
@@ -187,6 +185,30 @@ fn judge(
         Some(127 | 1) if said.contains("error while loading") && found == Found::Old => Ok(false),
         _ => Err(format!("{}, {found:?}, it said {said:?}, after {}", run.output.status, run.log)),
     }
+}
+
+/// Whether a write to standard error was made to fail, by the log of strace. A call during which another
+/// thread calls has two lines, which begin with the number of its thread.
+fn is_silenced(log: &str) -> bool {
+    let mut lines = log.lines();
+    while let Some(line) = lines.next() {
+        if !line.contains("write(2, ") {
+            continue;
+        }
+        let end = if line.contains("<unfinished") {
+            let thread = line.split_whitespace().next();
+            let resumed = |other: &&str| {
+                other.split_whitespace().next() == thread && other.contains("write resumed")
+            };
+            lines.clone().find(resumed).unwrap_or_default()
+        } else {
+            line
+        };
+        if end.contains("INJECTED") {
+            return true;
+        }
+    }
+    false
 }
 
 /// A signal at every call.

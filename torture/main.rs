@@ -4,6 +4,7 @@
 //! In: the built command, and whether there is little time. Out: the scorecard. A new promise is a
 //! file here with a function that gives a [`Row`], and a line in [`ROWS`].
 
+mod budget;
 mod disk;
 mod faults;
 mod kills;
@@ -81,29 +82,41 @@ impl Torture {
 /// The time of a row where there is little.
 const SHARE: Duration = Duration::from_secs(3);
 
+/// A promise by the name that `--only` takes.
+type Promise = (&'static str, fn(&mut Torture) -> Row);
+
 /// The promises, in the order of the scorecard.
-const ROWS: &[fn(&mut Torture) -> Row] = &[
-    kills::at_random,
-    kills::at_named_points,
-    resume::at_random,
-    resume::at_named_points,
-    signals::at_random,
-    signals::closed_pipe,
-    faults::signal_at_every_call,
-    faults::error_at_every_call,
-    faults::short_calls,
-    disk::full,
-    races::changing_inputs,
-    terminal::hostile_text,
+const ROWS: &[Promise] = &[
+    ("kills", kills::at_random),
+    ("kill-points", kills::at_named_points),
+    ("resume", resume::at_random),
+    ("resume-points", resume::at_named_points),
+    ("signals", signals::at_random),
+    ("closed-pipe", signals::closed_pipe),
+    ("signal-faults", faults::signal_at_every_call),
+    ("error-faults", faults::error_at_every_call),
+    ("short-calls", faults::short_calls),
+    ("disk", disk::full),
+    ("races", races::changing_inputs),
+    ("line", budget::one_line),
+    ("bombs", budget::bombs),
+    ("distinct", budget::distinct_urls),
+    ("terminal", terminal::hostile_text),
 ];
+
+/// What takes minutes however little of it is tried.
+const LONG_ROWS: &[Promise] = &[("spilling-time", budget::time_of_spilling)];
 
 fn main() -> ExitCode {
     let mut extent = Extent::Full;
     let mut command = None;
+    let mut only: Option<String> = None;
     let mut seed = std::process::id().into();
     for argument in std::env::args().skip(1) {
         if argument == "--short" {
             extent = Extent::Short;
+        } else if let Some(names) = argument.strip_prefix("--only=") {
+            only = Some(names.to_owned());
         } else if let Some(number) = argument.strip_prefix("--seed=") {
             seed = number.parse().expect("a number");
         } else {
@@ -113,7 +126,7 @@ fn main() -> ExitCode {
     // A relative name would lead elsewhere from the directories of the rows.
     let command = command.and_then(|name| name.canonicalize().ok());
     let Some(command) = command else {
-        eprintln!("usage: torture [--short] [--seed=N] COMMAND");
+        eprintln!("usage: torture [--short] [--only=ROW,...] [--seed=N] COMMAND");
         return ExitCode::from(2);
     };
     let root = std::env::temp_dir().join(format!("uniqurl-torture-{}", std::process::id()));
@@ -122,7 +135,9 @@ fn main() -> ExitCode {
     let start = Instant::now();
     println!("seed {seed}\n\n| promise | figure | result |\n|---|---|---|");
     let (mut kept, mut broken, mut skipped) = (0, 0, 0);
-    for row in ROWS {
+    let long = if extent == Extent::Full { LONG_ROWS } else { &[] };
+    let wanted = |name: &str| only.as_ref().is_none_or(|only| only.split(',').any(|n| n == name));
+    for (_, row) in ROWS.iter().chain(long).filter(|(name, _)| wanted(name)) {
         let row = row(&mut torture);
         let result = match (&row.skipped, row.broken.len()) {
             (Some(why), _) => {

@@ -51,6 +51,8 @@ pub enum Found {
     Begun,
     /// As they were, but for the accounting, which tells of the failure.
     Told,
+    /// Whole and new, and the accounting tells of a failure: one that came after the names.
+    Late,
 }
 
 impl Place {
@@ -130,6 +132,7 @@ impl Place {
         match found {
             (false, false, false) => Ok(Found::Old),
             (true, true, true) if !of_failure => Ok(Found::New),
+            (true, true, true) => Ok(Found::Late),
             (_, true, false) if of_failure => Ok(Found::Told),
             (true, _, false) if !of_failure => Ok(Found::Begun),
             other => Err(format!("rejects, stats, out do not belong together: {other:?}")),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType};
@@ -11,10 +12,11 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use uniqurl::output::{State, Tally};
 use uniqurl::pipeline::{self, Dedup, Format, Job, Order, Report, Setup, Watch};
 use uniqurl::record;
-use uniqurl::{Key, Normalizer, SetFull, UrlSet, input};
+use uniqurl::{Key, SetFull, UrlSet, input};
 
 use crate::arrow::{Column, accounting, chunks_of};
 use crate::errors::{self, guarded};
+use crate::interrupt;
 use crate::lines::Lines;
 use crate::piece::bytes_of;
 use crate::pieces;
@@ -90,6 +92,7 @@ fn state_name(state: State) -> &'static str {
 }
 
 /// What is asked of a set.
+#[derive(Clone)]
 struct Wish {
     rules: Rules,
     format: Format,
@@ -179,21 +182,23 @@ fn of_files(py: Python<'_>, wish: &Wish, paths: &[PathBuf]) -> PyResult<Deduplic
         return Err(errors::input(py, error));
     }
     let job = Job::Dedup(Dedup { order: wish.order, ..Dedup::default() });
-    let normalizer: Normalizer = wish.rules.normalizer.clone();
-    let (report, result, lines) = py.detach(|| {
-        let watch = Watch::default();
+    let Wish { rules, format, key, keep_going, .. } = wish.clone();
+    let threads = threads::count(wish.threads);
+    let watch = Watch::default();
+    let stop = Arc::clone(&watch.stop);
+    let mut lines = Lines::until(Arc::clone(&stop));
+    let (report, result, lines) = interrupt::run(py, &stop, move || {
         let setup = Setup {
-            format: wish.format.clone(),
-            key: wish.key,
-            threads: threads::count(wish.threads),
-            max_url: wish.rules.max_url,
-            keep_going: wish.keep_going,
-            ..Setup::new(normalizer, job, &watch)
+            format,
+            key,
+            threads,
+            max_url: rules.max_url,
+            keep_going,
+            ..Setup::new(rules.normalizer, job, &watch)
         };
-        let mut lines = Lines::default();
         let (report, result) = pipeline::run(&setup, &inputs, &mut lines, None);
         (report, result, lines)
-    });
+    })?;
     result.map_err(|error| errors::run(py, &error))?;
     let Report { tally, files, .. } = report;
     let files = files.into_iter().map(|file| (file.path, file.state, file.bytes, file.tally));
@@ -202,25 +207,49 @@ fn of_files(py: Python<'_>, wish: &Wish, paths: &[PathBuf]) -> PyResult<Deduplic
     made(py, wish, lines, tally, files.chain(missing).collect())
 }
 
+/// Why there is no set of columns.
+enum Trouble {
+    Column(PyErr),
+    Set(SetFull),
+}
+
+impl From<PyErr> for Trouble {
+    fn from(error: PyErr) -> Self {
+        Self::Column(error)
+    }
+}
+
+impl From<SetFull> for Trouble {
+    fn from(error: SetFull) -> Self {
+        Self::Set(error)
+    }
+}
+
 fn of_columns(py: Python<'_>, wish: &Wish, inputs: &[Bound<'_, PyAny>]) -> PyResult<Deduplicated> {
     let mut columns = Vec::new();
     for input in inputs {
         columns.push(chunks_of(input)?);
     }
-    let (lines, tally) = py.detach(|| -> PyResult<_> {
-        let (mut set, mut lines, mut tally) = (UrlSet::new(), Lines::default(), Tally::default());
+    let stop = Arc::<AtomicBool>::default();
+    let (of_work, wish_of_work) = (Arc::clone(&stop), wish.clone());
+    let (lines, tally) = interrupt::run(py, &stop, move || -> Result<_, Trouble> {
+        let (stop, wish) = (of_work, wish_of_work);
+        let (mut set, mut tally) = (UrlSet::new(), Tally::default());
+        let mut lines = Lines::until(Arc::clone(&stop));
         for (chunks, kind) in columns {
-            let column = pieces::normalize(&wish.rules, &chunks, kind, wish.threads)?;
+            let column = pieces::normalize(&wish.rules, &chunks, kind, wish.threads, &stop)?;
             tally.merge(&column.tally);
             for canonical in &column.canonical {
-                let new = insert(wish, canonical, &mut set, &mut lines);
-                tally.unique +=
-                    new.map_err(|error| Python::attach(|py| errors::full(py, &error)))?;
+                tally.unique += insert(&wish, canonical, &mut set, &mut lines)?;
             }
         }
         tally.duplicates = tally.canonical - tally.unique;
         let lines = if wish.order == Order::Sorted { lines.sorted() } else { lines };
         Ok((lines, tally))
+    })?
+    .map_err(|trouble| match trouble {
+        Trouble::Column(error) => error,
+        Trouble::Set(error) => errors::full(py, &error),
     })?;
     made(py, wish, lines, tally, Vec::new())
 }
@@ -255,6 +284,9 @@ fn insert(
     for row in 0..canonical.len() {
         if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             continue;
+        }
+        if lines.is_stopped() {
+            break;
         }
         let canonical = wish.rules.normalizer.canonical(bytes(row), &mut url);
         let keyed = wish.key.of(canonical.expect("a canonical form is accepted"), &mut key);

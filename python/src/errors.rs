@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -9,6 +10,8 @@ use pyo3::types::PyTuple;
 use uniqurl::input::InputError;
 use uniqurl::pipeline::RunError;
 use uniqurl::{Code, Reject};
+
+use crate::{interrupt, threads};
 
 /// Runs `work`, and makes an exception of a panic: none may cross the boundary.
 ///
@@ -23,13 +26,14 @@ pub fn guarded<T>(py: Python<'_>, work: impl FnOnce() -> PyResult<T>) -> PyResul
     })
 }
 
-/// Panics within a thread of the pool, so that a test can see what becomes of it.
+/// Panics within a thread of the pool, behind the one that Ctrl-C ends, so that a test can see what
+/// becomes of it.
 #[pyfunction]
 #[pyo3(name = "_panic")]
 pub fn panic_for_tests(py: Python<'_>) -> PyResult<()> {
     guarded(py, || {
-        py.detach(|| crate::threads::each(Some(2), &[1, 2], |_| -> () { panic!("asked for") }))?;
-        Ok(())
+        let work = || threads::each(Some(2), &[1, 2], |_| -> () { panic!("asked for") });
+        interrupt::run(py, &AtomicBool::default(), work)?.map(drop)
     })
 }
 

@@ -10,6 +10,7 @@ mod rules;
 mod normalizer;
 mod arrow;
 mod threads;
+mod interrupt;
 mod pieces;
 mod piece;
 mod records;

@@ -1,6 +1,9 @@
 //! The lines of a set as a column.
 
 use std::io::{self, Write};
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::{ArrayRef, LargeBinaryArray, LargeStringArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
@@ -11,11 +14,22 @@ use crate::pieces::arc;
 /// Values back to back. What is written to it are lines, in parts of any size.
 #[derive(Default)]
 pub struct Lines {
+    /// Whether it takes no more.
+    stop: Arc<AtomicBool>,
     values: Vec<u8>,
     ends: Vec<i64>,
 }
 
 impl Lines {
+    /// None yet; none any more from `stop` on.
+    pub fn until(stop: Arc<AtomicBool>) -> Self {
+        Self { stop, ..Self::default() }
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     pub fn push(&mut self, value: &[u8]) {
         self.values.extend_from_slice(value);
         self.ends.push(self.values.len() as i64);
@@ -26,7 +40,13 @@ impl Lines {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         let mut places: Vec<_> = starts.zip(self.ends.iter().copied()).collect();
         let value = |(start, end): (i64, i64)| &self.values[start as usize..end as usize];
-        places.sort_unstable_by(|a, b| value(*a).cmp(value(*b)));
+        places.sort_unstable_by(|a, b| {
+            if self.is_stopped() {
+                // Nothing else ends a sort.
+                resume_unwind(Box::new("stopped"));
+            }
+            value(*a).cmp(value(*b))
+        });
         let mut sorted = Self::default();
         sorted.values.reserve_exact(self.values.len());
         places.into_iter().for_each(|place| sorted.push(value(place)));
@@ -49,6 +69,9 @@ impl Lines {
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_stopped() {
+            return Err(io::Error::other("stopped"));
+        }
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             match part.strip_suffix(b"\n") {
                 Some(line) => self.push(line),

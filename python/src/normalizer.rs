@@ -1,5 +1,8 @@
 //! Single URLs, columns, and what there is to choose from.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -7,8 +10,12 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
 use crate::arrow::{Columns, chunks_of};
 use crate::errors::{self, guarded};
+use crate::interrupt;
 use crate::pieces;
 use crate::rules::Rules;
+
+/// A column of fewer rows is done before anybody has pressed Ctrl-C.
+const SHORT: usize = 1 << 20;
 
 /// A profile and what was chosen beside it.
 #[pyclass(frozen, module = "uniqurl")]
@@ -282,7 +289,15 @@ fn column(
     guarded(py, || {
         let rules = rules.with_format(py, format)?;
         let (chunks, kind) = chunks_of(array)?;
-        let done = py.detach(|| pieces::normalize(&rules, &chunks, kind, threads))?;
+        let rows: usize = chunks.iter().map(|chunk| chunk.len()).sum();
+        let stop = Arc::<AtomicBool>::default();
+        let of_work = Arc::clone(&stop);
+        let normalize = move || pieces::normalize(&rules, &chunks, kind, threads, &of_work);
+        let done = if rows < SHORT {
+            py.detach(normalize)?
+        } else {
+            interrupt::run(py, &stop, normalize)??
+        };
         Ok(Columns::new(done.kind, done.canonical, done.reject, done.tally))
     })
 }

@@ -3,16 +3,21 @@
 //! The plain loop: normalize each value, append it to a new column. Here nothing is copied before the
 //! first value that changes; from there on, the runs of values between two that change are copied as
 //! wholes. A column of views is not copied at all: views of what changed point into a new buffer.
+//!
+//! A third of the time goes to the first touch of fresh pages. Rejected: huge pages (13 ns of kernel time
+//! a URL in place of 25, but 170 where the kernel has to make room for them first), and pieces of a
+//! quarter of the rows, whose check for UTF-8 would find them in the L2 cache (no difference).
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use arrow_array::builder::{StringBuilder, make_view};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowDictionaryKeyType, ByteArrayType, ByteViewType};
 use arrow_array::{
     Array, ArrayRef, DictionaryArray, GenericByteArray, GenericByteViewArray, OffsetSizeTrait,
-    PrimitiveArray, UInt64Array, downcast_dictionary_array, new_null_array,
+    PrimitiveArray, UInt64Array, downcast_dictionary_array,
 };
 use arrow_buffer::{
     ArrowNativeType, BooleanBufferBuilder, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer,
@@ -120,7 +125,7 @@ impl Losses {
     /// The column `reject`: codes between commas.
     fn column(&self, rows: usize) -> ArrayRef {
         if self.rejects.is_empty() {
-            return new_null_array(&DataType::Utf8, rows);
+            return pieces::no_rejects(rows);
         }
         let mut column = StringBuilder::with_capacity(rows, self.rejects.len() * 8);
         let mut at = 0;
@@ -386,8 +391,8 @@ fn of_dictionary<K: ArrowDictionaryKeyType>(
     array: &DictionaryArray<K>,
 ) -> PyResult<Done> {
     let (keys, values, rows) = (array.keys(), array.values(), array.len());
-    let done =
-        pieces::normalize(rules, &[Arc::clone(values)], values.data_type().clone(), Some(1))?;
+    let (of_values, never) = ([Arc::clone(values)], AtomicBool::new(false));
+    let done = pieces::normalize(rules, &of_values, values.data_type().clone(), Some(1), &never)?;
     let concat = |arrays: &[ArrayRef]| {
         let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
         if arrays.is_empty() { Ok(values.slice(0, 0)) } else { concat(&arrays).map_err(fault) }

@@ -1,6 +1,7 @@
 //! A column in pieces: cut for the threads, and joined again where nothing changed.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ByteArrayType, ByteViewType};
@@ -8,7 +9,7 @@ use arrow_array::{Array, ArrayRef, GenericByteArray, GenericByteViewArray, new_n
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::DataType;
 use pyo3::PyResult;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use uniqurl::output::Tally;
 
 use crate::piece::{self, Done, Outcome};
@@ -33,12 +34,13 @@ pub struct Normalized {
     pub is_same: bool,
 }
 
-/// Normalizes the chunks of a column, each piece on a thread.
+/// Normalizes the chunks of a column, each piece on a thread, and fails once it is to `stop`.
 pub fn normalize(
     rules: &Rules,
     chunks: &[ArrayRef],
     kind: DataType,
     threads: Option<usize>,
+    stop: &AtomicBool,
 ) -> PyResult<Normalized> {
     let values = match &kind {
         DataType::Dictionary(_, values) => values.as_ref(),
@@ -62,6 +64,9 @@ pub fn normalize(
         }
     }
     let done = threads::each(threads, &pieces, |(chunk, start, rows)| {
+        if stop.load(Ordering::Relaxed) {
+            return Err(PyRuntimeError::new_err("stopped"));
+        }
         let piece = chunks[*chunk].slice(*start, *rows);
         match &rules.format {
             Some(format) => records::normalize(rules, format, &piece),
@@ -96,9 +101,18 @@ impl Normalized {
     fn push_same(&mut self, chunks: &[ArrayRef], same: Option<(usize, usize, usize)>) {
         if let Some((chunk, start, rows)) = same {
             self.canonical.push(chunks[chunk].slice(start, rows));
-            self.reject.push(new_null_array(&DataType::Utf8, rows));
+            self.reject.push(no_rejects(rows));
         }
     }
+}
+
+/// A column `reject` of rows that have no codes.
+pub fn no_rejects(rows: usize) -> ArrayRef {
+    static PIECE: OnceLock<ArrayRef> = OnceLock::new();
+    if rows > ROWS {
+        return new_null_array(&DataType::Utf8, rows);
+    }
+    PIECE.get_or_init(|| new_null_array(&DataType::Utf8, ROWS)).slice(0, rows)
 }
 
 /// Rows of the piece that begins at `start`, at least one.

@@ -1,6 +1,8 @@
 """Columns of every type that holds URLs, from and to every library that has them."""
 
+import pathlib
 import random
+import re
 import threading
 import time
 
@@ -236,3 +238,11 @@ def test_values_can_be_lines_of_a_log():
     for format in ["w3c", "csv:url", "warc", "text", "nonsense"]:
         with pytest.raises(uniqurl.UsageError):
             uniqurl.normalize_column(pa.array(lines), format=format)
+
+
+def test_the_examples_of_the_readme_hold():
+    text = (pathlib.Path(__file__).parent.parent / "README.md").read_text()
+    examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert examples
+    for example in examples:
+        exec(example, {})

@@ -1,6 +1,9 @@
 """Sets of files and of columns, and their accounting."""
 
 import gzip
+import os
+import subprocess
+import sys
 
 import pyarrow as pa
 import pytest
@@ -80,3 +83,62 @@ def test_what_is_no_input_is_a_type_error():
     with pytest.raises(uniqurl.UsageError):
         uniqurl.dedup(pa.array(LINES), format="combined")
     assert len(uniqurl.dedup([])) == 0
+
+
+INTERRUPTED = """
+import os, pathlib, signal, sys, threading, time
+import pyarrow as pa
+import uniqurl
+
+def held():
+    return [len(os.listdir(f"/proc/self/{what}")) for what in ("task", "fd")]
+
+some = pathlib.Path(sys.argv[1])
+some.write_bytes(b"".join(b"http://Example.com/%d\\n" % (i % 1000) for i in range(200_000)))
+chunk = pa.array(["HTTP://h/", "http://h/a"] * 50_000)
+many = pa.chunked_array([chunk] * 10_000)
+end, pipe = os.pipe()
+os.write(pipe, b"http://h/\\n")
+work = {
+    "files": lambda: uniqurl.dedup([some] * 10_000),
+    "sorted files": lambda: uniqurl.dedup([some] * 10_000, order="sorted"),
+    "column": lambda: uniqurl.dedup(many),
+    "rows": lambda: uniqurl.normalize_column(many),
+    "pipe": lambda: uniqurl.dedup(f"/proc/self/fd/{end}"),
+}[sys.argv[2]]
+uniqurl.normalize_column(many[:300_000])
+before, waits = held(), []
+for _ in range(3):
+    pressed = []
+
+    def press():
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.5, press)
+    timer.start()
+    try:
+        work()
+        sys.exit("it ended by itself")
+    except KeyboardInterrupt:
+        waits.append(time.monotonic() - pressed[0])
+    timer.join()
+os.close(pipe)
+until = time.monotonic() + 20
+while held()[0] > before[0] and time.monotonic() < until:
+    time.sleep(0.01)
+after = held()
+assert after[0] <= before[0] and after[1] <= before[1], (before, after)
+assert uniqurl.dedup(chunk).urls.to_pylist() == ["http://h/", "http://h/a"]
+print(min(waits))
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="counts threads where Linux shows them")
+@pytest.mark.parametrize("work", ["files", "sorted files", "column", "rows", "pipe"])
+def test_ctrl_c_ends_it_at_once_and_leaves_nothing_behind(tmp_path, work):
+    command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "some.txt"), work]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    # The best of three: the machine may have had something else to do.
+    assert float(done.stdout) < 0.2

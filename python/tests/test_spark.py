@@ -183,7 +183,8 @@ def test_still_so_with_an_executor_killed(spark, files, expected, tmp_path):
 
 def test_still_so_with_speculation(spark, files, expected):
     # Spark starts no second copy of a task on the host of the first, and both executors are on one: a
-    # slow task is marked, and its copy finds no place. What a copy would count is merged below.
+    # slow task is marked, and its copy finds no place: test_speculation.py has two hosts. What a copy
+    # would count is merged below.
     def dawdle(task):
         if task.partitionId() == 2:
             time.sleep(4)

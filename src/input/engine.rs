@@ -14,11 +14,39 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 use super::packing::Packing;
 
 /// Bytes that a zstd window may have, as a power of two: what `zstd` itself allows unless told
-/// otherwise.
-const ZSTD_WINDOW: u32 = 27;
+/// otherwise, and what a decoder should support however little memory there is (RFC 8878 section
+/// 3.1.1.1.2).
+const ZSTD_WINDOW: std::ops::RangeInclusive<u32> = 23..=27;
 
-/// Memory that unpacking xz may take: what `xz -9` needs is a quarter of it.
-const XZ_MEMORY: u64 = 256 << 20;
+/// Memory that unpacking xz may take: what `xz -9` needs is a quarter of the most, what `xz -6` needs a
+/// third of the least.
+const XZ_MEMORY: std::ops::RangeInclusive<u64> = 32 << 20..=256 << 20;
+
+/// A part of the memory of a run goes to what unpacks.
+const SHARE: usize = 4;
+
+/// What unpacking a member may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// As a power of two.
+    zstd_window: u32,
+    xz_memory: u64,
+}
+
+impl Limits {
+    /// However much there is.
+    pub(crate) const MOST: Self =
+        Self { zstd_window: *ZSTD_WINDOW.end(), xz_memory: *XZ_MEMORY.end() };
+
+    /// For each of `threads` threads of a run that may take `memory` bytes.
+    pub(crate) fn within(memory: usize, threads: usize) -> Self {
+        let share = (memory / SHARE / threads.max(1)).max(1);
+        Self {
+            zstd_window: share.ilog2().clamp(*ZSTD_WINDOW.start(), *ZSTD_WINDOW.end()),
+            xz_memory: (share as u64).clamp(*XZ_MEMORY.start(), *XZ_MEMORY.end()),
+        }
+    }
+}
 
 /// A library at work.
 pub(super) enum Engine {
@@ -27,9 +55,9 @@ pub(super) enum Engine {
         crc: Crc,
     },
     /// With the bytes that it wants next.
-    Zstd(Box<Decoder<'static>>, usize),
+    Zstd(Box<Decoder<'static>>, usize, Limits),
     Bzip2(bzip2::Decompress),
-    Xz(Box<Stream>),
+    Xz(Box<Stream>, Limits),
 }
 
 /// What came of a step.
@@ -49,18 +77,18 @@ pub(super) enum Then {
 
 impl Engine {
     /// Ready for the first member. `dictionary` is for zstd.
-    pub(super) fn new(packing: Packing, dictionary: &[u8]) -> io::Result<Self> {
+    pub(super) fn new(packing: Packing, dictionary: &[u8], limits: Limits) -> io::Result<Self> {
         Ok(match packing {
             Packing::Gzip => {
                 Engine::Gzip { inflate: Box::new(Decompress::new(false)), crc: Crc::new() }
             }
             Packing::Zstd => {
                 let mut decoder = Decoder::with_dictionary(dictionary)?;
-                decoder.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW))?;
-                Engine::Zstd(Box::new(decoder), ZSTD_FIRST)
+                decoder.set_parameter(DParameter::WindowLogMax(limits.zstd_window))?;
+                Engine::Zstd(Box::new(decoder), ZSTD_FIRST, limits)
             }
             Packing::Bzip2 => Engine::Bzip2(bzip2::Decompress::new(false)),
-            Packing::Xz => Engine::Xz(Box::new(xz()?)),
+            Packing::Xz => Engine::Xz(Box::new(xz(limits)?), limits),
         })
     }
 
@@ -71,12 +99,12 @@ impl Engine {
                 inflate.reset(false);
                 crc.reset();
             }
-            Engine::Zstd(decoder, wanted) => {
+            Engine::Zstd(decoder, wanted, _) => {
                 decoder.reinit()?;
                 *wanted = ZSTD_FIRST;
             }
             Engine::Bzip2(decompress) => *decompress = bzip2::Decompress::new(false),
-            Engine::Xz(stream) => **stream = xz()?,
+            Engine::Xz(stream, limits) => **stream = xz(*limits)?,
         }
         Ok(())
     }
@@ -95,7 +123,7 @@ impl Engine {
                 crc.update(&out[..given]);
                 Step { taken: (inflate.total_in() - before.0) as usize, given, result }
             }
-            Engine::Zstd(decoder, wanted) => {
+            Engine::Zstd(decoder, wanted, limits) => {
                 // One block at a time: the library forgets what it gave before an error.
                 let input = &input[..input.len().min(*wanted)];
                 let mut input = InBuffer::around(input);
@@ -106,7 +134,7 @@ impl Engine {
                         *wanted = hint;
                         Ok(Then::More)
                     }
-                    Err(error) => Err(zstd_words(&error)),
+                    Err(error) => Err(zstd_words(&error, *limits)),
                 };
                 Step { taken: input.pos(), given: output.pos(), result }
             }
@@ -123,12 +151,12 @@ impl Engine {
                     result,
                 }
             }
-            Engine::Xz(stream) => {
+            Engine::Xz(stream, limits) => {
                 let before = (stream.total_in(), stream.total_out());
                 let result = match stream.process(input, out, Action::Run) {
                     Ok(XzStatus::StreamEnd) => Ok(Then::End),
                     Ok(_) => Ok(Then::More),
-                    Err(error) => Err(xz_words(error)),
+                    Err(error) => Err(xz_words(error, *limits)),
                 };
                 Step {
                     taken: (stream.total_in() - before.0) as usize,
@@ -143,23 +171,42 @@ impl Engine {
 /// How much of a frame tells what to ask for next.
 const ZSTD_FIRST: usize = 5;
 
-fn xz() -> io::Result<Stream> {
-    Stream::new_stream_decoder(XZ_MEMORY, TELL_UNSUPPORTED_CHECK).map_err(io::Error::other)
+fn xz(limits: Limits) -> io::Result<Stream> {
+    Stream::new_stream_decoder(limits.xz_memory, TELL_UNSUPPORTED_CHECK).map_err(io::Error::other)
 }
 
-fn zstd_words(error: &io::Error) -> String {
+fn zstd_words(error: &io::Error, limits: Limits) -> String {
     let words = error.to_string();
     if words.contains("too much memory") {
-        return format!("its window is beyond the limit of {} MiB", 1 << (ZSTD_WINDOW - 20));
+        let most = *ZSTD_WINDOW.end();
+        return format!(
+            "its window is beyond the limit of {} MiB{}",
+            1 << (limits.zstd_window - 20),
+            more(limits.zstd_window < most, 1 << (most - 20))
+        );
     }
     words
 }
 
-fn xz_words(error: XzError) -> String {
+/// What more memory would do about a limit.
+fn more(has_more: bool, mebibytes: u64) -> String {
+    if has_more {
+        format!("; where the run may use more memory, it is up to {mebibytes} MiB")
+    } else {
+        String::new()
+    }
+}
+
+fn xz_words(error: XzError, limits: Limits) -> String {
     match error {
         XzError::Data => "invalid data or a checksum that does not match".to_owned(),
         XzError::MemLimit => {
-            format!("unpacking it takes more memory than the limit of {} MiB", XZ_MEMORY >> 20)
+            let most = *XZ_MEMORY.end();
+            format!(
+                "unpacking it takes more memory than the limit of {} MiB{}",
+                limits.xz_memory >> 20,
+                more(limits.xz_memory < most, most >> 20)
+            )
         }
         XzError::UnsupportedCheck => "its kind of checksum cannot be verified".to_owned(),
         error => error.to_string(),

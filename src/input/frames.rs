@@ -4,7 +4,12 @@
 //! In comes a source; out go chunks of whole heads, with the bodies where they are wanted. What is not
 //! wanted is passed over, in a plain file without reading it. Where no head is, the next one is looked
 //! for, and what lies before it is one frame that says so.
+//!
+//! In a compressed archive a record is a member of its own (WARC 1.1 annex D: "each WARC record is
+//! individually compressed as its own member"), so where a member begins with a head a record begins,
+//! whatever the one before it says of its length.
 
+use std::collections::VecDeque;
 use std::io;
 
 use bytes::BytesMut;
@@ -33,6 +38,9 @@ pub(super) struct Framer<'a> {
     /// Offset of the first byte that is not dealt with.
     offset: u64,
     ended: bool,
+    /// Where the record at hand begins, and where members start, but for those that do not matter.
+    begun: u64,
+    starts: VecDeque<u64>,
     /// An error that stands behind what was read already.
     failed: Option<io::Error>,
 }
@@ -46,7 +54,18 @@ impl<'a> Framer<'a> {
         framing: Framing,
         max_head: usize,
     ) -> Self {
-        Self { source, framing, max_head, buffer: head, used: 0, offset: 0, ended: false, failed }
+        Self {
+            source,
+            framing,
+            max_head,
+            buffer: head,
+            used: 0,
+            offset: 0,
+            ended: false,
+            begun: 0,
+            starts: VecDeque::new(),
+            failed,
+        }
     }
 
     /// Where the next record, or the trouble, is.
@@ -72,6 +91,7 @@ impl<'a> Framer<'a> {
             }
         }
         let offset = self.offset;
+        self.begun = offset;
         let start = out.len();
         let state = match self.head()? {
             Head::Complete { length, body: Some(body) } => {
@@ -84,6 +104,11 @@ impl<'a> Framer<'a> {
                 // The next head may stand right behind the last line feed.
                 self.pass(length - 1);
                 self.find_next()?;
+                State::Malformed
+            }
+            Head::Broken(length) => {
+                out.extend_from_slice(&self.rest()[..length.min(EXCERPT)]);
+                self.pass(length);
                 State::Malformed
             }
             Head::Endless => {
@@ -111,14 +136,16 @@ impl<'a> Framer<'a> {
     /// Looks at the head of a record.
     fn head(&mut self) -> io::Result<Head> {
         loop {
-            let head = look(self.framing, self.rest(), self.ended);
-            match head {
-                Head::Cut if self.rest().len() > self.max_head => return Ok(Head::Endless),
-                Head::Cut if self.more()? => {}
-                Head::Complete { length, .. } if length > self.max_head => {
+            let next = self.next_member()?;
+            let rest = &self.rest()[..next.unwrap_or(self.rest().len())];
+            match (look(self.framing, rest, self.ended || next.is_some()), next) {
+                (Head::Cut, Some(length)) => return Ok(Head::Broken(length)),
+                (Head::Cut, None) if self.rest().len() > self.max_head => return Ok(Head::Endless),
+                (Head::Cut, None) if self.more()? => {}
+                (Head::Complete { length, .. }, _) if length > self.max_head => {
                     return Ok(Head::Endless);
                 }
-                head => return Ok(head),
+                (head, _) => return Ok(head),
             }
         }
     }
@@ -126,34 +153,73 @@ impl<'a> Framer<'a> {
     /// Passes over a body, or appends it to `out`.
     fn body(&mut self, length: u64, out: &mut BytesMut) -> io::Result<State> {
         let wanted = self.framing == (Framing::Warc { bodies: true });
-        if !wanted || length > BODY {
-            let there = (self.rest().len() as u64).min(length);
-            self.pass(there as usize);
-            let skipped = self.source.skip(length - there)?;
-            self.offset += skipped;
-            return Ok(match () {
-                () if there + skipped < length => State::Cut,
-                () if wanted => State::TooLong,
-                () => State::Whole,
-            });
-        }
-        let length = length as usize;
-        while self.rest().len() < length {
+        let taken = wanted && length <= BODY;
+        let mut left = length;
+        loop {
+            let next = self.next_member()?;
+            let there =
+                next.unwrap_or(self.rest().len()).min(usize::try_from(left).unwrap_or(usize::MAX));
+            if taken {
+                out.extend_from_slice(&self.rest()[..there]);
+            }
+            self.pass(there);
+            left -= there as u64;
+            if left == 0 {
+                break;
+            }
+            if next.is_some() {
+                return Ok(State::Malformed);
+            }
+            if !taken && self.source.packing().is_none() && self.failed.is_none() {
+                let skipped = self.source.skip(left)?;
+                self.offset += skipped;
+                left -= skipped;
+                break;
+            }
             if !self.more()? {
-                let rest = self.rest().len();
-                self.pass(rest);
-                return Ok(State::Cut);
+                break;
             }
         }
-        out.extend_from_slice(&self.rest()[..length]);
-        self.pass(length);
-        Ok(State::Whole)
+        Ok(match () {
+            () if left > 0 => State::Cut,
+            () if wanted && !taken => State::TooLong,
+            () => State::Whole,
+        })
+    }
+
+    /// How far it is to the next member that begins with the head of a record, if that is in what was
+    /// read.
+    fn next_member(&mut self) -> io::Result<Option<usize>> {
+        if !matches!(self.framing, Framing::Warc { .. }) {
+            return Ok(None);
+        }
+        loop {
+            if let Some(starts) = self.source.starts() {
+                starts.take(&mut self.starts);
+            }
+            let Some(start) = self.starts.front().copied() else { return Ok(None) };
+            let behind = start.checked_sub(self.offset).filter(|_| start > self.begun);
+            let Some(bytes) = behind.map(|behind| self.rest().get(behind as usize..)) else {
+                self.starts.pop_front();
+                continue;
+            };
+            let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) else { return Ok(None) };
+            if bytes.starts_with(VERSION) {
+                return Ok(behind.map(|behind| behind as usize));
+            }
+            let may_be = VERSION.starts_with(bytes);
+            if !may_be || !self.more()? {
+                self.starts.pop_front();
+            }
+        }
     }
 
     /// Passes over what is no record, up to the line that looks like the head of one.
     fn find_next(&mut self) -> io::Result<()> {
         loop {
-            if let Some(found) = find_head(self.framing, self.rest(), self.ended) {
+            let next = self.next_member()?;
+            let rest = &self.rest()[..next.unwrap_or(self.rest().len())];
+            if let Some(found) = find_head(self.framing, rest, self.ended).or(next) {
                 self.pass(found);
                 return Ok(());
             }
@@ -213,7 +279,9 @@ enum Head {
     },
     /// The beginning of one.
     Cut,
-    /// The same, and it is too long.
+    /// The same, and behind so many bytes another record begins.
+    Broken(usize),
+    /// The beginning of one, and it is too long.
     Endless,
     None,
 }

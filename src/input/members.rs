@@ -22,9 +22,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use super::engine::Limits;
 use super::opened::OpenFile;
 use super::packing::Packing;
-use super::source::{Counted, Plain, Source};
+use super::source::{Counted, Plain, Source, Starts};
 use super::unpack::{self, Place, Unpacker};
 
 /// Bytes of a piece, but for the end of its last member.
@@ -49,12 +50,15 @@ const MOST_DISTRUST: u32 = 64;
 pub(super) struct Members {
     file: Arc<OpenFile>,
     packing: Packing,
+    limits: Limits,
     dictionary: Arc<[u8]>,
     /// Where a member starts, or the file ends: all before it has been unpacked.
     at: u64,
     /// Unpacked bytes, and how many of them have been given away.
     ready: Vec<u8>,
     given: usize,
+    /// Where members start in all that was given away, or is about to be.
+    starts: Starts,
     /// The plain way from `at` on.
     plain: Option<Plainly>,
     /// Pieces at work, in order.
@@ -90,6 +94,8 @@ struct Task {
 #[derive(Default)]
 struct Unpacked {
     bytes: Vec<u8>,
+    /// Where the members start in them.
+    starts: Vec<usize>,
     /// How much of the piece that was: whole members.
     taken: usize,
 }
@@ -100,11 +106,12 @@ impl Members {
         file: Arc<OpenFile>,
         packing: Packing,
         threads: usize,
+        limits: Limits,
     ) -> io::Result<Box<dyn Source>> {
         let input = || Counted::buffered(Plain::new(Arc::clone(&file), 0));
         let guessable = matches!(packing, Packing::Gzip | Packing::Zstd);
         if !guessable || threads < 2 || file.size() <= 2 * PIECE as u64 {
-            return Ok(Box::new(Unpacker::new(input(), packing)?));
+            return Ok(Box::new(Unpacker::new(input(), packing, limits)?));
         }
         let dictionary = match packing {
             Packing::Zstd => unpack::dictionary(&mut input()).unwrap_or_default(),
@@ -113,10 +120,12 @@ impl Members {
         Ok(Box::new(Self {
             file,
             packing,
+            limits,
             dictionary: dictionary.unwrap_or_default().into(),
             at: 0,
             ready: Vec::new(),
             given: 0,
+            starts: Starts::default(),
             plain: None,
             pieces: VecDeque::new(),
             next: Some(0),
@@ -142,10 +151,13 @@ impl Members {
             && let Some(piece) = self.pieces.pop_front()
         {
             // A worker that ended early gave nothing.
-            let Unpacked { bytes, taken } = piece.result.recv().unwrap_or_default();
+            let Unpacked { bytes, starts, taken } = piece.result.recv().unwrap_or_default();
             if taken > 0 {
                 self.at += taken as u64;
                 (self.ready, self.given) = (bytes, 0);
+                for start in starts {
+                    self.starts.begin(start);
+                }
                 self.distrust = 1;
                 return Ok(());
             }
@@ -156,7 +168,8 @@ impl Members {
     fn go_plainly(&mut self) -> io::Result<()> {
         let input = Counted::buffered(Plain::new(Arc::clone(&self.file), self.at));
         let place = if self.at == 0 { Place::Start } else { Place::Between };
-        let unpacker = Unpacker::with_dictionary(input, self.packing, &self.dictionary, place)?;
+        let unpacker =
+            Unpacker::with_dictionary(input, self.packing, self.limits, &self.dictionary, place)?;
         self.plain = Some(Plainly { start: self.at, unpacker });
         Ok(())
     }
@@ -206,14 +219,15 @@ impl Members {
             let (sender, tasks) = sync_channel::<Task>(self.threads * AHEAD);
             let tasks = Arc::new(Mutex::new(tasks));
             for _ in 0..self.threads {
-                let (packing, dictionary) = (self.packing, Arc::clone(&self.dictionary));
+                let (packing, limits) = (self.packing, self.limits);
+                let dictionary = Arc::clone(&self.dictionary);
                 let tasks = Arc::clone(&tasks);
                 let work = move || {
                     loop {
                         let task = tasks.lock().unwrap_or_else(|e| e.into_inner()).recv();
                         let Ok(Task { bytes, place, result }) = task else { break };
                         // Nobody may want it any more.
-                        let _ = result.send(unpack(&bytes, packing, &dictionary, place));
+                        let _ = result.send(unpack(&bytes, packing, limits, &dictionary, place));
                     }
                 };
                 thread::Builder::new().name("uniqurl-unpack".into()).spawn(work)?;
@@ -225,16 +239,22 @@ impl Members {
 }
 
 /// Unpacks the whole members at the start of a piece.
-fn unpack(piece: &[u8], packing: Packing, dictionary: &[u8], place: Place) -> Unpacked {
+fn unpack(
+    piece: &[u8],
+    packing: Packing,
+    limits: Limits,
+    dictionary: &[u8],
+    place: Place,
+) -> Unpacked {
     let input = Counted::new(piece);
     let mut unpacked = Unpacked::default();
-    let Ok(mut unpacker) = Unpacker::with_dictionary(input, packing, dictionary, place) else {
-        return unpacked;
-    };
+    let unpacker = Unpacker::with_dictionary(input, packing, limits, dictionary, place);
+    let Ok(mut unpacker) = unpacker else { return unpacked };
     let (mut filled, mut whole) = (0, 0);
     'members: while let Ok(Some(byte)) = unpacker.peek()
         && packing.begins_with(byte)
     {
+        unpacked.starts.push(filled);
         loop {
             if unpacked.bytes.len() < filled + STEP {
                 unpacked.bytes.resize(filled.max(PIECE) * 2, 0);
@@ -253,6 +273,7 @@ fn unpack(piece: &[u8], packing: Packing, dictionary: &[u8], place: Place) -> Un
         (whole, unpacked.taken) = (filled, unpacker.taken() as usize);
     }
     unpacked.bytes.truncate(whole);
+    unpacked.starts.retain(|start| *start < whole);
     unpacked
 }
 
@@ -264,6 +285,7 @@ impl Read for Members {
                 let length = ready.len().min(out.len());
                 out[..length].copy_from_slice(&ready[..length]);
                 self.given += length;
+                self.starts.give(length);
                 return Ok(length);
             }
             let Some(Plainly { start, unpacker }) = &mut self.plain else {
@@ -285,7 +307,11 @@ impl Read for Members {
                     self.patience = self.patience.saturating_sub(1);
                 }
             }
+            if unpacker.place() != Place::Member {
+                self.starts.begin(0);
+            }
             let read = unpacker.read_member(out)?;
+            self.starts.give(read);
             if read > 0 || unpacker.is_over() || out.is_empty() {
                 return Ok(read);
             }
@@ -306,21 +332,7 @@ impl Source for Members {
         self.plain.as_ref().map_or(0, |plain| plain.unpacker.padding())
     }
 
-    fn skip(&mut self, count: u64) -> io::Result<u64> {
-        let mut scratch = [0; 16 << 10];
-        let mut skipped = 0;
-        while skipped < count {
-            let ready = (self.ready.len() - self.given).min((count - skipped) as usize);
-            self.given += ready;
-            skipped += ready as u64;
-            let part = (count - skipped).min(scratch.len() as u64) as usize;
-            if part > 0 {
-                match self.read(&mut scratch[..part])? {
-                    0 => break,
-                    read => skipped += read as u64,
-                }
-            }
-        }
-        Ok(skipped)
+    fn starts(&mut self) -> Option<&mut Starts> {
+        Some(&mut self.starts)
     }
 }

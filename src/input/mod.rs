@@ -36,6 +36,7 @@ pub use error::{InputError, Packed, Trouble};
 pub use opened::{Input, Source, check};
 pub use packing::Packing;
 
+pub(crate) use engine::Limits;
 pub(crate) use opened::OpenFile;
 pub(crate) use range::{Block, Cut, read_range};
 pub(crate) use source::{Origin, packing_of, unpacked_file};

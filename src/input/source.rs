@@ -1,6 +1,7 @@
 //! Bytes as they come from a pipe or a file, and what a reader of records needs to know of them.
 
 use std::borrow::Borrow;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::os::fd::AsFd;
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
+use super::engine::Limits;
 use super::members::Members;
 use super::opened::OpenFile;
 use super::packing::{HEAD, Packing};
@@ -28,6 +30,11 @@ pub(super) trait Source: Read {
     /// Bytes of nothing but zeros behind the last member.
     fn padding(&self) -> u64 {
         0
+    }
+
+    /// Where the members of what it gave started, if it is compressed in any.
+    fn starts(&mut self) -> Option<&mut Starts> {
+        None
     }
 
     /// Whether the next read would find nothing for so long. `false` where that cannot be told.
@@ -49,6 +56,39 @@ pub(super) trait Source: Read {
             }
         }
         Ok(skipped)
+    }
+}
+
+/// Where members started in the bytes that a source gave, for who asks.
+#[derive(Debug, Default)]
+pub(super) struct Starts {
+    given: u64,
+    told: VecDeque<u64>,
+    unwanted: bool,
+}
+
+impl Starts {
+    /// Behind so many bytes that are still to be given is the first of a member, or the end.
+    pub(super) fn begin(&mut self, behind: usize) {
+        let start = self.given + behind as u64;
+        if !self.unwanted && self.told.back() != Some(&start) {
+            self.told.push_back(start);
+        }
+    }
+
+    /// So many bytes were given.
+    pub(super) fn give(&mut self, count: usize) {
+        self.given += count as u64;
+    }
+
+    /// Moves those that were not asked for yet behind those in `out`.
+    pub(super) fn take(&mut self, out: &mut VecDeque<u64>) {
+        out.append(&mut self.told);
+    }
+
+    /// Nobody will ask.
+    pub(super) fn forget(&mut self) {
+        (self.unwanted, self.told) = (true, VecDeque::new());
     }
 }
 
@@ -98,11 +138,11 @@ fn read_full(source: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
 
 /// The source of an origin. A pipe is waited on until its first bytes tell whether it is compressed;
 /// a compressed file is unpacked on `threads` threads where it allows.
-pub(super) fn open(origin: Origin, threads: usize) -> io::Result<Box<dyn Source>> {
+pub(super) fn open(origin: Origin, threads: usize, limits: Limits) -> io::Result<Box<dyn Source>> {
     match origin {
         Origin::File(file) => match packing_of(&file)? {
             None => Ok(Box::new(Plain::new(file, 0))),
-            Some(packing) => Members::open(file, packing, threads),
+            Some(packing) => Members::open(file, packing, threads, limits),
         },
         Origin::Pipe(mut pipe) => {
             let mut head = Vec::new();
@@ -117,7 +157,9 @@ pub(super) fn open(origin: Origin, threads: usize) -> io::Result<Box<dyn Source>
             let whole = Cursor::new(head).chain(pipe);
             Ok(match packing {
                 None => Box::new(Counted::new(whole)),
-                Some(packing) => Box::new(Unpacker::new(Counted::buffered(whole), packing)?),
+                Some(packing) => {
+                    Box::new(Unpacker::new(Counted::buffered(whole), packing, limits)?)
+                }
             })
         }
     }
@@ -126,7 +168,7 @@ pub(super) fn open(origin: Origin, threads: usize) -> io::Result<Box<dyn Source>
 /// A reader of compressed bytes, for lists of names: those that are not compressed come as they are.
 #[cfg(feature = "cli")]
 pub(crate) fn unpacked(pipe: File) -> io::Result<impl Read> {
-    open(Origin::Pipe(Box::new(pipe)), 1)
+    open(Origin::Pipe(Box::new(pipe)), 1, Limits::MOST)
 }
 
 /// Standard input as a file, without the buffer that the standard library puts behind it.
@@ -136,7 +178,7 @@ pub(crate) fn stdin() -> io::Result<File> {
 
 /// The same for a regular file, up to the size it had when it was looked at.
 pub(crate) fn unpacked_file(file: Arc<OpenFile>) -> io::Result<impl Read> {
-    open(Origin::File(file), 1)
+    open(Origin::File(file), 1, Limits::MOST)
 }
 
 /// Counts what is taken.

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use bytes::{Buf, BytesMut};
 use memchr::{memchr, memrchr};
 
+use super::engine::Limits;
 use super::error::{Packed, Trouble};
 use super::frames::Framer;
 use super::source::{self, Origin, Source};
@@ -49,8 +50,9 @@ pub(crate) struct Cutting {
     pub(crate) separator: u8,
     /// At most so many chunks wait to be taken.
     pub(crate) ahead: usize,
-    /// Threads that may unpack.
+    /// Threads that may unpack, and what each may take for it.
     pub(crate) threads: usize,
+    pub(crate) limits: Limits,
 }
 
 /// How much is asked for at a time; as much as a pipe holds.
@@ -69,13 +71,13 @@ const QUIET: Duration = Duration::from_millis(5);
 /// Reads a stream on a thread of its own.
 pub(crate) fn stream(origin: Origin, cutting: Cutting) -> io::Result<Receiver<Piece>> {
     let (sender, receiver) = sync_channel(cutting.ahead);
-    let threads = cutting.threads;
+    let Cutting { threads, limits, .. } = cutting;
     // A pipe may be slow to say more; a file is all there.
     let patience = if matches!(origin, Origin::Pipe(_)) { PATIENCE } else { Duration::MAX };
     let reader = Reader { cutting, patience, sender, taken: 0 };
     thread::Builder::new().name("uniqurl-read".into()).spawn(move || {
         // The other side went away: nobody wants the rest.
-        let _ = match source::open(origin, threads) {
+        let _ = match source::open(origin, threads, limits) {
             Ok(source) => reader.run(source),
             Err(error) => reader.send(Piece::Error(0, Trouble::Io(error))),
         };
@@ -146,6 +148,9 @@ impl Reader {
         mut last: Got,
     ) -> Result<(), Unwanted> {
         let Cutting { chunk_size, max_record, separator, .. } = self.cutting;
+        if let Some(starts) = source.starts() {
+            starts.forget();
+        }
         // Offset of the buffer's first byte, and whether that byte is inside a record whose start
         // has been handed on already.
         let mut offset = 0;
@@ -325,6 +330,7 @@ mod tests {
             separator: b'\n',
             ahead: 4,
             threads: 1,
+            limits: Limits::MOST,
         };
         for piece in stream(Origin::Pipe(source), cutting).unwrap() {
             match piece {

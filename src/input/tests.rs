@@ -4,6 +4,7 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+use super::engine::Limits;
 use super::members::Members;
 use super::opened::{OpenFile, check};
 use super::packing::Packing;
@@ -65,7 +66,7 @@ fn read_all(source: &mut dyn Read) -> (Vec<u8>, io::Result<()>) {
 }
 
 fn unpacked(packing: Packing, packed: &[u8]) -> (Vec<u8>, io::Result<()>) {
-    read_all(&mut Unpacker::new(Counted::new(packed), packing).unwrap())
+    read_all(&mut Unpacker::new(Counted::new(packed), packing, Limits::MOST).unwrap())
 }
 
 /// Reads a few bytes at a time.
@@ -93,7 +94,7 @@ fn members_are_read_one_behind_the_other_however_they_come_in() {
         assert!(bytes == whole && result.is_ok(), "{packing}: {result:?}");
         for step in [1, 7, 1000] {
             let input = Counted::buffered(Dribble(&packed, step));
-            let mut unpacker = Unpacker::new(input, packing).unwrap();
+            let mut unpacker = Unpacker::new(input, packing, Limits::MOST).unwrap();
             let (bytes, result) = read_all(&mut unpacker);
             assert!(bytes == whole && result.is_ok(), "{packing} by {step}: {result:?}");
             assert_eq!(unpacker.taken(), packed.len() as u64);
@@ -170,7 +171,8 @@ fn zeros_behind_the_last_member_are_padding_and_anything_else_is_an_error() {
         let packed = pack(packing, b"http://h/\n");
         for zeros in [1, 4, 511, 100_000] {
             let padded = [packed.clone(), vec![0; zeros]].concat();
-            let mut unpacker = Unpacker::new(Counted::new(&padded[..]), packing).unwrap();
+            let mut unpacker =
+                Unpacker::new(Counted::new(&padded[..]), packing, Limits::MOST).unwrap();
             let (bytes, result) = read_all(&mut unpacker);
             assert!(bytes == b"http://h/\n" && result.is_ok());
             // To xz, four zeros at a time are a part of the format.
@@ -223,12 +225,31 @@ fn skippable_frames_and_a_dictionary_at_the_start_are_understood() {
 
 #[test]
 fn windows_and_memory_have_limits_that_are_told() {
-    let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
-    encoder.window_log(28).unwrap();
-    encoder.include_contentsize(false).unwrap();
-    encoder.write_all(&vec![b'x'; 1 << 20]).unwrap();
-    let error = unpacked(Packing::Zstd, &encoder.finish().unwrap()).1.expect_err("a window");
-    assert!(error.to_string().contains("128 MiB"), "{error}");
+    let window = |log| {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+        encoder.window_log(log).unwrap();
+        encoder.include_contentsize(false).unwrap();
+        encoder.write_all(&vec![b'x'; 1 << 20]).unwrap();
+        encoder.finish().unwrap()
+    };
+    assert!(unpacked(Packing::Zstd, &window(27)).1.is_ok());
+    let error = unpacked(Packing::Zstd, &window(28)).1.expect_err("a window");
+    assert!(error.to_string().ends_with("beyond the limit of 128 MiB"), "{error}");
+    // A thread's share is half of a quarter of the memory, and 8 MiB always.
+    for (memory, limit) in [(256 << 20, 25), (255 << 20, 24), (1 << 20, 23)] {
+        let limits = Limits::within(memory, 2);
+        let read = |packed: Vec<u8>| {
+            let packed = Counted::new(packed.as_slice());
+            read_all(&mut Unpacker::new(packed, Packing::Zstd, limits).unwrap()).1
+        };
+        assert!(read(window(limit)).is_ok(), "{limit}");
+        let error = read(window(limit + 1)).expect_err("a window");
+        let told = format!(
+            "beyond the limit of {} MiB; where the run may use more memory, it is up to 128 MiB",
+            1 << (limit - 20)
+        );
+        assert!(error.to_string().ends_with(&told), "{error}");
+    }
 
     let mut options = liblzma::stream::LzmaOptions::new_preset(1).unwrap();
     options.dict_size(512 << 20);
@@ -252,7 +273,7 @@ fn on_threads(packing: Packing, packed: &[u8]) -> (Vec<u8>, io::Result<()>, u64)
     file.write_all(packed).unwrap();
     let (inputs, _) = check(&[file.path().to_owned()]);
     let opened = Arc::new(OpenFile::open(&inputs[0]).unwrap().unwrap());
-    let mut source = Members::open(opened, packing, 3).unwrap();
+    let mut source = Members::open(opened, packing, 3, Limits::MOST).unwrap();
     let (bytes, result) = read_all(&mut *source);
     (bytes, result, source.taken())
 }
@@ -332,6 +353,6 @@ fn a_bomb_is_unpacked_a_little_at_a_time() {
     file.write_all(&bomb).unwrap();
     let (inputs, _) = check(&[file.path().to_owned()]);
     let opened = Arc::new(OpenFile::open(&inputs[0]).unwrap().unwrap());
-    let mut source = Members::open(opened, Packing::Gzip, 2).unwrap();
+    let mut source = Members::open(opened, Packing::Gzip, 2, Limits::MOST).unwrap();
     assert_eq!(source.skip(u64::MAX).unwrap(), 600 << 20);
 }

@@ -4,9 +4,9 @@ use std::io::{self, BufRead, Read};
 
 use flate2::Crc;
 
-use super::engine::{Engine, Step, Then};
+use super::engine::{Engine, Limits, Step, Then};
 use super::packing::Packing;
-use super::source::{Counted, Source};
+use super::source::{Counted, Source, Starts};
 
 /// A dictionary of a zstd input is no longer, packed or not.
 const DICTIONARY: usize = 16 << 20;
@@ -15,6 +15,7 @@ const DICTIONARY: usize = 16 << 20;
 pub(super) struct Unpacker<R> {
     input: Counted<R>,
     packing: Packing,
+    limits: Limits,
     engine: Engine,
     place: Place,
     /// What ended it, once that was told.
@@ -23,6 +24,7 @@ pub(super) struct Unpacker<R> {
     error: Option<io::Error>,
     /// Zeros behind the last member.
     padding: u64,
+    starts: Starts,
 }
 
 /// Where in the input it stands.
@@ -38,19 +40,31 @@ pub(super) enum Place {
 
 impl<R: BufRead> Unpacker<R> {
     /// Unpacks an input from its start.
-    pub(super) fn new(input: Counted<R>, packing: Packing) -> io::Result<Self> {
-        Self::with_dictionary(input, packing, &[], Place::Start)
+    pub(super) fn new(input: Counted<R>, packing: Packing, limits: Limits) -> io::Result<Self> {
+        Self::with_dictionary(input, packing, limits, &[], Place::Start)
     }
 
     /// Goes on with an input at the start of a member.
     pub(super) fn with_dictionary(
         input: Counted<R>,
         packing: Packing,
+        limits: Limits,
         dictionary: &[u8],
         place: Place,
     ) -> io::Result<Self> {
-        let engine = Engine::new(packing, dictionary)?;
-        Ok(Self { input, packing, engine, place, over: false, error: None, padding: 0 })
+        let engine = Engine::new(packing, dictionary, limits)?;
+        let starts = Starts::default();
+        Ok(Self {
+            input,
+            packing,
+            limits,
+            engine,
+            place,
+            over: false,
+            error: None,
+            padding: 0,
+            starts,
+        })
     }
 
     pub(super) fn place(&self) -> Place {
@@ -173,7 +187,7 @@ impl<R: BufRead> Unpacker<R> {
             Packing::Gzip => gzip_header(&mut self.input),
             Packing::Zstd if self.place == Place::Start => {
                 if let Some(dictionary) = dictionary(&mut self.input)? {
-                    self.engine = Engine::new(self.packing, &dictionary)?;
+                    self.engine = Engine::new(self.packing, &dictionary, self.limits)?;
                 }
                 Ok(())
             }
@@ -201,7 +215,11 @@ impl<R: BufRead> Unpacker<R> {
 impl<R: BufRead> Read for Unpacker<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
+            if self.place != Place::Member {
+                self.starts.begin(0);
+            }
             let read = self.read_member(out)?;
+            self.starts.give(read);
             if read > 0 || self.over || out.is_empty() {
                 return Ok(read);
             }
@@ -220,6 +238,10 @@ impl<R: BufRead> Source for Unpacker<R> {
 
     fn padding(&self) -> u64 {
         self.padding
+    }
+
+    fn starts(&mut self) -> Option<&mut Starts> {
+        Some(&mut self.starts)
     }
 }
 
@@ -297,7 +319,8 @@ pub(super) fn dictionary(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>
         return Ok(Some(bytes));
     }
     let packed = Counted::new(bytes.as_slice());
-    let mut unpacker = Unpacker::with_dictionary(packed, Packing::Zstd, &[], Place::Between)?;
+    let mut unpacker =
+        Unpacker::with_dictionary(packed, Packing::Zstd, Limits::MOST, &[], Place::Between)?;
     let mut dictionary = Vec::new();
     let limit = DICTIONARY as u64 + 1;
     (&mut unpacker).take(limit).read_to_end(&mut dictionary)?;

@@ -5,10 +5,13 @@ use std::io::{self, Write};
 use rayon::prelude::*;
 
 use super::job::{Dedup, Order};
+use super::overflow::{self, Saving};
+use super::report::RunError;
+use super::run::{Formatting, Run};
 use super::split::{self, Split};
 use crate::dedup::{SetFull, Shard, Survivor, Survivors, Threads, sort};
 use crate::output::json::number;
-use crate::output::with_count;
+use crate::output::{SetHeader, with_count};
 use crate::room::{self, NoRoom};
 use crate::spill::Entry;
 
@@ -17,6 +20,9 @@ const LINES: usize = 1 << 12;
 /// Bytes that stand around a key at most: a count, a tab, a line feed.
 const COUNT: usize = 22;
 const TASKS: usize = 32;
+
+/// Keys of a saved set that are written at a time.
+const SAVED: usize = 1 << 12;
 
 /// What is to be written of URLs, where that is more than their keys.
 #[derive(Debug, Default)]
@@ -187,4 +193,77 @@ pub(super) fn append(
     }
     out.extend_from_slice(key);
     out.push(b'\n');
+}
+
+impl Run<'_> {
+    /// Writes what was not written while the inputs were read.
+    pub(super) fn finish(
+        &mut self,
+        dedup: &Dedup,
+        out: &mut (dyn Write + Send),
+        saved: Option<&mut (dyn Write + Send)>,
+    ) -> Result<(), RunError> {
+        let mut runs = Vec::new();
+        let mut written = 0;
+        self.spare = Vec::new();
+        if self.formatting == Formatting::Places {
+            let places = std::mem::take(&mut self.places);
+            let lines = self.rules.columns.map(|_| self.lines.take());
+            let set = Ordered::new(&self.shards, places, lines, dedup)?;
+            match &mut self.overflow {
+                Some(overflow) if dedup.order == Order::Sorted => runs.push(overflow.run(&set)?),
+                _ => written = set.write(dedup, self.setup.split, out).map_err(RunError::Output)?,
+            }
+        }
+        let saving = saved.map(|saved| self.save_set(saved)).transpose()?;
+        (self.shards, self.seen) = (Vec::new(), None);
+        let Some(mut overflow) = self.overflow.take() else { return Ok(()) };
+        let columns = self.rules.columns.is_some();
+        let (split, counting) = (self.setup.split, self.counting);
+        let survivor = self.rules.survivor();
+        let output = overflow::Output { dedup, split, counting, survivor, columns, written };
+        let found = |ordinal, told| self.origins.found(ordinal, told);
+        let settled = overflow.settle(runs, &self.rules.key, &output, found, out, saving);
+        self.report.spilled = overflow.size();
+        settled?;
+        for (input, [unique, seen]) in self.origins.settled() {
+            let tally = &mut self.report.files[input].tally;
+            tally.unique += unique;
+            tally.seen += seen;
+            tally.duplicates -= unique + seen;
+        }
+        Ok(())
+    }
+
+    /// Saves the keys of the set, and those that were seen before, by their bytes: at once, or as a run
+    /// for the merge with what was spilled.
+    fn save_set<'w>(&mut self, out: &'w mut (dyn Write + Send)) -> Result<Saving<'w>, RunError> {
+        let header = self.header.as_ref().map(SetHeader::line).unwrap_or_default();
+        out.write_all(header.as_bytes()).map_err(RunError::Output)?;
+        let shards: Vec<&Shard> = self.shards.iter().chain(self.seen.iter().flatten()).collect();
+        let mut places = Vec::new();
+        let keys = shards.iter().map(|shard| shard.len()).sum();
+        places.try_reserve_exact(keys).map_err(|_| SetFull::default())?;
+        for (at, shard) in (0u64..).zip(&shards) {
+            places.extend(shard.places().map(|place| at << 32 | u64::from(place)));
+        }
+        let key = |place: u64| shards[(place >> 32) as usize].get(place as u32);
+        sort(&mut places, &key, Threads::All)?;
+        let mut runs = Vec::new();
+        if let Some(overflow) = &mut self.overflow {
+            let entry = |place: &u64| Entry { ordinal: 0, count: 0, key: key(*place), line: &[] };
+            runs.push(overflow.run_of(places.iter().map(entry))?);
+        } else {
+            let mut text = Vec::new();
+            for group in places.chunks(SAVED) {
+                text.clear();
+                for place in group {
+                    text.extend_from_slice(key(*place));
+                    text.push(b'\n');
+                }
+                out.write_all(&text).map_err(RunError::Output)?;
+            }
+        }
+        Ok(Saving { runs, out })
+    }
 }

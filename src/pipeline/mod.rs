@@ -37,9 +37,11 @@
 //! URLs from before the run (`--seen`) are in a set of their own, which *insert* asks first.
 
 mod audit;
+mod budget;
 mod checkpoint;
 mod differences;
 mod finish;
+mod insert;
 mod job;
 mod memory;
 mod overflow;

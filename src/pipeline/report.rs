@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::differences::Differences;
@@ -55,6 +55,9 @@ pub struct Report {
 pub struct Watch {
     /// Bytes read.
     pub bytes: Arc<AtomicU64>,
+    /// Whether the run is to end, as [`RunError::Stopped`]: it looks between the batches of its
+    /// chunks, and not any more once it sorts and writes a set that is complete.
+    pub stop: Arc<AtomicBool>,
     counted: Mutex<(Tally, Inputs)>,
 }
 
@@ -69,6 +72,10 @@ impl Watch {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let (tally, inputs) = &mut *counted;
         change(tally, inputs);
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 }
 
@@ -92,6 +99,8 @@ pub enum RunError {
     Threads(String),
     /// More records were rejected than may be.
     Rejected(TooManyRejected),
+    /// Somebody set [`Watch::stop`].
+    Stopped,
 }
 
 /// A set from before the run that cannot be used.
@@ -161,6 +170,7 @@ impl fmt::Display for RunError {
             RunError::Rejected(error) => error.fmt(f),
             RunError::Spill(error) => error.fmt(f),
             RunError::Seen(error) => error.fmt(f),
+            RunError::Stopped => f.write_str("stopped"),
             RunError::Threads(error) => write!(f, "cannot start threads: {error}"),
         }
     }

@@ -9,21 +9,20 @@ use std::time::Instant;
 use super::audit::{Auditing, Originals};
 use super::checkpoint::Keeper;
 use super::differences::Versus;
-use super::finish::{Lines, Ordered};
-use super::job::{Dedup, Job, Order, Setup};
-use super::memory::{self, Memory, Spilling};
-use super::overflow::{self, Origins, Overflow, Saving};
+use super::finish::Lines;
+use super::insert::{End, insert};
+use super::job::{Job, Order, Setup};
+use super::overflow::{Origins, Overflow};
 use super::report::{MaxRejected, Report, RunError, TooManyRejected, Watch};
 use super::schedule::{self, Next, Schedule, Task};
 use super::seen;
 use super::sheet::{Before, Columns, Rules, Sheet};
-use crate::dedup::{Counting, Key, Mark, SORT_MEMORY, SetFull, Shard, Survivor, Threads, sort};
-use crate::input::{Chunk, Data, Input, InputError, Source, Trouble, read_range};
+use crate::dedup::{Counting, Key, Shard, Survivor};
+use crate::input::{Chunk, Data, Input, InputError, Trouble, read_range};
 use crate::output::{Bytes, Field, FileStats, Layout, LineForm, SetHeader, State, Tally};
 use crate::profile::Grammar;
 use crate::record::Context;
 use crate::room::{self, NoRoom};
-use crate::spill::Entry;
 
 /// A record that is longer than a URL may be by this much is not looked into.
 const RECORD_AROUND_URL: usize = 1 << 20;
@@ -33,9 +32,6 @@ pub(super) const CHUNKS: usize = 2;
 
 /// Chunks in a batch, for each thread, however small they are. The ends of small files make them so.
 const SMALL_CHUNKS: usize = 64;
-
-/// Keys of a saved set that are written at a time.
-const SAVED: usize = 1 << 12;
 
 /// Reads the inputs and writes what they yield to `out`, and the rejected records to `rejects`.
 ///
@@ -150,7 +146,7 @@ pub(super) fn run_with(
 
 /// What the *format* stage makes of a sheet.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Formatting {
+pub(super) enum Formatting {
     /// The new URLs, to be written at once.
     New,
     /// The places of the new URLs, for the end.
@@ -167,13 +163,13 @@ pub(super) struct Run<'a> {
     pub(super) report: &'a mut Report,
     pub(super) rules: Rules<'a>,
     pub(super) schedule: Schedule<'a>,
-    formatting: Formatting,
+    pub(super) formatting: Formatting,
     pub(super) counting: Counting,
     pub(super) shards: Vec<Shard>,
     /// What was seen before the run, where there is something.
-    seen: Option<Vec<Shard>>,
+    pub(super) seen: Option<Vec<Shard>>,
     /// What a saved set says of the run's rules.
-    header: Option<SetHeader>,
+    pub(super) header: Option<SetHeader>,
     /// The new URLs in the order of the input, where the output has to wait for the end.
     pub(super) places: Vec<u64>,
     /// What is to be written of each of them, where that is more than the key.
@@ -182,7 +178,7 @@ pub(super) struct Run<'a> {
     pub(super) overflow: Option<Overflow>,
     /// Which records are of which input.
     pub(super) origins: Origins,
-    spare: Vec<Sheet>,
+    pub(super) spare: Vec<Sheet>,
     /// The different URLs so far, as they were read, where merges are counted.
     originals: Option<Originals>,
     pub(super) before: Before,
@@ -459,168 +455,6 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Whether the run would hold more than it may, once `inserting`, the first of the batches, is in
-    /// the set.
-    fn is_over_budget(&self, [inserting, formatting, writing]: [&[Sheet]; 3]) -> bool {
-        let Some(memory) = &self.setup.memory else { return false };
-        let mut more = vec![0; self.shards.len()];
-        let mut text = 0;
-        for sheet in inserting {
-            text += sheet.canonical_bytes();
-            let mut start = 0;
-            for (more, end) in more.iter_mut().zip(&sheet.ends) {
-                *more += end - start;
-                start = *end;
-            }
-        }
-        let set: usize =
-            self.shards.iter().zip(&more).map(|(shard, more)| shard.memory(*more)).sum();
-        let all_more: usize = more.iter().sum();
-        let waiting = match (self.formatting, &self.setup.job) {
-            (Formatting::Places, Job::Dedup(dedup)) => {
-                let urls = self.places.len() + all_more;
-                let sorting = if dedup.order == Order::Sorted { SORT_MEMORY } else { 0 };
-                // A vector that grows is there twice for a moment, once at double size.
-                urls * (3 * size_of::<u64>() + sorting) + self.lines.memory(all_more)
-            }
-            _ => 0,
-        };
-        let seen = self.seen.iter().flatten();
-        let seen_memory: usize = seen.clone().map(|shard| shard.memory(0)).sum();
-        let saving = match &self.header {
-            None => 0,
-            Some(_) => {
-                let keys = seen.chain(&self.shards).map(Shard::len).sum::<usize>() + all_more;
-                keys * (size_of::<u64>() + SORT_MEMORY)
-            }
-        };
-        let sheets = [inserting, formatting, writing, &self.spare].into_iter().flatten();
-        let buffers = sheets.map(Sheet::memory).sum::<usize>()
-            + overflow::buffers(self.budget(), self.setup.threads)
-            + self.schedule.memory();
-        let held = set + seen_memory + text + waiting + saving + buffers;
-        // The allocator keeps some of what was given back to it, such as the tables before the last.
-        (held + held / 8) as u64 > memory.budget
-    }
-
-    fn budget(&self) -> usize {
-        self.setup.memory.as_ref().map_or(usize::MAX, Memory::size)
-    }
-
-    /// From now on the set takes no more.
-    pub(super) fn begin_to_spill(&mut self) -> Result<(), RunError> {
-        let Some(memory) = &self.setup.memory else { return Ok(()) };
-        let overflow = Overflow::create(&memory.directory, self.budget(), self.setup.threads)?;
-        let done = self.setup.watch.bytes.load(Ordering::Relaxed);
-        let sizes = self.inputs.iter().map(|input| match input.source {
-            Source::File { size, .. } => Some(size),
-            Source::Stream => None,
-        });
-        let set: usize = self.shards.iter().map(|shard| shard.memory(0)).sum();
-        // Packed, a URL takes about half its bytes, once in its partition and once in its run.
-        let needed = sizes.sum::<Option<u64>>().map(|total: u64| {
-            let rate = if done > 0 && set > 0 { set as f64 / done as f64 } else { 1.0 };
-            (total.saturating_sub(done) as f64 * rate.min(1.0)) as u64
-        });
-        let free = memory::free_space(&memory.directory);
-        (memory.tell)(&Spilling { directory: &memory.directory, needed, free });
-        self.overflow = Some(overflow);
-        Ok(())
-    }
-
-    /// The set could not take all of a batch: takes back what it took, and spills the batch.
-    fn spill_instead(&mut self, batch: &mut [Sheet], ends: &mut [End]) -> Result<(), RunError> {
-        if self.setup.memory.is_none() {
-            return Err(RunError::Set(SetFull::default()));
-        }
-        for (number, (shard, end)) in self.shards.iter_mut().zip(&*ends).enumerate() {
-            shard.take_back(end.before, |url| self.rules.key.hash(url));
-            let (whole, part) = end.full.unwrap_or((batch.len(), 0));
-            for (i, sheet) in batch.iter().enumerate().take(whole + 1) {
-                let entries = sheet.entries_of(number);
-                let added = if i < whole { entries } else { &entries[..part] };
-                let added = added.iter().filter(|entry| !entry.is_seen());
-                added.for_each(|e| shard.count_back(e.hash, sheet.text.entry(e)));
-            }
-        }
-        self.begin_to_spill()?;
-        batch.iter_mut().for_each(|sheet| sheet.spills = true);
-        let Self { seen, shards, .. } = self;
-        rayon::scope(|scope| insert(scope, seen.as_deref_mut(), shards, batch, ends));
-        Ok(())
-    }
-
-    /// Writes what was not written while the inputs were read.
-    fn finish(
-        &mut self,
-        dedup: &Dedup,
-        out: &mut (dyn Write + Send),
-        saved: Option<&mut (dyn Write + Send)>,
-    ) -> Result<(), RunError> {
-        let mut runs = Vec::new();
-        let mut written = 0;
-        self.spare = Vec::new();
-        if self.formatting == Formatting::Places {
-            let places = std::mem::take(&mut self.places);
-            let lines = self.rules.columns.map(|_| self.lines.take());
-            let set = Ordered::new(&self.shards, places, lines, dedup)?;
-            match &mut self.overflow {
-                Some(overflow) if dedup.order == Order::Sorted => runs.push(overflow.run(&set)?),
-                _ => written = set.write(dedup, self.setup.split, out).map_err(RunError::Output)?,
-            }
-        }
-        let saving = saved.map(|saved| self.save_set(saved)).transpose()?;
-        (self.shards, self.seen) = (Vec::new(), None);
-        let Some(mut overflow) = self.overflow.take() else { return Ok(()) };
-        let columns = self.rules.columns.is_some();
-        let (split, counting) = (self.setup.split, self.counting);
-        let survivor = self.rules.survivor();
-        let output = overflow::Output { dedup, split, counting, survivor, columns, written };
-        let found = |ordinal, told| self.origins.found(ordinal, told);
-        let settled = overflow.settle(runs, &self.rules.key, &output, found, out, saving);
-        self.report.spilled = overflow.size();
-        settled?;
-        for (input, [unique, seen]) in self.origins.settled() {
-            let tally = &mut self.report.files[input].tally;
-            tally.unique += unique;
-            tally.seen += seen;
-            tally.duplicates -= unique + seen;
-        }
-        Ok(())
-    }
-
-    /// Saves the keys of the set, and those that were seen before, by their bytes: at once, or as a run
-    /// for the merge with what was spilled.
-    fn save_set<'w>(&mut self, out: &'w mut (dyn Write + Send)) -> Result<Saving<'w>, RunError> {
-        let header = self.header.as_ref().map(SetHeader::line).unwrap_or_default();
-        out.write_all(header.as_bytes()).map_err(RunError::Output)?;
-        let shards: Vec<&Shard> = self.shards.iter().chain(self.seen.iter().flatten()).collect();
-        let mut places = Vec::new();
-        let keys = shards.iter().map(|shard| shard.len()).sum();
-        places.try_reserve_exact(keys).map_err(|_| SetFull::default())?;
-        for (at, shard) in (0u64..).zip(&shards) {
-            places.extend(shard.places().map(|place| at << 32 | u64::from(place)));
-        }
-        let key = |place: u64| shards[(place >> 32) as usize].get(place as u32);
-        sort(&mut places, &key, Threads::All)?;
-        let mut runs = Vec::new();
-        if let Some(overflow) = &mut self.overflow {
-            let entry = |place: &u64| Entry { ordinal: 0, count: 0, key: key(*place), line: &[] };
-            runs.push(overflow.run_of(places.iter().map(entry))?);
-        } else {
-            let mut text = Vec::new();
-            for group in places.chunks(SAVED) {
-                text.clear();
-                for place in group {
-                    text.extend_from_slice(key(*place));
-                    text.push(b'\n');
-                }
-                out.write_all(&text).map_err(RunError::Output)?;
-            }
-        }
-        Ok(Saving { runs, out })
-    }
-
     /// The chunks to read in the next round.
     fn next_batch(&mut self, idle: bool) -> Result<Vec<Reading>, RunError> {
         let mut batch = Vec::new();
@@ -650,6 +484,9 @@ impl<'a> Run<'a> {
                 Next::Trouble(input, error) => self.trouble(input, error)?,
                 Next::Wait | Next::Done => break,
             }
+        }
+        if self.setup.watch.is_stopped() {
+            return Err(RunError::Stopped);
         }
         Ok(batch)
     }
@@ -801,69 +638,6 @@ fn read(reading: &mut Reading, rules: &Rules<'_>, watch: &Watch) -> Result<(), N
         sheet.skip_mark();
     }
     sheet.digest(&task.format, rules)
-}
-
-/// How a shard got on with a batch.
-pub(super) struct End {
-    /// What it held before.
-    before: Mark,
-    /// Where it was full: after so many sheets, and so many entries of the next.
-    pub(super) full: Option<(usize, usize)>,
-}
-
-impl End {
-    pub(super) fn before(shard: &Shard) -> Self {
-        Self { before: shard.mark(), full: None }
-    }
-}
-
-/// Stage *insert*: a task for each shard, through all sheets in order. A set that takes no more is
-/// only looked into, and so is `seen`, whose URLs do not come into it.
-pub(super) fn insert<'s>(
-    scope: &rayon::Scope<'s>,
-    seen: Option<&'s mut [Shard]>,
-    shards: &'s mut [Shard],
-    sheets: &'s mut [Sheet],
-    ends: &'s mut [End],
-) {
-    if shards.is_empty() || sheets.is_empty() {
-        return;
-    }
-    let mut parts: Vec<Vec<_>> = shards.iter().map(|_| Vec::with_capacity(sheets.len())).collect();
-    for sheet in sheets {
-        let text = &sheet.text;
-        let mut rest = sheet.entries.as_mut_slice();
-        let mut rest_of_places = sheet.places.as_mut_slice();
-        let mut start = 0;
-        for (parts, end) in parts.iter_mut().zip(&sheet.ends) {
-            let (part, behind) = rest.split_at_mut(end - start);
-            let places = part.len().min(rest_of_places.len());
-            let (places, behind_places) = rest_of_places.split_at_mut(places);
-            parts.push((text, part, places, sheet.spills));
-            (rest, rest_of_places, start) = (behind, behind_places, *end);
-        }
-    }
-    let mut seen = seen.into_iter().flatten();
-    for ((shard, end), parts) in shards.iter_mut().zip(ends).zip(parts) {
-        let mut seen = seen.next();
-        scope.spawn(move |_| {
-            for (i, (text, part, places, spills)) in parts.into_iter().enumerate() {
-                if let Some(seen) = &mut seen {
-                    seen.mark_all(part, |entry| text.entry(entry));
-                }
-                if spills {
-                    shard.find_all(part, |entry| text.entry(entry));
-                } else if let Err(stopped) = shard.insert_all(part, |entry| text.entry(entry)) {
-                    end.full = Some((i, stopped.after));
-                    return;
-                }
-                for (place, entry) in places.iter_mut().zip(part) {
-                    let found = shard.place_of(entry.hash, text.entry(entry));
-                    *place = found.map_or(0, |place| place.get());
-                }
-            }
-        });
-    }
 }
 
 /// Stage *format*.

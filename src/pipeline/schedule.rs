@@ -7,10 +7,12 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::Duration;
 
 use super::job::{Format, Setup};
 use super::memory::Memory;
+use super::report::Watch;
 use super::run::CHUNKS;
 #[cfg(feature = "tables")]
 use crate::input::table;
@@ -22,6 +24,9 @@ use crate::record::{self, Context, Framing, Kinds};
 
 /// How much of an input its format is guessed from.
 const HEAD: u64 = 64 << 10;
+
+/// How often a wait for a slow stream looks whether the run is to end.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What is said of a table that comes through a pipe, or compressed as a whole.
 #[cfg(feature = "tables")]
@@ -97,6 +102,7 @@ pub(super) struct Schedule<'a> {
     /// Bytes of memory that the run may take.
     #[cfg_attr(not(feature = "tables"), allow(dead_code, reason = "only tables ask"))]
     memory: usize,
+    watch: &'a Watch,
     next: usize,
     current: Option<Current>,
     /// Where the current stream ended, when its last records have been handed out.
@@ -138,10 +144,15 @@ impl Reading {
     }
 
     /// The whole records up to the end of `chunk`, and the format at their start. None: there is no
-    /// end of a record in it.
-    fn advance(&mut self, context: &Context, chunk: Chunk) -> Option<(Arc<record::Format>, Chunk)> {
+    /// end of a record in it. An error is a header without the columns that are taken out.
+    fn advance(
+        &mut self,
+        context: &Context,
+        taken_out: &[String],
+        chunk: Chunk,
+    ) -> Result<Option<(Arc<record::Format>, Chunk)>, String> {
         if !self.format.looks_back() {
-            return Some((Arc::clone(&self.format), chunk));
+            return Ok(Some((Arc::clone(&self.format), chunk)));
         }
         let mut chunk = self.carried.take_with(chunk);
         // What a header says does not begin with a mark, whatever the profile thinks of that.
@@ -151,24 +162,41 @@ impl Reading {
         let whole = self.format.whole(context, chunk.bytes());
         self.carried = chunk.split_off(whole);
         if whole == 0 {
-            return None;
+            return Ok(None);
         }
-        Some((self.pass(context, &chunk), chunk))
+        Ok(Some((self.pass(context, taken_out, &chunk)?, chunk)))
     }
 
     /// What is carried when the input is at its end.
-    fn rest(&mut self, context: &Context) -> Option<(Arc<record::Format>, Chunk)> {
+    fn rest(
+        &mut self,
+        context: &Context,
+        taken_out: &[String],
+    ) -> Result<Option<(Arc<record::Format>, Chunk)>, String> {
         let rest = std::mem::take(&mut self.carried);
-        (!rest.bytes().is_empty()).then(|| (self.pass(context, &rest), rest))
+        if rest.bytes().is_empty() {
+            return Ok(None);
+        }
+        Ok(Some((self.pass(context, taken_out, &rest)?, rest)))
     }
 
     /// The format at the start of a chunk, which is put behind it.
-    fn pass(&mut self, context: &Context, chunk: &Chunk) -> Arc<record::Format> {
+    fn pass(
+        &mut self,
+        context: &Context,
+        taken_out: &[String],
+        chunk: &Chunk,
+    ) -> Result<Arc<record::Format>, String> {
         let at_start = Arc::clone(&self.format);
+        if !taken_out.is_empty()
+            && let Some(why) = record::missing(&at_start, context, chunk.bytes(), taken_out)
+        {
+            return Err(why);
+        }
         if let Some(behind) = at_start.after(context, chunk.bytes()) {
             self.format = Arc::new(behind);
         }
-        at_start
+        Ok(at_start)
     }
 }
 
@@ -190,6 +218,7 @@ impl<'a> Schedule<'a> {
             kinds: setup.kinds,
             taken_out,
             memory: setup.memory.as_ref().map_or(usize::MAX, Memory::size),
+            watch: setup.watch,
             next: 0,
             current: None,
             ended: None,
@@ -388,6 +417,7 @@ impl<'a> Schedule<'a> {
             separator: self.context.separator.byte(),
             ahead: self.ahead,
             threads: self.threads,
+            limits: input::Limits::within(self.memory, self.threads),
         };
         let pieces = input::stream(source, cutting)
             .map_err(|error| InputError::new(path, None, Trouble::Io(error)))?;
@@ -446,7 +476,11 @@ impl<'a> Schedule<'a> {
     ) -> Option<Next> {
         let size = file.size();
         if at == size {
-            let Some((format, chunk)) = reading.rest(&self.context) else {
+            let rest = match reading.rest(&self.context, self.taken_out) {
+                Ok(rest) => rest,
+                Err(why) => return Some(self.without_column(index, why)),
+            };
+            let Some((format, chunk)) = rest else {
                 return Some(Next::End(index, End { bytes: size, padding: 0 }));
             };
             self.current = Some(Current::File { file, reading, at });
@@ -469,7 +503,10 @@ impl<'a> Schedule<'a> {
             Err(error) => return Some(Next::Trouble(index, error)),
         };
         let chunk = Chunk { data: Data::Block(block), offset, frames: Vec::new() };
-        let advanced = reading.advance(&self.context, chunk);
+        let advanced = match reading.advance(&self.context, self.taken_out, chunk) {
+            Ok(advanced) => advanced,
+            Err(why) => return Some(self.without_column(index, why)),
+        };
         let format = Arc::clone(&reading.format);
         self.current = Some(Current::File { file, reading, at: end });
         let (format, chunk) = match (advanced, cut) {
@@ -478,6 +515,25 @@ impl<'a> Schedule<'a> {
             (None, None) => return None,
         };
         Some(Next::Task(Task { input: index, format, bytes: here(chunk, cut) }))
+    }
+
+    /// What a stream says next, unless the run is to end before.
+    fn wait_for(&self, pieces: &Receiver<Piece>) -> Result<Piece, TryRecvError> {
+        loop {
+            match pieces.recv_timeout(LOOK) {
+                Ok(piece) => return Ok(piece),
+                Err(RecvTimeoutError::Disconnected) => return Err(TryRecvError::Disconnected),
+                Err(RecvTimeoutError::Timeout) if self.watch.is_stopped() => {
+                    return Err(TryRecvError::Empty);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    fn without_column(&self, index: usize, why: String) -> Next {
+        let path = &self.inputs[index].path;
+        Next::Trouble(index, InputError::new(path, None, Trouble::Columns(why)))
     }
 
     fn next_piece(
@@ -489,7 +545,7 @@ impl<'a> Schedule<'a> {
         idle: bool,
     ) -> Option<Next> {
         let piece = match idle {
-            true => pieces.recv().map_err(|_| TryRecvError::Disconnected),
+            true => self.wait_for(&pieces),
             false => pieces.try_recv(),
         };
         let path = &self.inputs[index].path;
@@ -498,7 +554,11 @@ impl<'a> Schedule<'a> {
         let next = match (piece, &mut reading) {
             (Ok(Piece::Chunk(chunk, read)), Some(reading)) => {
                 reading.read += read;
-                reading.advance(&self.context, chunk).map(|(format, chunk)| {
+                let advanced = match reading.advance(&self.context, self.taken_out, chunk) {
+                    Ok(advanced) => advanced,
+                    Err(why) => return Some(self.without_column(index, why)),
+                };
+                advanced.map(|(format, chunk)| {
                     let read = std::mem::take(&mut reading.read);
                     let bytes = Bytes::Chunk { chunk, cut: None, read };
                     Next::Task(Task { input: index, format, bytes })
@@ -517,7 +577,14 @@ impl<'a> Schedule<'a> {
                     return Some(Next::Trouble(index, error));
                 }
                 let end = End { bytes: taken, padding };
-                let rest = reading.as_mut().and_then(|reading| reading.rest(&self.context));
+                let rest = match reading.as_mut() {
+                    Some(reading) => reading.rest(&self.context, self.taken_out),
+                    None => Ok(None),
+                };
+                let rest = match rest {
+                    Ok(rest) => rest,
+                    Err(why) => return Some(self.without_column(index, why)),
+                };
                 let Some((format, chunk)) = rest else { return Some(Next::End(index, end)) };
                 self.ended = Some(end);
                 return Some(Next::Task(Task { input: index, format, bytes: here(chunk, None) }));

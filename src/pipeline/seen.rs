@@ -14,11 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
+use super::insert::{End, insert};
 use super::job::Setup;
-use super::memory::Spilling;
+use super::memory::{Memory, Spilling};
 use super::overflow::{self, Overflow};
 use super::report::{RunError, SeenError};
-use super::run::{CHUNKS, End, insert};
+use super::run::CHUNKS;
 use super::sheet::{Rules, Sheet};
 use crate::dedup::{Counting, Key, SORT_MEMORY, SetFull, Shard};
 use crate::input::{
@@ -230,6 +231,10 @@ impl Loader<'_> {
             separator: separator.byte(),
             ahead: self.setup.threads * CHUNKS,
             threads: self.setup.threads,
+            limits: input::Limits::within(
+                self.setup.memory.as_ref().map_or(usize::MAX, Memory::size),
+                self.setup.threads,
+            ),
         };
         input::stream(origin, cutting).map_err(|error| {
             RunError::Input(InputError::new(&input.path, None, Trouble::Io(error)))

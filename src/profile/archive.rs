@@ -5,6 +5,7 @@
 //! Their order is code, in [`url`](crate::url).
 
 use super::set::{self, ALPHA, AsciiSet, DIGIT, UPPER};
+use super::starts::Starts;
 
 /// The rules of such a key.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,6 +77,22 @@ pub(crate) const IA: Archive = Archive {
 pub(crate) const CLEAN_TAIL: AsciiSet = set::CLEAN_TAIL.without(UPPER).without(AsciiSet::of(b"("));
 
 const _: () = assert!(CLEAN_TAIL.is_subset(IA.plain));
+
+/// How parameters start that may identify a session.
+pub(crate) static STARTS: Starts = {
+    let mut starts = Starts::NAMELESS;
+    let mut i = 0;
+    while i < IA.sessions.len() {
+        starts.add(IA.sessions[i].name[0], IA.sessions[i].name[1]);
+        i += 1;
+    }
+    let mut i = 0;
+    while i < IA.twins.len() {
+        starts.add(IA.twins[i][0], IA.twins[i][1]);
+        i += 1;
+    }
+    starts
+};
 
 /// Length of the shortest parameter that may go. A single one that is shorter stays.
 pub(crate) const SHORTEST_SESSION: usize = {

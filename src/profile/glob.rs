@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::starts::Starts;
+
 /// A pattern: `*` stands for any bytes, `?` for any one byte, every other byte for itself.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Glob(Box<[u8]>);
@@ -130,6 +132,17 @@ impl Globs {
 }
 
 impl Globs {
+    /// Adds how names start that may fit a pattern.
+    pub(crate) fn add_starts(&self, starts: &mut Starts) {
+        for first in 0..=255u8 {
+            starts.add_all(first, self.by_first[usize::from(first)].seconds);
+            // Behind a name of one byte there may stand anything.
+            if self.match_any(&[first]) {
+                starts.add_all(first, [u64::MAX; 4]);
+            }
+        }
+    }
+
     /// How many patterns there are.
     pub(crate) fn len(&self) -> usize {
         self.all.len()

@@ -3,6 +3,7 @@
 
 use super::glob::{Case, Glob};
 use super::set::{self, AsciiSet};
+use super::starts::Starts;
 
 /// Names of the page that stands for its directory. Case does not count.
 pub(crate) const INDEX_PAGES: &[&[u8]] = &[
@@ -22,6 +23,12 @@ pub(crate) const INDEX_PAGES: &[&[u8]] = &[
     b"default.htm",
     b"default.html",
 ];
+
+/// Whether a segment that starts with these two bytes may be such a page.
+#[inline(always)]
+pub(crate) fn may_be_index_page(first: u8, second: u8) -> bool {
+    matches!([first | 0x20, second | 0x20], [b'i', b'n'] | [b'd', b'e'])
+}
 
 /// Whether a segment is such a page.
 #[inline]
@@ -71,6 +78,13 @@ pub(crate) fn is_session(name: &[u8], value: &[u8]) -> bool {
         || (name.eq_ignore_ascii_case(SESSION_SHORT)
             && value.len() == SESSION_DIGITS
             && value.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// Adds how the names of session parameters start.
+pub(crate) fn add_sessions(starts: &mut Starts) {
+    for name in SESSION_NAMES.iter().chain(&[SESSION_PREFIX, SESSION_SHORT]) {
+        starts.add(name[0], name[1]);
+    }
 }
 
 /// Whether a segment is the session of ASP.NET, `(S(id))`.

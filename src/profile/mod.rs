@@ -12,6 +12,7 @@ pub(crate) mod sanitize;
 pub(crate) mod scheme;
 pub(crate) mod servlet;
 pub(crate) mod set;
+pub(crate) mod starts;
 pub(crate) mod switch;
 pub(crate) mod whatwg;
 

@@ -11,7 +11,7 @@ use memchr::memchr;
 
 use super::columns::Name;
 use super::part::Value;
-use super::{Cdx, Csv, Extended, Format, Tsv, cdx, cdxj, json};
+use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
 #[cfg(feature = "tables")]
 use super::{NULL, Rows};
 
@@ -127,6 +127,40 @@ pub(crate) fn carrying(format: &Format, columns: &[String]) -> Result<Format, St
         Format::Table(table) => Format::Table(table.carrying(columns)),
         format => format.clone(),
     })
+}
+
+/// Columns of a header that are listed in a message.
+const LISTED: usize = 40;
+
+/// What is wrong with the first header in a chunk that does not have all of these columns. `format` is
+/// how it stands at the start of the chunk.
+pub(crate) fn missing(
+    format: &Format,
+    ctx: &Context,
+    chunk: &[u8],
+    columns: &[String],
+) -> Option<String> {
+    let lacking = |names: Vec<Name>, header: &[Vec<u8>]| {
+        let is_there = |name: &Name| name.find(header).is_some_and(|column| column < header.len());
+        let lacking = names.iter().position(|name| !is_there(name))?;
+        let printed = |name: &[u8]| crate::output::Printable(name).to_string();
+        let mut listed: Vec<_> = header.iter().take(LISTED).map(|name| printed(name)).collect();
+        if header.len() > LISTED {
+            listed.push(format!("{} more", header.len() - LISTED));
+        }
+        let column = printed(columns[lacking].as_bytes());
+        Some(format!("it has no column `{column}`; its columns are {}", listed.join(", ")))
+    };
+    let names = || columns.iter().filter_map(|column| Name::parse(column).ok()).collect();
+    match format {
+        Format::Csv(csv) => lacking(names(), csv.after(ctx, chunk)?.header()),
+        Format::Tsv(tsv) => lacking(names(), tsv.after(chunk)?.header()),
+        Format::Extended(extended) => extended.headers(chunk).find_map(|header| {
+            let names = columns.iter().map(|name| Name::Header(name.as_bytes().to_vec()));
+            lacking(names.collect(), &header)
+        }),
+        _ => None,
+    }
 }
 
 impl Carrier {

@@ -78,15 +78,21 @@ impl Extended {
     /// The format as it stands behind `chunk`, if that changes it.
     pub(super) fn after(&self, chunk: &[u8]) -> Option<Self> {
         let mut behind = self.clone();
-        let first = without_mark(chunk).starts_with(b"#").then_some(0);
-        let others = memmem::find_iter(chunk, b"\n#").map(|feed| feed + 1);
         let mut any = false;
-        for start in first.into_iter().chain(others) {
-            let end = memchr(b'\n', &chunk[start..]).map_or(chunk.len(), |length| start + length);
-            behind.take(&chunk[start..end]);
+        for directive in directives(chunk) {
+            behind.take(directive);
             any = true;
         }
         any.then_some(behind)
+    }
+
+    /// What the fields are called, by each directive in `chunk` that tells it.
+    #[cfg(feature = "batch")]
+    pub(super) fn headers(&self, chunk: &[u8]) -> impl Iterator<Item = Vec<Vec<u8>>> {
+        directives(chunk).filter_map(|directive| {
+            let names = without_mark(directive).strip_prefix(b"#Fields:")?;
+            Some(self.dialect.layout(names).names)
+        })
     }
 
     /// Hands out the fields of a line, as they are meant, and what they are called.
@@ -168,6 +174,16 @@ pub(super) fn dialect(line: &[u8]) -> Option<Dialect> {
     let names = without_mark(line).strip_prefix(b"#Fields:")?;
     let is_cloudfront = memmem::find(names, b"x-edge-location").is_some();
     Some(if is_cloudfront { Dialect::CloudFront } else { Dialect::W3c })
+}
+
+/// The lines that are no records.
+fn directives(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let first = without_mark(chunk).starts_with(b"#").then_some(0);
+    let others = memmem::find_iter(chunk, b"\n#").map(|feed| feed + 1);
+    first.into_iter().chain(others).map(|start| {
+        let line = &chunk[start..];
+        &line[..memchr(b'\n', line).unwrap_or(line.len())]
+    })
 }
 
 fn without_mark(line: &[u8]) -> &[u8] {

@@ -3,7 +3,8 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::loops::{Clean, IsClean, Lines, Mark, MarkEach, Marked, Marks, Work};
+use super::glance::Settle;
+use super::loops::{Clean, IsClean, Lines, Mark, MarkEach, Marked, Marks, Seen, Work};
 use super::rules::{
     All, Asked, Browser, Container, Delimiters, Depth, Experience, Few, Index, Ladder, Look,
     NOTHING, Parameters, Rules, Unescaped,
@@ -117,8 +118,8 @@ impl Kernel {
         }
     }
 
-    /// Appends one bit for each span, 64 to a word: whether `is_clean` says so of the URL there, which it
-    /// is asked where the proof succeeds.
+    /// Appends one bit for each span, 64 to a word: whether `is_clean` says so of the URL there, by what
+    /// was found in it; there are no marks where a glance settles it.
     ///
     /// # Panics
     ///
@@ -129,11 +130,12 @@ impl Kernel {
         bytes: &[u8],
         spans: &[Span],
         asked: &Asked,
-        is_clean: impl Fn(&[u8], Marked, &Marks) -> bool,
+        settle: impl Settle,
+        is_clean: impl Fn(&[u8], Seen<'_>) -> bool,
         out: &mut Vec<u64>,
     ) {
         let depth = PhantomData::<(R, D)>;
-        self.run(MarkEach { bytes, spans, asked, is_clean, out, depth });
+        self.run(MarkEach { bytes, spans, asked, settle, is_clean, out, depth });
     }
 
     /// The rules and the marks are types: as values they would be looked at in each URL.

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::glance::{Glance, Settle};
 use super::kernel::Lead;
 use super::rules::{Asked, Depth, Ladder, Rules, UPPER};
 use crate::record::Span;
@@ -12,6 +13,8 @@ pub(crate) const BLOCK: usize = 64;
 pub(crate) type Block = [u8; BLOCK];
 /// Two blocks, which nearly every URL fits into.
 const WINDOW: usize = 2 * BLOCK;
+/// Four, which nearly every other one does.
+const LONG: usize = 4 * BLOCK;
 
 /// What is known of a block; bit `i` is about byte `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,6 +72,15 @@ pub(crate) enum Marked {
     TooLong,
     /// It is, and these are its marks.
     Clean,
+}
+
+/// What [`Kernel::mark_each`](super::Kernel::mark_each) sees of a URL.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Seen<'m> {
+    /// It is proven clean, and a glance tells that the profile changes nothing else in it.
+    Settled,
+    /// What was found, and the marks where there are some.
+    Marked(Marked, &'m Marks),
 }
 
 /// An instruction set. Whoever has a value of it knows that the CPU has it.
@@ -131,10 +143,11 @@ pub(super) struct Mark<'a, R, D> {
 }
 
 /// See [`Kernel::mark_each`](super::Kernel::mark_each).
-pub(super) struct MarkEach<'a, R, D, F> {
+pub(super) struct MarkEach<'a, R, D, S, F> {
     pub(super) bytes: &'a [u8],
     pub(super) spans: &'a [Span],
     pub(super) asked: &'a Asked,
+    pub(super) settle: S,
     pub(super) is_clean: F,
     pub(super) out: &'a mut Vec<u64>,
     pub(super) depth: PhantomData<(R, D)>,
@@ -181,29 +194,42 @@ impl<R: Rules, D: Depth> Work for Mark<'_, R, D> {
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) -> Marked {
         let Mark { bytes, start, end, lead, asked, marks, .. } = self;
-        mark::<V, R, D>(vector, bytes, start, end, lead, asked, marks)
+        let mut room = None;
+        let window = window(bytes, start, end, &mut room);
+        let (clean, masks) = prove::<V, R>(vector, &bytes[start..end], window, lead);
+        mark::<V, D>(vector, window, end - start, clean, masks, asked, marks)
     }
 }
 
-impl<R, D, F> Work for MarkEach<'_, R, D, F>
+impl<R, D, S, F> Work for MarkEach<'_, R, D, S, F>
 where
     R: Rules,
     D: Depth,
-    F: Fn(&[u8], Marked, &Marks) -> bool,
+    S: Settle,
+    F: Fn(&[u8], Seen<'_>) -> bool,
 {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) {
-        let MarkEach { bytes, spans, asked, is_clean, out, .. } = self;
+        let MarkEach { bytes, spans, asked, settle, is_clean, out, .. } = self;
         let mut marks = Marks::default();
         for group in spans.chunks(64) {
             let mut word = 0;
             for (i, span) in group.iter().enumerate() {
                 let (start, end) = (span.start as usize, span.end as usize);
-                let lead = Lead::Absolute;
-                let marked = mark::<V, R, D>(vector, bytes, start, end, lead, asked, &mut marks);
-                let clean = marked != Marked::Unclean && is_clean(span.of(bytes), marked, &marks);
+                let (url, length) = (span.of(bytes), end - start);
+                let mut room = None;
+                let window = window(bytes, start, end, &mut room);
+                let (clean, masks) = prove::<V, R>(vector, url, window, Lead::Absolute);
+                let seen = if clean && glance(vector, &bytes[start..], window, length, &settle) {
+                    Seen::Settled
+                } else {
+                    let marked =
+                        mark::<V, D>(vector, window, length, clean, masks, asked, &mut marks);
+                    Seen::Marked(marked, &marks)
+                };
+                let clean = is_clean(url, seen);
                 word |= u64::from(clean) << i;
             }
             out.push(word);
@@ -278,9 +304,9 @@ fn window<'a>(
     start: usize,
     end: usize,
     room: &'a mut Option<[u8; WINDOW]>,
-) -> [&'a Block; 2] {
+) -> &'a [u8; WINDOW] {
     let url = &bytes[start..end];
-    let window: &[u8; WINDOW] = match bytes[start..].first_chunk() {
+    match bytes[start..].first_chunk() {
         Some(window) => window,
         None => {
             let copy = room.insert([0; WINDOW]);
@@ -288,7 +314,12 @@ fn window<'a>(
             copy[..length].copy_from_slice(&url[..length]);
             copy
         }
-    };
+    }
+}
+
+/// The two blocks of a window.
+#[inline(always)]
+fn blocks(window: &[u8; WINDOW]) -> [&Block; 2] {
     let (blocks, _) = window.as_chunks::<BLOCK>();
     [&blocks[0], &blocks[1]]
 }
@@ -298,9 +329,10 @@ fn window<'a>(
 fn prove<V: Vector, R: Rules>(
     vector: V,
     url: &[u8],
-    [first, second]: [&Block; 2],
+    window: &[u8; WINDOW],
     lead: Lead,
 ) -> (bool, [Masks; 2]) {
+    let [first, second] = blocks(window);
     let (a, b) = (vector.masks::<R>(first), vector.masks::<R>(second));
     let inside = up_to(url.len());
     let bad_a = (a.bad | a.dots_after_slash(0)) & inside;
@@ -335,30 +367,51 @@ pub(crate) fn up_to(length: usize) -> u64 {
     if length >= BLOCK { u64::MAX } else { (1 << length) - 1 }
 }
 
-/// See [`Kernel::mark`](super::Kernel::mark).
+/// Whether a glance settles a clean URL of `length` bytes: one that fits into the window, or else into
+/// [`LONG`] bytes, if so many follow.
 #[inline(always)]
-fn mark<V: Vector, R: Rules, D: Depth>(
+fn glance<V: Vector>(
     vector: V,
-    bytes: &[u8],
-    start: usize,
-    end: usize,
-    lead: Lead,
+    from: &[u8],
+    window: &[u8; WINDOW],
+    length: usize,
+    settle: &impl Settle,
+) -> bool {
+    if length <= WINDOW {
+        let (blocks, _) = window.as_chunks();
+        return blocks
+            .first_chunk::<{ WINDOW / BLOCK }>()
+            .is_some_and(|blocks| settle.settles(&Glance::new(vector, blocks, length)));
+    }
+    length <= LONG
+        && from
+            .as_chunks()
+            .0
+            .first_chunk::<{ LONG / BLOCK }>()
+            .is_some_and(|blocks| settle.settles(&Glance::new(vector, blocks, length)))
+}
+
+/// The marks of a URL of `length` bytes that was proven `clean`, or not, by these masks.
+#[inline(always)]
+fn mark<V: Vector, D: Depth>(
+    vector: V,
+    window: &[u8; WINDOW],
+    length: usize,
+    clean: bool,
+    [a, b]: [Masks; 2],
     asked: &Asked,
     marks: &mut Marks,
 ) -> Marked {
-    let mut room = None;
-    let blocks = window(bytes, start, end, &mut room);
-    let (clean, [a, b]) = prove::<V, R>(vector, &bytes[start..end], blocks, lead);
     if !clean {
         return Marked::Unclean;
     }
-    if end - start > WINDOW {
+    if length > WINDOW {
         return Marked::TooLong;
     }
-    let (inside_a, inside_b) = (up_to(end - start), up_to((end - start).saturating_sub(BLOCK)));
+    let (inside_a, inside_b) = (up_to(length), up_to(length.saturating_sub(BLOCK)));
     let both =
         |[low, high]: [u64; 2]| u128::from(low & inside_a) | (u128::from(high & inside_b) << 64);
-    let [first, second] = blocks;
+    let [first, second] = blocks(window);
     let question = [vector.find(first, b'?'), vector.find(second, b'?')];
     marks.slash = both([a.slash, b.slash]);
     marks.dot = both([a.dot, b.dot]);

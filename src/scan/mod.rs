@@ -29,6 +29,7 @@
 //! This module is the only one with unsafe code.
 #![allow(unsafe_code)]
 
+mod glance;
 mod kernel;
 mod loops;
 mod rules;
@@ -51,9 +52,10 @@ mod tests;
 
 use crate::record::Span;
 
+pub(crate) use glance::{Glance, Settle, first};
 pub(crate) use kernel::{Kernel, Lead};
 pub(crate) use loops::{
-    BLOCK, Block, Marked, Marks, Survey, Vector, Work, is_clean_by_ladder, up_to,
+    BLOCK, Block, Marked, Marks, Seen, Survey, Vector, Work, is_clean_by_ladder, up_to,
 };
 pub(crate) use page::Page;
 pub(crate) use prefetch::prefetch;

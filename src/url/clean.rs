@@ -4,7 +4,8 @@
 //! of at the bytes. Most of these URLs they leave; of most others they take a prefix of the host, a
 //! slash, or change the order of parameters, and can write the result at once.
 
-use crate::scan::{Lead, Marks};
+use crate::profile::starts::Starts;
+use crate::scan::{Glance, Lead, Marks, Vector, first};
 
 /// A URL of at most 128 bytes that is its own canonical form under the ladder, or was proven clean for
 /// the profile but for what is looked for here.
@@ -120,28 +121,67 @@ impl<'a> Clean<'a> {
     }
 }
 
-/// The bits of a mask, one after the other: in halves, which take half the instructions.
-struct Bits([u64; 2]);
+/// Whether the names of a query that starts there are in ascending order by two bytes, and `stays` holds
+/// for each parameter that may be one of `starts`. `false` may only mean that it was not looked into.
+#[inline(always)]
+pub(super) fn are_in_order<V: Vector, const N: usize>(
+    glance: &Glance<'_, V, N>,
+    query: usize,
+    starts: &Starts,
+    stays: impl Fn(&[u8]) -> bool,
+) -> bool {
+    let mut ends = Bits(glance.find(b'&'));
+    // Those of the path are done with.
+    while ends.first() < query {
+        ends.pop();
+    }
+    let (mut start, mut before) = (query, 0);
+    loop {
+        let (first, second) = (glance.byte(start), glance.byte(start + 1));
+        let end = ends.first().min(glance.length);
+        // What stands behind a name comes before any byte of one.
+        let is_short = start + 1 >= end || second == b'=';
+        let name = u32::from(first) << 9 | if is_short { 0 } else { 1 << 8 | u32::from(second) };
+        // A last parameter without a name would be judged by what stands behind the URL.
+        if start >= glance.length || name <= before {
+            return false;
+        }
+        if starts.hold(first, second) && !stays(&glance.url()[start..end]) {
+            return false;
+        }
+        before = name;
+        if end == glance.length {
+            return true;
+        }
+        start = end + 1;
+        ends.pop();
+    }
+}
 
-impl Bits {
+/// The bits of a mask, one after the other: in words, which take half the instructions.
+struct Bits<const N: usize>([u64; N]);
+
+impl Bits<2> {
     #[inline(always)]
     fn new(mask: u128) -> Self {
         Self([mask as u64, (mask >> 64) as u64])
     }
+}
 
-    /// The lowest one; 128 where there is none.
+impl<const N: usize> Bits<N> {
+    /// The lowest one; 64 times `N` where there is none.
     #[inline(always)]
     fn first(&self) -> usize {
-        match self.0 {
-            [0, high] => 64 + high.trailing_zeros() as usize,
-            [low, _] => low.trailing_zeros() as usize,
-        }
+        first(self.0)
     }
 
     #[inline(always)]
     fn pop(&mut self) {
-        let half = usize::from(self.0[0] == 0);
-        self.0[half] &= self.0[half].wrapping_sub(1);
+        let mut at = 0;
+        for i in 0..N - 1 {
+            at += usize::from(at == i && self.0[i] == 0);
+        }
+        self.0[at] &= self.0[at].wrapping_sub(1);
     }
 }
 

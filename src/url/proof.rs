@@ -18,7 +18,7 @@ use crate::profile::set::CLEAN_HOST;
 use crate::record::Span;
 use crate::scan::{
     Container, Delimiters, Experience, Few, Index, Ladder, Lead, Look, Marked, Marks, NOTHING,
-    Parameters, Room, Unescaped, Window,
+    Parameters, Room, Seen, Unescaped, Window,
 };
 
 impl Normalizer {
@@ -55,14 +55,14 @@ impl Normalizer {
                     #[inline(always)]
                     |clean| ia::clean::leaves(clean, archive),
                 );
-                kernel.mark_each::<Index, Parameters>(bytes, spans, &NOTHING, judge, out);
+                kernel.mark_each::<Index, Parameters>(bytes, spans, &NOTHING, archive, judge, out);
             }
             (_, Some(ring), _) => {
                 let judge = self.judge(
                     #[inline(always)]
                     |clean| ring::leaves_marked(ring, clean, 1),
                 );
-                kernel.mark_each::<Ladder, Few>(bytes, spans, ring.encoded(), judge, out);
+                kernel.mark_each::<Ladder, Few>(bytes, spans, ring.encoded(), ring, judge, out);
             }
             (.., System::Servlet) => {
                 let empty = self.empty_segments();
@@ -70,38 +70,45 @@ impl Normalizer {
                     #[inline(always)]
                     |clean| servlet::leaves_marked(clean, empty),
                 );
-                kernel.mark_each::<Container, Delimiters>(bytes, spans, &NOTHING, judge, out);
+                kernel
+                    .mark_each::<Container, Delimiters>(bytes, spans, &NOTHING, empty, judge, out);
             }
             (.., System::Sanitizer) => {
                 let judge = self.judge(
                     #[inline(always)]
                     |clean| sanitize::leaves(clean.host_name()),
                 );
-                kernel.mark_each::<Unescaped, Delimiters>(bytes, spans, &NOTHING, judge, out);
+                let settle = sanitize::NoAddress;
+                kernel
+                    .mark_each::<Unescaped, Delimiters>(bytes, spans, &NOTHING, settle, judge, out);
             }
             _ => {
                 let judge = self.judge(
                     #[inline(always)]
                     |clean| self.choices.heuristics.leave_marked(clean),
                 );
-                kernel.mark_each::<Experience, Parameters>(bytes, spans, &NOTHING, judge, out);
+                let settle = &self.choices.heuristics;
+                kernel.mark_each::<Experience, Parameters>(
+                    bytes, spans, &NOTHING, settle, judge, out,
+                );
             }
         }
     }
 
-    /// Whether a URL is clean, by what was found in it and what `leaves` says of its marks.
+    /// Whether a URL is clean, by what was seen of it and what `leaves` says of its marks.
     #[inline(always)]
     fn judge<'a>(
         &'a self,
         leaves: impl Fn(&Clean<'_>) -> bool + 'a,
-    ) -> impl Fn(&[u8], Marked, &Marks) -> bool + 'a {
+    ) -> impl Fn(&[u8], Seen<'_>) -> bool + 'a {
         let lead = Lead::Absolute;
         let by_rules_alone = self.reads_utf8_alone() && self.choices.redirects.is_none();
         #[inline(always)]
-        move |url, marked, marks| match marked {
-            Marked::Unclean => false,
-            Marked::TooLong => self.leaves(url, lead),
-            Marked::Clean => {
+        move |url, seen| match seen {
+            Seen::Settled => by_rules_alone || !self.is_transcoded(url, lead) && self.stays(url),
+            Seen::Marked(Marked::Unclean, _) => false,
+            Seen::Marked(Marked::TooLong, _) => self.leaves(url, lead),
+            Seen::Marked(Marked::Clean, marks) => {
                 leaves(&Clean::new(url, lead, marks))
                     && (by_rules_alone || !self.is_transcoded(url, lead) && self.stays(url))
             }
@@ -227,9 +234,9 @@ impl Normalizer {
     }
 
     /// Whether a URL with a port, which the scanner proves of none, is its own form under a profile of
-    /// the ladder that does more.
+    /// the ladder that does more, a container or a ring.
     #[inline(never)]
-    fn is_clean_but_for_port(&self, bytes: &[u8], range: Range<usize>) -> bool {
+    pub(super) fn is_clean_but_for_port(&self, bytes: &[u8], range: Range<usize>) -> bool {
         let url = &bytes[range.clone()];
         let (own, host_at) = match url {
             [b'h', b't', b't', b'p', b':', b'/', b'/', ..] => (&b"80"[..], 7),

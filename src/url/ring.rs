@@ -6,6 +6,7 @@
 use super::clean::Clean;
 use super::escape::{Triplet, push_triplet};
 use crate::profile::ring::{Act, Ring};
+use crate::scan::{Glance, Settle, Vector};
 
 /// Appends the path as the ring spells it.
 ///
@@ -44,6 +45,13 @@ pub(super) fn rewrite(ring: &Ring, path: &[u8], out: &mut Vec<u8>) {
         }
     }
     out.extend_from_slice(&path[run..]);
+}
+
+impl Settle for &Ring {
+    #[inline(always)]
+    fn settles<V: Vector, const N: usize>(&self, glance: &Glance<'_, V, N>) -> bool {
+        !glance.may_find_in_path(self.encoded())
+    }
 }
 
 /// Whether the ring leaves the path of a URL that is clean under the ladder, but for its first `fixed`

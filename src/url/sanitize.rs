@@ -12,6 +12,7 @@ use super::parts::Parts;
 use super::servlet::{find_encoded_slash, is_encoded_dot_segment};
 use crate::profile::sanitize::FIRST_FREE_PORT;
 use crate::profile::scheme;
+use crate::scan::{Glance, Settle, Vector};
 
 /// Adds the troubles of a URL or reference, split into `parts`. `base_scheme` is the scheme of a
 /// reference.
@@ -180,6 +181,16 @@ fn c_number(part: &[u8]) -> Option<u32> {
         let digit = char::from(*digit).to_digit(radix)?;
         sum.checked_mul(radix)?.checked_add(digit)
     })
+}
+
+/// See [`leaves`].
+pub(super) struct NoAddress;
+
+impl Settle for NoAddress {
+    #[inline(always)]
+    fn settles<V: Vector, const N: usize>(&self, glance: &Glance<'_, V, N>) -> bool {
+        !glance.byte(glance.host()).is_ascii_digit()
+    }
 }
 
 /// Whether a URL that the scanner proved clean for the sanitizer has none of the troubles: its triplets

@@ -9,12 +9,13 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr_iter, memmem};
 
 use super::clean::Clean;
 use super::escape::{Triplet, push_triplet};
 use super::outcome::{Code, Troubles};
 use crate::profile::servlet::SEGMENT;
+use crate::scan::{Glance, Settle, Vector};
 
 /// What becomes of empty segments that are not the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -289,10 +290,21 @@ pub(super) fn find_encoded_slash(path: &[u8]) -> Option<usize> {
     memmem::find_iter(path, b"%2").find(|&i| matches!(path.get(i + 2), Some(b'F' | b'f')))
 }
 
+impl Settle for EmptySegments {
+    #[inline(always)]
+    fn settles<V: Vector, const N: usize>(&self, glance: &Glance<'_, V, N>) -> bool {
+        *self == EmptySegments::Kept || !glance.has_more_double_slashes()
+    }
+}
+
 /// Whether the container maps the path of a URL as it is that the scanner proved clean for it.
 #[inline(always)]
 pub(super) fn leaves_marked(clean: &Clean<'_>, empty: EmptySegments) -> bool {
     empty == EmptySegments::Kept || !clean.has_empty_segment()
+}
+
+fn has_double_slash(path: &[u8]) -> bool {
+    memchr_iter(b'/', path).any(|at| path.get(at + 1) == Some(&b'/'))
 }
 
 /// Whether the container maps a path as it is, given that the scanner found only characters of
@@ -300,5 +312,5 @@ pub(super) fn leaves_marked(clean: &Clean<'_>, empty: EmptySegments) -> bool {
 #[inline]
 pub(super) fn leaves(path: &[u8], empty: EmptySegments) -> bool {
     memchr::memchr2(b'%', b';', path).is_none()
-        && (empty == EmptySegments::Kept || memmem::find(path, b"//").is_none())
+        && (empty == EmptySegments::Kept || !has_double_slash(path))
 }

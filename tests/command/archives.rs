@@ -160,3 +160,81 @@ fn an_arc_file_is_read_by_its_heads() {
         assert!(run.err.contains(&format!("{name}: read as arc")), "{}", run.err);
     }
 }
+
+/// A record of a member of its own, as a crawler writes it.
+fn target(n: usize) -> String {
+    let fields = [("WARC-Type", "response"), ("WARC-Target-URI", &*format!("http://h/{n}"))];
+    record(&fields, "HTTP/1.1 200 OK\r\n\r\nthe body")
+}
+
+#[test]
+fn in_members_of_their_own_records_are_found_again_where_a_member_begins() {
+    let length = |record: String, length: &str| {
+        let (head, body) = record.split_once("Content-Length: 27").expect("such a body");
+        format!("{head}Content-Length: {length}{body}")
+    };
+    let cut = |record: String, behind: &str| {
+        let at = record.find(behind).expect("it is there") + behind.len();
+        record[..at].to_owned()
+    };
+    // What becomes of a record, and the codes that are told: of it, or of what follows it.
+    let (kept, lost) = (&["http://h/1"][..], &[][..]);
+    for (name, bad, urls, codes) in [
+        ("too long by one", length(target(1), "32"), lost, &["log-syntax"][..]),
+        ("too long", length(target(1), "1000"), lost, &["log-syntax"]),
+        ("endless", length(target(1), "18446744073709551615"), lost, &["log-syntax"]),
+        ("too short", length(target(1), "2"), kept, &["log-syntax"]),
+        ("nothing", length(target(1), "0"), kept, &["log-syntax"]),
+        ("no length", length(target(1), "x"), lost, &["log-syntax"]),
+        ("no end of the head", cut(target(1), "WARC-Type: resp"), lost, &["log-syntax"]),
+        ("no body", cut(target(1), "27\r\n\r\n"), lost, &["log-syntax"]),
+        ("half a body", cut(target(1), "HTTP/1.1 200"), lost, &["log-syntax"]),
+        ("no line endings", target(1).trim_end().to_owned(), kept, &[]),
+        ("no archive", "<html>".repeat(9), lost, &["log-syntax"]),
+        ("nothing at all", String::new(), lost, &[]),
+    ] {
+        // Enough of them for several threads, and more than is read at a time.
+        let many = |from: usize| (from..from + 1200).map(target);
+        let records = many(2).chain([bad]).chain(many(9000)).collect::<Vec<_>>();
+        let others = || (2..1202).chain(9000..10_200).map(|n| format!("http://h/{n}"));
+        let mut expected: Vec<String> =
+            others().chain(urls.iter().map(|url| (*url).into())).collect();
+        expected.sort();
+        let gz: Vec<u8> = records.iter().flat_map(|record| gzip(record.as_bytes())).collect();
+        let zst = records.iter().map(|record| zstd::encode_all(record.as_bytes(), 1).unwrap());
+        let zst: Vec<u8> = zst.flatten().collect();
+        let place = Place::with([("gz", &gz[..]), ("zst", &zst[..])]);
+        for input in ["gz", "zst"] {
+            let arguments =
+                ["dedup", input, "-j", "2", "--order", "sorted", "--rejects", "rejects"];
+            let run = place.run(arguments).exits(0);
+            assert!(run.out().lines().eq(expected.iter()), "{name} {input}");
+            let rejects = place.json_lines("rejects");
+            let told: Vec<_> = rejects.iter().map(|reject| &reject["codes"][0]).collect();
+            assert_eq!(told, codes, "{name} {input}");
+            assert_eq!(run.summary("rejected"), codes.len() as u64, "{name} {input}");
+            // From front to back.
+            let arguments = ["dedup", "-f", "warc", "--order", "sorted"];
+            let piped = place.run_on(arguments, place.read(input)).exits(0);
+            assert!(piped.out().lines().eq(expected.iter()), "{name} {input} in a pipe");
+        }
+    }
+}
+
+#[test]
+fn a_member_that_begins_inside_a_record_is_a_part_of_it_unless_it_begins_with_a_head() {
+    // As bgzip packs, whose members begin anywhere.
+    let archive: String = (0..3000).map(target).collect();
+    let packed: Vec<u8> = archive.as_bytes().chunks(1000).flat_map(gzip).collect();
+    let place = Place::with([("in", &packed[..])]);
+    let run = place.run(["dedup", "in"]).exits(0);
+    assert_eq!((run.out().lines().count(), run.summary("rejected")), (3000, 0));
+    // Of a WAT file, whose bodies are read.
+    let page = r#"{"Links":[{"url":"up"}]}"#;
+    let good = told("response", "http://h/", page);
+    let bad = good.replacen("Content-Length: ", "Content-Length: 9", 1);
+    let packed = [&good, &bad, &good].map(|record| gzip(record.as_bytes())).concat();
+    let place = Place::with([("in", &packed[..])]);
+    let run = place.run(["normalize", "in", "-f", "wat:links"]).exits(0);
+    assert_eq!((run.out(), run.summary("rejected")), ("http://h/up\n\nhttp://h/up\n", 1));
+}

@@ -1,6 +1,7 @@
 //! `--carry`, `--keep` and `--json` of `dedup`.
 
 use super::Place;
+use super::packed::gzip;
 
 const CDX: &[u8] = b" CDX N b a m s k r M S V g\n\
 h)/a 20240101000000 http://h/a text/html 200 AAA - - 9 0 one.gz\n\
@@ -86,4 +87,49 @@ fn what_cannot_be_carried_or_kept_is_refused_with_what_to_do() {
         assert!(refused.err.replace("\n", " ").contains(words), "{arguments:?}: {}", refused.err);
     }
     assert_eq!(place.names(), ["urls"]);
+}
+
+#[test]
+fn a_column_that_the_header_does_not_have_is_an_error_that_lists_those_it_has() {
+    let w3c = "#Software: x\n#Fields: date cs-uri-stem sc-status\n2026-01-01 /a 200\n";
+    let later = format!("{w3c}#Fields: date cs-uri-stem\n2026-01-01 /b\n{w3c}");
+    let cloudfront = "#Version: 1.0\n#Fields: date x-edge-location cs-uri-stem x-host-header\n\
+                      2026-01-01\tE\t/a\th\n";
+    for (format, carry, text, listed) in [
+        ("csv:url", "nope", "id,url\n1,http://h/\n", "id, url"),
+        ("csv:url", "id,nope", "\u{FEFF}id,url\n1,http://h/", "id, url"),
+        ("csv:url", "3", "id,url\n1,http://h/\n", "id, url"),
+        ("csv:url", "nope", "id,url", "id, url"),
+        ("tsv:url", "nope", "id\turl\n1\thttp://h/\n", "id, url"),
+        ("tsv:url", "9", "id\turl", "id, url"),
+        ("w3c", "time", w3c, "date, cs-uri-stem, sc-status"),
+        ("w3c", "sc-status", &later, "date, cs-uri-stem"),
+        ("cloudfront", "nope", cloudfront, "date, x-edge-location, cs-uri-stem, x-host-header"),
+    ] {
+        let column = carry.rsplit(',').next().unwrap();
+        let expected = format!("format: it has no column `{column}`; its columns are {listed}");
+        let place = Place::with([("in", text.as_bytes()), ("gz", &gzip(text.as_bytes()))]);
+        let arguments = ["dedup", "-f", format, "--carry", carry, "-o", "out"];
+        for run in [
+            place.run([&arguments[..], &["in"]].concat()),
+            place.run([&arguments[..], &["gz"]].concat()),
+            place.run_on(arguments, text),
+        ] {
+            let run = run.exits(2);
+            assert!(
+                run.err.replace('\n', " ").contains(&expected),
+                "{format} {carry}: {}",
+                run.err
+            );
+        }
+        assert_eq!(place.names(), ["gz", "in"]);
+    }
+    let place = Place::with([("in", cloudfront.as_bytes()), ("empty", b"")]);
+    let run = place.run(["dedup", "-f", "cloudfront", "--carry", "X-Edge-Location", "in"]).exits(0);
+    assert_eq!(run.out(), "http://h/a\tE\n");
+    place.run(["dedup", "-f", "csv:url", "--carry", "nope", "empty"]).exits(0);
+    // A record that is too short for it has nothing there.
+    let csv = "url,id\nhttp://h/\n";
+    let run = place.run_on(["dedup", "-f", "csv:url", "--carry", "id"], csv).exits(0);
+    assert_eq!(run.out(), "http://h/\t\n");
 }

@@ -118,6 +118,9 @@ fn table(format: &str, urls: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
+/// What stands before the target of a record of an archive.
+const HEAD: &str = "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: ";
+
 /// The URLs as a file of the format.
 fn write(format: &str, urls: &[Vec<u8>]) -> Vec<u8> {
     #[cfg(feature = "tables")]
@@ -133,7 +136,7 @@ fn write(format: &str, urls: &[Vec<u8>]) -> Vec<u8> {
     };
     for (i, url) in urls.iter().enumerate() {
         let (before, url, after): (&str, Vec<u8>, &str) = match format {
-            _ if url.is_empty() => ("", Vec::new(), ""),
+            _ if url.is_empty() && format != "warc" => ("", Vec::new(), ""),
             "lines" => ("", url.clone(), ""),
             "csv:url" if i % 3 == 0 && !url.contains(&b'"') && !url.contains(&b',') => {
                 ("1,", url.clone(), ",\r")
@@ -146,6 +149,7 @@ fn write(format: &str, urls: &[Vec<u8>]) -> Vec<u8> {
             "json:/url" => ("{\"url\": \"", json(url), "\"}"),
             "cdx" => ("k 20140126200624 ", url.clone(), " text/html 200 D - - 1 2 f"),
             "cdxj" => ("k 20140126200624 {\"url\": \"", json(url), "\"}"),
+            "warc" => (HEAD, url.clone(), "\r\nContent-Length: 3\r\n\r\na\nb\r\n\r"),
             other => panic!("{other}"),
         };
         file.extend([before.as_bytes(), &url, after.as_bytes(), b"\n"].concat());
@@ -181,6 +185,7 @@ fn the_same_urls_make_the_same_set_and_accounting_in_every_format() {
         "json:/a/url",
         "cdx",
         "cdxj",
+        "warc",
         #[cfg(feature = "tables")]
         "parquet:url",
         #[cfg(feature = "tables")]

@@ -29,6 +29,8 @@ mod explain;
 mod extract;
 mod keys;
 mod laws;
+#[cfg(feature = "tables")]
+mod messages;
 mod oracle_laws;
 mod oracle_vectors;
 #[cfg(feature = "batch")]

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use uniqurl::pipeline::{Dedup, Format, Job, Order, Report, Setup, Watch, run};
+use uniqurl::pipeline::{Dedup, Format, Job, Order, Report, RunError, Setup, Watch, run};
 use uniqurl::{Backend, Normalizer, Outcome, Profile, input, record};
 
 /// Lists with everything that a list can hold.
@@ -297,4 +297,36 @@ fn an_output_that_cannot_be_written_ends_the_run_with_its_error() {
     };
     let (_, result) = run(&setup, &inputs, &mut Full, None);
     assert_eq!(result.unwrap_err().to_string(), "full");
+}
+
+#[test]
+fn a_run_that_is_stopped_ends_also_while_it_waits_for_a_pipe() {
+    use std::os::fd::AsRawFd;
+    use std::sync::atomic::Ordering;
+    use std::time::Duration;
+
+    let (pipe, mut writer) = io::pipe().unwrap();
+    writer.write_all(b"http://a.com/\nhttp://b.com/\n").unwrap();
+    let path = PathBuf::from(format!("/dev/fd/{}", pipe.as_raw_fd()));
+    let (inputs, errors) = input::check(&[path]);
+    assert!(errors.is_empty());
+    let watch = Watch::default();
+    let job = Job::Dedup(Dedup::default());
+    let setup = Setup::new(Normalizer::new(&Profile::CRAWL), job, &watch);
+    let mut out = Vec::new();
+    let (report, result) = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while watch.counted().0.unique < 2 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            watch.stop.store(true, Ordering::Relaxed);
+        });
+        run(&setup, &inputs, &mut out, None)
+    });
+    assert!(matches!(result, Err(RunError::Stopped)), "{result:?}");
+    assert_eq!((report.tally.records, report.tally.unique), (2, 2));
+    drop(writer);
+
+    let (_, result) = run(&setup, &inputs, &mut Vec::new(), None);
+    assert!(matches!(result, Err(RunError::Stopped)), "before it began: {result:?}");
 }

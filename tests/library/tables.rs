@@ -517,12 +517,17 @@ fn a_flipped_bit_without_a_checksum_is_no_panic_and_loses_no_row_unsaid() {
     let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
     let properties = WriterProperties::builder().set_max_row_group_row_count(Some(40));
     let packed = properties.clone().set_compression(Compression::SNAPPY).build();
+    let plain = properties.clone().set_dictionary_enabled(false);
+    let deltas = plain.clone().set_encoding(Encoding::DELTA_BYTE_ARRAY).build();
+    let lengths = plain.set_encoding(Encoding::DELTA_LENGTH_BYTE_ARRAY).build();
     let dictionary = batch(vec![("url", Arc::clone(&arrays(&rows)[6]))]);
     let [file, _] = arrow(&table, 40, None);
     let [_, stream] = arrow(&dictionary, 90, None);
     for (name, table) in [
         ("dictionary", parquet(&table, properties.build())),
         ("snappy", parquet(&table, packed)),
+        ("deltas", parquet(&table, deltas)),
+        ("lengths", parquet(&table, lengths)),
         ("file", file),
         ("stream", stream),
     ] {

@@ -4,19 +4,24 @@ use std::io::BufReader;
 
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, DataType, Fields};
+use arrow_schema::{ArrowError, DataType, Fields, SchemaRef};
 
 use super::file::At;
+use super::messages::Messages;
 use super::schema::{self, Holds, Leaf};
-use super::{Column, Stop, Take, column};
+use super::{Column, Reading, Stop, Take, column};
 use crate::input::Trouble;
 use crate::record::Table;
+
+/// Rows that are handed on at a time. A batch has as many as its writer liked.
+const ROWS: usize = 16 << 10;
 
 /// A file whose schema was read.
 pub(super) struct Content {
     at: At,
     kind: Kind,
-    /// The columns that are read, at the top.
+    /// All columns at the top, and those that are read.
+    schema: SchemaRef,
     projection: Vec<usize>,
     wanted: Vec<Leaf>,
 }
@@ -34,10 +39,17 @@ enum Kind {
 const END_OF_STREAM: [u8; 8] = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0];
 
 impl Content {
-    pub(super) fn open(mut at: At, table: &Table) -> Result<(Self, Table), Trouble> {
+    /// Reads the schema, for which there are `memory` bytes.
+    pub(super) fn open(mut at: At, table: &Table, memory: usize) -> Result<(Self, Table), Trouble> {
         let mut head = [0; 6];
         at.read_at(&mut head, 0).map_err(Trouble::Io)?;
         let kind = if head == *b"ARROW1" { Kind::File } else { Kind::Stream };
+        let mut messages = Messages::new(&at, memory);
+        let looked = match kind {
+            Kind::File => messages.file().map(drop),
+            Kind::Stream => messages.stream(),
+        };
+        looked.map_err(Trouble::Malformed)?;
         let schema = match kind {
             Kind::File => FileReader::try_new(&mut at, None).map_err(malformed)?.schema(),
             Kind::Stream => StreamReader::try_new(&mut at, None).map_err(malformed)?.schema(),
@@ -52,18 +64,24 @@ impl Content {
         let mut projection: Vec<usize> = wanted.iter().map(|leaf| tops[*leaf]).collect();
         projection.dedup();
         let wanted = wanted.iter().map(|leaf| leaves[*leaf].clone()).collect();
-        Ok((Self { at, kind, projection, wanted }, table))
+        Ok((Self { at, kind, schema, projection, wanted }, table))
     }
 
-    pub(super) fn read(&self, take: Take<'_>) -> Result<(), Stop> {
+    pub(super) fn read(&self, reading: Reading, take: Take<'_>) -> Result<(), Stop> {
         let mut at = self.at.clone();
+        let mut messages = Messages::new(&self.at, reading.at_once());
         let projection = Some(self.projection.clone());
         match self.kind {
             Kind::File => {
+                let blocks = messages.file().map_err(Stop::Failed)?;
                 let mut reader =
                     FileReader::try_new(BufReader::new(at), projection).map_err(failed)?;
-                let batches = reader.num_batches() as u64;
-                for number in 1..=batches {
+                let batches = blocks.len() as u64;
+                for (number, block) in (1..).zip(&blocks) {
+                    let looked = messages.batch(block, &self.schema, &self.projection);
+                    looked.map_err(|why| {
+                        Stop::Failed(format!("batch {number} of {batches}: {why}"))
+                    })?;
                     // The library ends early at a message without a header.
                     let batch = reader.next().ok_or_else(|| {
                         Stop::Failed(format!("batch {number} of {batches} holds nothing"))
@@ -76,7 +94,11 @@ impl Content {
             Kind::Stream => {
                 std::io::Seek::rewind(&mut at).map_err(|error| Stop::Failed(error.to_string()))?;
                 let mut reader = StreamReader::try_new(at, projection).map_err(failed)?;
-                while let Some(batch) = reader.next() {
+                loop {
+                    let place = reader.get_ref().at();
+                    let looked = messages.batches(place, &self.schema, &self.projection);
+                    looked.map_err(Stop::Failed)?;
+                    let Some(batch) = reader.next() else { break };
                     let end = reader.get_ref().at();
                     self.hand_on(&batch.map_err(failed)?, end, take)?;
                 }
@@ -86,9 +108,13 @@ impl Content {
     }
 
     fn hand_on(&self, batch: &RecordBatch, end: u64, take: Take<'_>) -> Result<(), Stop> {
-        let columns = self.wanted.iter().map(|leaf| column::find(batch, &leaf.path));
-        let columns: Option<Vec<Column>> = columns.collect();
-        take(&columns.ok_or_else(|| Stop::Failed("a column is missing".into()))?, end)
+        for start in (0..batch.num_rows()).step_by(ROWS) {
+            let rows = batch.slice(start, ROWS.min(batch.num_rows() - start));
+            let columns = self.wanted.iter().map(|leaf| column::find(&rows, &leaf.path));
+            let columns: Option<Vec<Column>> = columns.collect();
+            take(&columns.ok_or_else(|| Stop::Failed("a column is missing".into()))?, end)?;
+        }
+        Ok(())
     }
 
     /// Whether the stream ends as one does, and the file with it.
@@ -119,8 +145,10 @@ fn failed(error: ArrowError) -> Stop {
 /// What the library says, without the name of its own that it begins with.
 pub(super) fn words(error: ArrowError) -> String {
     match error {
-        ArrowError::ParquetError(words)
-        | ArrowError::ParseError(words)
+        ArrowError::ParquetError(words) => {
+            words.strip_prefix("Parquet error: ").map_or(words.clone(), str::to_owned)
+        }
+        ArrowError::ParseError(words)
         | ArrowError::IpcError(words)
         | ArrowError::InvalidArgumentError(words)
         | ArrowError::IoError(words, _) => words,

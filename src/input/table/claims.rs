@@ -5,6 +5,11 @@
 //! that are to be read; out goes an error where they claim what cannot be, or more than there is memory
 //! for.
 
+use std::io::Read;
+
+use flate2::read::MultiGzDecoder;
+use parquet::basic::Compression;
+
 use super::file::At;
 use super::thrift::{self, Event, I32, I64, Shape, Wrong};
 
@@ -29,6 +34,11 @@ const PAGE: std::ops::RangeInclusive<usize> = 8 << 20..=1 << 30;
 
 /// A value of a dictionary takes as many bytes at least.
 const VALUE: i64 = 4;
+
+/// What a packed byte unpacks to at the most: deflate has matches of 258 bytes in two bits, LZ4 adds 255
+/// with each byte.
+const DEFLATE: u64 = 1032;
+const LZ4: u64 = 255;
 
 // parquet.thrift, as far as it matters.
 const FILE: &[(i16, Shape)] = &[
@@ -85,17 +95,17 @@ const PAGE_HEAD: &[(i16, Shape)] = &[
     (UNPACKED, I32),
     (PACKED, I32),
     (4, I32),
-    (DATA, Shape::Struct(&[(1, I32), (2, I32), (3, I32), (4, I32), (5, STATISTICS)])),
+    (DATA, Shape::Struct(&[(VALUES, I32), (2, I32), (3, I32), (4, I32), (5, STATISTICS)])),
     (DICTIONARY, Shape::Struct(&[(VALUES, I32), (2, I32), (3, Shape::Bool)])),
     (
         DATA_2,
         Shape::Struct(&[
-            (1, I32),
+            (VALUES, I32),
             (2, I32),
             (3, I32),
             (4, I32),
-            (5, I32),
-            (6, I32),
+            (DEFINITIONS, I32),
+            (REPETITIONS, I32),
             (7, Shape::Bool),
             (8, STATISTICS),
         ]),
@@ -107,6 +117,8 @@ const DATA: i16 = 5;
 const DICTIONARY: i16 = 7;
 const VALUES: i16 = 1;
 const DATA_2: i16 = 8;
+const DEFINITIONS: i16 = 5;
+const REPETITIONS: i16 = 6;
 const STATISTICS: Shape = Shape::Struct(&[
     (1, Shape::Binary),
     (2, Shape::Binary),
@@ -221,55 +233,204 @@ impl Schema {
     }
 }
 
-/// Looks at the heads of the pages that stand in these bytes of a file, one of which may take `memory`
-/// bytes.
-pub(super) fn pages(at: &At, range: std::ops::Range<u64>, memory: usize) -> Result<(), String> {
-    let most = memory.clamp(*PAGE.start(), *PAGE.end()) as i64;
+/// What a page with values in it says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Claim {
+    pub(super) rows: u64,
+    pub(super) bytes: u64,
+}
+
+/// How much a page may take, where there are `memory` bytes for each.
+pub(super) fn room(memory: usize) -> usize {
+    memory.clamp(*PAGE.start(), *PAGE.end())
+}
+
+/// Looks at the heads of the pages that stand in these bytes of a file, one of which may take `room`
+/// bytes. Gives those with values.
+pub(super) fn pages(
+    at: &At,
+    range: std::ops::Range<u64>,
+    codec: Compression,
+    room: usize,
+) -> Result<Vec<Claim>, String> {
+    let mut claims = Vec::new();
     let mut place = range.start;
     let mut bytes = Vec::new();
     while place < range.end {
         let there = range.end - place;
         let mut wanted = USUAL_HEAD;
-        let (head, packed) = loop {
+        let page = loop {
             bytes.resize(wanted.min(usize::try_from(there).unwrap_or(usize::MAX)), 0);
             at.read_at(&mut bytes, place).map_err(|error| error.to_string())?;
-            match page(&bytes, most) {
+            match page(&bytes, room as i64) {
                 Ok(found) => break found,
                 Err(Wrong::Cut) if (bytes.len() as u64) < there && wanted < HEAD => wanted *= 8,
                 Err(Wrong::Cut) => return Err("the head of a page ends early".to_owned()),
                 Err(Wrong::Not(words)) => return Err(words.to_owned()),
             }
         };
-        place += head as u64 + packed;
+        place += page.head as u64;
+        if unpacks_to_more(at, place, &page, codec, room as u64)
+            .map_err(|error| error.to_string())?
+        {
+            return Err(TOO_LONG.to_owned());
+        }
+        place += page.packed;
+        if let Some(rows) = page.rows {
+            claims.push(Claim { rows, bytes: page.packed.max(page.unpacked) });
+        }
     }
-    Ok(())
+    Ok(claims)
 }
 
-/// How long the head of a page is that stands at the start of `bytes`, and what is behind it.
-fn page(bytes: &[u8], most: i64) -> Result<(usize, u64), Wrong> {
+/// The rows that may be read at a time, at most `usual`, so that the pages with them never take more
+/// than `room` bytes, but for a single one.
+pub(super) fn batch(pages: &[Claim], usual: u64, room: u64) -> u64 {
+    let mut most = usual;
+    // Of the pages from the current one up to `next`: their bytes, and the rows of all but the first.
+    let (mut next, mut bytes, mut rows) = (0, 0, 0);
+    for (i, page) in pages.iter().enumerate() {
+        while let Some(more) = pages.get(next)
+            && (next == i || bytes + more.bytes <= room)
+        {
+            bytes += more.bytes;
+            rows += if next > i { more.rows } else { 0 };
+            next += 1;
+        }
+        if next < pages.len() {
+            // A batch may begin with the last row of the current page.
+            most = most.min(1 + rows);
+        }
+        bytes -= page.bytes;
+        rows -= if next > i + 1 { pages[i + 1].rows } else { 0 };
+    }
+    most
+}
+
+/// What the head of a page says.
+#[derive(Default)]
+struct Page {
+    /// How long the head is, and what is behind it.
+    head: usize,
+    packed: u64,
+    unpacked: u64,
+    /// Of what is behind it these bytes are not packed.
+    levels: i64,
+    rows: Option<u64>,
+}
+
+const TOO_LONG: &str =
+    "a page is longer than there is memory for; give more with --memory, or fewer --threads";
+
+/// What stands at the start of `bytes`.
+fn page(bytes: &[u8], most: i64) -> Result<Page, Wrong> {
+    let mut page = Page::default();
     let (mut packed, mut unpacked, mut values) = (0, 0, 0);
-    let mut in_dictionary = false;
-    let length = thrift::read(bytes, PAGE_HEAD, &mut |event| {
+    let mut inside = 0;
+    let mut rows = i64::MAX;
+    page.head = thrift::read(bytes, PAGE_HEAD, &mut |event| {
         match event {
             Event::Int(0, UNPACKED, bytes) => unpacked = bytes,
             Event::Int(0, PACKED, bytes) => packed = bytes,
-            Event::Struct(0, id) => in_dictionary = id == DICTIONARY,
-            Event::Int(1, VALUES, count) if in_dictionary => values = count,
+            Event::Struct(0, id) => inside = id,
+            Event::Int(1, VALUES, count) if inside == DICTIONARY => values = count,
+            Event::Int(1, VALUES, count) if [DATA, DATA_2].contains(&inside) => {
+                rows = rows.min(count)
+            }
+            Event::Int(1, DEFINITIONS | REPETITIONS, bytes) if inside == DATA_2 => {
+                page.levels += bytes
+            }
             _ => {}
         }
         Ok(())
     })?;
-    if unpacked < 0 || values < 0 {
-        return Err(Wrong::Not("a page has a length that none can have"));
-    }
     if unpacked.max(packed) > most {
-        return Err(Wrong::Not(
-            "a page is longer than there is memory for; give more with --memory, or fewer --threads",
-        ));
+        return Err(Wrong::Not(TOO_LONG));
     }
     if values > unpacked / VALUE {
         return Err(Wrong::Not("a dictionary says that it has more values than it has room for"));
     }
-    let packed = u64::try_from(packed);
-    Ok((length, packed.map_err(|_| Wrong::Not("a page has a length that none can have"))?))
+    let [packed, unpacked, count, _] = [packed, unpacked, rows, values].map(u64::try_from);
+    match (packed, unpacked, count, values >= 0) {
+        (Ok(packed), Ok(unpacked), Ok(count), true) => {
+            (page.packed, page.unpacked) = (packed, unpacked);
+            page.rows = (rows != i64::MAX).then_some(count);
+            Ok(page)
+        }
+        _ => Err(Wrong::Not("a page has a length that none can have")),
+    }
+}
+
+/// Whether a page could unpack to more than `room` bytes, whatever its head says: the library unpacks
+/// some to their end before it compares.
+fn unpacks_to_more(
+    at: &At,
+    place: u64,
+    page: &Page,
+    codec: Compression,
+    room: u64,
+) -> std::io::Result<bool> {
+    let levels = u64::try_from(page.levels).unwrap_or(0).min(page.packed);
+    let packed = page.packed - levels;
+    let read = |length: u64| -> std::io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length as usize];
+        at.read_at(&mut bytes, place + levels).map(|()| bytes)
+    };
+    match codec {
+        Compression::GZIP(_) if packed > room / DEFLATE => {
+            let bytes = read(packed)?;
+            let mut unpacked = MultiGzDecoder::new(&bytes[..]).take(room + 1);
+            // What is no gzip is for the library to tell.
+            let _ = std::io::copy(&mut unpacked, &mut std::io::sink());
+            Ok(unpacked.limit() == 0)
+        }
+        // What is in no frame is unpacked to what the head says.
+        Compression::LZ4 if packed > room / LZ4 => {
+            let magic = read(packed.min(4))?;
+            Ok(matches!(
+                &magic[..],
+                [4, 0x22, 0x4D, 0x18] | [2, 0x21, 0x4C, 0x18] | [0x50..=0x5F, 0x2A, 0x4D, 0x18]
+            ))
+        }
+        _ => Ok(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_reaches_over_no_more_pages_than_there_is_room_for() {
+        let mut state = 1_u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        for _ in 0..2000 {
+            let count = random(6);
+            let pages: Vec<_> =
+                (0..count).map(|_| Claim { rows: random(5), bytes: random(9) }).collect();
+            let room = 8 + random(20);
+            // The slow way: each row with its page, each number of rows at each of them.
+            let pages_of_rows: Vec<usize> = (0..pages.len())
+                .flat_map(|page| (0..pages[page].rows).map(move |_| page))
+                .collect();
+            let fits = |rows: usize| {
+                pages_of_rows.windows(rows).all(|window| {
+                    let (first, last) = (window[0], window[rows - 1]);
+                    let bytes: u64 = pages[first..=last].iter().map(|page| page.bytes).sum();
+                    first == last || bytes <= room
+                })
+            };
+            let found = batch(&pages, 12, room);
+            assert!((1..=12).contains(&found));
+            assert!((1..=found as usize).all(fits), "{found} of {pages:?} in {room}");
+            let has_empty = pages.iter().any(|page| page.rows == 0);
+            assert!(
+                has_empty || found == 12 || !fits(found as usize + 1),
+                "{found} of {pages:?} in {room}"
+            );
+        }
+    }
 }

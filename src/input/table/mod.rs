@@ -5,14 +5,17 @@
 //! threads; what they are ahead is bounded by the chunks that may wait.
 //!
 //! The readers are libraries for formats that say where things are, so bytes that lie can make them
-//! panic. What could end the process is looked at before (`claims`). They run on threads of their own, named [`THREAD`], and one that does not come back is a file
-//! that is damaged.
+//! panic. What could end the process is looked at before (`claims`, `pages`, `messages`). They run on
+//! threads of their own, named [`THREAD`], and one that does not come back is a file that is damaged.
 
 mod arrow;
 mod claims;
 mod column;
 mod cut;
+mod deltas;
 mod file;
+mod messages;
+mod pages;
 mod parquet;
 mod schema;
 mod thrift;
@@ -37,14 +40,24 @@ pub(crate) const THREAD: &str = "uniqurl-table";
 /// Chunks of a section that may wait to be taken.
 const AHEAD: usize = 32;
 
+/// Bytes that a footer or a batch may take where nobody said how many all of it may.
+const UNSAID: usize = 4 << 30;
+
 /// How a table is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading {
     pub(crate) chunk_size: usize,
     pub(crate) max_record: usize,
     pub(crate) threads: usize,
-    /// Bytes of memory that all of it may take.
+    /// Bytes of memory that all of it may take, if anybody said.
     pub(crate) memory: usize,
+}
+
+impl Reading {
+    /// Bytes that what is there only once may take.
+    fn at_once(&self) -> usize {
+        if self.memory == usize::MAX { UNSAID } else { self.memory }
+    }
 }
 
 /// The container of a file, if it is one.
@@ -138,7 +151,7 @@ impl Content {
     fn read(&self, section: usize, reading: Reading, take: Take<'_>) -> Result<(), Stop> {
         match self {
             Content::Parquet(content) => content.read(section, reading, take),
-            Content::Arrow(content) => content.read(take),
+            Content::Arrow(content) => content.read(reading, take),
         }
     }
 
@@ -166,9 +179,9 @@ impl Rows {
         }
         let (at, table) = (At::new(Arc::clone(&file)), wanted.clone());
         let opened = on_thread(move || match container {
-            Container::Parquet => parquet::Content::open(at, &table, reading.memory)
+            Container::Parquet => parquet::Content::open(at, &table, reading.at_once())
                 .map(|(content, table)| (Content::Parquet(content), table)),
-            Container::Arrow => arrow::Content::open(at, &table)
+            Container::Arrow => arrow::Content::open(at, &table, reading.at_once())
                 .map(|(content, table)| (Content::Arrow(content), table)),
         });
         let (content, table) = match opened.map_err(|error| trouble(Trouble::Io(error)))? {

@@ -2,23 +2,24 @@
 
 use std::sync::Arc;
 
-use arrow_schema::{DataType, Field, Fields, Schema};
-use parquet::arrow::ProjectionMask;
+use arrow_schema::{DataType, Field, Fields};
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
 };
+use parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type as Physical};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 
 use super::file::At;
+use super::pages::Looked;
 use super::schema::{self, Holds, Leaf};
 use super::{Column, Reading, Stop, Take, arrow, claims, column};
 use crate::input::Trouble;
 use crate::record::Table;
 
-/// Rows of a batch, whatever they hold.
+/// Rows of a batch, whatever they hold, but for pages of which not so many have room.
 const ROWS: std::ops::RangeInclusive<u64> = 64..=16 << 10;
 
 /// Pages that a thread may hold at a time, packed and unpacked, and what is made of them.
@@ -29,6 +30,7 @@ pub(super) struct Content {
     at: At,
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
+    levels: FieldLevels,
     wanted: Vec<Leaf>,
     /// Rows before each row group, and before the end.
     starts: Vec<u64>,
@@ -54,21 +56,19 @@ impl Content {
         let paths: Vec<&[String]> = wanted.iter().map(|leaf| &leaves[*leaf].path[..]).collect();
         // Text is read as bytes: whether it is UTF-8 is for the profile to judge.
         let root = as_bytes(descriptor.root_schema(), &paths).map_err(malformed)?;
-        let options = || {
-            ArrowReaderOptions::new()
-                .with_skip_arrow_metadata(true)
-                .with_page_index_policy(PageIndexPolicy::Skip)
-        };
-        let as_stored = options().with_parquet_schema(Arc::new(SchemaDescriptor::new(root)));
+        let as_stored = ArrowReaderOptions::new()
+            .with_skip_arrow_metadata(true)
+            .with_page_index_policy(PageIndexPolicy::Skip)
+            .with_parquet_schema(Arc::new(SchemaDescriptor::new(root)));
         let metadata = ArrowReaderMetadata::load(&at, as_stored).map_err(malformed)?;
         let fields = as_views(metadata.schema().fields(), &paths);
-        let as_views = options().with_schema(Arc::new(Schema::new(fields)));
-        let footer = Arc::clone(metadata.metadata());
-        let metadata = ArrowReaderMetadata::try_new(footer, as_views).map_err(malformed)?;
-        let mask = ProjectionMask::leaves(metadata.parquet_schema(), wanted.iter().copied());
+        let schema = metadata.parquet_schema();
+        let mask = ProjectionMask::leaves(schema, wanted.iter().copied());
+        let levels = parquet_to_arrow_field_levels(schema, mask.clone(), Some(&fields));
+        let levels = levels.map_err(malformed)?;
         let starts = starts(&metadata)?;
         let wanted = wanted.iter().map(|leaf| leaves[*leaf].clone()).collect();
-        Ok((Self { at, metadata, mask, wanted, starts }, table))
+        Ok((Self { at, metadata, mask, levels, wanted, starts }, table))
     }
 
     pub(super) fn sections(&self) -> usize {
@@ -91,25 +91,30 @@ impl Content {
         let columns = group.columns().iter().enumerate();
         let read = columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf));
         let read: Vec<_> = read.map(|(_, column)| column).collect();
-        for column in &read {
-            let (start, length) = column.byte_range();
-            let memory = reading.memory / (PAGES * reading.threads);
-            claims::pages(&self.at, start..start.saturating_add(length), memory)
-                .map_err(Stop::Failed)?;
-        }
         let bytes: u64 = read.iter().map(|column| column.uncompressed_size().unsigned_abs()).sum();
         let each = (bytes / rows.max(1)).max(1);
-        let batch = (reading.chunk_size as u64 / each).clamp(*ROWS.start(), *ROWS.end());
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
-            self.at.clone(),
-            self.metadata.clone(),
-        );
-        let reader = builder
-            .with_row_groups(vec![section])
-            .with_projection(self.mask.clone())
-            .with_batch_size(batch as usize)
-            .build()
-            .map_err(|error| Stop::Failed(words(&error)))?;
+        let mut batch = (reading.chunk_size as u64 / each).clamp(*ROWS.start(), *ROWS.end());
+        let room = claims::room(reading.memory / (PAGES * reading.threads));
+        for column in &read {
+            let (start, length) = column.byte_range();
+            let range = start..start.saturating_add(length);
+            let pages = claims::pages(&self.at, range, column.compression(), room);
+            let pages = pages.map_err(|why| {
+                Stop::Failed(format!("column `{}`: {why}", column.column_path().string()))
+            })?;
+            batch = batch.min(claims::batch(&pages, batch, room as u64));
+        }
+        let batch = batch.min(rows).max(1) as usize;
+        let groups = Looked {
+            at: Arc::new(self.at.clone()),
+            metadata: Arc::clone(self.metadata.metadata()),
+            group: section,
+            batch,
+            room,
+        };
+        let reader =
+            ParquetRecordBatchReader::try_new_with_row_groups(&self.levels, &groups, batch, None)
+                .map_err(|error| Stop::Failed(words(&error)))?;
         let mut found = 0;
         for batch in reader {
             let batch = batch.map_err(|error| Stop::Failed(arrow::words(error)))?;

@@ -335,12 +335,13 @@ impl Sheet {
         scratch.clean.clear();
         normalizer.clean(bytes, &scratch.lines, &mut scratch.clean);
         room::reserve(&mut self.urls, scratch.lines.len())?;
-        let any_byte = normalizer.profile().grammar == Grammar::Ignored;
+        // Only where all bytes are clean is a tab.
+        let any_tab = normalizer.profile().grammar == Grammar::Ignored
+            && memchr::memchr(b'\t', bytes).is_some();
         for (group, clean) in scratch.lines.chunks(64).zip(&scratch.clean) {
             for (i, line) in group.iter().enumerate() {
                 if clean >> i & 1 == 1 && line.len() <= rules.context.max_url {
-                    // Only where all bytes are clean is a tab.
-                    self.tabbed += u64::from(any_byte && line.of(bytes).contains(&b'\t'));
+                    self.tabbed += u64::from(any_tab && line.of(bytes).contains(&b'\t'));
                     self.urls.push(Url::new(IN_CHUNK, line.start as usize, line.len()));
                     self.decode(line.of(bytes), Kind::Url, rules)?;
                 } else {

@@ -1,11 +1,12 @@
 //! The final form of a URL that is clean under the ladder, where little is left to do.
 
+use super::query::name_and_value;
 use super::{Heuristics, WWW, without_www};
-use crate::profile::Switch;
-use crate::profile::heuristic::{is_index_page, may_start_session};
+use crate::profile::heuristic::{is_index_page, may_be_index_page, may_start_session};
 use crate::profile::set::AsciiSet;
-use crate::scan::{Asked, Look, Window};
-use crate::url::clean::{Clean, Pair, Pairs};
+use crate::profile::{Switch, Switches};
+use crate::scan::{Asked, Glance, Look, Settle, Vector, Window};
+use crate::url::clean::{Clean, Pair, Pairs, are_in_order};
 
 /// Session ids in a path start with these.
 const ASKED: Asked = Asked::new(AsciiSet::of(b";("));
@@ -22,7 +23,38 @@ struct Left {
     path_end: usize,
 }
 
+impl Settle for &Heuristics {
+    /// What the steps act on is looked for whether they are switched on or not, but for `lower-path` and
+    /// `drop-query`.
+    #[inline(always)]
+    fn settles<V: Vector, const N: usize>(&self, glance: &Glance<'_, V, N>) -> bool {
+        const ELSE: Switches = Switches::of(&[Switch::LowerPath, Switch::DropQuery]);
+        let Some(starts) = &self.starts else { return false };
+        let host = glance.host();
+        let (path, path_end) = (glance.path(host), glance.path_end());
+        let last = glance.last_segment(path_end);
+        if !self.switches.and(ELSE).is_empty()
+            || (self.is_on(Switch::FoldScheme) && host == 8)
+            || glance.front()[host..].starts_with(WWW)
+            || glance.has_more_double_slashes()
+            || (last == path_end && last > path + 1)
+            || may_be_index_page(glance.byte(last), glance.byte(last + 1))
+        {
+            return false;
+        }
+        path_end == glance.length
+            || are_in_order(glance, path_end + 1, starts, |parameter| self.keep(parameter))
+    }
+}
+
 impl Heuristics {
+    /// Whether no step takes the parameter away.
+    #[inline(never)]
+    fn keep(&self, parameter: &[u8]) -> bool {
+        let (name, value) = name_and_value(parameter);
+        !self.goes(parameter, name, value)
+    }
+
     /// Whether no step changes a clean URL or target. `false` may only mean that it was not looked into.
     #[inline(always)]
     pub(in crate::url) fn leave_marked(&self, clean: &Clean<'_>) -> bool {

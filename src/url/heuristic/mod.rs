@@ -24,7 +24,8 @@ use super::parts::{Authority, Parts};
 #[cfg(feature = "profile-file")]
 use crate::profile::glob::Glob;
 use crate::profile::glob::{Case, Globs};
-use crate::profile::heuristic::{TRACKING_CASE, tracking};
+use crate::profile::heuristic::{TRACKING_CASE, add_sessions, tracking};
+use crate::profile::starts::Starts;
 use crate::profile::switch::STEPS;
 use crate::profile::{Switch, Switches};
 
@@ -37,16 +38,28 @@ pub(super) struct Heuristics {
     /// The only parameters to keep.
     kept: Option<Arc<Globs>>,
     tracking: Arc<Globs>,
+    /// How parameters start that may go by the switches; none where nothing can be settled at a glance.
+    starts: Option<Arc<Starts>>,
 }
 
 static TRACKING: LazyLock<Arc<Globs>> =
     LazyLock::new(|| Arc::new(Globs::new(tracking().collect(), TRACKING_CASE)));
 
+static STARTS: LazyLock<Arc<Starts>> = LazyLock::new(|| Arc::new(starts(&TRACKING)));
+
+/// How parameters start that may be a session's or for tracking.
+fn starts(tracking: &Globs) -> Starts {
+    let mut starts = Starts::NAMELESS;
+    add_sessions(&mut starts);
+    tracking.add_starts(&mut starts);
+    starts
+}
+
 impl Heuristics {
     /// Those of the switches that are steps.
     pub(super) fn new(switches: Switches) -> Self {
-        let tracking = Arc::clone(&TRACKING);
-        Self { switches: switches.and(STEPS), dropped: None, kept: None, tracking }
+        let (tracking, starts) = (Arc::clone(&TRACKING), Some(Arc::clone(&STARTS)));
+        Self { switches: switches.and(STEPS), dropped: None, kept: None, tracking, starts }
     }
 
     /// The same with these switches.
@@ -56,10 +69,12 @@ impl Heuristics {
 
     pub(super) fn drop_parameters(&mut self, globs: Globs) {
         self.dropped = Some(Arc::new(globs));
+        self.starts = None;
     }
 
     pub(super) fn keep_parameters(&mut self, globs: Globs) {
         self.kept = Some(Arc::new(globs));
+        self.starts = None;
     }
 
     pub(super) fn dropped(&self) -> Option<&Globs> {
@@ -74,6 +89,7 @@ impl Heuristics {
     #[cfg(feature = "profile-file")]
     pub(super) fn track(&mut self, more: impl Iterator<Item = Glob>) {
         self.tracking = Arc::new(Globs::new(tracking().chain(more).collect(), TRACKING_CASE));
+        self.starts = self.starts.as_ref().map(|_| Arc::new(starts(&self.tracking)));
     }
 
     pub(super) fn tracking(&self) -> &Globs {
@@ -88,12 +104,13 @@ impl Heuristics {
 
     /// This step alone; without a switch, the lists of parameters alone.
     pub(super) fn alone(&self, switch: Option<Switch>) -> Self {
-        let tracking = Arc::clone(&self.tracking);
         match switch {
-            Some(switch) => {
-                let switches = self.switches.and(switch.into());
-                Self { switches, dropped: None, kept: None, tracking }
-            }
+            Some(switch) => Self {
+                switches: self.switches.and(switch.into()),
+                dropped: None,
+                kept: None,
+                ..self.clone()
+            },
             None => Self { switches: Switches::NONE, ..self.clone() },
         }
     }

@@ -5,10 +5,10 @@
 //! is to fold case as well. What needs more is left to the exact way.
 
 use super::{Archive, without_prefixes};
-use crate::profile::archive::SHORTEST_SESSION;
+use crate::profile::archive::{SHORTEST_SESSION, STARTS};
 use crate::profile::set::AsciiSet;
-use crate::scan::{Asked, Lead, Look, Window};
-use crate::url::clean::{Clean, Pair, Pairs};
+use crate::scan::{Asked, Glance, Lead, Look, Settle, Vector, Window};
+use crate::url::clean::{Clean, Pair, Pairs, are_in_order};
 use crate::url::escape::Triplet;
 use crate::url::parts::Parts;
 
@@ -26,6 +26,25 @@ const ASKED: Asked = Asked::new(AsciiSet::of(b"%("));
 pub(in crate::url) const LEFT: Look<'_> = Look::Index;
 /// What it is written by.
 pub(in crate::url) const WRITTEN: Look<'_> = Look::All(&ASKED);
+
+impl Settle for &Archive {
+    #[inline(always)]
+    fn settles<V: Vector, const N: usize>(&self, glance: &Glance<'_, V, N>) -> bool {
+        let host = glance.host();
+        let (path, path_end) = (glance.path(host), glance.path_end());
+        let first = glance.byte(host);
+        if first == self.prefix[0]
+            || first.is_ascii_digit()
+            || glance.may_have_empty_label(host)
+            || glance.has_more_double_slashes()
+            || (glance.byte(path_end.wrapping_sub(1)) == b'/' && path_end > path + 1)
+        {
+            return false;
+        }
+        path_end == glance.length
+            || are_in_order(glance, path_end + 1, &STARTS, |pair| !may_identify(pair, self))
+    }
+}
 
 /// Whether a URL that the scanner proved clean for these keys is its own form. `false` may only mean
 /// that it was not looked into.
@@ -54,7 +73,9 @@ pub(in crate::url) fn leaves_long(url: &[u8], lead: Lead, archive: &Archive) -> 
         Lead::Target => Parts::split_target(url),
     };
     let path = parts.path;
-    if memchr::memmem::find(path, b"//").is_some() || (path.len() > 1 && path.ends_with(b"/")) {
+    let mut slashes = memchr::memchr_iter(b'/', path);
+    let doubled = slashes.any(|at| path.get(at + 1) == Some(&b'/'));
+    if doubled || (path.len() > 1 && path.ends_with(b"/")) {
         return false;
     }
     if parts.authority.is_some_and(|host| !keeps_host_whole(host, archive)) {

@@ -1,0 +1,51 @@
+//! Work that Ctrl-C ends: it goes on in a thread of its own, and the one that asked for it waits and
+//! looks for signals.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+/// How often the waiting thread looks for signals.
+const LOOK: Duration = Duration::from_millis(25);
+
+/// How long it waits for work that is to end. What is left then, a step of a sort or a read from a
+/// pipe that says nothing, ends by itself and is thrown away.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// What `work` makes, unless the handler of a signal raises. `work` looks now and then whether it is to
+/// `stop`; what it says then is not heard any more.
+pub fn run<T: Send + 'static>(
+    py: Python<'_>,
+    stop: &AtomicBool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (sender, mut receiver) = sync_channel(1);
+    let thread = thread::Builder::new().name("uniqurl".into()).spawn(move || {
+        let made = catch_unwind(AssertUnwindSafe(work));
+        // Nobody is there any more if it took too long.
+        let _ = sender.send(made);
+    });
+    thread.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
+    loop {
+        let made = py.detach(|| {
+            let made = receiver.recv_timeout(LOOK);
+            (made, receiver)
+        });
+        receiver = made.1;
+        match made.0 {
+            Ok(made) => return made.or_else(|panic| resume_unwind(panic)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => unreachable!("a panic is sent too"),
+        }
+        if let Err(raised) = py.check_signals() {
+            stop.store(true, Ordering::Relaxed);
+            py.detach(move || drop(receiver.recv_timeout(GRACE)));
+            return Err(raised);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Whole numbers as Parquet packs their differences (Encodings.md, "Delta Encoding"): the lengths of
+//! texts, which a page says of itself.
+//!
+//! "`<block size in values> <number of miniblocks in a block> <total value count> <first value>`", and
+//! blocks of "`<min delta> <list of bitwidths of miniblocks> <miniblocks>`". In come the bytes of a
+//! page; out go the numbers one by one, with no room made for them, and where they end.
+
+/// Bits of a number, at most.
+const BITS: usize = i32::BITS as usize;
+
+/// Numbers that are still to come.
+#[derive(Debug, Clone)]
+pub(super) struct Deltas<'a> {
+    bytes: &'a [u8],
+    /// Where the next miniblock or block begins.
+    at: usize,
+    /// Numbers in a miniblock, and miniblocks in a block.
+    miniblock: usize,
+    miniblocks: usize,
+    /// Where the widths are of the miniblocks of this block that are still to come.
+    widths: std::ops::Range<usize>,
+    /// Numbers that are still to come, in all and in this miniblock.
+    left: usize,
+    here: usize,
+    /// The first bit of the next number, and how many it has.
+    bit: usize,
+    width: usize,
+    least: i32,
+    last: i32,
+    is_first: bool,
+}
+
+/// What stands before the numbers.
+struct Head {
+    miniblock: u32,
+    miniblocks: u32,
+    count: u32,
+    first: i64,
+    length: usize,
+}
+
+fn head(bytes: &[u8]) -> Result<Head, &'static str> {
+    let mut length = 0;
+    let mut next = || varint(bytes, &mut length);
+    let said = [next()?, next()?, next()?].map(u32::try_from);
+    let first = zigzag(next()?);
+    match said {
+        // "the block size is a multiple of 128; the miniblock count per block is a divisor of the block
+        // size such that their quotient, the number of values in a miniblock, is a multiple of 32"
+        [Ok(block @ 128..), Ok(miniblocks @ 1..), Ok(count)]
+            if block % 128 == 0 && block % miniblocks == 0 && block / miniblocks % 32 == 0 =>
+        {
+            Ok(Head { miniblock: block / miniblocks, miniblocks, count, first, length })
+        }
+        [_, _, Err(_)] => Err("it has more numbers than there can be"),
+        _ => Err("its numbers are packed in blocks of a size that none can have"),
+    }
+}
+
+/// How many numbers there are, of whatever width, by what stands before them.
+pub(super) fn count(bytes: &[u8]) -> Result<usize, &'static str> {
+    Ok(head(bytes)?.count as usize)
+}
+
+impl<'a> Deltas<'a> {
+    /// Numbers that begin with these bytes.
+    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, &'static str> {
+        let Head { miniblock, miniblocks, count, first, length } = head(bytes)?;
+        Ok(Self {
+            bytes,
+            at: length,
+            miniblock: miniblock as usize,
+            miniblocks: miniblocks as usize,
+            widths: 0..0,
+            left: count as usize,
+            here: 0,
+            bit: 0,
+            width: 0,
+            least: 0,
+            last: narrow(first)?,
+            is_first: true,
+        })
+    }
+
+    /// How many there are still.
+    pub(super) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Where the last one ends, with what its miniblock is filled up with.
+    pub(super) fn end(mut self) -> Result<usize, &'static str> {
+        self.left = self.left.saturating_sub(1);
+        while self.left > 0 {
+            self.begin_miniblock()?;
+            self.left = self.left.saturating_sub(self.here);
+        }
+        if self.at > self.bytes.len() { Err(CUT) } else { Ok(self.at) }
+    }
+
+    /// The next number; none at the end.
+    pub(super) fn next(&mut self) -> Result<Option<i32>, &'static str> {
+        let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
+        self.left = left;
+        if std::mem::take(&mut self.is_first) {
+            return Ok(Some(self.last));
+        }
+        if self.here == 0 {
+            self.begin_miniblock()?;
+        }
+        self.here -= 1;
+        let delta = self.bits()?;
+        self.last = self.last.wrapping_add(self.least).wrapping_add(delta as i32);
+        Ok(Some(self.last))
+    }
+
+    fn begin_miniblock(&mut self) -> Result<(), &'static str> {
+        if self.widths.is_empty() {
+            self.least = narrow(zigzag(varint(self.bytes, &mut self.at)?))?;
+            let end = self.at + self.miniblocks;
+            if end > self.bytes.len() {
+                return Err(CUT);
+            }
+            self.widths = self.at..end;
+            self.at = end;
+        }
+        let width = self.widths.next().and_then(|at| self.bytes.get(at)).ok_or(CUT)?;
+        self.width = usize::from(*width);
+        if self.width > BITS {
+            return Err("its numbers are packed with more bits than they have");
+        }
+        self.here = self.miniblock;
+        self.bit = 8 * self.at;
+        self.at += self.width * self.miniblock / 8;
+        Ok(())
+    }
+
+    /// The bits of the next number, the lowest first.
+    fn bits(&mut self) -> Result<u32, &'static str> {
+        let end = self.bit + self.width;
+        let bytes = self.bytes.get(self.bit / 8..end.div_ceil(8)).ok_or(CUT)?;
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        let bits = u64::from_le_bytes(word) >> (self.bit % 8) & ((1 << self.width) - 1);
+        self.bit = end;
+        Ok(bits as u32)
+    }
+}
+
+const CUT: &str = "its numbers end early";
+
+fn varint(bytes: &[u8], at: &mut usize) -> Result<u64, &'static str> {
+    let mut number = 0;
+    for shift in (0..u64::BITS).step_by(7) {
+        let byte = *bytes.get(*at).ok_or(CUT)?;
+        *at += 1;
+        number |= u64::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return Ok(number);
+        }
+    }
+    Err("one of its numbers is too long")
+}
+
+fn zigzag(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
+}
+
+fn narrow(number: i64) -> Result<i32, &'static str> {
+    i32::try_from(number).map_err(|_| "one of its numbers is too long")
+}

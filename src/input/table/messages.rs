@@ -1,0 +1,350 @@
+//! What an Arrow file or stream claims to hold, looked at before the library believes it.
+//!
+//! The library makes room for what the footer, a message or a packed buffer says of its length. In come
+//! the messages in the order in which they are read; out goes an error where one claims what cannot be,
+//! or more than there is memory for. What is in the columns is left to the library, which looks at it
+//! itself.
+
+use std::collections::HashMap;
+
+use arrow_ipc::{
+    Block, DictionaryBatch, Field, MessageHeader, MetadataVersion, RecordBatch, root_as_footer,
+    root_as_message,
+};
+use arrow_schema::{DataType, Fields, SchemaRef, UnionMode};
+
+use super::file::At;
+
+/// What the library takes for a column of a schema, about.
+const COLUMN: usize = 1 << 10;
+
+/// A footer or a message may take this however little memory there is.
+const LEAST: u64 = 64 << 20;
+
+/// What a file ends with: "<FOOTER> <FOOTER SIZE: int32> <magic string "ARROW1">".
+const END: usize = 10;
+
+/// What stands before a message: a marker, and the length of what it says of itself. The marker is
+/// missing in what was written before version 0.15.
+const CONTINUATION: [u8; 4] = [0xFF; 4];
+
+/// A packed buffer begins with the length of what is packed, or this where nothing is.
+const NOT_PACKED: i64 = -1;
+
+/// The messages of a file or stream.
+pub(super) struct Messages<'a> {
+    at: &'a At,
+    memory: u64,
+    /// Bytes of each dictionary by its number.
+    dictionaries: HashMap<i64, u64>,
+}
+
+/// What of a batch is read.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    fields: &'a Fields,
+    /// None: all of them.
+    columns: Option<&'a [usize]>,
+}
+
+impl<'a> Messages<'a> {
+    pub(super) fn new(at: &'a At, memory: usize) -> Self {
+        Self { at, memory: (memory as u64).max(LEAST), dictionaries: HashMap::new() }
+    }
+
+    /// Looks at the footer of a file and at the dictionaries in it. Gives where its batches are.
+    pub(super) fn file(&mut self) -> Result<Vec<Block>, String> {
+        let mut end = [0; END];
+        let place = self.at.size().checked_sub(END as u64).ok_or("it ends early")?;
+        self.read(&mut end, place)?;
+        let [a, b, c, d, ..] = end;
+        let length = u32::from_le_bytes([a, b, c, d]);
+        let start =
+            place.checked_sub(u64::from(length)).ok_or("its footer is longer than it is")?;
+        let bytes = self.bytes(start, u64::from(length), "its footer")?;
+        let footer = root_as_footer(&bytes).map_err(|error| format!("its footer: {error}"))?;
+        let schema = footer.schema().ok_or("its footer has no schema")?;
+        self.schema(schema)?;
+        for block in footer.dictionaries().iter().flatten() {
+            self.block(block, None)?;
+        }
+        Ok(footer.recordBatches().iter().flatten().copied().collect())
+    }
+
+    /// Looks at a message of a file.
+    pub(super) fn batch(
+        &mut self,
+        block: &Block,
+        schema: &SchemaRef,
+        columns: &[usize],
+    ) -> Result<(), String> {
+        self.block(block, Some(Wanted { fields: schema.fields(), columns: Some(columns) }))
+    }
+
+    /// Looks at the first message of a stream, which tells the schema.
+    pub(super) fn stream(&mut self) -> Result<(), String> {
+        match self.message(0)? {
+            Some((metadata, _)) => {
+                let message = message(&metadata)?;
+                let schema = message.header_as_schema();
+                self.schema(schema.ok_or("its first message is no schema")?)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Looks at the messages of a stream from `place` on, up to the next batch.
+    pub(super) fn batches(
+        &mut self,
+        mut place: u64,
+        schema: &SchemaRef,
+        columns: &[usize],
+    ) -> Result<(), String> {
+        let wanted = Wanted { fields: schema.fields(), columns: Some(columns) };
+        while let Some((metadata, body)) = self.message(place)? {
+            let message = message(&metadata)?;
+            let length = u64::try_from(message.bodyLength()).map_err(|_| NO_LENGTH)?;
+            self.body(body, length)?;
+            self.header(&message, body, length, Some(wanted))?;
+            if message.header_type() == MessageHeader::RecordBatch {
+                break;
+            }
+            place = body + length;
+        }
+        Ok(())
+    }
+
+    /// What a message of a stream says of itself, and where its body is; none at the end.
+    fn message(&self, place: u64) -> Result<Option<(Vec<u8>, u64)>, String> {
+        let size = self.at.size();
+        let mut place = place;
+        let mut length = CONTINUATION;
+        while length == CONTINUATION {
+            // What is no length is an end, or for the library to tell.
+            if place + 4 > size {
+                return Ok(None);
+            }
+            self.read(&mut length, place)?;
+            place += 4;
+        }
+        let length = match i32::from_le_bytes(length) {
+            0 => return Ok(None),
+            length => u64::try_from(length).map_err(|_| NO_LENGTH)?,
+        };
+        let metadata = self.bytes(place, length, "what a message says of itself")?;
+        Ok(Some((metadata, place + length)))
+    }
+
+    /// Looks at a message that the footer tells of.
+    fn block(&mut self, block: &Block, wanted: Option<Wanted<'_>>) -> Result<(), String> {
+        let numbers = [block.offset(), block.metaDataLength().into(), block.bodyLength()];
+        let [Ok(place), Ok(head @ 8..), Ok(length)] = numbers.map(u64::try_from) else {
+            return Err(NO_LENGTH.into());
+        };
+        let metadata = self.bytes(place, head, "what a message says of itself")?;
+        let metadata = match metadata.strip_prefix(&CONTINUATION) {
+            Some(marked) => &marked[4..],
+            None => &metadata[4..],
+        };
+        let body = place + head;
+        self.body(body, length)?;
+        self.header(&message(metadata)?, body, length, wanted)
+    }
+
+    fn header(
+        &mut self,
+        message: &arrow_ipc::Message<'_>,
+        body: u64,
+        length: u64,
+        wanted: Option<Wanted<'_>>,
+    ) -> Result<(), String> {
+        if let (Some(batch), Some(wanted)) = (message.header_as_record_batch(), wanted) {
+            let taken = self.taken(&batch, message.version(), body, length, Some(wanted))?;
+            return self.has_room_for(taken, "a batch");
+        }
+        match message.header_as_dictionary_batch() {
+            Some(dictionary) => self.dictionary(&dictionary, message.version(), body, length),
+            None => Ok(()),
+        }
+    }
+
+    fn dictionary(
+        &mut self,
+        dictionary: &DictionaryBatch<'_>,
+        version: MetadataVersion,
+        body: u64,
+        length: u64,
+    ) -> Result<(), String> {
+        let Some(data) = dictionary.data() else { return Ok(()) };
+        let taken = self.taken(&data, version, body, length, None)?;
+        let bytes = self.dictionaries.entry(dictionary.id()).or_default();
+        // What is added to a dictionary is copied behind what it has.
+        *bytes = if dictionary.isDelta() { bytes.saturating_add(taken) } else { taken };
+        self.has_room_for(0, "its dictionaries")
+    }
+
+    fn has_room_for(&self, taken: u64, what: &str) -> Result<(), String> {
+        let dictionaries: u64 =
+            self.dictionaries.values().fold(0, |sum, bytes| sum.saturating_add(*bytes));
+        let taken = taken.saturating_add(dictionaries);
+        if taken > self.memory { Err(too_much(what, taken)) } else { Ok(()) }
+    }
+
+    /// What a batch takes: its body, and what is unpacked of it.
+    fn taken(
+        &self,
+        batch: &RecordBatch<'_>,
+        version: MetadataVersion,
+        body: u64,
+        length: u64,
+        wanted: Option<Wanted<'_>>,
+    ) -> Result<u64, String> {
+        let packed = batch.compression().is_some();
+        let buffers = batch.buffers();
+        let mut buffers = buffers.iter().flatten();
+        let variadic = batch.variadicBufferCounts();
+        let mut variadic = variadic.iter().flatten();
+        let mut sum = 0_u64;
+        let mut column = |count: usize, is_wanted: bool| -> Result<(), String> {
+            for buffer in buffers.by_ref().take(count) {
+                let [Ok(start), Ok(bytes)] = [buffer.offset(), buffer.length()].map(u64::try_from)
+                else {
+                    return Err(NO_LENGTH.into());
+                };
+                if start.checked_add(bytes).is_none_or(|end| end > length) {
+                    return Err("a buffer of a batch reaches behind its body".into());
+                }
+                if is_wanted && bytes > 0 {
+                    let taken = if packed { self.unpacked(body + start, bytes)? } else { bytes };
+                    sum = sum.saturating_add(taken);
+                }
+            }
+            Ok(())
+        };
+        match wanted {
+            Some(Wanted { fields, columns }) => {
+                for (i, field) in fields.iter().enumerate() {
+                    let count = buffers_of(field.data_type(), version, &mut variadic);
+                    column(count, columns.is_none_or(|columns| columns.contains(&i)))?;
+                }
+            }
+            None => column(usize::MAX, true)?,
+        }
+        // What is not packed is used where it lies, unless the same is used again and again.
+        Ok(length.saturating_add(if packed { sum } else { sum.saturating_sub(length) }))
+    }
+
+    /// How long a packed buffer says that it is.
+    fn unpacked(&self, place: u64, length: u64) -> Result<u64, String> {
+        if length < 8 {
+            return Err("a packed buffer is too short for its length".into());
+        }
+        let mut said = [0; 8];
+        self.read(&mut said, place)?;
+        match i64::from_le_bytes(said) {
+            NOT_PACKED => Ok(length),
+            said => u64::try_from(said).map_err(|_| NO_LENGTH.into()),
+        }
+    }
+
+    /// Looks at what columns there are: each of them, and the names on the way to it, are kept.
+    fn schema(&self, schema: arrow_ipc::Schema<'_>) -> Result<(), String> {
+        let mut taken = 0;
+        for field in schema.fields().iter().flatten() {
+            self.field(&field, 0, &mut taken)?;
+        }
+        Ok(())
+    }
+
+    fn field(&self, field: &Field<'_>, above: usize, taken: &mut u64) -> Result<(), String> {
+        let name = field.name().map_or(0, str::len);
+        let path = above + name + size_of::<String>();
+        let said = field.custom_metadata();
+        let said = said
+            .iter()
+            .flatten()
+            .map(|pair| pair.key().map_or(0, str::len) + pair.value().map_or(0, str::len) + COLUMN);
+        // The name is kept with the column, and the path with the names of all columns.
+        *taken += (COLUMN + name + 2 * path) as u64 + said.sum::<usize>() as u64;
+        if *taken > self.memory {
+            return Err(too_much("what it says of its columns", *taken));
+        }
+        for child in field.children().iter().flatten() {
+            self.field(&child, path, taken)?;
+        }
+        Ok(())
+    }
+
+    /// Looks at where a body is.
+    fn body(&self, start: u64, length: u64) -> Result<(), String> {
+        if start.checked_add(length).is_none_or(|end| end > self.at.size()) {
+            return Err(format!("a message of {length} bytes at {start} reaches behind its end"));
+        }
+        if length > self.memory { Err(too_much("a batch", length)) } else { Ok(()) }
+    }
+
+    fn bytes(&self, start: u64, length: u64, what: &str) -> Result<Vec<u8>, String> {
+        if start.checked_add(length).is_none_or(|end| end > self.at.size()) {
+            return Err(format!("{what} reaches behind its end"));
+        }
+        if length > self.memory {
+            return Err(too_much(what, length));
+        }
+        let mut bytes = vec![0; length as usize];
+        self.read(&mut bytes, start)?;
+        Ok(bytes)
+    }
+
+    fn read(&self, out: &mut [u8], place: u64) -> Result<(), String> {
+        self.at.read_at(out, place).map_err(|error| error.to_string())
+    }
+}
+
+const NO_LENGTH: &str = "a message has a length that none can have";
+
+fn too_much(what: &str, taken: u64) -> String {
+    format!("{what} takes {taken} bytes, more than there is memory for; give more with --memory")
+}
+
+fn message(metadata: &[u8]) -> Result<arrow_ipc::Message<'_>, String> {
+    root_as_message(metadata).map_err(|error| format!("a message: {error}"))
+}
+
+/// How many buffers a column has in a batch ("Columnar.html", "Buffer Listing for Each Layout"), with
+/// those of the columns in it. How many a column of views has stands beside them.
+fn buffers_of(
+    kind: &DataType,
+    version: MetadataVersion,
+    variadic: &mut impl Iterator<Item = i64>,
+) -> usize {
+    let own = match kind {
+        DataType::Null | DataType::RunEndEncoded(..) => 0,
+        DataType::Struct(_) | DataType::FixedSizeList(..) => 1,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => 3,
+        DataType::ListView(_) | DataType::LargeListView(_) => 3,
+        DataType::Utf8View | DataType::BinaryView => {
+            let more = variadic.next().and_then(|count| usize::try_from(count).ok());
+            more.unwrap_or(0).saturating_add(2)
+        }
+        // "Union types do not have validity bitmaps", but before version 5.
+        DataType::Union(_, mode) => {
+            let offsets = usize::from(*mode == UnionMode::Dense);
+            1 + offsets + usize::from(version < MetadataVersion::V5)
+        }
+        _ => 2,
+    };
+    let mut of = |kind: &DataType| buffers_of(kind, version, variadic);
+    let below = match kind {
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => of(field.data_type()),
+        DataType::Struct(fields) => fields.iter().map(|field| of(field.data_type())).sum(),
+        DataType::RunEndEncoded(ends, values) => of(ends.data_type()) + of(values.data_type()),
+        DataType::Union(fields, _) => fields.iter().map(|(_, field)| of(field.data_type())).sum(),
+        _ => 0,
+    };
+    own.saturating_add(below)
+}

@@ -1,0 +1,259 @@
+//! The pages of a column, looked at once they are unpacked and before the library believes them.
+//!
+//! A page says of itself how many values it has, with some encodings more than once: in its head, and
+//! again before the values. The library makes room by the second, which nothing else bounds. In comes
+//! what the library's own reader makes of a page; out goes the same, or an error where the two
+//! contradict each other or claim more than there is memory for.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::arrow::arrow_reader::RowGroups;
+use parquet::basic::{Encoding, Type as Physical};
+use parquet::column::page::{Page, PageIterator, PageMetadata, PageReader};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::serialized_reader::SerializedPageReader;
+use parquet::schema::types::ColumnDescPtr;
+
+use super::deltas::{self, Deltas};
+use super::file::At;
+
+/// The columns of a row group.
+pub(super) struct Looked {
+    pub(super) at: Arc<At>,
+    pub(super) metadata: Arc<ParquetMetaData>,
+    pub(super) group: usize,
+    /// Rows that are read at a time, and the bytes that those of a column may take.
+    pub(super) batch: usize,
+    pub(super) room: usize,
+}
+
+impl Looked {
+    fn group(&self) -> &RowGroupMetaData {
+        self.metadata.row_group(self.group)
+    }
+
+    fn pages(&self, column: usize) -> Result<Box<dyn PageReader>> {
+        let chunk = self.group().column(column);
+        let rows = usize::try_from(self.group().num_rows())?;
+        let reader = SerializedPageReader::new(Arc::clone(&self.at), chunk, rows, None)?;
+        let limits = Limits { batch: self.batch.max(1), room: self.room };
+        let column = chunk.column_descr_ptr();
+        Ok(Box::new(Pages { reader, column, limits, values: 0, bytes: 0 }))
+    }
+}
+
+impl RowGroups for Looked {
+    fn num_rows(&self) -> usize {
+        usize::try_from(self.group().num_rows()).unwrap_or(0)
+    }
+
+    fn column_chunks(&self, column: usize) -> Result<Box<dyn PageIterator>> {
+        Ok(Box::new(One(Some(self.pages(column)))))
+    }
+
+    fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
+        Box::new(std::iter::once(self.group()))
+    }
+
+    fn metadata(&self) -> &ParquetMetaData {
+        &self.metadata
+    }
+}
+
+/// The pages of the one row group.
+struct One(Option<Result<Box<dyn PageReader>>>);
+
+impl Iterator for One {
+    type Item = Result<Box<dyn PageReader>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.take()
+    }
+}
+
+impl PageIterator for One {}
+
+struct Limits {
+    batch: usize,
+    room: usize,
+}
+
+/// The pages of a column.
+struct Pages {
+    reader: SerializedPageReader<At>,
+    column: ColumnDescPtr,
+    limits: Limits,
+    /// Of a batch, or about one: texts that were spelled out, and their bytes.
+    values: usize,
+    bytes: usize,
+}
+
+impl Iterator for Pages {
+    type Item = Result<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl PageReader for Pages {
+    fn get_next_page(&mut self) -> Result<Option<Page>> {
+        let page = self.reader.get_next_page()?;
+        if let Some(page) = &page {
+            self.look(page).map_err(|why| {
+                let column = self.column.path().string();
+                ParquetError::General(format!(
+                    "column `{column}`: a page says what cannot be: {why}"
+                ))
+            })?;
+        }
+        Ok(page)
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
+        self.reader.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> Result<()> {
+        self.reader.skip_next_page()
+    }
+
+    fn at_record_boundary(&mut self) -> Result<bool> {
+        self.reader.at_record_boundary()
+    }
+}
+
+impl Pages {
+    fn look(&mut self, page: &Page) -> std::result::Result<(), String> {
+        let (levels, values, encoding, bytes) = match page {
+            // What it says was looked at in its head.
+            Page::DictionaryPage { .. } => return Ok(()),
+            Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } => {
+                let values = *num_values as usize;
+                (self.levels(buf, values, *def_level_encoding), values, *encoding, buf)
+            }
+            Page::DataPageV2 {
+                buf,
+                num_values,
+                num_nulls,
+                encoding,
+                def_levels_byte_len,
+                rep_levels_byte_len,
+                ..
+            } => {
+                let values = num_values.checked_sub(*num_nulls);
+                let values = values.ok_or("it has more nulls than values")?;
+                let levels = def_levels_byte_len.checked_add(*rep_levels_byte_len);
+                (levels.map(|length| length as usize), values as usize, *encoding, buf)
+            }
+        };
+        let bytes = levels.and_then(|levels| bytes.get(levels..));
+        let bytes = bytes.ok_or("its levels are longer than it is")?;
+        match (self.column.physical_type(), encoding) {
+            (_, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY) => match bytes.first() {
+                Some(width) if *width > 32 => Err(format!("its keys have {width} bits")),
+                _ => Ok(()),
+            },
+            (Physical::BYTE_ARRAY, Encoding::DELTA_LENGTH_BYTE_ARRAY) => {
+                self.stated(Deltas::new(bytes)?.left(), values, 1)
+            }
+            (Physical::BYTE_ARRAY, Encoding::DELTA_BYTE_ARRAY) => {
+                let prefixes = Deltas::new(bytes)?;
+                self.stated(prefixes.left(), values, 2)?;
+                let suffixes = Deltas::new(&bytes[prefixes.clone().end()?..])?;
+                if suffixes.left() != prefixes.left() {
+                    return Err("its values do not have as many beginnings as ends".into());
+                }
+                self.spell_out(prefixes, suffixes)
+            }
+            (Physical::INT32 | Physical::INT64, Encoding::DELTA_BINARY_PACKED) => {
+                // The library makes no room by it.
+                match deltas::count(bytes)? {
+                    stated if stated > values => Err(too_many(stated, values)),
+                    _ => Ok(()),
+                }
+            }
+            (Physical::INT32, Encoding::BYTE_STREAM_SPLIT) => streams(bytes.len(), 4, values),
+            (Physical::INT64, Encoding::BYTE_STREAM_SPLIT) => streams(bytes.len(), 8, values),
+            _ => Ok(()),
+        }
+    }
+
+    /// How long the definition levels are that a page of version 1 begins with; of lists nothing is
+    /// read.
+    fn levels(&self, bytes: &Bytes, values: usize, encoding: Encoding) -> Option<usize> {
+        let most = self.column.max_def_level();
+        if most == 0 {
+            return Some(0);
+        }
+        if encoding == Encoding::RLE {
+            let length = u32::from_le_bytes(*bytes.first_chunk()?);
+            return usize::try_from(length).ok()?.checked_add(size_of::<u32>());
+        }
+        let bits = (i16::BITS - most.leading_zeros()) as usize;
+        Some((values * bits).div_ceil(8))
+    }
+
+    /// Judges how many values are told of before them, for which the library makes room for so many
+    /// lengths each.
+    fn stated(
+        &self,
+        stated: usize,
+        values: usize,
+        lengths: usize,
+    ) -> std::result::Result<(), String> {
+        if stated > values {
+            return Err(too_many(stated, values));
+        }
+        if stated * lengths * size_of::<i32>() > self.limits.room {
+            return Err(format!("{stated} values are {NO_ROOM}"));
+        }
+        Ok(())
+    }
+
+    /// Counts what values take once each is spelled out: a page of a few bytes can say a long text again
+    /// and again.
+    fn spell_out(
+        &mut self,
+        mut prefixes: Deltas<'_>,
+        mut suffixes: Deltas<'_>,
+    ) -> std::result::Result<(), String> {
+        let mut last = 0;
+        while let (Some(prefix), Some(suffix)) = (prefixes.next()?, suffixes.next()?) {
+            let (Ok(prefix), Ok(suffix)) = (usize::try_from(prefix), usize::try_from(suffix))
+            else {
+                return Err("a value has a length that none can have".into());
+            };
+            last = prefix.min(last) + suffix;
+            if self.values == self.limits.batch {
+                (self.values, self.bytes) = (0, 0);
+            }
+            self.values += 1;
+            self.bytes += last;
+            if self.bytes > self.limits.room {
+                let Self { values, bytes, .. } = self;
+                return Err(format!("{values} values are {bytes} bytes spelled out, {NO_ROOM}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+const NO_ROOM: &str = "more than there is memory for; give more with --memory, or fewer --threads";
+
+fn too_many(stated: usize, values: usize) -> String {
+    format!("it has {values} values by its head, and {stated} by what stands before them")
+}
+
+/// Judges bytes of numbers that are so wide, the first bytes of all, the second of all and so on.
+fn streams(length: usize, width: usize, values: usize) -> std::result::Result<(), String> {
+    match length / width {
+        _ if !length.is_multiple_of(width) => {
+            Err(format!("{length} bytes are no numbers of {width}"))
+        }
+        stated if stated > values => Err(too_many(stated, values)),
+        _ => Ok(()),
+    }
+}

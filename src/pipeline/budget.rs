@@ -1,0 +1,110 @@
+//! What a run holds, and what becomes of a set that takes no more.
+
+use std::sync::atomic::Ordering;
+
+use super::insert::{End, insert};
+use super::job::{Job, Order};
+use super::memory::{self, Memory, Spilling};
+use super::overflow::{self, Overflow};
+use super::report::RunError;
+use super::run::{Formatting, Run};
+use super::sheet::Sheet;
+use crate::dedup::{SORT_MEMORY, SetFull, Shard};
+use crate::input::Source;
+
+impl Run<'_> {
+    /// Whether the run would hold more than it may, once `inserting`, the first of the batches, is in
+    /// the set.
+    pub(super) fn is_over_budget(&self, [inserting, formatting, writing]: [&[Sheet]; 3]) -> bool {
+        let Some(memory) = &self.setup.memory else { return false };
+        let mut more = vec![0; self.shards.len()];
+        let mut text = 0;
+        for sheet in inserting {
+            text += sheet.canonical_bytes();
+            let mut start = 0;
+            for (more, end) in more.iter_mut().zip(&sheet.ends) {
+                *more += end - start;
+                start = *end;
+            }
+        }
+        let set: usize =
+            self.shards.iter().zip(&more).map(|(shard, more)| shard.memory(*more)).sum();
+        let all_more: usize = more.iter().sum();
+        let waiting = match (self.formatting, &self.setup.job) {
+            (Formatting::Places, Job::Dedup(dedup)) => {
+                let urls = self.places.len() + all_more;
+                let sorting = if dedup.order == Order::Sorted { SORT_MEMORY } else { 0 };
+                // A vector that grows is there twice for a moment, once at double size.
+                urls * (3 * size_of::<u64>() + sorting) + self.lines.memory(all_more)
+            }
+            _ => 0,
+        };
+        let seen = self.seen.iter().flatten();
+        let seen_memory: usize = seen.clone().map(|shard| shard.memory(0)).sum();
+        let saving = match &self.header {
+            None => 0,
+            Some(_) => {
+                let keys = seen.chain(&self.shards).map(Shard::len).sum::<usize>() + all_more;
+                keys * (size_of::<u64>() + SORT_MEMORY)
+            }
+        };
+        let sheets = [inserting, formatting, writing, &self.spare].into_iter().flatten();
+        let buffers = sheets.map(Sheet::memory).sum::<usize>()
+            + overflow::buffers(self.budget(), self.setup.threads)
+            + self.schedule.memory();
+        let held = set + seen_memory + text + waiting + saving + buffers;
+        // The allocator keeps some of what was given back to it, such as the tables before the last.
+        (held + held / 8) as u64 > memory.budget
+    }
+
+    fn budget(&self) -> usize {
+        self.setup.memory.as_ref().map_or(usize::MAX, Memory::size)
+    }
+
+    /// From now on the set takes no more.
+    pub(super) fn begin_to_spill(&mut self) -> Result<(), RunError> {
+        let Some(memory) = &self.setup.memory else { return Ok(()) };
+        let overflow = Overflow::create(&memory.directory, self.budget(), self.setup.threads)?;
+        let done = self.setup.watch.bytes.load(Ordering::Relaxed);
+        let sizes = self.inputs.iter().map(|input| match input.source {
+            Source::File { size, .. } => Some(size),
+            Source::Stream => None,
+        });
+        let set: usize = self.shards.iter().map(|shard| shard.memory(0)).sum();
+        // Packed, a URL takes about half its bytes, once in its partition and once in its run.
+        let needed = sizes.sum::<Option<u64>>().map(|total: u64| {
+            let rate = if done > 0 && set > 0 { set as f64 / done as f64 } else { 1.0 };
+            (total.saturating_sub(done) as f64 * rate.min(1.0)) as u64
+        });
+        let free = memory::free_space(&memory.directory);
+        (memory.tell)(&Spilling { directory: &memory.directory, needed, free });
+        self.overflow = Some(overflow);
+        Ok(())
+    }
+
+    /// The set could not take all of a batch: takes back what it took, and spills the batch.
+    pub(super) fn spill_instead(
+        &mut self,
+        batch: &mut [Sheet],
+        ends: &mut [End],
+    ) -> Result<(), RunError> {
+        if self.setup.memory.is_none() {
+            return Err(RunError::Set(SetFull::default()));
+        }
+        for (number, (shard, end)) in self.shards.iter_mut().zip(&*ends).enumerate() {
+            shard.take_back(end.before, |url| self.rules.key.hash(url));
+            let (whole, part) = end.full.unwrap_or((batch.len(), 0));
+            for (i, sheet) in batch.iter().enumerate().take(whole + 1) {
+                let entries = sheet.entries_of(number);
+                let added = if i < whole { entries } else { &entries[..part] };
+                let added = added.iter().filter(|entry| !entry.is_seen());
+                added.for_each(|e| shard.count_back(e.hash, sheet.text.entry(e)));
+            }
+        }
+        self.begin_to_spill()?;
+        batch.iter_mut().for_each(|sheet| sheet.spills = true);
+        let Self { seen, shards, .. } = self;
+        rayon::scope(|scope| insert(scope, seen.as_deref_mut(), shards, batch, ends));
+        Ok(())
+    }
+}

@@ -1,0 +1,300 @@
+//! The budget: input that would fill the memory of a careless program.
+
+use crate::place::Place;
+use crate::{Extent, Row, Torture};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What a process may have beside its budget.
+const BESIDE: u64 = 64 << 20;
+
+/// A run that takes longer hangs.
+const LIMIT: Duration = Duration::from_secs(1800);
+
+/// How a run ended.
+struct End {
+    code: Option<i32>,
+    /// The most that was resident at a time, asked for every millisecond.
+    peak: u64,
+    said: String,
+    time: Duration,
+}
+
+/// Runs to the end, and feeds standard input meanwhile.
+fn run(
+    command: &mut Command,
+    feed: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send,
+) -> Result<End, String> {
+    let start = Instant::now();
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| error.to_string())?;
+    let (input, mut errors) = (child.stdin.take(), child.stderr.take());
+    thread::scope(|scope| {
+        // A run that refuses what it reads closes the pipe.
+        scope.spawn(move || input.map(|input| feed(&mut BufWriter::with_capacity(1 << 20, input))));
+        let said = scope.spawn(move || {
+            let mut said = String::new();
+            let _ = errors.as_mut().map(|errors| errors.read_to_string(&mut said));
+            said
+        });
+        let (code, peak) = watch(&mut child, start)?;
+        Ok(End { code, peak, said: said.join().expect("read"), time: start.elapsed() })
+    })
+}
+
+/// Waits for the end; status and peak.
+fn watch(child: &mut Child, start: Instant) -> Result<(Option<i32>, u64), String> {
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    loop {
+        if let Some(kibibytes) = fs::read_to_string(&status).ok().as_deref().and_then(high_water) {
+            peak = peak.max(kibibytes << 10);
+        }
+        if let Some(status) = child.try_wait().expect("waited for") {
+            return Ok((status.code(), peak));
+        }
+        if start.elapsed() > LIMIT {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err("it hangs".to_owned());
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// `VmHWM` of a process, in KiB.
+fn high_water(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse().ok()
+}
+
+/// Notes a run that held more than it may, or ended otherwise than with `code`.
+fn judge(
+    row: &mut Row,
+    what: &str,
+    budget: u64,
+    code: i32,
+    end: Result<End, String>,
+) -> Option<End> {
+    let end = match end {
+        Ok(end) => end,
+        Err(why) => {
+            row.broken.push(format!("{what}: {why}"));
+            return None;
+        }
+    };
+    if end.peak > budget + BESIDE {
+        row.broken.push(format!("{what}: peak of {} MB", end.peak / 1_000_000));
+    }
+    if end.code != Some(code) {
+        row.broken.push(format!("{what}: status {:?}, and it said {:?}", end.code, end.said));
+    }
+    Some(end)
+}
+
+/// Writes `size` bytes of one line.
+fn line(size: u64, out: &mut dyn Write) -> io::Result<()> {
+    let block = [b'a'; 1 << 16];
+    for _ in 0..size >> 16 {
+        out.write_all(&block)?;
+    }
+    out.flush()
+}
+
+/// A line that is as long as the input.
+pub fn one_line(torture: &mut Torture) -> Row {
+    let mut row = Row::new("a line without end: rejected in constant memory, what follows it read");
+    let place = Place::new(torture, "line", 10);
+    let size: u64 = if torture.extent == Extent::Full { 10 << 30 } else { 64 << 20 };
+    let budget = 16 << 20;
+    let mut command = place.command(&torture.command);
+    let end = run(command.args(["dedup", "--memory", "16M", "-o", "out"]), |input| {
+        line(size, input)?;
+        input.write_all(b"\nhttp://a.example/\n")?;
+        input.flush()
+    });
+    if let Some(end) = judge(&mut row, "the line", budget, 0, end) {
+        if place.read("out") != b"http://a.example/\n" || !end.said.contains("rejected 1 ") {
+            row.broken.push(format!("it made {:?} of it", end.said));
+        }
+        row.figure =
+            format!("{} MB; peak {} MB of {}", size / 1_000_000, mega(end.peak), mega(budget));
+    }
+    row
+}
+
+/// Much that was packed into little, and a window that is larger than the budget.
+pub fn bombs(torture: &mut Torture) -> Row {
+    let mut row =
+        Row::new("bombs of gzip and zstd: in constant memory, or refused with the reason");
+    let place = Place::new(torture, "bombs", 10);
+    let size: u64 = if torture.extent == Extent::Full { 10 << 30 } else { 64 << 20 };
+    let budget = 16 << 20;
+    let mut peaks = Vec::new();
+    let made = gzip(&place.path.join("more.gz"), size)
+        .and_then(|()| fs::write(place.path.join("more.zst"), zstd(17, size)))
+        .and_then(|()| fs::write(place.path.join("more-window.zst"), zstd(27, size)));
+    if let Err(error) = made {
+        return row.skipped(error.to_string());
+    }
+    for (name, code) in [("more.gz", 3), ("more.zst", 3), ("more-window.zst", 2)] {
+        let mut command = place.command(&torture.command);
+        let end = run(command.args(["dedup", "--memory", "16M", "-o", "out", name]), |_| Ok(()));
+        // One record, and that is too long: nothing is left to be written.
+        if let Some(end) = judge(&mut row, name, budget, code, end) {
+            peaks.push(mega(end.peak));
+            let told = if code == 3 { "rejected 1 " } else { "window" };
+            if !end.said.contains(told) {
+                row.broken.push(format!("{name}: it said {:?}", end.said));
+            }
+        }
+    }
+    row.figure = format!("{} MB each; peaks {peaks:?} MB of {}", size / 1_000_000, mega(budget));
+    row
+}
+
+fn gzip(path: &Path, size: u64) -> io::Result<()> {
+    let mut command = Command::new("gzip");
+    command.arg("-1").stdin(Stdio::piped()).stdout(File::create(path)?);
+    let mut child = command.spawn()?;
+    if let Some(mut input) = child.stdin.take() {
+        line(size, &mut input)?;
+    }
+    child.wait().map(drop)
+}
+
+/// A frame that stands for `size` bytes and asks for a window of `1 << window` (RFC 8878 section 3.1.1): each
+/// block is a byte and how often it comes.
+fn zstd(window: u8, size: u64) -> Vec<u8> {
+    const BLOCK: u64 = 128 << 10;
+    const RLE: u64 = 1;
+    let mut frame = vec![0x28, 0xB5, 0x2F, 0xFD, 0, (window - 10) << 3];
+    let blocks = size.div_ceil(BLOCK);
+    for block in 1..=blocks {
+        let header = BLOCK << 3 | RLE << 1 | u64::from(block == blocks);
+        frame.extend_from_slice(&header.to_le_bytes()[..3]);
+        frame.push(b'a');
+    }
+    frame
+}
+
+/// More different URLs than there is room for.
+pub fn distinct_urls(torture: &mut Torture) -> Row {
+    let mut row =
+        Row::new("more distinct URLs than the budget holds: all there, within the budget");
+    let place = Place::new(torture, "distinct", 10);
+    let runs: &[(u64, &str, u64)] = match torture.extent {
+        Extent::Full => &[(50_000_000, "1G", 1 << 30), (200_000_000, "1G", 1 << 30)],
+        Extent::Short => &[(300_000, "8M", 8 << 20)],
+    };
+    let mut figures = Vec::new();
+    for (count, memory, budget) in runs {
+        let mut command = place.command(&torture.command);
+        command.args(["dedup", "--memory", memory, "--temp-dir", ".", "-o", "more-out"]);
+        let end = run(&mut command, |input| write_urls(*count, input));
+        let Some(end) = judge(&mut row, &format!("{count} URLs"), *budget, 0, end) else {
+            continue;
+        };
+        let lines = count_lines(&place.path.join("more-out"));
+        if lines != *count {
+            row.broken.push(format!("{lines} of {count} URLs came out"));
+        }
+        if !end.said.contains("spilled") {
+            row.broken.push(format!("{count} URLs were not spilled: {:?}", end.said));
+        }
+        figures.push(format!(
+            "{count}: {} MB of {}, {} s",
+            mega(end.peak),
+            mega(*budget),
+            end.time.as_secs()
+        ));
+        let _ = fs::remove_file(place.path.join("more-out"));
+    }
+    row.figure = figures.join("; ");
+    row
+}
+
+/// Different URLs, of 64 bytes or so, in no order.
+fn write_urls(count: u64, out: &mut dyn Write) -> io::Result<()> {
+    for i in 0..count {
+        // Times an odd number: no two are the same.
+        let number = i.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let host = number % 9973;
+        writeln!(out, "https://www.host{host}.example.com/articles/{number:016x}/page.html")?;
+    }
+    out.flush()
+}
+
+fn count_lines(path: &Path) -> u64 {
+    let Ok(file) = File::open(path) else { return 0 };
+    let mut reader = BufReader::with_capacity(1 << 20, file);
+    let mut lines = 0;
+    loop {
+        let Ok(block) = reader.fill_buf() else { return 0 };
+        if block.is_empty() {
+            return lines;
+        }
+        lines += block.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let length = block.len();
+        reader.consume(length);
+    }
+}
+
+/// A run that spills beside one that need not, and beside `sort` with the same budget. The only promise
+/// about time, and only of a full scorecard.
+pub fn time_of_spilling(torture: &mut Torture) -> Row {
+    let mut row =
+        Row::new("spilling, 4x the budget: at most 3x the time in memory, and before sort -u");
+    let place = Place::new(torture, "time", 10);
+    let input = place.path.join("more-in");
+    let file = File::create(&input).expect("created");
+    let mut file = BufWriter::with_capacity(1 << 20, file);
+    // In a set, 15 million of them take four times 400 MB.
+    write_urls(15_000_000, &mut file).expect("written");
+    drop(file);
+    let dedup = |memory: &str| {
+        let mut command = place.command(&torture.command);
+        command.args(["dedup", "-q", "-j", "2", "--memory", memory, "--temp-dir", "."]);
+        command.args(["--order", "none", "-o", "more-out", "more-in"]);
+        run(&mut command, |_| Ok(())).map(|end| end.time.as_secs_f64())
+    };
+    let sort = |input: &Path| {
+        let mut command = Command::new("sort");
+        command.env("LC_ALL", "C").args(["-u", "-S", "400M", "--parallel=2", "-T"]);
+        command.arg(&place.path).arg("-o").arg(place.path.join("more-out")).arg(input);
+        run(&mut command, |_| Ok(())).map(|end| end.time.as_secs_f64())
+    };
+    let mut times = [Vec::new(), Vec::new(), Vec::new()];
+    for _ in 0..3 {
+        for (times, time) in times.iter_mut().zip([dedup("8G"), dedup("400M"), sort(&input)]) {
+            match time {
+                Ok(time) => times.push(time),
+                Err(why) => return row.skipped(why),
+            }
+        }
+    }
+    let [memory, spilled, sorted] = times.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        times[1]
+    });
+    row.figure = format!(
+        "{:.2}x the time in memory, {:.2}x that of sort (medians of 3)",
+        spilled / memory,
+        spilled / sorted
+    );
+    if spilled > 3.0 * memory || spilled >= sorted {
+        row.broken.push(row.figure.clone());
+    }
+    let _ = fs::remove_file(input);
+    let _ = fs::remove_file(place.path.join("more-out"));
+    row
+}
+
+/// Megabytes.
+fn mega(bytes: u64) -> u64 {
+    bytes / 1_000_000
+}
