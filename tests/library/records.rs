@@ -472,9 +472,9 @@ fn every_format_with_named_fields_agrees_with_the_oracle() {
         "text",
     ];
     for name in formats {
-        let Ok(format) = Format::parse(name) else {
-            assert!(!cfg!(feature = "batch"), "{name} is left out without that feature alone");
-            continue;
+        let format = match Format::parse(name) {
+            Err(_) if !cfg!(feature = "batch") => continue,
+            format => format.unwrap(),
         };
         let mut seen = std::collections::BTreeMap::new();
         for case in 0..cases() / 4 {
