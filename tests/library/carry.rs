@@ -463,7 +463,8 @@ fn values_of_any_type_come_out_as_they_were_written() {
 fn objects_have_the_names_of_fields_and_of_what_is_carried() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("in.csv");
-    std::fs::write(&path, b"url,a,\"b\"\"c\"\nhttp://h/,\xE9,\nhttp://h/,1,2\n").unwrap();
+    // Records may end before a column of the header.
+    std::fs::write(&path, b"url,a,\"b\"\"c\",none\nhttp://h/,\xE9,\nhttp://h/,1,2\n").unwrap();
     let how = |form, keep| How {
         format: "csv:url",
         carry: &["a", "b\"c", "none"],
