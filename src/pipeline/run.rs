@@ -79,7 +79,8 @@ pub struct Sinks<'s> {
 
 /// The same with all that a run can write.
 ///
-/// A set is saved whole: with [`Dedup::limit`] and [`Dedup::min_count`] it holds also what is not
+/// A set is saved whole: with [`Dedup::limit`](super::Dedup::limit) and
+/// [`Dedup::min_count`](super::Dedup::min_count) it holds also what is not
 /// written.
 pub fn run_to(
     setup: &Setup<'_>,
