@@ -34,7 +34,7 @@ pub(crate) fn may_be_index_page(first: u8, second: u8) -> bool {
 #[inline]
 pub(crate) fn is_index_page(segment: &[u8]) -> bool {
     // Nearly all segments are settled by two bytes.
-    matches!(segment, [b'i' | b'I', b'n' | b'N', ..] | [b'd' | b'D', b'e' | b'E', ..])
+    matches!(segment, [first, second, ..] if may_be_index_page(*first, *second))
         && INDEX_PAGES.iter().any(|page| page.eq_ignore_ascii_case(segment))
 }
 

@@ -158,6 +158,12 @@ pub(super) fn are_in_order<V: Vector, const N: usize>(
     }
 }
 
+/// Whether two slashes stand together in a path. A search for both at once costs more to begin with than a
+/// path takes.
+pub(super) fn has_double_slash(path: &[u8]) -> bool {
+    memchr::memchr_iter(b'/', path).any(|at| path.get(at + 1) == Some(&b'/'))
+}
+
 /// The bits of a mask, one after the other: in words, which take half the instructions.
 struct Bits<const N: usize>([u64; N]);
 

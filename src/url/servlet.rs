@@ -9,9 +9,9 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr, memmem};
 
-use super::clean::Clean;
+use super::clean::{Clean, has_double_slash};
 use super::escape::{Triplet, push_triplet};
 use super::outcome::{Code, Troubles};
 use crate::profile::servlet::SEGMENT;
@@ -301,10 +301,6 @@ impl Settle for EmptySegments {
 #[inline(always)]
 pub(super) fn leaves_marked(clean: &Clean<'_>, empty: EmptySegments) -> bool {
     empty == EmptySegments::Kept || !clean.has_empty_segment()
-}
-
-fn has_double_slash(path: &[u8]) -> bool {
-    memchr_iter(b'/', path).any(|at| path.get(at + 1) == Some(&b'/'))
 }
 
 /// Whether the container maps a path as it is, given that the scanner found only characters of

@@ -8,7 +8,7 @@ use super::{Archive, without_prefixes};
 use crate::profile::archive::{SHORTEST_SESSION, STARTS};
 use crate::profile::set::AsciiSet;
 use crate::scan::{Asked, Glance, Lead, Look, Settle, Vector, Window};
-use crate::url::clean::{Clean, Pair, Pairs, are_in_order};
+use crate::url::clean::{Clean, Pair, Pairs, are_in_order, has_double_slash};
 use crate::url::escape::Triplet;
 use crate::url::parts::Parts;
 
@@ -73,9 +73,7 @@ pub(in crate::url) fn leaves_long(url: &[u8], lead: Lead, archive: &Archive) -> 
         Lead::Target => Parts::split_target(url),
     };
     let path = parts.path;
-    let mut slashes = memchr::memchr_iter(b'/', path);
-    let doubled = slashes.any(|at| path.get(at + 1) == Some(&b'/'));
-    if doubled || (path.len() > 1 && path.ends_with(b"/")) {
+    if has_double_slash(path) || (path.len() > 1 && path.ends_with(b"/")) {
         return false;
     }
     if parts.authority.is_some_and(|host| !keeps_host_whole(host, archive)) {
