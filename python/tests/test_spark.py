@@ -45,6 +45,21 @@ BAD = [
 ]
 
 
+# Many small tasks on this machine alone, of which slow ones are copied.
+SMALL_AND_SPECULATING = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.files.maxPartitionBytes": "64k",
+    "spark.sql.files.openCostInBytes": "64k",
+    "spark.speculation": "true",
+    "spark.speculation.multiplier": "1.2",
+    "spark.speculation.quantile": "0.5",
+    "spark.speculation.minTaskRuntime": "500ms",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory):
     os.environ["SPARK_HOME"] = os.path.dirname(pyspark.__file__)
@@ -52,19 +67,10 @@ def spark(tmp_path_factory):
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("uniqurl")
     settings = {
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
+        **SMALL_AND_SPECULATING,
         "spark.local.dir": str(tmp_path_factory.mktemp("local")),
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-        "spark.sql.shuffle.partitions": "4",
-        "spark.sql.files.maxPartitionBytes": "64k",
-        "spark.sql.files.openCostInBytes": "64k",
-        "spark.speculation": "true",
-        "spark.speculation.multiplier": "1.2",
-        "spark.speculation.quantile": "0.5",
-        "spark.speculation.minTaskRuntime": "500ms",
         "spark.ui.port": "0",
-        "spark.ui.showConsoleProgress": "false",
     }
     for name, value in settings.items():
         builder = builder.config(name, value)

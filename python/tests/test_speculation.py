@@ -8,7 +8,16 @@ import sys
 import time
 
 import pytest
-from test_spark import as_lines, assert_adds_up, expected, files, in_each_partition, pyspark, uniqurl_spark
+from test_spark import (
+    SMALL_AND_SPECULATING,
+    as_lines,
+    assert_adds_up,
+    expected,
+    files,
+    in_each_partition,
+    pyspark,
+    uniqurl_spark,
+)
 
 from pyspark.sql import SparkSession
 
@@ -40,20 +49,11 @@ def spark(tmp_path):
     for host in HOSTS:
         start(host, "Worker", "-c", "1", "-m", "1g", "-d", str(tmp_path / host), master)
     settings = {
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
+        **SMALL_AND_SPECULATING,
         "spark.executor.memory": "768m",
         "spark.local.dir": str(tmp_path / "local"),
         "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
-        "spark.sql.shuffle.partitions": "4",
-        "spark.sql.files.maxPartitionBytes": "64k",
-        "spark.sql.files.openCostInBytes": "64k",
-        "spark.speculation": "true",
-        "spark.speculation.multiplier": "1.2",
-        "spark.speculation.quantile": "0.5",
-        "spark.speculation.minTaskRuntime": "500ms",
         "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
     }
     builder = SparkSession.builder.master(master).appName("uniqurl")
     for name, value in settings.items():
