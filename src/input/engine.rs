@@ -191,7 +191,7 @@ fn zstd_words(error: &io::Error, limits: Limits) -> String {
 /// What more memory would do about a limit.
 fn more(has_more: bool, mebibytes: u64) -> String {
     if has_more {
-        format!("; where the run may use more memory, it is up to {mebibytes} MiB")
+        format!("; with a larger --memory it is up to {mebibytes} MiB")
     } else {
         String::new()
     }
