@@ -7,7 +7,7 @@ use super::report::RunError;
 use super::run::Run;
 use crate::dedup::Counting;
 use crate::output::{FileStats, State};
-use crate::spill::Entry;
+use crate::spill::{Entry, Told};
 
 impl Run<'_> {
     /// Takes over what a run before has absorbed.
@@ -27,7 +27,10 @@ impl Run<'_> {
             }
         }
         if found.spills {
-            self.begin_to_spill()?;
+            // What was seen before the run may have been too much already.
+            if self.overflow.is_none() {
+                self.begin_to_spill()?;
+            }
             self.spill_again()?;
         }
         Ok(())
@@ -120,6 +123,12 @@ impl Run<'_> {
         let (Some(keeper), Some(overflow)) = (&self.keeper, &mut self.overflow) else {
             return Ok(());
         };
+        let (seen, key, origins) = (self.seen.as_deref(), &self.rules.key, &self.origins);
+        // The run before may have had less memory for what was seen, and have spilled that too.
+        let is_seen = |entry: &Entry<'_>| {
+            let hash = key.hash(entry.key);
+            seen.is_some_and(|seen| seen[hash.shard(seen.len())].contains(hash, entry.key))
+        };
         let mut group = Vec::new();
         for path in keeper.parts("spilled") {
             let mut part = Groups::open(path).map_err(RunError::Output)?;
@@ -128,12 +137,17 @@ impl Run<'_> {
                 let mut rest = group.as_slice();
                 while !rest.is_empty() {
                     let entry = Entry::take(&mut rest);
+                    let entry = entry.ok_or_else(|| RunError::Output(part.damaged()))?;
+                    if is_seen(&entry) {
+                        origins.found(entry.ordinal, Told::Seen);
+                        continue;
+                    }
                     crate::room::reserve(&mut entries, 1)?;
-                    entries.push(entry.ok_or_else(|| RunError::Output(part.damaged()))?);
+                    entries.push(entry);
                 }
                 // A group is of one chunk, whose partitions stand one behind the other.
                 entries.sort_unstable_by_key(|entry| entry.ordinal);
-                overflow.spill(&entries, &self.rules.key)?;
+                overflow.spill(&entries, key)?;
             }
         }
         Ok(())

@@ -43,6 +43,8 @@ pub struct Checkpoint {
     _lock: File,
     every: Duration,
     options: Options,
+    /// What was seen before the run.
+    seen: Vec<Stamp>,
     found: Option<Manifest>,
 }
 
@@ -54,15 +56,16 @@ impl Checkpoint {
     /// # Errors
     ///
     /// Where another run works with it; where it holds other files; and where what a run left is not
-    /// of these `options`, this version, and the first of these `inputs` as they are. The error says
-    /// what differs.
+    /// of these `options`, this version, what was `seen` before the run, and the first of these `inputs`
+    /// as they are. The error says what differs.
     pub fn open(
         directory: &Path,
         every: Duration,
         options: Options,
         inputs: &[Input],
+        seen: &[Input],
     ) -> io::Result<Self> {
-        Self::try_open(directory, every, options, inputs).map_err(|error| {
+        Self::try_open(directory, every, options, inputs, seen).map_err(|error| {
             let text = format!("{}: {error}", Printable::path(directory));
             io::Error::new(error.kind(), text)
         })
@@ -73,6 +76,7 @@ impl Checkpoint {
         every: Duration,
         options: Options,
         inputs: &[Input],
+        seen: &[Input],
     ) -> io::Result<Self> {
         match fs::create_dir(directory) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -103,8 +107,9 @@ impl Checkpoint {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
+        let seen = seen.iter().map(Stamp::of).collect::<io::Result<Vec<_>>>()?;
         if let Some(found) = &found
-            && let Some(why) = found.difference(&options, inputs)?
+            && let Some(why) = found.difference(&options, inputs, &seen)?
         {
             let text = format!(
                 "the checkpoint is of another run: {why}; undo that to go on, or remove the \
@@ -112,7 +117,8 @@ impl Checkpoint {
             );
             return Err(io::Error::other(text));
         }
-        let this = Self { directory: directory.to_owned(), _lock: lock, every, options, found };
+        let this =
+            Self { directory: directory.to_owned(), _lock: lock, every, options, seen, found };
         this.clear(|name| this.is_needed(name))?;
         Ok(this)
     }
@@ -262,6 +268,7 @@ impl<'a> Keeper<'a> {
         }
         manifest.options.clone_from(&self.checkpoint.options);
         manifest.inputs.clone_from(&self.stamps);
+        manifest.seen.clone_from(&self.checkpoint.seen);
         manifest.part = self.part;
         let mut output = Output::create(&self.checkpoint.directory.join(MANIFEST))?;
         output.write_all(&manifest.text())?;
