@@ -147,7 +147,7 @@ impl Run<'_> {
                 }
                 // A group is of one chunk, whose partitions stand one behind the other.
                 entries.sort_unstable_by_key(|entry| entry.ordinal);
-                overflow.spill(&entries, key)?;
+                overflow.spill(entries, key)?;
             }
         }
         Ok(())
