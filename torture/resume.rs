@@ -112,6 +112,7 @@ pub fn at_random(torture: &mut Torture) -> Row {
         "--memory 1M --temp-dir . --fields first,canonical",
         "--seen more-seen --save-seen more-saved",
         "--split-by host:3 -o more-shards --count",
+        "--keep last --fields canonical,first",
     ];
     let ways: Vec<_> = ways
         .iter()

@@ -102,7 +102,9 @@ impl Run<'_> {
     /// Moves all of the set to where it spills, ahead of what was spilled before. Nothing may be on its
     /// way.
     pub(super) fn move_out(&mut self) -> Result<(), RunError> {
-        let Self { overflow: Some(overflow), shards, places, lines, rules, counting, .. } = self
+        let Self {
+            overflow: Some(overflow), keeper, shards, places, lines, rules, counting, ..
+        } = self
         else {
             return Ok(());
         };
@@ -114,6 +116,9 @@ impl Run<'_> {
             };
             Entry { ordinal, count, key: shard.get(at), line: lines.candidate(*place) }
         });
+        if let Some(keeper) = keeper {
+            keeper.keep_moved(entries.clone()).map_err(RunError::Output)?;
+        }
         overflow.spill_ahead(entries, &rules.key)?;
         self.moved = self.places.len() as u64;
         self.places = Vec::new();

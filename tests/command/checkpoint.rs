@@ -25,9 +25,20 @@ fn packed(text: &str) -> Vec<u8> {
     packer.finish().expect("packed")
 }
 
+/// The same with columns behind them, of which the last is longer in each list.
+fn table(number: u32) -> String {
+    let column = "x".repeat(number as usize * 400);
+    let line = |(i, line): (usize, &str)| format!("{line}\t{}\t{column}\n", i * 37 % 101);
+    list(number).lines().enumerate().map(line).collect()
+}
+
 /// Four lists, the last of them damaged; and lists of what was seen before, the last of which is too much
 /// for a small memory.
 fn place() -> Place {
+    place_of(list)
+}
+
+fn place_of(list: fn(u32) -> String) -> Place {
     let place = Place::new();
     for (number, name) in (0..).zip(["a", "b", "c"]) {
         place.write(name, list(number));
@@ -79,10 +90,12 @@ fn assert_same(one: &BTreeMap<String, Vec<u8>>, other: &BTreeMap<String, Vec<u8>
 /// The last of the arguments of the two runs may differ.
 fn assert_goes_on(arguments: &[&str], first: &[&str], second: &[&str]) {
     let what = format!("{arguments:?} {first:?} {second:?}");
-    let place = place();
+    let list = if arguments.contains(&"tsv:1") { table } else { list };
+    let place = place_of(list);
     let run = |more: &[&[&str]]| place.run([&[FIXED, arguments], more].concat().concat());
     run(&[first, KEPT]).exits(2);
-    assert!(place.path("kept/checkpoint.json").exists(), "{what}");
+    let manifest = place.json("kept/checkpoint.json");
+    assert_eq!(manifest["moved"] != 0, arguments.contains(&MOVING) && first.contains(&SMALL));
     place.write("d.gz", packed(&list(3)));
     let resumed = run(&[second, KEPT]).exits(0);
     let said = "uniqurl: going on behind the first 3 of 4 inputs\n";
@@ -106,8 +119,30 @@ fn a_run_that_failed_goes_on_to_the_same_bytes() {
         &["--save-seen", "saved", "--fields", "first,canonical"],
         &["--split-by", "host:5", "-o", "shards", "--split-suffix", ".zst", "--rejects", "rejects"],
         &["--split-by", "hash:3", "-o", "shards", "--count", "--order", "sorted"],
+        &["--keep", "last", "--fields", "canonical,first"],
+        &["--keep", "max:2", "-f", "tsv:1", "--carry", "2", "--fields", "count,first,canonical"],
+        &["--keep", "max:2", "-f", "tsv:1", "--carry", "2", "--memory", "1M", "--temp-dir", "."],
+        &["--keep", "last", "-f", "tsv:1", "--carry", "2", "--seen", "old", "--save-seen", "saved"],
     ] {
         assert_goes_on(arguments, &[], &[]);
+    }
+}
+
+/// A memory in which a set is at home until lines of [`table`] become longer, and a column that does.
+const SMALL: &str = "5M";
+const MOVING: &str = "3";
+
+#[test]
+fn a_set_that_was_moved_out_of_memory_is_found_where_it_went() {
+    let (small, large) = (&["--memory", SMALL, "--temp-dir", "."][..], &["--memory", "1G"][..]);
+    for arguments in [
+        &["-f", "tsv:1", "--keep", "last", "--carry", MOVING][..],
+        &["-f", "tsv:1", "--keep", "last", "--carry", MOVING, "--count", "--order", "sorted"],
+        &["-f", "tsv:1", "--keep", "last", "--carry", MOVING, "--save-seen", "saved"],
+    ] {
+        for (first, second) in [(small, small), (small, large), (large, small)] {
+            assert_goes_on(arguments, first, second);
+        }
     }
 }
 

@@ -26,6 +26,8 @@ pub(in crate::pipeline) struct Manifest {
     pub(in crate::pipeline) urls: u64,
     /// Whether the set took no more.
     pub(in crate::pipeline) spills: bool,
+    /// Keys that were in it before it was moved out of memory.
+    pub(in crate::pipeline) moved: u64,
     pub(in crate::pipeline) rejected: u64,
     pub(in crate::pipeline) hostless: u64,
     pub(in crate::pipeline) listed: u64,
