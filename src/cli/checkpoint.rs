@@ -25,7 +25,6 @@ pub struct Checkpoints {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["audit", "report"],
         help_heading = flags::RESOURCES,
         help = "Keep in DIR what is done, and go on from there if the run is killed"
     )]
@@ -60,7 +59,7 @@ const HARMLESS: [&str; 13] = [
 ];
 
 /// Outputs: that there is one matters, not which.
-const OUTPUTS: [&str; 3] = ["rejects", "stats", "save_seen"];
+const OUTPUTS: [&str; 4] = ["rejects", "stats", "report", "save_seen"];
 
 /// Files that are options: what they hold matters.
 const FILES: [&str; 2] = ["profile_file", "redirects"];

@@ -1,8 +1,9 @@
 //! How a run goes on where another was killed, and how it leaves checkpoints for the next.
 
 use std::io::{self, Write};
+use std::sync::atomic::Ordering;
 
-use super::checkpoint::{Absorbed, Groups, Manifest, Part};
+use super::checkpoint::{Absorbed, Groups, Manifest, NewPart};
 use super::report::RunError;
 use super::run::Run;
 use crate::dedup::Counting;
@@ -20,6 +21,17 @@ impl Run<'_> {
         };
         self.take_accounting(found);
         self.take_set(found)?;
+        self.each_entry("originals", |run, entry| {
+            let originals = run.originals.as_mut();
+            originals.map_or(Ok(()), |all| all.take(&entry)).map_err(RunError::from)
+        })?;
+        self.each_entry("observed", |run, entry| {
+            run.report.observed.iter_mut().for_each(|observed| observed.take(&entry));
+            Ok(())
+        })?;
+        if let Some(observed) = &mut self.report.observed {
+            observed.pace.begin(self.setup.watch.bytes.load(Ordering::Relaxed));
+        }
         if let (Some(rejects), Some(keeper)) = (rejects, &self.keeper) {
             for path in keeper.parts("rejects") {
                 let copied = Groups::open(path).and_then(|mut part| part.copy(rejects));
@@ -45,7 +57,7 @@ impl Run<'_> {
             self.report.files[input] = FileStats { path, state: State::Ok, bytes: *bytes, tally };
             self.origins.begin(self.before.in_run, input);
             self.before.in_run += tally.records;
-            self.setup.watch.bytes.fetch_add(*bytes, std::sync::atomic::Ordering::Relaxed);
+            self.setup.watch.bytes.fetch_add(*bytes, Ordering::Relaxed);
             self.setup.watch.count(|all, inputs| {
                 all.merge(&tally);
                 inputs.ok += 1;
@@ -189,29 +201,28 @@ impl Run<'_> {
             ..Manifest::new()
         };
         let has_counts = self.has_counts();
-        let Self { keeper, places, shards, lines, inputs, .. } = self;
+        let Self { keeper, places, shards, lines, inputs, originals, report, .. } = self;
         let Some(keeper) = keeper else { return Ok(()) };
-        let key = |place: u64| shards[(place >> 32) as usize].get(place as u32);
-        let count = |place: u64| shards[(place >> 32) as usize].count(place as u32);
-        let saved = keeper.saved;
-        let urls = |part: &mut Part| {
-            part.entries(places.iter().enumerate().skip(saved).map(|(i, place)| Entry {
-                ordinal: 0,
-                count: 0,
-                key: key(*place),
-                line: lines.nth(i),
-            }))
-        };
-        let counts = |part: &mut Part| {
-            part.entries(places.iter().map(|place| {
-                let (count, line) = (count(*place), lines.candidate(*place));
-                Entry { ordinal: 0, count, key: &[], line }
-            }))
-        };
-        let all: [(_, &dyn Fn(&mut Part) -> io::Result<()>); 2] =
-            [("urls", &urls), ("counts", &counts)];
-        let fill = &all[..if has_counts { 2 } else { 1 }];
-        keeper.save(inputs, manifest, fill).map_err(RunError::Output)?;
+        let shard = |place: u64| &shards[(place >> 32) as usize];
+        let new = places.iter().enumerate().skip(keeper.saved).map(|(i, place)| {
+            let key = shard(*place).get(*place as u32);
+            Entry { ordinal: 0, count: 0, key, line: lines.nth(i) }
+        });
+        let mut parts: Vec<NewPart<'_>> = vec![("urls", Box::new(new))];
+        if has_counts {
+            let counts = places.iter().map(|place| {
+                let count = shard(*place).count(*place as u32);
+                Entry { ordinal: 0, count, key: &[], line: lines.candidate(*place) }
+            });
+            parts.push(("counts", Box::new(counts)));
+        }
+        if let Some(originals) = originals {
+            parts.push(("originals", Box::new(originals.entries())));
+        }
+        if let Some(observed) = &report.observed {
+            parts.push(("observed", Box::new(observed.entries())));
+        }
+        keeper.save(inputs, manifest, parts).map_err(RunError::Output)?;
         keeper.saved = places.len();
         Ok(())
     }

@@ -184,7 +184,7 @@ pub(super) struct Run<'a> {
     pub(super) origins: Origins,
     pub(super) spare: Vec<Sheet>,
     /// The different URLs so far, as they were read, where merges are counted.
-    originals: Option<Originals>,
+    pub(super) originals: Option<Originals>,
     pub(super) before: Before,
     /// The input that `before` counts the records of.
     before_input: usize,

@@ -4,8 +4,9 @@
 //! and what was counted; it names the number of the last part. Parts hold what was new since the part
 //! before: keys in order (`urls-N`), what the set did not take (`spilled-N`), what it held until it was
 //! moved out of memory (`moved-N`), rejected records (`rejects-N`). Of others only the last is there,
-//! which holds all so far: how often each key was counted and which record survives (`counts-N`). Each
-//! file appears whole, synced, under its name, the manifest last: so a kill at any moment leaves the
+//! which holds all so far: how often each key was counted and which record survives (`counts-N`), the
+//! URLs of `--audit` as they were read (`originals-N`), what `--report` shows (`observed-N`). Each file
+//! appears whole, synced, under its name, the manifest last: so a kill at any moment leaves the
 //! checkpoint before, or the new one. Whoever works with the directory holds a lock on `lock`.
 
 mod manifest;
@@ -19,7 +20,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 pub(super) use manifest::{Absorbed, Manifest};
-pub(super) use part::{Groups, Part};
+pub(super) use part::Groups;
+use part::Part;
 
 use super::sheet::Sheet;
 use crate::input::Input;
@@ -35,7 +37,7 @@ const LOCK: &str = "lock";
 const PARTS: [&str; 4] = ["urls", "spilled", "moved", "rejects"];
 
 /// Parts that replace the one before.
-const WHOLE: [&str; 1] = ["counts"];
+const WHOLE: [&str; 3] = ["counts", "originals", "observed"];
 
 /// Writing a checkpoint may take so much of the time of a run: one part in so many.
 const SHARE: u32 = 10;
@@ -178,6 +180,9 @@ fn is_ours(name: &str) -> bool {
     name == LOCK || name == MANIFEST || temporary || part_of(name).is_some()
 }
 
+/// A part by its kind, and what it holds.
+pub(super) type NewPart<'e> = (&'static str, Box<dyn Iterator<Item = Entry<'e>> + 'e>);
+
 /// The checkpoints of a run that is under way.
 pub(super) struct Keeper<'a> {
     checkpoint: &'a Checkpoint,
@@ -254,21 +259,21 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Writes a checkpoint of the first of the inputs. Each of `fill` writes a part of a kind: `urls` the
-    /// keys that are new since the last checkpoint, others all that there is of theirs.
+    /// Writes a checkpoint of the first of the inputs, with these parts: of `urls` what is new since the
+    /// last one, of others all.
     pub(super) fn save(
         &mut self,
         inputs: &[Input],
         mut manifest: Manifest,
-        fill: &[(&'static str, &dyn Fn(&mut Part) -> io::Result<()>)],
+        parts: Vec<NewPart<'_>>,
     ) -> io::Result<()> {
         let begun = Instant::now();
         for input in &inputs[self.stamps.len()..manifest.files.len()] {
             self.stamps.push(Stamp::of(input)?);
         }
-        for (kind, fill) in fill {
+        for (kind, entries) in parts {
             let mut part = Part::create(&self.path(kind, self.part))?;
-            fill(&mut part)?;
+            part.entries(entries)?;
             part.commit()?;
         }
         std::mem::take(&mut self.open).into_values().try_for_each(Part::commit)?;
