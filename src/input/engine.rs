@@ -5,7 +5,8 @@
 
 use std::io;
 
-use flate2::{Crc, Decompress, FlushDecompress};
+use crc32fast::Hasher as Crc;
+use flate2::{Decompress, FlushDecompress};
 use liblzma::stream::{
     Action, Error as XzError, Status as XzStatus, Stream, TELL_UNSUPPORTED_CHECK,
 };
@@ -50,6 +51,7 @@ impl Limits {
 
 /// A library at work.
 pub(super) enum Engine {
+    /// With the checksum of what was unpacked.
     Gzip {
         inflate: Box<Decompress>,
         crc: Crc,

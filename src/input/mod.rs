@@ -23,6 +23,7 @@ mod unpack;
 mod members;
 mod source;
 
+mod buffers;
 mod frames;
 mod stream;
 
