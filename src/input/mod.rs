@@ -98,6 +98,15 @@ impl Chunk {
         }
     }
 
+    /// How many rows each row stands for, where some stand for several.
+    pub(crate) fn times(&self) -> &[u32] {
+        #[cfg(feature = "tables")]
+        if let Data::Rows(_, rows) = &self.data {
+            return &rows.times;
+        }
+        &[]
+    }
+
     /// An earlier row with the same cell as this one, where a table says so.
     #[inline]
     pub(crate) fn earlier(&self, row: usize) -> Option<usize> {

@@ -8,6 +8,7 @@ use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, LargeStringArray, RecordBatch,
     StringArray, StringViewArray, StructArray,
 };
+use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 
 use super::Column;
@@ -28,6 +29,22 @@ pub(super) fn find(batch: &RecordBatch, path: &[String]) -> Option<Column> {
 pub(super) struct Cells<'a> {
     above: Vec<&'a StructArray>,
     values: Values<'a>,
+}
+
+/// Which value of a dictionary each row has.
+pub(super) struct Keys<'a> {
+    keys: &'a [usize],
+    nulls: Vec<&'a NullBuffer>,
+    /// How many values there are.
+    pub(super) values: usize,
+}
+
+impl Keys<'_> {
+    /// The number of a row's value, below that of all of them; none where it is null.
+    #[inline]
+    pub(super) fn get(&self, row: usize) -> Option<usize> {
+        if self.nulls.iter().any(|nulls| nulls.is_null(row)) { None } else { Some(self.keys[row]) }
+    }
 }
 
 /// What a cell holds.
@@ -68,6 +85,15 @@ impl<'a> Cells<'a> {
             return Cell::Null;
         }
         self.values.get(row)
+    }
+
+    /// Which value each row has, where a dictionary says so.
+    pub(super) fn keys(&self) -> Option<Keys<'_>> {
+        let Values::Dictionary { keys, array, .. } = &self.values else { return None };
+        let values = array.as_any_dictionary_opt()?.values().len();
+        let above = self.above.iter().map(|array| array.nulls());
+        let nulls = above.chain([array.nulls()]).flatten().filter(|nulls| nulls.null_count() > 0);
+        Some(Keys { keys, nulls: nulls.collect(), values })
     }
 
     /// What two rows have in common only if their cells are the same, where a dictionary says so.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use super::column::{Cell, Cells};
-use super::{Column, Stop};
+use super::column::{Cell, Cells, Keys};
+use super::{Column, Reading, Stop};
 use crate::input::{Chunk, Data};
 use crate::record::{NULL, Rows, Span};
 
@@ -14,12 +14,20 @@ const ROWS: usize = 16 << 10;
 /// Bytes of a chunk, but for those of its last row, however many are asked for.
 const MOST: usize = 256 << 20;
 
+/// A chunk of the values of a dictionary may be so many times as long as another: most dictionaries are
+/// a MiB at most, and a value that is in two chunks is worked on twice.
+const DICTIONARY: usize = 4;
+
+/// Values of a dictionary for each row of a batch that do not take longer than the rows.
+const FEW: usize = 8;
+
 /// Where the rows of a section come by.
 pub(super) struct Cutter {
     /// Rows before the next chunk.
     at: u64,
     chunk_size: usize,
     max_record: usize,
+    once: bool,
     /// Bytes and cells of the chunk before.
     usual: (usize, usize),
 }
@@ -34,8 +42,10 @@ struct Making {
 }
 
 impl Cutter {
-    pub(super) fn new(at: u64, chunk_size: usize, max_record: usize) -> Self {
-        Self { at, chunk_size: chunk_size.min(MOST), max_record, usual: (0, 0) }
+    /// `at` rows stand before the first.
+    pub(super) fn new(at: u64, reading: Reading) -> Self {
+        let Reading { chunk_size, max_record, once, .. } = reading;
+        Self { at, chunk_size: chunk_size.clamp(1, MOST), max_record, once, usual: (0, 0) }
     }
 
     /// Makes chunks of the rows of a batch.
@@ -48,29 +58,78 @@ impl Cutter {
         let length = columns.iter().map(|column| column.array.len()).min().unwrap_or(0);
         let cells = columns.iter().map(Cells::new).collect::<Option<Vec<_>>>();
         let cells = cells.ok_or_else(unknown)?;
+        if let [one] = &cells[..]
+            && let Some(keys) = one.keys()
+            && self.once
+            && keys.values <= FEW * length
+        {
+            return self.cut_once(one, keys, length, hand_on);
+        }
         // Rows that have several cells repeat where each of these does, which nobody tells.
         let repeats = matches!(&cells[..], [one] if one.may_repeat());
         let mut row = 0;
         while row < length {
-            let mut making = Making::default();
-            making.rows.width = cells.len();
-            making.bytes.reserve(self.usual.0);
-            making.rows.cells.reserve(self.usual.1);
+            let mut making = self.begin(cells.len());
             let start = row;
-            while row < length && row - start < ROWS && making.bytes.len() < self.chunk_size.max(1)
-            {
+            while row < length && row - start < ROWS && making.bytes.len() < self.chunk_size {
                 for cells in &cells {
                     making.append(cells, row, self.max_record, repeats);
                 }
                 row += 1;
             }
-            self.usual = (making.bytes.len(), making.rows.cells.len());
-            let data = Data::Rows(making.bytes, making.rows);
-            let offset = self.at;
-            self.at += (row - start) as u64;
-            hand_on(Chunk { data, offset, frames: Vec::new() })?;
+            hand_on(self.end(making))?;
         }
         Ok(())
+    }
+
+    /// The same where rows with one and the same key of a dictionary come as one, in the order of the
+    /// first of each.
+    fn cut_once(
+        &mut self,
+        cells: &Cells<'_>,
+        keys: Keys<'_>,
+        length: usize,
+        mut hand_on: impl FnMut(Chunk) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        // Behind the last value stands null.
+        let null = keys.values;
+        // For each value the number of its cell, counted through all chunks from 1.
+        let mut numbers = vec![0_u32; null + 1];
+        let mut before = 1;
+        let mut making = self.begin(1);
+        for row in 0..length {
+            let key = keys.get(row).unwrap_or(null);
+            let number = numbers[key];
+            if number >= before {
+                making.rows.times[(number - before) as usize] += 1;
+                continue;
+            }
+            if making.bytes.len() >= DICTIONARY * self.chunk_size {
+                before += making.rows.times.len() as u32;
+                hand_on(self.end(std::mem::take(&mut making)))?;
+                making = self.begin(1);
+            }
+            numbers[key] = before + making.rows.times.len() as u32;
+            making.append(cells, row, self.max_record, false);
+            making.rows.times.push(1);
+        }
+        if making.rows.times.is_empty() { Ok(()) } else { hand_on(self.end(making)) }
+    }
+
+    fn begin(&self, width: usize) -> Making {
+        let mut making = Making::default();
+        making.rows.width = width;
+        making.bytes.reserve(self.usual.0);
+        making.rows.cells.reserve(self.usual.1);
+        making
+    }
+
+    fn end(&mut self, making: Making) -> Chunk {
+        let Making { bytes, rows, .. } = making;
+        self.usual = (bytes.len(), rows.cells.len());
+        let offset = self.at;
+        self.at += rows.of_table();
+        Chunk { data: Data::Rows(bytes, rows), offset, frames: Vec::new() }
     }
 }
 

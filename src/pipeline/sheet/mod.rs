@@ -312,6 +312,8 @@ impl Sheet {
         if let Some(wanted) = rules.wanted {
             self.choose(wanted);
         }
+        #[cfg(feature = "tables")]
+        self.count_alike();
         if rules.written != key::Key::Url {
             self.make_keys(rules)?;
         }
@@ -421,6 +423,33 @@ impl Sheet {
         self.text.chunk = Some(chunk);
         self.text.records = records;
         Ok(())
+    }
+
+    /// Counts the rows that a row of a table stands for, besides itself.
+    #[cfg(feature = "tables")]
+    fn count_alike(&mut self) {
+        let Some(chunk) = &self.text.chunk else { return };
+        let mut rejected = self.rejected.iter();
+        for ((times, url), record) in
+            chunk.times().iter().zip(&self.urls).zip(&self.text.records.records)
+        {
+            let more = u64::from(*times) - 1;
+            let codes = match url.is_rejected() {
+                true => rejected.next().map(|rejected| rejected.reject.codes),
+                false => None,
+            };
+            match codes {
+                Some(codes) => {
+                    self.tally.reject_again(codes, more);
+                    continue;
+                }
+                None if url.is_canonical() => self.tally.canonical += more,
+                None if url.is_blank() => self.tally.blank += more,
+                None => self.tally.filtered += more,
+            }
+            self.tally.records += more;
+            self.hostless += more * u64::from(matches!(record.found, Found::Target(..)));
+        }
     }
 
     /// What was made of an earlier row with the same cell, where nothing else is wanted of this one.
