@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use crc32fast::Hasher as Crc;
 
-use super::engine::{Engine, Limits, Step, Then};
+use super::engine::{Engine, Limits, Step, Then, Wrong};
 use super::packing::Packing;
 use super::source::{Counted, Source, Starts};
 
@@ -131,7 +131,7 @@ impl<R: BufRead> Unpacker<R> {
                     }
                     Err(error) => Some(error),
                 },
-                Err(words) => Some(damaged(words)),
+                Err(wrong) => Some(wrong.into()),
             };
             match end {
                 Some(error) if given == 0 => return Err(error),
@@ -329,7 +329,7 @@ pub(super) fn dictionary(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>
 }
 
 fn too_long() -> io::Error {
-    damaged(format!("its dictionary is beyond the limit of {} MiB", DICTIONARY >> 20))
+    Wrong::Beyond(format!("its dictionary is beyond the limit of {} MiB", DICTIONARY >> 20)).into()
 }
 
 fn truncated() -> io::Error {
@@ -341,5 +341,5 @@ fn or_truncated(error: io::Error) -> io::Error {
 }
 
 fn damaged(words: impl Into<String>) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, words.into())
+    Wrong::Damaged(words.into()).into()
 }
