@@ -76,7 +76,7 @@ pub(crate) enum Data {
     Shared(Bytes),
     /// In cells: the rows of a table. Offsets count rows.
     #[cfg(feature = "tables")]
-    Rows(Vec<u8>, Rows),
+    Rows(Bytes, Rows),
 }
 
 impl Chunk {
@@ -150,7 +150,7 @@ impl Chunk {
             Data::Block(block) => block.memory(),
             Data::Shared(bytes) => bytes.len(),
             #[cfg(feature = "tables")]
-            Data::Rows(bytes, rows) => bytes.capacity() + rows.memory(),
+            Data::Rows(bytes, rows) => bytes.len() + rows.memory(),
         }
     }
 

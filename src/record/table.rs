@@ -198,6 +198,11 @@ impl Table {
         Ok((resolved, wanted))
     }
 
+    /// Whether a row is a URL and nothing else.
+    pub(crate) fn is_list(&self) -> bool {
+        self.carried.is_empty() && self.layout.as_ref().is_some_and(|layout| layout.is_url_alone())
+    }
+
     /// Appends a record for each row.
     pub(crate) fn read(&self, ctx: &Context, chunk: &[u8], rows: &Rows, out: &mut Records) {
         let Some(layout) = &self.layout else { return };

@@ -1,9 +1,15 @@
 //! Cuts the rows of a batch into chunks: the bytes of their cells, and where each is.
+//!
+//! Texts that stand one behind the other in a buffer stay there. Others are copied, as are numbers and
+//! the cells of several columns.
 
 use std::collections::HashMap;
 use std::io::Write;
+use std::ops::Range;
 
-use super::column::{Cell, Cells, Keys};
+use bytes::Bytes;
+
+use super::column::{Cell, Cells, Keys, Standing, Views};
 use super::{Column, Reading, Stop};
 use crate::input::{Chunk, Data};
 use crate::record::{NULL, Rows, Span};
@@ -20,6 +26,9 @@ const DICTIONARY: usize = 4;
 
 /// Values of a dictionary for each row of a batch that do not take longer than the rows.
 const FEW: usize = 8;
+
+/// Rows that are copied rather than be a chunk of their own.
+const MANY: usize = 256;
 
 /// Where the rows of a section come by.
 pub(super) struct Cutter {
@@ -67,8 +76,23 @@ impl Cutter {
         }
         // Rows that have several cells repeat where each of these does, which nobody tells.
         let repeats = matches!(&cells[..], [one] if one.may_repeat());
+        let views = match &cells[..] {
+            [one] if !repeats => one.views(),
+            _ => None,
+        };
+        let mut buffers = Vec::new();
+        if let Some(views) = &views {
+            buffers.resize(views.buffers.len(), Bytes::new());
+        }
         let mut row = 0;
         while row < length {
+            if let Some(views) = &views
+                && let Some(chunk) = self.in_place(views, row..length, &mut buffers)
+            {
+                row += chunk.rows().map_or(0, Rows::len);
+                hand_on(chunk)?;
+                continue;
+            }
             let mut making = self.begin(cells.len());
             let start = row;
             while row < length && row - start < ROWS && making.bytes.len() < self.chunk_size {
@@ -80,6 +104,76 @@ impl Cutter {
             hand_on(self.end(making))?;
         }
         Ok(())
+    }
+
+    /// A chunk of rows that stand in one buffer, unless they are few. `buffers` are those of the views,
+    /// shared.
+    fn in_place(
+        &mut self,
+        views: &Views<'_>,
+        rows: Range<usize>,
+        buffers: &mut [Bytes],
+    ) -> Option<Chunk> {
+        let mut cells = Vec::with_capacity(self.usual.1);
+        // Number of the buffer, where the first text in it begins, and where the last one ends.
+        let mut place: Option<(usize, usize, usize)> = None;
+        let wanted = rows.len().min(ROWS);
+        for row in rows.clone().take(wanted) {
+            let (start, length) = match (views.get(row), place) {
+                (Standing::Null, _) => {
+                    cells.push(NULL);
+                    continue;
+                }
+                (Standing::In { buffer, offset, length }, None) => {
+                    place = Some((buffer, offset, offset));
+                    (offset, length)
+                }
+                (Standing::In { buffer, offset, length }, Some((same, first, _)))
+                    if buffer == same && offset - first <= MOST =>
+                {
+                    (offset, length)
+                }
+                // A text that is in its view also stands behind the one before it, or behind its own
+                // length there (Parquet, "Plain encoding").
+                (Standing::Here { text, length }, Some((buffer, _, end))) => {
+                    let stands = |at: &usize| {
+                        views.buffers[buffer].get(*at..at + length) == Some(&text[..length])
+                    };
+                    let Some(at) = [end + size_of::<u32>(), end].into_iter().find(stands) else {
+                        break;
+                    };
+                    (at, length)
+                }
+                (Standing::In { .. } | Standing::Here { .. }, _) => break,
+            };
+            let Some((_, first, end)) = &mut place else { break };
+            let from = start - *first;
+            *end = start + length;
+            // Of what is too long, as much as tells so.
+            let to = from + length.min(self.max_record + 1);
+            cells.push(Span { start: from as u32, end: to as u32 });
+            if *end - *first >= self.chunk_size {
+                break;
+            }
+        }
+        let (buffer, first, end) = place.unwrap_or_default();
+        if cells.len() < wanted.min(MANY) && end - first < self.chunk_size {
+            return None;
+        }
+        let bytes = match buffers.get_mut(buffer) {
+            Some(bytes) if end > first => {
+                if bytes.is_empty() {
+                    *bytes = Bytes::from_owner(views.buffers[buffer].clone());
+                }
+                bytes.slice(first..end)
+            }
+            _ => Bytes::new(),
+        };
+        self.usual.1 = cells.len();
+        let offset = self.at;
+        self.at += cells.len() as u64;
+        let rows = Rows { width: 1, cells, ..Rows::default() };
+        Some(Chunk { data: Data::Rows(bytes, rows), offset, frames: Vec::new() })
     }
 
     /// The same where rows with one and the same key of a dictionary come as one, in the order of the
@@ -129,7 +223,7 @@ impl Cutter {
         self.usual = (bytes.len(), rows.cells.len());
         let offset = self.at;
         self.at += rows.of_table();
-        Chunk { data: Data::Rows(bytes, rows), offset, frames: Vec::new() }
+        Chunk { data: Data::Rows(bytes.into(), rows), offset, frames: Vec::new() }
     }
 }
 

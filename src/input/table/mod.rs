@@ -200,6 +200,7 @@ impl Rows {
             None => return Err(trouble(Trouble::Malformed(PANICKED.to_owned()))),
         };
         let sections = content.sections();
+        let reading = Reading { once: reading.once && table.is_list(), ..reading };
         let rows = Self {
             file,
             content: Arc::new(content),
