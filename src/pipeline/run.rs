@@ -314,6 +314,9 @@ impl<'a> Run<'a> {
 
     fn work(&mut self, sinks: Sinks<'_>) -> Result<(), RunError> {
         let Sinks { out, mut rejects, seen: saved } = sinks;
+        if rejects.is_none() && self.takes_first_records() {
+            self.schedule.take_rows_once();
+        }
         self.look_back(saved.is_some())?;
         self.resume(rejects.as_mut().map(|rejects| &mut **rejects as _))?;
         let mut inserting: Vec<Sheet> = Vec::new();
@@ -449,6 +452,20 @@ impl<'a> Run<'a> {
             self.finish(&dedup, out, saved)?;
         }
         Ok(())
+    }
+
+    /// Whether all that the run asks of a record is whether it is the first of its URL, and all that it
+    /// asks of the others is how many they are.
+    fn takes_first_records(&self) -> bool {
+        let rules = &self.rules;
+        rules.shards > 0
+            && self.counting == Counting::Off
+            && self.setup.seen.is_empty()
+            && rules.columns.is_none()
+            && !rules.decoded
+            && !rules.count_rules
+            && !rules.observes
+            && !matches!(self.setup.max_rejected, Some(MaxRejected::Count(_)))
     }
 
     /// Reads what was seen before the run.

@@ -320,11 +320,17 @@ impl Sheet {
     ) -> Result<(), NoRoom> {
         match format {
             record::Format::Lines => self.lines(rules)?,
+            #[cfg(feature = "tables")]
+            record::Format::Table(table) if table.is_list() && self.has_no_repeats() => {
+                self.cells(rules)?;
+            }
             format => self.records(format, rules)?,
         }
         if let Some(wanted) = rules.wanted {
             self.choose(wanted);
         }
+        #[cfg(feature = "tables")]
+        self.count_alike(rules);
         if rules.written != key::Key::Url {
             self.make_keys(rules)?;
         }
@@ -336,15 +342,40 @@ impl Sheet {
 
     /// A list: the lines in bulk, then the clean ones in bulk, then the others one by one.
     fn lines(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+        let Some(chunk) = &self.text.chunk else { return Ok(()) };
+        let lines = &mut self.scratch.lines;
+        lines.clear();
+        match rules.context.separator {
+            Separator::LineFeed => rules.normalizer.kernel().lines(chunk.bytes(), lines),
+            Separator::Nul => ended_by_nul(chunk.bytes(), lines),
+        }
+        self.spans(rules)?;
+        self.listed = self.tally.records;
+        Ok(())
+    }
+
+    /// The rows of a table that are URLs and nothing else: as the lines of a list.
+    #[cfg(feature = "tables")]
+    fn cells(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+        let rows = self.text.chunk.as_ref().and_then(Chunk::rows);
+        let cells = rows.map_or(&[][..], |rows| &rows.cells);
+        let lines = &mut self.scratch.lines;
+        lines.clear();
+        room::reserve(lines, cells.len())?;
+        let blank = |cell: &Span| if *cell == record::NULL { Span::default() } else { *cell };
+        lines.extend(cells.iter().map(blank));
+        self.spans(rules)?;
+        // Columns are told apart otherwise.
+        self.tabbed = 0;
+        Ok(())
+    }
+
+    /// What stands in [`Scratch::lines`].
+    fn spans(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
         let normalizer = rules.normalizer;
         let mut scratch = std::mem::take(&mut self.scratch);
         let Some(chunk) = self.text.chunk.take() else { return Ok(()) };
         let bytes = chunk.bytes();
-        scratch.lines.clear();
-        match rules.context.separator {
-            Separator::LineFeed => normalizer.kernel().lines(bytes, &mut scratch.lines),
-            Separator::Nul => ended_by_nul(bytes, &mut scratch.lines),
-        }
         scratch.clean.clear();
         normalizer.clean(bytes, &scratch.lines, &mut scratch.clean);
         room::reserve(&mut self.urls, scratch.lines.len())?;
@@ -363,7 +394,6 @@ impl Sheet {
             }
         }
         let records = self.urls.len() as u64;
-        self.listed = records;
         self.tally.records = records;
         self.tally.canonical = records - self.tally.rejected - self.tally.blank;
         self.text.chunk = Some(chunk);
@@ -434,6 +464,41 @@ impl Sheet {
         self.text.chunk = Some(chunk);
         self.text.records = records;
         Ok(())
+    }
+
+    /// Whether no row of a table is known to hold the same as one before it.
+    #[cfg(feature = "tables")]
+    fn has_no_repeats(&self) -> bool {
+        let rows = self.text.chunk.as_ref().and_then(Chunk::rows);
+        rows.is_some_and(|rows| rows.first.is_empty())
+    }
+
+    /// Counts the rows that a row of a table stands for, besides itself.
+    #[cfg(feature = "tables")]
+    fn count_alike(&mut self, rules: &Rules<'_>) {
+        let Some(chunk) = &self.text.chunk else { return };
+        let mut rejected = self.rejected.iter();
+        for ((times, url), cell) in chunk.times().iter().zip(&self.urls).zip(&self.scratch.lines) {
+            let more = u64::from(*times) - 1;
+            let codes = match url.is_rejected() {
+                true => rejected.next().map(|rejected| rejected.reject.codes),
+                false => None,
+            };
+            match codes {
+                Some(codes) => {
+                    self.tally.reject_again(codes, more);
+                    continue;
+                }
+                None if url.is_canonical() => self.tally.canonical += more,
+                None if url.is_blank() => self.tally.blank += more,
+                None => self.tally.filtered += more,
+            }
+            self.tally.records += more;
+            if url.at >> PLACE_SHIFT != IN_CHUNK {
+                let hostless = rules.normalizer.is_hostless(cell.of(chunk.bytes()));
+                self.hostless += more * u64::from(hostless);
+            }
+        }
     }
 
     /// What was made of an earlier row with the same cell, where nothing else is wanted of this one.
