@@ -29,7 +29,8 @@
 //!
 //! Where a record survives that is not the first ([`Keep`]), *insert* also says where in the set each
 //! URL is that the set holds, *format* makes a line of each record, and when it is accounted for, the
-//! line that survives is kept for the end.
+//! line that survives is kept for the end. Lines that have become more than the budget take all of the
+//! set with them to the temporary file.
 //!
 //! With a [`Checkpoint`], no output is written before the end. Where one is due when an input is read
 //! to its end, no other input is begun until all four stages are done with it; then what is new in the
@@ -37,6 +38,7 @@
 //! URLs from before the run (`--seen`) are in a set of their own, which *insert* asks first.
 
 mod audit;
+mod batches;
 mod budget;
 mod checkpoint;
 mod differences;
@@ -47,6 +49,7 @@ mod memory;
 mod overflow;
 mod report;
 mod resume;
+mod rounds;
 mod run;
 mod schedule;
 mod seen;

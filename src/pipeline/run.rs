@@ -1,37 +1,28 @@
-//! The rounds of a run.
+//! A run: where it begins, what it holds, and what it tells at the end.
 
-use std::io::{self, Write};
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::io::Write;
 use std::time::Instant;
 
 use super::audit::{Auditing, Originals};
 use super::checkpoint::Keeper;
 use super::differences::Versus;
 use super::finish::Lines;
-use super::insert::{End, insert};
 use super::job::{Job, Order, Setup};
 use super::overflow::{Origins, Overflow};
-use super::report::{MaxRejected, Report, RunError, TooManyRejected, Watch};
-use super::schedule::{self, Next, Schedule, Task};
+use super::report::{MaxRejected, Report, RunError};
+use super::schedule::Schedule;
 use super::seen;
 use super::sheet::{Before, Columns, Rules, Sheet};
 use crate::dedup::{Counting, Key, Shard, Survivor};
-use crate::input::{Chunk, Data, Input, InputError, Trouble, read_range};
+use crate::input::Input;
 use crate::output::{Bytes, Field, FileStats, Layout, LineForm, SetHeader, State, Tally};
 use crate::profile::Grammar;
 use crate::record::Context;
-use crate::room::{self, NoRoom};
+#[cfg(test)]
+use crate::room;
 
 /// A record that is longer than a URL may be by this much is not looked into.
 const RECORD_AROUND_URL: usize = 1 << 20;
-
-/// Full chunks in a batch, for each thread.
-pub(super) const CHUNKS: usize = 2;
-
-/// Chunks in a batch, for each thread, however small they are. The ends of small files make them so.
-const SMALL_CHUNKS: usize = 64;
 
 /// Reads the inputs and writes what they yield to `out`, and the rejected records to `rejects`.
 ///
@@ -187,23 +178,16 @@ pub(super) struct Run<'a> {
     pub(super) originals: Option<Originals>,
     pub(super) before: Before,
     /// The input that `before` counts the records of.
-    before_input: usize,
+    pub(super) before_input: usize,
     /// Rejected records so far.
     pub(super) rejected: u64,
     /// The checkpoints, where there are any.
     pub(super) keeper: Option<Keeper<'a>>,
     /// Whether no input is begun before there is a checkpoint.
-    is_saving: bool,
+    pub(super) is_saving: bool,
     /// Whether nothing is read before the set has moved out of memory.
-    is_moving: bool,
-    start: Instant,
-}
-
-/// A sheet whose chunk is to be read, and what came of it.
-struct Reading {
-    sheet: Sheet,
-    task: Task,
-    result: Result<(), InputError>,
+    pub(super) is_moving: bool,
+    pub(super) start: Instant,
 }
 
 impl<'a> Run<'a> {
@@ -312,151 +296,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn work(&mut self, sinks: Sinks<'_>) -> Result<(), RunError> {
-        let Sinks { out, mut rejects, seen: saved } = sinks;
-        if rejects.is_none() && self.takes_first_records() {
-            self.schedule.take_rows_once();
-        }
-        self.look_back(saved.is_some())?;
-        self.resume(rejects.as_mut().map(|rejects| &mut **rejects as _))?;
-        let mut inserting: Vec<Sheet> = Vec::new();
-        let mut formatting: Vec<Sheet> = Vec::new();
-        let mut writing: Vec<Sheet> = Vec::new();
-        loop {
-            let idle = inserting.is_empty() && formatting.is_empty() && writing.is_empty();
-            let mut reading = self.next_batch(false)?;
-            if self.is_moving && idle {
-                self.is_moving = false;
-                self.move_out()?;
-                continue;
-            }
-            if self.is_saving && idle && reading.is_empty() {
-                self.is_saving = false;
-                self.save()?;
-                continue;
-            }
-            if reading.is_empty() && idle {
-                // Nothing is left to do but to wait for a slow stream: what is known of it goes out.
-                flush(out, &mut rejects).map_err(RunError::Output)?;
-                reading = self.next_batch(true)?;
-                if reading.is_empty() && !self.is_saving {
-                    break;
-                }
-            }
-            if self.overflow.is_none() && self.is_over_budget([&inserting, &formatting, &writing]) {
-                self.begin_to_spill()?;
-            }
-            self.is_moving = self.has_outgrown([&inserting, &formatting, &writing]);
-            let mut ends: Vec<_> = self.shards.iter().map(End::before).collect();
-            let no_room = AtomicBool::new(false);
-            let written = Mutex::new(Ok(()));
-            let spilled = Mutex::new(Ok(()));
-            let kept = Mutex::new(Ok(()));
-            {
-                let Self {
-                    rules,
-                    setup,
-                    shards,
-                    seen,
-                    inputs,
-                    formatting: how,
-                    overflow,
-                    keeper,
-                    ..
-                } = &mut *self;
-                let (rules, inputs, how) = (&*rules, *inputs, *how);
-                let with_rejects = rejects.is_some();
-                let rejects = &mut rejects;
-                let (out, writing, written) = (&mut *out, &writing, &written);
-                let (spilled, kept, no_room) = (&spilled, &kept, &no_room);
-                for sheet in &mut inserting {
-                    sheet.spills = overflow.is_some();
-                }
-                rayon::scope(|scope| {
-                    for group in overflow.iter_mut().flat_map(Overflow::groups) {
-                        scope.spawn(move |_| {
-                            if let Err(error) = group.write(writing) {
-                                *spilled.lock().unwrap_or_else(|e| e.into_inner()) = Err(error);
-                            }
-                        });
-                    }
-                    if let Some(keeper) = keeper {
-                        scope.spawn(move |_| {
-                            let result = keeper.keep(writing, with_rejects);
-                            *kept.lock().unwrap_or_else(|e| e.into_inner()) = result;
-                        });
-                    }
-                    scope.spawn(move |_| {
-                        let result = write(writing, out, rejects);
-                        *written.lock().unwrap_or_else(|e| e.into_inner()) = result;
-                    });
-                    insert(scope, seen.as_deref_mut(), shards, &mut inserting, &mut ends);
-                    for sheet in &mut formatting {
-                        scope.spawn(move |_| {
-                            let path = &inputs[sheet.input].path;
-                            if format(sheet, how, rules, path).is_err() {
-                                no_room.store(true, Ordering::Relaxed);
-                            }
-                            if rules.observes {
-                                sheet.observe(path, rules.shards > 0);
-                            }
-                            if with_rejects {
-                                sheet.format_rejects(path, rules.secrets);
-                            }
-                        });
-                    }
-                    for reading in &mut reading {
-                        let watch = setup.watch;
-                        scope.spawn(move |_| {
-                            if read(reading, rules, watch).is_err() {
-                                no_room.store(true, Ordering::Relaxed);
-                            }
-                        });
-                    }
-                });
-            }
-            written.into_inner().unwrap_or_else(|e| e.into_inner()).map_err(RunError::Output)?;
-            spilled.into_inner().unwrap_or_else(|e| e.into_inner())?;
-            kept.into_inner().unwrap_or_else(|e| e.into_inner()).map_err(RunError::Output)?;
-            if no_room.into_inner() {
-                return Err(RunError::Memory);
-            }
-            if ends.iter().any(|end| end.full.is_some()) {
-                self.spill_instead(&mut inserting, &mut ends)?;
-            }
-            self.spare.append(&mut writing);
-            for sheet in &mut formatting {
-                self.account(sheet)?;
-                self.check_rejected(sheet)?;
-            }
-            if let Some(observed) = &mut self.report.observed {
-                let bytes = self.setup.watch.bytes.load(Ordering::Relaxed);
-                observed.pace.note(self.start.elapsed().as_secs_f64(), bytes);
-            }
-            self.show(&formatting);
-            writing = formatting;
-            formatting = inserting;
-            inserting = self.take_read(reading)?;
-        }
-        if let Some(limit @ MaxRejected::Percent(percent)) = self.setup.max_rejected {
-            let sum = |count: fn(&Tally) -> u64| {
-                self.report.files.iter().map(|file| count(&file.tally)).sum::<u64>()
-            };
-            let (rejected, records) = (sum(|tally| tally.rejected), sum(|tally| tally.records));
-            if rejected as f64 * 100.0 > percent * records as f64 {
-                let error = TooManyRejected { limit, rejected, records, first: None };
-                return Err(RunError::Rejected(error));
-            }
-        }
-        if let Job::Dedup(dedup) = self.setup.job {
-            self.finish(&dedup, out, saved)?;
-        }
-        Ok(())
-    }
-
     /// Whether all that the run asks of a record is whether it is the first of its URL, and all that it
     /// asks of the others is how many they are.
-    fn takes_first_records(&self) -> bool {
+    pub(super) fn takes_first_records(&self) -> bool {
         let rules = &self.rules;
         rules.shards > 0
             && self.counting == Counting::Off
@@ -469,7 +311,7 @@ impl<'a> Run<'a> {
     }
 
     /// Reads what was seen before the run.
-    fn look_back(&mut self, saving: bool) -> Result<(), RunError> {
+    pub(super) fn look_back(&mut self, saving: bool) -> Result<(), RunError> {
         if self.shards.is_empty() || (self.setup.seen.is_empty() && !saving) {
             return Ok(());
         }
@@ -485,242 +327,4 @@ impl<'a> Run<'a> {
         self.header = saving.then_some(header);
         Ok(())
     }
-
-    /// The chunks to read in the next round.
-    fn next_batch(&mut self, idle: bool) -> Result<Vec<Reading>, RunError> {
-        let mut batch = Vec::new();
-        let threads = self.setup.threads;
-        let mut room = threads * CHUNKS * self.setup.chunk_size;
-        let most = threads * SMALL_CHUNKS;
-        while !self.is_saving && !self.is_moving && room > 0 && batch.len() < most {
-            match self.schedule.next(idle && batch.is_empty()) {
-                Next::Task(task) => {
-                    room = room.saturating_sub(task.bytes.len());
-                    let sheet = self.spare.pop().unwrap_or_default();
-                    batch.push(Reading { sheet, task, result: Ok(()) });
-                }
-                Next::Guessed(input, format) => {
-                    let path = self.inputs[input].path.clone();
-                    self.report.guessed.push((path, format.name().into_owned()));
-                }
-                Next::End(input, schedule::End { bytes, padding }) => {
-                    self.report.files[input].bytes = bytes;
-                    if padding > 0 {
-                        let path = self.inputs[input].path.clone();
-                        self.report.padded.push((path, padding));
-                    }
-                    // What was read of a damaged input is in the set and cannot be read again.
-                    self.is_saving = self.report.damaged.is_empty()
-                        && self.keeper.as_ref().is_some_and(Keeper::is_due);
-                }
-                Next::Trouble(input, error) => self.trouble(input, error)?,
-                Next::Wait | Next::Done => break,
-            }
-        }
-        if self.setup.watch.is_stopped() {
-            return Err(RunError::Stopped);
-        }
-        Ok(batch)
-    }
-
-    /// An input that cannot be read on ends the run, or is left as it is.
-    fn trouble(&mut self, input: usize, error: InputError) -> Result<(), RunError> {
-        if matches!(&error.trouble, Trouble::Io(error) if error.kind() == io::ErrorKind::OutOfMemory)
-        {
-            // Nothing is wrong with the input.
-            return Err(RunError::Memory);
-        }
-        let file = &mut self.report.files[input];
-        file.bytes = error.taken().unwrap_or(file.bytes);
-        file.state = State::Damaged;
-        self.schedule.give_up(input);
-        self.setup.watch.count(|_, inputs| inputs.damaged += 1);
-        if !self.setup.keep_going {
-            return Err(RunError::Input(error));
-        }
-        self.report.damaged.push((input, error));
-        Ok(())
-    }
-
-    /// Takes the sheets of a batch that was read, in order: numbers their records and looks whether
-    /// files that are at their end are still what they were.
-    fn take_read(&mut self, batch: Vec<Reading>) -> Result<Vec<Sheet>, RunError> {
-        let mut sheets = Vec::with_capacity(batch.len());
-        // What was read of an input before its trouble counts, what stands behind does not.
-        let mut broken = None;
-        for Reading { mut sheet, task, result } in batch {
-            let input = task.input;
-            if broken == Some(input) {
-                self.spare.push(sheet);
-                continue;
-            }
-            if let Err(error) = result {
-                self.spare.push(sheet);
-                broken = Some(input);
-                self.trouble(input, error)?;
-                continue;
-            }
-            if self.before_input != input {
-                self.before_input = input;
-                self.before.in_input = 0;
-            }
-            sheet.before = self.before;
-            self.origins.begin(self.before.in_run, input);
-            self.before.in_input += sheet.tally.records;
-            self.before.in_run += sheet.tally.records;
-            if let Some(cut) = sheet.cut {
-                sheet.tally.skipped += 1;
-                self.report.cut.push((self.inputs[input].path.clone(), cut.at));
-            }
-            sheets.push(sheet);
-            if let schedule::Bytes::Range { file, last: true, .. } = &task.bytes
-                && let Err(error) = file.verify()
-            {
-                self.trouble(input, error)?;
-            }
-        }
-        Ok(sheets)
-    }
-
-    /// Ends the run at the first rejected record that is one too many.
-    fn check_rejected(&mut self, sheet: &Sheet) -> Result<(), RunError> {
-        let before = self.rejected;
-        self.rejected += sheet.tally.rejected;
-        let Some(limit @ MaxRejected::Count(most)) = self.setup.max_rejected else { return Ok(()) };
-        if self.rejected <= most {
-            return Ok(());
-        }
-        let first = sheet.place_of_rejected((most - before) as usize);
-        let path = self.inputs[sheet.input].path.clone();
-        Err(RunError::Rejected(TooManyRejected {
-            limit,
-            rejected: self.rejected,
-            records: self.before.in_run,
-            first: first.map(|(record, offset)| (path, record, offset)),
-        }))
-    }
-
-    /// Shows the accounting with these sheets, which were counted last.
-    fn show(&self, sheets: &[Sheet]) {
-        let Some(last) = sheets.last() else { return };
-        self.setup.watch.count(|tally, inputs| {
-            sheets.iter().for_each(|sheet| tally.merge(&sheet.tally));
-            // The last one's own input may go on.
-            inputs.ok = (last.input as u64).saturating_sub(inputs.damaged);
-        });
-    }
-
-    /// Counts what a formatted sheet holds.
-    fn account(&mut self, sheet: &mut Sheet) -> Result<(), NoRoom> {
-        if let (Some(observed), Some(more)) = (&mut self.report.observed, &mut sheet.observed) {
-            observed.merge(more);
-        }
-        self.report.files[sheet.input].tally.merge(&sheet.tally);
-        self.report.hostless += sheet.hostless;
-        self.report.differences.merge(&sheet.differences);
-        if let Some(originals) = &mut self.originals {
-            sheet.list_originals(&self.setup.normalizer, originals)?;
-        }
-        self.report.listed += sheet.listed;
-        self.report.tabbed += sheet.tabbed;
-        room::reserve(&mut self.places, sheet.new.len())?;
-        self.places.extend_from_slice(&sheet.new);
-        if !sheet.lines_of_new.is_empty() {
-            self.lines.add(&sheet.new, &sheet.lines_of_new)?;
-        }
-        for (place, candidate) in sheet.candidates.iter() {
-            self.lines.offer(place, candidate)?;
-        }
-        Ok(())
-    }
-}
-
-/// Stage *read*.
-fn read(reading: &mut Reading, rules: &Rules<'_>, watch: &Watch) -> Result<(), NoRoom> {
-    let Reading { sheet, task, result } = reading;
-    let mut block = sheet.take_block();
-    sheet.clear();
-    sheet.input = task.input;
-    let chunk = match &mut task.bytes {
-        schedule::Bytes::Chunk { chunk, cut, read } => {
-            sheet.cut = cut.take();
-            watch.bytes.fetch_add(*read, Ordering::Relaxed);
-            std::mem::take(chunk)
-        }
-        schedule::Bytes::Range { file, range, .. } => {
-            watch.bytes.fetch_add(range.end - range.start, Ordering::Relaxed);
-            let Context { max_record, separator, .. } = rules.context;
-            match read_range(file, range.clone(), max_record, separator.byte(), &mut block) {
-                Ok((offset, cut)) => {
-                    sheet.cut = cut;
-                    Chunk { data: Data::Block(block), offset, frames: Vec::new() }
-                }
-                Err(error) => {
-                    *result = Err(error);
-                    return Ok(());
-                }
-            }
-        }
-    };
-    sheet.text.chunk = Some(chunk);
-    if rules.columns.is_some_and(|columns| !columns.taken_out.is_empty()) {
-        sheet.format = Some(Arc::clone(&task.format));
-    }
-    if rules.normalizer.profile().grammar == Grammar::Repaired {
-        sheet.skip_mark();
-    }
-    sheet.digest(&task.format, rules)
-}
-
-/// Stage *format*.
-fn format(
-    sheet: &mut Sheet,
-    how: Formatting,
-    rules: &Rules<'_>,
-    path: &Path,
-) -> Result<(), NoRoom> {
-    match how {
-        Formatting::Places if rules.survivor() != Survivor::First => {
-            if let Some(columns) = rules.columns {
-                sheet.list_candidates(columns, path)?;
-            }
-        }
-        Formatting::New | Formatting::Places if sheet.spills => {
-            sheet.spill_new(rules.columns, path)?;
-        }
-        Formatting::New => sheet.format_new(rules.columns, rules.split, path)?,
-        Formatting::Places => sheet.list_new(rules.columns, path)?,
-        Formatting::Lines => sheet.format_lines()?,
-        Formatting::Json => sheet.format_json(),
-        Formatting::Rows => sheet.format_rows(rules),
-        Formatting::Differences => {
-            if let Some(versus) = &rules.versus {
-                sheet.format_differences(versus, path);
-            }
-        }
-    }
-    Ok(())
-}
-
-fn flush(
-    out: &mut (dyn Write + Send),
-    rejects: &mut Option<&mut (dyn Write + Send)>,
-) -> io::Result<()> {
-    out.flush()?;
-    rejects.as_mut().map_or(Ok(()), |rejects| rejects.flush())
-}
-
-/// Stage *write*.
-fn write(
-    sheets: &[Sheet],
-    out: &mut (dyn Write + Send),
-    rejects: &mut Option<&mut (dyn Write + Send)>,
-) -> io::Result<()> {
-    for sheet in sheets {
-        out.write_all(&sheet.out)?;
-        if let Some(rejects) = rejects {
-            rejects.write_all(&sheet.rejects)?;
-        }
-    }
-    Ok(())
 }

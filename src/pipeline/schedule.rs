@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
+use super::batches::CHUNKS;
 use super::job::{Format, Setup};
 use super::memory::Memory;
 use super::report::Watch;
-use super::run::CHUNKS;
 #[cfg(feature = "tables")]
 use crate::input::table;
 use crate::input::{

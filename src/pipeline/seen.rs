@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
+use super::batches::CHUNKS;
 use super::insert::{End, insert};
 use super::job::Setup;
 use super::memory::{Memory, Spilling};
 use super::overflow::{self, Overflow};
 use super::report::{RunError, SeenError};
-use super::run::CHUNKS;
 use super::sheet::{Rules, Sheet};
 use crate::dedup::{Counting, Key, SORT_MEMORY, SetFull, Shard};
 use crate::input::{

@@ -1,0 +1,190 @@
+//! The batches of a run: which chunks are read in a round, and what is counted of them.
+
+use std::io;
+
+use super::checkpoint::Keeper;
+use super::report::{MaxRejected, RunError, TooManyRejected};
+use super::run::Run;
+use super::schedule::{self, Next, Task};
+use super::sheet::Sheet;
+use crate::input::{InputError, Trouble};
+use crate::output::{State, Tally};
+use crate::room::{self, NoRoom};
+
+/// Full chunks in a batch, for each thread.
+pub(super) const CHUNKS: usize = 2;
+
+/// Chunks in a batch, for each thread, however small they are. The ends of small files make them so.
+const SMALL_CHUNKS: usize = 64;
+
+/// A sheet whose chunk is to be read, and what came of it.
+pub(super) struct Reading {
+    pub(super) sheet: Sheet,
+    pub(super) task: Task,
+    pub(super) result: Result<(), InputError>,
+}
+
+impl Run<'_> {
+    /// The chunks to read in the next round.
+    pub(super) fn next_batch(&mut self, idle: bool) -> Result<Vec<Reading>, RunError> {
+        let mut batch = Vec::new();
+        let threads = self.setup.threads;
+        let mut room = threads * CHUNKS * self.setup.chunk_size;
+        let most = threads * SMALL_CHUNKS;
+        while !self.is_saving && !self.is_moving && room > 0 && batch.len() < most {
+            match self.schedule.next(idle && batch.is_empty()) {
+                Next::Task(task) => {
+                    room = room.saturating_sub(task.bytes.len());
+                    let sheet = self.spare.pop().unwrap_or_default();
+                    batch.push(Reading { sheet, task, result: Ok(()) });
+                }
+                Next::Guessed(input, format) => {
+                    let path = self.inputs[input].path.clone();
+                    self.report.guessed.push((path, format.name().into_owned()));
+                }
+                Next::End(input, schedule::End { bytes, padding }) => {
+                    self.report.files[input].bytes = bytes;
+                    if padding > 0 {
+                        let path = self.inputs[input].path.clone();
+                        self.report.padded.push((path, padding));
+                    }
+                    // What was read of a damaged input is in the set and cannot be read again.
+                    self.is_saving = self.report.damaged.is_empty()
+                        && self.keeper.as_ref().is_some_and(Keeper::is_due);
+                }
+                Next::Trouble(input, error) => self.trouble(input, error)?,
+                Next::Wait | Next::Done => break,
+            }
+        }
+        if self.setup.watch.is_stopped() {
+            return Err(RunError::Stopped);
+        }
+        Ok(batch)
+    }
+
+    /// An input that cannot be read on ends the run, or is left as it is.
+    fn trouble(&mut self, input: usize, error: InputError) -> Result<(), RunError> {
+        if matches!(&error.trouble, Trouble::Io(error) if error.kind() == io::ErrorKind::OutOfMemory)
+        {
+            // Nothing is wrong with the input.
+            return Err(RunError::Memory);
+        }
+        let file = &mut self.report.files[input];
+        file.bytes = error.taken().unwrap_or(file.bytes);
+        file.state = State::Damaged;
+        self.schedule.give_up(input);
+        self.setup.watch.count(|_, inputs| inputs.damaged += 1);
+        if !self.setup.keep_going {
+            return Err(RunError::Input(error));
+        }
+        self.report.damaged.push((input, error));
+        Ok(())
+    }
+
+    /// Takes the sheets of a batch that was read, in order: numbers their records and looks whether
+    /// files that are at their end are still what they were.
+    pub(super) fn take_read(&mut self, batch: Vec<Reading>) -> Result<Vec<Sheet>, RunError> {
+        let mut sheets = Vec::with_capacity(batch.len());
+        // What was read of an input before its trouble counts, what stands behind does not.
+        let mut broken = None;
+        for Reading { mut sheet, task, result } in batch {
+            let input = task.input;
+            if broken == Some(input) {
+                self.spare.push(sheet);
+                continue;
+            }
+            if let Err(error) = result {
+                self.spare.push(sheet);
+                broken = Some(input);
+                self.trouble(input, error)?;
+                continue;
+            }
+            if self.before_input != input {
+                self.before_input = input;
+                self.before.in_input = 0;
+            }
+            sheet.before = self.before;
+            self.origins.begin(self.before.in_run, input);
+            self.before.in_input += sheet.tally.records;
+            self.before.in_run += sheet.tally.records;
+            if let Some(cut) = sheet.cut {
+                sheet.tally.skipped += 1;
+                self.report.cut.push((self.inputs[input].path.clone(), cut.at));
+            }
+            sheets.push(sheet);
+            if let schedule::Bytes::Range { file, last: true, .. } = &task.bytes
+                && let Err(error) = file.verify()
+            {
+                self.trouble(input, error)?;
+            }
+        }
+        Ok(sheets)
+    }
+
+    /// Ends the run at the first rejected record that is one too many.
+    pub(super) fn check_rejected(&mut self, sheet: &Sheet) -> Result<(), RunError> {
+        let before = self.rejected;
+        self.rejected += sheet.tally.rejected;
+        let Some(limit @ MaxRejected::Count(most)) = self.setup.max_rejected else { return Ok(()) };
+        if self.rejected <= most {
+            return Ok(());
+        }
+        let first = sheet.place_of_rejected((most - before) as usize);
+        let path = self.inputs[sheet.input].path.clone();
+        Err(RunError::Rejected(TooManyRejected {
+            limit,
+            rejected: self.rejected,
+            records: self.before.in_run,
+            first: first.map(|(record, offset)| (path, record, offset)),
+        }))
+    }
+
+    /// Ends a run of which too much was rejected.
+    pub(super) fn check_share_of_rejected(&self) -> Result<(), RunError> {
+        if let Some(limit @ MaxRejected::Percent(percent)) = self.setup.max_rejected {
+            let sum = |count: fn(&Tally) -> u64| {
+                self.report.files.iter().map(|file| count(&file.tally)).sum::<u64>()
+            };
+            let (rejected, records) = (sum(|tally| tally.rejected), sum(|tally| tally.records));
+            if rejected as f64 * 100.0 > percent * records as f64 {
+                let error = TooManyRejected { limit, rejected, records, first: None };
+                return Err(RunError::Rejected(error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows the accounting with these sheets, which were counted last.
+    pub(super) fn show(&self, sheets: &[Sheet]) {
+        let Some(last) = sheets.last() else { return };
+        self.setup.watch.count(|tally, inputs| {
+            sheets.iter().for_each(|sheet| tally.merge(&sheet.tally));
+            // The last one's own input may go on.
+            inputs.ok = (last.input as u64).saturating_sub(inputs.damaged);
+        });
+    }
+
+    /// Counts what a formatted sheet holds.
+    pub(super) fn account(&mut self, sheet: &mut Sheet) -> Result<(), NoRoom> {
+        if let (Some(observed), Some(more)) = (&mut self.report.observed, &mut sheet.observed) {
+            observed.merge(more);
+        }
+        self.report.files[sheet.input].tally.merge(&sheet.tally);
+        self.report.hostless += sheet.hostless;
+        self.report.differences.merge(&sheet.differences);
+        if let Some(originals) = &mut self.originals {
+            sheet.list_originals(&self.setup.normalizer, originals)?;
+        }
+        self.report.listed += sheet.listed;
+        self.report.tabbed += sheet.tabbed;
+        room::reserve(&mut self.places, sheet.new.len())?;
+        self.places.extend_from_slice(&sheet.new);
+        if !sheet.lines_of_new.is_empty() {
+            self.lines.add(&sheet.new, &sheet.lines_of_new)?;
+        }
+        for (place, candidate) in sheet.candidates.iter() {
+            self.lines.offer(place, candidate)?;
+        }
+        Ok(())
+    }
+}

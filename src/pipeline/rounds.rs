@@ -1,0 +1,245 @@
+//! The rounds of a run: in each, every stage works on another batch.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::batches::Reading;
+use super::insert::{End, insert};
+use super::job::Job;
+use super::overflow::Overflow;
+use super::report::{RunError, Watch};
+use super::run::{Formatting, Run, Sinks};
+use super::schedule;
+use super::sheet::{Rules, Sheet};
+use crate::dedup::Survivor;
+use crate::input::{Chunk, Data, read_range};
+use crate::profile::Grammar;
+use crate::record::Context;
+use crate::room::NoRoom;
+
+impl Run<'_> {
+    pub(super) fn work(&mut self, sinks: Sinks<'_>) -> Result<(), RunError> {
+        let Sinks { out, mut rejects, seen: saved } = sinks;
+        if rejects.is_none() && self.takes_first_records() {
+            self.schedule.take_rows_once();
+        }
+        self.look_back(saved.is_some())?;
+        self.resume(rejects.as_mut().map(|rejects| &mut **rejects as _))?;
+        let mut inserting: Vec<Sheet> = Vec::new();
+        let mut formatting: Vec<Sheet> = Vec::new();
+        let mut writing: Vec<Sheet> = Vec::new();
+        loop {
+            let idle = inserting.is_empty() && formatting.is_empty() && writing.is_empty();
+            let mut reading = self.next_batch(false)?;
+            if self.is_moving && idle {
+                self.is_moving = false;
+                self.move_out()?;
+                continue;
+            }
+            if self.is_saving && idle && reading.is_empty() {
+                self.is_saving = false;
+                self.save()?;
+                continue;
+            }
+            if reading.is_empty() && idle {
+                // Nothing is left to do but to wait for a slow stream: what is known of it goes out.
+                flush(out, &mut rejects).map_err(RunError::Output)?;
+                reading = self.next_batch(true)?;
+                if reading.is_empty() && !self.is_saving {
+                    break;
+                }
+            }
+            if self.overflow.is_none() && self.is_over_budget([&inserting, &formatting, &writing]) {
+                self.begin_to_spill()?;
+            }
+            self.is_moving = self.has_outgrown([&inserting, &formatting, &writing]);
+            let mut ends: Vec<_> = self.shards.iter().map(End::before).collect();
+            let no_room = AtomicBool::new(false);
+            let written = Mutex::new(Ok(()));
+            let spilled = Mutex::new(Ok(()));
+            let kept = Mutex::new(Ok(()));
+            {
+                let Self {
+                    rules,
+                    setup,
+                    shards,
+                    seen,
+                    inputs,
+                    formatting: how,
+                    overflow,
+                    keeper,
+                    ..
+                } = &mut *self;
+                let (rules, inputs, how) = (&*rules, *inputs, *how);
+                let with_rejects = rejects.is_some();
+                let rejects = &mut rejects;
+                let (out, writing, written) = (&mut *out, &writing, &written);
+                let (spilled, kept, no_room) = (&spilled, &kept, &no_room);
+                for sheet in &mut inserting {
+                    sheet.spills = overflow.is_some();
+                }
+                rayon::scope(|scope| {
+                    for group in overflow.iter_mut().flat_map(Overflow::groups) {
+                        scope.spawn(move |_| {
+                            if let Err(error) = group.write(writing) {
+                                *spilled.lock().unwrap_or_else(|e| e.into_inner()) = Err(error);
+                            }
+                        });
+                    }
+                    if let Some(keeper) = keeper {
+                        scope.spawn(move |_| {
+                            let result = keeper.keep(writing, with_rejects);
+                            *kept.lock().unwrap_or_else(|e| e.into_inner()) = result;
+                        });
+                    }
+                    scope.spawn(move |_| {
+                        let result = write(writing, out, rejects);
+                        *written.lock().unwrap_or_else(|e| e.into_inner()) = result;
+                    });
+                    insert(scope, seen.as_deref_mut(), shards, &mut inserting, &mut ends);
+                    for sheet in &mut formatting {
+                        scope.spawn(move |_| {
+                            let path = &inputs[sheet.input].path;
+                            if format(sheet, how, rules, path).is_err() {
+                                no_room.store(true, Ordering::Relaxed);
+                            }
+                            if rules.observes {
+                                sheet.observe(path, rules.shards > 0);
+                            }
+                            if with_rejects {
+                                sheet.format_rejects(path, rules.secrets);
+                            }
+                        });
+                    }
+                    for reading in &mut reading {
+                        let watch = setup.watch;
+                        scope.spawn(move |_| {
+                            if read(reading, rules, watch).is_err() {
+                                no_room.store(true, Ordering::Relaxed);
+                            }
+                        });
+                    }
+                });
+            }
+            written.into_inner().unwrap_or_else(|e| e.into_inner()).map_err(RunError::Output)?;
+            spilled.into_inner().unwrap_or_else(|e| e.into_inner())?;
+            kept.into_inner().unwrap_or_else(|e| e.into_inner()).map_err(RunError::Output)?;
+            if no_room.into_inner() {
+                return Err(RunError::Memory);
+            }
+            if ends.iter().any(|end| end.full.is_some()) {
+                self.spill_instead(&mut inserting, &mut ends)?;
+            }
+            self.spare.append(&mut writing);
+            for sheet in &mut formatting {
+                self.account(sheet)?;
+                self.check_rejected(sheet)?;
+            }
+            if let Some(observed) = &mut self.report.observed {
+                let bytes = self.setup.watch.bytes.load(Ordering::Relaxed);
+                observed.pace.note(self.start.elapsed().as_secs_f64(), bytes);
+            }
+            self.show(&formatting);
+            writing = formatting;
+            formatting = inserting;
+            inserting = self.take_read(reading)?;
+        }
+        self.check_share_of_rejected()?;
+        if let Job::Dedup(dedup) = self.setup.job {
+            self.finish(&dedup, out, saved)?;
+        }
+        Ok(())
+    }
+}
+
+/// Stage *read*.
+fn read(reading: &mut Reading, rules: &Rules<'_>, watch: &Watch) -> Result<(), NoRoom> {
+    let Reading { sheet, task, result } = reading;
+    let mut block = sheet.take_block();
+    sheet.clear();
+    sheet.input = task.input;
+    let chunk = match &mut task.bytes {
+        schedule::Bytes::Chunk { chunk, cut, read } => {
+            sheet.cut = cut.take();
+            watch.bytes.fetch_add(*read, Ordering::Relaxed);
+            std::mem::take(chunk)
+        }
+        schedule::Bytes::Range { file, range, .. } => {
+            watch.bytes.fetch_add(range.end - range.start, Ordering::Relaxed);
+            let Context { max_record, separator, .. } = rules.context;
+            match read_range(file, range.clone(), max_record, separator.byte(), &mut block) {
+                Ok((offset, cut)) => {
+                    sheet.cut = cut;
+                    Chunk { data: Data::Block(block), offset, frames: Vec::new() }
+                }
+                Err(error) => {
+                    *result = Err(error);
+                    return Ok(());
+                }
+            }
+        }
+    };
+    sheet.text.chunk = Some(chunk);
+    if rules.columns.is_some_and(|columns| !columns.taken_out.is_empty()) {
+        sheet.format = Some(Arc::clone(&task.format));
+    }
+    if rules.normalizer.profile().grammar == Grammar::Repaired {
+        sheet.skip_mark();
+    }
+    sheet.digest(&task.format, rules)
+}
+
+/// Stage *format*.
+fn format(
+    sheet: &mut Sheet,
+    how: Formatting,
+    rules: &Rules<'_>,
+    path: &Path,
+) -> Result<(), NoRoom> {
+    match how {
+        Formatting::Places if rules.survivor() != Survivor::First => {
+            if let Some(columns) = rules.columns {
+                sheet.list_candidates(columns, path)?;
+            }
+        }
+        Formatting::New | Formatting::Places if sheet.spills => {
+            sheet.spill_new(rules.columns, path)?;
+        }
+        Formatting::New => sheet.format_new(rules.columns, rules.split, path)?,
+        Formatting::Places => sheet.list_new(rules.columns, path)?,
+        Formatting::Lines => sheet.format_lines()?,
+        Formatting::Json => sheet.format_json(),
+        Formatting::Rows => sheet.format_rows(rules),
+        Formatting::Differences => {
+            if let Some(versus) = &rules.versus {
+                sheet.format_differences(versus, path);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn flush(
+    out: &mut (dyn Write + Send),
+    rejects: &mut Option<&mut (dyn Write + Send)>,
+) -> io::Result<()> {
+    out.flush()?;
+    rejects.as_mut().map_or(Ok(()), |rejects| rejects.flush())
+}
+
+/// Stage *write*.
+fn write(
+    sheets: &[Sheet],
+    out: &mut (dyn Write + Send),
+    rejects: &mut Option<&mut (dyn Write + Send)>,
+) -> io::Result<()> {
+    for sheet in sheets {
+        out.write_all(&sheet.out)?;
+        if let Some(rejects) = rejects {
+            rejects.write_all(&sheet.rejects)?;
+        }
+    }
+    Ok(())
+}
