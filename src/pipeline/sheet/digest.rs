@@ -1,0 +1,422 @@
+//! Stage *read*, after the bytes are there: records, canonical forms, keys, and entries by shard.
+
+#[cfg(feature = "tables")]
+use super::PLACE_SHIFT;
+use super::{IN_CHUNK, IN_REWRITTEN, IN_SIDE, Kind, Rejected, Rules, Sheet, Url};
+use crate::dedup::{Entry, Hash, Survivor};
+use crate::input::Chunk;
+use crate::key;
+use crate::pipeline::wanted::Wanted;
+use crate::profile::Grammar;
+use crate::record::{self, Found, Place, Record, Separator, Span};
+use crate::room::{self, NoRoom};
+use crate::url::{Code, Reject};
+
+impl Sheet {
+    /// Makes of the chunk what the set is asked about.
+    pub(in crate::pipeline) fn digest(
+        &mut self,
+        format: &record::Format,
+        rules: &Rules<'_>,
+    ) -> Result<(), NoRoom> {
+        match format {
+            record::Format::Lines => self.lines(rules)?,
+            #[cfg(feature = "tables")]
+            record::Format::Table(table) if table.is_list() && self.has_no_repeats() => {
+                self.cells(rules)?;
+            }
+            format => self.records(format, rules)?,
+        }
+        if let Some(wanted) = rules.wanted {
+            self.choose(wanted);
+        }
+        #[cfg(feature = "tables")]
+        self.count_alike(rules);
+        if rules.written != key::Key::Url {
+            self.make_keys(rules)?;
+        }
+        if rules.shards > 0 {
+            self.partition(rules)?;
+        }
+        Ok(())
+    }
+
+    /// A list: the lines in bulk, then the clean ones in bulk, then the others one by one.
+    fn lines(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+        let Some(chunk) = &self.text.chunk else { return Ok(()) };
+        let lines = &mut self.scratch.lines;
+        lines.clear();
+        match rules.context.separator {
+            Separator::LineFeed => rules.normalizer.kernel().lines(chunk.bytes(), lines),
+            Separator::Nul => ended_by_nul(chunk.bytes(), lines),
+        }
+        self.spans(rules)?;
+        self.listed = self.tally.records;
+        Ok(())
+    }
+
+    /// The rows of a table that are URLs and nothing else: as the lines of a list.
+    #[cfg(feature = "tables")]
+    fn cells(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+        let rows = self.text.chunk.as_ref().and_then(Chunk::rows);
+        let cells = rows.map_or(&[][..], |rows| &rows.cells);
+        let lines = &mut self.scratch.lines;
+        lines.clear();
+        room::reserve(lines, cells.len())?;
+        let blank = |cell: &Span| if *cell == record::NULL { Span::default() } else { *cell };
+        lines.extend(cells.iter().map(blank));
+        self.spans(rules)?;
+        // Columns are told apart otherwise.
+        self.tabbed = 0;
+        Ok(())
+    }
+
+    /// What stands in [`Scratch::lines`].
+    fn spans(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+        let normalizer = rules.normalizer;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let Some(chunk) = self.text.chunk.take() else { return Ok(()) };
+        let bytes = chunk.bytes();
+        scratch.clean.clear();
+        normalizer.clean(bytes, &scratch.lines, &mut scratch.clean);
+        room::reserve(&mut self.urls, scratch.lines.len())?;
+        // Only where all bytes are clean is a tab.
+        let any_tab = normalizer.profile().grammar == Grammar::Ignored
+            && memchr::memchr(b'\t', bytes).is_some();
+        for (group, clean) in scratch.lines.chunks(64).zip(&scratch.clean) {
+            for (i, line) in group.iter().enumerate() {
+                if clean >> i & 1 == 1 && line.len() <= rules.context.max_url {
+                    self.tabbed += u64::from(any_tab && line.of(bytes).contains(&b'\t'));
+                    self.urls.push(Url::new(IN_CHUNK, line.start as usize, line.len()));
+                    self.decode(line.of(bytes), Kind::Url, rules)?;
+                } else {
+                    self.line(bytes, *line, rules)?;
+                }
+            }
+        }
+        let records = self.urls.len() as u64;
+        self.tally.records = records;
+        self.tally.canonical = records - self.tally.rejected - self.tally.blank;
+        self.text.chunk = Some(chunk);
+        self.scratch = scratch;
+        Ok(())
+    }
+
+    /// A line that is not known to be clean.
+    fn line(&mut self, bytes: &[u8], line: Span, rules: &Rules<'_>) -> Result<(), NoRoom> {
+        let url = line.of(bytes);
+        if url.len() > rules.context.max_url {
+            let reject = Reject::new(Code::TooLong, rules.context.max_url);
+            self.reject(line, Place::Chunk, line, reject);
+        } else if url.iter().all(|byte| matches!(byte, b' ' | b'\t')) {
+            self.tally.blank += 1;
+            self.urls.push(Url::BLANK);
+        } else {
+            let start = self.text.rewritten.len();
+            self.make_room_for(url)?;
+            let range = line.start as usize..line.end as usize;
+            let result = rules.normalizer.rewrite_in(bytes, range, &mut self.text.rewritten);
+            self.hostless += u64::from(rules.normalizer.is_hostless(url));
+            self.tabbed += u64::from(url.contains(&b'\t'));
+            if result.is_ok() {
+                self.decode(url, Kind::Url, rules)?;
+                self.count_rules(url, Kind::Url, start, rules);
+            }
+            self.rewritten(result, start, line, Place::Chunk, line, 0);
+        }
+        Ok(())
+    }
+
+    /// Room for what may become of a URL: no rule makes it more than five times as long.
+    #[inline]
+    fn make_room_for(&mut self, url: &[u8]) -> Result<(), NoRoom> {
+        room::reserve(&mut self.text.rewritten, 5 * url.len() + 64)
+    }
+
+    /// Any other format.
+    fn records(&mut self, format: &record::Format, rules: &Rules<'_>) -> Result<(), NoRoom> {
+        self.scratch.lines.clear();
+        let Some(chunk) = self.text.chunk.take() else { return Ok(()) };
+        let mut records = std::mem::take(&mut self.text.records);
+        match format {
+            record::Format::Archive(archive) => {
+                archive.read(&rules.context, chunk.bytes(), &chunk.frames, &mut records);
+            }
+            #[cfg(feature = "tables")]
+            record::Format::Table(table) => {
+                if let Some(rows) = chunk.rows() {
+                    table.read(&rules.context, chunk.bytes(), rows, &mut records);
+                }
+            }
+            format => format.read(&rules.context, chunk.bytes(), &mut records),
+        }
+        room::reserve(&mut self.urls, records.records.len())?;
+        for (row, record) in records.records.iter().enumerate() {
+            if let Some(url) = self.repeated(&chunk, row, *record, rules) {
+                self.urls.push(url);
+            } else {
+                self.record(chunk.bytes(), &records.side, *record, rules)?;
+            }
+        }
+        let records_found = self.urls.len() as u64;
+        self.tally.records = records_found;
+        self.tally.canonical =
+            records_found - self.tally.rejected - self.tally.blank - self.tally.filtered;
+        self.text.chunk = Some(chunk);
+        self.text.records = records;
+        Ok(())
+    }
+
+    /// Whether no row of a table is known to hold the same as one before it.
+    #[cfg(feature = "tables")]
+    fn has_no_repeats(&self) -> bool {
+        let rows = self.text.chunk.as_ref().and_then(Chunk::rows);
+        rows.is_some_and(|rows| rows.first.is_empty())
+    }
+
+    /// Counts the rows that a row of a table stands for, besides itself.
+    #[cfg(feature = "tables")]
+    fn count_alike(&mut self, rules: &Rules<'_>) {
+        let Some(chunk) = &self.text.chunk else { return };
+        let mut rejected = self.rejected.iter();
+        for ((times, url), cell) in chunk.times().iter().zip(&self.urls).zip(&self.scratch.lines) {
+            let more = u64::from(*times) - 1;
+            let codes = match url.is_rejected() {
+                true => rejected.next().map(|rejected| rejected.reject.codes),
+                false => None,
+            };
+            match codes {
+                Some(codes) => {
+                    self.tally.reject_again(codes, more);
+                    continue;
+                }
+                None if url.is_canonical() => self.tally.canonical += more,
+                None if url.is_blank() => self.tally.blank += more,
+                None => self.tally.filtered += more,
+            }
+            self.tally.records += more;
+            if url.at >> PLACE_SHIFT != IN_CHUNK {
+                let hostless = rules.normalizer.is_hostless(cell.of(chunk.bytes()));
+                self.hostless += more * u64::from(hostless);
+            }
+        }
+    }
+
+    /// What was made of an earlier row with the same cell, where nothing else is wanted of this one.
+    #[inline]
+    fn repeated(
+        &self,
+        chunk: &Chunk,
+        row: usize,
+        record: Record,
+        rules: &Rules<'_>,
+    ) -> Option<Url> {
+        let earlier = chunk.earlier(row)?;
+        let is_url = matches!(record.found, Found::Url(..));
+        let url = self.urls[earlier];
+        (is_url && url.is_canonical() && !rules.decoded && !rules.count_rules).then_some(url)
+    }
+
+    fn record(
+        &mut self,
+        chunk: &[u8],
+        side: &[u8],
+        record: Record,
+        rules: &Rules<'_>,
+    ) -> Result<(), NoRoom> {
+        let normalizer = rules.normalizer;
+        let (place, span, prefix) = match record.found {
+            Found::Blank => {
+                self.tally.blank += 1;
+                self.urls.push(Url::BLANK);
+                return Ok(());
+            }
+            Found::Skipped => {
+                self.tally.skipped += 1;
+                return Ok(());
+            }
+            Found::Filtered => {
+                self.tally.filtered += 1;
+                self.urls.push(Url::FILTERED);
+                return Ok(());
+            }
+            Found::Reject(code, at) => {
+                let reject = Reject::new(code, at as usize);
+                self.reject(record.line, Place::Chunk, record.line, reject);
+                return Ok(());
+            }
+            Found::Url(place, span) | Found::Target(place, span) => (place, span, 0),
+            Found::Joined { url, prefix } => (Place::Side, url, prefix),
+        };
+        let (buffer, tag) = match place {
+            Place::Chunk => (chunk, IN_CHUNK),
+            Place::Side => (side, IN_SIDE),
+        };
+        let url = span.of(buffer);
+        let kind = match record.found {
+            Found::Target(..) => Kind::Target,
+            _ => Kind::Url,
+        };
+        let clean = if kind == Kind::Target {
+            self.hostless += 1;
+            normalizer.is_clean_target(url)
+        } else {
+            normalizer.is_clean(url)
+        };
+        if clean {
+            self.decode(url, kind, rules)?;
+            self.urls.push(Url::new(tag, span.start as usize, span.len()));
+            return Ok(());
+        }
+        let start = self.text.rewritten.len();
+        self.make_room_for(url)?;
+        let result = if kind == Kind::Target {
+            normalizer.rewrite_target(url, &mut self.text.rewritten)
+        } else {
+            normalizer.rewrite(url, &mut self.text.rewritten)
+        };
+        if result.is_ok() {
+            self.decode(url, kind, rules)?;
+            self.count_rules(url, kind, start, rules);
+        }
+        self.rewritten(result, start, record.line, place, span, prefix);
+        Ok(())
+    }
+
+    /// Keeps the decoded path of a URL that has a canonical form, where that is wanted.
+    fn decode(&mut self, url: &[u8], kind: Kind, rules: &Rules<'_>) -> Result<(), NoRoom> {
+        if rules.decoded {
+            let paths = &mut self.decoded.paths;
+            room::reserve(paths, 3 * url.len() + 64)?;
+            let _canonical = match kind {
+                Kind::Url => rules.normalizer.decoded(url, paths),
+                Kind::Target => rules.normalizer.decoded_target(url, paths),
+            };
+            self.decoded.ends.push(paths.len());
+        }
+        Ok(())
+    }
+
+    /// Counts the rules that made what was rewritten from `start` on of a URL, where that is wanted.
+    fn count_rules(&mut self, url: &[u8], kind: Kind, start: usize, rules: &Rules<'_>) {
+        if rules.count_rules && self.text.rewritten[start..] != *url {
+            match kind {
+                Kind::Url => rules.normalizer.count_rules(url, &mut self.tally.by_rule),
+                Kind::Target => {
+                    rules.normalizer.count_rules_of_target(url, &mut self.tally.by_rule);
+                }
+            }
+        }
+    }
+
+    /// Takes what the exact normalizer made of a URL.
+    fn rewritten(
+        &mut self,
+        result: Result<(), Reject>,
+        start: usize,
+        line: Span,
+        place: Place,
+        raw: Span,
+        prefix: u32,
+    ) {
+        match result {
+            Ok(()) => {
+                let len = self.text.rewritten.len() - start;
+                self.urls.push(Url::new(IN_REWRITTEN, start, len));
+            }
+            Err(reject) => {
+                self.text.rewritten.truncate(start);
+                let reject = reject.moved(|at| at.saturating_sub(prefix as usize));
+                let raw = Span { start: raw.start + prefix.min(raw.len() as u32), end: raw.end };
+                self.reject(line, place, raw, reject);
+            }
+        }
+    }
+
+    fn reject(&mut self, line: Span, place: Place, raw: Span, reject: Reject) {
+        self.tally.reject(reject.codes);
+        let sequence = self.urls.len() as u32;
+        self.rejected.push(Rejected { sequence, line, place, raw, reject });
+        self.urls.push(Url::REJECTED);
+    }
+
+    /// Drops the canonical URLs that are not wanted.
+    fn choose(&mut self, wanted: &Wanted) {
+        for url in self.urls.iter_mut().filter(|url| url.is_canonical()) {
+            if !wanted.keeps(self.text.get(*url)) {
+                *url = Url::UNWANTED;
+                self.tally.filtered += 1;
+                self.tally.canonical -= 1;
+            }
+        }
+    }
+
+    /// Puts the keys of the canonical URLs in their place.
+    fn make_keys(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+        if rules.columns.is_some() || rules.observes {
+            room::reserve(&mut self.canonical, self.urls.len())?;
+            self.canonical.extend_from_slice(&self.urls);
+        }
+        let key = &mut self.scratch.key;
+        for url in self.urls.iter_mut().filter(|url| url.is_canonical()) {
+            key.clear();
+            rules.written.append_bytes(self.text.get(*url), key);
+            let start = self.text.rewritten.len();
+            room::reserve(&mut self.text.rewritten, key.len())?;
+            self.text.rewritten.extend_from_slice(key);
+            *url = Url::new(IN_REWRITTEN, start, key.len());
+        }
+        Ok(())
+    }
+
+    /// Hashes the canonical URLs and sorts them by shard, keeping their order within one.
+    fn partition(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+        let hashes = &mut self.scratch.hashes;
+        hashes.clear();
+        room::reserve(hashes, self.urls.len())?;
+        room::reserve(&mut self.ends, rules.shards)?;
+        self.ends.resize(rules.shards, 0);
+        for url in &self.urls {
+            let hash = rules.key.hash(self.text.get(*url));
+            hashes.push(hash);
+            if url.is_canonical() {
+                self.ends[hash.shard(rules.shards)] += 1;
+            }
+        }
+        let mut start = 0;
+        for end in &mut self.ends {
+            (*end, start) = (start, start + *end);
+        }
+        let nothing = Entry { hash: Hash::default(), start: 0, len: 0, sequence: 0, new: None };
+        room::reserve(&mut self.entries, start)?;
+        self.entries.resize(start, nothing);
+        for (sequence, (url, hash)) in self.urls.iter().zip(hashes.iter()).enumerate() {
+            if url.is_canonical() {
+                let next = &mut self.ends[hash.shard(rules.shards)];
+                self.entries[*next] = Entry {
+                    hash: *hash,
+                    start: url.at,
+                    len: url.len,
+                    sequence: sequence as u32,
+                    new: None,
+                };
+                *next += 1;
+            }
+        }
+        if rules.survivor() != Survivor::First {
+            room::reserve(&mut self.places, self.entries.len())?;
+            self.places.resize(self.entries.len(), 0);
+        }
+        Ok(())
+    }
+}
+
+/// Appends a span for each record of `bytes`, the NUL behind it left out; a last one without it counts.
+fn ended_by_nul(bytes: &[u8], out: &mut Vec<Span>) {
+    let mut start = 0;
+    let rest = (!bytes.ends_with(b"\0")).then_some(bytes.len());
+    for end in memchr::memchr_iter(0, bytes).chain(rest.filter(|_| !bytes.is_empty())) {
+        out.push(Span { start, end: end as u32 });
+        start = end as u32 + 1;
+    }
+}
