@@ -177,11 +177,14 @@ pub(super) struct Run<'a> {
     pub(super) lines: Lines,
     /// Where URLs go that the set does not hold, once it takes no more.
     pub(super) overflow: Option<Overflow>,
+    /// How many of them came out of the set, whose lines had become too many. Their ordinals are the
+    /// numbers up to there.
+    pub(super) moved: u64,
     /// Which records are of which input.
     pub(super) origins: Origins,
     pub(super) spare: Vec<Sheet>,
     /// The different URLs so far, as they were read, where merges are counted.
-    originals: Option<Originals>,
+    pub(super) originals: Option<Originals>,
     pub(super) before: Before,
     /// The input that `before` counts the records of.
     before_input: usize,
@@ -191,6 +194,8 @@ pub(super) struct Run<'a> {
     pub(super) keeper: Option<Keeper<'a>>,
     /// Whether no input is begun before there is a checkpoint.
     is_saving: bool,
+    /// Whether nothing is read before the set has moved out of memory.
+    is_moving: bool,
     start: Instant,
 }
 
@@ -293,6 +298,7 @@ impl<'a> Run<'a> {
             places: Vec::new(),
             lines: Lines::new(survivor),
             overflow: None,
+            moved: 0,
             origins: Origins::default(),
             spare: Vec::new(),
             originals: (setup.auditing == Auditing::Merges).then(Originals::default),
@@ -302,6 +308,7 @@ impl<'a> Run<'a> {
             start: Instant::now(),
             keeper: setup.checkpoint.map(Keeper::new),
             is_saving: false,
+            is_moving: false,
         }
     }
 
@@ -318,6 +325,11 @@ impl<'a> Run<'a> {
         loop {
             let idle = inserting.is_empty() && formatting.is_empty() && writing.is_empty();
             let mut reading = self.next_batch(false)?;
+            if self.is_moving && idle {
+                self.is_moving = false;
+                self.move_out()?;
+                continue;
+            }
             if self.is_saving && idle && reading.is_empty() {
                 self.is_saving = false;
                 self.save()?;
@@ -334,6 +346,7 @@ impl<'a> Run<'a> {
             if self.overflow.is_none() && self.is_over_budget([&inserting, &formatting, &writing]) {
                 self.begin_to_spill()?;
             }
+            self.is_moving = self.has_outgrown([&inserting, &formatting, &writing]);
             let mut ends: Vec<_> = self.shards.iter().map(End::before).collect();
             let no_room = AtomicBool::new(false);
             let written = Mutex::new(Ok(()));
@@ -478,7 +491,8 @@ impl<'a> Run<'a> {
         let mut batch = Vec::new();
         let threads = self.setup.threads;
         let mut room = threads * CHUNKS * self.setup.chunk_size;
-        while room > 0 && batch.len() < threads * SMALL_CHUNKS && !self.is_saving {
+        let most = threads * SMALL_CHUNKS;
+        while !self.is_saving && !self.is_moving && room > 0 && batch.len() < most {
             match self.schedule.next(idle && batch.is_empty()) {
                 Next::Task(task) => {
                     room = room.saturating_sub(task.bytes.len());

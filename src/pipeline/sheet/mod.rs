@@ -257,6 +257,9 @@ impl Decoded {
     }
 }
 
+/// Room for entries in all partitions of a chunk that is worth no thought.
+const SMALL_PARTITIONS: usize = 64 << 10;
+
 /// Longest excerpt of a record that was too long to be read.
 const TOO_LONG_EXCERPT: usize = 1024;
 
@@ -294,9 +297,19 @@ impl Sheet {
         self.candidates.ends.clear();
         self.format = None;
         self.spills = false;
-        self.spilled.iter_mut().for_each(Vec::clear);
+        self.clear_spilled();
         self.decoded.paths.clear();
         self.decoded.ends.clear();
+    }
+
+    /// Clears the partitions. Where lines are long, each has come to have room for a few, and all of them
+    /// for many more than a chunk has.
+    fn clear_spilled(&mut self) {
+        let sum = |size: fn(&Vec<u8>) -> usize| self.spilled.iter().map(size).sum::<usize>();
+        if sum(Vec::capacity) > 4 * sum(Vec::len) + SMALL_PARTITIONS {
+            self.spilled = Vec::new();
+        }
+        self.spilled.iter_mut().for_each(Vec::clear);
     }
 
     /// Stage *read*, after the bytes are there: records, canonical forms, and entries by shard.
