@@ -459,7 +459,6 @@ impl<'a> Run<'a> {
     fn takes_first_records(&self) -> bool {
         let rules = &self.rules;
         rules.shards > 0
-            && self.counting == Counting::Off
             && self.setup.seen.is_empty()
             && rules.columns.is_none()
             && !rules.decoded
@@ -620,6 +619,10 @@ impl<'a> Run<'a> {
         self.report.differences.merge(&sheet.differences);
         if let Some(originals) = &mut self.originals {
             sheet.list_originals(&self.setup.normalizer, originals)?;
+        }
+        #[cfg(feature = "tables")]
+        if self.counting == Counting::On {
+            sheet.add_counts(&mut self.shards);
         }
         self.report.listed += sheet.listed;
         self.report.tabbed += sheet.tabbed;
