@@ -7,6 +7,8 @@ use super::report::{MaxRejected, RunError, TooManyRejected};
 use super::run::Run;
 use super::schedule::{self, Next, Task};
 use super::sheet::Sheet;
+#[cfg(feature = "tables")]
+use crate::dedup::Counting;
 use crate::input::{InputError, Trouble};
 use crate::output::{State, Tally};
 use crate::room::{self, NoRoom};
@@ -174,6 +176,10 @@ impl Run<'_> {
         self.report.differences.merge(&sheet.differences);
         if let Some(originals) = &mut self.originals {
             sheet.list_originals(&self.setup.normalizer, originals)?;
+        }
+        #[cfg(feature = "tables")]
+        if self.counting == Counting::On {
+            sheet.add_counts(&mut self.shards);
         }
         self.report.listed += sheet.listed;
         self.report.tabbed += sheet.tabbed;

@@ -301,7 +301,6 @@ impl<'a> Run<'a> {
     pub(super) fn takes_first_records(&self) -> bool {
         let rules = &self.rules;
         rules.shards > 0
-            && self.counting == Counting::Off
             && self.setup.seen.is_empty()
             && rules.columns.is_none()
             && !rules.decoded

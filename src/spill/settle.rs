@@ -112,6 +112,7 @@ pub(crate) fn settle(
             None if seen_before => {}
             None => set.offer(hash, &entry).map_err(no_room)?,
             Some(writers) if set.shard.count_again(hash, entry.key) => {
+                set.count_rest(hash, &entry);
                 set.offer(hash, &entry).map_err(no_room)?;
                 if set.has_outgrown(plan) {
                     let all = set.cut(plan, key).map_err(no_room)?;
@@ -222,14 +223,24 @@ impl Set {
         room::reserve(&mut self.kept, 1).map_err(|_| Full)?;
         room::reserve(&mut self.lines, entry.line.len()).map_err(|_| Full)?;
         let added = self.shard.add(hash, entry.key).map_err(|_| Full)?;
-        let Some(place) = added else { return Ok(()) };
-        // More than one where it was moved out of a set.
+        let Some(place) = added else {
+            self.count_rest(hash, entry);
+            return Ok(());
+        };
+        // More than one where it was moved out of a set, or stands for several rows of a table.
         self.shard.set_count(place, entry.count);
         if self.survivors.is_none() {
             self.lines.extend_from_slice(entry.line);
         }
         self.kept.push(Kept { ordinal: entry.ordinal, place, line_end: self.lines.len() });
         Ok(())
+    }
+
+    /// Counts the records of an entry behind its first, which is counted.
+    fn count_rest(&mut self, hash: Hash, entry: &Entry<'_>) {
+        if entry.count > 1 {
+            self.shard.count_more(hash, entry.key, entry.count - 1);
+        }
     }
 
     /// A URL that it holds, as it would be spilled.

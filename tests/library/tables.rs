@@ -221,7 +221,8 @@ fn a_table_is_the_list_of_its_rows_whatever_their_type_and_encoding() {
         for (how, expected) in hows.iter().zip(&expected) {
             let found = read(file, how);
             found.result.unwrap();
-            assert!(found.out == expected.out, "{what}: {} {:?}", how.chunk_size, how.job);
+            let case = (how.chunk_size, &how.job, how.memory, how.lists, how.seen);
+            assert!(found.out == expected.out, "{what}: {case:?}");
             assert_eq!(found.report.tally, expected.report.tally, "{what}");
             assert_eq!(rejects(&Outcome { result: Ok(()), ..found }), rejects(expected), "{what}");
         }

@@ -10,6 +10,8 @@ use super::audit::Originals;
 use super::differences::{Differences, Versus};
 use super::split::Split;
 use super::wanted::Wanted;
+#[cfg(feature = "tables")]
+use crate::dedup::Shard;
 use crate::dedup::{Entry, Hash, Key, Survivor};
 use crate::input::{Block, Chunk, Cut, Data};
 use crate::key;
@@ -316,6 +318,23 @@ impl Sheet {
     pub(in crate::pipeline) fn entries_of(&self, shard: usize) -> &[Entry] {
         let start = shard.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.entries[start..self.ends[shard]]
+    }
+
+    /// Adds the counts of these rows to those of the URLs that the set holds, where each counts as one.
+    #[cfg(feature = "tables")]
+    pub(in crate::pipeline) fn add_counts(&self, shards: &mut [Shard]) {
+        let Some(chunk) = self.text.chunk.as_ref().filter(|chunk| !chunk.times().is_empty()) else {
+            return;
+        };
+        for (number, shard) in shards.iter_mut().enumerate() {
+            for entry in self.entries_of(number) {
+                let more = u64::from(chunk.times()[entry.sequence as usize]) - 1;
+                let is_spilled = self.spills && entry.new_place().is_some();
+                if more > 0 && !is_spilled {
+                    shard.count_more(entry.hash, self.text.entry(entry), more);
+                }
+            }
+        }
     }
 
     /// Bytes of memory that the buffers take.
