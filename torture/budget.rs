@@ -218,6 +218,44 @@ pub fn distinct_urls(torture: &mut Torture) -> Row {
     row
 }
 
+/// Columns of the last record of each URL, which are longer than those of the first.
+pub fn longer_lines(torture: &mut Torture) -> Row {
+    let mut row = Row::new("lines that become longer once the set is full: within the budget");
+    let place = Place::new(torture, "longer", 10);
+    let (urls, memory, budget) = match torture.extent {
+        Extent::Full => (1_000_000, "256M", 256 << 20),
+        Extent::Short => (100_000, "8M", 8 << 20),
+    };
+    let mut command = place.command(&torture.command);
+    command.args(["dedup", "-f", "tsv:1", "--carry", "2", "--keep", "last", "--memory", memory]);
+    command.args(["--temp-dir", ".", "-o", "more-out"]);
+    let end = run(&mut command, |input| {
+        let long = "x".repeat(700);
+        for column in ["x", long.as_str()] {
+            for i in 0..urls {
+                writeln!(input, "https://www.host{}.example.com/{i}\t{column}", i % 9973)?;
+            }
+        }
+        input.flush()
+    });
+    if let Some(end) = judge(&mut row, "the lines", budget, 0, end) {
+        let written = fs::metadata(place.path.join("more-out")).map_or(0, |out| out.len());
+        let lines = count_lines(&place.path.join("more-out"));
+        if lines != urls || written < urls * 700 {
+            row.broken.push(format!("{lines} lines of {urls}, {written} bytes"));
+        }
+        row.figure = format!(
+            "{urls} lines, {} MB; peak {} MB of {}, {} s",
+            mega(written),
+            mega(end.peak),
+            mega(budget),
+            end.time.as_secs()
+        );
+    }
+    let _ = fs::remove_file(place.path.join("more-out"));
+    row
+}
+
 /// Different URLs, of 64 bytes or so, in no order.
 fn write_urls(count: u64, out: &mut dyn Write) -> io::Result<()> {
     for i in 0..count {

@@ -16,7 +16,7 @@ pub fn at_random(torture: &mut Torture) -> Row {
     let mut command = place.command(&torture.command);
     command.args(DEDUP).stderr(Stdio::null()).status().expect("started");
     let duration = start.elapsed().as_micros() as u64;
-    let (start, mut tried, mut found) = (Instant::now(), 0, [0; 3]);
+    let (start, mut tried, mut named, mut found) = (Instant::now(), 0, 0, [0; 3]);
     while torture.goes_on(tried, 1000, start) {
         place.age();
         let mut command = place.command(&torture.command);
@@ -24,6 +24,10 @@ pub fn at_random(torture: &mut Torture) -> Row {
         thread::sleep(Duration::from_micros(torture.below(duration * 6 / 5)));
         let _ = child.kill();
         let _ = wait(&mut child);
+        match place.first_names() {
+            Ok(first_names) => named += first_names,
+            Err(why) => row.broken.push(why),
+        }
         match place.outputs() {
             Ok(Found::Old) => found[0] += 1,
             Ok(Found::New) => found[1] += 1,
@@ -33,7 +37,10 @@ pub fn at_random(torture: &mut Torture) -> Row {
         tried += 1;
     }
     let [old, new, begun] = found;
-    row.figure = format!("{tried} kills: {old} old, {new} new, {begun} between two renames");
+    row.figure = format!(
+        "{tried} kills: {old} old, {new} new, {begun} between two renames; {named} left the new file's \
+         first name"
+    );
     row
 }
 
@@ -56,12 +63,12 @@ pub fn at_named_points(torture: &mut Torture) -> Row {
                     break;
                 }
             }
-            // The file that replaces another has a name of its own right before: there is no call
-            // that does both.
-            let left = place.leftovers();
-            named += left.len();
-            if left.len() > usize::from(call == "rename") {
-                row.broken.push(format!("{injection}: left behind: {}", left.join(" ")));
+            match place.first_names() {
+                Ok(first_names) if first_names <= usize::from(call == "rename") => {
+                    named += first_names;
+                }
+                Ok(_) => row.broken.push(format!("{injection}: left a file's first name")),
+                Err(why) => row.broken.push(format!("{injection}: {why}")),
             }
             if let Err(why) = place.outputs() {
                 row.broken.push(format!("{injection}: {why}"));

@@ -101,6 +101,7 @@ const ROWS: &[Promise] = &[
     ("line", budget::one_line),
     ("bombs", budget::bombs),
     ("distinct", budget::distinct_urls),
+    ("longer-lines", budget::longer_lines),
     ("terminal", terminal::hostile_text),
 ];
 

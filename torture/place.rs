@@ -109,6 +109,26 @@ impl Place {
         names
     }
 
+    /// New outputs that a kill left under their first names, each of them whole: a file that replaces
+    /// another has a name of its own right before, since there is no call that does both. They go.
+    pub fn first_names(&self) -> Result<usize, String> {
+        let mut found = 0;
+        for entry in fs::read_dir(&self.path).expect("readable").flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if !name.starts_with(".uniqurl-") {
+                continue;
+            }
+            let held = fs::read(entry.path()).expect("readable");
+            let is_stats = held.starts_with(b"{") && held.trim_ascii_end().ends_with(b"}");
+            if held != self.rejects && held != self.out && !is_stats {
+                return Err(format!("{name} is partial: {} bytes", held.len()));
+            }
+            let _ = fs::remove_file(entry.path());
+            found += 1;
+        }
+        if found > 1 { Err(format!("{found} outputs have their first names")) } else { Ok(found) }
+    }
+
     /// How the outputs are; what they should never be is an error. The old ones are put back.
     pub fn outputs(&self) -> Result<Found, String> {
         let [rejects, stats, out] = OUTPUTS.map(|name| self.read(name));

@@ -13,13 +13,17 @@ use std::time::{Duration, Instant};
 const INPUTS: usize = 12;
 const LINES: usize = 4_000;
 
+/// Outputs beside those of every run: a set for later runs, and a directory.
+const SAVED: &str = "more-saved";
+const SHARDS: &str = "more-shards";
+
 /// A place with several inputs, and what an undisturbed run makes of them.
 struct Resumed {
     place: Place,
     /// Of the runs that are killed; stands beside the place.
     checkpoint: PathBuf,
     arguments: Vec<String>,
-    expected: [Vec<u8>; 3],
+    expected: Vec<Vec<u8>>,
 }
 
 impl Resumed {
@@ -34,30 +38,50 @@ impl Resumed {
             arguments.push(format!("more{i}"));
         }
         arguments.extend(["-j", "2", "--rejects", "rejects", "--stats", "stats"].map(Into::into));
-        arguments.extend(["-o", "out"].map(Into::into));
         arguments.extend(options.split_whitespace().map(Into::into));
+        if !options.contains("-o ") {
+            arguments.extend(["-o", "out"].map(Into::into));
+        }
+        let seen: String = text.split_inclusive('\n').step_by(5).collect();
+        fs::write(place.path.join("more-seen"), seen).expect("written");
         let mut command = place.command(&torture.command);
         let peaceful = command.args(&arguments).output().expect("started");
         assert!(peaceful.status.success(), "{}", String::from_utf8_lossy(&peaceful.stderr));
         let checkpoint = torture.root.join(format!("{name}-kept"));
         let kept = ["--checkpoint", &checkpoint.to_string_lossy(), "--checkpoint-every", "0"];
         arguments.extend(kept.map(Into::into));
-        let mut this = Self { place, checkpoint, arguments, expected: Default::default() };
+        let mut this = Self { place, checkpoint, arguments, expected: Vec::new() };
         this.expected = this.outputs();
+        this.make_room();
         this
     }
 
+    /// Removes the outputs that not every run has, one of which must be new, and what a run that was
+    /// killed left of it.
+    fn make_room(&self) {
+        let _ = fs::remove_file(self.place.path.join(SAVED));
+        for entry in fs::read_dir(&self.place.path).expect("readable").flatten() {
+            let name = entry.file_name();
+            if name == SHARDS || name.to_string_lossy().starts_with(".uniqurl-") {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+
     /// The outputs, without what may differ between two runs.
-    fn outputs(&self) -> [Vec<u8>; 3] {
-        OUTPUTS.map(|name| {
-            let text = self.place.read(name);
+    fn outputs(&self) -> Vec<Vec<u8>> {
+        let shards = (0..3).map(|shard| format!("{SHARDS}/shard-{shard:05}"));
+        let names = OUTPUTS.iter().chain(&[SAVED]).map(|name| (*name).to_owned());
+        let outputs = names.chain(shards).map(|name| {
+            let text = self.place.read(&name);
             let of_run = |line: &&[u8]| {
                 let line = line.trim_ascii_start();
                 line.starts_with(b"\"seconds\"") || line.starts_with(b"\"spilled\"")
             };
             let lines = text.split_inclusive(|byte| *byte == b'\n').filter(|line| !of_run(line));
             lines.collect::<Vec<_>>().concat()
-        })
+        });
+        outputs.collect()
     }
 
     /// Runs to the end; whether it went on behind something.
@@ -71,6 +95,7 @@ impl Resumed {
         if self.outputs() != self.expected {
             return Err("the outputs are others".to_owned());
         }
+        self.make_room();
         if self.checkpoint.exists() {
             return Err("the checkpoint is still there".to_owned());
         }
@@ -81,7 +106,15 @@ impl Resumed {
 /// At random times, several times in a row.
 pub fn at_random(torture: &mut Torture) -> Row {
     let mut row = Row::new("kill -9 at random times, and go on: the bytes of one run");
-    let ways = ["", "--count --order sorted", "--memory 1M --temp-dir . --fields first,canonical"];
+    let ways = [
+        "",
+        "--count --order sorted",
+        "--memory 1M --temp-dir . --fields first,canonical",
+        "--seen more-seen --save-seen more-saved",
+        "--split-by host:3 -o more-shards --count",
+        "--keep last --fields canonical,first",
+        "--audit",
+    ];
     let ways: Vec<_> = ways
         .iter()
         .enumerate()
@@ -100,6 +133,7 @@ pub fn at_random(torture: &mut Torture) -> Row {
             thread::sleep(Duration::from_micros(torture.below(duration)));
             let _ = child.kill();
             let _ = wait(&mut child);
+            way.make_room();
             kills += 1;
         }
         match way.finish(torture) {

@@ -20,12 +20,11 @@ pub struct Checkpoints {
     ///
     /// Given again with the same inputs and options, the command goes on behind the files that it had
     /// read to their ends, and the result is the same to the byte. It refuses, and says why, if what
-    /// it had read, an option that matters, or the version has changed. Inputs must be files. DIR is
-    /// made if it is missing, and removed when the run is complete.
+    /// it had read, an option that matters, or the version has changed. Inputs and --seen must be files.
+    /// DIR is made if it is missing, and removed when the run is complete.
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["audit", "report", "seen", "save_seen", "split_by"],
         help_heading = flags::RESOURCES,
         help = "Keep in DIR what is done, and go on from there if the run is killed"
     )]
@@ -60,16 +59,21 @@ const HARMLESS: [&str; 13] = [
 ];
 
 /// Outputs: that there is one matters, not which.
-const OUTPUTS: [&str; 2] = ["rejects", "stats"];
+const OUTPUTS: [&str; 4] = ["rejects", "stats", "report", "save_seen"];
 
 /// Files that are options: what they hold matters.
 const FILES: [&str; 2] = ["profile_file", "redirects"];
 
 impl Checkpoints {
-    /// Opens the checkpoint, if there is to be one.
-    pub fn open(&self, inputs: &[Input]) -> io::Result<Option<pipeline::Checkpoint>> {
+    /// Opens the checkpoint, if there is to be one, of a run behind what was `seen`.
+    pub fn open(
+        &self,
+        inputs: &[Input],
+        seen: &[Input],
+    ) -> io::Result<Option<pipeline::Checkpoint>> {
         let Some(directory) = &self.checkpoint else { return Ok(None) };
-        if let Some(stream) = inputs.iter().find(|input| input.source == Source::Stream) {
+        let mut all = inputs.iter().chain(seen);
+        if let Some(stream) = all.find(|input| input.source == Source::Stream) {
             let name = Printable::path(stream.name());
             let text = format!("{name} cannot be read twice; --checkpoint is for files");
             return Err(io::Error::other(text));
@@ -78,7 +82,7 @@ impl Checkpoints {
         let given = Cli::command().get_matches_from(std::env::args_os());
         let options = given.subcommand().map(|(name, given)| that_matter(name, given));
         let options = options.transpose()?.unwrap_or_default();
-        pipeline::Checkpoint::open(directory, every, options, inputs).map(Some)
+        pipeline::Checkpoint::open(directory, every, options, inputs, seen).map(Some)
     }
 }
 

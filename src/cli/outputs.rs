@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::flags::Common;
 use super::run::{Status, say};
 use super::tables;
+use crate::input::Trouble;
 use crate::output::{Ended, Observed, Output, Page, Shards, Stats, TableFile};
 use crate::pipeline::{RunError, SplitBy};
 use crate::record::Separator;
@@ -42,6 +43,9 @@ pub(super) fn failure(why: End) -> Status {
             say(&error);
             match error {
                 RunError::Set(_) | RunError::Memory | RunError::Rejected(_) => Status::Limit,
+                RunError::Input(error) if matches!(error.trouble, Trouble::Beyond(..)) => {
+                    Status::Limit
+                }
                 RunError::Output(error) if error.kind() == io::ErrorKind::OutOfMemory => {
                     Status::Limit
                 }

@@ -305,7 +305,8 @@ fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCode {
     }
     watch.count(|_, inputs| inputs.missing = missing.len() as u64);
     let readable = missing.is_empty() || common.bad_input == BadInput::IsSkipped;
-    let checkpoint = match checkpoint.filter(|_| readable).map_or(Ok(None), |c| c.open(&inputs)) {
+    let checkpoint = checkpoint.filter(|_| readable && unseen.is_empty());
+    let checkpoint = match checkpoint.map_or(Ok(None), |kept| kept.open(&inputs, &seen)) {
         Ok(checkpoint) => checkpoint,
         Err(error) => {
             say(error);

@@ -237,6 +237,16 @@ impl Shard {
         std::num::NonZeroU32::new(self.find(hash, url).ok()?.0)
     }
 
+    /// Counts a URL `more` times, if the shard holds it.
+    #[cfg(feature = "batch")]
+    pub(crate) fn count_more(&mut self, hash: Hash, url: &[u8], more: u64) {
+        if !self.slots.is_empty()
+            && let Ok(place) = self.find(hash, url)
+        {
+            self.arena.set_count(place, self.arena.count(place) + more);
+        }
+    }
+
     /// Takes back one count of a URL, if the shard holds it.
     #[cfg(feature = "batch")]
     pub(crate) fn count_back(&mut self, hash: Hash, url: &[u8]) {

@@ -133,7 +133,7 @@ impl Survivors {
         match self.by_place.entry(place) {
             Entry::Vacant(entry) => {
                 let mut kept = Vec::new();
-                room::reserve_exact(&mut kept, candidate.len())?;
+                room::reserve_exact(&mut kept, allocated(candidate.len()))?;
                 kept.extend_from_slice(candidate);
                 self.bytes += kept.capacity();
                 entry.insert(kept);
@@ -143,7 +143,7 @@ impl Survivors {
                 if self.survivor.is_replaced(candidate, kept) {
                     self.bytes -= kept.capacity();
                     kept.clear();
-                    let room = room::reserve_exact(kept, candidate.len());
+                    let room = room::reserve_exact(kept, allocated(candidate.len()));
                     self.bytes += kept.capacity();
                     room?;
                     kept.extend_from_slice(candidate);
@@ -153,19 +153,29 @@ impl Survivors {
         Ok(())
     }
 
+    /// The candidate of a key.
+    pub(crate) fn candidate(&self, place: u64) -> &[u8] {
+        self.by_place.get(&place).map_or(&[], Vec::as_slice)
+    }
+
     /// The line of a key, with its line feed.
     pub(crate) fn line(&self, place: u64) -> &[u8] {
-        self.by_place.get(&place).map_or(&[], |kept| Candidate::of(kept).line)
+        Candidate::of(self.candidate(place)).line
     }
 
     /// Bytes of memory, and with it what may be needed while the candidates of `more` keys are taken,
     /// but for their own bytes.
     pub(crate) fn memory(&self, more: usize) -> usize {
         /// A key and where its candidate is, at a load of at least 7/16, and the old table beside the
-        /// new one while that grows; and what an allocator rounds up to.
-        const EACH: usize = (size_of::<(u64, Vec<u8>)>() + 1) * 16 / 7 * 3 / 2 + 16;
+        /// new one while that grows.
+        const EACH: usize = (size_of::<(u64, Vec<u8>)>() + 1) * 16 / 7 * 3 / 2;
         self.bytes + (self.by_place.len() + more) * EACH
     }
+}
+
+/// What an allocator makes of so many bytes: it has four sizes for each power of two.
+fn allocated(length: usize) -> usize {
+    length.next_multiple_of((length.next_power_of_two() / 8).max(16))
 }
 
 #[cfg(test)]

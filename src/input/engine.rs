@@ -5,7 +5,8 @@
 
 use std::io;
 
-use flate2::{Crc, Decompress, FlushDecompress};
+use crc32fast::Hasher as Crc;
+use flate2::{Decompress, FlushDecompress};
 use liblzma::stream::{
     Action, Error as XzError, Status as XzStatus, Stream, TELL_UNSUPPORTED_CHECK,
 };
@@ -50,6 +51,7 @@ impl Limits {
 
 /// A library at work.
 pub(super) enum Engine {
+    /// With the checksum of what was unpacked.
     Gzip {
         inflate: Box<Decompress>,
         crc: Crc,
@@ -64,7 +66,23 @@ pub(super) enum Engine {
 pub(super) struct Step {
     pub(super) taken: usize,
     pub(super) given: usize,
-    pub(super) result: Result<Then, String>,
+    pub(super) result: Result<Then, Wrong>,
+}
+
+/// Why it does not go on, in words.
+pub(super) enum Wrong {
+    Damaged(String),
+    /// It takes more than it may.
+    Beyond(String),
+}
+
+impl From<Wrong> for io::Error {
+    fn from(wrong: Wrong) -> Self {
+        match wrong {
+            Wrong::Damaged(words) => Self::new(io::ErrorKind::InvalidData, words),
+            Wrong::Beyond(words) => Self::new(io::ErrorKind::QuotaExceeded, words),
+        }
+    }
 }
 
 /// How it goes on.
@@ -117,7 +135,9 @@ impl Engine {
                 let result = match inflate.decompress(input, out, FlushDecompress::None) {
                     Ok(flate2::Status::StreamEnd) => Ok(Then::End),
                     Ok(_) => Ok(Then::More),
-                    Err(error) => Err(error.message().unwrap_or("invalid data").to_owned()),
+                    Err(error) => {
+                        Err(Wrong::Damaged(error.message().unwrap_or("invalid data").to_owned()))
+                    }
                 };
                 let given = (inflate.total_out() - before.1) as usize;
                 crc.update(&out[..given]);
@@ -134,7 +154,7 @@ impl Engine {
                         *wanted = hint;
                         Ok(Then::More)
                     }
-                    Err(error) => Err(zstd_words(&error, *limits)),
+                    Err(error) => Err(wrong_zstd(&error, *limits)),
                 };
                 Step { taken: input.pos(), given: output.pos(), result }
             }
@@ -143,7 +163,7 @@ impl Engine {
                 let result = match decompress.decompress(input, out) {
                     Ok(bzip2::Status::StreamEnd) => Ok(Then::End),
                     Ok(_) => Ok(Then::More),
-                    Err(_) => Err("invalid data or a checksum that does not match".to_owned()),
+                    Err(_) => Err(Wrong::Damaged(INVALID.to_owned())),
                 };
                 Step {
                     taken: (decompress.total_in() - before.0) as usize,
@@ -156,7 +176,7 @@ impl Engine {
                 let result = match stream.process(input, out, Action::Run) {
                     Ok(XzStatus::StreamEnd) => Ok(Then::End),
                     Ok(_) => Ok(Then::More),
-                    Err(error) => Err(xz_words(error, *limits)),
+                    Err(error) => Err(wrong_xz(error, *limits)),
                 };
                 Step {
                     taken: (stream.total_in() - before.0) as usize,
@@ -175,17 +195,19 @@ fn xz(limits: Limits) -> io::Result<Stream> {
     Stream::new_stream_decoder(limits.xz_memory, TELL_UNSUPPORTED_CHECK).map_err(io::Error::other)
 }
 
-fn zstd_words(error: &io::Error, limits: Limits) -> String {
+const INVALID: &str = "invalid data or a checksum that does not match";
+
+fn wrong_zstd(error: &io::Error, limits: Limits) -> Wrong {
     let words = error.to_string();
     if words.contains("too much memory") {
         let most = *ZSTD_WINDOW.end();
-        return format!(
+        return Wrong::Beyond(format!(
             "its window is beyond the limit of {} MiB{}",
             1 << (limits.zstd_window - 20),
             more(limits.zstd_window < most, 1 << (most - 20))
-        );
+        ));
     }
-    words
+    Wrong::Damaged(words)
 }
 
 /// What more memory would do about a limit.
@@ -197,18 +219,20 @@ fn more(has_more: bool, mebibytes: u64) -> String {
     }
 }
 
-fn xz_words(error: XzError, limits: Limits) -> String {
+fn wrong_xz(error: XzError, limits: Limits) -> Wrong {
     match error {
-        XzError::Data => "invalid data or a checksum that does not match".to_owned(),
+        XzError::Data => Wrong::Damaged(INVALID.to_owned()),
         XzError::MemLimit => {
             let most = *XZ_MEMORY.end();
-            format!(
+            Wrong::Beyond(format!(
                 "unpacking it takes more memory than the limit of {} MiB{}",
                 limits.xz_memory >> 20,
                 more(limits.xz_memory < most, most >> 20)
-            )
+            ))
         }
-        XzError::UnsupportedCheck => "its kind of checksum cannot be verified".to_owned(),
-        error => error.to_string(),
+        XzError::UnsupportedCheck => {
+            Wrong::Damaged("its kind of checksum cannot be verified".to_owned())
+        }
+        error => Wrong::Damaged(error.to_string()),
     }
 }

@@ -40,6 +40,8 @@ pub enum Trouble {
     Truncated(Packed),
     /// It is compressed and cannot be unpacked on, for this reason.
     Damaged(Packed, String),
+    /// It is compressed and takes more to unpack than it may.
+    Beyond(Packed, String),
 }
 
 /// Where in a compressed input the trouble is.
@@ -59,7 +61,9 @@ impl InputError {
     /// How much of the input itself was read.
     pub(crate) fn taken(&self) -> Option<u64> {
         match &self.trouble {
-            Trouble::Truncated(packed) | Trouble::Damaged(packed, _) => Some(packed.at),
+            Trouble::Truncated(packed)
+            | Trouble::Damaged(packed, _)
+            | Trouble::Beyond(packed, _) => Some(packed.at),
             _ => self.at,
         }
     }
@@ -75,6 +79,7 @@ impl InputError {
             Trouble::Shrank | Trouble::Replaced => "changed",
             Trouble::Truncated(_) => "truncated",
             Trouble::Damaged(..) | Trouble::Malformed(_) => "damaged",
+            Trouble::Beyond(..) => "limit",
         }
     }
 }
@@ -100,7 +105,8 @@ impl fmt::Display for InputError {
             Trouble::Truncated(Packed { packing, at }) => {
                 write!(f, "the {packing} data ends early, at byte {at} of what is compressed")
             }
-            Trouble::Damaged(Packed { packing, at }, why) => {
+            Trouble::Damaged(Packed { packing, at }, why)
+            | Trouble::Beyond(Packed { packing, at }, why) => {
                 write!(f, "{packing}: {why}, before byte {at} of what is compressed")
             }
         }

@@ -12,9 +12,9 @@
 use std::collections::VecDeque;
 use std::io;
 
-use bytes::BytesMut;
 use memchr::{memchr, memmem, memrchr};
 
+use super::buffers::Buffer;
 use super::source::Source;
 use crate::record::{Frame, Framing, State, arc_body, warc_body, warc_head};
 
@@ -78,7 +78,7 @@ impl<'a> Framer<'a> {
     }
 
     /// Appends the next record to `out`; none at the end.
-    pub(super) fn next(&mut self, out: &mut BytesMut) -> io::Result<Option<Frame>> {
+    pub(super) fn next(&mut self, out: &mut Buffer) -> io::Result<Option<Frame>> {
         // Records end with empty lines; how many does not matter.
         loop {
             let blank = self.rest().iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
@@ -151,7 +151,7 @@ impl<'a> Framer<'a> {
     }
 
     /// Passes over a body, or appends it to `out`.
-    fn body(&mut self, length: u64, out: &mut BytesMut) -> io::Result<State> {
+    fn body(&mut self, length: u64, out: &mut Buffer) -> io::Result<State> {
         let wanted = self.framing == (Framing::Warc { bodies: true });
         let taken = wanted && length <= BODY;
         let mut left = length;

@@ -18,6 +18,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, BufReader, Read};
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -40,6 +41,9 @@ const STEP: usize = 64 << 10;
 /// What a piece may unpack to. Members beyond it are unpacked the plain way.
 const UNPACKED: usize = 8 << 20;
 
+/// Buffers up to this size are used again.
+const KEPT: usize = 2 << 20;
+
 /// Pieces at work or waiting, for each thread.
 const AHEAD: usize = 2;
 
@@ -54,15 +58,17 @@ pub(super) struct Members {
     dictionary: Arc<[u8]>,
     /// Where a member starts, or the file ends: all before it has been unpacked.
     at: u64,
-    /// Unpacked bytes, and how many of them have been given away.
+    /// Unpacked bytes, and which of them have not been given away.
     ready: Vec<u8>,
-    given: usize,
+    left: Range<usize>,
     /// Where members start in all that was given away, or is about to be.
     starts: Starts,
     /// The plain way from `at` on.
     plain: Option<Plainly>,
     /// Pieces at work, in order.
     pieces: VecDeque<Piece>,
+    /// Buffers to unpack into.
+    spare: Vec<Vec<u8>>,
     /// Where the next piece is to start; none: nobody guesses.
     next: Option<u64>,
     /// How many members to unpack the plain way after the next wrong guess, and how many still.
@@ -87,13 +93,17 @@ struct Piece {
 struct Task {
     bytes: Vec<u8>,
     place: Place,
+    /// What to unpack into.
+    out: Vec<u8>,
     result: SyncSender<Unpacked>,
 }
 
 /// What a worker made of it.
 #[derive(Default)]
 struct Unpacked {
+    /// Initialized to its full length; what is behind `length` is left over.
     bytes: Vec<u8>,
+    length: usize,
     /// Where the members start in them.
     starts: Vec<usize>,
     /// How much of the piece that was: whole members.
@@ -124,10 +134,11 @@ impl Members {
             dictionary: dictionary.unwrap_or_default().into(),
             at: 0,
             ready: Vec::new(),
-            given: 0,
+            left: 0..0,
             starts: Starts::default(),
             plain: None,
             pieces: VecDeque::new(),
+            spare: Vec::new(),
             next: Some(0),
             distrust: 1,
             patience: 0,
@@ -151,10 +162,15 @@ impl Members {
             && let Some(piece) = self.pieces.pop_front()
         {
             // A worker that ended early gave nothing.
-            let Unpacked { bytes, starts, taken } = piece.result.recv().unwrap_or_default();
+            let unpacked = piece.result.recv().unwrap_or_default();
+            let Unpacked { bytes, length, starts, taken } = unpacked;
             if taken > 0 {
                 self.at += taken as u64;
-                (self.ready, self.given) = (bytes, 0);
+                let before = std::mem::replace(&mut self.ready, bytes);
+                if before.len() <= KEPT {
+                    self.spare.push(before);
+                }
+                self.left = 0..length;
                 for start in starts {
                     self.starts.begin(start);
                 }
@@ -207,8 +223,9 @@ impl Members {
             let (result, receiver) = sync_channel(1);
             let place = if start == 0 { Place::Start } else { Place::Between };
             self.pieces.push_back(Piece { start, result: receiver });
+            let out = self.spare.pop().unwrap_or_default();
             // Workers end when nobody can hand them anything, not before.
-            let _ = self.workers()?.send(Task { bytes, place, result });
+            let _ = self.workers()?.send(Task { bytes, place, out, result });
         }
         Ok(())
     }
@@ -225,9 +242,10 @@ impl Members {
                 let work = move || {
                     loop {
                         let task = tasks.lock().unwrap_or_else(|e| e.into_inner()).recv();
-                        let Ok(Task { bytes, place, result }) = task else { break };
+                        let Ok(Task { bytes, place, out, result }) = task else { break };
+                        let out = unpack(&bytes, packing, limits, &dictionary, place, out);
                         // Nobody may want it any more.
-                        let _ = result.send(unpack(&bytes, packing, limits, &dictionary, place));
+                        let _ = result.send(out);
                     }
                 };
                 thread::Builder::new().name("uniqurl-unpack".into()).spawn(work)?;
@@ -238,16 +256,17 @@ impl Members {
     }
 }
 
-/// Unpacks the whole members at the start of a piece.
+/// Unpacks the whole members at the start of a piece into `bytes`, whose memory is used again.
 fn unpack(
     piece: &[u8],
     packing: Packing,
     limits: Limits,
     dictionary: &[u8],
     place: Place,
+    bytes: Vec<u8>,
 ) -> Unpacked {
     let input = Counted::new(piece);
-    let mut unpacked = Unpacked::default();
+    let mut unpacked = Unpacked { bytes, ..Unpacked::default() };
     let unpacker = Unpacker::with_dictionary(input, packing, limits, dictionary, place);
     let Ok(mut unpacker) = unpacker else { return unpacked };
     let (mut filled, mut whole) = (0, 0);
@@ -272,7 +291,7 @@ fn unpack(
         }
         (whole, unpacked.taken) = (filled, unpacker.taken() as usize);
     }
-    unpacked.bytes.truncate(whole);
+    unpacked.length = whole;
     unpacked.starts.retain(|start| *start < whole);
     unpacked
 }
@@ -280,11 +299,11 @@ fn unpack(
 impl Read for Members {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
-            let ready = &self.ready[self.given..];
+            let ready = &self.ready[self.left.clone()];
             if !ready.is_empty() {
                 let length = ready.len().min(out.len());
                 out[..length].copy_from_slice(&ready[..length]);
-                self.given += length;
+                self.left.start += length;
                 self.starts.give(length);
                 return Ok(length);
             }

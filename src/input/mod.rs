@@ -23,6 +23,7 @@ mod unpack;
 mod members;
 mod source;
 
+mod buffers;
 mod frames;
 mod stream;
 
@@ -75,7 +76,7 @@ pub(crate) enum Data {
     Shared(Bytes),
     /// In cells: the rows of a table. Offsets count rows.
     #[cfg(feature = "tables")]
-    Rows(Vec<u8>, Rows),
+    Rows(Bytes, Rows),
 }
 
 impl Chunk {
@@ -95,6 +96,15 @@ impl Chunk {
             Data::Rows(_, rows) => Some(rows),
             _ => None,
         }
+    }
+
+    /// How many rows each row stands for, where some stand for several.
+    pub(crate) fn times(&self) -> &[u32] {
+        #[cfg(feature = "tables")]
+        if let Data::Rows(_, rows) = &self.data {
+            return &rows.times;
+        }
+        &[]
     }
 
     /// An earlier row with the same cell as this one, where a table says so.
@@ -140,7 +150,7 @@ impl Chunk {
             Data::Block(block) => block.memory(),
             Data::Shared(bytes) => bytes.len(),
             #[cfg(feature = "tables")]
-            Data::Rows(bytes, rows) => bytes.capacity() + rows.memory(),
+            Data::Rows(bytes, rows) => bytes.len() + rows.memory(),
         }
     }
 

@@ -10,9 +10,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bytes::{Buf, BytesMut};
 use memchr::{memchr, memrchr};
 
+use super::buffers::{Buffer, Buffers};
 use super::engine::Limits;
 use super::error::{Packed, Trouble};
 use super::frames::Framer;
@@ -55,7 +55,7 @@ pub(crate) struct Cutting {
     pub(crate) limits: Limits,
 }
 
-/// How much is asked for at a time; as much as a pipe holds.
+/// How much is asked for at a time, at least; as much as a pipe holds.
 const READ: usize = 64 << 10;
 
 /// How much of an input its format is guessed from.
@@ -74,7 +74,8 @@ pub(crate) fn stream(origin: Origin, cutting: Cutting) -> io::Result<Receiver<Pi
     let Cutting { threads, limits, .. } = cutting;
     // A pipe may be slow to say more; a file is all there.
     let patience = if matches!(origin, Origin::Pipe(_)) { PATIENCE } else { Duration::MAX };
-    let reader = Reader { cutting, patience, sender, taken: 0 };
+    let buffers = Buffers::new(cutting.chunk_size + READ);
+    let reader = Reader { cutting, patience, sender, buffers, taken: 0 };
     thread::Builder::new().name("uniqurl-read".into()).spawn(move || {
         // The other side went away: nobody wants the rest.
         let _ = match source::open(origin, threads, limits) {
@@ -90,6 +91,7 @@ struct Reader {
     /// How long the guess of a format may wait.
     patience: Duration,
     sender: SyncSender<Piece>,
+    buffers: Buffers,
     /// What of the input was read for the chunks that were handed on.
     taken: u64,
 }
@@ -106,7 +108,7 @@ enum Got {
 
 impl Reader {
     fn run(mut self, mut source: Box<dyn Source>) -> Result<(), Unwanted> {
-        let mut head = BytesMut::with_capacity(self.cutting.chunk_size + READ);
+        let mut head = self.buffers.take();
         let mut last = Got::Some;
         let known = self.cutting.format.clone();
         if known.as_ref().is_none_or(|format| format.may_refuse()) {
@@ -118,18 +120,18 @@ impl Reader {
             };
             while head.len() < HEAD
                 && matches!(last, Got::Some)
-                && (record::could_be_archive(&head) || !is_late(&head, &*source))
+                && (record::could_be_archive(head.bytes()) || !is_late(head.bytes(), &*source))
             {
                 last = read(&mut *source, &mut head);
             }
-            if let Some(why) = record::refusal(&head) {
+            if let Some(why) = record::refusal(head.bytes()) {
                 return self.send(Piece::Error(0, Trouble::Refused(why)));
             }
         }
         let format = match known {
             Some(format) => format,
             None => {
-                let format = Arc::new(record::detect(&self.cutting.name, &head));
+                let format = Arc::new(record::detect(&self.cutting.name, head.bytes()));
                 self.send(Piece::Guess(Arc::clone(&format)))?;
                 format
             }
@@ -144,7 +146,7 @@ impl Reader {
     fn lines(
         &mut self,
         mut source: Box<dyn Source>,
-        mut buffer: BytesMut,
+        mut buffer: Buffer,
         mut last: Got,
     ) -> Result<(), Unwanted> {
         let Cutting { chunk_size, max_record, separator, .. } = self.cutting;
@@ -166,13 +168,15 @@ impl Reader {
             }
             let was_skipping = skipping;
             if skipping {
-                let end = memchr(separator, &buffer).map_or(buffer.len(), |feed| feed + 1);
-                skipping = end == 0 || buffer[end - 1] != separator;
-                buffer.advance(end);
+                let bytes = buffer.bytes();
+                let end = memchr(separator, bytes).map_or(bytes.len(), |feed| feed + 1);
+                skipping = end == 0 || bytes[end - 1] != separator;
+                buffer.pass(end);
                 offset += end as u64;
             }
             let fresh = if was_skipping { 0 } else { looked };
-            whole = memrchr(separator, &buffer[fresh..]).map_or(whole, |feed| fresh + feed + 1);
+            let bytes = &buffer.bytes()[fresh..];
+            whole = memrchr(separator, bytes).map_or(whole, |feed| fresh + feed + 1);
             looked = buffer.len();
             let goes_on = matches!(last, Got::Some);
             if goes_on
@@ -187,18 +191,21 @@ impl Reader {
             }
             let rest = buffer.len() - whole;
             if whole > 0 {
-                let length = whole as u64;
-                let data = Data::Shared(buffer.split_to(whole).freeze());
+                let mut next = self.buffers.take();
+                next.extend_from_slice(&buffer.bytes()[whole..]);
+                let data =
+                    Data::Shared(self.buffers.lend(std::mem::replace(&mut buffer, next), whole));
                 self.hand_on(Chunk { data, offset, frames: Vec::new() }, &*source)?;
-                offset += length;
+                offset += whole as u64;
                 whole = 0;
                 handed_on = Instant::now();
             }
             if rest > max_record && goes_on {
-                let start = Data::Shared(buffer.split_to(max_record + 1).freeze());
-                self.hand_on(Chunk { data: start, offset, frames: Vec::new() }, &*source)?;
+                let next = self.buffers.take();
+                let start = self.buffers.lend(std::mem::replace(&mut buffer, next), max_record + 1);
+                let data = Data::Shared(start);
+                self.hand_on(Chunk { data, offset, frames: Vec::new() }, &*source)?;
                 offset += rest as u64;
-                buffer.clear();
                 skipping = true;
             }
             looked = buffer.len();
@@ -216,7 +223,7 @@ impl Reader {
     fn frames(
         &mut self,
         mut source: Box<dyn Source>,
-        head: BytesMut,
+        head: Buffer,
         last: Got,
         framing: Framing,
     ) -> Result<(), Unwanted> {
@@ -225,8 +232,9 @@ impl Reader {
             Got::Error(error) => Some(error),
             Got::Some | Got::End => None,
         };
-        let mut framer = Framer::new(&mut *source, head.into(), failed, framing, max_record);
-        let mut buffer = BytesMut::new();
+        let mut framer =
+            Framer::new(&mut *source, head.bytes().to_vec(), failed, framing, max_record);
+        let mut buffer = self.buffers.take();
         let mut frames = Vec::new();
         let mut handed_on = Instant::now();
         loop {
@@ -238,7 +246,9 @@ impl Reader {
             if !frames.is_empty()
                 && (over || buffer.len() >= chunk_size || handed_on.elapsed() >= PATIENCE)
             {
-                let data = Data::Shared(buffer.split().freeze());
+                let (next, whole) = (self.buffers.take(), buffer.len());
+                let full = std::mem::replace(&mut buffer, next);
+                let data = Data::Shared(self.buffers.lend(full, whole));
                 let frames = std::mem::take(&mut frames);
                 self.hand_on(Chunk { data, offset: framer.offset(), frames }, framer.source())?;
                 handed_on = Instant::now();
@@ -269,6 +279,7 @@ impl Reader {
                 let packed = Packed { packing, at: source.taken() };
                 match error.kind() {
                     io::ErrorKind::UnexpectedEof => Trouble::Truncated(packed),
+                    io::ErrorKind::QuotaExceeded => Trouble::Beyond(packed, error.to_string()),
                     _ => Trouble::Damaged(packed, error.to_string()),
                 }
             }
@@ -283,19 +294,19 @@ impl Reader {
 }
 
 /// Appends what comes next.
-fn read(source: &mut dyn Source, buffer: &mut BytesMut) -> Got {
-    let filled = buffer.len();
-    buffer.resize(filled + READ, 0);
+fn read(source: &mut dyn Source, buffer: &mut Buffer) -> Got {
     let read = loop {
-        match source.read(&mut buffer[filled..]) {
+        match source.read(buffer.room(READ)) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             read => break read,
         }
     };
-    buffer.truncate(filled + read.as_ref().copied().unwrap_or(0));
     match read {
         Ok(0) => Got::End,
-        Ok(_) => Got::Some,
+        Ok(read) => {
+            buffer.fill(read);
+            Got::Some
+        }
         Err(error) => Got::Error(error),
     }
 }

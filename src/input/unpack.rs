@@ -2,9 +2,9 @@
 
 use std::io::{self, BufRead, Read};
 
-use flate2::Crc;
+use crc32fast::Hasher as Crc;
 
-use super::engine::{Engine, Limits, Step, Then};
+use super::engine::{Engine, Limits, Step, Then, Wrong};
 use super::packing::Packing;
 use super::source::{Counted, Source, Starts};
 
@@ -131,7 +131,7 @@ impl<R: BufRead> Unpacker<R> {
                     }
                     Err(error) => Some(error),
                 },
-                Err(words) => Some(damaged(words)),
+                Err(wrong) => Some(wrong.into()),
             };
             match end {
                 Some(error) if given == 0 => return Err(error),
@@ -198,14 +198,15 @@ impl<R: BufRead> Unpacker<R> {
     /// Reads what stands behind the packed bytes of a member, and verifies it. (The other formats
     /// verify their own.)
     fn finish(&mut self) -> io::Result<()> {
-        let Engine::Gzip { crc, .. } = &self.engine else { return Ok(()) };
+        let Engine::Gzip { inflate, crc } = &self.engine else { return Ok(()) };
         let mut trailer = [0; 8];
         self.input.read_exact(&mut trailer).map_err(or_truncated)?;
         let [a, b, c, d, e, f, g, h] = trailer;
-        if u32::from_le_bytes([a, b, c, d]) != crc.sum() {
+        if u32::from_le_bytes([a, b, c, d]) != crc.clone().finalize() {
             return Err(damaged("the checksum does not match"));
         }
-        if u32::from_le_bytes([e, f, g, h]) != crc.amount() {
+        // RFC 1952 2.3.1: "the size of the original (uncompressed) input data modulo 2^32".
+        if u32::from_le_bytes([e, f, g, h]) != inflate.total_out() as u32 {
             return Err(damaged("the length does not match"));
         }
         Ok(())
@@ -271,7 +272,7 @@ fn gzip_header(input: &mut impl BufRead) -> io::Result<()> {
         while flags & flag != 0 && input.array()? != [0] {}
     }
     if flags & FHCRC != 0 {
-        let crc = input.crc.sum() as u16;
+        let crc = input.crc.clone().finalize() as u16;
         if u16::from_le_bytes(input.array()?) != crc {
             return Err(damaged("the checksum of the header does not match"));
         }
@@ -328,7 +329,7 @@ pub(super) fn dictionary(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>
 }
 
 fn too_long() -> io::Error {
-    damaged(format!("its dictionary is beyond the limit of {} MiB", DICTIONARY >> 20))
+    Wrong::Beyond(format!("its dictionary is beyond the limit of {} MiB", DICTIONARY >> 20)).into()
 }
 
 fn truncated() -> io::Error {
@@ -340,5 +341,5 @@ fn or_truncated(error: io::Error) -> io::Error {
 }
 
 fn damaged(words: impl Into<String>) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, words.into())
+    Wrong::Damaged(words.into()).into()
 }

@@ -83,6 +83,16 @@ impl Tally {
         }
     }
 
+    /// Counts more records that are rejected as one was that is counted already.
+    #[cfg(feature = "tables")]
+    pub(crate) fn reject_again(&mut self, codes: Codes, times: u64) {
+        self.records += times;
+        self.rejected += times;
+        for code in codes.iter() {
+            self.by_code[code as usize] += times;
+        }
+    }
+
     /// Counts one blank record.
     #[inline]
     pub fn blank(&mut self) {

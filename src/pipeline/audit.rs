@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::sheet::Kind;
 use crate::output::Audit;
 use crate::room::{self, NoRoom};
+use crate::spill::Entry;
 use crate::url::{Normalizer, Rule};
 
 /// What is counted of the rules that act.
@@ -50,6 +51,21 @@ impl Originals {
             set.insert(kept.into());
         }
         Ok(())
+    }
+
+    /// All of them, for a run that goes on.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        [(Kind::Url, &self.urls), (Kind::Target, &self.targets)].into_iter().flat_map(
+            |(kind, urls)| {
+                urls.iter().map(move |key| Entry { ordinal: kind as u64, count: 0, key, line: &[] })
+            },
+        )
+    }
+
+    /// Adds one of these.
+    pub(super) fn take(&mut self, entry: &Entry<'_>) -> Result<(), NoRoom> {
+        let is_target = entry.ordinal == Kind::Target as u64;
+        self.add(entry.key, if is_target { Kind::Target } else { Kind::Url })
     }
 
     /// Runs the rules on all of them and counts the merges.
@@ -131,6 +147,20 @@ mod tests {
             audit(&Profile::SCHEME, &[a, b, c, "http://D/", "http://e/", "http://e/"]);
         assert_eq!(merges, [("host-case", 1), ("default-port", 1)]);
         assert_eq!((found.originals, found.canonical), (5, 3));
+    }
+
+    #[test]
+    fn what_was_kept_of_a_run_is_audited_like_the_run() {
+        let mut originals = Originals::default();
+        for (url, kind) in
+            [("http://H/", Kind::Url), ("//H/a", Kind::Target), ("/%61", Kind::Target)]
+        {
+            originals.add(url.as_bytes(), kind).unwrap();
+        }
+        let mut again = Originals::default();
+        originals.entries().for_each(|entry| again.take(&entry).unwrap());
+        assert_eq!((&again.urls, &again.targets), (&originals.urls, &originals.targets));
+        assert_eq!((again.urls.len(), again.targets.len()), (1, 2));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::finish::Lines;
 use super::insert::{End, insert};
 use super::job::{Job, Order};
 use super::memory::{self, Memory, Spilling};
@@ -9,14 +10,32 @@ use super::overflow::{self, Overflow};
 use super::report::RunError;
 use super::run::{Formatting, Run};
 use super::sheet::Sheet;
-use crate::dedup::{SORT_MEMORY, SetFull, Shard};
+use crate::dedup::{Counting, SORT_MEMORY, SetFull, Shard};
 use crate::input::Source;
+use crate::spill::Entry;
 
 impl Run<'_> {
     /// Whether the run would hold more than it may, once `inserting`, the first of the batches, is in
     /// the set.
-    pub(super) fn is_over_budget(&self, [inserting, formatting, writing]: [&[Sheet]; 3]) -> bool {
+    pub(super) fn is_over_budget(&self, batches: [&[Sheet]; 3]) -> bool {
         let Some(memory) = &self.setup.memory else { return false };
+        let held = self.held(batches, batches[0]);
+        // The allocator keeps some of what was given back to it, such as the tables before the last.
+        (held + held / 8) as u64 > memory.budget
+    }
+
+    /// Whether the run holds more than it may though the set takes no more, since lines of what is in
+    /// it were replaced by longer ones.
+    pub(super) fn has_outgrown(&self, batches: [&[Sheet]; 3]) -> bool {
+        let Some(memory) = &self.setup.memory else { return false };
+        self.overflow.is_some()
+            && self.lines.are_replaced()
+            && !self.places.is_empty()
+            && self.held(batches, &[]) as u64 > memory.budget
+    }
+
+    /// What the run holds, and what the set needs to take `inserting`.
+    fn held(&self, batches: [&[Sheet]; 3], inserting: &[Sheet]) -> usize {
         let mut more = vec![0; self.shards.len()];
         let mut text = 0;
         for sheet in inserting {
@@ -48,13 +67,11 @@ impl Run<'_> {
                 keys * (size_of::<u64>() + SORT_MEMORY)
             }
         };
-        let sheets = [inserting, formatting, writing, &self.spare].into_iter().flatten();
+        let sheets = batches.into_iter().chain([&self.spare[..]]).flatten();
         let buffers = sheets.map(Sheet::memory).sum::<usize>()
             + overflow::buffers(self.budget(), self.setup.threads)
             + self.schedule.memory();
-        let held = set + seen_memory + text + waiting + saving + buffers;
-        // The allocator keeps some of what was given back to it, such as the tables before the last.
-        (held + held / 8) as u64 > memory.budget
+        set + seen_memory + text + waiting + saving + buffers
     }
 
     fn budget(&self) -> usize {
@@ -79,6 +96,34 @@ impl Run<'_> {
         let free = memory::free_space(&memory.directory);
         (memory.tell)(&Spilling { directory: &memory.directory, needed, free });
         self.overflow = Some(overflow);
+        Ok(())
+    }
+
+    /// Moves all of the set to where it spills, ahead of what was spilled before. Nothing may be on its
+    /// way.
+    pub(super) fn move_out(&mut self) -> Result<(), RunError> {
+        let Self {
+            overflow: Some(overflow), keeper, shards, places, lines, rules, counting, ..
+        } = self
+        else {
+            return Ok(());
+        };
+        let entries = (0..).zip(&*places).map(|(ordinal, place)| {
+            let (shard, at) = (&shards[(place >> 32) as usize], *place as u32);
+            let count = match counting {
+                Counting::Off => 1,
+                Counting::On => shard.count(at),
+            };
+            Entry { ordinal, count, key: shard.get(at), line: lines.candidate(*place) }
+        });
+        if let Some(keeper) = keeper {
+            keeper.keep_moved(entries.clone()).map_err(RunError::Output)?;
+        }
+        overflow.spill_ahead(entries, &rules.key)?;
+        self.moved = self.places.len() as u64;
+        self.places = Vec::new();
+        self.lines = Lines::new(self.rules.survivor());
+        self.shards.iter_mut().for_each(|shard| *shard = Shard::new(self.counting));
         Ok(())
     }
 

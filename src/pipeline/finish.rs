@@ -82,6 +82,16 @@ impl Lines {
         &line[..memchr::memchr(b'\n', line).map_or(line.len(), |end| end + 1)]
     }
 
+    /// Whether lines are replaced by others, which may be longer.
+    pub(super) fn are_replaced(&self) -> bool {
+        self.survivors.is_some()
+    }
+
+    /// What may be the line of a place, as it was taken.
+    pub(super) fn candidate(&self, place: u64) -> &[u8] {
+        self.survivors.as_ref().map_or(&[], |survivors| survivors.candidate(place))
+    }
+
     /// Bytes of memory, and with it what they may need while they take the lines of `more` URLs.
     pub(super) fn memory(&self, more: usize) -> usize {
         // A vector that grows is there twice for a moment, once at double size.
@@ -222,7 +232,13 @@ impl Run<'_> {
         let (split, counting) = (self.setup.split, self.counting);
         let survivor = self.rules.survivor();
         let output = overflow::Output { dedup, split, counting, survivor, columns, written };
-        let found = |ordinal, told| self.origins.found(ordinal, told);
+        // What was moved out of the set was counted when it came to it.
+        let moved = self.moved;
+        let found = |ordinal, told| {
+            if ordinal >= moved {
+                self.origins.found(ordinal, told);
+            }
+        };
         let settled = overflow.settle(runs, &self.rules.key, &output, found, out, saving);
         self.report.spilled = overflow.size();
         settled?;

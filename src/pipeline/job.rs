@@ -68,7 +68,7 @@ pub struct Setup<'a> {
     /// Sets from before the run, whose URLs do not come out again: saved ones, and lists.
     pub seen: Vec<Input>,
     /// Where the run leaves what it has absorbed, and finds what one before had. For a set, of files,
-    /// without [`Auditing::Merges`], of which the first records survive ([`Keep::First`]).
+    /// behind files ([`seen`](Self::seen)).
     pub checkpoint: Option<&'a Checkpoint>,
     /// Counts along, for whoever shows progress or has to end the run.
     pub watch: &'a Watch,

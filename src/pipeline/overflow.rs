@@ -81,7 +81,11 @@ impl Overflow {
     }
 
     /// Spills entries that are not on a sheet, by their hash under `key`.
-    pub(super) fn spill(&mut self, entries: &[Entry<'_>], key: &Key) -> Result<(), SpillError> {
+    pub(super) fn spill<'e>(
+        &mut self,
+        entries: impl IntoIterator<Item = Entry<'e>>,
+        key: &Key,
+    ) -> Result<(), SpillError> {
         let share = PARTITIONS / self.groups.len();
         let mut text = Vec::new();
         for entry in entries {
@@ -90,6 +94,28 @@ impl Overflow {
             let partition = key.hash(entry.key).partition(PARTITIONS);
             let Group { writers, packer, .. } = &mut self.groups[partition / share];
             writers[partition % share].write(&text, packer)?;
+        }
+        Ok(())
+    }
+
+    /// The same ahead of what was spilled so far: they are of records that came before.
+    pub(super) fn spill_ahead<'e>(
+        &mut self,
+        entries: impl IntoIterator<Item = Entry<'e>>,
+        key: &Key,
+    ) -> Result<(), SpillError> {
+        let mut later = Vec::new();
+        for Group { writers, packer, .. } in &mut self.groups {
+            for writer in writers {
+                later.push(writer.turn(packer)?);
+            }
+        }
+        self.spill(entries, key)?;
+        let mut later = later.into_iter();
+        for Group { writers, packer, .. } in &mut self.groups {
+            for (writer, later) in writers.iter_mut().zip(&mut later) {
+                writer.append(later, packer)?;
+            }
         }
         Ok(())
     }

@@ -1,13 +1,14 @@
 //! How a run goes on where another was killed, and how it leaves checkpoints for the next.
 
 use std::io::{self, Write};
+use std::sync::atomic::Ordering;
 
-use super::checkpoint::{Absorbed, Groups, Manifest, Part};
+use super::checkpoint::{Absorbed, Groups, Manifest, NewPart};
 use super::report::RunError;
 use super::run::Run;
 use crate::dedup::Counting;
 use crate::output::{FileStats, State};
-use crate::spill::Entry;
+use crate::spill::{Entry, Told};
 
 impl Run<'_> {
     /// Takes over what a run before has absorbed.
@@ -20,6 +21,17 @@ impl Run<'_> {
         };
         self.take_accounting(found);
         self.take_set(found)?;
+        self.each_entry("originals", |run, entry| {
+            let originals = run.originals.as_mut();
+            originals.map_or(Ok(()), |all| all.take(&entry)).map_err(RunError::from)
+        })?;
+        self.each_entry("observed", |run, entry| {
+            run.report.observed.iter_mut().for_each(|observed| observed.take(&entry));
+            Ok(())
+        })?;
+        if let Some(observed) = &mut self.report.observed {
+            observed.pace.begin(self.setup.watch.bytes.load(Ordering::Relaxed));
+        }
         if let (Some(rejects), Some(keeper)) = (rejects, &self.keeper) {
             for path in keeper.parts("rejects") {
                 let copied = Groups::open(path).and_then(|mut part| part.copy(rejects));
@@ -27,8 +39,13 @@ impl Run<'_> {
             }
         }
         if found.spills {
-            self.begin_to_spill()?;
-            self.spill_again()?;
+            // What was seen before the run may have been too much already.
+            if self.overflow.is_none() {
+                self.begin_to_spill()?;
+            }
+            self.moved = found.moved;
+            self.spill_again("moved")?;
+            self.spill_again("spilled")?;
         }
         Ok(())
     }
@@ -40,7 +57,7 @@ impl Run<'_> {
             self.report.files[input] = FileStats { path, state: State::Ok, bytes: *bytes, tally };
             self.origins.begin(self.before.in_run, input);
             self.before.in_run += tally.records;
-            self.setup.watch.bytes.fetch_add(*bytes, std::sync::atomic::Ordering::Relaxed);
+            self.setup.watch.bytes.fetch_add(*bytes, Ordering::Relaxed);
             self.setup.watch.count(|all, inputs| {
                 all.merge(&tally);
                 inputs.ok += 1;
@@ -59,44 +76,52 @@ impl Run<'_> {
         self.report.guessed = guessed.collect();
     }
 
-    /// The keys in the order in which they were first seen, and their counts.
+    /// The keys in the order in which they were first seen, and what is known of each.
     fn take_set(&mut self, found: &Manifest) -> Result<(), RunError> {
-        let Some(keeper) = &self.keeper else { return Ok(()) };
-        let (urls, counts): (Vec<_>, Vec<_>) =
-            (keeper.parts("urls").collect(), keeper.parts("counts").collect());
+        if found.moved > 0 {
+            // What was in the set is among what was spilled.
+            return Ok(());
+        }
+        self.each_entry("urls", |run, entry| run.take_url(&entry))?;
+        let mut known = 0;
+        self.each_entry("counts", |run, entry| {
+            let Some(place) = run.places.get(known) else { return Err(not_whole()) };
+            known += 1;
+            run.shards[(place >> 32) as usize].set_count(*place as u32, entry.count);
+            run.lines.offer(*place, entry.line).map_err(RunError::from)
+        })?;
+        let expected = if self.has_counts() { self.places.len() } else { 0 };
+        if self.places.len() as u64 != found.urls || known != expected {
+            return Err(not_whole());
+        }
+        if let Some(keeper) = &mut self.keeper {
+            keeper.saved = self.places.len();
+        }
+        Ok(())
+    }
+
+    /// Whether something of each key changes with its later records.
+    fn has_counts(&self) -> bool {
+        self.counting == Counting::On || self.lines.are_replaced()
+    }
+
+    /// Takes the entries of all parts of a kind that a run before has left.
+    fn each_entry(
+        &mut self,
+        kind: &str,
+        mut take: impl FnMut(&mut Self, Entry<'_>) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        let paths: Vec<_> = self.keeper.iter().flat_map(|keeper| keeper.parts(kind)).collect();
         let mut group = Vec::new();
-        for path in urls {
+        for path in paths {
             let mut part = Groups::open(path).map_err(RunError::Output)?;
             while part.next(&mut group).map_err(RunError::Output)? {
                 let mut rest = group.as_slice();
                 while !rest.is_empty() {
-                    let entry =
-                        Entry::take(&mut rest).ok_or_else(|| RunError::Output(part.damaged()))?;
-                    self.take_url(&entry)?;
+                    let entry = Entry::take(&mut rest);
+                    take(self, entry.ok_or_else(|| RunError::Output(part.damaged()))?)?;
                 }
             }
-        }
-        let mut at = 0;
-        for path in counts {
-            let mut part = Groups::open(path).map_err(RunError::Output)?;
-            while part.next(&mut group).map_err(RunError::Output)? {
-                for count in group.chunks_exact(size_of::<u64>()) {
-                    let Some(place) = self.places.get(at) else {
-                        return Err(RunError::Output(part.damaged()));
-                    };
-                    let count = count.try_into().map_or(0, u64::from_le_bytes);
-                    self.shards[(place >> 32) as usize].set_count(*place as u32, count);
-                    at += 1;
-                }
-            }
-        }
-        let counted = if self.counting == Counting::On { self.places.len() } else { 0 };
-        if self.places.len() as u64 != found.urls || at != counted {
-            let text = "the checkpoint is not whole; remove its directory to start anew";
-            return Err(RunError::Output(io::Error::new(io::ErrorKind::InvalidData, text)));
-        }
-        if let Some(keeper) = &mut self.keeper {
-            keeper.saved = self.places.len();
         }
         Ok(())
     }
@@ -108,7 +133,8 @@ impl Run<'_> {
             let place = (shard as u64) << 32 | u64::from(place);
             crate::room::reserve(&mut self.places, 1)?;
             self.places.push(place);
-            if self.rules.columns.is_some() {
+            // Where a later record may survive, lines are with the counts.
+            if !entry.line.is_empty() {
                 self.lines.add(&[place], entry.line)?;
             }
         }
@@ -116,24 +142,35 @@ impl Run<'_> {
     }
 
     /// Spills what was spilled before, by the hash of this run.
-    fn spill_again(&mut self) -> Result<(), RunError> {
+    fn spill_again(&mut self, kind: &str) -> Result<(), RunError> {
         let (Some(keeper), Some(overflow)) = (&self.keeper, &mut self.overflow) else {
             return Ok(());
         };
+        let (seen, key, origins) = (self.seen.as_deref(), &self.rules.key, &self.origins);
+        // The run before may have had less memory for what was seen, and have spilled that too.
+        let is_seen = |entry: &Entry<'_>| {
+            let hash = key.hash(entry.key);
+            seen.is_some_and(|seen| seen[hash.shard(seen.len())].contains(hash, entry.key))
+        };
         let mut group = Vec::new();
-        for path in keeper.parts("spilled") {
+        for path in keeper.parts(kind) {
             let mut part = Groups::open(path).map_err(RunError::Output)?;
             while part.next(&mut group).map_err(RunError::Output)? {
                 let mut entries = Vec::new();
                 let mut rest = group.as_slice();
                 while !rest.is_empty() {
                     let entry = Entry::take(&mut rest);
+                    let entry = entry.ok_or_else(|| RunError::Output(part.damaged()))?;
+                    if is_seen(&entry) {
+                        origins.found(entry.ordinal, Told::Seen);
+                        continue;
+                    }
                     crate::room::reserve(&mut entries, 1)?;
-                    entries.push(entry.ok_or_else(|| RunError::Output(part.damaged()))?);
+                    entries.push(entry);
                 }
                 // A group is of one chunk, whose partitions stand one behind the other.
                 entries.sort_unstable_by_key(|entry| entry.ordinal);
-                overflow.spill(&entries, &self.rules.key)?;
+                overflow.spill(entries, key)?;
             }
         }
         Ok(())
@@ -153,6 +190,7 @@ impl Run<'_> {
             files: files.map(|file| Absorbed::new(file.bytes, &file.tally)).collect(),
             urls: self.places.len() as u64,
             spills: self.overflow.is_some(),
+            moved: self.moved,
             rejected: self.rejected,
             hostless: self.report.hostless,
             listed: self.report.listed,
@@ -162,30 +200,35 @@ impl Run<'_> {
             cut: numbered(&self.report.cut),
             ..Manifest::new()
         };
-        let Self { keeper, places, shards, lines, counting, inputs, rules, .. } = self;
+        let has_counts = self.has_counts();
+        let Self { keeper, places, shards, lines, inputs, originals, report, .. } = self;
         let Some(keeper) = keeper else { return Ok(()) };
-        let saved = keeper.saved;
-        let urls = |part: &mut Part| {
-            for (i, place) in places.iter().enumerate().skip(saved) {
-                let key = shards[(place >> 32) as usize].get(*place as u32);
-                let line = if rules.columns.is_some() { lines.nth(i) } else { &[] };
-                Entry { ordinal: 0, count: 0, key, line }.append(&mut part.pending)?;
-                part.settle()?;
-            }
-            Ok(())
-        };
-        let counts = |part: &mut Part| {
-            for place in places.iter() {
-                let count = shards[(place >> 32) as usize].count(*place as u32);
-                crate::room::reserve(&mut part.pending, size_of::<u64>())?;
-                part.pending.extend_from_slice(&count.to_le_bytes());
-                part.settle()?;
-            }
-            Ok(())
-        };
-        let counts = (*counting == Counting::On).then_some(counts);
-        keeper.save(inputs, manifest, urls, counts).map_err(RunError::Output)?;
+        let shard = |place: u64| &shards[(place >> 32) as usize];
+        let new = places.iter().enumerate().skip(keeper.saved).map(|(i, place)| {
+            let key = shard(*place).get(*place as u32);
+            Entry { ordinal: 0, count: 0, key, line: lines.nth(i) }
+        });
+        let mut parts: Vec<NewPart<'_>> = vec![("urls", Box::new(new))];
+        if has_counts {
+            let counts = places.iter().map(|place| {
+                let count = shard(*place).count(*place as u32);
+                Entry { ordinal: 0, count, key: &[], line: lines.candidate(*place) }
+            });
+            parts.push(("counts", Box::new(counts)));
+        }
+        if let Some(originals) = originals {
+            parts.push(("originals", Box::new(originals.entries())));
+        }
+        if let Some(observed) = &report.observed {
+            parts.push(("observed", Box::new(observed.entries())));
+        }
+        keeper.save(inputs, manifest, parts).map_err(RunError::Output)?;
         keeper.saved = places.len();
         Ok(())
     }
+}
+
+fn not_whole() -> RunError {
+    let text = "the checkpoint is not whole; remove its directory to start anew";
+    RunError::Output(io::Error::new(io::ErrorKind::InvalidData, text))
 }

@@ -177,11 +177,14 @@ pub(super) struct Run<'a> {
     pub(super) lines: Lines,
     /// Where URLs go that the set does not hold, once it takes no more.
     pub(super) overflow: Option<Overflow>,
+    /// How many of them came out of the set, whose lines had become too many. Their ordinals are the
+    /// numbers up to there.
+    pub(super) moved: u64,
     /// Which records are of which input.
     pub(super) origins: Origins,
     pub(super) spare: Vec<Sheet>,
     /// The different URLs so far, as they were read, where merges are counted.
-    originals: Option<Originals>,
+    pub(super) originals: Option<Originals>,
     pub(super) before: Before,
     /// The input that `before` counts the records of.
     before_input: usize,
@@ -191,6 +194,8 @@ pub(super) struct Run<'a> {
     pub(super) keeper: Option<Keeper<'a>>,
     /// Whether no input is begun before there is a checkpoint.
     is_saving: bool,
+    /// Whether nothing is read before the set has moved out of memory.
+    is_moving: bool,
     start: Instant,
 }
 
@@ -293,6 +298,7 @@ impl<'a> Run<'a> {
             places: Vec::new(),
             lines: Lines::new(survivor),
             overflow: None,
+            moved: 0,
             origins: Origins::default(),
             spare: Vec::new(),
             originals: (setup.auditing == Auditing::Merges).then(Originals::default),
@@ -302,11 +308,15 @@ impl<'a> Run<'a> {
             start: Instant::now(),
             keeper: setup.checkpoint.map(Keeper::new),
             is_saving: false,
+            is_moving: false,
         }
     }
 
     fn work(&mut self, sinks: Sinks<'_>) -> Result<(), RunError> {
         let Sinks { out, mut rejects, seen: saved } = sinks;
+        if rejects.is_none() && self.takes_first_records() {
+            self.schedule.take_rows_once();
+        }
         self.look_back(saved.is_some())?;
         self.resume(rejects.as_mut().map(|rejects| &mut **rejects as _))?;
         let mut inserting: Vec<Sheet> = Vec::new();
@@ -315,6 +325,11 @@ impl<'a> Run<'a> {
         loop {
             let idle = inserting.is_empty() && formatting.is_empty() && writing.is_empty();
             let mut reading = self.next_batch(false)?;
+            if self.is_moving && idle {
+                self.is_moving = false;
+                self.move_out()?;
+                continue;
+            }
             if self.is_saving && idle && reading.is_empty() {
                 self.is_saving = false;
                 self.save()?;
@@ -331,6 +346,7 @@ impl<'a> Run<'a> {
             if self.overflow.is_none() && self.is_over_budget([&inserting, &formatting, &writing]) {
                 self.begin_to_spill()?;
             }
+            self.is_moving = self.has_outgrown([&inserting, &formatting, &writing]);
             let mut ends: Vec<_> = self.shards.iter().map(End::before).collect();
             let no_room = AtomicBool::new(false);
             let written = Mutex::new(Ok(()));
@@ -438,6 +454,19 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Whether all that the run asks of a record is whether it is the first of its URL, and all that it
+    /// asks of the others is how many they are.
+    fn takes_first_records(&self) -> bool {
+        let rules = &self.rules;
+        rules.shards > 0
+            && self.setup.seen.is_empty()
+            && rules.columns.is_none()
+            && !rules.decoded
+            && !rules.count_rules
+            && !rules.observes
+            && !matches!(self.setup.max_rejected, Some(MaxRejected::Count(_)))
+    }
+
     /// Reads what was seen before the run.
     fn look_back(&mut self, saving: bool) -> Result<(), RunError> {
         if self.shards.is_empty() || (self.setup.seen.is_empty() && !saving) {
@@ -461,7 +490,8 @@ impl<'a> Run<'a> {
         let mut batch = Vec::new();
         let threads = self.setup.threads;
         let mut room = threads * CHUNKS * self.setup.chunk_size;
-        while room > 0 && batch.len() < threads * SMALL_CHUNKS && !self.is_saving {
+        let most = threads * SMALL_CHUNKS;
+        while !self.is_saving && !self.is_moving && room > 0 && batch.len() < most {
             match self.schedule.next(idle && batch.is_empty()) {
                 Next::Task(task) => {
                     room = room.saturating_sub(task.bytes.len());
@@ -589,6 +619,10 @@ impl<'a> Run<'a> {
         self.report.differences.merge(&sheet.differences);
         if let Some(originals) = &mut self.originals {
             sheet.list_originals(&self.setup.normalizer, originals)?;
+        }
+        #[cfg(feature = "tables")]
+        if self.counting == Counting::On {
+            sheet.add_counts(&mut self.shards);
         }
         self.report.listed += sheet.listed;
         self.report.tabbed += sheet.tabbed;

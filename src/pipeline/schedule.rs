@@ -102,6 +102,9 @@ pub(super) struct Schedule<'a> {
     /// Bytes of memory that the run may take.
     #[cfg_attr(not(feature = "tables"), allow(dead_code, reason = "only tables ask"))]
     memory: usize,
+    /// Whether rows of a table that are alike may come as one.
+    #[cfg_attr(not(feature = "tables"), allow(dead_code, reason = "only tables ask"))]
+    once: bool,
     watch: &'a Watch,
     next: usize,
     current: Option<Current>,
@@ -218,11 +221,17 @@ impl<'a> Schedule<'a> {
             kinds: setup.kinds,
             taken_out,
             memory: setup.memory.as_ref().map_or(usize::MAX, Memory::size),
+            once: false,
             watch: setup.watch,
             next: 0,
             current: None,
             ended: None,
         }
+    }
+
+    /// Says that nobody looks at each record: rows of a table that are alike may come as one.
+    pub(super) fn take_rows_once(&mut self) {
+        self.once = true;
     }
 
     /// Number of inputs that were read or begun.
@@ -351,6 +360,7 @@ impl<'a> Schedule<'a> {
             max_record: self.context.max_record,
             threads: self.threads,
             memory: self.memory,
+            once: self.once,
         };
         let (rows, table) = table::Rows::open(Arc::clone(file), &wanted, reading)?;
         let format = Arc::new(record::Format::Table(table));

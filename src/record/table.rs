@@ -74,6 +74,8 @@ pub(crate) struct Rows {
     /// For each row the first row of the chunk that has the same cell, as a dictionary says; empty
     /// where no dictionary is.
     pub(crate) first: Vec<u32>,
+    /// How many rows each of these stands for; empty where each is one.
+    pub(crate) times: Vec<u32>,
 }
 
 /// A cell without a value.
@@ -84,6 +86,14 @@ impl Rows {
         self.cells.len().checked_div(self.width).unwrap_or(0)
     }
 
+    /// Rows of the table.
+    pub(crate) fn of_table(&self) -> u64 {
+        match &self.times[..] {
+            [] => self.len() as u64,
+            times => times.iter().map(|times| u64::from(*times)).sum(),
+        }
+    }
+
     /// An earlier row that holds the same as this one.
     pub(crate) fn earlier(&self, row: usize) -> Option<usize> {
         let first = *self.first.get(row)? as usize;
@@ -91,7 +101,8 @@ impl Rows {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.cells.capacity() * size_of::<Span>() + self.first.capacity() * size_of::<u32>()
+        self.cells.capacity() * size_of::<Span>()
+            + (self.first.capacity() + self.times.capacity()) * size_of::<u32>()
     }
 }
 
@@ -185,6 +196,11 @@ impl Table {
             carried: carried.into_iter().map(cell).collect(),
         };
         Ok((resolved, wanted))
+    }
+
+    /// Whether a row is a URL and nothing else.
+    pub(crate) fn is_list(&self) -> bool {
+        self.carried.is_empty() && self.layout.as_ref().is_some_and(|layout| layout.is_url_alone())
     }
 
     /// Appends a record for each row.
@@ -303,7 +319,7 @@ mod tests {
         let cell = |start, end| Span { start, end };
         let cells =
             vec![cell(0, 2), cell(2, 3), NULL, cell(2, 3), cell(3, 4), NULL, cell(0, 2), NULL];
-        let rows = Rows { width: 2, cells, first: Vec::new() };
+        let rows = Rows { width: 2, cells, ..Rows::default() };
         let mut out = Records::default();
         table.read(&Context::default(), chunk, &rows, &mut out);
         let found: Vec<_> = out.records.iter().map(|record| record.found).collect();

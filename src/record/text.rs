@@ -14,7 +14,10 @@ use crate::url::Code;
 /// Appends a record for each URL in `chunk`, and a skipped one for each line without any.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
     let mut start = 0;
-    let ends = memchr_iter(b'\n', chunk).map(|feed| (feed, feed + 1));
+    let ends = memchr_iter(b'\n', chunk).map(|feed| {
+        let is_pair = feed > 0 && chunk[feed - 1] == b'\r';
+        (feed - usize::from(is_pair), feed + 1)
+    });
     let last = (chunk.last() != Some(&b'\n')).then_some((chunk.len(), chunk.len()));
     for (end, next) in ends.chain(last) {
         let line = Line { bytes: &chunk[start..end], start: start as u32 };
@@ -49,5 +52,25 @@ fn read_line(ctx: &Context, line: Line<'_>, out: &mut Records) {
     }
     if out.records.len() == before {
         out.records.push(Record { line: whole, found: Found::Skipped });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_carriage_return_before_a_line_feed_is_no_part_of_a_record() {
+        let ctx = Context { max_record: 9, ..Context::default() };
+        for (text, found) in [
+            ("<http://h>", Found::Reject(Code::TooLong, 0)),
+            ("http://h/\r\n", Found::Url(Place::Chunk, Span { start: 0, end: 9 })),
+            ("http://h/\r", Found::Reject(Code::TooLong, 0)),
+            ("\r\n", Found::Skipped),
+        ] {
+            let mut out = Records::default();
+            read(&ctx, text.as_bytes(), &mut out);
+            assert_eq!(out.records.iter().map(|record| record.found).collect::<Vec<_>>(), [found]);
+        }
     }
 }

@@ -67,7 +67,7 @@ struct Kept {
 const SORTING: usize = size_of::<u64>() + SORT_MEMORY;
 
 /// Finds the distinct URLs of a partition, whose entries are in ascending order, behind the keys that
-/// were seen before the run. `found` is told the ordinal of each that is new and of each record whose
+/// were seen before the run. `found` is told the ordinal of each that is settled and of each record whose
 /// key was seen. `key` is another than the one that made the partition.
 pub(crate) fn settle(
     partition: Stream,
@@ -94,13 +94,12 @@ pub(crate) fn settle(
         }
         if rest.is_none() {
             let added = match set.has_room(plan) {
-                true if seen_before => set.add_seen(hash, entry.key).map(|()| false),
+                true if seen_before => set.add_seen(hash, entry.key),
                 true => set.add(hash, &entry),
                 false => Err(Full),
             };
             match added {
-                Ok(true) => found(entry.ordinal, Told::New),
-                Ok(false) => {}
+                Ok(()) => {}
                 // A set that can hold nothing will never hold more.
                 Err(Full) if set.len() == 0 => {
                     return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
@@ -112,8 +111,14 @@ pub(crate) fn settle(
         match &mut rest {
             None if seen_before => {}
             None => set.offer(hash, &entry).map_err(no_room)?,
-            Some(_) if set.shard.count_again(hash, entry.key) => {
+            Some(writers) if set.shard.count_again(hash, entry.key) => {
+                set.count_rest(hash, &entry);
                 set.offer(hash, &entry).map_err(no_room)?;
+                if set.has_outgrown(plan) {
+                    let all = set.cut(plan, key).map_err(no_room)?;
+                    let moved = (MIN_URLS..all.kept.len()).map(|at| all.entry(at));
+                    write_ahead(moved, writers, plan, key, &mut packer)?;
+                }
             }
             Some(writers) => {
                 text.clear();
@@ -122,6 +127,7 @@ pub(crate) fn settle(
             }
         }
     }
+    set.kept.iter().for_each(|kept| found(kept.ordinal, Told::New));
     let rest = rest.into_iter().flatten().map(|writer| writer.finish(&mut packer));
     let rest = rest.filter(|stream| !stream.as_ref().is_ok_and(Stream::is_empty));
     let rest = rest.collect::<Result<_, _>>()?;
@@ -131,6 +137,25 @@ pub(crate) fn settle(
 
 fn writers(plan: &Plan<'_>) -> Vec<Writer> {
     (0..PARTITIONS).map(|_| Writer::new(plan.block)).collect()
+}
+
+/// Writes entries to the partitions ahead of what is there: they are of records that came before.
+fn write_ahead<'e>(
+    entries: impl Iterator<Item = Entry<'e>>,
+    writers: &mut [Writer],
+    plan: &Plan<'_>,
+    key: &Key,
+    packer: &mut Packer,
+) -> Result<(), SpillError> {
+    let later = writers.iter_mut().map(|writer| writer.turn(packer));
+    let later: Vec<_> = later.collect::<Result<_, _>>()?;
+    let mut text = Vec::new();
+    for entry in entries {
+        text.clear();
+        entry.append(&mut text).map_err(|error| plan.store.error(error.into()))?;
+        writers[key.hash(entry.key).partition(PARTITIONS)].write(&text, packer)?;
+    }
+    writers.iter_mut().zip(later).try_for_each(|(writer, later)| writer.append(later, packer))
 }
 
 /// The URLs of a partition.
@@ -169,22 +194,68 @@ impl Set {
         self.len() < MIN_URLS || self.memory(plan) <= plan.memory
     }
 
+    /// Whether the lines of its URLs have become more than it may hold, and there are URLs that it can do
+    /// without.
+    fn has_outgrown(&self, plan: &Plan<'_>) -> bool {
+        self.survivors.is_some() && self.kept.len() > MIN_URLS && self.memory(plan) > plan.memory
+    }
+
+    /// Keeps of its URLs the first [`MIN_URLS`]; the set as it was.
+    fn cut(&mut self, plan: &Plan<'_>, key: &Key) -> Result<Self, NoRoom> {
+        let mut all = std::mem::replace(self, Self::new(plan));
+        self.seen = std::mem::replace(&mut all.seen, Shard::new(Counting::Off));
+        for at in 0..MIN_URLS {
+            let entry = all.entry(at);
+            let hash = key.hash(entry.key);
+            self.add(hash, &entry).map_err(|Full| NoRoom)?;
+            self.offer(hash, &entry)?;
+        }
+        Ok(all)
+    }
+
     /// Adds a key that was seen before the run.
     fn add_seen(&mut self, hash: Hash, key: &[u8]) -> Result<(), Full> {
         self.seen.add(hash, key).map(drop).map_err(|_| Full)
     }
 
-    /// Whether the URL is new.
-    fn add(&mut self, hash: Hash, entry: &Entry<'_>) -> Result<bool, Full> {
+    /// Adds a URL, or counts it once more.
+    fn add(&mut self, hash: Hash, entry: &Entry<'_>) -> Result<(), Full> {
         room::reserve(&mut self.kept, 1).map_err(|_| Full)?;
         room::reserve(&mut self.lines, entry.line.len()).map_err(|_| Full)?;
         let added = self.shard.add(hash, entry.key).map_err(|_| Full)?;
-        let Some(place) = added else { return Ok(false) };
+        let Some(place) = added else {
+            self.count_rest(hash, entry);
+            return Ok(());
+        };
+        // More than one where it was moved out of a set, or stands for several rows of a table.
+        self.shard.set_count(place, entry.count);
         if self.survivors.is_none() {
             self.lines.extend_from_slice(entry.line);
         }
         self.kept.push(Kept { ordinal: entry.ordinal, place, line_end: self.lines.len() });
-        Ok(true)
+        Ok(())
+    }
+
+    /// Counts the records of an entry behind its first, which is counted.
+    fn count_rest(&mut self, hash: Hash, entry: &Entry<'_>) {
+        if entry.count > 1 {
+            self.shard.count_more(hash, entry.key, entry.count - 1);
+        }
+    }
+
+    /// A URL that it holds, as it would be spilled.
+    fn entry(&self, at: usize) -> Entry<'_> {
+        let Kept { ordinal, place, line_end } = self.kept[at];
+        let line_start = at.checked_sub(1).map_or(0, |before| self.kept[before].line_end);
+        let line = match &self.survivors {
+            Some(survivors) => survivors.candidate(place.into()),
+            None => &self.lines[line_start..line_end],
+        };
+        let count = match self.counting {
+            Counting::Off => 1,
+            Counting::On => self.shard.count(place),
+        };
+        Entry { ordinal, count, key: self.shard.get(place), line }
     }
 
     /// Takes the line of a record whose URL the set holds, if it survives the one before.
@@ -238,18 +309,13 @@ impl Set {
         let sorted = order.iter().map(|at| *at as usize);
         let first = 0..if order.is_empty() { self.kept.len() } else { 0 };
         let entries = first.chain(sorted).map(|at| {
-            let Kept { ordinal, place, line_end } = self.kept[at];
-            let line_start = at.checked_sub(1).map_or(0, |before| self.kept[before].line_end);
-            let line = match &self.survivors {
-                Some(survivors) => survivors.line(place.into()),
-                None => &self.lines[line_start..line_end],
-            };
-            let key = self.shard.get(place);
-            let count = match self.counting {
-                Counting::Off => 1,
-                Counting::On => self.shard.count(place),
-            };
-            Entry { ordinal, count, key, line }
+            let entry = self.entry(at);
+            match &self.survivors {
+                Some(survivors) => {
+                    Entry { line: survivors.line(self.kept[at].place.into()), ..entry }
+                }
+                None => entry,
+            }
         });
         let often = entries.filter(|entry| entry.count >= plan.min_count);
         written(often, plan.block, packer)
@@ -278,16 +344,24 @@ mod tests {
 
     /// The whole of it, until nothing is left.
     fn settled(memory: usize, order: Order, width: u32) -> (Vec<Row>, u32) {
+        settled_by(Survivor::First, &entries().collect::<Vec<_>>(), memory, order, width)
+    }
+
+    fn settled_by(
+        survivor: Survivor,
+        entries: &[(u64, Vec<u8>, Vec<u8>)],
+        memory: usize,
+        order: Order,
+        width: u32,
+    ) -> (Vec<Row>, u32) {
         let directory = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::create(directory.path()).unwrap());
         let block = 4096;
         let counting = Counting::On;
         let saving = false;
-        let survivor = Survivor::First;
         let plan =
             Plan { store: &store, order, counting, survivor, min_count: 1, saving, memory, block };
         let mut packer = Packer::new(&store).unwrap();
-        let entries: Vec<_> = entries().collect();
         let all = entries.iter().map(|(ordinal, key, line)| Entry {
             ordinal: *ordinal,
             count: 1,
@@ -349,6 +423,43 @@ mod tests {
             assert!(settled(memory, Order::Sorted, width).0 == expected, "{width} {memory}");
         }
     }
+
+    #[test]
+    fn lines_that_grow_behind_a_set_that_is_full_move_out_of_it() {
+        // Each key comes six times, with a line that is longer each time but for the last.
+        let (keys, rounds) = (60, 6);
+        let entries: Vec<_> = (0..keys * rounds)
+            .map(|i| {
+                let (key, round) = (i % keys, i / keys);
+                let mut line = Vec::new();
+                let length = if round == rounds - 1 { 20 } else { 700 * round };
+                crate::dedup::Candidate::append_value(length.to_string().as_bytes(), &mut line);
+                line.extend(std::iter::repeat_n(b'x', length as usize));
+                line.extend_from_slice(format!("{key}\n").as_bytes());
+                (i * 2, format!("http://h/{key}").into_bytes(), line)
+            })
+            .collect();
+        for (survivor, length) in [(Survivor::Last, 20), (Survivor::Greatest, 700 * (rounds - 2))] {
+            let mut expected: Vec<Row> = (0..keys)
+                .map(|key| {
+                    let line = format!("{}{key}\n", "x".repeat(length as usize)).into_bytes();
+                    (key * 2, rounds, format!("http://h/{key}").into_bytes(), line)
+                })
+                .collect();
+            for order in [Order::First, Order::Sorted] {
+                if order == Order::Sorted {
+                    expected.sort_by(|a, b| a.2.cmp(&b.2));
+                }
+                for (memory, width) in [(40_000, 64), (40_000, 8), (40_000, 0), (0, 0)] {
+                    let (all, passes) = settled_by(survivor, &entries, memory, order, width);
+                    assert!(all == expected, "{survivor:?} {order:?} {memory} {width}");
+                    assert!(passes > 1, "{survivor:?} {memory} {width}");
+                }
+                assert_eq!(settled_by(survivor, &entries, 1 << 30, order, 64).1, 1);
+            }
+        }
+    }
+
     #[test]
     fn keys_that_were_seen_are_not_settled_again_however_small_the_memory() {
         let is_seen = |key: &[u8]| key.ends_with(b"3") || key.ends_with(b"/20");

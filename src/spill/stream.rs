@@ -95,6 +95,27 @@ impl Writer {
         Ok(())
     }
 
+    /// Begins anew; what was written is the stream that is returned.
+    pub(crate) fn turn(&mut self, packer: &mut Packer) -> Result<Stream, SpillError> {
+        let new = Self::new(self.block);
+        std::mem::replace(self, new).finish(packer)
+    }
+
+    /// Writes the entries of a stream.
+    pub(crate) fn append(
+        &mut self,
+        mut stream: Stream,
+        packer: &mut Packer,
+    ) -> Result<(), SpillError> {
+        if !self.buffer.is_empty() {
+            self.flush(packer)?;
+        }
+        room::reserve(&mut self.extents, stream.0.len())
+            .map_err(|error| packer.store.error(error.into()))?;
+        self.extents.append(&mut stream.0);
+        Ok(())
+    }
+
     pub(crate) fn finish(mut self, packer: &mut Packer) -> Result<Stream, SpillError> {
         if !self.buffer.is_empty() {
             self.flush(packer)?;

@@ -77,10 +77,6 @@ fn what_cannot_be_carried_or_kept_is_refused_with_what_to_do() {
         (&["--carry", "a"], "urls: format: column a: lines has no columns with names"),
         (&["-f", "csv:1", "--carry", "a"], "carry the column by its number"),
         (&["--keep", "last"], "--keep chooses what --carry and --fields tell"),
-        (
-            &["-f", "tsv:1", "--carry", "1", "--keep", "last", "--checkpoint", "d"],
-            "--keep last and --keep max:COL do not go with it",
-        ),
         (&["--json", "-o", "x.parquet"], "--json writes JSON, and no table"),
     ] {
         let refused = place.run([&["dedup", "urls"][..], arguments].concat()).exits(2);

@@ -1,7 +1,7 @@
 //! A run that was stopped goes on where it was, or says why it does not.
 
-use super::{Place, built};
-use serde_json::Value;
+use super::{Place, Run, built};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write;
 use std::process::Stdio;
@@ -25,12 +25,28 @@ fn packed(text: &str) -> Vec<u8> {
     packer.finish().expect("packed")
 }
 
-/// Four lists, the last of them damaged.
+/// The same with columns behind them, of which the last is longer in each list.
+fn table(number: u32) -> String {
+    let column = "x".repeat(number as usize * 400);
+    let line = |(i, line): (usize, &str)| format!("{line}\t{}\t{column}\n", i * 37 % 101);
+    list(number).lines().enumerate().map(line).collect()
+}
+
+/// Four lists, the last of them damaged; and lists of what was seen before, the last of which is too much
+/// for a small memory.
 fn place() -> Place {
+    place_of(list)
+}
+
+fn place_of(list: fn(u32) -> String) -> Place {
     let place = Place::new();
     for (number, name) in (0..).zip(["a", "b", "c"]) {
         place.write(name, list(number));
     }
+    place.write("old", list(1).lines().step_by(3).map(|l| format!("{l}\n")).collect::<String>());
+    place.write("more", "http://h1.example/1\nhttp://h7.example:8080/\n");
+    let many = (0..60_000).map(|i| format!("http://m.example/{i}\n"));
+    place.write("many", many.collect::<String>() + &place.text("old"));
     let whole = packed(&list(3));
     place.write("d.gz", &whole[..whole.len() / 2]);
     place
@@ -39,13 +55,62 @@ fn place() -> Place {
 const FIXED: &[&str] = &["dedup", "a", "b", "c", "d.gz", "-j", "2", "--stats", "stats"];
 const KEPT: &[&str] = &["--checkpoint", "kept", "--checkpoint-every", "0"];
 
-/// The accounting without what may differ between two runs.
-fn accounting(stats: &Value) -> Value {
-    let mut stats = stats.clone();
+/// What a run wrote, by name, without what may differ between two runs. It is removed.
+fn taken(place: &Place, run: Run) -> BTreeMap<String, Vec<u8>> {
+    let mut taken = BTreeMap::from([("standard output".to_owned(), run.out)]);
+    for name in ["rejects", "saved"] {
+        if let Ok(bytes) = fs::read(place.path(name)) {
+            taken.insert(name.to_owned(), bytes);
+            fs::remove_file(place.path(name)).expect("removed");
+        }
+    }
+    for entry in fs::read_dir(place.path("shards")).into_iter().flatten() {
+        let entry = entry.expect("an entry");
+        let bytes = fs::read(entry.path()).expect("a file");
+        taken.insert(entry.file_name().to_string_lossy().into_owned(), bytes);
+    }
+    let _ = fs::remove_dir_all(place.path("shards"));
+    if let Ok(page) = fs::read_to_string(place.path("page")) {
+        // How fast it was.
+        let (before, rest) = page.split_once("<h2 id=\"pace\">").expect("it is there");
+        let (_, after) = rest.split_once("<h2 ").expect("it is not the last");
+        taken.insert("page".to_owned(), [before, after].concat().into_bytes());
+        fs::remove_file(place.path("page")).expect("removed");
+    }
+    let mut stats = place.json("stats");
     for name in ["seconds", "spilled"] {
         stats.as_object_mut().expect("an object").remove(name);
     }
-    stats
+    taken.insert("stats".to_owned(), stats.to_string().into_bytes());
+    taken
+}
+
+/// Asserts that two runs wrote the same.
+fn assert_same(one: &BTreeMap<String, Vec<u8>>, other: &BTreeMap<String, Vec<u8>>, what: &str) {
+    assert!(one.keys().eq(other.keys()), "{what}: {:?} {:?}", one.keys(), other.keys());
+    for (name, bytes) in one {
+        assert!(*bytes == other[name], "{what}: {name}");
+    }
+}
+
+/// Gives up at a damaged input, goes on once that is whole, and compares with a run that was not stopped.
+/// The last of the arguments of the two runs may differ.
+fn assert_goes_on(arguments: &[&str], first: &[&str], second: &[&str]) {
+    let what = format!("{arguments:?} {first:?} {second:?}");
+    let list = if arguments.contains(&"tsv:1") { table } else { list };
+    let place = place_of(list);
+    let run = |more: &[&[&str]]| place.run([&[FIXED, arguments], more].concat().concat());
+    run(&[first, KEPT]).exits(2);
+    let manifest = place.json("kept/checkpoint.json");
+    assert_eq!(manifest["moved"] != 0, arguments.contains(&MOVING) && first.contains(&SMALL));
+    place.write("d.gz", packed(&list(3)));
+    let resumed = run(&[second, KEPT]).exits(0);
+    let said = "uniqurl: going on behind the first 3 of 4 inputs\n";
+    assert!(resumed.err.contains(said), "{}", resumed.err);
+    assert!(!place.path("kept").exists(), "{what}");
+    let resumed = taken(&place, resumed);
+    let at_once = taken(&place, run(&[first]).exits(0));
+    assert_same(&resumed, &at_once, &what);
 }
 
 #[test]
@@ -56,22 +121,76 @@ fn a_run_that_failed_goes_on_to_the_same_bytes() {
         &["--fields", "count,first,original", "--limit", "5000"],
         &["--memory", "1M", "--temp-dir", ".", "--rejects", "rejects", "--count"],
         &["--memory", "1M", "--temp-dir", ".", "--order", "sorted", "--fields", "first,canonical"],
+        &["--seen", "old", "--count"],
+        &["--seen", "old", "--seen", "more", "--save-seen", "saved", "--order", "sorted"],
+        &["--save-seen", "saved", "--fields", "first,canonical"],
+        &["--split-by", "host:5", "-o", "shards", "--split-suffix", ".zst", "--rejects", "rejects"],
+        &["--split-by", "hash:3", "-o", "shards", "--count", "--order", "sorted"],
+        &["--audit"],
+        &["--report", "page", "--rejects", "rejects", "--audit"],
+        &["--report", "page", "--key", "surt", "--seen", "old"],
+        &["--keep", "last", "--fields", "canonical,first"],
+        &["--keep", "max:2", "-f", "tsv:1", "--carry", "2", "--fields", "count,first,canonical"],
+        &["--keep", "max:2", "-f", "tsv:1", "--carry", "2", "--memory", "1M", "--temp-dir", "."],
+        &["--keep", "last", "-f", "tsv:1", "--carry", "2", "--seen", "old", "--save-seen", "saved"],
     ] {
-        let place = place();
-        let interrupted = [FIXED, arguments, KEPT].concat();
-        place.run(&interrupted).exits(2);
-        assert!(place.path("kept/checkpoint.json").exists(), "{arguments:?}");
-        place.write("d.gz", packed(&list(3)));
-        let run = place.run(&interrupted).exits(0);
-        let said = "uniqurl: going on behind the first 3 of 4 inputs\n";
-        assert!(run.err.contains(said), "{}", run.err);
-        assert!(!place.path("kept").exists(), "{arguments:?}");
-        let (stats, rejects) = (place.json("stats"), fs::read(place.path("rejects")).ok());
-        let at_once = place.run([FIXED, arguments].concat()).exits(0);
-        assert!(run.out == at_once.out, "{arguments:?}");
-        assert_eq!(accounting(&stats), accounting(&place.json("stats")), "{arguments:?}");
-        assert!(rejects == fs::read(place.path("rejects")).ok(), "{arguments:?}");
+        assert_goes_on(arguments, &[], &[]);
     }
+}
+
+/// A memory in which a set is at home until lines of [`table`] become longer, and a column that does.
+const SMALL: &str = "5M";
+const MOVING: &str = "3";
+
+#[test]
+fn a_set_that_was_moved_out_of_memory_is_found_where_it_went() {
+    let (small, large) = (&["--memory", SMALL, "--temp-dir", "."][..], &["--memory", "1G"][..]);
+    for arguments in [
+        &["-f", "tsv:1", "--keep", "last", "--carry", MOVING][..],
+        &["-f", "tsv:1", "--keep", "last", "--carry", MOVING, "--count", "--order", "sorted"],
+        &["-f", "tsv:1", "--keep", "last", "--carry", MOVING, "--save-seen", "saved"],
+    ] {
+        for (first, second) in [(small, small), (small, large), (large, small)] {
+            assert_goes_on(arguments, first, second);
+        }
+    }
+}
+
+#[test]
+fn what_was_seen_stays_seen_whatever_the_memory_of_the_next_run() {
+    let (small, large) = (&["--memory", "1M", "--temp-dir", "."][..], &["--memory", "1G"][..]);
+    for (seen, order) in [("old", "first"), ("many", "first"), ("many", "sorted")] {
+        let arguments =
+            format!("--seen {seen} --save-seen saved --order {order} --fields count,host");
+        let arguments: Vec<_> = arguments.split(' ').collect();
+        for (first, second) in [(small, small), (small, large), (large, small)] {
+            assert_goes_on(&arguments, first, second);
+        }
+    }
+}
+
+#[test]
+fn a_set_that_was_seen_and_has_changed_is_refused_and_one_that_was_replaced_told_of() {
+    let place = place();
+    let arguments = [FIXED, KEPT, &["--seen", "old", "-o", "out"]].concat();
+    place.run(&arguments).exits(2);
+    let run = place.run([&arguments[..], &["--seen", "more"]].concat()).exits(2);
+    assert!(run.err.contains("--seen was old and is old,more"), "{}", run.err);
+    let old = place.read("old");
+    place.write("old", [&old[..], b"http://new.example/\n"].concat());
+    let run = place.run(&arguments).exits(2);
+    assert!(run.err.contains("old was read for --seen, and its size has changed"), "{}", run.err);
+    assert!(!run.err.contains("--save-seen") && !place.path("out").exists(), "{}", run.err);
+    let run = place.run_on(["dedup", "a", "--seen", "-", "--checkpoint", "k"], "").exits(2);
+    assert!(run.err.contains("- cannot be read twice"), "{}", run.err);
+    // The end of a run whose kill came between its last output and the end of its checkpoint.
+    place.write("old", "");
+    fs::remove_dir_all(place.path("kept")).expect("removed");
+    let arguments = [&arguments[..], &["--save-seen", "old"]].concat();
+    place.run(&arguments).exits(2);
+    place.write("old", &old);
+    let run = place.run(&arguments).exits(2);
+    assert!(run.err.contains("if --save-seen has replaced it, all outputs"), "{}", run.err);
 }
 
 #[test]
@@ -196,8 +315,6 @@ fn what_cannot_be_read_twice_has_no_checkpoint() {
     let place = place();
     let run = place.run_on(["dedup", "a", "-", "--checkpoint", "kept"], "http://a/\n").exits(2);
     assert!(run.err.contains("- cannot be read twice"), "{}", run.err);
-    place.run(["dedup", "a", "--stats", "s", "--audit", "--checkpoint", "kept"]).exits(2);
-    place.run(["dedup", "a", "--report", "r", "--checkpoint", "kept"]).exits(2);
     place.run(["dedup", "a", "--checkpoint-every", "1"]).exits(2);
     place.run(["normalize", "a", "--checkpoint", "kept"]).exits(2);
     assert!(!place.path("kept").exists());

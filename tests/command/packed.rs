@@ -62,6 +62,25 @@ fn terms(run: &Run) -> String {
 }
 
 #[test]
+fn what_takes_too_much_to_unpack_is_a_limit_and_no_damage() {
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("made");
+    encoder.window_log(26).expect("set");
+    encoder.include_contentsize(false).expect("set");
+    encoder.write_all(&b"http://h/\n".repeat(1 << 17)).expect("to memory");
+    let packed = encoder.finish().expect("to memory");
+    let place = Place::with([("in", &packed)]);
+    let run = place.run(["dedup", "in", "-o", "out", "-j", "1", "--memory", "64M"]).exits(3);
+    let told =
+        "in@0: limit: zstd: its window is beyond the limit of 16 MiB; with a larger --memory";
+    assert!(run.err.contains(told), "{}", run.err);
+    assert!(!place.path("out").exists());
+    place.run(["dedup", "in", "-o", "out", "-j", "1", "--memory", "1G"]).exits(0);
+    assert_eq!(place.text("out"), "http://h/\n");
+    let skipped = ["dedup", "in", "-j", "1", "--memory", "64M", "--keep-going"];
+    assert!(place.run(skipped).exits(1).err.contains("1 damaged"));
+}
+
+#[test]
 fn every_container_gives_the_same_set_the_same_rejects_and_the_same_accounting() {
     let list = list(60_000);
     let place = Place::with([("plain", &list)]);

@@ -53,6 +53,39 @@ fn a_small_budget_changes_nothing_but_how() {
 }
 
 #[test]
+fn lines_that_become_longer_leave_a_memory_that_is_full() {
+    // Eight thousand URLs come three times, the second time with the longest line, and then with others
+    // between them.
+    let line = |i: u32, length: usize| {
+        format!("http://h{}.example/{i}\t{length}\t{}\n", i % 7, "x".repeat(length))
+    };
+    let lines = |length: usize| (0..8_000).map(move |i| line(i, length + i as usize % 9));
+    let others = (0..8_000).map(|i| line(8_000 + i, 9));
+    let between = lines(900).zip(others).map(|(long, other)| long + &other);
+    let list: String = lines(0).chain(between).chain(lines(40)).collect();
+    let place = Place::with([("list", list.as_bytes())]);
+    let fixed = ["dedup", "list", "-f", "tsv:1", "-j", "2", "--temp-dir", ".", "--stats", "stats"];
+    for arguments in [
+        &["--keep", "last", "--carry", "2,3"][..],
+        &["--keep", "max:2", "--carry", "3", "--count", "--order", "sorted"],
+        &["--keep", "max:2", "--fields", "count,first", "--carry", "3", "--min-count", "3"],
+        &["--keep", "last", "--carry", "3", "--save-seen", "saved"],
+    ] {
+        let run = |memory: &str| {
+            let run = place.run([&fixed[..], arguments, &["--memory", memory]].concat()).exits(0);
+            let saved = fs::read(place.path("saved")).unwrap_or_default();
+            (run.out, saved, place.json("stats"))
+        };
+        let (out, saved, stats) = run("1G");
+        // All keys are in memory when the longer lines come.
+        let (small_out, small_saved, small_stats) = run("6M");
+        assert!(out == small_out && saved == small_saved, "{arguments:?}");
+        assert_eq!(accounting(&stats), accounting(&small_stats), "{arguments:?}");
+        assert!(small_stats["spilled"].as_u64() > Some(0), "{arguments:?}");
+    }
+}
+
+#[test]
 fn a_temporary_directory_that_cannot_be_used_is_named_and_nothing_is_written() {
     let place = Place::with([("in", list().as_bytes()), ("out", b"old")]);
     let arguments = ["dedup", "in", "-o", "out", "--memory", "1M", "--temp-dir", "no/such"];

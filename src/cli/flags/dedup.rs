@@ -238,18 +238,10 @@ impl Dedup {
                 );
             }
         }
-        if self.keep != Keep::First {
-            if self.carry.is_empty() && self.fields.is_empty() {
-                return wrong(
-                    "--keep chooses what --carry and --fields tell of a URL, and neither is given",
-                );
-            }
-            if self.checkpoint.checkpoint.is_some() {
-                return wrong(
-                    "--checkpoint keeps what the first record of a URL says, so --keep last and \
-                     --keep max:COL do not go with it",
-                );
-            }
+        if self.keep != Keep::First && self.carry.is_empty() && self.fields.is_empty() {
+            return wrong(
+                "--keep chooses what --carry and --fields tell of a URL, and neither is given",
+            );
         }
         self.check_names()?;
         let more = [&common.rejects, &common.stats, &common.report].into_iter().flatten();

@@ -164,7 +164,6 @@ fn wrong_usage_is_told_with_status_2() {
         "dedup --carry a --keep max:",
         "dedup --carry a --keep greatest",
         "dedup --keep last",
-        "dedup --carry a --keep last --checkpoint dir",
         "dedup --json -o x.parquet",
         "normalize --carry a",
         "normalize --fields host",

@@ -95,7 +95,7 @@ const PAGE_HEAD: &[(i16, Shape)] = &[
     (UNPACKED, I32),
     (PACKED, I32),
     (4, I32),
-    (DATA, Shape::Struct(&[(VALUES, I32), (2, I32), (3, I32), (4, I32), (5, STATISTICS)])),
+    (DATA, Shape::Struct(&[(VALUES, I32), (ENCODING, I32), (3, I32), (4, I32), (5, STATISTICS)])),
     (DICTIONARY, Shape::Struct(&[(VALUES, I32), (2, I32), (3, Shape::Bool)])),
     (
         DATA_2,
@@ -103,7 +103,7 @@ const PAGE_HEAD: &[(i16, Shape)] = &[
             (VALUES, I32),
             (2, I32),
             (3, I32),
-            (4, I32),
+            (ENCODING_2, I32),
             (DEFINITIONS, I32),
             (REPETITIONS, I32),
             (7, Shape::Bool),
@@ -116,9 +116,13 @@ const PACKED: i16 = 3;
 const DATA: i16 = 5;
 const DICTIONARY: i16 = 7;
 const VALUES: i16 = 1;
+const ENCODING: i16 = 2;
 const DATA_2: i16 = 8;
+const ENCODING_2: i16 = 4;
 const DEFINITIONS: i16 = 5;
 const REPETITIONS: i16 = 6;
+/// `PLAIN_DICTIONARY` and `RLE_DICTIONARY`.
+const KEYED: [i64; 2] = [2, 8];
 const STATISTICS: Shape = Shape::Struct(&[
     (1, Shape::Binary),
     (2, Shape::Binary),
@@ -238,6 +242,8 @@ impl Schema {
 pub(super) struct Claim {
     pub(super) rows: u64,
     pub(super) bytes: u64,
+    /// Whether its values are keys of the dictionary before it.
+    pub(super) keyed: bool,
 }
 
 /// How much a page may take, where there are `memory` bytes for each.
@@ -277,7 +283,8 @@ pub(super) fn pages(
         }
         place += page.packed;
         if let Some(rows) = page.rows {
-            claims.push(Claim { rows, bytes: page.packed.max(page.unpacked) });
+            let keyed = KEYED.contains(&page.encoding);
+            claims.push(Claim { rows, bytes: page.packed.max(page.unpacked), keyed });
         }
     }
     Ok(claims)
@@ -317,6 +324,7 @@ struct Page {
     /// Of what is behind it these bytes are not packed.
     levels: i64,
     rows: Option<u64>,
+    encoding: i64,
 }
 
 const TOO_LONG: &str =
@@ -337,6 +345,8 @@ fn page(bytes: &[u8], most: i64) -> Result<Page, Wrong> {
             Event::Int(1, VALUES, count) if [DATA, DATA_2].contains(&inside) => {
                 rows = rows.min(count)
             }
+            Event::Int(1, ENCODING, code) if inside == DATA => page.encoding = code,
+            Event::Int(1, ENCODING_2, code) if inside == DATA_2 => page.encoding = code,
             Event::Int(1, DEFINITIONS | REPETITIONS, bytes) if inside == DATA_2 => {
                 page.levels += bytes
             }
@@ -409,8 +419,9 @@ mod tests {
         };
         for _ in 0..2000 {
             let count = random(6);
-            let pages: Vec<_> =
-                (0..count).map(|_| Claim { rows: random(5), bytes: random(9) }).collect();
+            let pages: Vec<_> = (0..count)
+                .map(|_| Claim { rows: random(5), bytes: random(9), keyed: false })
+                .collect();
             let room = 8 + random(20);
             // The slow way: each row with its page, each number of rows at each of them.
             let pages_of_rows: Vec<usize> = (0..pages.len())

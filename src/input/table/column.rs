@@ -8,6 +8,7 @@ use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, LargeStringArray, RecordBatch,
     StringArray, StringViewArray, StructArray,
 };
+use arrow_buffer::{Buffer, NullBuffer};
 use arrow_schema::DataType;
 
 use super::Column;
@@ -28,6 +29,64 @@ pub(super) fn find(batch: &RecordBatch, path: &[String]) -> Option<Column> {
 pub(super) struct Cells<'a> {
     above: Vec<&'a StructArray>,
     values: Values<'a>,
+}
+
+/// Which value of a dictionary each row has.
+pub(super) struct Keys<'a> {
+    keys: &'a [usize],
+    nulls: Vec<&'a NullBuffer>,
+    /// How many values there are.
+    pub(super) values: usize,
+}
+
+impl Keys<'_> {
+    /// The number of a row's value, below that of all of them; none where it is null.
+    #[inline]
+    pub(super) fn get(&self, row: usize) -> Option<usize> {
+        if self.nulls.iter().any(|nulls| nulls.is_null(row)) { None } else { Some(self.keys[row]) }
+    }
+}
+
+/// Texts that say where they stand: length, and where that is more than 12 prefix, buffer and offset,
+/// 32 bits each; else the text itself (Arrow columnar format, "Variable-size Binary View Layout").
+pub(super) struct Views<'a> {
+    views: &'a [u128],
+    nulls: Vec<&'a NullBuffer>,
+    pub(super) buffers: &'a [Buffer],
+}
+
+/// Where a text stands.
+pub(super) enum Standing {
+    Null,
+    /// In a buffer.
+    In {
+        buffer: usize,
+        offset: usize,
+        length: usize,
+    },
+    /// In its view.
+    Here {
+        text: [u8; 12],
+        length: usize,
+    },
+}
+
+impl Views<'_> {
+    #[inline]
+    pub(super) fn get(&self, row: usize) -> Standing {
+        if self.nulls.iter().any(|nulls| nulls.is_null(row)) {
+            return Standing::Null;
+        }
+        let view = self.views[row];
+        let length = view as u32 as usize;
+        if length > 12 {
+            let (buffer, offset) = ((view >> 64) as u32 as usize, (view >> 96) as usize);
+            return Standing::In { buffer, offset, length };
+        }
+        let mut text = [0; 12];
+        text.copy_from_slice(&view.to_le_bytes()[4..]);
+        Standing::Here { text, length }
+    }
 }
 
 /// What a cell holds.
@@ -68,6 +127,29 @@ impl<'a> Cells<'a> {
             return Cell::Null;
         }
         self.values.get(row)
+    }
+
+    /// Which value each row has, where a dictionary says so.
+    pub(super) fn keys(&self) -> Option<Keys<'_>> {
+        let Values::Dictionary { keys, array, .. } = &self.values else { return None };
+        let values = array.as_any_dictionary_opt()?.values().len();
+        Some(Keys { keys, nulls: self.nulls(array.nulls()), values })
+    }
+
+    /// Where each text stands, where that can be told.
+    pub(super) fn views(&self) -> Option<Views<'_>> {
+        let (views, nulls, buffers) = match &self.values {
+            Values::TextView(array) => (array.views(), array.nulls(), array.data_buffers()),
+            Values::BytesView(array) => (array.views(), array.nulls(), array.data_buffers()),
+            _ => return None,
+        };
+        Some(Views { views, nulls: self.nulls(nulls), buffers })
+    }
+
+    /// What says which rows are null, where any are.
+    fn nulls<'c>(&'c self, own: Option<&'c NullBuffer>) -> Vec<&'c NullBuffer> {
+        let above = self.above.iter().map(|array| array.nulls());
+        above.chain([own]).flatten().filter(|nulls| nulls.null_count() > 0).collect()
     }
 
     /// What two rows have in common only if their cells are the same, where a dictionary says so.

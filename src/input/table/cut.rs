@@ -1,10 +1,16 @@
 //! Cuts the rows of a batch into chunks: the bytes of their cells, and where each is.
+//!
+//! Texts that stand one behind the other in a buffer stay there. Others are copied, as are numbers and
+//! the cells of several columns.
 
 use std::collections::HashMap;
 use std::io::Write;
+use std::ops::Range;
 
-use super::column::{Cell, Cells};
-use super::{Column, Stop};
+use bytes::Bytes;
+
+use super::column::{Cell, Cells, Keys, Standing, Views};
+use super::{Column, Reading, Stop};
 use crate::input::{Chunk, Data};
 use crate::record::{NULL, Rows, Span};
 
@@ -14,12 +20,23 @@ const ROWS: usize = 16 << 10;
 /// Bytes of a chunk, but for those of its last row, however many are asked for.
 const MOST: usize = 256 << 20;
 
+/// A chunk of the values of a dictionary may be so many times as long as another: most dictionaries are
+/// a MiB at most, and a value that is in two chunks is worked on twice.
+const DICTIONARY: usize = 4;
+
+/// Values of a dictionary for each row of a batch that do not take longer than the rows.
+const FEW: usize = 8;
+
+/// Rows that are copied rather than be a chunk of their own.
+const MANY: usize = 256;
+
 /// Where the rows of a section come by.
 pub(super) struct Cutter {
     /// Rows before the next chunk.
     at: u64,
     chunk_size: usize,
     max_record: usize,
+    once: bool,
     /// Bytes and cells of the chunk before.
     usual: (usize, usize),
 }
@@ -34,8 +51,10 @@ struct Making {
 }
 
 impl Cutter {
-    pub(super) fn new(at: u64, chunk_size: usize, max_record: usize) -> Self {
-        Self { at, chunk_size: chunk_size.min(MOST), max_record, usual: (0, 0) }
+    /// `at` rows stand before the first.
+    pub(super) fn new(at: u64, reading: Reading) -> Self {
+        let Reading { chunk_size, max_record, once, .. } = reading;
+        Self { at, chunk_size: chunk_size.clamp(1, MOST), max_record, once, usual: (0, 0) }
     }
 
     /// Makes chunks of the rows of a batch.
@@ -48,29 +67,163 @@ impl Cutter {
         let length = columns.iter().map(|column| column.array.len()).min().unwrap_or(0);
         let cells = columns.iter().map(Cells::new).collect::<Option<Vec<_>>>();
         let cells = cells.ok_or_else(unknown)?;
+        if let [one] = &cells[..]
+            && let Some(keys) = one.keys()
+            && self.once
+            && keys.values <= FEW * length
+        {
+            return self.cut_once(one, keys, length, hand_on);
+        }
         // Rows that have several cells repeat where each of these does, which nobody tells.
         let repeats = matches!(&cells[..], [one] if one.may_repeat());
+        let views = match &cells[..] {
+            [one] if !repeats => one.views(),
+            _ => None,
+        };
+        let mut buffers = Vec::new();
+        if let Some(views) = &views {
+            buffers.resize(views.buffers.len(), Bytes::new());
+        }
         let mut row = 0;
         while row < length {
-            let mut making = Making::default();
-            making.rows.width = cells.len();
-            making.bytes.reserve(self.usual.0);
-            making.rows.cells.reserve(self.usual.1);
-            let start = row;
-            while row < length && row - start < ROWS && making.bytes.len() < self.chunk_size.max(1)
+            if let Some(views) = &views
+                && let Some(chunk) = self.in_place(views, row..length, &mut buffers)
             {
+                row += chunk.rows().map_or(0, Rows::len);
+                hand_on(chunk)?;
+                continue;
+            }
+            let mut making = self.begin(cells.len());
+            let start = row;
+            while row < length && row - start < ROWS && making.bytes.len() < self.chunk_size {
                 for cells in &cells {
                     making.append(cells, row, self.max_record, repeats);
                 }
                 row += 1;
             }
-            self.usual = (making.bytes.len(), making.rows.cells.len());
-            let data = Data::Rows(making.bytes, making.rows);
-            let offset = self.at;
-            self.at += (row - start) as u64;
-            hand_on(Chunk { data, offset, frames: Vec::new() })?;
+            hand_on(self.end(making))?;
         }
         Ok(())
+    }
+
+    /// A chunk of rows that stand in one buffer, unless they are few. `buffers` are those of the views,
+    /// shared.
+    fn in_place(
+        &mut self,
+        views: &Views<'_>,
+        rows: Range<usize>,
+        buffers: &mut [Bytes],
+    ) -> Option<Chunk> {
+        let mut cells = Vec::with_capacity(self.usual.1);
+        // Number of the buffer, where the first text in it begins, and where the last one ends.
+        let mut place: Option<(usize, usize, usize)> = None;
+        let wanted = rows.len().min(ROWS);
+        for row in rows.clone().take(wanted) {
+            let (start, length) = match (views.get(row), place) {
+                (Standing::Null, _) => {
+                    cells.push(NULL);
+                    continue;
+                }
+                (Standing::In { buffer, offset, length }, None) => {
+                    place = Some((buffer, offset, offset));
+                    (offset, length)
+                }
+                (Standing::In { buffer, offset, length }, Some((same, first, _)))
+                    if buffer == same && offset - first <= MOST =>
+                {
+                    (offset, length)
+                }
+                // A text that is in its view also stands behind the one before it, or behind its own
+                // length there (Parquet, "Plain encoding").
+                (Standing::Here { text, length }, Some((buffer, _, end))) => {
+                    let stands = |at: &usize| {
+                        views.buffers[buffer].get(*at..at + length) == Some(&text[..length])
+                    };
+                    let Some(at) = [end + size_of::<u32>(), end].into_iter().find(stands) else {
+                        break;
+                    };
+                    (at, length)
+                }
+                (Standing::In { .. } | Standing::Here { .. }, _) => break,
+            };
+            let Some((_, first, end)) = &mut place else { break };
+            let from = start - *first;
+            *end = start + length;
+            // Of what is too long, as much as tells so.
+            let to = from + length.min(self.max_record + 1);
+            cells.push(Span { start: from as u32, end: to as u32 });
+            if *end - *first >= self.chunk_size {
+                break;
+            }
+        }
+        let (buffer, first, end) = place.unwrap_or_default();
+        if cells.len() < wanted.min(MANY) && end - first < self.chunk_size {
+            return None;
+        }
+        let bytes = match buffers.get_mut(buffer) {
+            Some(bytes) if end > first => {
+                if bytes.is_empty() {
+                    *bytes = Bytes::from_owner(views.buffers[buffer].clone());
+                }
+                bytes.slice(first..end)
+            }
+            _ => Bytes::new(),
+        };
+        self.usual.1 = cells.len();
+        let offset = self.at;
+        self.at += cells.len() as u64;
+        let rows = Rows { width: 1, cells, ..Rows::default() };
+        Some(Chunk { data: Data::Rows(bytes, rows), offset, frames: Vec::new() })
+    }
+
+    /// The same where rows with one and the same key of a dictionary come as one, in the order of the
+    /// first of each.
+    fn cut_once(
+        &mut self,
+        cells: &Cells<'_>,
+        keys: Keys<'_>,
+        length: usize,
+        mut hand_on: impl FnMut(Chunk) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        // Behind the last value stands null.
+        let null = keys.values;
+        // For each value the number of its cell, counted through all chunks from 1.
+        let mut numbers = vec![0_u32; null + 1];
+        let mut before = 1;
+        let mut making = self.begin(1);
+        for row in 0..length {
+            let key = keys.get(row).unwrap_or(null);
+            let number = numbers[key];
+            if number >= before {
+                making.rows.times[(number - before) as usize] += 1;
+                continue;
+            }
+            if making.bytes.len() >= DICTIONARY * self.chunk_size {
+                before += making.rows.times.len() as u32;
+                hand_on(self.end(std::mem::take(&mut making)))?;
+                making = self.begin(1);
+            }
+            numbers[key] = before + making.rows.times.len() as u32;
+            making.append(cells, row, self.max_record, false);
+            making.rows.times.push(1);
+        }
+        if making.rows.times.is_empty() { Ok(()) } else { hand_on(self.end(making)) }
+    }
+
+    fn begin(&self, width: usize) -> Making {
+        let mut making = Making::default();
+        making.rows.width = width;
+        making.bytes.reserve(self.usual.0);
+        making.rows.cells.reserve(self.usual.1);
+        making
+    }
+
+    fn end(&mut self, making: Making) -> Chunk {
+        let Making { bytes, rows, .. } = making;
+        self.usual = (bytes.len(), rows.cells.len());
+        let offset = self.at;
+        self.at += rows.of_table();
+        Chunk { data: Data::Rows(bytes.into(), rows), offset, frames: Vec::new() }
     }
 }
 

@@ -21,9 +21,9 @@ mod schema;
 mod thrift;
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use arrow_array::ArrayRef;
@@ -51,6 +51,8 @@ pub(crate) struct Reading {
     pub(crate) threads: usize,
     /// Bytes of memory that all of it may take, if anybody said.
     pub(crate) memory: usize,
+    /// Whether rows with one and the same cell may come as one of which it is said how many they are.
+    pub(crate) once: bool,
 }
 
 impl Reading {
@@ -88,12 +90,21 @@ pub(crate) struct Rows {
     begun: usize,
     sections: usize,
     running: VecDeque<Running>,
+    /// The way to the threads, who are there once there is work: they keep their memory from section
+    /// to section.
+    workers: Option<Sender<Task>>,
     /// Bytes of memory that the threads hold.
     held: Arc<AtomicUsize>,
     /// Bytes of the file that were told as read.
     told: u64,
     /// Rows that were handed on.
     rows: u64,
+}
+
+/// A section for a thread, and where its parts go.
+struct Task {
+    section: usize,
+    sender: SyncSender<Part>,
 }
 
 /// A section that is being unpacked.
@@ -189,6 +200,7 @@ impl Rows {
             None => return Err(trouble(Trouble::Malformed(PANICKED.to_owned()))),
         };
         let sections = content.sections();
+        let reading = Reading { once: reading.once && table.is_list(), ..reading };
         let rows = Self {
             file,
             content: Arc::new(content),
@@ -196,6 +208,7 @@ impl Rows {
             begun: 0,
             sections,
             running: VecDeque::new(),
+            workers: None,
             held: Arc::default(),
             told: 0,
             rows: 0,
@@ -224,7 +237,7 @@ impl Rows {
                     self.held.fetch_sub(chunk.memory(), Ordering::Relaxed);
                     let read = end.saturating_sub(self.told);
                     self.told += read;
-                    self.rows += chunk.rows().map_or(0, |rows| rows.len() as u64);
+                    self.rows += chunk.rows().map_or(0, |rows| rows.of_table());
                     return Next::Chunk(chunk, read);
                 }
                 Ok(Part::End) => {
@@ -260,30 +273,52 @@ impl Rows {
         changed.unwrap_or_else(|| InputError::new(self.file.path(), None, trouble))
     }
 
-    fn begin(&self, section: usize) -> std::io::Result<Running> {
+    fn begin(&mut self, section: usize) -> std::io::Result<Running> {
         let (sender, parts) = sync_channel(AHEAD);
-        let (content, reading) = (Arc::clone(&self.content), self.reading);
-        let held = Arc::clone(&self.held);
-        thread::Builder::new().name(THREAD.into()).spawn(move || {
-            let first = content.first_row(section);
-            let mut sending = Sending { sender, held };
-            let mut cutter = Cutter::new(first, reading.chunk_size, reading.max_record);
-            let read = content.read(section, reading, &mut |columns, end| {
-                let batch = columns.iter().map(|column| column.array.get_array_memory_size()).sum();
-                sending.held.fetch_add(batch, Ordering::Relaxed);
-                let cut = cutter.cut(columns, |chunk| sending.chunk(chunk, end));
-                sending.held.fetch_sub(batch, Ordering::Relaxed);
-                cut
-            });
-            // Where the other side went away nobody wants to know.
-            let _ = match read {
-                Ok(()) => sending.sender.send(Part::End),
-                Err(Stop::Failed(why)) => sending.sender.send(Part::Failed(why)),
-                Err(Stop::Unwanted) => Ok(()),
-            };
-        })?;
+        let workers = match &self.workers {
+            Some(workers) => workers,
+            None => self.workers.insert(self.hire()?),
+        };
+        // Where all of them have panicked nobody sends anything, which tells so.
+        let _ = workers.send(Task { section, sender });
         Ok(Running { parts })
     }
+
+    /// Starts the threads.
+    fn hire(&self) -> std::io::Result<Sender<Task>> {
+        let (sender, tasks) = channel::<Task>();
+        let tasks = Arc::new(Mutex::new(tasks));
+        for _ in 0..self.reading.threads.min(self.sections) {
+            let (content, reading) = (Arc::clone(&self.content), self.reading);
+            let (tasks, held) = (Arc::clone(&tasks), Arc::clone(&self.held));
+            thread::Builder::new().name(THREAD.into()).spawn(move || {
+                loop {
+                    let task = tasks.lock().unwrap_or_else(|e| e.into_inner()).recv();
+                    let Ok(Task { section, sender }) = task else { break };
+                    work(&content, section, reading, Sending { sender, held: Arc::clone(&held) });
+                }
+            })?;
+        }
+        Ok(sender)
+    }
+}
+
+/// Unpacks a section.
+fn work(content: &Content, section: usize, reading: Reading, mut sending: Sending) {
+    let mut cutter = Cutter::new(content.first_row(section), reading);
+    let read = content.read(section, reading, &mut |columns, end| {
+        let batch = columns.iter().map(|column| column.array.get_array_memory_size()).sum();
+        sending.held.fetch_add(batch, Ordering::Relaxed);
+        let cut = cutter.cut(columns, |chunk| sending.chunk(chunk, end));
+        sending.held.fetch_sub(batch, Ordering::Relaxed);
+        cut
+    });
+    // Where the other side went away nobody wants to know.
+    let _ = match read {
+        Ok(()) => sending.sender.send(Part::End),
+        Err(Stop::Failed(why)) => sending.sender.send(Part::Failed(why)),
+        Err(Stop::Unwanted) => Ok(()),
+    };
 }
 
 /// What is said where a reader panicked.

@@ -27,6 +27,8 @@ pub(super) struct Looked {
     /// Rows that are read at a time, and the bytes that those of a column may take.
     pub(super) batch: usize,
     pub(super) room: usize,
+    /// Whether all values are keys of a dictionary.
+    pub(super) keyed: bool,
 }
 
 impl Looked {
@@ -38,7 +40,7 @@ impl Looked {
         let chunk = self.group().column(column);
         let rows = usize::try_from(self.group().num_rows())?;
         let reader = SerializedPageReader::new(Arc::clone(&self.at), chunk, rows, None)?;
-        let limits = Limits { batch: self.batch.max(1), room: self.room };
+        let limits = Limits { batch: self.batch.max(1), room: self.room, keyed: self.keyed };
         let column = chunk.column_descr_ptr();
         Ok(Box::new(Pages { reader, column, limits, values: 0, bytes: 0 }))
     }
@@ -78,6 +80,7 @@ impl PageIterator for One {}
 struct Limits {
     batch: usize,
     room: usize,
+    keyed: bool,
 }
 
 /// The pages of a column.
@@ -151,6 +154,11 @@ impl Pages {
         };
         let bytes = levels.and_then(|levels| bytes.get(levels..));
         let bytes = bytes.ok_or("its levels are longer than it is")?;
+        let is_keyed = matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
+        if self.limits.keyed && !is_keyed {
+            // The library would spell out the keys of the batch so far, each a text of any length.
+            return Err("its encoding is not what it was".to_owned());
+        }
         match (self.column.physical_type(), encoding) {
             (_, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY) => match bytes.first() {
                 Some(width) if *width > 32 => Err(format!("its keys have {width} bits")),

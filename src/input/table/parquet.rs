@@ -22,6 +22,9 @@ use crate::record::Table;
 /// Rows of a batch, whatever they hold, but for pages of which not so many have room.
 const ROWS: std::ops::RangeInclusive<u64> = 64..=16 << 10;
 
+/// The same where a row is the key of a value: at most as many as a chunk has bytes.
+const KEYED_ROWS: std::ops::RangeInclusive<u64> = 64..=128 << 10;
+
 /// Pages that a thread may hold at a time, packed and unpacked, and what is made of them.
 const PAGES: usize = 4;
 
@@ -31,6 +34,8 @@ pub(super) struct Content {
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
     levels: FieldLevels,
+    /// The same where every page has keys of a dictionary; none where several columns are read.
+    levels_of_keys: Option<FieldLevels>,
     wanted: Vec<Leaf>,
     /// Rows before each row group, and before the end.
     starts: Vec<u64>,
@@ -61,14 +66,18 @@ impl Content {
             .with_page_index_policy(PageIndexPolicy::Skip)
             .with_parquet_schema(Arc::new(SchemaDescriptor::new(root)));
         let metadata = ArrowReaderMetadata::load(&at, as_stored).map_err(malformed)?;
-        let fields = as_views(metadata.schema().fields(), &paths);
         let schema = metadata.parquet_schema();
         let mask = ProjectionMask::leaves(schema, wanted.iter().copied());
-        let levels = parquet_to_arrow_field_levels(schema, mask.clone(), Some(&fields));
-        let levels = levels.map_err(malformed)?;
+        let levels = |text: &DataType| {
+            let fields = texts_as(metadata.schema().fields(), &paths, text);
+            parquet_to_arrow_field_levels(schema, mask.clone(), Some(&fields)).map_err(malformed)
+        };
+        let keys = DataType::Dictionary(DataType::Int32.into(), DataType::Binary.into());
+        let levels_of_keys = if wanted.len() == 1 { Some(levels(&keys)?) } else { None };
+        let levels = levels(&DataType::BinaryView)?;
         let starts = starts(&metadata)?;
         let wanted = wanted.iter().map(|leaf| leaves[*leaf].clone()).collect();
-        Ok((Self { at, metadata, mask, levels, wanted, starts }, table))
+        Ok((Self { at, metadata, mask, levels, levels_of_keys, wanted, starts }, table))
     }
 
     pub(super) fn sections(&self) -> usize {
@@ -93,8 +102,8 @@ impl Content {
         let read: Vec<_> = read.map(|(_, column)| column).collect();
         let bytes: u64 = read.iter().map(|column| column.uncompressed_size().unsigned_abs()).sum();
         let each = (bytes / rows.max(1)).max(1);
-        let mut batch = (reading.chunk_size as u64 / each).clamp(*ROWS.start(), *ROWS.end());
         let room = claims::room(reading.memory / (PAGES * reading.threads));
+        let mut claims = Vec::new();
         for column in &read {
             let (start, length) = column.byte_range();
             let range = start..start.saturating_add(length);
@@ -102,7 +111,17 @@ impl Content {
             let pages = pages.map_err(|why| {
                 Stop::Failed(format!("column `{}`: {why}", column.column_path().string()))
             })?;
-            batch = batch.min(claims::batch(&pages, batch, room as u64));
+            claims.push(pages);
+        }
+        let keyed = claims.iter().flatten().all(|page| page.keyed);
+        let levels_of_keys = self.levels_of_keys.as_ref().filter(|_| keyed && reading.once);
+        let (levels, usual, each) = match levels_of_keys {
+            Some(levels) => (levels, KEYED_ROWS, 1),
+            None => (&self.levels, ROWS, each),
+        };
+        let mut batch = (reading.chunk_size as u64 / each).clamp(*usual.start(), *usual.end());
+        for pages in &claims {
+            batch = batch.min(claims::batch(pages, batch, room as u64));
         }
         let batch = batch.min(rows).max(1) as usize;
         let groups = Looked {
@@ -111,9 +130,10 @@ impl Content {
             group: section,
             batch,
             room,
+            keyed: levels_of_keys.is_some(),
         };
         let reader =
-            ParquetRecordBatchReader::try_new_with_row_groups(&self.levels, &groups, batch, None)
+            ParquetRecordBatchReader::try_new_with_row_groups(levels, &groups, batch, None)
                 .map_err(|error| Stop::Failed(words(&error)))?;
         let mut found = 0;
         for batch in reader {
@@ -215,14 +235,14 @@ fn as_bytes(node: &Type, paths: &[&[String]]) -> Result<TypePtr, ParquetError> {
     Ok(Arc::new(group.build()?))
 }
 
-/// The same of the columns that the library makes of it: those at `paths` not copied.
-fn as_views(fields: &Fields, paths: &[&[String]]) -> Fields {
+/// The same of the columns that the library makes of it: those at `paths` of the type `text`.
+fn texts_as(fields: &Fields, paths: &[&[String]], text: &DataType) -> Fields {
     let field = |field: &Arc<Field>| {
         let paths = below(paths, field.name());
         let data_type = match field.data_type() {
-            DataType::Binary if !paths.is_empty() => DataType::BinaryView,
+            DataType::Binary if !paths.is_empty() => text.clone(),
             DataType::Struct(fields) if !paths.is_empty() => {
-                DataType::Struct(as_views(fields, &paths))
+                DataType::Struct(texts_as(fields, &paths, text))
             }
             _ => return Arc::clone(field),
         };

@@ -16,6 +16,8 @@ pub(in crate::pipeline) struct Manifest {
     pub(in crate::pipeline) options: Options,
     /// The inputs that are absorbed.
     pub(in crate::pipeline) inputs: Vec<Stamp>,
+    /// What was seen before the run.
+    pub(in crate::pipeline) seen: Vec<Stamp>,
     /// Number of the last part.
     pub(in crate::pipeline) part: u64,
     /// The accounting of the inputs that are absorbed.
@@ -24,6 +26,8 @@ pub(in crate::pipeline) struct Manifest {
     pub(in crate::pipeline) urls: u64,
     /// Whether the set took no more.
     pub(in crate::pipeline) spills: bool,
+    /// Keys that were in it before it was moved out of memory.
+    pub(in crate::pipeline) moved: u64,
     pub(in crate::pipeline) rejected: u64,
     pub(in crate::pipeline) hostless: u64,
     pub(in crate::pipeline) listed: u64,
@@ -120,11 +124,13 @@ impl Manifest {
         serde_json::to_vec(self).expect("strings and numbers are always JSON")
     }
 
-    /// What is another here than in a run with these options and inputs.
+    /// What is another here than in a run with these options and inputs, behind what was `seen`, whose
+    /// names are options.
     pub(super) fn difference(
         &self,
         options: &Options,
         inputs: &[Input],
+        seen: &[Stamp],
     ) -> io::Result<Option<String>> {
         let version = env!("CARGO_PKG_VERSION");
         if self.version != version {
@@ -137,6 +143,17 @@ impl Manifest {
             if was != is {
                 let (was, is) = (said(was), said(is));
                 return Ok(Some(format!("--{name} was {was} and is {is}")));
+            }
+        }
+        for (was, is) in self.seen.iter().zip(seen) {
+            if let Some(what) = was.change(is) {
+                let name = was.name();
+                let hint = match self.options.get("save-seen") {
+                    Some(_) => " (if --save-seen has replaced it, all outputs are in place)",
+                    None => "",
+                };
+                let why = format!("{name} was read for --seen, and its {what} has changed since");
+                return Ok(Some(why + hint));
             }
         }
         for (i, stamp) in self.inputs.iter().enumerate() {

@@ -2,27 +2,31 @@
 //!
 //! A checkpoint is a directory. `checkpoint.json` says which inputs are absorbed, with which options,
 //! and what was counted; it names the number of the last part. Parts hold what was new since the part
-//! before: keys in order (`urls-N`), what the set did not take (`spilled-N`), rejected records
-//! (`rejects-N`); and how often each key was counted so far (`counts-N`). Each file appears whole,
-//! synced, under its name, the manifest last: so a kill at any moment leaves the checkpoint before, or
-//! the new one. Whoever works with the directory holds a lock on `lock`.
+//! before: keys in order (`urls-N`), what the set did not take (`spilled-N`), what it held until it was
+//! moved out of memory (`moved-N`), rejected records (`rejects-N`). Of others only the last is there,
+//! which holds all so far: how often each key was counted and which record survives (`counts-N`), the
+//! URLs of `--audit` as they were read (`originals-N`), what `--report` shows (`observed-N`). Each file
+//! appears whole, synced, under its name, the manifest last: so a kill at any moment leaves the
+//! checkpoint before, or the new one. Whoever works with the directory holds a lock on `lock`.
 
 mod manifest;
 mod part;
 mod stamp;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 pub(super) use manifest::{Absorbed, Manifest};
-pub(super) use part::{Groups, Part};
+pub(super) use part::Groups;
+use part::Part;
 
 use super::sheet::Sheet;
 use crate::input::Input;
 use crate::output::{Output, Printable};
+use crate::spill::Entry;
 use stamp::Stamp;
 
 /// The options of a run that its result depends on, by name.
@@ -30,7 +34,10 @@ pub type Options = BTreeMap<String, Vec<String>>;
 
 const MANIFEST: &str = "checkpoint.json";
 const LOCK: &str = "lock";
-const PARTS: [&str; 4] = ["urls", "counts", "spilled", "rejects"];
+const PARTS: [&str; 4] = ["urls", "spilled", "moved", "rejects"];
+
+/// Parts that replace the one before.
+const WHOLE: [&str; 3] = ["counts", "originals", "observed"];
 
 /// Writing a checkpoint may take so much of the time of a run: one part in so many.
 const SHARE: u32 = 10;
@@ -43,6 +50,8 @@ pub struct Checkpoint {
     _lock: File,
     every: Duration,
     options: Options,
+    /// What was seen before the run.
+    seen: Vec<Stamp>,
     found: Option<Manifest>,
 }
 
@@ -54,15 +63,16 @@ impl Checkpoint {
     /// # Errors
     ///
     /// Where another run works with it; where it holds other files; and where what a run left is not
-    /// of these `options`, this version, and the first of these `inputs` as they are. The error says
-    /// what differs.
+    /// of these `options`, this version, what was `seen` before the run, and the first of these `inputs`
+    /// as they are. The error says what differs.
     pub fn open(
         directory: &Path,
         every: Duration,
         options: Options,
         inputs: &[Input],
+        seen: &[Input],
     ) -> io::Result<Self> {
-        Self::try_open(directory, every, options, inputs).map_err(|error| {
+        Self::try_open(directory, every, options, inputs, seen).map_err(|error| {
             let text = format!("{}: {error}", Printable::path(directory));
             io::Error::new(error.kind(), text)
         })
@@ -73,6 +83,7 @@ impl Checkpoint {
         every: Duration,
         options: Options,
         inputs: &[Input],
+        seen: &[Input],
     ) -> io::Result<Self> {
         match fs::create_dir(directory) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -103,8 +114,9 @@ impl Checkpoint {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
+        let seen = seen.iter().map(Stamp::of).collect::<io::Result<Vec<_>>>()?;
         if let Some(found) = &found
-            && let Some(why) = found.difference(&options, inputs)?
+            && let Some(why) = found.difference(&options, inputs, &seen)?
         {
             let text = format!(
                 "the checkpoint is of another run: {why}; undo that to go on, or remove the \
@@ -112,7 +124,8 @@ impl Checkpoint {
             );
             return Err(io::Error::other(text));
         }
-        let this = Self { directory: directory.to_owned(), _lock: lock, every, options, found };
+        let this =
+            Self { directory: directory.to_owned(), _lock: lock, every, options, seen, found };
         this.clear(|name| this.is_needed(name))?;
         Ok(this)
     }
@@ -135,9 +148,9 @@ impl Checkpoint {
         let last = self.found.as_ref().map_or(0, |found| found.part);
         name == LOCK
             || name == MANIFEST
-            || part_of(name).is_some_and(|(kind, number)| match kind {
-                "counts" => number == last,
-                _ => number <= last,
+            || part_of(name).is_some_and(|(kind, number)| match WHOLE.contains(&kind) {
+                true => number == last,
+                false => number <= last,
             })
     }
 
@@ -158,7 +171,7 @@ impl Checkpoint {
 /// The kind and the number of a part.
 fn part_of(name: &str) -> Option<(&str, u64)> {
     let (kind, number) = name.split_once('-')?;
-    PARTS.contains(&kind).then_some(())?;
+    PARTS.iter().chain(&WHOLE).find(|name| **name == kind)?;
     Some((kind, number.parse().ok()?))
 }
 
@@ -167,14 +180,17 @@ fn is_ours(name: &str) -> bool {
     name == LOCK || name == MANIFEST || temporary || part_of(name).is_some()
 }
 
+/// A part by its kind, and what it holds.
+pub(super) type NewPart<'e> = (&'static str, Box<dyn Iterator<Item = Entry<'e>> + 'e>);
+
 /// The checkpoints of a run that is under way.
 pub(super) struct Keeper<'a> {
     checkpoint: &'a Checkpoint,
     stamps: Vec<Stamp>,
     /// Number of the part that is being written.
     part: u64,
-    rejects: Option<Part>,
-    spilled: Option<Part>,
+    /// Parts that are begun before the next checkpoint is written, by their kind.
+    open: BTreeMap<&'static str, Part>,
     /// Keys that are in parts.
     pub(super) saved: usize,
     /// No checkpoint before.
@@ -188,8 +204,7 @@ impl<'a> Keeper<'a> {
             checkpoint,
             stamps: found.map(|found| found.inputs.clone()).unwrap_or_default(),
             part: found.map_or(0, |found| found.part) + 1,
-            rejects: None,
-            spilled: None,
+            open: BTreeMap::new(),
             saved: 0,
             next: Instant::now() + checkpoint.every,
         }
@@ -227,49 +242,53 @@ impl<'a> Keeper<'a> {
         Ok(())
     }
 
+    /// Keeps what was in the set and goes where it spills.
+    pub(super) fn keep_moved<'e>(
+        &mut self,
+        entries: impl Iterator<Item = Entry<'e>>,
+    ) -> io::Result<()> {
+        self.saved = 0;
+        self.open_part("moved")?.entries(entries)
+    }
+
     fn open_part(&mut self, kind: &'static str) -> io::Result<&mut Part> {
         let path = self.path(kind, self.part);
-        let part = if kind == "rejects" { &mut self.rejects } else { &mut self.spilled };
-        match part {
-            Some(part) => Ok(part),
-            None => Ok(part.insert(Part::create(&path)?)),
+        match self.open.entry(kind) {
+            btree_map::Entry::Occupied(part) => Ok(part.into_mut()),
+            btree_map::Entry::Vacant(none) => Ok(none.insert(Part::create(&path)?)),
         }
     }
 
-    /// Writes a checkpoint: `absorbed` are the first of the inputs; `urls` writes the keys that are
-    /// new since the last, `counts` how often each key was counted, where that is asked for.
+    /// Writes a checkpoint of the first of the inputs, with these parts: of `urls` what is new since the
+    /// last one, of others all.
     pub(super) fn save(
         &mut self,
         inputs: &[Input],
         mut manifest: Manifest,
-        urls: impl FnOnce(&mut Part) -> io::Result<()>,
-        counts: Option<impl FnOnce(&mut Part) -> io::Result<()>>,
+        parts: Vec<NewPart<'_>>,
     ) -> io::Result<()> {
         let begun = Instant::now();
         for input in &inputs[self.stamps.len()..manifest.files.len()] {
             self.stamps.push(Stamp::of(input)?);
         }
-        let mut new = Part::create(&self.path("urls", self.part))?;
-        urls(&mut new)?;
-        new.commit()?;
-        if let Some(counts) = counts {
-            let mut all = Part::create(&self.path("counts", self.part))?;
-            counts(&mut all)?;
-            all.commit()?;
-        }
-        for part in [self.rejects.take(), self.spilled.take()].into_iter().flatten() {
+        for (kind, entries) in parts {
+            let mut part = Part::create(&self.path(kind, self.part))?;
+            part.entries(entries)?;
             part.commit()?;
         }
+        std::mem::take(&mut self.open).into_values().try_for_each(Part::commit)?;
         manifest.options.clone_from(&self.checkpoint.options);
         manifest.inputs.clone_from(&self.stamps);
+        manifest.seen.clone_from(&self.checkpoint.seen);
         manifest.part = self.part;
         let mut output = Output::create(&self.checkpoint.directory.join(MANIFEST))?;
         output.write_all(&manifest.text())?;
         output.commit()?;
-        let before = self.path("counts", self.part - 1);
-        match fs::remove_file(before) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
+        for kind in WHOLE {
+            match fs::remove_file(self.path(kind, self.part - 1)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
         }
         self.part += 1;
         let now = Instant::now();

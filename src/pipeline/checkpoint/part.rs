@@ -8,6 +8,7 @@ use zstd::stream::{read, write};
 
 use crate::output::{Output, Printable};
 use crate::room;
+use crate::spill::Entry;
 
 /// The fastest level that still finds what URLs have in common.
 const LEVEL: i32 = 1;
@@ -19,7 +20,7 @@ const GROUP: usize = 64 << 10;
 pub(in crate::pipeline) struct Part {
     encoder: write::Encoder<'static, Output>,
     /// Entries that are not written yet.
-    pub(in crate::pipeline) pending: Vec<u8>,
+    pending: Vec<u8>,
 }
 
 impl Part {
@@ -43,9 +44,15 @@ impl Part {
         slices.into_iter().try_for_each(|slice| self.encoder.write_all(slice))
     }
 
-    /// Writes what is pending, as a group, once it is worth it.
-    pub(in crate::pipeline) fn settle(&mut self) -> io::Result<()> {
-        if self.pending.len() >= GROUP { self.write_pending() } else { Ok(()) }
+    /// Writes entries, in groups of some.
+    pub(in crate::pipeline) fn entries<'e>(
+        &mut self,
+        mut entries: impl Iterator<Item = Entry<'e>>,
+    ) -> io::Result<()> {
+        entries.try_for_each(|entry| {
+            entry.append(&mut self.pending)?;
+            if self.pending.len() >= GROUP { self.write_pending() } else { Ok(()) }
+        })
     }
 
     fn write_pending(&mut self) -> io::Result<()> {

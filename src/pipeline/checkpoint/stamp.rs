@@ -46,17 +46,25 @@ impl Stamp {
         if is != *was {
             return Ok(Some(format!("{is} stands among the inputs where {was} was")));
         }
-        let now = Self::of(input)?;
-        let what = if now.size != self.size {
-            "size"
+        let changed = self.change(&Self::of(input)?);
+        Ok(changed.map(|what| format!("{was} was absorbed, and its {what} has changed since")))
+    }
+
+    /// What is another in the same file now.
+    pub(super) fn change(&self, now: &Self) -> Option<&'static str> {
+        if now.size != self.size {
+            Some("size")
         } else if now.modified != self.modified {
-            "time"
+            Some("time")
         } else if now.ends != self.ends {
-            "content"
+            Some("content")
         } else {
-            return Ok(None);
-        };
-        Ok(Some(format!("{was} was absorbed, and its {what} has changed since")))
+            None
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Columns, Kind, Rejected, Rules, Sheet, Url};
 use crate::dedup::Candidate;
+use crate::input::Chunk;
 use crate::output::json::{self, FileMember};
 use crate::output::{Printable, Row, Secrets, escaped, redact};
 use crate::pipeline::differences::{Difference, Differences, Differing, Versus};
@@ -110,7 +111,7 @@ impl Sheet {
         self.spill(0, None, Path::new(""))
     }
 
-    /// Makes entries of the URLs that the set does not hold, each with this count.
+    /// Makes entries of the URLs that the set does not hold, each record with this count.
     fn spill(
         &mut self,
         count: u64,
@@ -131,10 +132,11 @@ impl Sheet {
         }
         let mut each_line = lines.split_inclusive(|byte| *byte == b'\n');
         self.spilled.resize_with(PARTITIONS, Vec::new);
+        let times = self.text.chunk.as_ref().map_or(&[][..], Chunk::times);
         for (i, hash) in self.scratch.hashes.iter().enumerate().filter(|(i, _)| is_new(*i)) {
             let entry = spill::Entry {
                 ordinal: self.before.in_run + i as u64,
-                count,
+                count: count * times.get(i).map_or(1, |times| u64::from(*times)),
                 key: self.text.get(self.urls[i]),
                 line: each_line.next().unwrap_or_default(),
             };

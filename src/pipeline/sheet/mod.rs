@@ -9,6 +9,8 @@ use super::audit::Originals;
 use super::differences::{Differences, Versus};
 use super::split::Split;
 use super::wanted::Wanted;
+#[cfg(feature = "tables")]
+use crate::dedup::Shard;
 use crate::dedup::{Entry, Hash, Key, Survivor};
 use crate::input::{Block, Chunk, Cut, Data};
 use crate::key;
@@ -257,6 +259,9 @@ impl Decoded {
     }
 }
 
+/// Room for entries in all partitions of a chunk that is worth no thought.
+const SMALL_PARTITIONS: usize = 64 << 10;
+
 /// Longest excerpt of a record that was too long to be read.
 const TOO_LONG_EXCERPT: usize = 1024;
 
@@ -294,9 +299,19 @@ impl Sheet {
         self.candidates.ends.clear();
         self.format = None;
         self.spills = false;
-        self.spilled.iter_mut().for_each(Vec::clear);
+        self.clear_spilled();
         self.decoded.paths.clear();
         self.decoded.ends.clear();
+    }
+
+    /// Clears the partitions. Where lines are long, each has come to have room for a few, and all of them
+    /// for many more than a chunk has.
+    fn clear_spilled(&mut self) {
+        let sum = |size: fn(&Vec<u8>) -> usize| self.spilled.iter().map(size).sum::<usize>();
+        if sum(Vec::capacity) > 4 * sum(Vec::len) + SMALL_PARTITIONS {
+            self.spilled = Vec::new();
+        }
+        self.spilled.iter_mut().for_each(Vec::clear);
     }
 
     /// Stage *read*, after the bytes are there: records, canonical forms, and entries by shard.
@@ -307,11 +322,17 @@ impl Sheet {
     ) -> Result<(), NoRoom> {
         match format {
             record::Format::Lines => self.lines(rules)?,
+            #[cfg(feature = "tables")]
+            record::Format::Table(table) if table.is_list() && self.has_no_repeats() => {
+                self.cells(rules)?;
+            }
             format => self.records(format, rules)?,
         }
         if let Some(wanted) = rules.wanted {
             self.choose(wanted);
         }
+        #[cfg(feature = "tables")]
+        self.count_alike(rules);
         if rules.written != key::Key::Url {
             self.make_keys(rules)?;
         }
@@ -323,15 +344,40 @@ impl Sheet {
 
     /// A list: the lines in bulk, then the clean ones in bulk, then the others one by one.
     fn lines(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+        let Some(chunk) = &self.text.chunk else { return Ok(()) };
+        let lines = &mut self.scratch.lines;
+        lines.clear();
+        match rules.context.separator {
+            Separator::LineFeed => rules.normalizer.kernel().lines(chunk.bytes(), lines),
+            Separator::Nul => ended_by_nul(chunk.bytes(), lines),
+        }
+        self.spans(rules)?;
+        self.listed = self.tally.records;
+        Ok(())
+    }
+
+    /// The rows of a table that are URLs and nothing else: as the lines of a list.
+    #[cfg(feature = "tables")]
+    fn cells(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+        let rows = self.text.chunk.as_ref().and_then(Chunk::rows);
+        let cells = rows.map_or(&[][..], |rows| &rows.cells);
+        let lines = &mut self.scratch.lines;
+        lines.clear();
+        room::reserve(lines, cells.len())?;
+        let blank = |cell: &Span| if *cell == record::NULL { Span::default() } else { *cell };
+        lines.extend(cells.iter().map(blank));
+        self.spans(rules)?;
+        // Columns are told apart otherwise.
+        self.tabbed = 0;
+        Ok(())
+    }
+
+    /// What stands in [`Scratch::lines`].
+    fn spans(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
         let normalizer = rules.normalizer;
         let mut scratch = std::mem::take(&mut self.scratch);
         let Some(chunk) = self.text.chunk.take() else { return Ok(()) };
         let bytes = chunk.bytes();
-        scratch.lines.clear();
-        match rules.context.separator {
-            Separator::LineFeed => normalizer.kernel().lines(bytes, &mut scratch.lines),
-            Separator::Nul => ended_by_nul(bytes, &mut scratch.lines),
-        }
         scratch.clean.clear();
         normalizer.clean(bytes, &scratch.lines, &mut scratch.clean);
         room::reserve(&mut self.urls, scratch.lines.len())?;
@@ -350,7 +396,6 @@ impl Sheet {
             }
         }
         let records = self.urls.len() as u64;
-        self.listed = records;
         self.tally.records = records;
         self.tally.canonical = records - self.tally.rejected - self.tally.blank;
         self.text.chunk = Some(chunk);
@@ -421,6 +466,58 @@ impl Sheet {
         self.text.chunk = Some(chunk);
         self.text.records = records;
         Ok(())
+    }
+
+    /// Whether no row of a table is known to hold the same as one before it.
+    #[cfg(feature = "tables")]
+    fn has_no_repeats(&self) -> bool {
+        let rows = self.text.chunk.as_ref().and_then(Chunk::rows);
+        rows.is_some_and(|rows| rows.first.is_empty())
+    }
+
+    /// Counts the rows that a row of a table stands for, besides itself.
+    #[cfg(feature = "tables")]
+    fn count_alike(&mut self, rules: &Rules<'_>) {
+        let Some(chunk) = &self.text.chunk else { return };
+        let mut rejected = self.rejected.iter();
+        for ((times, url), cell) in chunk.times().iter().zip(&self.urls).zip(&self.scratch.lines) {
+            let more = u64::from(*times) - 1;
+            let codes = match url.is_rejected() {
+                true => rejected.next().map(|rejected| rejected.reject.codes),
+                false => None,
+            };
+            match codes {
+                Some(codes) => {
+                    self.tally.reject_again(codes, more);
+                    continue;
+                }
+                None if url.is_canonical() => self.tally.canonical += more,
+                None if url.is_blank() => self.tally.blank += more,
+                None => self.tally.filtered += more,
+            }
+            self.tally.records += more;
+            if url.at >> PLACE_SHIFT != IN_CHUNK {
+                let hostless = rules.normalizer.is_hostless(cell.of(chunk.bytes()));
+                self.hostless += more * u64::from(hostless);
+            }
+        }
+    }
+
+    /// Adds the counts of these rows to those of the URLs that the set holds, where each counts as one.
+    #[cfg(feature = "tables")]
+    pub(in crate::pipeline) fn add_counts(&self, shards: &mut [Shard]) {
+        let Some(chunk) = self.text.chunk.as_ref().filter(|chunk| !chunk.times().is_empty()) else {
+            return;
+        };
+        for (number, shard) in shards.iter_mut().enumerate() {
+            for entry in self.entries_of(number) {
+                let more = u64::from(chunk.times()[entry.sequence as usize]) - 1;
+                let is_spilled = self.spills && entry.new_place().is_some();
+                if more > 0 && !is_spilled {
+                    shard.count_more(entry.hash, self.text.entry(entry), more);
+                }
+            }
+        }
     }
 
     /// What was made of an earlier row with the same cell, where nothing else is wanted of this one.

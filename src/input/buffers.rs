@@ -1,0 +1,111 @@
+//! Buffers that a stream is read into, again and again.
+//!
+//! A buffer is filled, lent to whoever works on what is in it, and comes back when nobody looks at it
+//! any more. Memory that is given back and taken anew costs the zeroing of its pages, which can take
+//! as long as the unpacking that fills them.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use bytes::Bytes;
+
+/// Where buffers come from.
+pub(super) struct Buffers {
+    size: usize,
+    spare: Receiver<Vec<u8>>,
+    back: Sender<Vec<u8>>,
+}
+
+/// Bytes that are being collected.
+#[derive(Default)]
+pub(super) struct Buffer {
+    /// Initialized to its full length; what is behind `end` is left over.
+    memory: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Buffers {
+    /// Of buffers that have room for `size` bytes without growing.
+    pub(super) fn new(size: usize) -> Self {
+        let (back, spare) = channel();
+        Self { size, spare, back }
+    }
+
+    /// An empty buffer.
+    pub(super) fn take(&self) -> Buffer {
+        let memory = self.spare.try_recv().unwrap_or_else(|_| vec![0; self.size]);
+        Buffer { memory, start: 0, end: 0 }
+    }
+
+    /// The first `length` bytes of a buffer, to keep as long as anybody wants.
+    pub(super) fn lend(&self, buffer: Buffer, length: usize) -> Bytes {
+        let Buffer { mut memory, start, end } = buffer;
+        let used = start..end.min(start + length);
+        // One that grew for a long record shrinks again.
+        if memory.len() > 2 * self.size {
+            memory = memory[used].to_vec();
+            return Bytes::from(memory);
+        }
+        Bytes::from_owner(Lent { memory, used, back: self.back.clone() })
+    }
+}
+
+impl Buffer {
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.memory[self.start..self.end]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// Leaves out the first `count` bytes.
+    pub(super) fn pass(&mut self, count: usize) {
+        self.start += count;
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        }
+    }
+
+    /// Room behind the bytes, where there is none for `least` of them.
+    pub(super) fn room(&mut self, least: usize) -> &mut [u8] {
+        if self.end == self.memory.len() {
+            self.memory.resize(self.end + least, 0);
+        }
+        &mut self.memory[self.end..]
+    }
+
+    /// So many bytes were written into the room.
+    pub(super) fn fill(&mut self, count: usize) {
+        self.end += count;
+    }
+
+    pub(super) fn extend_from_slice(&mut self, bytes: &[u8]) {
+        let end = self.end + bytes.len();
+        if self.memory.len() < end {
+            self.memory.resize(end.max(2 * self.memory.len()), 0);
+        }
+        self.memory[self.end..end].copy_from_slice(bytes);
+        self.end = end;
+    }
+}
+
+/// A buffer that somebody looks at.
+struct Lent {
+    memory: Vec<u8>,
+    used: std::ops::Range<usize>,
+    back: Sender<Vec<u8>>,
+}
+
+impl AsRef<[u8]> for Lent {
+    fn as_ref(&self) -> &[u8] {
+        &self.memory[self.used.clone()]
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // Where nobody reads any more it is freed.
+        let _ = self.back.send(std::mem::take(&mut self.memory));
+    }
+}
