@@ -429,6 +429,8 @@ mod tests {
         "0123456789abcdef0123456789ABCDEF", "cfid=1", "CFTOKEN=2", "utm_source=x", "Fbclid", "phpsessid=1", "x.aspx",
         "(abcdefghijklmnopqrstuvwx)", "aspsessionidABCDEFGH=ABCDEFGHIJKLMNOPQRSTUVWX", "z=9", "a=1", "a=", "-", "+", "'", "!",
         "abcdefghijklmnopqrstuvwxyz0123456789", "c", "cat=1", "%c3%a9", "%0a", "%2f", "%5e",
+        "&category_b=1", "&category_a=2", "&CATEGORY_A&", "category=", "/index.html", "/",
+        "a-value-that-is-longer-than-a-block-of-sixty-four-bytes-which-few-parameters-are",
     ];
 
     const FRONTS: &[&str] = &[
@@ -538,7 +540,7 @@ mod tests {
                 };
                 let exact = exact(&normalizer, &url, lead);
                 // With room behind it, and without.
-                for bytes in [url.clone(), [&url[..], &[b'/'; 300]].concat()] {
+                for bytes in [url.clone(), [&url[..], &[b'/'; 600]].concat()] {
                     let mut out = b"before".to_vec();
                     match normalizer.rewrite_clean(&bytes, 0..url.len(), lead, &mut out) {
                         Some(()) => {
