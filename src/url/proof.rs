@@ -429,7 +429,7 @@ mod tests {
         "0123456789abcdef0123456789ABCDEF", "cfid=1", "CFTOKEN=2", "utm_source=x", "Fbclid", "phpsessid=1", "x.aspx",
         "(abcdefghijklmnopqrstuvwx)", "aspsessionidABCDEFGH=ABCDEFGHIJKLMNOPQRSTUVWX", "z=9", "a=1", "a=", "-", "+", "'", "!",
         "abcdefghijklmnopqrstuvwxyz0123456789", "c", "cat=1", "%c3%a9", "%0a", "%2f", "%5e",
-        "&category_b=1", "&category_a=2", "&CATEGORY_A&", "category=", "/index.html", "/",
+        "&category_b=1", "&category_a=2", "&CATEGORY_A&", "category=", "/index.html", "?a1=2&a=3", "&b1=2&b",
         "a-value-that-is-longer-than-a-block-of-sixty-four-bytes-which-few-parameters-are",
     ];
 
