@@ -13,7 +13,7 @@ pub(crate) struct Archive {
     /// Schemes that name records of an archive file; their URLs are left alone.
     pub(crate) records: &'static [&'static [u8]],
     /// A first label of a host that goes, with any digits behind it.
-    pub(crate) prefix: &'static [u8],
+    pub(crate) prefix: &'static [u8; 3],
     /// Query parameters that identify a session.
     pub(crate) sessions: &'static [Session],
     /// The first letters of those, and of the twins.
@@ -74,9 +74,11 @@ pub(crate) const IA: Archive = Archive {
 
 /// What may follow the host of a URL that is its own form without a closer look; a `%` is looked at by
 /// itself, and so is what session segments start with.
-pub(crate) const CLEAN_TAIL: AsciiSet = set::CLEAN_TAIL.without(UPPER).without(AsciiSet::of(b"("));
+pub(crate) const CLEAN_TAIL: AsciiSet = FOLDABLE_TAIL.without(UPPER);
+/// The same for one that is its own form but for case.
+pub(crate) const FOLDABLE_TAIL: AsciiSet = set::CLEAN_TAIL.without(AsciiSet::of(b"("));
 
-const _: () = assert!(CLEAN_TAIL.is_subset(IA.plain));
+const _: () = assert!(FOLDABLE_TAIL.is_subset(IA.plain));
 
 /// How parameters start that may identify a session.
 pub(crate) static STARTS: Starts = {

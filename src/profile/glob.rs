@@ -20,6 +20,7 @@ impl Glob {
         let mut star: Option<(usize, usize)> = None;
         while read < name.len() {
             match self.0.get(at) {
+                Some(b'*') if at + 1 == self.0.len() => return true,
                 Some(b'*') => {
                     star = Some((at, read));
                     at += 1;

@@ -27,7 +27,9 @@ pub(crate) const INDEX_PAGES: &[&[u8]] = &[
 /// Whether a segment that starts with these two bytes may be such a page.
 #[inline(always)]
 pub(crate) fn may_be_index_page(first: u8, second: u8) -> bool {
-    matches!([first | 0x20, second | 0x20], [b'i', b'n'] | [b'd', b'e'])
+    // As a word, without a branch on the first.
+    let start = u16::from_be_bytes([first, second]) | 0x2020;
+    (start == u16::from_be_bytes(*b"in")) | (start == u16::from_be_bytes(*b"de"))
 }
 
 /// Whether a segment is such a page.

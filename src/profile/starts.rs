@@ -13,6 +13,9 @@ impl Starts {
         starts
     };
 
+    /// Every pair.
+    pub(crate) const ALL: &Self = &Self([[u64::MAX; 4]; 256]);
+
     /// Adds what starts with these two bytes, in either case.
     pub(crate) const fn add(&mut self, first: u8, second: u8) {
         let firsts = [first.to_ascii_lowercase(), first.to_ascii_uppercase()];

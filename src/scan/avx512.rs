@@ -6,7 +6,7 @@
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
-use super::loops::{Block, Masks, Survey, Vector, Work};
+use super::loops::{BLOCK, Block, Masks, Survey, Vector, Work};
 use super::rules::{Asked, Rows, Rules};
 use crate::profile::set::{QUERY, REG_NAME};
 
@@ -107,6 +107,13 @@ impl Vector for Avx512 {
     fn find(self, block: &Block, byte: u8) -> u64 {
         // SAFETY: a value of this type proves the instruction set.
         unsafe { equal(load(block), byte) }
+    }
+
+    #[inline(always)]
+    fn below(self, mask: u64, length: usize) -> u64 {
+        debug_assert!(length <= BLOCK);
+        // SAFETY: a value of this type proves BMI too.
+        unsafe { _bzhi_u64(mask, length as u32) }
     }
 
     #[inline(always)]

@@ -1,33 +1,96 @@
 //! A first look at a URL that was proven clean: nearly always it tells that nothing is left to do, and no
 //! marks have to be made.
 
-use super::loops::{BLOCK, Block, Vector, up_to};
+use std::hint::select_unpredictable;
+
+use super::kernel::Lead;
+use super::loops::{BLOCK, Block, Masks, Proof, Vector, up_to};
 use super::rules::Asked;
 
 /// A URL of at most `N` blocks that was proven clean, and begins with `http://` or `https://`, a host, and a
-/// slash among the first 64 bytes. Masks have a bit for each byte, and none behind the URL.
+/// slash among the first 64 bytes; or a target, which begins with a slash. Masks have a bit for each byte,
+/// and none behind the URL.
 pub(crate) struct Glance<'a, V, const N: usize> {
     vector: V,
+    lead: Lead,
+    /// The URL and what stands behind it.
+    from: &'a [u8],
+    /// The first blocks of that.
     blocks: &'a [Block; N],
     /// Bytes of the URL.
     pub(crate) length: usize,
+    /// Where the host starts; 0 in a target, which has none.
+    pub(crate) host: usize,
+    /// Where the path starts.
+    pub(crate) path: usize,
+    /// Where the path ends, if that is known.
+    path_end: Option<usize>,
+    /// Slashes, those behind the URL too.
     slash: [u64; N],
+    /// Full stops of the first block, likewise.
+    dot: u64,
 }
 
-/// What a profile asks at a glance.
+/// What a profile does at a glance.
 pub(crate) trait Settle {
-    /// Whether the profile changes nothing in the URL. `false` may only mean that it was not looked
-    /// into.
+    /// Whether nothing else has to be done: the profile changes nothing in the URL, or what it makes of
+    /// it was written. `false` may only mean that it was not looked into.
     ///
     /// To be `#[inline(always)]`, like all that uses the vector.
-    fn settles<V: Vector, const N: usize>(&self, glance: &Glance<'_, V, N>) -> bool;
+    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool;
 }
 
 impl<'a, V: Vector, const N: usize> Glance<'a, V, N> {
+    /// A glance at the first `length` bytes of `from`, where it holds as many as `N` blocks.
     #[inline(always)]
-    pub(super) fn new(vector: V, blocks: &'a [Block; N], length: usize) -> Self {
-        let glance = Self { vector, blocks, length, slash: [0; N] };
-        Self { slash: glance.find(b'/'), ..glance }
+    pub(super) fn new(
+        vector: V,
+        from: &'a [u8],
+        length: usize,
+        lead: Lead,
+        proof: &Proof,
+    ) -> Option<Self> {
+        let blocks: &[Block; N] = from.as_chunks().0.first_chunk()?;
+        let mut slash = [0; N];
+        for (i, slash) in slash.iter_mut().enumerate() {
+            *slash = match proof.masks.get(i) {
+                Some(masks) => masks.slash,
+                None => vector.find(&blocks[i], b'/'),
+            };
+        }
+        let &Proof { host, path, masks: [Masks { dot, .. }, _], .. } = proof;
+        let glance =
+            Self { vector, lead, from, blocks, length, host, path, path_end: None, slash, dot };
+        let path_end = proof.question.map(
+            #[inline(always)]
+            |question| glance.end_of_path(&question),
+        );
+        Some(Self { path_end, ..glance })
+    }
+
+    /// The same of a URL that is known to have no query.
+    #[inline(always)]
+    pub(super) fn without_query(self) -> Self {
+        Self { path_end: Some(self.length), ..self }
+    }
+
+    /// Where the path ends, given the question marks of the first blocks.
+    #[inline(always)]
+    fn end_of_path(&self, known: &[u64]) -> usize {
+        let mut question = [0; N];
+        for (i, question) in question.iter_mut().enumerate() {
+            *question = match known.get(i) {
+                Some(known) => *known,
+                None => self.vector.find(&self.blocks[i], b'?'),
+            };
+        }
+        first(question).min(self.length)
+    }
+
+    /// The vector that it is taken with.
+    #[inline(always)]
+    pub(crate) fn vector(&self) -> V {
+        self.vector
     }
 
     #[inline(always)]
@@ -35,26 +98,25 @@ impl<'a, V: Vector, const N: usize> Glance<'a, V, N> {
         &self.blocks.as_flattened()[..self.length]
     }
 
+    /// The URL and what stands behind it: as many bytes as `N` blocks, at least.
+    #[inline(always)]
+    pub(crate) fn source(&self) -> &'a [u8] {
+        self.from
+    }
+
     /// The byte at `i`, which is within the blocks.
     #[inline(always)]
     pub(crate) fn byte(&self, i: usize) -> u8 {
-        self.blocks[(i / BLOCK) & (N - 1)][i % BLOCK]
+        self.blocks.as_flattened()[i & (N * BLOCK - 1)]
     }
 
-    /// The first 64 bytes.
+    /// So many bytes from `i` on, with zeros behind what can be read.
     #[inline(always)]
-    pub(crate) fn front(&self) -> &'a Block {
-        &self.blocks[0]
-    }
-
-    /// The bytes that are this one.
-    #[inline(always)]
-    pub(crate) fn find(&self, byte: u8) -> [u64; N] {
-        let mut found = [0; N];
-        for (i, found) in found.iter_mut().enumerate() {
-            *found = self.vector.find(&self.blocks[i], byte) & self.inside(i);
+    pub(crate) fn bytes<const M: usize>(&self, i: usize) -> [u8; M] {
+        match self.from.get(i..).and_then(<[u8]>::first_chunk) {
+            Some(bytes) => *bytes,
+            None => last_bytes(self.from, i),
         }
-        found
     }
 
     #[inline(always)]
@@ -76,74 +138,100 @@ impl<'a, V: Vector, const N: usize> Glance<'a, V, N> {
         found != [0; N] && first(found) < self.path_end()
     }
 
-    /// Where the host starts.
-    #[inline(always)]
-    pub(crate) fn host(&self) -> usize {
-        // The fifth byte is `:` or `s`; as a comparison it would become a branch, and be guessed wrong.
-        7 + usize::from(self.byte(4) & 1)
-    }
-
-    /// Where the path starts, for a host that starts there.
-    #[inline(always)]
-    pub(crate) fn path(&self, host: usize) -> usize {
-        host + (self.slash[0] >> (host % BLOCK)).trailing_zeros() as usize
-    }
-
     /// Where the path ends: at the first question mark, or with the URL.
     #[inline(always)]
     pub(crate) fn path_end(&self) -> usize {
-        first(self.find(b'?')).min(self.length)
+        match self.path_end {
+            Some(end) => end,
+            None => self.end_of_path(&[]),
+        }
     }
 
-    /// Whether two slashes stand together anywhere but before the host.
+    /// The slashes before `end`, the one at the start of a target or those before the host too.
     #[inline(always)]
-    pub(crate) fn has_more_double_slashes(&self) -> bool {
-        let (mut before, mut doubled) = (0, [0; N]);
-        for (slash, doubled) in self.slash.iter().zip(&mut doubled) {
-            *doubled = slash & (slash << 1 | before >> (BLOCK - 1));
-            before = *slash;
+    pub(crate) fn slashes(&self, end: usize) -> Slashes<N> {
+        let mut slashes = self.slash;
+        for (i, slashes) in slashes.iter_mut().enumerate() {
+            *slashes = self.vector.below(*slashes, end.saturating_sub(i * BLOCK).min(BLOCK));
         }
-        // The first are those before the host.
-        doubled[0] &= doubled[0].wrapping_sub(1);
-        doubled != [0; N]
+        Slashes { slashes, lead: self.lead }
     }
 
     /// Whether two full stops stand together in the first 64 bytes, or one at the start of the host.
     #[inline(always)]
-    pub(crate) fn may_have_empty_label(&self, host: usize) -> bool {
-        let dot = self.vector.find(&self.blocks[0], b'.');
-        dot & (dot << 1 | 1 << (host % BLOCK)) != 0
+    pub(crate) fn may_have_empty_label(&self) -> bool {
+        self.dot & (self.dot << 1 | 1 << (self.host % BLOCK)) != 0
     }
 
-    /// Where the last segment of a path starts that ends there.
+    /// Whether a full stop stands from `start` on, before `end`, among the first 64 bytes.
     #[inline(always)]
-    pub(crate) fn last_segment(&self, path_end: usize) -> usize {
-        // There is always a slash before the host.
-        let mut last = 0;
-        for (i, slash) in self.slash.iter().enumerate() {
-            let slashes = slash & up_to(path_end.saturating_sub(i * BLOCK));
-            if slashes != 0 {
-                last = (i + 1) * BLOCK - slashes.leading_zeros() as usize;
-            }
+    pub(crate) fn has_dot(&self, start: usize, end: usize) -> bool {
+        self.dot & up_to(end) & !up_to(start) != 0
+    }
+}
+
+/// So many bytes from `i` on, with zeros behind the last one.
+// A function of what it needs alone: given the whole glance, that would have to be in memory.
+#[cold]
+#[inline(never)]
+fn last_bytes<const M: usize>(from: &[u8], i: usize) -> [u8; M] {
+    let mut bytes = [0; M];
+    for (to, from) in bytes.iter_mut().zip(from.get(i..).unwrap_or_default()) {
+        *to = *from;
+    }
+    bytes
+}
+
+/// The slashes of a URL as far as it is looked at.
+pub(crate) struct Slashes<const N: usize> {
+    slashes: [u64; N],
+    lead: Lead,
+}
+
+impl<const N: usize> Slashes<N> {
+    /// Whether two stand together anywhere but before the host.
+    #[inline(always)]
+    pub(crate) fn are_doubled(&self) -> bool {
+        let (mut before, mut doubled) = (0, [0; N]);
+        for (slash, doubled) in self.slashes.iter().zip(&mut doubled) {
+            *doubled = slash & (slash << 1 | before >> (BLOCK - 1));
+            before = *slash;
         }
-        last
+        if self.lead == Lead::Absolute {
+            // The first are those before the host.
+            doubled[0] &= doubled[0].wrapping_sub(1);
+        }
+        doubled != [0; N]
+    }
+
+    /// What follows the last one.
+    #[inline(always)]
+    pub(crate) fn behind_last(&self) -> usize {
+        // There is always one before the host, or at the start of a target.
+        let mut behind = 0;
+        for (i, slashes) in self.slashes.iter().enumerate() {
+            let here = (i + 1) * BLOCK - slashes.leading_zeros() as usize;
+            behind = select_unpredictable(*slashes != 0, here, behind);
+        }
+        behind
     }
 }
 
 /// The lowest bit, counted through all words; behind them where there is none.
 #[inline(always)]
 pub(crate) fn first<const N: usize>(words: [u64; N]) -> usize {
-    for (i, word) in words.iter().enumerate().take(N - 1) {
-        if *word != 0 {
-            return i * BLOCK + word.trailing_zeros() as usize;
-        }
+    let mut found = (N - 1) * BLOCK + words[N - 1].trailing_zeros() as usize;
+    for (i, word) in words.iter().enumerate().take(N - 1).rev() {
+        let here = i * BLOCK + word.trailing_zeros() as usize;
+        found = select_unpredictable(*word != 0, here, found);
     }
-    (N - 1) * BLOCK + words[N - 1].trailing_zeros() as usize
+    found
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::loops::Work;
+    use super::super::loops::{Work, prove};
+    use super::super::rules::Ladder;
     use super::super::{Backend, Kernel};
     use super::*;
     use crate::profile::set::AsciiSet;
@@ -153,12 +241,13 @@ mod tests {
 
     #[derive(Debug, PartialEq)]
     struct Answers {
-        query: Vec<usize>,
+        word: Vec<u8>,
         asked: bool,
         host: usize,
         path: usize,
         path_end: usize,
         doubled: bool,
+        doubled_in_path: bool,
         last: usize,
     }
 
@@ -170,20 +259,25 @@ mod tests {
         #[inline(always)]
         fn run<V: Vector>(self, vector: V) -> Answers {
             // What stands behind the URL belongs to another one.
-            let mut blocks = [[b'/'; BLOCK]; N];
-            blocks.as_flattened_mut()[..self.0.len()].copy_from_slice(self.0);
-            let glance = Glance::new(vector, &blocks, self.0.len());
-            let host = glance.host();
+            let mut bytes = [[b'/'; BLOCK]; N];
+            let bytes = bytes.as_flattened_mut();
+            bytes[..self.0.len()].copy_from_slice(self.0);
+            let lead = if self.0[0] == b'/' { Lead::Target } else { Lead::Absolute };
+            let window = bytes.first_chunk().expect("two blocks");
+            let proof = prove::<V, Ladder>(vector, self.0, window, lead);
+            let length = self.0.len();
+            let glance = Glance::<V, N>::new(vector, bytes, length, lead, &proof).expect("enough");
             let path_end = glance.path_end();
-            let query = glance.find(b'?');
+            let (slashes, in_path) = (glance.slashes(length), glance.slashes(path_end));
             Answers {
-                query: (0..N * 64).filter(|i| query[i / 64] >> (i % 64) & 1 == 1).collect(),
+                word: glance.bytes::<3>(glance.host).to_vec(),
                 asked: glance.may_find_in_path(&ASKED),
-                host,
-                path: glance.path(host),
+                host: glance.host,
+                path: glance.path,
                 path_end,
-                doubled: glance.has_more_double_slashes(),
-                last: glance.last_segment(path_end),
+                doubled: slashes.are_doubled(),
+                doubled_in_path: in_path.are_doubled(),
+                last: in_path.behind_last(),
             }
         }
     }
@@ -195,12 +289,13 @@ mod tests {
         let path = host + url[host..].iter().position(|byte| *byte == b'/').unwrap();
         let path_end = url.iter().position(|byte| *byte == b'?').unwrap_or(url.len());
         Answers {
-            query: (0..url.len()).filter(|i| url[*i] == b'?').collect(),
+            word: [&url[host..], &[b'/'; 3]].concat()[..3].to_vec(),
             asked: url[8..path_end].iter().any(|byte| b"-,".contains(byte)),
             host,
             path,
             path_end,
             doubled: url.windows(2).skip(host).any(|two| two == b"//"),
+            doubled_in_path: url[..path_end].windows(2).skip(host).any(|two| two == b"//"),
             last: url[..path_end].iter().rposition(|byte| *byte == b'/').unwrap() + 1,
         }
     }

@@ -4,10 +4,12 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::glance::Settle;
-use super::loops::{Clean, IsClean, Lines, Mark, MarkEach, Marked, Marks, Seen, Work};
+use super::loops::{
+    Clean, IsClean, Lines, Mark, MarkEach, Marked, Marks, Seen, SettleEach, SettleOne, Settled,
+    Work,
+};
 use super::rules::{
-    All, Asked, Browser, Container, Delimiters, Depth, Experience, Few, Index, Ladder, Look,
-    NOTHING, Parameters, Rules, Unescaped,
+    Asked, Browser, Container, Delimiters, Depth, Few, Ladder, Look, NOTHING, Rules, Unescaped,
 };
 use super::{Backend, scalar};
 use crate::profile::{Grammar, Profile, System};
@@ -109,13 +111,46 @@ impl Kernel {
             Look::Container => {
                 self.mark_by::<Container, Delimiters>(bytes, range, lead, &NOTHING, marks)
             }
-            Look::Experience => {
-                self.mark_by::<Experience, Parameters>(bytes, range, lead, &NOTHING, marks)
-            }
-            Look::Index => self.mark_by::<Index, Parameters>(bytes, range, lead, &NOTHING, marks),
             Look::Path(asked) => self.mark_by::<Ladder, Few>(bytes, range, lead, asked, marks),
-            Look::All(asked) => self.mark_by::<Ladder, All>(bytes, range, lead, asked, marks),
         }
+    }
+
+    /// Whether the URL or target `bytes[range]` is proven clean, and what a glance then settles.
+    ///
+    /// # Panics
+    ///
+    /// When the range lies outside `bytes`.
+    #[inline]
+    pub(crate) fn settle<R: Rules>(
+        self,
+        bytes: &[u8],
+        range: Range<usize>,
+        lead: Lead,
+        settle: impl Settle,
+    ) -> Settled {
+        let Range { start, end } = range;
+        if u32::try_from(end - start).is_err() {
+            return Settled::Unclean;
+        }
+        self.run(SettleOne { bytes, start, end, lead, settle, rules: PhantomData::<R> })
+    }
+
+    /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean, and a glance
+    /// settles it. Of one that is too long for that, `is_clean` says so.
+    ///
+    /// # Panics
+    ///
+    /// When a span lies outside `bytes`.
+    #[inline(always)]
+    pub(crate) fn settle_each<R: Rules>(
+        self,
+        bytes: &[u8],
+        spans: &[Span],
+        settle: impl Settle + Copy,
+        is_clean: impl Fn(&[u8]) -> bool,
+        out: &mut Vec<u64>,
+    ) {
+        self.run(SettleEach { bytes, spans, settle, is_clean, out, rules: PhantomData::<R> });
     }
 
     /// Appends one bit for each span, 64 to a word: whether `is_clean` says so of the URL there, by what
@@ -130,7 +165,7 @@ impl Kernel {
         bytes: &[u8],
         spans: &[Span],
         asked: &Asked,
-        settle: impl Settle,
+        settle: impl Settle + Copy,
         is_clean: impl Fn(&[u8], Seen<'_>) -> bool,
         out: &mut Vec<u64>,
     ) {

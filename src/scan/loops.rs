@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::glance::{Glance, Settle};
 use super::kernel::Lead;
-use super::rules::{Asked, Depth, Ladder, Rules, UPPER};
+use super::rules::{Asked, Depth, Ladder, Rules};
 use crate::record::Span;
 
 /// Bytes in a block; one bit of a mask each.
@@ -13,8 +13,8 @@ pub(crate) const BLOCK: usize = 64;
 pub(crate) type Block = [u8; BLOCK];
 /// Two blocks, which nearly every URL fits into.
 const WINDOW: usize = 2 * BLOCK;
-/// Four, which nearly every other one does.
-const LONG: usize = 4 * BLOCK;
+/// Eight, which nearly every other one does.
+const LONG: usize = 8 * BLOCK;
 
 /// What is known of a block; bit `i` is about byte `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,12 +55,6 @@ pub(crate) struct Marks {
     pub(crate) question: u128,
     /// The bytes that were asked for, and those of 0x80 and above, which no clean URL holds.
     pub(crate) asked: u128,
-    /// Capital letters, and again what no clean URL holds.
-    pub(crate) upper: u128,
-    /// Where the URL has a query, the ampersands.
-    pub(crate) ampersand: u128,
-    /// Likewise.
-    pub(crate) equals: u128,
 }
 
 /// What [`Kernel::mark`](super::Kernel::mark) finds.
@@ -83,6 +77,19 @@ pub(crate) enum Seen<'m> {
     Marked(Marked, &'m Marks),
 }
 
+/// What [`Kernel::settle`](super::Kernel::settle) finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Settled {
+    /// The URL is not proven clean.
+    Unclean,
+    /// It is, but is too long for a glance.
+    TooLong,
+    /// It is, and a glance settled it.
+    Yes,
+    /// It is, but a glance did not.
+    No,
+}
+
 /// An instruction set. Whoever has a value of it knows that the CPU has it.
 ///
 /// Its functions are inlined into one that has the instruction set enabled ([`Work`]).
@@ -98,6 +105,12 @@ pub(crate) trait Vector: Copy {
 
     /// The bytes that are asked for, and those of 0x80 and above.
     fn find_asked(self, block: &Block, asked: &Asked) -> u64;
+
+    /// The bits of a mask below `length`, which is a block at most.
+    #[inline(always)]
+    fn below(self, mask: u64, length: usize) -> u64 {
+        mask & up_to(length)
+    }
 }
 
 /// What is to be done with an instruction set: translated once for each of them.
@@ -140,6 +153,26 @@ pub(super) struct Mark<'a, R, D> {
     pub(super) asked: &'a Asked,
     pub(super) marks: &'a mut Marks,
     pub(super) depth: PhantomData<(R, D)>,
+}
+
+/// See [`Kernel::settle`](super::Kernel::settle).
+pub(super) struct SettleOne<'a, R, S> {
+    pub(super) bytes: &'a [u8],
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) lead: Lead,
+    pub(super) settle: S,
+    pub(super) rules: PhantomData<R>,
+}
+
+/// See [`Kernel::settle_each`](super::Kernel::settle_each).
+pub(super) struct SettleEach<'a, R, S, F> {
+    pub(super) bytes: &'a [u8],
+    pub(super) spans: &'a [Span],
+    pub(super) settle: S,
+    pub(super) is_clean: F,
+    pub(super) out: &'a mut Vec<u64>,
+    pub(super) rules: PhantomData<R>,
 }
 
 /// See [`Kernel::mark_each`](super::Kernel::mark_each).
@@ -196,8 +229,70 @@ impl<R: Rules, D: Depth> Work for Mark<'_, R, D> {
         let Mark { bytes, start, end, lead, asked, marks, .. } = self;
         let mut room = None;
         let window = window(bytes, start, end, &mut room);
-        let (clean, masks) = prove::<V, R>(vector, &bytes[start..end], window, lead);
-        mark::<V, D>(vector, window, end - start, clean, masks, asked, marks)
+        let proof = prove::<V, R>(vector, &bytes[start..end], window, lead);
+        mark::<V, D>(vector, window, end - start, &proof, asked, marks)
+    }
+}
+
+impl<R: Rules, S: Settle> Work for SettleOne<'_, R, S> {
+    type Output = Settled;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) -> Settled {
+        let SettleOne { bytes, start, end, lead, settle, .. } = self;
+        let mut room = None;
+        let window = window(bytes, start, end, &mut room);
+        let proof = prove::<V, R>(vector, &bytes[start..end], window, lead);
+        if !proof.clean {
+            return Settled::Unclean;
+        }
+        match glance(vector, &bytes[start..], window, end - start, lead, &proof, settle) {
+            None => Settled::TooLong,
+            Some(true) => Settled::Yes,
+            Some(false) => Settled::No,
+        }
+    }
+}
+
+impl<R, S, F> Work for SettleEach<'_, R, S, F>
+where
+    R: Rules,
+    S: Settle + Copy,
+    F: Fn(&[u8]) -> bool,
+{
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) {
+        let SettleEach { bytes, spans, settle, is_clean, out, .. } = self;
+        let lead = Lead::Absolute;
+        for group in spans.chunks(64) {
+            let mut word = 0;
+            for (i, span) in group.iter().enumerate() {
+                let (start, end) = (span.start as usize, span.end as usize);
+                let (url, length) = (span.of(bytes), end - start);
+                let mut room = None;
+                let window = window(bytes, start, end, &mut room);
+                let front = front::<V, R>(vector, length, window, lead);
+                // Most are short, and have no query and nothing to be looked at by itself.
+                let plain =
+                    front.starts_well & (front.bad[0] | front.bad[1] == 0) & (length <= WINDOW);
+                let clean = if plain {
+                    let Front { host, path, masks, .. } = front;
+                    let proof = Proof { clean: true, host, path, question: Some([0; 2]), masks };
+                    let from = at_least(&bytes[start..], window);
+                    Glance::<V, { WINDOW / BLOCK }>::new(vector, from, length, lead, &proof)
+                        .is_some_and(|glance| settle.settles(&glance.without_query()))
+                } else {
+                    let proof = prove_from::<V, R>(vector, url, window, &front);
+                    proof.clean
+                        && glance(vector, &bytes[start..], window, length, lead, &proof, settle)
+                            .unwrap_or_else(|| is_clean(url))
+                };
+                word |= u64::from(clean) << i;
+            }
+            out.push(word);
+        }
     }
 }
 
@@ -205,7 +300,7 @@ impl<R, D, S, F> Work for MarkEach<'_, R, D, S, F>
 where
     R: Rules,
     D: Depth,
-    S: Settle,
+    S: Settle + Copy,
     F: Fn(&[u8], Seen<'_>) -> bool,
 {
     type Output = ();
@@ -221,12 +316,14 @@ where
                 let (url, length) = (span.of(bytes), end - start);
                 let mut room = None;
                 let window = window(bytes, start, end, &mut room);
-                let (clean, masks) = prove::<V, R>(vector, url, window, Lead::Absolute);
-                let seen = if clean && glance(vector, &bytes[start..], window, length, &settle) {
+                let lead = Lead::Absolute;
+                let proof = prove::<V, R>(vector, url, window, lead);
+                let glance =
+                    || glance(vector, &bytes[start..], window, length, lead, &proof, settle);
+                let seen = if proof.clean && glance() == Some(true) {
                     Seen::Settled
                 } else {
-                    let marked =
-                        mark::<V, D>(vector, window, length, clean, masks, asked, &mut marks);
+                    let marked = mark::<V, D>(vector, window, length, &proof, asked, &mut marks);
                     Seen::Marked(marked, &marks)
                 };
                 let clean = is_clean(url, seen);
@@ -293,7 +390,7 @@ fn is_clean<V: Vector, R: Rules>(
 ) -> bool {
     let mut room = None;
     let window = window(bytes, start, end, &mut room);
-    prove::<V, R>(vector, &bytes[start..end], window, lead).0
+    prove::<V, R>(vector, &bytes[start..end], window, lead).clean
 }
 
 /// The first bytes of the URL `bytes[start..end]`. Bytes behind it may be looked at if they belong to the
@@ -324,23 +421,76 @@ fn blocks(window: &[u8; WINDOW]) -> [&Block; 2] {
     [&blocks[0], &blocks[1]]
 }
 
-/// Whether a URL is proven clean, and the masks of its window.
+/// What the first two blocks of a URL tell.
+struct Front {
+    /// It starts with a scheme, a clean host, and a slash; or as a target with a slash.
+    starts_well: bool,
+    /// Where host and path start, if it does.
+    host: usize,
+    path: usize,
+    /// Bytes that have to be looked at by themselves.
+    bad: [u64; 2],
+    masks: [Masks; 2],
+}
+
+/// What is known of a URL that was looked at.
+pub(super) struct Proof {
+    pub(super) clean: bool,
+    /// Where the host and the path start, if it is clean.
+    pub(super) host: usize,
+    pub(super) path: usize,
+    /// Question marks in its window, where the rules ask for them.
+    pub(super) question: Option<[u64; 2]>,
+    /// Those of its window.
+    pub(super) masks: [Masks; 2],
+}
+
+/// Looks at the first two blocks of a URL.
 #[inline(always)]
-fn prove<V: Vector, R: Rules>(
+fn front<V: Vector, R: Rules>(
+    vector: V,
+    length: usize,
+    window: &[u8; WINDOW],
+    lead: Lead,
+) -> Front {
+    let [first, second] = blocks(window);
+    let (a, b) = (vector.masks::<R>(first), vector.masks::<R>(second));
+    let inside = up_to(length);
+    let bad_a = (a.bad | a.dots_after_slash(0)) & inside;
+    let bad_b = (b.bad | b.dots_after_slash(a.slash)) & up_to(length.saturating_sub(BLOCK));
+    let (starts_well, host, path) = match lead {
+        Lead::Absolute => starts_with_host::<R>(first, &a, inside),
+        Lead::Target => (a.slash & inside & 1 == 1, 0, 0),
+    };
+    Front { starts_well, host, path, bad: [bad_a, bad_b], masks: [a, b] }
+}
+
+/// Whether a URL is proven clean.
+#[inline(always)]
+pub(super) fn prove<V: Vector, R: Rules>(
     vector: V,
     url: &[u8],
     window: &[u8; WINDOW],
     lead: Lead,
-) -> (bool, [Masks; 2]) {
-    let [first, second] = blocks(window);
-    let (a, b) = (vector.masks::<R>(first), vector.masks::<R>(second));
-    let inside = up_to(url.len());
-    let bad_a = (a.bad | a.dots_after_slash(0)) & inside;
-    let bad_b = (b.bad | b.dots_after_slash(a.slash)) & up_to(url.len().saturating_sub(BLOCK));
-    let starts_well = match lead {
-        Lead::Absolute => starts_with_host::<R>(first, &a, inside),
-        Lead::Target => a.slash & inside & 1 == 1,
-    };
+) -> Proof {
+    prove_from::<V, R>(vector, url, window, &front::<V, R>(vector, url.len(), window, lead))
+}
+
+/// The same by its front.
+#[inline(always)]
+fn prove_from<V: Vector, R: Rules>(
+    vector: V,
+    url: &[u8],
+    window: &[u8; WINDOW],
+    front: &Front,
+) -> Proof {
+    let &Front { starts_well, host, path, bad: [mut bad_a, mut bad_b], masks } = front;
+    let mut question = [0; 2];
+    if R::QUERIES && bad_a | bad_b != 0 {
+        let [first, second] = blocks(window);
+        question = [vector.find(first, b'?'), vector.find(second, b'?')];
+        (bad_a, bad_b) = (bad_a & !question[0], bad_b & !question[1]);
+    }
     let bad = u128::from(bad_a) | u128::from(bad_b) << BLOCK;
     let mut clean = starts_well & (bad == 0);
     // No branch on the start alone, which is what is wrong with every second dirty URL.
@@ -348,9 +498,9 @@ fn prove<V: Vector, R: Rules>(
         clean = R::bad_stays(url, 0, bad);
     }
     if clean & (url.len() > WINDOW) {
-        clean = is_clean_tail::<V, R>(vector, url, b.slash);
+        clean = is_clean_tail::<V, R>(vector, url, masks[1].slash);
     }
-    (clean, [a, b])
+    Proof { clean, host, path, question: R::QUERIES.then_some(question), masks }
 }
 
 impl Masks {
@@ -367,28 +517,34 @@ pub(crate) fn up_to(length: usize) -> u64 {
     if length >= BLOCK { u64::MAX } else { (1 << length) - 1 }
 }
 
-/// Whether a glance settles a clean URL of `length` bytes: one that fits into the window, or else into
-/// [`LONG`] bytes, if so many follow.
+/// What is settled at a glance at a clean URL of `length` bytes: one that fits into the window, or else
+/// into [`LONG`] bytes, if so many follow. `from` starts with it.
 #[inline(always)]
 fn glance<V: Vector>(
     vector: V,
     from: &[u8],
     window: &[u8; WINDOW],
     length: usize,
-    settle: &impl Settle,
-) -> bool {
+    lead: Lead,
+    proof: &Proof,
+    settle: impl Settle,
+) -> Option<bool> {
     if length <= WINDOW {
-        let (blocks, _) = window.as_chunks();
-        return blocks
-            .first_chunk::<{ WINDOW / BLOCK }>()
-            .is_some_and(|blocks| settle.settles(&Glance::new(vector, blocks, length)));
+        let from = at_least(from, window);
+        let glance = Glance::<V, { WINDOW / BLOCK }>::new(vector, from, length, lead, proof)?;
+        return Some(settle.settles(&glance));
     }
-    length <= LONG
-        && from
-            .as_chunks()
-            .0
-            .first_chunk::<{ LONG / BLOCK }>()
-            .is_some_and(|blocks| settle.settles(&Glance::new(vector, blocks, length)))
+    if length > LONG {
+        return None;
+    }
+    let glance = Glance::<V, { LONG / BLOCK }>::new(vector, from, length, lead, proof)?;
+    Some(settle.settles(&glance))
+}
+
+/// What stands in a buffer from a URL on, where it is no less than its window.
+#[inline(always)]
+fn at_least<'a>(from: &'a [u8], window: &'a [u8; WINDOW]) -> &'a [u8] {
+    if from.len() < WINDOW { window } else { from }
 }
 
 /// The marks of a URL of `length` bytes that was proven `clean`, or not, by these masks.
@@ -397,12 +553,12 @@ fn mark<V: Vector, D: Depth>(
     vector: V,
     window: &[u8; WINDOW],
     length: usize,
-    clean: bool,
-    [a, b]: [Masks; 2],
+    proof: &Proof,
     asked: &Asked,
     marks: &mut Marks,
 ) -> Marked {
-    if !clean {
+    let [a, b] = &proof.masks;
+    if !proof.clean {
         return Marked::Unclean;
     }
     if length > WINDOW {
@@ -419,20 +575,13 @@ fn mark<V: Vector, D: Depth>(
     if D::ASKED {
         marks.asked = both([vector.find_asked(first, asked), vector.find_asked(second, asked)]);
     }
-    if D::UPPER {
-        marks.upper = both([vector.find_asked(first, &UPPER), vector.find_asked(second, &UPPER)]);
-    }
-    if D::PARAMETERS && marks.question != 0 {
-        marks.ampersand = both([vector.find(first, b'&'), vector.find(second, b'&')]);
-        marks.equals = both([vector.find(first, b'='), vector.find(second, b'=')]);
-    }
     Marked::Clean
 }
 
-/// Whether a block starts with a scheme, a clean host and a slash. A host that ends beyond the first
-/// block is left to the scalar path.
+/// Whether a block starts with a scheme, a clean host and a slash; and where the last two are, if it does.
+/// A host that ends beyond the first block is left to the scalar path.
 #[inline(always)]
-fn starts_with_host<R: Rules>(block: &Block, masks: &Masks, inside: u64) -> bool {
+fn starts_with_host<R: Rules>(block: &Block, masks: &Masks, inside: u64) -> (bool, usize, usize) {
     const HTTPS: u64 = u64::from_le_bytes(*b"https://");
     const HTTP: u64 = u64::from_le_bytes(*b"http://\0") << 8;
     let start = block.first_chunk().map_or(0, |start| u64::from_le_bytes(*start));
@@ -448,7 +597,9 @@ fn starts_with_host<R: Rules>(block: &Block, masks: &Masks, inside: u64) -> bool
     let dots = masks.dot & ((1 << end) - 1);
     let label = (64 - dots.leading_zeros()).max(host) as usize & (BLOCK - 1);
     let stays = R::last_label_stays(block[label]);
-    (https | http) & (length > 0) & (length < 64) & ends_with_slash & !ends_with_dot & stays
+    let starts_well =
+        (https | http) & (length > 0) & (length < 64) & ends_with_slash & !ends_with_dot & stays;
+    (starts_well, host as usize, end as usize)
 }
 
 /// What [`is_clean`] checks, for the bytes of a URL behind its first window.
@@ -466,7 +617,10 @@ fn is_clean_tail<V: Vector, R: Rules>(vector: V, url: &[u8], mut slash: u64) -> 
             }
         };
         let masks = vector.masks::<R>(block);
-        let bad = (masks.bad | masks.dots_after_slash(slash)) & up_to(rest.len());
+        let mut bad = (masks.bad | masks.dots_after_slash(slash)) & up_to(rest.len());
+        if R::QUERIES {
+            bad &= !vector.find(block, b'?');
+        }
         if bad != 0 && !R::bad_stays(url, at, u128::from(bad)) {
             return false;
         }

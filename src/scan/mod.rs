@@ -15,8 +15,10 @@
 //! outside CLEAN_HOST, bytes outside CLEAN_TAIL (percent signs are), slashes, dots. Nearly every URL fits
 //! into two blocks, which are looked at unconditionally, so that its length costs no branch.
 //!
-//! Profiles that do more than the ladder (`aggressive`, `ia`, `servlet`, the rings) get the marks of a
-//! clean URL beside the proof: where its delimiters are, and the bytes that they ask for. What most of
+//! Profiles that do more than the ladder (`aggressive`, `ia`, `servlet`, the rings) take a glance at a
+//! URL that is proven clean (`glance`): what they ask of its slashes, its query, its first and last bytes
+//! tells that nothing is left to do, or what there is to write. `servlet` and the rings, where that does
+//! not settle it, get marks beside: where its delimiters are, and the bytes that they ask for. What most of
 //! them would ask for they leave out of CLEAN_TAIL instead (`rules`), which costs nothing: marks took
 //! as long as the proof itself.
 //!
@@ -46,24 +48,22 @@ mod sse42;
 
 mod page;
 mod prefetch;
-mod window;
 #[cfg(test)]
 mod tests;
 
 use crate::record::Span;
 
-pub(crate) use glance::{Glance, Settle, first};
+pub(crate) use glance::{Glance, Settle, Slashes};
 pub(crate) use kernel::{Kernel, Lead};
 pub(crate) use loops::{
-    BLOCK, Block, Marked, Marks, Seen, Survey, Vector, Work, is_clean_by_ladder, up_to,
+    BLOCK, Block, Marked, Marks, Seen, Settled, Survey, Vector, Work, is_clean_by_ladder, up_to,
 };
 pub(crate) use page::Page;
 pub(crate) use prefetch::prefetch;
 pub(crate) use rules::{
-    Asked, Container, Delimiters, Experience, Few, Index, Ladder, Look, NOTHING, Parameters,
+    Asked, Container, Delimiters, Experience, Few, Foldable, Index, Ladder, Look, NOTHING,
     Unescaped,
 };
-pub(crate) use window::{Room, Window};
 
 /// An implementation of the scanner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -86,6 +86,50 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// As [`Page::copy`], by two copies of a fixed size where the room holds one of them at least: for what
+    /// may be longer than one, or not, and nobody could guess.
+    #[inline(always)]
+    pub(crate) fn copy_long(&mut self, source: &[u8], start: usize, end: usize) {
+        self.copy_two(source, start, end, |byte| byte);
+    }
+
+    /// The same, ASCII letters in lower case.
+    #[inline(always)]
+    pub(crate) fn copy_long_lower(&mut self, source: &[u8], start: usize, end: usize) {
+        self.copy_two(source, start, end, |byte| byte | (u8::from(byte.is_ascii_uppercase()) << 5));
+    }
+
+    #[inline(always)]
+    fn copy_two(&mut self, source: &[u8], start: usize, end: usize, change: impl Fn(u8) -> u8) {
+        let part = &source[start..end];
+        if part.len() <= 2 * COPY
+            && source.len() - start >= 2 * COPY
+            && self.room - self.length >= COPY.max(part.len())
+        {
+            for at in [0, COPY] {
+                // SAFETY: from `start` on, `source` holds twice COPY bytes; so does what was reserved,
+                // since the room holds COPY more, and another COPY was reserved behind it.
+                unsafe {
+                    let bytes = source.as_ptr().add(start + at).cast::<[u8; COPY]>().read();
+                    self.end().add(at).cast::<[u8; COPY]>().write(bytes.map(&change));
+                }
+            }
+            self.length += part.len();
+        } else {
+            for byte in part {
+                self.push(change(*byte));
+            }
+        }
+    }
+
+    /// Writes a byte over one that was written.
+    #[inline(always)]
+    pub(crate) fn replace(&mut self, at: usize, byte: u8) {
+        assert!(at < self.length);
+        // SAFETY: the byte there was written, by the assertion and the invariant of `length`.
+        unsafe { self.start.add(at).write(byte) };
+    }
+
     /// Appends one byte.
     #[inline(always)]
     pub(crate) fn push(&mut self, byte: u8) {
@@ -158,6 +202,23 @@ mod tests {
                     page.copy_lower(source, start, length);
                     page.finish();
                     assert_eq!(out, text[start..length].to_ascii_lowercase());
+
+                    out.clear();
+                    // With room for long copies, and without.
+                    let mut page =
+                        Page::new(&mut out, 2 * length + if start % 2 == 0 { 64 } else { 0 });
+                    page.copy_long(source, start, length);
+                    page.copy_long_lower(source, start, length);
+                    if start < length {
+                        page.replace(0, b'!');
+                    }
+                    page.finish();
+                    let mut expected = text[start..length].repeat(2);
+                    expected[length - start..].make_ascii_lowercase();
+                    if let Some(first) = expected.first_mut() {
+                        *first = b'!';
+                    }
+                    assert_eq!(out, expected);
                 }
             }
         }

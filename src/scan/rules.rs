@@ -7,12 +7,18 @@ use crate::profile::set::{self, AsciiSet};
 use crate::profile::{archive, heuristic, sanitize, servlet, whatwg};
 use crate::url::Triplet;
 
+const QUESTION: AsciiSet = AsciiSet::of(b"?");
+
 /// What a URL has to look like to be its own canonical form.
 pub(crate) trait Rules {
     /// What a host holds.
     const HOST: AsciiSet;
     /// What the whole URL holds, and what may stand behind the host. A `%` is looked at by itself.
     const TAIL: AsciiSet;
+
+    /// Whether question marks are looked for, and so are not in [`Rules::TAIL`]: where no other byte is
+    /// looked at by itself, it is soon known that there is no query.
+    const QUERIES: bool = false;
 
     /// Whether all bytes of `url` at the bits of `bad`, counted from `at`, stay nevertheless, with what
     /// follows them: they are outside of [`Rules::TAIL`], or full stops behind a slash.
@@ -91,7 +97,8 @@ pub(crate) struct Experience;
 
 impl Rules for Experience {
     const HOST: AsciiSet = set::CLEAN_HOST;
-    const TAIL: AsciiSet = heuristic::CLEAN_TAIL;
+    const TAIL: AsciiSet = heuristic::CLEAN_TAIL.without(QUESTION);
+    const QUERIES: bool = true;
 
     #[inline(never)]
     fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
@@ -114,7 +121,8 @@ pub(crate) struct Index;
 
 impl Rules for Index {
     const HOST: AsciiSet = set::CLEAN_HOST;
-    const TAIL: AsciiSet = archive::CLEAN_TAIL;
+    const TAIL: AsciiSet = archive::CLEAN_TAIL.without(QUESTION);
+    const QUERIES: bool = true;
 
     /// Capital letters, as digits too, are among the bytes that do not.
     #[inline(never)]
@@ -126,6 +134,25 @@ impl Rules for Index {
             b'(' => url[i - 1] != b'/',
             _ => false,
         })
+    }
+
+    #[inline(always)]
+    fn last_label_stays(_: u8) -> bool {
+        true
+    }
+}
+
+/// The same, but for case, which is folded as it is written.
+pub(crate) struct Foldable;
+
+impl Rules for Foldable {
+    const HOST: AsciiSet = set::CLEAN_HOST;
+    const TAIL: AsciiSet = archive::FOLDABLE_TAIL.without(QUESTION);
+    const QUERIES: bool = true;
+
+    #[inline(never)]
+    fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
+        Index::bad_stays(url, at, bad)
     }
 
     #[inline(always)]
@@ -203,9 +230,6 @@ impl Asked {
     }
 }
 
-/// Capital letters.
-pub(super) const UPPER: Asked = Asked::new(set::UPPER);
-
 /// Nothing.
 pub(crate) const NOTHING: Asked = Asked::new(AsciiSet::of(b""));
 
@@ -216,21 +240,13 @@ pub(crate) enum Look<'a> {
     Unescaped,
     /// For a servlet container: the same.
     Container,
-    /// For merges by experience: the same, and what divides a query.
-    Experience,
-    /// For the keys of web-archive indexes: these as well.
-    Index,
     /// By the ladder alone, for a ring: slashes, dots, question marks, and these bytes.
     Path(&'a Asked),
-    /// By the ladder alone: all marks.
-    All(&'a Asked),
 }
 
 /// Which marks are made beside slashes, dots and question marks, which are always.
 pub(crate) trait Depth {
     const ASKED: bool = false;
-    const UPPER: bool = false;
-    const PARAMETERS: bool = false;
 }
 
 /// None.
@@ -238,27 +254,11 @@ pub(crate) struct Delimiters;
 
 impl Depth for Delimiters {}
 
-/// What divides a query.
-pub(crate) struct Parameters;
-
-impl Depth for Parameters {
-    const PARAMETERS: bool = true;
-}
-
 /// What is asked for.
 pub(crate) struct Few;
 
 impl Depth for Few {
     const ASKED: bool = true;
-}
-
-/// All of them.
-pub(super) struct All;
-
-impl Depth for All {
-    const ASKED: bool = true;
-    const UPPER: bool = true;
-    const PARAMETERS: bool = true;
 }
 
 /// The tables of a set of rules, as the kernels look them up.

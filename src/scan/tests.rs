@@ -1,8 +1,13 @@
 //! The vector code against scalar, on every backend that this CPU has.
 
+use std::ops::Range;
+
+use super::glance::{Glance, Settle};
 use super::kernel::Lead;
-use super::loops::{BLOCK, Block, Marked, Marks, Masks, Survey, Vector, Work};
-use super::rules::{Asked, Browser, Container, Experience, Index, Ladder, Look, Rules, Unescaped};
+use super::loops::{BLOCK, Block, Marked, Marks, Masks, Settled, Survey, Vector, Work};
+use super::rules::{
+    Asked, Browser, Container, Experience, Foldable, Index, Ladder, Look, Rules, Unescaped,
+};
 use super::{Backend, Kernel};
 use crate::cases::cases;
 use crate::profile::set::{AsciiSet, CLEAN_HOST, CLEAN_TAIL, QUERY, REG_NAME};
@@ -123,15 +128,86 @@ fn every_byte_has_the_bits_of_its_sets<R: Rules>(rules: fn() -> R) {
 }
 
 /// All that marks are made for.
-fn looks(asked: &Asked) -> [Look<'_>; 6] {
+fn looks(asked: &Asked) -> [Look<'_>; 3] {
+    [Look::Path(asked), Look::Unescaped, Look::Container]
+}
+
+/// Is settled by any glance.
+#[derive(Clone, Copy)]
+struct Anything;
+
+impl Settle for Anything {
+    #[inline(always)]
+    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
+        glance.path_end() <= glance.length
+    }
+}
+
+/// What is settled under each of the rules for which a glance is taken.
+fn settled(kernel: Kernel, bytes: &[u8], range: Range<usize>, lead: Lead) -> [Settled; 3] {
     [
-        Look::Path(asked),
-        Look::All(asked),
-        Look::Unescaped,
-        Look::Container,
-        Look::Experience,
-        Look::Index,
+        kernel.settle::<Experience>(bytes, range.clone(), lead, Anything),
+        kernel.settle::<Index>(bytes, range.clone(), lead, Anything),
+        kernel.settle::<Foldable>(bytes, range, lead, Anything),
     ]
+}
+
+/// A URL or target of bytes that are clean nearly everywhere, without a triplet.
+fn drawn_clean(case: usize, state: &mut u64) -> (Vec<u8>, Lead) {
+    let mut url: Vec<u8> =
+        if case.is_multiple_of(2) { b"http://h/".to_vec() } else { b"/".to_vec() };
+    for _ in 0..case % 140 {
+        let byte = drawn_byte(state);
+        url.push(if CLEAN_TAIL.contains(byte) && byte != b'%' {
+            byte
+        } else {
+            b"?&=A(;"[case % 6]
+        });
+    }
+    (url, if case.is_multiple_of(2) { Lead::Absolute } else { Lead::Target })
+}
+
+#[test]
+fn a_glance_is_taken_at_what_is_plainly_clean() {
+    let mut state = 9;
+    let (mut clean_by, drawn) = ([0; 3], cases(10_000));
+    for case in 0..drawn {
+        let (mut url, lead) = drawn_clean(case, &mut state);
+        if case % 7 == 0 {
+            url.extend(vec![b'y'; case % 600]);
+        }
+        let by_ladder = plainly_clean(&Profile::CRAWL, &url, lead);
+        let session = url.windows(3).any(|three| match three {
+            [_, b';', initial] => b"jJpPaAsS".contains(initial),
+            three => three.eq_ignore_ascii_case(b"/(s"),
+        });
+        let segment = url.windows(2).any(|pair| pair == b"/(");
+        let capital = url.iter().any(u8::is_ascii_uppercase);
+        let clean = [!session, !segment && !capital, !segment].map(|clean| clean && by_ladder);
+        for (kernel, room) in
+            kernels().into_iter().flat_map(|kernel| [0, 64, 600].map(|room| (kernel, room)))
+        {
+            let bytes = [&url[..], &vec![b'?'; room]].concat();
+            let found = settled(kernel, &bytes, 0..url.len(), lead);
+            for ((clean, found), clean_by) in clean.iter().zip(found).zip(&mut clean_by) {
+                let fits = url.len() <= 128 || (url.len() <= 512 && bytes.len() >= 512);
+                let expected = match (clean, fits) {
+                    (false, _) => Settled::Unclean,
+                    (true, false) => Settled::TooLong,
+                    (true, true) => Settled::Yes,
+                };
+                assert_eq!(found, expected, "{kernel:?} {room} {}", url.escape_ascii());
+                *clean_by += usize::from(*clean);
+            }
+            if lead == Lead::Absolute {
+                let span = Span { start: 0, end: url.len() as u32 };
+                let mut bits = Vec::new();
+                kernel.settle_each::<Index>(&bytes, &[span], Anything, |_| true, &mut bits);
+                assert_eq!(bits, [u64::from(clean[1])], "{kernel:?} {room} {}", url.escape_ascii());
+            }
+        }
+    }
+    assert!(clean_by.iter().all(|clean| *clean > drawn / 100), "{clean_by:?}");
 }
 
 #[test]
@@ -139,19 +215,10 @@ fn marks_are_about_each_byte_on_every_backend() {
     let asked = Asked::new(AsciiSet::of(b"%;("));
     let looks = looks(&asked);
     let mut state = 7;
-    let mut clean_by = [0; 6];
+    let mut clean_by = [0; 3];
     let drawn = cases(10_000);
     for case in 0..drawn {
-        let mut url: Vec<u8> = if case % 2 == 0 { b"http://h/".to_vec() } else { b"/".to_vec() };
-        for _ in 0..case % 140 {
-            let byte = drawn_byte(&mut state);
-            url.push(if CLEAN_TAIL.contains(byte) && byte != b'%' {
-                byte
-            } else {
-                b"?&=A(;"[case % 6]
-            });
-        }
-        let lead = if case % 2 == 0 { Lead::Absolute } else { Lead::Target };
+        let (url, lead) = drawn_clean(case, &mut state);
         for (kernel, room) in kernels().into_iter().flat_map(|kernel| [(kernel, 0), (kernel, 200)])
         {
             let bytes = [&url[..], &vec![b'?'; room]].concat();
@@ -169,14 +236,7 @@ fn marks_are_about_each_byte_on_every_backend() {
                             let path = url.split(|byte| *byte == b'?').next().unwrap_or_default();
                             !path.contains(&b';')
                         }
-                        Look::Index => !url
-                            .windows(2)
-                            .any(|pair| pair == b"/(" || pair.iter().any(u8::is_ascii_uppercase)),
-                        Look::Experience => !url.windows(3).any(|three| match three {
-                            [_, b';', initial] => b"jJpPaAsS".contains(initial),
-                            three => three.eq_ignore_ascii_case(b"/(s"),
-                        }),
-                        Look::Unescaped | Look::Path(_) | Look::All(_) => true,
+                        Look::Unescaped | Look::Path(_) => true,
                     };
                 let expected = match (clean, url.len()) {
                     (false, _) => Marked::Unclean,
@@ -188,26 +248,15 @@ fn marks_are_about_each_byte_on_every_backend() {
                     continue;
                 }
                 *clean_by += 1;
-                let (few, all, parameters) = match look {
-                    Look::Path(_) => (true, false, false),
-                    Look::All(_) => (true, true, true),
-                    Look::Experience | Look::Index => (false, false, true),
-                    Look::Unescaped | Look::Container => (false, false, false),
-                };
-                let parameters = parameters && url.contains(&b'?');
+                let few = matches!(look, Look::Path(_));
                 for (i, byte) in url.iter().enumerate() {
                     let is_in = |mask: u128| mask >> i & 1 == 1;
-                    let mut found = vec![
+                    let found = [
                         (marks.slash, *byte == b'/'),
                         (marks.question, *byte == b'?'),
                         (marks.dot, *byte == b'.'),
                         (marks.asked, few && asked.contains(*byte)),
-                        (marks.upper, all && byte.is_ascii_uppercase()),
                     ];
-                    if parameters {
-                        found.push((marks.ampersand, *byte == b'&'));
-                        found.push((marks.equals, *byte == b'='));
-                    }
                     let right = found.iter().all(|(mask, is_it)| is_in(*mask) == *is_it);
                     assert!(right, "{kernel:?} {look:?} {i} {}", url.escape_ascii());
                 }
@@ -467,6 +516,7 @@ fn no_kernel_reads_outside_its_slice() {
                 }
                 for look in looks(&asked) {
                     for lead in [Lead::Absolute, Lead::Target] {
+                        settled(kernel, slice, 0..length, lead);
                         // From every byte of the last register on.
                         for start in length.saturating_sub(70)..=length {
                             let mut marks = Marks::default();
@@ -513,6 +563,7 @@ fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
                     let mut bits = Vec::new();
                     kernel.clean(&Profile::CRAWL, slice, &lines, &mut bits);
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
+                    settled(kernel, slice, 0..length, Lead::Absolute);
                     for look in looks(&asked) {
                         let mut marks = Marks::default();
                         kernel.mark(slice, 0..length, Lead::Absolute, look, &mut marks);
@@ -540,6 +591,7 @@ fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
                 let mut lines = Vec::new();
                 kernel.lines(slice, &mut lines);
                 kernel.clean(&Profile::CRAWL, slice, &lines, &mut Vec::new());
+                settled(kernel, &allocation, before..allocation.len(), Lead::Absolute);
                 for look in looks(&asked) {
                     let (marks, range) = (&mut Marks::default(), before..allocation.len());
                     kernel.mark(&allocation, range, Lead::Absolute, look, marks);

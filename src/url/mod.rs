@@ -19,6 +19,7 @@ mod ia;
 mod normalize;
 mod normalizer;
 mod outcome;
+mod parameters;
 mod parts;
 mod path;
 mod ports;

@@ -281,6 +281,12 @@ impl Normalizer {
         if self.rules_alone_act() && self.rewrite_at_once(Lead::Absolute, bytes, &range, out) {
             return Ok(());
         }
+        if self.acts_at_a_glance() {
+            return match self.rewrite_at_a_glance(bytes, range.clone(), Lead::Absolute, out) {
+                Some(()) => Ok(()),
+                None => self.rewrite_unclean(bytes, range, out),
+            };
+        }
         self.rewrite_by_steps(bytes, range, out)
     }
 
@@ -362,14 +368,23 @@ impl Normalizer {
         range: Range<usize>,
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
-        let url = &bytes[range.clone()];
         if self.rules.grammar == Grammar::Ignored {
-            return verbatim(url, out);
+            return verbatim(&bytes[range], out);
         }
         if self.rewrite_clean(bytes, range.clone(), Lead::Absolute, out).is_some() {
             return Ok(());
         }
-        let (trimmed, skipped) = self.trim(url)?;
+        self.rewrite_unclean(bytes, range, out)
+    }
+
+    /// The same for one that is not clean.
+    fn rewrite_unclean(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
+        let (trimmed, skipped) = self.trim(&bytes[range.clone()])?;
         let start = range.start + skipped;
         let at = out.len();
         if !self.rewrite_at_once(Lead::Absolute, bytes, &(start..start + trimmed.len()), out) {
@@ -378,9 +393,7 @@ impl Normalizer {
         if let Some(ports) = &self.choices.ports {
             ports.drop_default(at, out);
         }
-        if self.choices.heuristics.act() {
-            self.choices.heuristics.rewrite(at, out);
-        }
+        self.merge(at, Lead::Absolute, out);
         Ok(())
     }
 
@@ -433,9 +446,7 @@ impl Normalizer {
                     normalize::path_and_query(&Parts::split_target(trimmed), &self.rules, out)
                         .map_err(|reject| reject.moved(|at| at + skipped))?;
                 }
-                if self.choices.heuristics.act() {
-                    self.choices.heuristics.rewrite_target(at, out);
-                }
+                self.merge(at, Lead::Target, out);
                 return Ok(());
             }
             _ => Code::Relative,

@@ -17,8 +17,8 @@ use crate::profile::System;
 use crate::profile::set::CLEAN_HOST;
 use crate::record::Span;
 use crate::scan::{
-    Container, Delimiters, Experience, Few, Index, Ladder, Lead, Look, Marked, Marks, NOTHING,
-    Parameters, Room, Seen, Unescaped, Window,
+    Container, Delimiters, Experience, Few, Foldable, Index, Ladder, Lead, Look, Marked, Marks,
+    NOTHING, Seen, Settled, Unescaped,
 };
 
 impl Normalizer {
@@ -30,13 +30,22 @@ impl Normalizer {
             self.clean_by_marks(bytes, spans, out);
         } else {
             let start = out.len();
-            self.kernel().clean(&self.rules, bytes, spans, out);
+            let (kernel, heuristics) = (self.kernel(), &self.choices.heuristics);
+            let is_clean = |url: &[u8]| self.leaves_by_bytes(url, Lead::Absolute);
+            if let Some(archive) = self.rules.archive {
+                kernel.settle_each::<Index>(bytes, spans, archive, is_clean, out);
+            } else if self.profile().system == System::Ladder && heuristics.act() {
+                let steps = heuristics.steps();
+                kernel.settle_each::<Experience>(bytes, spans, steps, is_clean, out);
+            } else {
+                kernel.clean(&self.rules, bytes, spans, out);
+            }
             if self.leaves_all() {
                 return;
             }
             for (word, group) in out[start..].iter_mut().zip(spans.chunks(64)) {
                 for (i, span) in group.iter().enumerate() {
-                    if *word >> i & 1 == 1 && !self.leaves(span.of(bytes), Lead::Absolute) {
+                    if *word >> i & 1 == 1 && !self.stays_as_read(span.of(bytes), Lead::Absolute) {
                         *word &= !(1 << i);
                     }
                 }
@@ -44,27 +53,20 @@ impl Normalizer {
         }
     }
 
-    /// As [`Normalizer::clean`], where the profile does more than the ladder: a loop for each kind of
+    /// As [`Normalizer::clean`], where marks are made for the profile: a loop for each kind of
     /// profile, so that nothing about it is asked for each URL. What is not inlined into a loop lacks
     /// the instruction set, and takes many instructions to find or count bits.
     fn clean_by_marks(&self, bytes: &[u8], spans: &[Span], out: &mut Vec<u64>) {
         let kernel = self.kernel();
-        match (self.rules.archive, self.ring(), self.profile().system) {
-            (Some(archive), ..) => {
-                let judge = self.judge(
-                    #[inline(always)]
-                    |clean| ia::clean::leaves(clean, archive),
-                );
-                kernel.mark_each::<Index, Parameters>(bytes, spans, &NOTHING, archive, judge, out);
-            }
-            (_, Some(ring), _) => {
+        match (self.ring(), self.profile().system) {
+            (Some(ring), _) => {
                 let judge = self.judge(
                     #[inline(always)]
                     |clean| ring::leaves_marked(ring, clean, 1),
                 );
                 kernel.mark_each::<Ladder, Few>(bytes, spans, ring.encoded(), ring, judge, out);
             }
-            (.., System::Servlet) => {
+            (_, System::Servlet) => {
                 let empty = self.empty_segments();
                 let judge = self.judge(
                     #[inline(always)]
@@ -73,7 +75,7 @@ impl Normalizer {
                 kernel
                     .mark_each::<Container, Delimiters>(bytes, spans, &NOTHING, empty, judge, out);
             }
-            (.., System::Sanitizer) => {
+            _ => {
                 let judge = self.judge(
                     #[inline(always)]
                     |clean| sanitize::leaves(clean.host_name()),
@@ -81,16 +83,6 @@ impl Normalizer {
                 let settle = sanitize::NoAddress;
                 kernel
                     .mark_each::<Unescaped, Delimiters>(bytes, spans, &NOTHING, settle, judge, out);
-            }
-            _ => {
-                let judge = self.judge(
-                    #[inline(always)]
-                    |clean| self.choices.heuristics.leave_marked(clean),
-                );
-                let settle = &self.choices.heuristics;
-                kernel.mark_each::<Experience, Parameters>(
-                    bytes, spans, &NOTHING, settle, judge, out,
-                );
             }
         }
     }
@@ -118,6 +110,14 @@ impl Normalizer {
     /// Whether the URL or target `bytes[range]` is proven clean by the rules for any host.
     #[inline]
     pub(super) fn is_clean_by_rules(&self, bytes: &[u8], range: Range<usize>, lead: Lead) -> bool {
+        if let Some(settled) = self.settled(bytes, range.clone(), lead) {
+            let url = &bytes[range];
+            return match settled {
+                Settled::Unclean | Settled::No => false,
+                Settled::TooLong => self.leaves(url, lead),
+                Settled::Yes => self.stays_as_read(url, lead),
+            };
+        }
         if let Some(look) = self.look() {
             let mut marks = Marks::default();
             let marked = self.kernel().mark(bytes, range.clone(), lead, look, &mut marks);
@@ -144,14 +144,35 @@ impl Normalizer {
         }
     }
 
-    /// How to prove that a URL is clean, where the profile does more than the ladder.
+    /// What a glance settles, where the profile is one that takes no more than that.
+    #[inline]
+    fn settled(&self, bytes: &[u8], range: Range<usize>, lead: Lead) -> Option<Settled> {
+        let kernel = self.kernel();
+        if let Some(archive) = self.rules.archive {
+            return Some(kernel.settle::<Index>(bytes, range, lead, archive));
+        }
+        let heuristics = &self.choices.heuristics;
+        let act = self.profile().system == System::Ladder && heuristics.act();
+        act.then(|| kernel.settle::<Experience>(bytes, range, lead, heuristics.steps()))
+    }
+
+    /// Whether the profile does more than the ladder.
+    #[inline]
+    fn does_more(&self) -> bool {
+        self.rules.archive.is_some()
+            || match self.profile().system {
+                System::Ladder => self.choices.heuristics.act(),
+                System::Browser => false,
+                System::Sanitizer | System::Servlet | System::Ring(_) => true,
+            }
+    }
+
+    /// How to prove that a URL is clean, where the profile does more than the ladder and marks are made.
     #[inline]
     fn look(&self) -> Option<Look<'_>> {
         match self.profile().system {
             System::Servlet => Some(Look::Container),
             System::Ring(_) => self.ring().map(|ring| Look::Path(ring.encoded())),
-            System::Ladder if self.rules.archive.is_some() => Some(ia::clean::LEFT),
-            System::Ladder if self.choices.heuristics.act() => Some(heuristic::clean::LEFT),
             System::Sanitizer => Some(Look::Unescaped),
             System::Ladder | System::Browser => None,
         }
@@ -159,13 +180,11 @@ impl Normalizer {
 
     #[inline(always)]
     fn leaves_by_marks(&self, clean: &Clean<'_>) -> bool {
-        match (self.rules.archive, self.ring(), self.profile().system) {
-            (Some(archive), ..) => ia::clean::leaves(clean, archive),
+        match (self.ring(), self.profile().system) {
             // In an absolute URL the first slash is no part of what a ring acts on.
-            (_, Some(ring), _) => ring::leaves_marked(ring, clean, usize::from(clean.host > 0)),
-            (.., System::Servlet) => servlet::leaves_marked(clean, self.empty_segments()),
-            (.., System::Sanitizer) => sanitize::leaves(clean.host_name()),
-            _ => self.choices.heuristics.leave_marked(clean),
+            (Some(ring), _) => ring::leaves_marked(ring, clean, usize::from(clean.host > 0)),
+            (_, System::Servlet) => servlet::leaves_marked(clean, self.empty_segments()),
+            _ => sanitize::leaves(clean.host_name()),
         }
     }
 
@@ -180,57 +199,87 @@ impl Normalizer {
         lead: Lead,
         out: &mut Vec<u8>,
     ) -> Option<()> {
-        let look = if self.rules.archive.is_some() {
-            ia::clean::WRITTEN
-        } else if self.choices.heuristics.act() {
-            heuristic::clean::WRITTEN
-        } else {
+        if !self.does_more() {
             return None;
-        };
-        self.rewrite_marked(bytes, range, lead, look, out)
+        }
+        self.rewrite_at_a_glance(bytes, range, lead, out)
     }
 
+    /// Whether nothing acts but the rules of a profile that does more than the ladder.
+    #[inline]
+    pub(super) fn acts_at_a_glance(&self) -> bool {
+        self.profile().system == System::Ladder
+            && self.choices.hosts.is_none()
+            && self.leaves_all()
+            && self.does_more()
+    }
+
+    /// The same for such a profile.
     #[inline(never)]
-    fn rewrite_marked(
+    pub(super) fn rewrite_at_a_glance(
         &self,
         bytes: &[u8],
         range: Range<usize>,
         lead: Lead,
-        look: Look<'_>,
         out: &mut Vec<u8>,
     ) -> Option<()> {
-        let heuristics = &self.choices.heuristics;
-        let Range { start, end } = range;
-        let url = &bytes[start..end];
-        let mut marks = Marks::default();
-        let marked = self.kernel().mark(bytes, range, lead, look, &mut marks);
-        let mut room = Room::default();
-        let window = match marked {
-            Marked::Unclean => {
-                if lead == Lead::Absolute && self.is_clean_but_for_port(bytes, start..end) {
-                    out.extend_from_slice(url);
+        let (kernel, heuristics) = (self.kernel(), &self.choices.heuristics);
+        let settled = match self.rules.archive {
+            Some(archive) => {
+                let write = ia::clean::Write { archive, out };
+                kernel.settle::<Foldable>(bytes, range.clone(), lead, write)
+            }
+            None => {
+                let write = heuristic::clean::Write { steps: heuristics.steps(), out };
+                kernel.settle::<Experience>(bytes, range.clone(), lead, write)
+            }
+        };
+        match settled {
+            Settled::Yes => Some(()),
+            Settled::Unclean => {
+                if lead == Lead::Absolute && self.is_clean_but_for_port(bytes, range.clone()) {
+                    out.extend_from_slice(&bytes[range]);
                     return Some(());
                 }
-                return None;
+                None
             }
-            Marked::TooLong => None,
-            Marked::Clean => Window::new(bytes, start, end, &mut room),
-        };
-        let clean = Clean::new(url, lead, &marks);
-        let written = match (window, self.rules.archive) {
-            (Some(window), Some(archive)) => ia::clean::write(&clean, archive, window, out),
-            (Some(window), None) => heuristics.write_marked(&clean, window, out),
-            (None, _) => None,
-        };
-        if written.is_none() && self.rules.archive.is_none() {
-            let parts = match lead {
-                Lead::Absolute => Parts::split(url),
-                Lead::Target => Parts::split_target(url),
-            };
-            heuristics.append(&parts, out);
-            return Some(());
+            Settled::TooLong | Settled::No if self.rules.archive.is_some() => None,
+            Settled::TooLong | Settled::No => {
+                let parts = match lead {
+                    Lead::Absolute => Parts::split(&bytes[range]),
+                    Lead::Target => Parts::split_target(&bytes[range]),
+                };
+                heuristics.append(&parts, out);
+                Some(())
+            }
         }
-        written
+    }
+
+    /// Takes what merges by experience take from the canonical URL or target between `at` and the end of
+    /// `out`.
+    #[inline]
+    pub(super) fn merge(&self, at: usize, lead: Lead, out: &mut Vec<u8>) {
+        let heuristics = &self.choices.heuristics;
+        if !heuristics.act() {
+            return;
+        }
+        // What is proven clean needs no second allocation.
+        let mut room = [0; 256];
+        let length = out.len() - at;
+        if let Some(copy) = room.get_mut(..length) {
+            copy.copy_from_slice(&out[at..]);
+            out.truncate(at);
+            let write = heuristic::clean::Write { steps: heuristics.steps(), out };
+            let settled = self.kernel().settle::<Experience>(&room, 0..length, lead, write);
+            if settled == Settled::Yes {
+                return;
+            }
+            out.extend_from_slice(&room[..length]);
+        }
+        match lead {
+            Lead::Absolute => heuristics.rewrite(at, out),
+            Lead::Target => heuristics.rewrite_target(at, out),
+        }
     }
 
     /// Whether a URL with a port, which the scanner proves of none, is its own form under a profile of
@@ -297,7 +346,13 @@ impl Normalizer {
     /// Whether a URL or target that the scanner proved clean is clean here.
     #[inline]
     fn leaves(&self, url: &[u8], lead: Lead) -> bool {
-        !self.is_transcoded(url, lead) && self.stays(url) && self.leaves_by_bytes(url, lead)
+        self.stays_as_read(url, lead) && self.leaves_by_bytes(url, lead)
+    }
+
+    /// Whether it is, given that the rules of the profile leave it.
+    #[inline]
+    fn stays_as_read(&self, url: &[u8], lead: Lead) -> bool {
+        !self.is_transcoded(url, lead) && self.stays(url)
     }
 
     /// Whether no redirect leads away from a canonical URL.
@@ -374,6 +429,8 @@ mod tests {
         "0123456789abcdef0123456789ABCDEF", "cfid=1", "CFTOKEN=2", "utm_source=x", "Fbclid", "phpsessid=1", "x.aspx",
         "(abcdefghijklmnopqrstuvwx)", "aspsessionidABCDEFGH=ABCDEFGHIJKLMNOPQRSTUVWX", "z=9", "a=1", "a=", "-", "+", "'", "!",
         "abcdefghijklmnopqrstuvwxyz0123456789", "c", "cat=1", "%c3%a9", "%0a", "%2f", "%5e",
+        "&category_b=1", "&category_a=2", "&CATEGORY_A&", "category=", "/index.html", "?a1=2&a=3", "&b1=2&b",
+        "a-value-that-is-longer-than-a-block-of-sixty-four-bytes-which-few-parameters-are",
     ];
 
     const FRONTS: &[&str] = &[
@@ -483,7 +540,7 @@ mod tests {
                 };
                 let exact = exact(&normalizer, &url, lead);
                 // With room behind it, and without.
-                for bytes in [url.clone(), [&url[..], &[b'/'; 300]].concat()] {
+                for bytes in [url.clone(), [&url[..], &[b'/'; 600]].concat()] {
                     let mut out = b"before".to_vec();
                     match normalizer.rewrite_clean(&bytes, 0..url.len(), lead, &mut out) {
                         Some(()) => {

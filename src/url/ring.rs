@@ -49,7 +49,7 @@ pub(super) fn rewrite(ring: &Ring, path: &[u8], out: &mut Vec<u8>) {
 
 impl Settle for &Ring {
     #[inline(always)]
-    fn settles<V: Vector, const N: usize>(&self, glance: &Glance<'_, V, N>) -> bool {
+    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
         !glance.may_find_in_path(self.encoded())
     }
 }

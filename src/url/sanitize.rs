@@ -184,12 +184,13 @@ fn c_number(part: &[u8]) -> Option<u32> {
 }
 
 /// See [`leaves`].
+#[derive(Clone, Copy)]
 pub(super) struct NoAddress;
 
 impl Settle for NoAddress {
     #[inline(always)]
-    fn settles<V: Vector, const N: usize>(&self, glance: &Glance<'_, V, N>) -> bool {
-        !glance.byte(glance.host()).is_ascii_digit()
+    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
+        !glance.byte(glance.host).is_ascii_digit()
     }
 }
 

@@ -292,8 +292,8 @@ pub(super) fn find_encoded_slash(path: &[u8]) -> Option<usize> {
 
 impl Settle for EmptySegments {
     #[inline(always)]
-    fn settles<V: Vector, const N: usize>(&self, glance: &Glance<'_, V, N>) -> bool {
-        *self == EmptySegments::Kept || !glance.has_more_double_slashes()
+    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
+        self == EmptySegments::Kept || !glance.slashes(glance.length).are_doubled()
     }
 }
 

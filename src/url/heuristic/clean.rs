@@ -1,192 +1,268 @@
-//! The final form of a URL that is clean under the ladder, where little is left to do.
+//! The final form of a URL that is clean under the ladder and holds no session id in its path.
 
 use super::query::name_and_value;
-use super::{Heuristics, WWW, without_www};
-use crate::profile::heuristic::{is_index_page, may_be_index_page, may_start_session};
-use crate::profile::set::AsciiSet;
+use super::{Heuristics, WWW};
+use crate::profile::heuristic::{is_index_page, may_be_index_page};
+use crate::profile::starts::Starts;
 use crate::profile::{Switch, Switches};
-use crate::scan::{Asked, Glance, Look, Settle, Vector, Window};
-use crate::url::clean::{Clean, Pair, Pairs, are_in_order};
+use crate::scan::{Glance, Page, Settle, Slashes, Vector};
+use crate::url::parameters::{Parameter, Parameters, ROOM, are_in_order, each_parameter};
 
-/// Session ids in a path start with these.
-const ASKED: Asked = Asked::new(AsciiSet::of(b";("));
-
-/// What a URL is left by.
-pub(in crate::url) const LEFT: Look<'_> = Look::Experience;
-/// What it is written by.
-pub(in crate::url) const WRITTEN: Look<'_> = Look::All(&ASKED);
-
-/// What stays of a clean URL before its query.
-struct Left {
-    /// Bytes that go from the front of the host.
-    prefix: usize,
-    path_end: usize,
+/// The steps, as each URL asks for them.
+#[derive(Clone, Copy)]
+pub(in crate::url) struct Steps<'h> {
+    heuristics: &'h Heuristics,
+    switches: Switches,
+    starts: &'h Starts,
 }
 
-impl Settle for &Heuristics {
-    /// What the steps act on is looked for whether they are switched on or not, but for `lower-path` and
-    /// `drop-query`.
-    #[inline(always)]
-    fn settles<V: Vector, const N: usize>(&self, glance: &Glance<'_, V, N>) -> bool {
-        const ELSE: Switches = Switches::of(&[Switch::LowerPath, Switch::DropQuery]);
-        let Some(starts) = &self.starts else { return false };
-        let host = glance.host();
-        let (path, path_end) = (glance.path(host), glance.path_end());
-        let last = glance.last_segment(path_end);
-        if !self.switches.and(ELSE).is_empty()
-            || (self.is_on(Switch::FoldScheme) && host == 8)
-            || glance.front()[host..].starts_with(WWW)
-            || glance.has_more_double_slashes()
-            || (last == path_end && last > path + 1)
-            || may_be_index_page(glance.byte(last), glance.byte(last + 1))
-        {
-            return false;
-        }
-        path_end == glance.length
-            || are_in_order(glance, path_end + 1, starts, |parameter| self.keep(parameter))
-    }
+/// Writes what the steps make of a URL.
+pub(in crate::url) struct Write<'h, 'o> {
+    pub(in crate::url) steps: Steps<'h>,
+    pub(in crate::url) out: &'o mut Vec<u8>,
 }
 
 impl Heuristics {
-    /// Whether no step takes the parameter away.
-    #[inline(never)]
-    fn keep(&self, parameter: &[u8]) -> bool {
-        let (name, value) = name_and_value(parameter);
-        !self.goes(parameter, name, value)
-    }
-
-    /// Whether no step changes a clean URL or target. `false` may only mean that it was not looked into.
-    #[inline(always)]
-    pub(in crate::url) fn leave_marked(&self, clean: &Clean<'_>) -> bool {
-        self.left(clean).is_some_and(|left| left.prefix == 0 && left.path_end == clean.path_end)
-            && clean.query().is_none_or(|query| self.leave_marked_query(clean, query))
-    }
-
-    #[inline(always)]
-    fn leave_marked_query(&self, clean: &Clean<'_>, query: usize) -> bool {
-        if query == clean.url.len() {
-            return !self.is_on(Switch::SqueezeQuery);
-        }
-        let sort = self.is_on(Switch::SortQuery);
-        let mut before: &[u8] = b"";
-        for pair in clean.pairs(query) {
-            let name = &clean.url[pair.start..pair.name_end];
-            // Most names differ in their first byte, and need no call to be compared.
-            let in_order = match (before.first(), name.first()) {
-                _ if !sort => true,
-                (Some(a), Some(b)) if a != b => a < b,
-                _ => before <= name,
-            };
-            if !in_order || self.takes(clean, pair) {
-                return false;
-            }
-            before = name;
-        }
-        true
-    }
-
-    /// Appends the final form of a clean URL or target, which starts `window`; `None`, and nothing
-    /// appended, where it is to be made the exact way.
     #[inline]
-    pub(in crate::url) fn write_marked(
-        &self,
-        clean: &Clean<'_>,
-        window: Window<'_>,
-        out: &mut Vec<u8>,
-    ) -> Option<()> {
-        let Left { prefix, path_end } = self.left(clean)?;
-        let mut pairs = Pairs::default();
-        let mut stripped = false;
-        let query = clean.query();
-        if let Some(query) = query {
-            if query == clean.url.len() {
-                stripped = self.is_on(Switch::SqueezeQuery);
-            } else {
-                for pair in clean.pairs(query) {
-                    if self.takes(clean, pair) {
-                        stripped = true;
-                    } else {
-                        pairs.push(pair)?;
-                    }
-                }
-            }
-        }
-        if self.is_on(Switch::SortQuery) {
-            let name = |pair: Pair| &clean.url[pair.start..pair.name_end];
-            pairs.sort(|a, b| name(a) < name(b));
-        }
-        window.append(0, clean.host + if prefix > 0 { 0 } else { path_end - clean.host }, out);
-        if prefix > 0 {
-            let host = clean.host + prefix;
-            window.append(host, path_end - host, out);
-        }
-        let at = out.len();
-        for (i, pair) in pairs.as_slice().iter().enumerate() {
-            out.push(if i == 0 { b'?' } else { b'&' });
-            window.append(pair.start, pair.end - pair.start, out);
-        }
-        match query {
-            Some(query) if query == clean.url.len() && !stripped => out.push(b'?'),
-            // `?=` may have lost all, and `?&a` may have kept an empty parameter.
-            _ if stripped && out.len() == at + 1 => out.truncate(at),
-            _ => {}
-        }
-        Some(())
-    }
-
-    /// What is left of scheme, host and path, where that is soon said.
-    #[inline(always)]
-    fn left(&self, clean: &Clean<'_>) -> Option<Left> {
-        let strips_slash = self.is_on(Switch::StripTrailingSlash);
-        let differs = self.is_on(Switch::FoldScheme) && clean.host == 8
-            || self.is_on(Switch::DropQuery) && clean.query().is_some()
-            || self.is_on(Switch::LowerPath)
-                && clean.path_bytes().iter().any(u8::is_ascii_uppercase)
-            || self.is_on(Switch::StripSession) && !sessions_stay(clean)
-            || (self.is_on(Switch::SqueezeSlashes) || strips_slash) && clean.has_empty_segment();
-        if differs {
-            return None;
-        }
-        let mut path_end = clean.path_end;
-        if strips_slash && clean.ends_with_slash() {
-            path_end -= 1;
-        }
-        if self.is_on(Switch::StripIndex) && is_index_page(clean.last_segment(path_end)) {
-            return None;
-        }
-        let host = clean.host_name();
-        let prefix = if self.is_on(Switch::StripWww) && host.first_chunk() == Some(WWW) {
-            host.len() - without_www(host).len()
-        } else {
-            0
-        };
-        Some(Left { prefix, path_end })
+    pub(in crate::url) fn steps(&self) -> Steps<'_> {
+        Steps { heuristics: self, switches: self.switches, starts: self.starts() }
     }
 
     /// Whether a step takes the parameter away.
+    #[inline(never)]
+    fn takes(&self, parameter: &[u8], name: usize) -> bool {
+        let (name, value) = (&parameter[..name], parameter.get(name + 1..).unwrap_or_default());
+        self.goes(parameter, name, value)
+    }
+
+    /// Length of what is left of a path without empty segments.
+    #[cold]
+    #[inline(never)]
+    fn shortened(&self, path: &[u8]) -> usize {
+        let mut left = path.to_vec();
+        self.shorten(0, &mut left);
+        left.len()
+    }
+}
+
+impl Steps<'_> {
+    /// Where the path ends, and its slashes; `None` where a step acts on scheme and path that seldom does.
     #[inline(always)]
-    fn takes(&self, clean: &Clean<'_>, pair: Pair) -> bool {
-        let value = (pair.name_end + 1).min(pair.end);
-        self.goes(
-            &clean.url[pair.start..pair.end],
-            &clean.url[pair.start..pair.name_end],
-            &clean.url[value..pair.end],
+    fn path<V: Vector, const N: usize>(
+        &self,
+        glance: &Glance<'_, V, N>,
+    ) -> Option<(usize, Slashes<N>)> {
+        let path_end = glance.path_end();
+        let slashes = glance.slashes(path_end);
+        const ON_SLASHES: Switches =
+            Switches::of(&[Switch::SqueezeSlashes, Switch::StripTrailingSlash]);
+        const SELDOM: Switches = Switches::of(&[Switch::FoldScheme, Switch::LowerPath]);
+        let declines = (self.act(ON_SLASHES) & slashes.are_doubled())
+            || (self.act(SELDOM)
+                && (self.is_on(Switch::FoldScheme) && glance.host == b"https://".len()
+                    || self.is_on(Switch::LowerPath)
+                        && has_capital(&glance.url()[glance.path..path_end])));
+        (!declines).then_some((path_end, slashes))
+    }
+
+    #[inline(always)]
+    fn is_on(&self, switch: Switch) -> bool {
+        self.switches.contains(switch)
+    }
+
+    /// Whether one of them is on.
+    #[inline(always)]
+    fn act(&self, switches: Switches) -> bool {
+        !self.switches.and(switches).is_empty()
+    }
+
+    /// Whether the host may have to lose its front.
+    #[inline(always)]
+    fn may_strip_www<V: Vector, const N: usize>(&self, glance: &Glance<'_, V, N>) -> bool {
+        self.is_on(Switch::StripWww) & (glance.bytes(glance.host) == *WWW) & (glance.host > 0)
+    }
+
+    /// Whether a slash goes from the end of a path, of which this is the last segment.
+    #[inline(always)]
+    fn strips_slash<V: Vector, const N: usize>(
+        &self,
+        glance: &Glance<'_, V, N>,
+        (last, path_end): (usize, usize),
+    ) -> bool {
+        self.is_on(Switch::StripTrailingSlash) & (last == path_end) & (path_end > glance.path + 1)
+    }
+
+    /// Whether this segment goes from the end of a path.
+    #[inline(always)]
+    fn strips_index<V: Vector, const N: usize>(
+        &self,
+        glance: &Glance<'_, V, N>,
+        (last, path_end): (usize, usize),
+    ) -> bool {
+        let [first, second] = glance.bytes(last);
+        self.is_on(Switch::StripIndex) & may_be_index_page(first, second)
+            && is_index_page(&glance.url()[last..path_end])
+    }
+
+    /// Whether a step takes a parameter away.
+    #[inline(always)]
+    fn takes<V: Vector, const N: usize>(
+        &self,
+        glance: &Glance<'_, V, N>,
+        parameter: Parameter,
+    ) -> bool {
+        let (first, second) = parameter.first_two();
+        self.starts.hold(first, second) && {
+            let text = &glance.url()[parameter.start..parameter.end];
+            self.heuristics.takes(text, parameter.name_in(text))
+        }
+    }
+
+    /// Whether nothing changes in the query that starts there.
+    #[inline(always)]
+    fn leave_query<V: Vector, const N: usize>(
+        &self,
+        glance: &Glance<'_, V, N>,
+        query: usize,
+    ) -> bool {
+        let stays = |parameter: &[u8]| {
+            let name = memchr::memchr(b'=', parameter).unwrap_or(parameter.len());
+            !self.heuristics.takes(parameter, name)
+        };
+        if let Some(leaves) = are_in_order(glance, query, self.starts, stays) {
+            return leaves;
+        }
+        let mut before = 0;
+        each_parameter(
+            glance,
+            query,
+            #[inline(always)]
+            |parameter| {
+                let key = parameter.key();
+                let follows = follows(key, before);
+                before = key;
+                !(parameter.is_nameless()
+                    || (!follows && self.is_on(Switch::SortQuery))
+                    || self.takes(glance, parameter))
+            },
         )
     }
 }
 
-/// Whether nothing in the path may be a session id. Where it was proven before, nothing was asked for.
-#[inline]
-fn sessions_stay(clean: &Clean<'_>) -> bool {
-    if clean.marks.asked == 0 {
-        return true;
-    }
-    let mut asked = clean.in_path(clean.marks.asked);
-    while asked != 0 {
-        if may_start_session(&clean.url[asked.trailing_zeros() as usize - 1..]) {
+impl Settle for Steps<'_> {
+    /// Whether the steps change nothing.
+    #[inline(always)]
+    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
+        let Some((path_end, slashes)) = self.path(glance) else { return false };
+        let segment = (slashes.behind_last(), path_end);
+        // Where nothing follows, no branch on what every second URL has.
+        let stays = !(self.may_strip_www(glance) | self.strips_slash(glance, segment));
+        if self.strips_index(glance, segment) {
             return false;
         }
-        asked &= asked - 1;
+        if path_end == glance.length {
+            return stays;
+        }
+        stays && !self.is_on(Switch::DropQuery) && self.leave_query(glance, path_end + 1)
     }
-    true
+}
+
+impl Settle for Write<'_, '_> {
+    #[inline(always)]
+    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
+        let Write { steps, out } = self;
+        let Some((path_end, slashes)) = steps.path(glance) else { return false };
+        let Glance { host, path, .. } = *glance;
+        // No branch on `www.` and a final slash alone, which every second URL has.
+        let www = steps.may_strip_www(glance);
+        let behind = host + WWW.len();
+        if www & ((glance.bytes(behind) == *WWW) | (glance.bytes(behind) == *b".")) {
+            return false;
+        }
+        // Two labels remain, or it stays.
+        let prefix = WWW.len() * usize::from(www & glance.has_dot(behind, path));
+        let strips_slash = steps.strips_slash(glance, (slashes.behind_last(), path_end));
+        let mut left = path_end - usize::from(strips_slash);
+        let last = glance.slashes(left).behind_last();
+        if steps.strips_index(glance, (last, left)) {
+            left = path + steps.heuristics.shortened(&glance.url()[path..left]);
+        }
+        let source = glance.source();
+        let mut page = Page::new(out, ROOM * glance.length);
+        if host > 0 {
+            page.extend::<8>(glance.bytes(0));
+            page.truncate(host);
+        }
+        page.copy_long(source, host + prefix, left);
+        if path_end < glance.length
+            && !steps.is_on(Switch::DropQuery)
+            && !steps.write_query(glance, path_end + 1, &mut page)
+        {
+            return false;
+        }
+        page.finish();
+        true
+    }
+}
+
+impl Steps<'_> {
+    /// Appends `?` and what stays of the query that starts there.
+    #[inline(always)]
+    fn write_query<V: Vector, const N: usize>(
+        &self,
+        glance: &Glance<'_, V, N>,
+        query: usize,
+        page: &mut Page<'_>,
+    ) -> bool {
+        let source = glance.source();
+        let at = page.length();
+        let mut parameters = Parameters::new();
+        let (mut before, mut sorted) = (0, true);
+        let written = each_parameter(
+            glance,
+            query,
+            #[inline(always)]
+            |parameter| {
+                if parameter.is_nameless() {
+                    return false;
+                }
+                let Parameter { start, end, .. } = parameter;
+                if self.takes(glance, parameter) {
+                    return true;
+                }
+                let key = parameter.key();
+                sorted &= follows(key, before);
+                before = key;
+                // What divides it from the one before goes along.
+                page.copy(source, start - 1, end);
+                parameters.push(key, parameter)
+            },
+        );
+        if !written {
+            return false;
+        }
+        if !sorted & self.is_on(Switch::SortQuery) {
+            page.truncate(at);
+            let name = |(start, end): (usize, usize)| name_and_value(&source[start..end]).0;
+            for (start, end) in parameters.sorted(|a, b| name(a) < name(b)) {
+                page.push(b'&');
+                page.copy(source, start, end);
+            }
+        }
+        if page.length() > at {
+            page.replace(at, b'?');
+        }
+        true
+    }
+}
+
+/// Whether a name with this key may stand behind one with the other. Long names may differ in what is not
+/// in their keys.
+#[inline(always)]
+fn follows(key: u64, before: u64) -> bool {
+    (key > before) | ((key == before) & (key as u8 == 0))
+}
+
+fn has_capital(path: &[u8]) -> bool {
+    path.iter().any(u8::is_ascii_uppercase)
 }

@@ -38,7 +38,7 @@ pub(super) struct Heuristics {
     /// The only parameters to keep.
     kept: Option<Arc<Globs>>,
     tracking: Arc<Globs>,
-    /// How parameters start that may go by the switches; none where nothing can be settled at a glance.
+    /// How parameters start that may go by the switches; none where any may by the lists.
     starts: Option<Arc<Starts>>,
 }
 
@@ -75,6 +75,11 @@ impl Heuristics {
     pub(super) fn keep_parameters(&mut self, globs: Globs) {
         self.kept = Some(Arc::new(globs));
         self.starts = None;
+    }
+
+    /// How parameters start that may go.
+    fn starts(&self) -> &Starts {
+        self.starts.as_deref().unwrap_or(Starts::ALL)
     }
 
     pub(super) fn dropped(&self) -> Option<&Globs> {

@@ -60,7 +60,7 @@ impl Heuristics {
     }
 
     /// Takes from the end of the path in `out[at..]` what the end loses, as long as it does.
-    fn shorten(&self, at: usize, out: &mut Vec<u8>) {
+    pub(super) fn shorten(&self, at: usize, out: &mut Vec<u8>) {
         loop {
             let path = &out[at..];
             let slash = path.iter().rposition(|byte| *byte == b'/').unwrap_or_default();

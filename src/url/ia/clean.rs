@@ -1,71 +1,173 @@
 //! URLs that are soon done with.
 //!
 //! Of one that the scanner proved clean for these keys, what is left to look at is `www` and a final
-//! slash, and whether the query is sorted. Of one that is clean under the ladder, what is left to do
-//! is to fold case as well. What needs more is left to the exact way.
+//! slash, and whether the query is sorted. Of one that is so but for case, what is left to do is to fold
+//! that as well. What needs more is left to the exact way.
 
 use super::{Archive, without_prefixes};
 use crate::profile::archive::{SHORTEST_SESSION, STARTS};
-use crate::profile::set::AsciiSet;
-use crate::scan::{Asked, Glance, Lead, Look, Settle, Vector, Window};
-use crate::url::clean::{Clean, Pair, Pairs, are_in_order, has_double_slash};
-use crate::url::escape::Triplet;
+use crate::scan::{Glance, Lead, Page, Settle, Vector};
+use crate::url::clean::has_double_slash;
+use crate::url::parameters::{Parameter, Parameters, ROOM, are_in_order, each_parameter};
 use crate::url::parts::Parts;
 
-/// What stays of a clean URL, but for case and the order of its parameters.
-struct Left {
-    /// Bytes that go from the front of the host.
-    prefix: usize,
-    path_end: usize,
+/// Writes the key of a URL.
+pub(in crate::url) struct Write<'a, 'o> {
+    pub(in crate::url) archive: &'a Archive,
+    pub(in crate::url) out: &'o mut Vec<u8>,
 }
 
-/// Triplets, which are decoded, and session segments start with these.
-const ASKED: Asked = Asked::new(AsciiSet::of(b"%("));
+/// The first label that hosts lose most, and what divides it from the next.
+const WWW: &[u8; 4] = b"www.";
 
-/// What a URL is left by.
-pub(in crate::url) const LEFT: Look<'_> = Look::Index;
-/// What it is written by.
-pub(in crate::url) const WRITTEN: Look<'_> = Look::All(&ASKED);
+/// Where the path ends, and where what stays of it; `None` where that is not soon said, or empty labels
+/// are in the host.
+#[inline(always)]
+fn path_ends<V: Vector, const N: usize>(glance: &Glance<'_, V, N>) -> Option<(usize, usize)> {
+    let path_end = glance.path_end();
+    if glance.may_have_empty_label() | glance.slashes(path_end).are_doubled() {
+        return None;
+    }
+    let [last] = glance.bytes(path_end.wrapping_sub(1));
+    let ends_with_slash = (path_end > glance.path + 1) & (last == b'/');
+    Some((path_end, path_end - usize::from(ends_with_slash)))
+}
+
+/// Whether a parameter may identify a session, alone or with its twin.
+#[inline(always)]
+fn may_take<V: Vector, const N: usize>(
+    glance: &Glance<'_, V, N>,
+    archive: &Archive,
+    parameter: Parameter,
+) -> bool {
+    let (first, second) = parameter.first_two();
+    STARTS.hold(first, second)
+        && may_identify(&glance.url()[parameter.start..parameter.end], archive)
+}
 
 impl Settle for &Archive {
+    /// Whether the key of a URL that the scanner proved clean for these is the URL.
     #[inline(always)]
-    fn settles<V: Vector, const N: usize>(&self, glance: &Glance<'_, V, N>) -> bool {
-        let host = glance.host();
-        let (path, path_end) = (glance.path(host), glance.path_end());
-        let first = glance.byte(host);
-        if first == self.prefix[0]
-            || first.is_ascii_digit()
-            || glance.may_have_empty_label(host)
-            || glance.has_more_double_slashes()
-            || (glance.byte(path_end.wrapping_sub(1)) == b'/' && path_end > path + 1)
-        {
+    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
+        let Some((path_end, left)) = path_ends(glance) else { return false };
+        let Glance { host, path, .. } = *glance;
+        // In a target this is the start of the path, which is neither.
+        let start = glance.bytes(host);
+        let www = start == *WWW;
+        if !(www | keeps_host_start(start, self)) && !keeps_host(&glance.url()[host..path], self) {
             return false;
         }
-        path_end == glance.length
-            || are_in_order(glance, path_end + 1, &STARTS, |pair| !may_identify(pair, self))
+        // Where nothing follows, no branch on what every second URL has.
+        let stays = !www & (left == path_end);
+        if path_end == glance.length {
+            return stays;
+        }
+        if !stays {
+            return false;
+        }
+        let query = path_end + 1;
+        let stays = |parameter: &[u8]| !may_identify(parameter, self);
+        if let Some(leaves) = are_in_order(glance, query, &STARTS, stays) {
+            return leaves;
+        }
+        let mut before: Option<Parameter> = None;
+        let url = glance.url();
+        query < glance.length
+            && each_parameter(
+                glance,
+                query,
+                #[inline(always)]
+                |parameter| {
+                    let (key, key_before) = (parameter.key(), before.map_or(0, Parameter::key));
+                    let in_order = key > key_before
+                        || before.is_none_or(|before| {
+                            key == key_before && !precedes(url, place(parameter), place(before))
+                        });
+                    before = Some(parameter);
+                    in_order && !may_take(glance, self, parameter)
+                },
+            )
     }
+}
+
+impl Settle for Write<'_, '_> {
+    #[inline(always)]
+    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
+        let Write { archive, out } = self;
+        let Some((path_end, left)) = path_ends(glance) else { return false };
+        let Glance { host, path, .. } = *glance;
+        let mut prefix = WWW.len() * usize::from(glance.bytes(host) == *WWW);
+        let [rest] = glance.bytes(host + prefix);
+        // No target starts with one of them.
+        if (rest == archive.prefix[0]) | rest.is_ascii_digit() {
+            let name = &glance.url()[host..path];
+            let rest = without_prefixes(name, archive);
+            if is_number(rest) {
+                return false;
+            }
+            prefix = name.len() - rest.len();
+        }
+        let source = glance.source();
+        let mut page = Page::new(out, ROOM * glance.length);
+        if host > 0 {
+            page.extend::<8>(glance.bytes(0));
+            page.truncate(host);
+        }
+        page.copy_long_lower(source, host + prefix, left);
+        // A query without a byte goes.
+        if path_end + 1 < glance.length && !write_query(glance, archive, path_end + 1, &mut page) {
+            return false;
+        }
+        page.finish();
+        true
+    }
+}
+
+/// Appends `?` and the query that starts there.
+#[inline(always)]
+fn write_query<V: Vector, const N: usize>(
+    glance: &Glance<'_, V, N>,
+    archive: &Archive,
+    query: usize,
+    page: &mut Page<'_>,
+) -> bool {
+    let source = glance.source();
+    let at = page.length();
+    let mut parameters = Parameters::new();
+    let (mut before, mut sorted) = (0, true);
+    let written = each_parameter(
+        glance,
+        query,
+        #[inline(always)]
+        |parameter| {
+            if may_take(glance, archive, parameter) {
+                return false;
+            }
+            let key = parameter.lower_key();
+            // Behind the same name, values decide.
+            sorted &= key > before;
+            before = key;
+            page.copy_lower(source, parameter.start - 1, parameter.end);
+            parameters.push(key, parameter)
+        },
+    );
+    if !written {
+        return false;
+    }
+    if !sorted && parameters.len() > 1 {
+        page.truncate(at);
+        let url = glance.url();
+        for (start, end) in parameters.sorted(|a, b| precedes_in_lower_case(url, a, b)) {
+            page.push(b'&');
+            page.copy_lower(source, start, end);
+        }
+        page.replace(at, b'?');
+    }
+    true
 }
 
 /// Whether a URL that the scanner proved clean for these keys is its own form. `false` may only mean
 /// that it was not looked into.
-#[inline(always)]
-pub(in crate::url) fn leaves(clean: &Clean<'_>, archive: &Archive) -> bool {
-    if clean.has_empty_segment() || clean.ends_with_slash() {
-        return false;
-    }
-    if clean.host > 0 && (clean.has_empty_label() || !keeps_host(clean.host_name(), archive)) {
-        return false;
-    }
-    match clean.query() {
-        None => true,
-        Some(query) => {
-            let pairs = clean.pairs(query);
-            query < clean.url.len() && keeps_pairs(clean.url, pairs, archive)
-        }
-    }
-}
-
-/// The same for one that is too long to have marks.
 #[inline(never)]
 pub(in crate::url) fn leaves_long(url: &[u8], lead: Lead, archive: &Archive) -> bool {
     let parts = match lead {
@@ -81,14 +183,14 @@ pub(in crate::url) fn leaves_long(url: &[u8], lead: Lead, archive: &Archive) -> 
     }
     let Some(query) = parts.query else { return true };
     let at = url.len() - query.len();
-    let mut start = at;
-    let pairs = query.split(|byte| *byte == b'&').map(|pair| {
-        let equals = memchr::memchr(b'=', pair).unwrap_or(pair.len());
-        let pair = Pair { start, name_end: start + equals, end: start + pair.len() };
-        start = pair.end + 1;
-        pair
-    });
-    !query.is_empty() && keeps_pairs(url, pairs, archive)
+    let (mut start, mut before) = (at, None);
+    !query.is_empty()
+        && query.split(|byte| *byte == b'&').all(|pair| {
+            let here = (start, start + pair.len());
+            start = here.1 + 1;
+            let in_order = before.replace(here).is_none_or(|before| !precedes(url, here, before));
+            in_order && !may_identify(pair, archive)
+        })
 }
 
 /// Whether a host that the ladder leaves, without a port, stays as it is.
@@ -97,8 +199,14 @@ pub(in crate::url) fn keeps_host_whole(host: &[u8], archive: &Archive) -> bool {
     !empty_label && keeps_host(host, archive)
 }
 
-/// Whether a host without empty labels keeps its first one, and is no number, which would be an address.
+/// Whether the first bytes of a host tell that it stays.
 #[inline(always)]
+fn keeps_host_start(first: [u8; 4], archive: &Archive) -> bool {
+    let [a, b, c, _] = first;
+    ([a, b, c] != *archive.prefix) & !a.is_ascii_digit()
+}
+
+/// Whether a host without empty labels keeps its first one, and is no number, which would be an address.
 fn keeps_host(host: &[u8], archive: &Archive) -> bool {
     match host.first() {
         Some(first) if *first == archive.prefix[0] => {
@@ -109,115 +217,12 @@ fn keeps_host(host: &[u8], archive: &Archive) -> bool {
 }
 
 /// Whether a host may be a single number.
-#[inline(always)]
 fn is_number(host: &[u8]) -> bool {
     host.first().is_none_or(u8::is_ascii_digit) && host.iter().all(u8::is_ascii_digit)
 }
 
-/// Whether the parameters are in order, and none may identify a session.
-#[inline(always)]
-fn keeps_pairs(url: &[u8], pairs: impl Iterator<Item = Pair>, archive: &Archive) -> bool {
-    let mut before = None;
-    for pair in pairs {
-        let in_order = before.is_none_or(|before| !precedes(url, pair, before));
-        if !in_order || may_identify(&url[pair.start..pair.end], archive) {
-            return false;
-        }
-        before = Some(pair);
-    }
-    true
-}
-
-/// Appends the form of a clean URL, which starts `window`; `None`, and nothing appended, where it is
-/// to be made the exact way.
-#[inline]
-pub(in crate::url) fn write(
-    clean: &Clean<'_>,
-    archive: &Archive,
-    window: Window<'_>,
-    out: &mut Vec<u8>,
-) -> Option<()> {
-    let Left { prefix, path_end } = left(clean, archive)?;
-    let at = out.len();
-    if prefix > 0 {
-        window.append(0, clean.host, out);
-        let host = clean.host + prefix;
-        window.append_lower(host, path_end - host, out);
-    } else {
-        window.append_lower(0, path_end, out);
-    }
-    let Some(query) = clean.query().filter(|query| *query < clean.url.len()) else {
-        return Some(());
-    };
-    let query_at = out.len();
-    window.append_lower(query - 1, clean.url.len() - query + 1, out);
-    // The offsets of the pairs are those in the URL.
-    let mut before = None;
-    let in_order = clean.pairs(query).all(|pair| {
-        let before = before.replace(pair);
-        let lowered = |pair: Pair| moved(pair, query - 1, query_at);
-        before.is_none_or(|before| !precedes(out, lowered(pair), lowered(before)))
-    });
-    if !in_order && sort(clean, query, query_at, out).is_none() {
-        out.truncate(at);
-        return None;
-    }
-    Some(())
-}
-
-/// What is left of scheme, host and path, where case is all that has to be folded beside it, and the
-/// query holds no session id.
-#[inline]
-fn left(clean: &Clean<'_>, archive: &Archive) -> Option<Left> {
-    if clean.has_empty_segment() || !asked_stay(clean, archive) {
-        return None;
-    }
-    let mut prefix = 0;
-    if clean.host > 0 {
-        let host = clean.host_name();
-        let mut rest = host;
-        if host.starts_with(archive.prefix) {
-            rest = without_prefixes(host, archive);
-            prefix = host.len() - rest.len();
-        }
-        // Empty labels go, and a single number is an address.
-        if clean.has_empty_label() || is_number(rest) {
-            return None;
-        }
-    }
-    let slash = clean.ends_with_slash();
-    if let Some(query) = clean.query()
-        && clean.pairs(query).any(|pair| may_identify(&clean.url[pair.start..pair.end], archive))
-    {
-        return None;
-    }
-    Some(Left { prefix, path_end: clean.path_end - usize::from(slash) })
-}
-
-/// Whether no session segment is in the path, and each triplet stays one but for the case of its digits:
-/// what it stands for is not plain, and no percent sign that would decode once more.
-#[inline]
-fn asked_stay(clean: &Clean<'_>, archive: &Archive) -> bool {
-    let mut asked = clean.marks.asked;
-    while asked != 0 {
-        let at = asked.trailing_zeros() as usize;
-        let stays = match clean.url[at] {
-            b'%' => {
-                Triplet::read(&clean.url[at..]).is_some_and(|triplet| archive.keeps(triplet.value))
-            }
-            // Such a segment starts with it.
-            _ => at > clean.path_end || clean.url[at - 1] != b'/',
-        };
-        if !stays {
-            return false;
-        }
-        asked &= asked - 1;
-    }
-    true
-}
-
 /// Whether a pair may identify a session, alone or with its twin.
-#[inline(always)]
+#[inline(never)]
 fn may_identify(pair: &[u8], archive: &Archive) -> bool {
     let Some(first) = pair.first().map(u8::to_ascii_lowercase) else { return false };
     if !archive.initials.contains(first) {
@@ -231,42 +236,32 @@ fn may_identify(pair: &[u8], archive: &Archive) -> bool {
             && archive.sessions.iter().any(|session| session.name[0] == first))
 }
 
-/// Whether pair `a` of `text` belongs before pair `b`: by name, then no value before any.
-#[inline]
-fn precedes(text: &[u8], a: Pair, b: Pair) -> bool {
-    let first = |pair: Pair| (pair.start < pair.name_end).then(|| text[pair.start]);
-    match (first(a), first(b)) {
-        (Some(a), Some(b)) if a != b => a < b,
-        _ => {
-            let key = |Pair { start, name_end, end }: Pair| {
-                (&text[start..name_end], (name_end < end).then(|| &text[name_end + 1..end]))
-            };
-            key(a) < key(b)
-        }
-    }
-}
+/// Where a parameter starts and ends.
+type Place = (usize, usize);
 
-/// The pair in a text where what stood at `from` stands at `to`.
 #[inline(always)]
-fn moved(pair: Pair, from: usize, to: usize) -> Pair {
-    let moved = |at: usize| at - from + to;
-    Pair { start: moved(pair.start), name_end: moved(pair.name_end), end: moved(pair.end) }
+fn place(Parameter { start, end, .. }: Parameter) -> Place {
+    (start, end)
 }
 
-/// Puts the pairs of the query that stands from `at` to the end of `out` in order.
-fn sort(clean: &Clean<'_>, query: usize, at: usize, out: &mut Vec<u8>) -> Option<()> {
-    let mut text = [0; 128];
-    let length = out.len() - at;
-    text[..length].copy_from_slice(&out[at..]);
-    let mut pairs = Pairs::default();
-    for pair in clean.pairs(query) {
-        pairs.push(moved(pair, query - 1, 0))?;
+/// Name and value of a pair; the value starts with its `=`.
+fn key(url: &[u8], (start, end): Place) -> (&[u8], &[u8]) {
+    let pair = &url[start..end];
+    pair.split_at(memchr::memchr(b'=', pair).unwrap_or(pair.len()))
+}
+
+/// Whether pair `a` of `url` belongs before pair `b`: by name, then no value before any.
+#[inline(never)]
+fn precedes(url: &[u8], a: Place, b: Place) -> bool {
+    key(url, a) < key(url, b)
+}
+
+/// The same of what is written of them.
+#[inline(never)]
+fn precedes_in_lower_case(url: &[u8], a: Place, b: Place) -> bool {
+    fn lower(bytes: &[u8]) -> impl Iterator<Item = u8> {
+        bytes.iter().map(u8::to_ascii_lowercase)
     }
-    pairs.sort(|a, b| precedes(&text, a, b));
-    out.truncate(at);
-    for (i, pair) in pairs.as_slice().iter().enumerate() {
-        out.push(if i == 0 { b'?' } else { b'&' });
-        out.extend_from_slice(&text[pair.start..pair.end]);
-    }
-    Some(())
+    let (a, b) = (key(url, a), key(url, b));
+    lower(a.0).cmp(lower(b.0)).then_with(|| lower(a.1).cmp(lower(b.1))).is_lt()
 }

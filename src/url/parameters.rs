@@ -1,0 +1,219 @@
+//! The parameters of a query at a glance, each with a word that orders it among the others.
+
+use crate::profile::starts::Starts;
+use crate::scan::{BLOCK, Block, Glance, Vector, up_to};
+
+/// What stands between two `&`: offsets in the URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Parameter {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Bytes of the name, which ends at the first `=`; of a long one it may be said that it is longer.
+    name: usize,
+    /// The first bytes of it and what follows, the first one lowest.
+    word: u64,
+}
+
+impl Parameter {
+    /// Whether it has no name.
+    #[inline(always)]
+    pub(super) fn is_nameless(self) -> bool {
+        self.name == 0
+    }
+
+    /// Length of the name in the parameter's text.
+    #[inline(always)]
+    pub(super) fn name_in(self, text: &[u8]) -> usize {
+        // Of a long one it may only be known that the name is longer than a block.
+        if self.name < BLOCK { self.name } else { memchr::memchr(b'=', text).unwrap_or(text.len()) }
+    }
+
+    /// The first two bytes, or what follows a shorter one.
+    #[inline(always)]
+    pub(super) fn first_two(self) -> (u8, u8) {
+        (self.word as u8, (self.word >> 8) as u8)
+    }
+
+    /// The first eight bytes of the name, and zeros behind a shorter one: names with different keys are
+    /// in the order of these. Two with the same have the same name where the lowest byte is zero, which no
+    /// name of a clean URL holds.
+    #[inline(always)]
+    pub(super) fn key(self) -> u64 {
+        let bits = 8 * self.name;
+        let inside = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
+        (self.word & inside).swap_bytes()
+    }
+
+    /// The same of the name in lower case.
+    #[inline(always)]
+    pub(super) fn lower_key(self) -> u64 {
+        let all = |byte: u8| u64::from_ne_bytes([byte; 8]);
+        let key = self.key();
+        // In a clean URL no byte has its highest bit set: it becomes that of a comparison with `A`, and
+        // of one with what follows `Z`.
+        let upper = (key + all(0x80 - b'A')) & !(key + all(0x80 - b'[')) & all(0x80);
+        key | upper >> 2
+    }
+}
+
+/// Whether the names of a short query that starts there are in order, and `stays` holds for each parameter
+/// that may be one of `starts`, by the first two bytes of each; `None` where that takes a closer look.
+#[inline(always)]
+pub(super) fn are_in_order<V: Vector, const N: usize>(
+    glance: &Glance<'_, V, N>,
+    query: usize,
+    starts: &Starts,
+    stays: impl Fn(&[u8]) -> bool,
+) -> Option<bool> {
+    let block: &Block = glance.source().get(query..)?.first_chunk()?;
+    let rest = glance.length - query;
+    if rest >= BLOCK {
+        return None;
+    }
+    let vector = glance.vector();
+    let mut ends = vector.below(vector.find(block, b'&'), rest) | 1 << rest;
+    let (mut start, mut before) = (0, 0);
+    loop {
+        let end = ends.trailing_zeros() as usize;
+        let [first, second] = glance.bytes(query + start);
+        // What is no letter may stand behind a name, and comes before any byte of one.
+        let name = u16::from_be_bytes([first, second.max(b'@')]);
+        if name <= before {
+            return None;
+        }
+        before = name;
+        if starts.hold(first, second) {
+            if matches!(first, b'=' | b'&') {
+                return None;
+            }
+            if !stays(&block[start..end]) {
+                return Some(false);
+            }
+        }
+        ends &= ends - 1;
+        if ends == 0 {
+            // The last one may be so short that its second byte stands behind the URL.
+            return (end - start >= 2).then_some(true);
+        }
+        start = end + 1;
+    }
+}
+
+/// Shows the parameters of the query that starts there to `visit`, in order, as long as that says so. Says
+/// whether it always did.
+#[inline(always)]
+pub(super) fn each_parameter<V: Vector, const N: usize>(
+    glance: &Glance<'_, V, N>,
+    query: usize,
+    mut visit: impl FnMut(Parameter) -> bool,
+) -> bool {
+    // Each block starts where a parameter does.
+    let mut at = query;
+    loop {
+        let room: Block;
+        let block = match glance.source().get(at..).and_then(<[u8]>::first_chunk) {
+            Some(block) => block,
+            None => {
+                room = glance.bytes(at);
+                &room
+            }
+        };
+        let rest = glance.length - at;
+        // The end of the URL ends what is last in it.
+        let last = u64::from(rest < BLOCK) << (rest % BLOCK);
+        let mut ends = glance.vector().find(block, b'&') & up_to(rest) | last;
+        let delimiters = glance.vector().find(block, b'=') & up_to(rest) | ends;
+        let mut far = None;
+        if ends == 0 {
+            far = Some(end_beyond(glance.url(), at + BLOCK));
+            ends = 1;
+        }
+        let mut start = 0;
+        while ends != 0 {
+            let end = far.unwrap_or(at + ends.trailing_zeros() as usize);
+            let parameter = Parameter {
+                start: at + start,
+                end,
+                name: (delimiters >> (start % BLOCK)).trailing_zeros() as usize,
+                word: u64::from_le_bytes(glance.bytes(at + start)),
+            };
+            if !visit(parameter) {
+                return false;
+            }
+            start = end + 1 - at;
+            ends &= ends - 1;
+        }
+        at += start;
+        // Behind the last one there is no `&`.
+        if at > glance.length {
+            return true;
+        }
+    }
+}
+
+/// Where a parameter ends that does not before `from`.
+#[cold]
+#[inline(never)]
+fn end_beyond(url: &[u8], from: usize) -> usize {
+    memchr::memchr(b'&', &url[from..]).map_or(url.len(), |at| from + at)
+}
+
+/// Bytes that there is room for, for each byte of a URL that is written at a glance. Less would do but for the
+/// size of copies; nobody who rewrites URLs reserves less.
+pub(super) const ROOM: usize = 5;
+
+/// The most parameters that are put in order at a glance.
+const MOST: usize = 32;
+
+/// Parameters to be put in order, each with its key.
+pub(super) struct Parameters {
+    parameters: [(u64, u32, u32); MOST],
+    length: usize,
+}
+
+impl Parameters {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Self { parameters: [(0, 0, 0); MOST], length: 0 }
+    }
+
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Adds one; whether there was room.
+    #[inline(always)]
+    pub(super) fn push(&mut self, key: u64, Parameter { start, end, .. }: Parameter) -> bool {
+        let Some(place) = self.parameters.get_mut(self.length) else { return false };
+        *place = (key, start as u32, end as u32);
+        self.length += 1;
+        true
+    }
+
+    /// Where they start and end, by their keys; `precedes` decides between equal ones, and those that it
+    /// calls equal stay as they came.
+    #[inline(always)]
+    pub(super) fn sorted(
+        &mut self,
+        precedes: impl Fn((usize, usize), (usize, usize)) -> bool,
+    ) -> impl Iterator<Item = (usize, usize)> {
+        let place = |(_, start, end): (u64, u32, u32)| (start as usize, end as usize);
+        for i in 1..self.length {
+            let one = self.parameters[i];
+            let mut at = i;
+            while at > 0 {
+                let before = self.parameters[at - 1];
+                let is_before =
+                    one.0 < before.0 || (one.0 == before.0 && precedes(place(one), place(before)));
+                if !is_before {
+                    break;
+                }
+                self.parameters[at] = before;
+                at -= 1;
+            }
+            self.parameters[at] = one;
+        }
+        self.parameters[..self.length].iter().map(move |one| place(*one))
+    }
+}
