@@ -117,7 +117,7 @@ impl Sheet {
             let range = line.start as usize..line.end as usize;
             let result = rules.normalizer.rewrite_in(bytes, range, &mut self.text.rewritten);
             self.hostless += u64::from(rules.normalizer.is_hostless(url));
-            self.tabbed += u64::from(url.contains(&b'\t'));
+            self.tabbed += u64::from(memchr::memchr(b'\t', url).is_some());
             if result.is_ok() {
                 self.decode(url, Kind::Url, rules)?;
                 self.count_rules(url, Kind::Url, start, rules);
