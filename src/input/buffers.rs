@@ -67,12 +67,13 @@ impl Buffer {
         }
     }
 
-    /// Room behind the bytes, where there is none for `least` of them.
-    pub(super) fn room(&mut self, least: usize) -> &mut [u8] {
-        if self.end == self.memory.len() {
-            self.memory.resize(self.end + least, 0);
+    /// Room for so many bytes behind those that are there.
+    pub(super) fn room(&mut self, count: usize) -> &mut [u8] {
+        let end = self.end + count;
+        if self.memory.len() < end {
+            self.memory.resize(end, 0);
         }
-        &mut self.memory[self.end..]
+        &mut self.memory[self.end..end]
     }
 
     /// So many bytes were written into the room.

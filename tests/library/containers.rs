@@ -308,3 +308,35 @@ fn a_quotation_that_never_closes_loses_nothing_behind_it() {
         assert_eq!((tally.unique, tally.rejected, tally.records), (60_000, 1, 60_001));
     }
 }
+
+#[test]
+fn what_stands_before_damage_does_not_depend_on_how_it_is_read() {
+    // A block of bzip2 of 1.4 million line feeds that ends in the middle of a run.
+    const DAMAGED: &[u8] =
+        b"BZh91AY\x26SY\x12N\x02B\x00\x00\x06Y\x80\x00\x10\x00\x00\x80\x100@D\x00\x20\
+        \x001\x0C\x08\x0A\xA96\x00\x00\x00\xA6\xD2iI\x22WARC\x2F\xDES\x1Ak\xE2\xEEH\
+        \xA7\x0A\x12\x02I\xC0H@";
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(DAMAGED).unwrap();
+    let tallies = HOWS.iter().map(|how| {
+        let path = file.path().to_owned();
+        let inputs = match how.as_stream {
+            true => vec![Input { path, source: Source::Stream }],
+            false => input::check(&[path]).0,
+        };
+        let watch = Watch::default();
+        let setup = Setup {
+            threads: how.threads,
+            chunk_size: how.chunk_size,
+            keep_going: true,
+            ..Setup::new(Normalizer::new(&Profile::CRAWL), DEDUP, &watch)
+        };
+        let (report, result) = run(&setup, &inputs, &mut Vec::new(), None);
+        result.unwrap();
+        assert_eq!(report.damaged.len(), 1);
+        (report.tally, report.damaged[0].1.at)
+    });
+    let tallies: Vec<_> = tallies.collect();
+    assert!(tallies[0].0.records > 1_000_000, "{tallies:?}");
+    assert!(tallies.iter().all(|tally| *tally == tallies[0]), "{tallies:?}");
+}
