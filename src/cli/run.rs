@@ -324,7 +324,7 @@ fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCode {
         {
             say(format_args!("going on behind the first {done} of {} inputs", inputs.len()));
         }
-        bar.draw(Progress::start(when(common), Arc::clone(&watch.bytes), total(&inputs)));
+        bar.draw(|| Progress::start(when(common), Arc::clone(&watch.bytes), total(&inputs)));
         let setup = Setup {
             normalizer,
             separator: common.separator,
@@ -462,15 +462,28 @@ fn end(messages: Messages, summary: &Summary) {
 
 /// The progress bar, which whoever ends the run wipes away.
 #[derive(Clone, Default)]
-struct Bar(Arc<Mutex<Option<Progress>>>);
+struct Bar(Arc<Mutex<Drawn>>);
+
+#[derive(Default)]
+enum Drawn {
+    #[default]
+    NotYet,
+    Since(#[expect(dead_code, reason = "it is wiped away when it is dropped")] Progress),
+    /// Nothing is drawn any more.
+    Wiped,
+}
 
 impl Bar {
-    fn draw(&self, progress: Progress) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+    /// Starts to draw, unless the run is ended already.
+    fn draw(&self, start: impl FnOnce() -> Progress) {
+        let mut drawn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*drawn, Drawn::NotYet) {
+            *drawn = Drawn::Since(start());
+        }
     }
 
     fn wipe(&self) {
-        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Drawn::Wiped;
     }
 }
 
