@@ -104,7 +104,7 @@ impl Display for Comparison {
         writeln!(f, "A: {}\nB: {}\n", heading(&self.a), heading(&self.b))?;
         writeln!(
             f,
-            "  {:8}{:12}{:11}{:15}{:>7} {:>9} {:>9} {:>7}  {:>11} {:>11}",
+            "  {:8}{:13}{:11}{:15}{:>7} {:>9} {:>9} {:>7}  {:>11} {:>11}",
             "corpus",
             "profile",
             "stage",
@@ -124,7 +124,7 @@ impl Display for Comparison {
                 texts.map(|text| Printable(text.as_bytes()).to_string());
             writeln!(
                 f,
-                "  {corpus:8}{profile:12}{stage:11}{backend:15}{:>7} {:9.2} {:9.2} {:6.2}x  {:12.2} {:12.2}",
+                "  {corpus:8}{profile:13}{stage:11}{backend:15}{:>7} {:9.2} {:9.2} {:6.2}x  {:12.2} {:12.2}",
                 a.threads,
                 a.gb_per_second,
                 b.gb_per_second,

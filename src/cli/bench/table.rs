@@ -24,7 +24,7 @@ impl Display for Table<'_> {
             )?;
             writeln!(
                 f,
-                "  {:12}{:11}{:9}{:>7} {:>8}  {:17} {:>8} {:>11}",
+                "  {:13}{:11}{:9}{:>7} {:>8}  {:17} {:>8} {:>11}",
                 "profile",
                 "stage",
                 "backend",
@@ -44,7 +44,7 @@ impl Display for Table<'_> {
                 let spread = spread(&row.seconds, |seconds| corpus.rate(seconds));
                 writeln!(
                     f,
-                    "  {:32}{:>7} {rate:8.2}  {spread:17} {nanoseconds:8.1} {ratio:11.2}",
+                    "  {:33}{:>7} {rate:8.2}  {spread:17} {nanoseconds:8.1} {ratio:11.2}",
                     row.limit, row.threads
                 )?;
             }
@@ -53,7 +53,7 @@ impl Display for Table<'_> {
                 let (spread, ratio) = (spread(&row.seconds, |s| corpus.rate(s)), row.x_newlines);
                 writeln!(
                     f,
-                    "  {:12}{:11}{:9}{:>7} {rate:8.2}  {spread:17} {nanoseconds:8.1} {ratio:11.2}",
+                    "  {:13}{:11}{:9}{:>7} {rate:8.2}  {spread:17} {nanoseconds:8.1} {ratio:11.2}",
                     row.profile, row.stage, row.backend, row.threads
                 )?;
             }
