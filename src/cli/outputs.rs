@@ -43,7 +43,7 @@ pub(super) fn failure(why: End) -> Status {
             say(&error);
             match error {
                 RunError::Set(_) | RunError::Memory | RunError::Rejected(_) => Status::Limit,
-                RunError::Input(error) if matches!(error.trouble, Trouble::Beyond(..)) => {
+                RunError::Input(error) if matches!(error.trouble, Trouble::Limit(..)) => {
                     Status::Limit
                 }
                 RunError::Output(error) if error.kind() == io::ErrorKind::OutOfMemory => {

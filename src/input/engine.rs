@@ -73,14 +73,14 @@ pub(super) struct Step {
 pub(super) enum Wrong {
     Damaged(String),
     /// It takes more than it may.
-    Beyond(String),
+    Limit(String),
 }
 
 impl From<Wrong> for io::Error {
     fn from(wrong: Wrong) -> Self {
         match wrong {
             Wrong::Damaged(words) => Self::new(io::ErrorKind::InvalidData, words),
-            Wrong::Beyond(words) => Self::new(io::ErrorKind::QuotaExceeded, words),
+            Wrong::Limit(words) => Self::new(io::ErrorKind::QuotaExceeded, words),
         }
     }
 }
@@ -201,7 +201,7 @@ fn wrong_zstd(error: &io::Error, limits: Limits) -> Wrong {
     let words = error.to_string();
     if words.contains("too much memory") {
         let most = *ZSTD_WINDOW.end();
-        return Wrong::Beyond(format!(
+        return Wrong::Limit(format!(
             "its window is beyond the limit of {} MiB{}",
             1 << (limits.zstd_window - 20),
             more(limits.zstd_window < most, 1 << (most - 20))
@@ -224,7 +224,7 @@ fn wrong_xz(error: XzError, limits: Limits) -> Wrong {
         XzError::Data => Wrong::Damaged(INVALID.to_owned()),
         XzError::MemLimit => {
             let most = *XZ_MEMORY.end();
-            Wrong::Beyond(format!(
+            Wrong::Limit(format!(
                 "unpacking it takes more memory than the limit of {} MiB{}",
                 limits.xz_memory >> 20,
                 more(limits.xz_memory < most, most >> 20)

@@ -41,7 +41,7 @@ pub enum Trouble {
     /// It is compressed and cannot be unpacked on, for this reason.
     Damaged(Packed, String),
     /// It is compressed and takes more to unpack than it may.
-    Beyond(Packed, String),
+    Limit(Packed, String),
 }
 
 /// Where in a compressed input the trouble is.
@@ -63,7 +63,7 @@ impl InputError {
         match &self.trouble {
             Trouble::Truncated(packed)
             | Trouble::Damaged(packed, _)
-            | Trouble::Beyond(packed, _) => Some(packed.at),
+            | Trouble::Limit(packed, _) => Some(packed.at),
             _ => self.at,
         }
     }
@@ -79,7 +79,7 @@ impl InputError {
             Trouble::Shrank | Trouble::Replaced => "changed",
             Trouble::Truncated(_) => "truncated",
             Trouble::Damaged(..) | Trouble::Malformed(_) => "damaged",
-            Trouble::Beyond(..) => "limit",
+            Trouble::Limit(..) => "limit",
         }
     }
 }
@@ -106,7 +106,7 @@ impl fmt::Display for InputError {
                 write!(f, "the {packing} data ends early, at byte {at} of what is compressed")
             }
             Trouble::Damaged(Packed { packing, at }, why)
-            | Trouble::Beyond(Packed { packing, at }, why) => {
+            | Trouble::Limit(Packed { packing, at }, why) => {
                 write!(f, "{packing}: {why}, before byte {at} of what is compressed")
             }
         }

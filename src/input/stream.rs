@@ -280,7 +280,7 @@ impl Reader {
                 let packed = Packed { packing, at: source.taken() };
                 match error.kind() {
                     io::ErrorKind::UnexpectedEof => Trouble::Truncated(packed),
-                    io::ErrorKind::QuotaExceeded => Trouble::Beyond(packed, error.to_string()),
+                    io::ErrorKind::QuotaExceeded => Trouble::Limit(packed, error.to_string()),
                     _ => Trouble::Damaged(packed, error.to_string()),
                 }
             }

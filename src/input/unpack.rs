@@ -329,7 +329,7 @@ pub(super) fn dictionary(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>
 }
 
 fn too_long() -> io::Error {
-    Wrong::Beyond(format!("its dictionary is beyond the limit of {} MiB", DICTIONARY >> 20)).into()
+    Wrong::Limit(format!("its dictionary is beyond the limit of {} MiB", DICTIONARY >> 20)).into()
 }
 
 fn truncated() -> io::Error {

@@ -22,13 +22,13 @@ const MOST: usize = 256 << 20;
 
 /// A chunk of the values of a dictionary may be so many times as long as another: most dictionaries are
 /// a MiB at most, and a value that is in two chunks is worked on twice.
-const DICTIONARY: usize = 4;
+const LONGER_CHUNKS: usize = 4;
 
 /// Values of a dictionary for each row of a batch that do not take longer than the rows.
-const FEW: usize = 8;
+const VALUES_A_ROW: usize = 8;
 
-/// Rows that are copied rather than be a chunk of their own.
-const MANY: usize = 256;
+/// Fewer rows are copied rather than be a chunk of their own.
+const LEAST_IN_PLACE: usize = 256;
 
 /// Where the rows of a section come by.
 pub(super) struct Cutter {
@@ -70,7 +70,7 @@ impl Cutter {
         if let [one] = &cells[..]
             && let Some(keys) = one.keys()
             && self.once
-            && keys.values <= FEW * length
+            && keys.values <= VALUES_A_ROW * length
         {
             return self.cut_once(one, keys, length, hand_on);
         }
@@ -157,7 +157,7 @@ impl Cutter {
             }
         }
         let (buffer, first, end) = place.unwrap_or_default();
-        if cells.len() < wanted.min(MANY) && end - first < self.chunk_size {
+        if cells.len() < wanted.min(LEAST_IN_PLACE) && end - first < self.chunk_size {
             return None;
         }
         let bytes = match buffers.get_mut(buffer) {
@@ -198,7 +198,7 @@ impl Cutter {
                 making.rows.times[(number - before) as usize] += 1;
                 continue;
             }
-            if making.bytes.len() >= DICTIONARY * self.chunk_size {
+            if making.bytes.len() >= LONGER_CHUNKS * self.chunk_size {
                 before += making.rows.times.len() as u32;
                 hand_on(self.end(std::mem::take(&mut making)))?;
                 making = self.begin(1);
