@@ -185,3 +185,30 @@ impl Normalizer {
         overflow.map_or(Ok(()), |at| Err(BadOffsets { at }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+
+    #[test]
+    fn offsets_that_fit_no_column_are_refused_by_their_index() {
+        let crawl = Normalizer::new(&Profile::CRAWL);
+        let values = b"http://h/http://h/";
+        let columns: [(&[u32], _); 6] = [
+            (&[0, 9, 18], None),
+            (&[0, 0, 9, 9], None),
+            (&[0, 19], Some(1)),
+            (&[9, 0], Some(1)),
+            (&[0, 9, 19], Some(2)),
+            (&[0, 9, 18, 17], Some(3)),
+        ];
+        for (offsets, at) in columns {
+            let mut out = Batch::default();
+            let result = crawl.normalize_batch(values, offsets, &mut out);
+            assert_eq!(result.err().map(|bad| bad.at), at, "{offsets:?}");
+        }
+        let told = BadOffsets { at: 3 }.to_string();
+        assert_eq!(told, "offset 3 does not fit the values of this column");
+    }
+}

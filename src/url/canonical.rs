@@ -36,3 +36,17 @@ impl fmt::Debug for Canonical<'_> {
         write!(f, "Canonical({})", self.0.escape_ascii())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_bytes_are_those_of_the_url() {
+        let url = Canonical::new(b"http://h/");
+        assert_eq!(url.as_ref(), b"http://h/");
+        assert_eq!(format!("{url:?}"), "Canonical(http://h/)");
+        // A profile that takes any bytes keeps them, and what is printed is printable.
+        assert_eq!(format!("{:?}", Canonical::new(b"a\xFF")), r"Canonical(a\xff)");
+    }
+}

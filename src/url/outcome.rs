@@ -277,6 +277,33 @@ mod tests {
     }
 
     #[test]
+    fn a_rejection_tells_where_and_all_that_applies() {
+        let codes = Codes::from([Code::Nul, Code::Control]);
+        let reject = Reject { code: Code::Nul, at: 7, codes };
+        assert_eq!(
+            reject.to_string(),
+            format!(
+                "nul at byte 7: {}; control: {}",
+                Code::Nul.sentence(),
+                Code::Control.sentence()
+            )
+        );
+    }
+
+    #[test]
+    fn a_set_holds_the_codes_that_it_was_made_of() {
+        let codes = [Code::Port, Code::Byte];
+        let set = Codes::from(codes);
+        assert_eq!(set, codes.into_iter().collect());
+        assert_eq!(set, Codes::from(Code::Byte).or(Code::Port.into()));
+        for code in Code::ALL {
+            assert_eq!(set.contains(*code), codes.contains(code));
+        }
+        assert_eq!(format!("{set:?}"), r#"{"byte", "port"}"#);
+        assert!(Codes::NONE.is_empty() && !set.is_empty());
+    }
+
+    #[test]
     fn every_code_is_found_by_its_name() {
         for code in Code::ALL {
             assert_eq!(Code::named(code.name()), Some(*code));

@@ -323,6 +323,7 @@ fn a_bad_file_is_refused_with_line_and_reason() {
         let Err(error) = Normalizer::from_profile_file(text) else { panic!("accepted:\n{text}") };
         assert!(error.reason.contains(told), "{error}\n{text}");
         assert_eq!(error.line, line, "{error}\n{text}");
+        assert_eq!(error.to_string(), format!("line {line}: {}", error.reason));
         assert!(error.reason.bytes().all(|byte| (0x20..=0x7E).contains(&byte)), "{error}");
     }
 }

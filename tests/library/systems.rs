@@ -141,6 +141,31 @@ fn systems_agree_with_their_oracles_behind_a_base_or_an_assumed_scheme() {
 }
 
 #[test]
+fn what_names_no_host_is_a_target_only_where_targets_are_taken() {
+    for profile in Profile::ALL {
+        let takes =
+            ["servlet", "mediawiki", "restbase", "upload", "ring"].contains(&profile.name());
+        let alone = Normalizer::new(profile);
+        for (url, names_none) in [
+            (&b"/a?b"[..], true),
+            (b"//h/a", true),
+            (b"a", true),
+            (b"http://h/a", false),
+            (b"foo://h", false),
+        ] {
+            assert_eq!(alone.is_hostless(url), takes && names_none, "{} {url:?}", profile.name());
+        }
+        if takes {
+            let based = Normalizer::new(profile).with_base(b"http://h/").unwrap();
+            assert!(!based.is_hostless(b"/a"), "the base names one");
+            let assuming = Normalizer::new(profile).with_assumed_scheme(b"http").unwrap();
+            assert!(assuming.is_hostless(b"/a"), "a path holds no host, whatever the scheme");
+            assert!(!assuming.is_hostless(b"//h/a"), "the scheme makes a host of it");
+        }
+    }
+}
+
+#[test]
 fn no_host_comes_out_of_a_target_where_a_scheme_is_assumed() {
     let assumed =
         |profile: &'static Profile| Normalizer::new(profile).with_assumed_scheme(b"http").unwrap();

@@ -156,6 +156,48 @@ fn a_target_is_what_it_would_be_behind_a_host() {
 }
 
 #[test]
+fn what_is_no_path_is_refused_as_a_target_by_its_form() {
+    for library in on_every_backend("whatwg") {
+        for (target, refused) in [
+            ("", ("empty", 0)),
+            (" \t ", ("empty", 0)),
+            ("*", ("asterisk-form", 0)),
+            (" *", ("asterisk-form", 1)),
+            ("**", ("relative", 0)),
+            (" a/b", ("relative", 1)),
+            ("?q", ("relative", 0)),
+        ] {
+            assert_eq!(library.normalize_target(target.as_bytes()), Err(refused), "{target:?}");
+        }
+    }
+}
+
+/// "Relative slash state" goes to the "authority state" for a scheme that is not special too, and the
+/// serializer's `/.` in front of a path that starts with `//` is no part of that path.
+#[test]
+fn references_act_behind_a_base_that_is_not_special() {
+    for (base, reference, url) in [
+        ("foo://h/p/q", "//g/x", "foo://g/x"),
+        ("foo://h/p/q", "/x", "foo://h/x"),
+        ("foo://h/p/q", "//", "foo://"),
+        ("foo:/p/q", "//g", "foo://g"),
+        ("foo:/p/q", "x", "foo:/p/x"),
+        ("foo:/.//p/q", "x", "foo:/.//p/x"),
+        ("foo:/.//p", "?x", "foo:/.//p?x"),
+        ("foo:/.//p?q", "#x", "foo:/.//p?q#x"),
+        ("foo:/.//p", "/x", "foo:/x"),
+        ("foo:/.//p", "..", "foo:/"),
+        ("foo:/.a/q", "x", "foo:/.a/x"),
+    ] {
+        let answer = on_best_backend("whatwg").with_base(base.as_bytes());
+        let answer = answer.normalize(reference.as_bytes());
+        assert_eq!(answer.as_deref(), Ok(url.as_bytes()), "{reference} behind {base}");
+        let base = Url::parse(base.as_bytes(), None).unwrap();
+        assert_eq!(standard(reference.as_bytes(), Some(&base)).as_deref(), Ok(url.as_bytes()));
+    }
+}
+
+#[test]
 fn one_by_one_and_in_bulk_are_the_same() {
     for library in on_every_backend("whatwg") {
         for_each_case(200, |rng| {
