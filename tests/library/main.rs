@@ -29,6 +29,7 @@ mod explain;
 mod extract;
 mod keys;
 mod laws;
+mod lengths;
 #[cfg(feature = "tables")]
 mod messages;
 mod oracle_laws;
