@@ -147,7 +147,7 @@ impl Reading {
     }
 
     /// The whole records up to the end of `chunk`, and the format at their start. None: there is no
-    /// end of a record in it. An error is a header without the columns that are taken out.
+    /// end of a record in it. An error is a header without the columns that are named or taken out.
     fn advance(
         &mut self,
         context: &Context,
@@ -191,9 +191,7 @@ impl Reading {
         chunk: &Chunk,
     ) -> Result<Arc<record::Format>, String> {
         let at_start = Arc::clone(&self.format);
-        if !taken_out.is_empty()
-            && let Some(why) = record::missing(&at_start, context, chunk.bytes(), taken_out)
-        {
+        if let Some(why) = record::missing(&at_start, context, chunk.bytes(), taken_out) {
             return Err(why);
         }
         if let Some(behind) = at_start.after(context, chunk.bytes()) {
