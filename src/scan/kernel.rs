@@ -6,11 +6,11 @@ use std::ops::Range;
 use super::glance::Settle;
 use super::loops::{
     Clean, IsClean, Lines, Mark, MarkEach, Marked, Marks, Seen, SettleEach, SettleOne, Settled,
-    Work,
 };
 use super::rules::{
     Asked, Browser, Container, Delimiters, Depth, Few, Ladder, Look, NOTHING, Rules, Unescaped,
 };
+use super::vector::Work;
 use super::{Backend, scalar};
 use crate::profile::{Grammar, Profile, System};
 use crate::record::Span;

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use super::glance::{Glance, Settle};
 use super::kernel::Lead;
-use super::loops::{BLOCK, Block, Marked, Marks, Masks, Settled, Survey, Vector, Work};
+use super::loops::{Marked, Marks, Settled};
 use super::rules::{
     Asked, Browser, Container, Experience, Foldable, Index, Ladder, Look, Rules, Unescaped,
 };
+use super::vector::{BLOCK, Block, Masks, Survey, Vector, Work};
 use super::{Backend, Kernel};
 use crate::cases::cases;
 use crate::profile::set::{AsciiSet, CLEAN_HOST, CLEAN_TAIL, QUERY, REG_NAME};

@@ -18,7 +18,7 @@ use crate::profile::set::CLEAN_HOST;
 use crate::record::Span;
 use crate::scan::{
     Container, Delimiters, Experience, Few, Foldable, Index, Ladder, Lead, Look, Marked, Marks,
-    NOTHING, Seen, Settled, Unescaped,
+    NOTHING, Seen, Settled, Unescaped, each,
 };
 
 impl Normalizer {
@@ -397,15 +397,6 @@ impl Normalizer {
             None => servlet::leaves(path, self.empty_segments()),
         }
     }
-}
-
-/// Appends a word for each 64 spans, with the bits of those that are clean.
-#[inline(always)]
-fn each(spans: &[Span], out: &mut Vec<u64>, mut is_clean: impl FnMut(&Span) -> bool) {
-    out.extend(spans.chunks(64).map(|group| {
-        let bits = group.iter().enumerate();
-        bits.fold(0, |word, (i, span)| word | u64::from(is_clean(span)) << i)
-    }));
 }
 
 /// What follows `http://` or `https://` in a URL that the scanner proved clean.
