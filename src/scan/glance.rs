@@ -307,7 +307,7 @@ mod tests {
         let mut urls = Vec::new();
         for (scheme, host) in [("http", "a.example"), ("https", "w"), ("http", "h-,")] {
             for tail in ["/", "/a/b-c", "/a//b", "/-,?-,", "/?a//b?c", "/index.html?/"] {
-                for padding in 0..=240 {
+                for padding in (0..=240).step_by(if cfg!(miri) { 61 } else { 1 }) {
                     for padded in ["", "/x"] {
                         let filler = "y".repeat(padding);
                         urls.push(format!("{scheme}://{host}/{filler}{padded}{tail}"));

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use super::glance::{Glance, Settle};
 use super::kernel::Lead;
+use super::prefetch::prefetch;
 use super::proof::{Front, Proof, WINDOW, blocks, front, is_clean, prove, prove_from, window};
 use super::rules::{Asked, Depth, Ladder, Rules};
 use super::vector::{BLOCK, Vector, Work, up_to};
@@ -58,6 +59,29 @@ pub(crate) enum Settled {
     No,
 }
 
+/// URLs of a buffer, and what comes behind it, which is fetched into the cache while they are looked at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Piece<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) spans: &'a [Span],
+    pub(crate) ahead: &'a [u8],
+}
+
+impl<'a> Piece<'a> {
+    /// With nothing behind it, or what is in the cache already.
+    pub(crate) fn last(bytes: &'a [u8], spans: &'a [Span]) -> Self {
+        Self { bytes, spans, ahead: &[] }
+    }
+
+    /// Fetches what has the place of a URL in what comes next. Most take two cache lines or fewer; what is
+    /// left out of longer ones the processor sees coming.
+    #[inline(always)]
+    pub(crate) fn fetch_beyond(&self, span: Span) {
+        prefetch(self.ahead, span.start as usize);
+        prefetch(self.ahead, span.start as usize + BLOCK);
+    }
+}
+
 /// See [`super::lines`].
 pub(super) struct Lines<'a> {
     pub(super) bytes: &'a [u8],
@@ -66,8 +90,7 @@ pub(super) struct Lines<'a> {
 
 /// See [`Kernel::clean`](super::Kernel::clean).
 pub(super) struct Clean<'a, R> {
-    pub(super) bytes: &'a [u8],
-    pub(super) spans: &'a [Span],
+    pub(super) piece: Piece<'a>,
     pub(super) out: &'a mut Vec<u64>,
     pub(super) rules: PhantomData<R>,
 }
@@ -102,8 +125,7 @@ pub(super) struct SettleOne<'a, R, S> {
 
 /// See [`Kernel::settle_each`](super::Kernel::settle_each).
 pub(super) struct SettleEach<'a, R, S, F> {
-    pub(super) bytes: &'a [u8],
-    pub(super) spans: &'a [Span],
+    pub(super) piece: Piece<'a>,
     pub(super) settle: S,
     pub(super) is_clean: F,
     pub(super) out: &'a mut Vec<u64>,
@@ -112,8 +134,7 @@ pub(super) struct SettleEach<'a, R, S, F> {
 
 /// See [`Kernel::mark_each`](super::Kernel::mark_each).
 pub(super) struct MarkEach<'a, R, D, S, F> {
-    pub(super) bytes: &'a [u8],
-    pub(super) spans: &'a [Span],
+    pub(super) piece: Piece<'a>,
     pub(super) asked: &'a Asked,
     pub(super) settle: S,
     pub(super) is_clean: F,
@@ -135,14 +156,14 @@ impl<R: Rules> Work for Clean<'_, R> {
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) {
-        let Clean { bytes, spans, out, .. } = self;
+        let Clean { piece, out, .. } = self;
         each(
-            spans,
+            piece,
             out,
             #[inline(always)]
             |span| {
                 let (start, end) = (span.start as usize, span.end as usize);
-                is_clean::<V, R>(vector, bytes, start, end, Lead::Absolute)
+                is_clean::<V, R>(vector, piece.bytes, start, end, Lead::Absolute)
             },
         );
     }
@@ -200,10 +221,11 @@ where
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) {
-        let SettleEach { bytes, spans, settle, is_clean, out, .. } = self;
+        let SettleEach { piece, settle, is_clean, out, .. } = self;
+        let bytes = piece.bytes;
         let lead = Lead::Absolute;
         each(
-            spans,
+            piece,
             out,
             #[inline(always)]
             |span| {
@@ -244,11 +266,12 @@ where
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) {
-        let MarkEach { bytes, spans, asked, settle, is_clean, out, .. } = self;
+        let MarkEach { piece, asked, settle, is_clean, out, .. } = self;
+        let bytes = piece.bytes;
         let lead = Lead::Absolute;
         let mut marks = Marks::default();
         each(
-            spans,
+            piece,
             out,
             #[inline(always)]
             |span| {
@@ -273,10 +296,11 @@ where
 
 /// Appends a word for each 64 spans, with the bits of those that are clean.
 #[inline(always)]
-pub(crate) fn each(spans: &[Span], out: &mut Vec<u64>, mut is_clean: impl FnMut(&Span) -> bool) {
-    for group in spans.chunks(64) {
+pub(crate) fn each(piece: Piece<'_>, out: &mut Vec<u64>, mut is_clean: impl FnMut(&Span) -> bool) {
+    for group in piece.spans.chunks(64) {
         let mut word = 0;
         for (i, span) in group.iter().enumerate() {
+            piece.fetch_beyond(*span);
             word |= u64::from(is_clean(span)) << i;
         }
         out.push(word);

@@ -57,7 +57,7 @@ use crate::record::Span;
 
 pub(crate) use glance::{Glance, Settle, Slashes};
 pub(crate) use kernel::{Kernel, Lead};
-pub(crate) use loops::{Marked, Marks, Seen, Settled, each, is_clean_by_ladder};
+pub(crate) use loops::{Marked, Marks, Piece, Seen, Settled, each, is_clean_by_ladder};
 pub(crate) use page::Page;
 pub(crate) use prefetch::prefetch;
 pub(crate) use rules::{

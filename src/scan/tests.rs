@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::glance::{Glance, Settle};
 use super::kernel::Lead;
-use super::loops::{Marked, Marks, Settled};
+use super::loops::{Marked, Marks, Piece, Settled};
 use super::rules::{
     Asked, Browser, Container, Experience, Foldable, Index, Ladder, Look, Rules, Unescaped,
 };
@@ -203,7 +203,12 @@ fn a_glance_is_taken_at_what_is_plainly_clean() {
             if lead == Lead::Absolute {
                 let span = Span { start: 0, end: url.len() as u32 };
                 let mut bits = Vec::new();
-                kernel.settle_each::<Index>(&bytes, &[span], Anything, |_| true, &mut bits);
+                kernel.settle_each::<Index>(
+                    Piece::last(&bytes, &[span]),
+                    Anything,
+                    |_| true,
+                    &mut bits,
+                );
                 assert_eq!(bits, [u64::from(clean[1])], "{kernel:?} {room} {}", url.escape_ascii());
             }
         }
@@ -416,14 +421,14 @@ fn in_bulk_and_one_by_one_are_the_same_at_every_alignment() {
             spans.push(Span { start, end: bytes.len() as u32 });
         }
         let mut expected = Vec::new();
-        Kernel::scalar().clean(&Profile::CRAWL, &bytes, &spans, &mut expected);
+        Kernel::scalar().clean(&Profile::CRAWL, Piece::last(&bytes, &spans), &mut expected);
         for (i, span) in spans.iter().enumerate() {
             let clean = Kernel::scalar().is_clean(&Profile::CRAWL, span.of(&bytes));
             assert_eq!(expected[i / 64] >> (i % 64) & 1 == 1, clean);
         }
         for kernel in kernels() {
             let mut found = Vec::new();
-            kernel.clean(&Profile::CRAWL, &bytes, &spans, &mut found);
+            kernel.clean(&Profile::CRAWL, Piece::last(&bytes, &spans), &mut found);
             assert_eq!(found, expected, "{:?}", kernel.backend());
         }
     }
@@ -512,7 +517,7 @@ fn no_kernel_reads_outside_its_slice() {
                     kernel.lines(slice, &mut lines);
                     assert_eq!(lines.len(), usize::from(length > 0));
                     let mut bits = Vec::new();
-                    kernel.clean(profile, slice, &lines, &mut bits);
+                    kernel.clean(profile, Piece::last(slice, &lines), &mut bits);
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
                 }
                 for look in looks(&asked) {
@@ -562,7 +567,7 @@ fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
                     let mut lines = Vec::new();
                     kernel.lines(slice, &mut lines);
                     let mut bits = Vec::new();
-                    kernel.clean(&Profile::CRAWL, slice, &lines, &mut bits);
+                    kernel.clean(&Profile::CRAWL, Piece::last(slice, &lines), &mut bits);
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
                     settled(kernel, slice, 0..length, Lead::Absolute);
                     for look in looks(&asked) {
@@ -591,7 +596,7 @@ fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
                 kernel.is_clean_target(&Profile::WHATWG, slice);
                 let mut lines = Vec::new();
                 kernel.lines(slice, &mut lines);
-                kernel.clean(&Profile::CRAWL, slice, &lines, &mut Vec::new());
+                kernel.clean(&Profile::CRAWL, Piece::last(slice, &lines), &mut Vec::new());
                 settled(kernel, &allocation, before..allocation.len(), Lead::Absolute);
                 for look in looks(&asked) {
                     let (marks, range) = (&mut Marks::default(), before..allocation.len());
