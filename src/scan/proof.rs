@@ -1,8 +1,9 @@
 //! Whether a URL is clean under a set of rules, by the masks of its blocks.
 
 use super::kernel::Lead;
-use super::rules::Rules;
+use super::rules::{Asked, Rules};
 use super::vector::{BLOCK, Block, Masks, Vector, up_to};
+use crate::profile::set::AsciiSet;
 
 /// Two blocks, which nearly every URL fits into.
 pub(super) const WINDOW: usize = 2 * BLOCK;
@@ -123,12 +124,53 @@ pub(super) fn prove_from<V: Vector, R: Rules>(
     let mut clean = starts_well & (bad == 0);
     // No branch on the start alone, which is what is wrong with every second dirty URL.
     if starts_well & (bad != 0) {
-        clean = R::bad_stays(url, 0, bad);
+        let bad = unsure::<V, R, 2>(vector, blocks(window), url.len(), bad);
+        clean = bad == 0 || R::bad_stays(url, 0, bad);
     }
     if clean & (url.len() > WINDOW) {
         clean = is_clean_tail::<V, R>(vector, url, masks[1].slash);
     }
     Proof { clean, host, path, question: R::QUERIES.then_some(question), masks }
+}
+
+const HEX: AsciiSet = AsciiSet::of(b"0123456789ABCDEF");
+
+/// Digits of triplets that are no unreserved characters, which the ladder leaves: none of these is below 0x20
+/// or above 0x7F, and from 0x20 to 0x2F only `-` and `.` are.
+const NOT_ASCII: Asked = Asked::new(AsciiSet::of(b"0189ABCDEF"));
+const ANY: Asked = Asked::new(HEX);
+const NO_MARK: Asked = Asked::new(HEX.without(AsciiSet::of(b"DE")));
+
+/// The bits of `bad` but for most triplets that stay, by their digits. `length` bytes of the URL are left from
+/// the start of the blocks on.
+#[inline(always)]
+fn unsure<V: Vector, R: Rules, const N: usize>(
+    vector: V,
+    blocks: [&Block; N],
+    length: usize,
+    bad: u128,
+) -> u128 {
+    if !R::TRIPLETS_STAY {
+        return bad;
+    }
+    let mut percent = 0;
+    for (i, block) in blocks.iter().enumerate() {
+        percent |= u128::from(vector.find(block, b'%')) << (i * BLOCK);
+    }
+    // One alone is sooner looked at, and anything else too, since nearly all of that is bad.
+    if (bad & (bad - 1) == 0) | (bad & !percent != 0) {
+        return bad;
+    }
+    let [mut first, mut any, mut two, mut second] = [0; 4];
+    for (i, block) in blocks.iter().enumerate() {
+        let inside = up_to(length.saturating_sub(i * BLOCK));
+        let at = |mask: u64| u128::from(mask & inside) << (i * BLOCK);
+        first |= at(vector.find_asked(block, &NOT_ASCII));
+        any |= at(vector.find_asked(block, &ANY));
+        two |= at(vector.find(block, b'2'));
+        second |= at(vector.find_asked(block, &NO_MARK));
+    }
+    bad & !(first >> 1 & any >> 2 | two >> 1 & second >> 2)
 }
 
 impl Masks {
@@ -182,8 +224,11 @@ fn is_clean_tail<V: Vector, R: Rules>(vector: V, url: &[u8], mut slash: u64) -> 
         if R::QUERIES {
             bad &= !vector.find(block, b'?');
         }
-        if bad != 0 && !R::bad_stays(url, at, u128::from(bad)) {
-            return false;
+        if bad != 0 {
+            let bad = unsure::<V, R, 1>(vector, [block], rest.len(), u128::from(bad));
+            if bad != 0 && !R::bad_stays(url, at, bad) {
+                return false;
+            }
         }
         slash = masks.slash;
         at += BLOCK;

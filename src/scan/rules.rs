@@ -20,6 +20,9 @@ pub(crate) trait Rules {
     /// looked at by itself, it is soon known that there is no query.
     const QUERIES: bool = false;
 
+    /// Whether the triplets stay that the ladder leaves.
+    const TRIPLETS_STAY: bool = false;
+
     /// Whether all bytes of `url` at the bits of `bad`, counted from `at`, stay nevertheless, with what
     /// follows them: they are outside of [`Rules::TAIL`], or full stops behind a slash.
     fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool;
@@ -36,6 +39,7 @@ pub(crate) struct Ladder;
 
 impl Rules for Ladder {
     const TAIL: AsciiSet = set::CLEAN_TAIL;
+    const TRIPLETS_STAY: bool = true;
 
     /// A triplet does that a normalizer leaves as it is.
     #[inline]
@@ -83,6 +87,7 @@ pub(crate) struct Experience;
 impl Rules for Experience {
     const TAIL: AsciiSet = heuristic::CLEAN_TAIL.without(QUESTION);
     const QUERIES: bool = true;
+    const TRIPLETS_STAY: bool = true;
 
     #[inline(never)]
     fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {

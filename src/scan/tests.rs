@@ -376,6 +376,41 @@ fn a_trouble_is_found_at_every_place_of_every_length() {
     }
 }
 
+/// A triplet beside others is judged by masks of its digits.
+#[test]
+fn every_triplet_among_others_is_judged_at_every_place() {
+    const DIGITS: &[u8] = b"0123456789ABCDEFabcdefGg/:@`%\x80\xB9";
+    let step = if cfg!(target_arch = "x86_64") { STEP.min(5) } else { 3 };
+    let mut clean = 0;
+    // Around the ends of blocks, and some other places.
+    for at in (20..=200).filter(|at| at % 64 >= 59 || at % 7 == 0).step_by(STEP.min(5)) {
+        for first in DIGITS {
+            for second in DIGITS.iter().step_by(step) {
+                let mut url = url_of(210, 30, b"%C3%A9");
+                for (start, triplet) in [(at, [b'%', *first, *second]), (at + 3, *b"%E2")] {
+                    url[start..start + 3].copy_from_slice(&triplet);
+                }
+                // Whole, and cut behind each byte of it where digits go on behind the end.
+                for end in [at + 1, at + 2, at + 3, at + 5, url.len()] {
+                    let expected = plainly_clean(&Profile::CRAWL, &url[..end], Lead::Absolute);
+                    clean += usize::from(expected);
+                    for kernel in kernels() {
+                        let context =
+                            || format!("{:?} {}", kernel.backend(), url[..end].escape_ascii());
+                        let alone = kernel.is_clean(&Profile::CRAWL, &url[..end]);
+                        assert_eq!(alone, expected, "{}", context());
+                        let mut bits = Vec::new();
+                        let span = [Span { start: 0, end: end as u32 }];
+                        kernel.clean(&Profile::CRAWL, Piece::last(&url, &span), &mut bits);
+                        assert_eq!(bits, [u64::from(expected)], "{}", context());
+                    }
+                }
+            }
+        }
+    }
+    assert!(clean > 100, "too few were clean: {clean}");
+}
+
 #[test]
 fn drawn_urls_and_targets_are_clean_only_if_they_plainly_are() {
     let mut state = 2;
