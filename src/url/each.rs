@@ -88,7 +88,7 @@ impl Normalizer {
     /// in it, in order: the fastest way through a list in memory, since what comes next is fetched from
     /// there while this is normalized.
     ///
-    /// A line ends with LF or CRLF, which are no part of the URL; a last one without counts. A blank line
+    /// A line ends with LF or CRLF, which are no part of the URL; a last one without them counts. A blank line
     /// is a URL without a byte. One of 4 GiB or more is rejected ([`Code::TooLong`]).
     ///
     /// ```
