@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use unicode_bidi::BidiClass as Class;
+use unicode_bidi::BidiClass::{AL, AN, BN, CS, EN, ES, ET, L, NSM, ON, R};
+use unicode_bidi::bidi_class;
 use uniqurl::{Outcome, Reject};
 
 use crate::browser;
@@ -83,15 +86,72 @@ impl Second {
         Some(parsed.ok().map(|url| url.href().as_bytes().to_vec()))
     }
 
-    /// Whether the host of this URL holds a code point that is none to ada, which may be of an older
-    /// Unicode than the `idna` crate: then it disallows also what has been assigned since.
-    pub fn ada_is_older(url: &[u8]) -> bool {
-        let Ok(text) = std::str::from_utf8(url) else { return false };
-        let host = text.split('/').nth(2).unwrap_or_default();
+    /// Whether this URL, or the host of what was made of it, holds a code point that is none to ada, which
+    /// may be of an older Unicode than the `idna` crate: then it disallows also what has been assigned
+    /// since, and knows no lower case of it.
+    pub fn ada_is_older(url: &[u8], canonical: &[u8]) -> bool {
+        let canonical = String::from_utf8_lossy(canonical);
+        let host = canonical.split('/').nth(2).unwrap_or_default();
         host.split(['.', ':', '@'])
             .filter_map(|label| idna::punycode::decode_to_string(label.strip_prefix("xn--")?))
-            .flat_map(|label| label.chars().collect::<Vec<_>>())
-            .any(|c| ada_url::Url::parse(&format!("http://{c}/"), None).is_err())
+            .chain([String::from_utf8_lossy(&decoded(url)).into_owned()])
+            .any(|text| text.chars().any(|c| !c.is_ascii() && ada_refuses(c)))
+    }
+}
+
+/// The bytes of a URL without the tabs and newlines in it, and with those that its triplets stand for.
+fn decoded(url: &[u8]) -> Vec<u8> {
+    let text: Vec<u8> = url.iter().filter(|byte| !b"\t\n\r".contains(byte)).copied().collect();
+    let mut out = Vec::new();
+    let mut rest = &text[..];
+    while let [first, behind @ ..] = rest {
+        let triplet = behind.get(..2).filter(|_| *first == b'%');
+        let value = triplet.and_then(|hex| {
+            hex.iter().try_fold(0, |value, digit| Some(value << 4 | (*digit as char).to_digit(16)?))
+        });
+        out.push(value.map_or(*first, |value| value as u8));
+        rest = if value.is_some() { &behind[2..] } else { behind };
+    }
+    out
+}
+
+fn ada_refuses(c: char) -> bool {
+    ada_url::Url::parse(&format!("http://{c}/"), None).is_err()
+}
+
+/// Whether the host of this URL, which ada accepts, breaks the Bidi rule: ada asks it of a label by that
+/// alone, and UTS 46 of all labels where one reads from right to left (section 4.1, validity criteria: "If
+/// CheckBidi, and if the domain name is a Bidi domain name, then the label must satisfy all six of the
+/// numbered criteria in IDNA2008 RFC 5893, Section 2").
+pub fn breaks_bidi_rule(url: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(url) else { return false };
+    let host = text.split('/').nth(2).unwrap_or_default();
+    let host = host.rsplit('@').next().unwrap_or_default().split(':').next().unwrap_or_default();
+    let labels: Vec<Vec<Class>> = host
+        .split('.')
+        .filter(|label| !label.is_empty())
+        .map(|label| {
+            let unicode = label.strip_prefix("xn--").and_then(idna::punycode::decode_to_string);
+            unicode.as_deref().unwrap_or(label).chars().map(bidi_class).collect()
+        })
+        .collect();
+    let reads_in_two_directions = labels.iter().flatten().any(|c| [R, AL, AN].contains(c));
+    reads_in_two_directions && !labels.iter().all(|label| satisfies_bidi_rule(label))
+}
+
+/// RFC 5893 section 2.
+fn satisfies_bidi_rule(label: &[Class]) -> bool {
+    let all = |allowed: &[Class]| label.iter().all(|c| allowed.contains(c));
+    let last = label.iter().rev().find(|c| **c != NSM);
+    let ends_with = |allowed: &[Class]| last.is_some_and(|c| allowed.contains(c));
+    match label[0] {
+        L => all(&[L, EN, ES, CS, ET, ON, BN, NSM]) && ends_with(&[L, EN]),
+        R | AL => {
+            all(&[R, AL, AN, EN, ES, CS, ET, ON, BN, NSM])
+                && ends_with(&[R, AL, EN, AN])
+                && !(label.contains(&EN) && label.contains(&AN))
+        }
+        _ => false,
     }
 }
 

@@ -6,8 +6,8 @@
 //! for, and what lies before it is one frame that says so.
 //!
 //! In a compressed archive a record is a member of its own (WARC 1.1 annex D: "each WARC record is
-//! individually compressed as its own member"), so where a member begins with a head a record begins,
-//! whatever the one before it says of its length.
+//! individually compressed as its own member"; so it is in ARC files), so where a member begins with a
+//! head a record begins, whatever the one before it says of its length.
 
 use std::collections::VecDeque;
 use std::io;
@@ -190,9 +190,6 @@ impl<'a> Framer<'a> {
     /// How far it is to the next member that begins with the head of a record, if that is in what was
     /// read.
     fn next_member(&mut self) -> io::Result<Option<usize>> {
-        if !matches!(self.framing, Framing::Warc { .. }) {
-            return Ok(None);
-        }
         loop {
             if let Some(starts) = self.source.starts() {
                 starts.take(&mut self.starts);
@@ -204,12 +201,12 @@ impl<'a> Framer<'a> {
                 continue;
             };
             let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) else { return Ok(None) };
-            if bytes.starts_with(VERSION) {
-                return Ok(behind.map(|behind| behind as usize));
-            }
-            let may_be = VERSION.starts_with(bytes);
-            if !may_be || !self.more()? {
-                self.starts.pop_front();
+            match begins(self.framing, bytes) {
+                Some(true) => return Ok(behind.map(|behind| behind as usize)),
+                None if bytes.len() <= self.max_head && self.more()? => {}
+                _ => {
+                    self.starts.pop_front();
+                }
             }
         }
     }
@@ -308,6 +305,19 @@ fn look(framing: Framing, bytes: &[u8], ended: bool) -> Head {
             None if ended && arc_body(bytes).is_none() => Head::None,
             None => Head::Cut,
         },
+    }
+}
+
+/// Whether a record begins at the start of `bytes`; none, where that takes more of them to tell.
+fn begins(framing: Framing, bytes: &[u8]) -> Option<bool> {
+    if let Framing::Warc { .. } = framing {
+        let may_be = VERSION.starts_with(bytes);
+        return (!may_be || bytes == VERSION).then(|| bytes.starts_with(VERSION));
+    }
+    match look(framing, bytes, false) {
+        Head::Complete { .. } => Some(true),
+        Head::Cut => None,
+        _ => Some(false),
     }
 }
 

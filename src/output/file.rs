@@ -233,7 +233,11 @@ fn named_temporary(target: PathBuf) -> io::Result<(File, Place)> {
 }
 
 /// Gives the bytes their name and makes the name last.
-fn publish(file: &File, place: Place) -> io::Result<()> {
+fn publish(
+    #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "all have names"))]
+    file: &File,
+    place: Place,
+) -> io::Result<()> {
     let Some(target) = place.target() else { return Ok(()) };
     // Opened before there is a name: it must not fail after.
     let directory = match File::open(directory(target)) {

@@ -14,6 +14,7 @@ use crate::input::{Chunk, Data};
 use crate::key;
 use crate::output::{Secrets, Tally};
 use crate::record::{Context, Format, Found, Place, Records, Span};
+use crate::scan::Piece;
 use crate::url::Normalizer;
 
 /// What is done to chunks.
@@ -62,7 +63,7 @@ impl<'a> Stages<'a> {
             buffers.lines.clear();
             normalizer.kernel().lines(chunk, &mut buffers.lines);
             buffers.clean.clear();
-            normalizer.clean(chunk, &buffers.lines, &mut buffers.clean);
+            normalizer.clean(Piece::last(chunk, &buffers.lines), &mut buffers.clean);
             return buffers.clean.iter().map(|word| u64::from(word.count_ones())).sum();
         }
         let records = &mut buffers.records;

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-use super::columns::Name;
+use super::columns::{Columns, Name};
 use super::part::Value;
 use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
 #[cfg(feature = "tables")]
@@ -132,33 +132,41 @@ pub(crate) fn carrying(format: &Format, columns: &[String]) -> Result<Format, St
 /// Columns of a header that are listed in a message.
 const LISTED: usize = 40;
 
-/// What is wrong with the first header in a chunk that does not have all of these columns. `format` is
-/// how it stands at the start of the chunk.
+/// What is wrong with the first header in a chunk that does not have all of the columns that a format
+/// names, and these. `format` is how it stands at the start of the chunk.
 pub(crate) fn missing(
     format: &Format,
     ctx: &Context,
     chunk: &[u8],
     columns: &[String],
 ) -> Option<String> {
-    let lacking = |names: Vec<Name>, header: &[Vec<u8>]| {
-        let is_there = |name: &Name| name.find(header).is_some_and(|column| column < header.len());
-        let lacking = names.iter().position(|name| !is_there(name))?;
+    let lacking = |names: &[Name], header: &[Vec<u8>]| {
+        let lacks = |name: &&Name| name.find(header).is_none_or(|column| column >= header.len());
+        let lacking = names.iter().find(lacks)?;
         let printed = |name: &[u8]| crate::output::Printable(name).to_string();
         let mut listed: Vec<_> = header.iter().take(LISTED).map(|name| printed(name)).collect();
         if header.len() > LISTED {
             listed.push(format!("{} more", header.len() - LISTED));
         }
-        let column = printed(columns[lacking].as_bytes());
+        let column = match lacking {
+            Name::Number(number) => (number + 1).to_string(),
+            Name::Header(name) => printed(name),
+        };
         Some(format!("it has no column `{column}`; its columns are {}", listed.join(", ")))
     };
-    let names = || columns.iter().filter_map(|column| Name::parse(column).ok()).collect();
+    let named = |own: &Columns| -> Vec<Name> {
+        let carried = columns.iter().filter_map(|column| Name::parse(column).ok());
+        own.names().cloned().chain(carried).collect()
+    };
     match format {
-        Format::Csv(csv) => lacking(names(), csv.after(ctx, chunk)?.header()),
-        Format::Tsv(tsv) => lacking(names(), tsv.after(chunk)?.header()),
-        Format::Extended(extended) => extended.headers(chunk).find_map(|header| {
+        Format::Csv(csv) => lacking(&named(&csv.columns), csv.after(ctx, chunk)?.header()),
+        Format::Tsv(tsv) => lacking(&named(&tsv.columns), tsv.after(chunk)?.header()),
+        // What a log has no field for its records do not say.
+        Format::Extended(extended) if !columns.is_empty() => {
             let names = columns.iter().map(|name| Name::Header(name.as_bytes().to_vec()));
-            lacking(names.collect(), &header)
-        }),
+            let names: Vec<Name> = names.collect();
+            extended.headers(chunk).find_map(|header| lacking(&names, &header))
+        }
         _ => None,
     }
 }

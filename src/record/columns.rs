@@ -94,6 +94,12 @@ impl Columns {
         self.names.iter().any(|(_, name)| matches!(name, Name::Header(_)))
     }
 
+    /// Each column as it is named.
+    #[cfg(feature = "batch")]
+    pub fn names(&self) -> impl Iterator<Item = &Name> {
+        self.names.iter().map(|(_, name)| name)
+    }
+
     pub fn facts(&self) -> Facts {
         Facts::of(self.names.iter().map(|(part, _)| *part))
     }

@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::loops::{BLOCK, Block, Masks, Survey, Vector, Work};
 use super::rules::{Asked, Rows, Rules};
+use super::vector::{BLOCK, Block, Masks, Survey, Vector, Work};
 use crate::profile::set::{QUERY, REG_NAME};
 
 /// Made by [`run`] alone, whose caller promises that the CPU has the instruction set.

@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use super::glance::Settle;
 use super::loops::{
-    Clean, IsClean, Lines, Mark, MarkEach, Marked, Marks, Seen, SettleEach, SettleOne, Settled,
-    Work,
+    Clean, IsClean, Lines, Mark, MarkEach, Marked, Marks, Piece, Seen, SettleEach, SettleOne,
+    Settled, each,
 };
 use super::rules::{
     Asked, Browser, Container, Delimiters, Depth, Few, Ladder, Look, NOTHING, Rules, Unescaped,
 };
+use super::vector::Work;
 use super::{Backend, scalar};
 use crate::profile::{Grammar, Profile, System};
 use crate::record::Span;
@@ -62,16 +63,13 @@ impl Kernel {
     /// # Panics
     ///
     /// When a span lies outside `bytes`.
-    pub(crate) fn clean(self, profile: &Profile, bytes: &[u8], spans: &[Span], out: &mut Vec<u64>) {
+    pub(crate) fn clean(self, profile: &Profile, piece: Piece<'_>, out: &mut Vec<u64>) {
         if profile.grammar == Grammar::Ignored {
-            out.extend(spans.chunks(64).map(|group| {
-                let bits = group.iter().enumerate();
-                bits.fold(0, |word, (i, span)| word | u64::from(no_line_break(span.of(bytes))) << i)
-            }));
+            each(piece, out, |span| no_line_break(span.of(piece.bytes)));
         } else if profile.system == System::Browser {
-            self.run(Clean { bytes, spans, out, rules: PhantomData::<Browser> });
+            self.run(Clean { piece, out, rules: PhantomData::<Browser> });
         } else {
-            self.run(Clean { bytes, spans, out, rules: PhantomData::<Ladder> });
+            self.run(Clean { piece, out, rules: PhantomData::<Ladder> });
         }
     }
 
@@ -144,13 +142,12 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn settle_each<R: Rules>(
         self,
-        bytes: &[u8],
-        spans: &[Span],
+        piece: Piece<'_>,
         settle: impl Settle + Copy,
         is_clean: impl Fn(&[u8]) -> bool,
         out: &mut Vec<u64>,
     ) {
-        self.run(SettleEach { bytes, spans, settle, is_clean, out, rules: PhantomData::<R> });
+        self.run(SettleEach { piece, settle, is_clean, out, rules: PhantomData::<R> });
     }
 
     /// Appends one bit for each span, 64 to a word: whether `is_clean` says so of the URL there, by what
@@ -162,15 +159,14 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn mark_each<R: Rules, D: Depth>(
         self,
-        bytes: &[u8],
-        spans: &[Span],
+        piece: Piece<'_>,
         asked: &Asked,
         settle: impl Settle + Copy,
         is_clean: impl Fn(&[u8], Seen<'_>) -> bool,
         out: &mut Vec<u64>,
     ) {
         let depth = PhantomData::<(R, D)>;
-        self.run(MarkEach { bytes, spans, asked, settle, is_clean, out, depth });
+        self.run(MarkEach { piece, asked, settle, is_clean, out, depth });
     }
 
     /// The rules and the marks are types: as values they would be looked at in each URL.

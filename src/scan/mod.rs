@@ -22,8 +22,8 @@
 //! them would ask for they leave out of CLEAN_TAIL instead (`rules`), which costs nothing: marks took
 //! as long as the proof itself.
 //!
-//! Scalar decides and vector accelerates: each instruction set yields bit-identical masks, and the
-//! loop over them (in `loops`) is one. It may call a canonical URL dirty, which costs
+//! Scalar decides and vector accelerates: each instruction set yields bit-identical masks (`vector`), and what
+//! follows from them (`proof`, `loops`) is one. It may call a canonical URL dirty, which costs
 //! time; the other way round would be a bug.
 //!
 //! To add an instruction set: one file with an implementation of `Vector`, one entry in [`Backend`].
@@ -34,8 +34,10 @@
 mod glance;
 mod kernel;
 mod loops;
+mod proof;
 mod rules;
 mod scalar;
+mod vector;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -55,15 +57,14 @@ use crate::record::Span;
 
 pub(crate) use glance::{Glance, Settle, Slashes};
 pub(crate) use kernel::{Kernel, Lead};
-pub(crate) use loops::{
-    BLOCK, Block, Marked, Marks, Seen, Settled, Survey, Vector, Work, is_clean_by_ladder, up_to,
-};
+pub(crate) use loops::{Marked, Marks, Piece, Seen, Settled, each, is_clean_by_ladder};
 pub(crate) use page::Page;
 pub(crate) use prefetch::prefetch;
 pub(crate) use rules::{
     Asked, Container, Delimiters, Experience, Few, Foldable, Index, Ladder, Look, NOTHING,
     Unescaped,
 };
+pub(crate) use vector::{BLOCK, Block, Survey, Vector, Work, up_to};
 
 /// An implementation of the scanner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

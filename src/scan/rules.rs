@@ -12,7 +12,7 @@ const QUESTION: AsciiSet = AsciiSet::of(b"?");
 /// What a URL has to look like to be its own canonical form.
 pub(crate) trait Rules {
     /// What a host holds.
-    const HOST: AsciiSet;
+    const HOST: AsciiSet = set::CLEAN_HOST;
     /// What the whole URL holds, and what may stand behind the host. A `%` is looked at by itself.
     const TAIL: AsciiSet;
 
@@ -20,30 +20,31 @@ pub(crate) trait Rules {
     /// looked at by itself, it is soon known that there is no query.
     const QUERIES: bool = false;
 
+    /// Whether the triplets stay that the ladder leaves.
+    const TRIPLETS_STAY: bool = false;
+
     /// Whether all bytes of `url` at the bits of `bad`, counted from `at`, stay nevertheless, with what
     /// follows them: they are outside of [`Rules::TAIL`], or full stops behind a slash.
     fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool;
 
     /// Whether a host whose last label starts with `first` stays.
-    fn last_label_stays(first: u8) -> bool;
+    #[inline(always)]
+    fn last_label_stays(_first: u8) -> bool {
+        true
+    }
 }
 
 /// Every rung of the ladder of RFC 3986 section 6.2.
 pub(crate) struct Ladder;
 
 impl Rules for Ladder {
-    const HOST: AsciiSet = set::CLEAN_HOST;
     const TAIL: AsciiSet = set::CLEAN_TAIL;
+    const TRIPLETS_STAY: bool = true;
 
     /// A triplet does that a normalizer leaves as it is.
     #[inline]
     fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
         each(bad, at, |i| url[i] == b'%' && is_canonical_triplet(&url[i..]))
-    }
-
-    #[inline(always)]
-    fn last_label_stays(_: u8) -> bool {
-        true
     }
 }
 
@@ -51,7 +52,6 @@ impl Rules for Ladder {
 pub(crate) struct Unescaped;
 
 impl Rules for Unescaped {
-    const HOST: AsciiSet = set::CLEAN_HOST;
     const TAIL: AsciiSet = set::CLEAN_TAIL;
 
     #[inline(never)]
@@ -60,11 +60,6 @@ impl Rules for Unescaped {
             |triplet: Triplet| triplet.is_canonical() && sanitize::is_harmless(triplet.value);
         each(bad, at, |i| url[i] == b'%' && Triplet::read(&url[i..]).is_some_and(stays))
     }
-
-    #[inline(always)]
-    fn last_label_stays(_: u8) -> bool {
-        true
-    }
 }
 
 /// A servlet container: the ladder, and a path that is mapped as it stands but for its empty segments,
@@ -72,7 +67,6 @@ impl Rules for Unescaped {
 pub(crate) struct Container;
 
 impl Rules for Container {
-    const HOST: AsciiSet = set::CLEAN_HOST;
     const TAIL: AsciiSet = servlet::CLEAN_TAIL;
 
     /// What a path does not keep stays in a query.
@@ -85,20 +79,15 @@ impl Rules for Container {
             _ => false,
         })
     }
-
-    #[inline(always)]
-    fn last_label_stays(_: u8) -> bool {
-        true
-    }
 }
 
 /// Merges by experience: the ladder, and no session id in the path. The rest is not looked for.
 pub(crate) struct Experience;
 
 impl Rules for Experience {
-    const HOST: AsciiSet = set::CLEAN_HOST;
     const TAIL: AsciiSet = heuristic::CLEAN_TAIL.without(QUESTION);
     const QUERIES: bool = true;
+    const TRIPLETS_STAY: bool = true;
 
     #[inline(never)]
     fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
@@ -108,11 +97,6 @@ impl Rules for Experience {
             _ => false,
         })
     }
-
-    #[inline(always)]
-    fn last_label_stays(_: u8) -> bool {
-        true
-    }
 }
 
 /// The keys of web-archive indexes: a host that the ladder leaves, and a path and a query that hold
@@ -120,7 +104,6 @@ impl Rules for Experience {
 pub(crate) struct Index;
 
 impl Rules for Index {
-    const HOST: AsciiSet = set::CLEAN_HOST;
     const TAIL: AsciiSet = archive::CLEAN_TAIL.without(QUESTION);
     const QUERIES: bool = true;
 
@@ -135,18 +118,12 @@ impl Rules for Index {
             _ => false,
         })
     }
-
-    #[inline(always)]
-    fn last_label_stays(_: u8) -> bool {
-        true
-    }
 }
 
 /// The same, but for case, which is folded as it is written.
 pub(crate) struct Foldable;
 
 impl Rules for Foldable {
-    const HOST: AsciiSet = set::CLEAN_HOST;
     const TAIL: AsciiSet = archive::FOLDABLE_TAIL.without(QUESTION);
     const QUERIES: bool = true;
 
@@ -154,18 +131,12 @@ impl Rules for Foldable {
     fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
         Index::bad_stays(url, at, bad)
     }
-
-    #[inline(always)]
-    fn last_label_stays(_: u8) -> bool {
-        true
-    }
 }
 
 /// The URL Standard.
 pub(super) struct Browser;
 
 impl Rules for Browser {
-    const HOST: AsciiSet = set::CLEAN_HOST;
     const TAIL: AsciiSet = whatwg::CLEAN_TAIL.without(AsciiSet::of(b"%"));
 
     /// Triplets stay and need not be any, but `%2e` may be a dot segment. An apostrophe stays outside

@@ -1,7 +1,7 @@
 //! The masks in plain Rust: the definition that the vector code is held against.
 
-use super::loops::{Block, Masks, Survey, Vector, Work};
 use super::rules::{Asked, Rules};
+use super::vector::{Block, Masks, Survey, Vector, Work};
 use crate::profile::set::{QUERY, REG_NAME};
 
 #[derive(Clone, Copy)]

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use super::glance::{Glance, Settle};
 use super::kernel::Lead;
-use super::loops::{BLOCK, Block, Marked, Marks, Masks, Settled, Survey, Vector, Work};
+use super::loops::{Marked, Marks, Piece, Settled};
 use super::rules::{
     Asked, Browser, Container, Experience, Foldable, Index, Ladder, Look, Rules, Unescaped,
 };
+use super::vector::{BLOCK, Block, Masks, Survey, Vector, Work};
 use super::{Backend, Kernel};
 use crate::cases::cases;
 use crate::profile::set::{AsciiSet, CLEAN_HOST, CLEAN_TAIL, QUERY, REG_NAME};
@@ -202,7 +203,12 @@ fn a_glance_is_taken_at_what_is_plainly_clean() {
             if lead == Lead::Absolute {
                 let span = Span { start: 0, end: url.len() as u32 };
                 let mut bits = Vec::new();
-                kernel.settle_each::<Index>(&bytes, &[span], Anything, |_| true, &mut bits);
+                kernel.settle_each::<Index>(
+                    Piece::last(&bytes, &[span]),
+                    Anything,
+                    |_| true,
+                    &mut bits,
+                );
                 assert_eq!(bits, [u64::from(clean[1])], "{kernel:?} {room} {}", url.escape_ascii());
             }
         }
@@ -370,6 +376,41 @@ fn a_trouble_is_found_at_every_place_of_every_length() {
     }
 }
 
+/// A triplet beside others is judged by masks of its digits.
+#[test]
+fn every_triplet_among_others_is_judged_at_every_place() {
+    const DIGITS: &[u8] = b"0123456789ABCDEFabcdefGg/:@`%\x80\xB9";
+    let step = if cfg!(target_arch = "x86_64") { STEP.min(5) } else { 3 };
+    let mut clean = 0;
+    // Around the ends of blocks, and some other places.
+    for at in (20..=200).filter(|at| at % 64 >= 59 || at % 7 == 0).step_by(STEP.min(5)) {
+        for first in DIGITS {
+            for second in DIGITS.iter().step_by(step) {
+                let mut url = url_of(210, 30, b"%C3%A9");
+                for (start, triplet) in [(at, [b'%', *first, *second]), (at + 3, *b"%E2")] {
+                    url[start..start + 3].copy_from_slice(&triplet);
+                }
+                // Whole, and cut behind each byte of it where digits go on behind the end.
+                for end in [at + 1, at + 2, at + 3, at + 5, url.len()] {
+                    let expected = plainly_clean(&Profile::CRAWL, &url[..end], Lead::Absolute);
+                    clean += usize::from(expected);
+                    for kernel in kernels() {
+                        let context =
+                            || format!("{:?} {}", kernel.backend(), url[..end].escape_ascii());
+                        let alone = kernel.is_clean(&Profile::CRAWL, &url[..end]);
+                        assert_eq!(alone, expected, "{}", context());
+                        let mut bits = Vec::new();
+                        let span = [Span { start: 0, end: end as u32 }];
+                        kernel.clean(&Profile::CRAWL, Piece::last(&url, &span), &mut bits);
+                        assert_eq!(bits, [u64::from(expected)], "{}", context());
+                    }
+                }
+            }
+        }
+    }
+    assert!(clean > 100, "too few were clean: {clean}");
+}
+
 #[test]
 fn drawn_urls_and_targets_are_clean_only_if_they_plainly_are() {
     let mut state = 2;
@@ -415,14 +456,14 @@ fn in_bulk_and_one_by_one_are_the_same_at_every_alignment() {
             spans.push(Span { start, end: bytes.len() as u32 });
         }
         let mut expected = Vec::new();
-        Kernel::scalar().clean(&Profile::CRAWL, &bytes, &spans, &mut expected);
+        Kernel::scalar().clean(&Profile::CRAWL, Piece::last(&bytes, &spans), &mut expected);
         for (i, span) in spans.iter().enumerate() {
             let clean = Kernel::scalar().is_clean(&Profile::CRAWL, span.of(&bytes));
             assert_eq!(expected[i / 64] >> (i % 64) & 1 == 1, clean);
         }
         for kernel in kernels() {
             let mut found = Vec::new();
-            kernel.clean(&Profile::CRAWL, &bytes, &spans, &mut found);
+            kernel.clean(&Profile::CRAWL, Piece::last(&bytes, &spans), &mut found);
             assert_eq!(found, expected, "{:?}", kernel.backend());
         }
     }
@@ -511,7 +552,7 @@ fn no_kernel_reads_outside_its_slice() {
                     kernel.lines(slice, &mut lines);
                     assert_eq!(lines.len(), usize::from(length > 0));
                     let mut bits = Vec::new();
-                    kernel.clean(profile, slice, &lines, &mut bits);
+                    kernel.clean(profile, Piece::last(slice, &lines), &mut bits);
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
                 }
                 for look in looks(&asked) {
@@ -561,7 +602,7 @@ fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
                     let mut lines = Vec::new();
                     kernel.lines(slice, &mut lines);
                     let mut bits = Vec::new();
-                    kernel.clean(&Profile::CRAWL, slice, &lines, &mut bits);
+                    kernel.clean(&Profile::CRAWL, Piece::last(slice, &lines), &mut bits);
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
                     settled(kernel, slice, 0..length, Lead::Absolute);
                     for look in looks(&asked) {
@@ -590,7 +631,7 @@ fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
                 kernel.is_clean_target(&Profile::WHATWG, slice);
                 let mut lines = Vec::new();
                 kernel.lines(slice, &mut lines);
-                kernel.clean(&Profile::CRAWL, slice, &lines, &mut Vec::new());
+                kernel.clean(&Profile::CRAWL, Piece::last(slice, &lines), &mut Vec::new());
                 settled(kernel, &allocation, before..allocation.len(), Lead::Absolute);
                 for look in looks(&asked) {
                     let (marks, range) = (&mut Marks::default(), before..allocation.len());

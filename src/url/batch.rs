@@ -1,10 +1,9 @@
-//! Many URLs in one buffer, as a column of a table holds them.
+//! A column of URLs, as a table holds them.
 
-use super::canonical::Canonical;
+use super::each::Scratch;
 use super::normalizer::Normalizer;
-use super::outcome::{Outcome, Reject};
+use super::outcome::Outcome;
 use crate::record::Span;
-use crate::scan::{Lead, Vector, Work, is_clean_by_ladder};
 
 /// The canonical forms of a column: values back to back, and where each one ends.
 ///
@@ -46,95 +45,7 @@ impl std::fmt::Display for BadOffsets {
 
 impl std::error::Error for BadOffsets {}
 
-/// Buffers of [`Normalizer::for_each`], reused from call to call.
-#[derive(Debug, Clone, Default)]
-pub struct Scratch {
-    clean: Vec<u64>,
-    url: Vec<u8>,
-}
-
-/// What [`Normalizer::for_each`] does where nothing acts but the ladder: proof and rewriting in one
-/// loop, so that a dirty URL costs no call and is not guessed wrong twice.
-struct ForEach<'a, F> {
-    normalizer: &'a Normalizer,
-    bytes: &'a [u8],
-    spans: &'a [Span],
-    url: &'a mut Vec<u8>,
-    visit: F,
-}
-
-impl<F: FnMut(usize, Result<Canonical<'_>, Reject>)> Work for ForEach<'_, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector>(mut self, vector: V) {
-        for (i, span) in self.spans.iter().enumerate() {
-            if is_clean_by_ladder(vector, self.bytes, *span) {
-                (self.visit)(i, Ok(Canonical::new(span.of(self.bytes))));
-                continue;
-            }
-            self.url.clear();
-            let range = span.start as usize..span.end as usize;
-            let rewrite = self.normalizer.rewrite_of(Lead::Absolute, self.bytes, &range, self.url);
-            let result = match rewrite.run(vector) {
-                true => Ok(()),
-                false => self.normalizer.rewrite_by_steps(self.bytes, range, self.url),
-            };
-            (self.visit)(i, result.map(|()| Canonical::new(self.url)));
-        }
-    }
-}
-
 impl Normalizer {
-    /// Calls `visit` with the canonical form of each URL `spans[i]` of `bytes`, in order: the fastest
-    /// way through many URLs, since clean ones are handed over where they stand.
-    ///
-    /// ```
-    /// use uniqurl::{Backend, Normalizer, Profile, Scratch, scan};
-    ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL);
-    /// let list = b"http://a.com/b\nHTTP://A.com/%62\nx\n";
-    /// let mut lines = Vec::new();
-    /// scan::lines(Backend::best(), list, &mut lines);
-    /// let mut canonical = Vec::new();
-    /// crawl.for_each(list, &lines, &mut Scratch::default(), |_, url| {
-    ///     canonical.extend(url.map(|url| url.as_bytes().to_vec()));
-    /// });
-    /// assert_eq!(canonical, [b"http://a.com/b", b"http://a.com/b"]);
-    /// ```
-    ///
-    /// # Panics
-    ///
-    /// When a span lies outside `bytes`.
-    pub fn for_each(
-        &self,
-        bytes: &[u8],
-        spans: &[Span],
-        scratch: &mut Scratch,
-        mut visit: impl FnMut(usize, Result<Canonical<'_>, Reject>),
-    ) {
-        if self.rules_alone_act() {
-            let url = &mut scratch.url;
-            return self.kernel().run(ForEach { normalizer: self, bytes, spans, url, visit });
-        }
-        scratch.clean.clear();
-        self.clean(bytes, spans, &mut scratch.clean);
-        for (word, group) in spans.chunks(64).enumerate() {
-            let clean = scratch.clean[word];
-            for (i, span) in group.iter().enumerate() {
-                let url = span.of(bytes);
-                if clean >> i & 1 == 1 {
-                    visit(word * 64 + i, Ok(Canonical::new(url)));
-                    continue;
-                }
-                scratch.url.clear();
-                let range = span.start as usize..span.end as usize;
-                let result = self.rewrite_in(bytes, range, &mut scratch.url);
-                visit(word * 64 + i, result.map(|()| Canonical::new(&scratch.url)));
-            }
-        }
-    }
-
     /// Normalizes a column: URL `i` is `values[offsets[i]..offsets[i + 1]]`. `out` is overwritten.
     ///
     /// ```

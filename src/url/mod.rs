@@ -8,6 +8,7 @@ mod batch;
 mod canonical;
 mod choices;
 mod clean;
+mod each;
 mod escape;
 mod explain;
 #[cfg(feature = "batch")]
@@ -37,9 +38,10 @@ mod system;
 mod transcode;
 mod whatwg;
 
-pub use batch::{BadOffsets, Batch, Scratch};
+pub use batch::{BadOffsets, Batch};
 pub use canonical::Canonical;
 pub use choices::NoSuchChoice;
+pub use each::Scratch;
 pub use explain::{Rule, Step};
 pub use normalizer::Normalizer;
 pub use outcome::{Code, Codes, Outcome, Reject};

@@ -15,30 +15,30 @@ use super::parts::Parts;
 use super::{heuristic, ia, ring, sanitize, servlet};
 use crate::profile::System;
 use crate::profile::set::CLEAN_HOST;
-use crate::record::Span;
 use crate::scan::{
     Container, Delimiters, Experience, Few, Foldable, Index, Ladder, Lead, Look, Marked, Marks,
-    NOTHING, Seen, Settled, Unescaped,
+    NOTHING, Piece, Seen, Settled, Unescaped, each,
 };
 
 impl Normalizer {
     /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean.
-    pub(crate) fn clean(&self, bytes: &[u8], spans: &[Span], out: &mut Vec<u64>) {
+    pub(crate) fn clean(&self, piece: Piece<'_>, out: &mut Vec<u64>) {
+        let Piece { bytes, spans, .. } = piece;
         if let Some(hosts) = &self.choices.hosts {
-            each(spans, out, |span| self.is_clean_by_host(hosts, span.of(bytes)));
+            each(piece, out, |span| self.is_clean_by_host(hosts, span.of(bytes)));
         } else if self.look().is_some() {
-            self.clean_by_marks(bytes, spans, out);
+            self.clean_by_marks(piece, out);
         } else {
             let start = out.len();
             let (kernel, heuristics) = (self.kernel(), &self.choices.heuristics);
             let is_clean = |url: &[u8]| self.leaves_by_bytes(url, Lead::Absolute);
             if let Some(archive) = self.rules.archive {
-                kernel.settle_each::<Index>(bytes, spans, archive, is_clean, out);
+                kernel.settle_each::<Index>(piece, archive, is_clean, out);
             } else if self.profile().system == System::Ladder && heuristics.act() {
                 let steps = heuristics.steps();
-                kernel.settle_each::<Experience>(bytes, spans, steps, is_clean, out);
+                kernel.settle_each::<Experience>(piece, steps, is_clean, out);
             } else {
-                kernel.clean(&self.rules, bytes, spans, out);
+                kernel.clean(&self.rules, piece, out);
             }
             if self.leaves_all() {
                 return;
@@ -56,7 +56,7 @@ impl Normalizer {
     /// As [`Normalizer::clean`], where marks are made for the profile: a loop for each kind of
     /// profile, so that nothing about it is asked for each URL. What is not inlined into a loop lacks
     /// the instruction set, and takes many instructions to find or count bits.
-    fn clean_by_marks(&self, bytes: &[u8], spans: &[Span], out: &mut Vec<u64>) {
+    fn clean_by_marks(&self, piece: Piece<'_>, out: &mut Vec<u64>) {
         let kernel = self.kernel();
         match (self.ring(), self.profile().system) {
             (Some(ring), _) => {
@@ -64,7 +64,7 @@ impl Normalizer {
                     #[inline(always)]
                     |clean| ring::leaves_marked(ring, clean, 1),
                 );
-                kernel.mark_each::<Ladder, Few>(bytes, spans, ring.encoded(), ring, judge, out);
+                kernel.mark_each::<Ladder, Few>(piece, ring.encoded(), ring, judge, out);
             }
             (_, System::Servlet) => {
                 let empty = self.empty_segments();
@@ -72,8 +72,7 @@ impl Normalizer {
                     #[inline(always)]
                     |clean| servlet::leaves_marked(clean, empty),
                 );
-                kernel
-                    .mark_each::<Container, Delimiters>(bytes, spans, &NOTHING, empty, judge, out);
+                kernel.mark_each::<Container, Delimiters>(piece, &NOTHING, empty, judge, out);
             }
             _ => {
                 let judge = self.judge(
@@ -81,8 +80,7 @@ impl Normalizer {
                     |clean| sanitize::leaves(clean.host_name()),
                 );
                 let settle = sanitize::NoAddress;
-                kernel
-                    .mark_each::<Unescaped, Delimiters>(bytes, spans, &NOTHING, settle, judge, out);
+                kernel.mark_each::<Unescaped, Delimiters>(piece, &NOTHING, settle, judge, out);
             }
         }
     }
@@ -397,15 +395,6 @@ impl Normalizer {
             None => servlet::leaves(path, self.empty_segments()),
         }
     }
-}
-
-/// Appends a word for each 64 spans, with the bits of those that are clean.
-#[inline(always)]
-fn each(spans: &[Span], out: &mut Vec<u64>, mut is_clean: impl FnMut(&Span) -> bool) {
-    out.extend(spans.chunks(64).map(|group| {
-        let bits = group.iter().enumerate();
-        bits.fold(0, |word, (i, span)| word | u64::from(is_clean(span)) << i)
-    }));
 }
 
 /// What follows `http://` or `https://` in a URL that the scanner proved clean.

@@ -193,31 +193,68 @@ fn in_members_of_their_own_records_are_found_again_where_a_member_begins() {
         ("no archive", "<html>".repeat(9), lost, &["log-syntax"]),
         ("nothing at all", String::new(), lost, &[]),
     ] {
-        // Enough of them for several threads, and more than is read at a time.
-        let many = |from: usize| (from..from + 1200).map(target);
-        let records = many(2).chain([bad]).chain(many(9000)).collect::<Vec<_>>();
-        let others = || (2..1202).chain(9000..10_200).map(|n| format!("http://h/{n}"));
-        let mut expected: Vec<String> =
-            others().chain(urls.iter().map(|url| (*url).into())).collect();
-        expected.sort();
-        let gz: Vec<u8> = records.iter().flat_map(|record| gzip(record.as_bytes())).collect();
-        let zst = records.iter().map(|record| zstd::encode_all(record.as_bytes(), 1).unwrap());
-        let zst: Vec<u8> = zst.flatten().collect();
-        let place = Place::with([("gz", &gz[..]), ("zst", &zst[..])]);
-        for input in ["gz", "zst"] {
-            let arguments =
-                ["dedup", input, "-j", "2", "--order", "sorted", "--rejects", "rejects"];
-            let run = place.run(arguments).exits(0);
-            assert!(run.out().lines().eq(expected.iter()), "{name} {input}");
-            let rejects = place.json_lines("rejects");
-            let told: Vec<_> = rejects.iter().map(|reject| &reject["codes"][0]).collect();
-            assert_eq!(told, codes, "{name} {input}");
-            assert_eq!(run.summary("rejected"), codes.len() as u64, "{name} {input}");
-            // From front to back.
-            let arguments = ["dedup", "-f", "warc", "--order", "sorted"];
-            let piped = place.run_on(arguments, place.read(input)).exits(0);
-            assert!(piped.out().lines().eq(expected.iter()), "{name} {input} in a pipe");
-        }
+        found_again("warc", name, target, bad, urls, codes);
+    }
+}
+
+/// What an ARC file holds of a response, as a member of its own.
+fn arc_target(n: usize) -> String {
+    format!("http://h/{n} 192.0.2.1 20010101000000 text/html 27\nHTTP/1.1 200 OK\r\n\r\nthe body\n")
+}
+
+#[test]
+fn in_members_of_their_own_records_of_an_arc_file_are_found_again_too() {
+    let (kept, lost) = (&["http://h/1"][..], &[][..]);
+    let length = |length: &str| arc_target(1).replace(" 27\n", &format!(" {length}\n"));
+    let cut = |at: usize| arc_target(1)[..at].to_owned();
+    for (name, bad, urls, codes) in [
+        ("too long by one", length("29"), lost, &["log-syntax"][..]),
+        ("too long", length("1000"), lost, &["log-syntax"]),
+        ("endless", length("18446744073709551615"), lost, &["log-syntax"]),
+        ("too short", length("2"), kept, &["log-syntax"]),
+        ("no length", length("x"), lost, &["log-syntax"]),
+        ("no end of the head", cut(20), lost, &["log-syntax"]),
+        ("no body", cut(52), lost, &["log-syntax"]),
+        ("no line ending", arc_target(1).trim_end().to_owned(), kept, &[]),
+        ("no archive", "<html>".repeat(9), lost, &["log-syntax"]),
+    ] {
+        found_again("arc", name, arc_target, bad, urls, codes);
+    }
+}
+
+/// Expects of `bad`, which stands among many records that are members of their own, these URLs and codes,
+/// and of all others what they say.
+fn found_again(
+    format: &str,
+    name: &str,
+    target: fn(usize) -> String,
+    bad: String,
+    urls: &[&str],
+    codes: &[&str],
+) {
+    // Enough of them for several threads, and more than is read at a time.
+    let many = |from: usize| (from..from + 1200).map(target);
+    let records = many(2).chain([bad]).chain(many(9000)).collect::<Vec<_>>();
+    let others = || (2..1202).chain(9000..10_200).map(|n| format!("http://h/{n}"));
+    let mut expected: Vec<String> = others().chain(urls.iter().map(|url| (*url).into())).collect();
+    expected.sort();
+    let gz: Vec<u8> = records.iter().flat_map(|record| gzip(record.as_bytes())).collect();
+    let zst = records.iter().map(|record| zstd::encode_all(record.as_bytes(), 1).unwrap());
+    let zst: Vec<u8> = zst.flatten().collect();
+    let place = Place::with([("gz", &gz[..]), ("zst", &zst[..])]);
+    for input in ["gz", "zst"] {
+        let arguments =
+            ["dedup", "-f", format, input, "-j", "2", "--order", "sorted", "--rejects", "rejects"];
+        let run = place.run(arguments).exits(0);
+        assert!(run.out().lines().eq(expected.iter()), "{name} {input}");
+        let rejects = place.json_lines("rejects");
+        let told: Vec<_> = rejects.iter().map(|reject| &reject["codes"][0]).collect();
+        assert_eq!(told, codes, "{name} {input}");
+        assert_eq!(run.summary("rejected"), codes.len() as u64, "{name} {input}");
+        // From front to back.
+        let arguments = ["dedup", "-f", format, "--order", "sorted"];
+        let piped = place.run_on(arguments, place.read(input)).exits(0);
+        assert!(piped.out().lines().eq(expected.iter()), "{name} {input} in a pipe");
     }
 }
 

@@ -152,3 +152,24 @@ fn the_keys_of_a_zipnum_index_are_refused_with_a_sentence() {
     let run = place.run(["dedup", "--keep-going", "cluster.idx", "urls"]).exits(1);
     assert_eq!(run.out(), "http://h/\n");
 }
+
+#[test]
+fn a_column_that_a_header_does_not_have_is_an_error_that_lists_what_it_has() {
+    let place = Place::with([
+        ("a.csv", b"url,status\nhttp://a/,200\n".as_slice()),
+        ("b.tsv", b"link\tstatus\nhttp://b/\t200\n".as_slice()),
+    ]);
+    for (format, input, column, has) in [
+        ("csv:url,status=code", "a.csv", "code", "url, status"),
+        ("csv:link", "a.csv", "link", "url, status"),
+        ("csv:url,status=3", "a.csv", "3", "url, status"),
+        ("tsv:url", "b.tsv", "url", "link, status"),
+    ] {
+        let run = place.run(["dedup", "-f", format, input, "-o", "out"]).exits(2);
+        let told = format!("{input}: format: it has no column `{column}`; its columns are {has}");
+        assert!(run.err.contains(&told), "{}", run.err);
+        assert!(!place.path("out").exists());
+    }
+    let both = ["dedup", "-f", "csv:url", "--keep-going", "b.tsv", "a.csv"];
+    assert_eq!(place.run(both).exits(1).out, b"http://a/\n");
+}

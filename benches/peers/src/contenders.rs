@@ -8,9 +8,8 @@
 
 use iri_string::format::ToDedicatedString;
 use iri_string::types::UriStr;
-use memchr::{memchr_iter, memrchr};
-use uniqurl::record::Span;
-use uniqurl::{Normalizer, Profile, Scratch, scan};
+use memchr::memchr_iter;
+use uniqurl::{Normalizer, Profile, Scratch};
 
 /// The name of the contender that the others are compared with.
 pub const OURS: &str = "uniqurl";
@@ -70,30 +69,15 @@ fn split_lines(corpus: &str, _: &mut [u8]) -> Fold {
 }
 
 fn uniqurl(corpus: &str, _: &mut [u8]) -> Fold {
-    /// The lines of a piece and their spans stay in the cache between the two passes.
-    const PIECE: usize = 128 << 10;
     let profile = Profile::named("crawl").expect("a built-in profile");
     let normalizer = Normalizer::new(profile);
     let mut fold = Fold::default();
     let mut scratch = Scratch::default();
-    let mut spans: Vec<Span> = Vec::new();
-    let mut rest = corpus.as_bytes();
-    while !rest.is_empty() {
-        // A piece ends behind a line, like a chunk of the command.
-        let end = match rest.get(..PIECE).and_then(|piece| memrchr(b'\n', piece)) {
-            Some(feed) => feed + 1,
-            None => rest.len(),
-        };
-        let (piece, behind) = rest.split_at(end);
-        spans.clear();
-        scan::lines(normalizer.backend(), piece, &mut spans);
-        normalizer.for_each(piece, &spans, &mut scratch, |_, url| {
-            if let Ok(url) = url {
-                fold.add(url.as_bytes());
-            }
-        });
-        rest = behind;
-    }
+    normalizer.for_each_line(corpus.as_bytes(), &mut scratch, |_, url| {
+        if let Ok(url) = url {
+            fold.add(url.as_bytes());
+        }
+    });
     fold
 }
 

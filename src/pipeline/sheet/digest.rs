@@ -10,6 +10,7 @@ use crate::pipeline::wanted::Wanted;
 use crate::profile::Grammar;
 use crate::record::{self, Found, Place, Record, Separator, Span};
 use crate::room::{self, NoRoom};
+use crate::scan::Piece;
 use crate::url::{Code, Reject};
 
 impl Sheet {
@@ -78,7 +79,7 @@ impl Sheet {
         let Some(chunk) = self.text.chunk.take() else { return Ok(()) };
         let bytes = chunk.bytes();
         scratch.clean.clear();
-        normalizer.clean(bytes, &scratch.lines, &mut scratch.clean);
+        normalizer.clean(Piece::last(bytes, &scratch.lines), &mut scratch.clean);
         room::reserve(&mut self.urls, scratch.lines.len())?;
         // Only where all bytes are clean is a tab.
         let any_tab = normalizer.profile().grammar == Grammar::Ignored

@@ -5,10 +5,14 @@
 //! brought here first, one behind the other: each is looked at for what ends in it, and goes to a
 //! worker with the format as it stands at its start.
 
+mod reading;
+#[cfg(feature = "tables")]
+mod rows;
+mod stream;
+
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
-use std::time::Duration;
+use std::sync::mpsc::Receiver;
 
 use super::batches::CHUNKS;
 use super::job::{Format, Setup};
@@ -17,24 +21,13 @@ use super::report::Watch;
 #[cfg(feature = "tables")]
 use crate::input::table;
 use crate::input::{
-    self, Chunk, Cut, Cutting, Data, Input, InputError, OpenFile, Origin, Packed, Packing, Piece,
-    Trouble,
+    self, Chunk, Cut, Data, Input, InputError, OpenFile, Origin, Packed, Packing, Piece, Trouble,
 };
 use crate::record::{self, Context, Framing, Kinds};
+use reading::Reading;
 
 /// How much of an input its format is guessed from.
 const HEAD: u64 = 64 << 10;
-
-/// How often a wait for a slow stream looks whether the run is to end.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// What is said of a table that comes through a pipe, or compressed as a whole.
-#[cfg(feature = "tables")]
-const NO_PIPE: &str = "a table is read from its end, which a pipe does not show; write it to a file \
-                       and name that";
-#[cfg(feature = "tables")]
-const NO_PACKING: &str =
-    "a table is read from its end, which compression hides; unpack the file first";
 
 /// The next thing to do.
 pub(super) enum Next {
@@ -133,76 +126,6 @@ enum Current {
     },
 }
 
-/// The format as it stands at a place of an input, and the start of a record that ends behind it.
-struct Reading {
-    format: Arc<record::Format>,
-    carried: Chunk,
-    /// What of the input was read for it.
-    read: u64,
-}
-
-impl Reading {
-    fn new(format: Arc<record::Format>) -> Self {
-        Self { format, carried: Chunk::default(), read: 0 }
-    }
-
-    /// The whole records up to the end of `chunk`, and the format at their start. None: there is no
-    /// end of a record in it. An error is a header without the columns that are taken out.
-    fn advance(
-        &mut self,
-        context: &Context,
-        taken_out: &[String],
-        chunk: Chunk,
-    ) -> Result<Option<(Arc<record::Format>, Chunk)>, String> {
-        if !self.format.looks_back() {
-            return Ok(Some((Arc::clone(&self.format), chunk)));
-        }
-        let mut chunk = self.carried.take_with(chunk);
-        // What a header says does not begin with a mark, whatever the profile thinks of that.
-        if chunk.offset == 0 && chunk.bytes().starts_with(b"\xEF\xBB\xBF") {
-            chunk.skip(3);
-        }
-        let whole = self.format.whole(context, chunk.bytes());
-        self.carried = chunk.split_off(whole);
-        if whole == 0 {
-            return Ok(None);
-        }
-        Ok(Some((self.pass(context, taken_out, &chunk)?, chunk)))
-    }
-
-    /// What is carried when the input is at its end.
-    fn rest(
-        &mut self,
-        context: &Context,
-        taken_out: &[String],
-    ) -> Result<Option<(Arc<record::Format>, Chunk)>, String> {
-        let rest = std::mem::take(&mut self.carried);
-        if rest.bytes().is_empty() {
-            return Ok(None);
-        }
-        Ok(Some((self.pass(context, taken_out, &rest)?, rest)))
-    }
-
-    /// The format at the start of a chunk, which is put behind it.
-    fn pass(
-        &mut self,
-        context: &Context,
-        taken_out: &[String],
-        chunk: &Chunk,
-    ) -> Result<Arc<record::Format>, String> {
-        let at_start = Arc::clone(&self.format);
-        if !taken_out.is_empty()
-            && let Some(why) = record::missing(&at_start, context, chunk.bytes(), taken_out)
-        {
-            return Err(why);
-        }
-        if let Some(behind) = at_start.after(context, chunk.bytes()) {
-            self.format = Arc::new(behind);
-        }
-        Ok(at_start)
-    }
-}
-
 impl<'a> Schedule<'a> {
     /// `taken_out` are the columns that are taken out of the records.
     pub(super) fn new(
@@ -291,7 +214,7 @@ impl<'a> Schedule<'a> {
             if let Format::Fixed(format) = self.format
                 && matches!(**format, record::Format::Table(_))
             {
-                return Err(InputError::new(&input.path, None, Trouble::Refused(NO_PIPE)));
+                return Err(InputError::new(&input.path, None, Trouble::Refused(rows::NO_PIPE)));
             }
             let pipe = Origin::Pipe(Box::new(input.open_stream()?));
             self.begin_stream(index, pipe, None, None)?;
@@ -333,69 +256,6 @@ impl<'a> Schedule<'a> {
         Ok(next)
     }
 
-    /// Begins to read a table, if the file is one or is to be one. Inside: word of its format.
-    #[cfg(feature = "tables")]
-    fn try_table(
-        &mut self,
-        index: usize,
-        file: &Arc<OpenFile>,
-        packing: Option<Packing>,
-    ) -> Result<Option<Option<Next>>, InputError> {
-        let wanted = match self.format {
-            Format::Fixed(format) => match &*self.taking_out(index, format)? {
-                record::Format::Table(table) => table.clone(),
-                _ => return Ok(None),
-            },
-            Format::Auto => match table::container_of(file)? {
-                Some(container) => record::Table::any(container).carrying(self.taken_out),
-                None => return Ok(None),
-            },
-        };
-        if packing.is_some() {
-            let trouble = Trouble::Refused(NO_PACKING);
-            return Err(InputError::new(&self.inputs[index].path, None, trouble));
-        }
-        let reading = table::Reading {
-            chunk_size: self.chunk_size,
-            max_record: self.context.max_record,
-            threads: self.threads,
-            memory: self.memory,
-            once: self.once,
-        };
-        let (rows, table) = table::Rows::open(Arc::clone(file), &wanted, reading)?;
-        let format = Arc::new(record::Format::Table(table));
-        let guessed =
-            matches!(self.format, Format::Auto).then(|| Next::Guessed(index, Arc::clone(&format)));
-        self.current = Some(Current::Table { rows: Box::new(rows), format });
-        Ok(Some(guessed))
-    }
-
-    #[cfg(feature = "tables")]
-    fn next_rows(
-        &mut self,
-        index: usize,
-        mut rows: Box<table::Rows>,
-        format: Arc<record::Format>,
-        idle: bool,
-    ) -> Option<Next> {
-        let next = match rows.next(idle) {
-            table::Next::Chunk(chunk, read) => {
-                let bytes = Bytes::Chunk { chunk, cut: None, read };
-                Next::Task(Task { input: index, format: Arc::clone(&format), bytes })
-            }
-            table::Next::Wait => Next::Wait,
-            table::Next::Error(error) => return Some(Next::Trouble(index, error)),
-            table::Next::End => {
-                return Some(match rows.end() {
-                    Ok(bytes) => Next::End(index, End { bytes, padding: 0 }),
-                    Err(error) => Next::Trouble(index, error),
-                });
-            }
-        };
-        self.current = Some(Current::Table { rows, format });
-        Some(next)
-    }
-
     /// Bytes of memory of what was read ahead.
     pub(super) fn memory(&self) -> usize {
         match &self.current {
@@ -403,36 +263,6 @@ impl<'a> Schedule<'a> {
             Some(Current::Table { rows, .. }) => rows.memory(),
             _ => 0,
         }
-    }
-
-    /// Begins to read an input in order. `found` is its format, if it was found already.
-    fn begin_stream(
-        &mut self,
-        index: usize,
-        source: Origin,
-        found: Option<Arc<record::Format>>,
-        file: Option<Arc<OpenFile>>,
-    ) -> Result<(), InputError> {
-        let path = &self.inputs[index].path;
-        let format = match (found, self.format) {
-            (Some(found), _) => Some(found),
-            (None, Format::Auto) => None,
-            (None, Format::Fixed(format)) => Some(self.taking_out(index, format)?),
-        };
-        let cutting = Cutting {
-            format: format.clone(),
-            name: path.to_string_lossy().into_owned(),
-            chunk_size: self.chunk_size,
-            max_record: self.context.max_record,
-            separator: self.context.separator.byte(),
-            ahead: self.ahead,
-            threads: self.threads,
-            limits: input::Limits::within(self.memory, self.threads),
-        };
-        let pieces = input::stream(source, cutting)
-            .map_err(|error| InputError::new(path, None, Trouble::Io(error)))?;
-        self.current = Some(Current::Stream { pieces, reading: format.map(Reading::new), file });
-        Ok(())
     }
 
     /// The format, if nothing in an input can change what it is.
@@ -527,94 +357,9 @@ impl<'a> Schedule<'a> {
         Some(Next::Task(Task { input: index, format, bytes: here(chunk, cut) }))
     }
 
-    /// What a stream says next, unless the run is to end before.
-    fn wait_for(&self, pieces: &Receiver<Piece>) -> Result<Piece, TryRecvError> {
-        loop {
-            match pieces.recv_timeout(LOOK) {
-                Ok(piece) => return Ok(piece),
-                Err(RecvTimeoutError::Disconnected) => return Err(TryRecvError::Disconnected),
-                Err(RecvTimeoutError::Timeout) if self.watch.is_stopped() => {
-                    return Err(TryRecvError::Empty);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-        }
-    }
-
     fn without_column(&self, index: usize, why: String) -> Next {
         let path = &self.inputs[index].path;
         Next::Trouble(index, InputError::new(path, None, Trouble::Columns(why)))
-    }
-
-    fn next_piece(
-        &mut self,
-        index: usize,
-        pieces: Receiver<Piece>,
-        mut reading: Option<Reading>,
-        file: Option<Arc<OpenFile>>,
-        idle: bool,
-    ) -> Option<Next> {
-        let piece = match idle {
-            true => self.wait_for(&pieces),
-            false => pieces.try_recv(),
-        };
-        let path = &self.inputs[index].path;
-        // What looks like damage may be a change of the file.
-        let changed = || file.as_ref().and_then(|file| file.verify().err());
-        let next = match (piece, &mut reading) {
-            (Ok(Piece::Chunk(chunk, read)), Some(reading)) => {
-                reading.read += read;
-                let advanced = match reading.advance(&self.context, self.taken_out, chunk) {
-                    Ok(advanced) => advanced,
-                    Err(why) => return Some(self.without_column(index, why)),
-                };
-                advanced.map(|(format, chunk)| {
-                    let read = std::mem::take(&mut reading.read);
-                    let bytes = Bytes::Chunk { chunk, cut: None, read };
-                    Next::Task(Task { input: index, format, bytes })
-                })
-            }
-            (Ok(Piece::Guess(format)), _) => {
-                let format = Arc::new(format.as_ref().clone().with_kinds(self.kinds));
-                if let Err(error) = self.taking_out(index, &format) {
-                    return Some(Next::Trouble(index, error));
-                }
-                reading = Some(Reading::new(Arc::clone(&format)));
-                Some(Next::Guessed(index, format))
-            }
-            (Ok(Piece::End { taken, padding }), reading) => {
-                if let Some(error) = changed() {
-                    return Some(Next::Trouble(index, error));
-                }
-                let end = End { bytes: taken, padding };
-                let rest = match reading.as_mut() {
-                    Some(reading) => reading.rest(&self.context, self.taken_out),
-                    None => Ok(None),
-                };
-                let rest = match rest {
-                    Ok(rest) => rest,
-                    Err(why) => return Some(self.without_column(index, why)),
-                };
-                let Some((format, chunk)) = rest else { return Some(Next::End(index, end)) };
-                self.ended = Some(end);
-                return Some(Next::Task(Task { input: index, format, bytes: here(chunk, None) }));
-            }
-            (Ok(Piece::Error(at, trouble)), _) => {
-                let at = (!matches!(trouble, Trouble::Refused(_))).then_some(at);
-                let error = changed().unwrap_or_else(|| InputError::new(path, at, trouble));
-                return Some(Next::Trouble(index, error));
-            }
-            (Err(TryRecvError::Empty), _) => Some(Next::Wait),
-            // The reader sends a guess before any chunk, and an end or an error before it goes; it can
-            // only have panicked.
-            (Err(TryRecvError::Disconnected) | Ok(Piece::Chunk(..)), _) => {
-                let error = std::io::Error::other("the reading thread ended early");
-                let error = InputError::new(path, None, Trouble::Io(error));
-                return Some(Next::Trouble(index, error));
-            }
-        };
-        self.current = Some(Current::Stream { pieces, reading, file });
-        next
     }
 }
 

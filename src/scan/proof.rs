@@ -1,0 +1,237 @@
+//! Whether a URL is clean under a set of rules, by the masks of its blocks.
+
+use super::kernel::Lead;
+use super::rules::{Asked, Rules};
+use super::vector::{BLOCK, Block, Masks, Vector, up_to};
+use crate::profile::set::AsciiSet;
+
+/// Two blocks, which nearly every URL fits into.
+pub(super) const WINDOW: usize = 2 * BLOCK;
+
+/// Whether the URL `bytes[start..end]` is proven clean.
+#[inline(always)]
+pub(super) fn is_clean<V: Vector, R: Rules>(
+    vector: V,
+    bytes: &[u8],
+    start: usize,
+    end: usize,
+    lead: Lead,
+) -> bool {
+    let mut room = None;
+    let window = window(bytes, start, end, &mut room);
+    prove::<V, R>(vector, &bytes[start..end], window, lead).clean
+}
+
+/// The first bytes of the URL `bytes[start..end]`. Bytes behind it may be looked at if they belong to the
+/// buffer; their bits are cut off.
+#[inline(always)]
+pub(super) fn window<'a>(
+    bytes: &'a [u8],
+    start: usize,
+    end: usize,
+    room: &'a mut Option<[u8; WINDOW]>,
+) -> &'a [u8; WINDOW] {
+    let url = &bytes[start..end];
+    match bytes[start..].first_chunk() {
+        Some(window) => window,
+        None => {
+            let copy = room.insert([0; WINDOW]);
+            let length = url.len().min(WINDOW);
+            copy[..length].copy_from_slice(&url[..length]);
+            copy
+        }
+    }
+}
+
+/// The two blocks of a window.
+#[inline(always)]
+pub(super) fn blocks(window: &[u8; WINDOW]) -> [&Block; 2] {
+    let (blocks, _) = window.as_chunks::<BLOCK>();
+    [&blocks[0], &blocks[1]]
+}
+
+/// What the first two blocks of a URL tell.
+pub(super) struct Front {
+    /// It starts with a scheme, a clean host, and a slash; or as a target with a slash.
+    pub(super) starts_well: bool,
+    /// Where host and path start, if it does.
+    pub(super) host: usize,
+    pub(super) path: usize,
+    /// Bytes that have to be looked at by themselves.
+    pub(super) bad: [u64; 2],
+    pub(super) masks: [Masks; 2],
+}
+
+/// What is known of a URL that was looked at.
+pub(super) struct Proof {
+    pub(super) clean: bool,
+    /// Where the host and the path start, if it is clean.
+    pub(super) host: usize,
+    pub(super) path: usize,
+    /// Question marks in its window, where the rules ask for them.
+    pub(super) question: Option<[u64; 2]>,
+    /// Those of its window.
+    pub(super) masks: [Masks; 2],
+}
+
+/// Looks at the first two blocks of a URL.
+#[inline(always)]
+pub(super) fn front<V: Vector, R: Rules>(
+    vector: V,
+    length: usize,
+    window: &[u8; WINDOW],
+    lead: Lead,
+) -> Front {
+    let [first, second] = blocks(window);
+    let (a, b) = (vector.masks::<R>(first), vector.masks::<R>(second));
+    let inside = up_to(length);
+    let bad_a = (a.bad | a.dots_after_slash(0)) & inside;
+    let bad_b = (b.bad | b.dots_after_slash(a.slash)) & up_to(length.saturating_sub(BLOCK));
+    let (starts_well, host, path) = match lead {
+        Lead::Absolute => starts_with_host::<R>(first, &a, inside),
+        Lead::Target => (a.slash & inside & 1 == 1, 0, 0),
+    };
+    Front { starts_well, host, path, bad: [bad_a, bad_b], masks: [a, b] }
+}
+
+/// Whether a URL is proven clean.
+#[inline(always)]
+pub(super) fn prove<V: Vector, R: Rules>(
+    vector: V,
+    url: &[u8],
+    window: &[u8; WINDOW],
+    lead: Lead,
+) -> Proof {
+    prove_from::<V, R>(vector, url, window, &front::<V, R>(vector, url.len(), window, lead))
+}
+
+/// The same by its front.
+#[inline(always)]
+pub(super) fn prove_from<V: Vector, R: Rules>(
+    vector: V,
+    url: &[u8],
+    window: &[u8; WINDOW],
+    front: &Front,
+) -> Proof {
+    let &Front { starts_well, host, path, bad: [mut bad_a, mut bad_b], masks } = front;
+    let mut question = [0; 2];
+    if R::QUERIES && bad_a | bad_b != 0 {
+        let [first, second] = blocks(window);
+        question = [vector.find(first, b'?'), vector.find(second, b'?')];
+        (bad_a, bad_b) = (bad_a & !question[0], bad_b & !question[1]);
+    }
+    let bad = u128::from(bad_a) | u128::from(bad_b) << BLOCK;
+    let mut clean = starts_well & (bad == 0);
+    // No branch on the start alone, which is what is wrong with every second dirty URL.
+    if starts_well & (bad != 0) {
+        let bad = unsure::<V, R, 2>(vector, blocks(window), url.len(), bad);
+        clean = bad == 0 || R::bad_stays(url, 0, bad);
+    }
+    if clean & (url.len() > WINDOW) {
+        clean = is_clean_tail::<V, R>(vector, url, masks[1].slash);
+    }
+    Proof { clean, host, path, question: R::QUERIES.then_some(question), masks }
+}
+
+const HEX: AsciiSet = AsciiSet::of(b"0123456789ABCDEF");
+
+/// Digits of triplets that are no unreserved characters, which the ladder leaves: none of these is below 0x20
+/// or above 0x7F, and from 0x20 to 0x2F only `-` and `.` are.
+const NOT_ASCII: Asked = Asked::new(AsciiSet::of(b"0189ABCDEF"));
+const ANY: Asked = Asked::new(HEX);
+const NO_MARK: Asked = Asked::new(HEX.without(AsciiSet::of(b"DE")));
+
+/// The bits of `bad` but for most triplets that stay, by their digits. `length` bytes of the URL are left from
+/// the start of the blocks on.
+#[inline(always)]
+fn unsure<V: Vector, R: Rules, const N: usize>(
+    vector: V,
+    blocks: [&Block; N],
+    length: usize,
+    bad: u128,
+) -> u128 {
+    if !R::TRIPLETS_STAY {
+        return bad;
+    }
+    let mut percent = 0;
+    for (i, block) in blocks.iter().enumerate() {
+        percent |= u128::from(vector.find(block, b'%')) << (i * BLOCK);
+    }
+    // One alone is sooner looked at, and anything else too, since nearly all of that is bad.
+    if (bad & (bad - 1) == 0) | (bad & !percent != 0) {
+        return bad;
+    }
+    let [mut first, mut any, mut two, mut second] = [0; 4];
+    for (i, block) in blocks.iter().enumerate() {
+        let inside = up_to(length.saturating_sub(i * BLOCK));
+        let at = |mask: u64| u128::from(mask & inside) << (i * BLOCK);
+        first |= at(vector.find_asked(block, &NOT_ASCII));
+        any |= at(vector.find_asked(block, &ANY));
+        two |= at(vector.find(block, b'2'));
+        second |= at(vector.find_asked(block, &NO_MARK));
+    }
+    bad & !(first >> 1 & any >> 2 | two >> 1 & second >> 2)
+}
+
+impl Masks {
+    /// Full stops behind a slash, where `before` are the slashes of the block before.
+    #[inline(always)]
+    fn dots_after_slash(&self, before: u64) -> u64 {
+        (self.slash << 1 | before >> (BLOCK - 1)) & self.dot
+    }
+}
+
+/// Whether a block starts with a scheme, a clean host and a slash; and where the last two are, if it does.
+/// A host that ends beyond the first block is left to the scalar path.
+#[inline(always)]
+fn starts_with_host<R: Rules>(block: &Block, masks: &Masks, inside: u64) -> (bool, usize, usize) {
+    const HTTPS: u64 = u64::from_le_bytes(*b"https://");
+    const HTTP: u64 = u64::from_le_bytes(*b"http://\0") << 8;
+    let start = block.first_chunk().map_or(0, |start| u64::from_le_bytes(*start));
+    let https = start == HTTPS;
+    let http = start << 8 == HTTP;
+    let host = 7 + u32::from(https);
+    let length = (masks.host_bad >> host).trailing_zeros();
+    // Where no byte ends the host, the shift below would be by 64 and more.
+    let end = (host + length) & 63;
+    let ends_with_slash = masks.slash & inside & 1 << end != 0;
+    let ends_with_dot = masks.dot & 1 << (end - 1) != 0;
+    // The slash before the host is no dot, and the host's first byte is behind it.
+    let dots = masks.dot & ((1 << end) - 1);
+    let label = (64 - dots.leading_zeros()).max(host) as usize & (BLOCK - 1);
+    let stays = R::last_label_stays(block[label]);
+    let starts_well =
+        (https | http) & (length > 0) & (length < 64) & ends_with_slash & !ends_with_dot & stays;
+    (starts_well, host as usize, end as usize)
+}
+
+/// What [`is_clean`] checks, for the bytes of a URL behind its first window.
+#[inline(always)]
+fn is_clean_tail<V: Vector, R: Rules>(vector: V, url: &[u8], mut slash: u64) -> bool {
+    let mut at = WINDOW;
+    while at < url.len() {
+        let mut copy = [0; BLOCK];
+        let rest = &url[at..];
+        let block: &Block = match rest.first_chunk() {
+            Some(block) => block,
+            None => {
+                copy[..rest.len()].copy_from_slice(rest);
+                &copy
+            }
+        };
+        let masks = vector.masks::<R>(block);
+        let mut bad = (masks.bad | masks.dots_after_slash(slash)) & up_to(rest.len());
+        if R::QUERIES {
+            bad &= !vector.find(block, b'?');
+        }
+        if bad != 0 {
+            let bad = unsure::<V, R, 1>(vector, [block], rest.len(), u128::from(bad));
+            if bad != 0 && !R::bad_stays(url, at, bad) {
+                return false;
+            }
+        }
+        slash = masks.slash;
+        at += BLOCK;
+    }
+    true
+}

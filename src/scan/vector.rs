@@ -1,0 +1,75 @@
+//! What an instruction set has to offer, and what is made of it.
+
+use super::rules::{Asked, Rules};
+
+/// Bytes in a block; one bit of a mask each.
+pub(crate) const BLOCK: usize = 64;
+/// The bytes of one block.
+pub(crate) type Block = [u8; BLOCK];
+
+/// What is known of a block; bit `i` is about byte `i`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Masks {
+    /// Bytes outside [`Rules::HOST`].
+    pub(super) host_bad: u64,
+    /// Bytes outside [`Rules::TAIL`].
+    pub(super) bad: u64,
+    /// Slashes.
+    pub(super) slash: u64,
+    /// Full stops.
+    pub(super) dot: u64,
+}
+
+/// What a dirty URL is rewritten by; bit `i` is about byte `i` of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Survey {
+    pub(crate) slash: u64,
+    pub(crate) dot: u64,
+    /// Question marks and number signs.
+    pub(crate) ends: u64,
+    /// Bytes that the grammar of a query does not allow as themselves; percent and number signs are
+    /// among them.
+    pub(crate) not_query: u64,
+    /// Bytes that the grammar of a reg-name does not allow as themselves; all that can stand before
+    /// or behind a host is among them.
+    pub(crate) not_reg_name: u64,
+}
+
+/// An instruction set. Whoever has a value of it knows that the CPU has it.
+///
+/// Its functions are inlined into one that has the instruction set enabled ([`Work`]).
+pub(crate) trait Vector: Copy {
+    /// What tells whether a URL is clean.
+    fn masks<R: Rules>(self, block: &Block) -> Masks;
+
+    /// What a URL is rewritten by.
+    fn survey(self, block: &Block) -> Survey;
+
+    /// The bytes that are this one.
+    fn find(self, block: &Block, byte: u8) -> u64;
+
+    /// The bytes that are asked for, and those of 0x80 and above.
+    fn find_asked(self, block: &Block, asked: &Asked) -> u64;
+
+    /// The bits of a mask below `length`, which is a block at most.
+    #[inline(always)]
+    fn below(self, mask: u64, length: usize) -> u64 {
+        mask & up_to(length)
+    }
+}
+
+/// What is to be done with an instruction set: translated once for each of them.
+///
+/// `run` has to be `#[inline(always)]`, and so has all in it that uses the vector: each backend calls
+/// it from its one function that has the instruction set enabled.
+pub(crate) trait Work {
+    type Output;
+
+    fn run<V: Vector>(self, vector: V) -> Self::Output;
+}
+
+/// The bits below `length`; all, where that is a block or more.
+#[inline(always)]
+pub(crate) fn up_to(length: usize) -> u64 {
+    if length >= BLOCK { u64::MAX } else { (1 << length) - 1 }
+}

@@ -1,0 +1,230 @@
+//! Many URLs of one buffer, handed over one by one.
+
+use memchr::{memchr, memrchr};
+
+use super::canonical::Canonical;
+use super::normalizer::Normalizer;
+use super::outcome::{Code, Reject};
+use crate::record::Span;
+use crate::scan::{Lead, Piece, Vector, Work, is_clean_by_ladder};
+
+/// Bytes of a list whose lines are found, and then normalized: while they are, as many behind them come
+/// into the cache, and the next search for lines does not wait for memory.
+const PIECE: usize = 32 << 10;
+
+/// Buffers of [`Normalizer::for_each`] and [`Normalizer::for_each_line`], reused from call to call.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    lines: Vec<Span>,
+    clean: Vec<u64>,
+    url: Vec<u8>,
+}
+
+/// What [`Normalizer::for_each`] does where nothing acts but the ladder: proof and rewriting in one
+/// loop, so that a dirty URL costs no call and is not guessed wrong twice.
+struct ForEach<'a, F> {
+    normalizer: &'a Normalizer,
+    piece: Piece<'a>,
+    url: &'a mut Vec<u8>,
+    visit: F,
+}
+
+impl<F: FnMut(usize, Result<Canonical<'_>, Reject>)> Work for ForEach<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(mut self, vector: V) {
+        let bytes = self.piece.bytes;
+        for (i, span) in self.piece.spans.iter().enumerate() {
+            self.piece.fetch_beyond(*span);
+            if is_clean_by_ladder(vector, bytes, *span) {
+                (self.visit)(i, Ok(Canonical::new(span.of(bytes))));
+                continue;
+            }
+            self.url.clear();
+            let range = span.start as usize..span.end as usize;
+            let rewrite = self.normalizer.rewrite_of(Lead::Absolute, bytes, &range, self.url);
+            let result = match rewrite.run(vector) {
+                true => Ok(()),
+                false => self.normalizer.rewrite_by_steps(bytes, range, self.url),
+            };
+            (self.visit)(i, result.map(|()| Canonical::new(self.url)));
+        }
+    }
+}
+
+impl Normalizer {
+    /// Calls `visit` with the canonical form of each URL `spans[i]` of `bytes`, in order.
+    /// Clean ones are handed over where they stand.
+    ///
+    /// ```
+    /// use uniqurl::{Backend, Normalizer, Profile, Scratch, scan};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let list = b"http://a.com/b\nHTTP://A.com/%62\nx\n";
+    /// let mut lines = Vec::new();
+    /// scan::lines(Backend::best(), list, &mut lines);
+    /// let mut canonical = Vec::new();
+    /// crawl.for_each(list, &lines, &mut Scratch::default(), |_, url| {
+    ///     canonical.extend(url.map(|url| url.as_bytes().to_vec()));
+    /// });
+    /// assert_eq!(canonical, [b"http://a.com/b", b"http://a.com/b"]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When a span lies outside `bytes`.
+    pub fn for_each(
+        &self,
+        bytes: &[u8],
+        spans: &[Span],
+        scratch: &mut Scratch,
+        visit: impl FnMut(usize, Result<Canonical<'_>, Reject>),
+    ) {
+        self.for_each_in(Piece::last(bytes, spans), scratch, visit);
+    }
+
+    /// Calls `visit` with the number of each line of `bytes`, from 0, and the canonical form of the URL
+    /// in it, in order: the fastest way through a list in memory, since what comes next is fetched from
+    /// there while this is normalized.
+    ///
+    /// A line ends with LF or CRLF, which are no part of the URL; a last one without them counts. A blank line
+    /// is a URL without a byte. One of 4 GiB or more is rejected ([`Code::TooLong`]).
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile, Scratch};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let list = b"http://a.com/b\r\nHTTP://A.com/%62\n\nhttp://c.com";
+    /// let mut canonical = Vec::new();
+    /// crawl.for_each_line(list, &mut Scratch::default(), |line, url| {
+    ///     canonical.extend(url.map(|url| (line, url.as_bytes().to_vec())));
+    /// });
+    /// let expected = [(0, &b"http://a.com/b"[..]), (1, b"http://a.com/b"), (3, b"http://c.com/")];
+    /// assert_eq!(canonical, expected.map(|(line, url)| (line, url.to_vec())));
+    /// ```
+    pub fn for_each_line(
+        &self,
+        bytes: &[u8],
+        scratch: &mut Scratch,
+        mut visit: impl FnMut(usize, Result<Canonical<'_>, Reject>),
+    ) {
+        let mut lines = std::mem::take(&mut scratch.lines);
+        let (mut rest, mut number) = (bytes, 0);
+        while !rest.is_empty() {
+            let (piece, ahead) = rest.split_at(end_of_piece(rest));
+            rest = ahead;
+            if u32::try_from(piece.len()).is_err() {
+                visit(number, Err(Reject::new(Code::TooLong, u32::MAX as usize)));
+                number += 1;
+                continue;
+            }
+            lines.clear();
+            self.kernel().lines(piece, &mut lines);
+            let piece = Piece { bytes: piece, spans: &lines, ahead };
+            self.for_each_in(piece, scratch, |i, url| visit(number + i, url));
+            number += lines.len();
+        }
+        scratch.lines = lines;
+    }
+
+    fn for_each_in(
+        &self,
+        piece: Piece<'_>,
+        scratch: &mut Scratch,
+        mut visit: impl FnMut(usize, Result<Canonical<'_>, Reject>),
+    ) {
+        if self.rules_alone_act() {
+            let url = &mut scratch.url;
+            return self.kernel().run(ForEach { normalizer: self, piece, url, visit });
+        }
+        scratch.clean.clear();
+        self.clean(piece, &mut scratch.clean);
+        let Piece { bytes, spans, .. } = piece;
+        for (word, group) in spans.chunks(64).enumerate() {
+            let clean = scratch.clean[word];
+            for (i, span) in group.iter().enumerate() {
+                let url = span.of(bytes);
+                if clean >> i & 1 == 1 {
+                    visit(word * 64 + i, Ok(Canonical::new(url)));
+                    continue;
+                }
+                scratch.url.clear();
+                let range = span.start as usize..span.end as usize;
+                let result = self.rewrite_in(bytes, range, &mut scratch.url);
+                visit(word * 64 + i, result.map(|()| Canonical::new(&scratch.url)));
+            }
+        }
+    }
+}
+
+/// Where whole lines end that are about a [`PIECE`], or the first one, if it is longer.
+fn end_of_piece(bytes: &[u8]) -> usize {
+    let last = bytes.get(..PIECE).and_then(|piece| memrchr(b'\n', piece));
+    let feed = last.or_else(|| Some(PIECE + memchr(b'\n', bytes.get(PIECE..)?)?));
+    feed.map_or(bytes.len(), |feed| feed + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::cases;
+    use crate::profile::Profile;
+    use crate::scan::{Backend, lines};
+    use crate::url::outcome::Outcome;
+
+    #[test]
+    fn a_list_is_read_as_its_lines_wherever_a_piece_ends() {
+        let mut state = 1_u64;
+        let mut draw = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % below
+        };
+        for case in 0..cases(300).max(4) {
+            let mut list = Vec::new();
+            while list.len() < PIECE * 5 / 2 {
+                let length = match draw(400) {
+                    0 => PIECE - draw(3),
+                    1 => PIECE + draw(PIECE),
+                    // Up to the end of a piece, about.
+                    2 => (PIECE - list.len() % PIECE).saturating_sub(20 + draw(4)),
+                    _ => draw(150),
+                };
+                let dirt = [&b""[..], b"%7E", b"A", b"%zz", b" "][draw(5)];
+                let end = [&b"\n"[..], b"\n", b"\r\n", b"\n\n"][draw(4)];
+                list.extend_from_slice(b"http://a.example/");
+                list.extend(std::iter::repeat_n(b'b', length));
+                list.extend([dirt, end].concat());
+            }
+            if draw(2) == 0 {
+                list.pop();
+            }
+            let mut spans = Vec::new();
+            lines(Backend::Scalar, &list, &mut spans);
+            for profile in [&Profile::CRAWL, &Profile::STRING, &Profile::SERVLET] {
+                let normalizer = Normalizer::new(profile);
+                let mut expected = Vec::new();
+                for (i, span) in spans.iter().enumerate() {
+                    let mut out = Vec::new();
+                    let outcome = normalizer.normalize(span.of(&list), &mut out);
+                    expected.push((i, outcome, out));
+                }
+                let mut found = Vec::new();
+                normalizer.for_each_line(&list, &mut Scratch::default(), |i, url| {
+                    let (outcome, out) = match url {
+                        Ok(url) => (Outcome::Canonical, url.as_bytes().to_vec()),
+                        Err(reject) => (Outcome::Reject(reject), Vec::new()),
+                    };
+                    found.push((i, outcome, out));
+                });
+                assert!(found == expected, "{} {case}", profile.name());
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_line() {
+        let normalizer = Normalizer::new(&Profile::CRAWL);
+        normalizer.for_each_line(b"", &mut Scratch::default(), |_, _| panic!("a line"));
+    }
+}
