@@ -195,6 +195,52 @@ fn every_way_in_gives_the_same() {
     }
 }
 
+/// In Shift_JIS `%83A` is one character, unless a profile may write another letter for the `A`.
+#[test]
+fn a_letter_whose_case_may_change_is_no_part_of_a_character() {
+    let shift_jis = Charset::for_label(b"shift_jis").unwrap();
+    let crawl = Normalizer::new(&Profile::CRAWL);
+    let lowered = crawl.clone().with_switches([Switch::LowerPath]).unwrap();
+    let servlet = Normalizer::new(&Profile::SERVLET);
+    for (normalizer, base, assumed, url, expected) in [
+        (&crawl, "", "", "http://h/%83A", "http://h/%E3%82%A2"),
+        (&crawl, "", "", "http://h?%83A", "http://h/?%E3%82%A2"),
+        (&crawl, "", "", "urn:%83A", "urn:%E3%82%A2"),
+        // A host.
+        (&crawl, "", "", "http://%83A.example/", "!idna@7"),
+        (&crawl, "", "", "\x20\x20http://%83A.example/", "!idna@9"),
+        (&crawl, "", "", "\x20http://h/%83A", "http://h/%E3%82%A2"),
+        (&crawl, "", "http", "%83A.example/", "!idna@0"),
+        (&crawl, "", "http", "h/%83A", "http://h/%E3%82%A2"),
+        (&crawl, "", "http", "//%83A.example/", "!idna@2"),
+        (&crawl, "http://h/", "", "//%83A.example/", "!idna@2"),
+        (&crawl, "http://h/", "", "%83A?%83A", "http://h/%E3%82%A2?%E3%82%A2"),
+        // Mail addresses.
+        (&crawl, "", "", "mailto:%83A@h", "mailto:%83A@h"),
+        (&crawl, "", "", "MAILTO:a@%83A", "mailto:a@%83a"),
+        // A path in lower case.
+        (&lowered, "", "", "http://h/%83A?%83A", "http://h/%83a?%E3%82%A2"),
+        (&lowered, "", "", "http://h/%83A", "http://h/%83a"),
+        // A target, which has no host, and a host before one.
+        (&servlet, "", "", "//%83A/x", "/%E3%82%A2/x"),
+        (&servlet, "", "", "http://%83A/%83A", "http://%83a/%E3%82%A2"),
+        (&servlet, "", "http", "//%83A/%83A", "http://%83a/%E3%82%A2"),
+    ] {
+        let mut normalizer = normalizer.clone().with_charset(shift_jis).unwrap();
+        if !base.is_empty() {
+            normalizer = normalizer.with_base(base.as_bytes()).unwrap();
+        }
+        if !assumed.is_empty() {
+            normalizer = normalizer.with_assumed_scheme(assumed.as_bytes()).unwrap();
+        }
+        let answer = match ask(|out| normalizer.normalize(url.as_bytes(), out)) {
+            Ok(url) => escape(&url),
+            Err((code, at)) => format!("!{code}@{at}"),
+        };
+        assert_eq!(answer, expected, "{url} behind {base:?}, {assumed:?}");
+    }
+}
+
 #[test]
 fn some_profiles_take_no_charset() {
     for profile in [&Profile::STRING, &Profile::IA, &Profile::WHATWG] {

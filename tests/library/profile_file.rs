@@ -181,6 +181,53 @@ fn each_host_has_its_own_rules() {
     assert_eq!(normalize(&assumed, "shop.example/?b&a"), "http://shop.example/?a&b");
 }
 
+/// The host that keeps its queries is found before anything else acts, or they would be gone.
+#[test]
+fn a_host_is_found_however_a_url_comes_to_it() {
+    let keeping = "name = 'k'\nversion = 1\nbase = 'crawl'\n[switches]\ndrop-query = true\n\
+                   [host.'keep.example'.switches]\ndrop-query = false\n";
+    let plain = read(keeping);
+    let kept = "http://keep.example/a?q";
+    let dropped = "http://other.example/a";
+    for (base, assumed, url, expected) in [
+        ("", "", "http://keep.example/a?q", kept),
+        ("", "", "\x20http://keep.example/a?q", kept),
+        ("", "", "http://other.example/a?q", dropped),
+        ("", "http", "keep.example/a?q", kept),
+        ("", "http", "//keep.example/a?q", kept),
+        ("", "http", "keep.example:80/a?q", kept),
+        ("", "http", "http://keep.example/a?q", kept),
+        ("", "http", "other.example/a?q", dropped),
+        ("http://keep.example/b", "", "a?q", kept),
+        ("http://keep.example/b", "", "http://other.example/a?q", dropped),
+        ("http://keep.example/b", "", "//other.example/a?q", dropped),
+        ("http://other.example/b", "", "//keep.example/a?q", kept),
+        ("http://other.example/b", "", "\x20//keep.example/a?q", kept),
+        ("http://other.example/b", "", "a?q", dropped),
+        ("http://other.example/b", "", "//h:x/", "!port@4"),
+        ("http://other.example/b", "", "\x20//h:x/", "!port@5"),
+    ] {
+        let mut normalizer = plain.clone();
+        if !base.is_empty() {
+            normalizer = normalizer.with_base(base.as_bytes()).unwrap();
+        }
+        if !assumed.is_empty() {
+            normalizer = normalizer.with_assumed_scheme(assumed.as_bytes()).unwrap();
+        }
+        let context = format!("{url} behind {base:?}, {assumed:?}");
+        assert_eq!(normalize(&normalizer, url), expected, "{context}");
+        assert!(normalizer.is_clean(kept.as_bytes()), "{context}");
+        assert_eq!(normalizer.is_clean(url.as_bytes()), url == expected, "{context}");
+    }
+    // Where lists hold request targets, two slashes are a part of one: the host is that of the base.
+    let text = "name = 's'\nversion = 1\nbase = 'servlet'\n\
+                [host.'keep.example'.switches]\nkeep-empty-segments = true\n";
+    let servlet = read(text).with_base(b"http://other.example/").unwrap();
+    assert_eq!(normalize(&servlet, "//keep.example//a"), "http://other.example/keep.example/a");
+    let servlet = read(text).with_base(b"http://keep.example/").unwrap();
+    assert_eq!(normalize(&servlet, "//other.example//a"), "http://keep.example//other.example//a");
+}
+
 #[test]
 fn rules_of_hosts_keep_the_laws() {
     let plain = read(SITES);
