@@ -354,6 +354,53 @@ fn the_order_that_matters_is_told() {
 }
 
 #[test]
+fn each_rule_of_an_index_is_told_where_it_acts() {
+    let session = "(S(0123456789abcdefghijklmn))";
+    for (url, rules) in [
+        (
+            format!("HTTP://u@WWW.h..x:080/A b//./{session}/%2541/x.aspx?B&a=%C3%89"),
+            &[
+                "drop-userinfo",
+                "encode",
+                "decode-all",
+                "scheme-case",
+                "host-case",
+                "empty-labels",
+                "www",
+                "port-zeros",
+                "default-port",
+                "fold-case",
+                "empty-segments",
+                "dot-segments",
+                "session-segments",
+                "sort-query",
+            ][..],
+        ),
+        ("http://h".into(), &["empty-path"]),
+        ("http://h/A".into(), &["fold-case"]),
+        ("http://h/a%20b?c%20d".into(), &[]),
+        ("http://h/?a b".into(), &["encode"]),
+        ("http://h/%3Fa".into(), &["decode-all"]),
+        ("http://h%2Ex/".into(), &["decode-all"]),
+        ("http://h/a//b".into(), &["empty-segments"]),
+        ("http://h/a/../b".into(), &["dot-segments"]),
+        ("http://h/?b&a".into(), &["sort-query"]),
+        ("http://h/?a&b".into(), &[]),
+        ("http://h/?".into(), &["empty-query"]),
+        ("http://h/?a&sid=0123456789abcdef0123456789abcdef&b".into(), &["session-params"]),
+        ("http://[::1]/".into(), &[]),
+        ("http://2130706433/".into(), &["ipv4-number"]),
+        // What names no host, and a record of an archive, is printed and no more.
+        ("dns:Example COM".into(), &["encode"]),
+        ("filedesc://A/B//c".into(), &[]),
+        ("FILEDESC://A b:c d/e f?g h".into(), &["encode", "scheme-case"]),
+    ] {
+        let steps = told(&Profile::IA, &url);
+        assert!(steps.iter().map(|(rule, _)| rule).eq(rules), "{url}: {steps:?}");
+    }
+}
+
+#[test]
 fn a_rejected_url_is_no_explanation() {
     let reject = Normalizer::new(&Profile::SCHEME).explain(b"http:/h").unwrap_err();
     assert_eq!((reject.code, reject.at), (Code::NoAuthority, 5));
