@@ -2,7 +2,7 @@
 //!
 //! Whatever is not as it should be panics, with a message that says what.
 
-use uniqurl::{Normalizer, Outcome, Scratch};
+use uniqurl::{Code, Normalizer, Outcome, Scratch};
 
 use crate::case::{Block, Way};
 use crate::generator::Rng;
@@ -146,7 +146,7 @@ fn second_agrees(
         let ours = (*outcome == Outcome::Canonical).then_some(out);
         let is_known = || match (ours, &theirs) {
             (Some(ours), None) => Second::ada_is_older(url, ours),
-            (None, Some(theirs)) => breaks_bidi_rule(theirs),
+            (None, Some(theirs)) => is_idna(outcome) && breaks_bidi_rule(theirs),
             _ => false,
         };
         if ours != theirs.as_deref() && !is_known() {
@@ -155,6 +155,10 @@ fn second_agrees(
         }
         tally.count(Law::Ada, 1);
     }
+}
+
+fn is_idna(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Reject(reject) if reject.code == Code::Idna)
 }
 
 fn laws(setting: &Setting, block: &Block, answers: &Answers, tally: &mut Tally) {

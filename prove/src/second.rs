@@ -144,9 +144,9 @@ fn satisfies_bidi_rule(label: &[Class]) -> bool {
     let all = |allowed: &[Class]| label.iter().all(|c| allowed.contains(c));
     let last = label.iter().rev().find(|c| **c != NSM);
     let ends_with = |allowed: &[Class]| last.is_some_and(|c| allowed.contains(c));
-    match label[0] {
-        L => all(&[L, EN, ES, CS, ET, ON, BN, NSM]) && ends_with(&[L, EN]),
-        R | AL => {
+    match label.first() {
+        Some(L) => all(&[L, EN, ES, CS, ET, ON, BN, NSM]) && ends_with(&[L, EN]),
+        Some(R | AL) => {
             all(&[R, AL, AN, EN, ES, CS, ET, ON, BN, NSM])
                 && ends_with(&[R, AL, EN, AN])
                 && !(label.contains(&EN) && label.contains(&AN))
