@@ -311,8 +311,8 @@ fn look(framing: Framing, bytes: &[u8], ended: bool) -> Head {
 /// Whether a record begins at the start of `bytes`; none, where that takes more of them to tell.
 fn begins(framing: Framing, bytes: &[u8]) -> Option<bool> {
     if let Framing::Warc { .. } = framing {
-        let may_be = VERSION.starts_with(bytes);
-        return (!may_be || bytes == VERSION).then(|| bytes.starts_with(VERSION));
+        let is_cut = bytes.len() < VERSION.len() && VERSION.starts_with(bytes);
+        return (!is_cut).then(|| bytes.starts_with(VERSION));
     }
     match look(framing, bytes, false) {
         Head::Complete { .. } => Some(true),

@@ -135,11 +135,11 @@ pub(super) fn prove_from<V: Vector, R: Rules>(
 
 const HEX: AsciiSet = AsciiSet::of(b"0123456789ABCDEF");
 
-/// Digits of triplets that are no unreserved characters, which the ladder leaves: none of these is below 0x20
-/// or above 0x7F, and from 0x20 to 0x2F only `-` and `.` are.
-const NOT_ASCII: Asked = Asked::new(AsciiSet::of(b"0189ABCDEF"));
-const ANY: Asked = Asked::new(HEX);
-const NO_MARK: Asked = Asked::new(HEX.without(AsciiSet::of(b"DE")));
+/// Digits of triplets that are no unreserved characters, which the ladder leaves: behind these first digits,
+/// which stand for 0x00 to 0x1F and for 0x80 to 0xFF, any; behind a `2` all but those of `-` and `.`.
+const FIRST_OF_ANY: Asked = Asked::new(AsciiSet::of(b"0189ABCDEF"));
+const ANY_DIGIT: Asked = Asked::new(HEX);
+const BEHIND_TWO: Asked = Asked::new(HEX.without(AsciiSet::of(b"DE")));
 
 /// The bits of `bad` but for most triplets that stay, by their digits. `length` bytes of the URL are left from
 /// the start of the blocks on.
@@ -165,10 +165,10 @@ fn unsure<V: Vector, R: Rules, const N: usize>(
     for (i, block) in blocks.iter().enumerate() {
         let inside = up_to(length.saturating_sub(i * BLOCK));
         let at = |mask: u64| u128::from(mask & inside) << (i * BLOCK);
-        first |= at(vector.find_asked(block, &NOT_ASCII));
-        any |= at(vector.find_asked(block, &ANY));
+        first |= at(vector.find_asked(block, &FIRST_OF_ANY));
+        any |= at(vector.find_asked(block, &ANY_DIGIT));
         two |= at(vector.find(block, b'2'));
-        second |= at(vector.find_asked(block, &NO_MARK));
+        second |= at(vector.find_asked(block, &BEHIND_TWO));
     }
     bad & !(first >> 1 & any >> 2 | two >> 1 & second >> 2)
 }
