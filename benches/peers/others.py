@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What people run today in place of uniqurl, on a list of URLs or a combined log: others.py TOOL IN OUT FORMAT.
+"""What people run today in place of uniqurl, on a list of URLs: others.py TOOL IN OUT FORMAT.
 
-DuckDB and Polars make lines unique, on two threads. w3lib and surt normalize each line and keep a set."""
+DuckDB and Polars make lines unique, on two threads, or the targets of a combined log. w3lib and surt
+normalize each line and keep a set."""
 
 import sys
 
@@ -32,24 +33,23 @@ def polars(source, target, log):
     lines.unique().sink_csv(target, include_header=False, separator="\x01", quote_style="never")
 
 
-def w3lib(source, target, log):
+def w3lib(source, target, _):
     from w3lib.url import canonicalize_url
 
-    each(source, target, log, canonicalize_url)
+    each(source, target, canonicalize_url)
 
 
-def surt(source, target, log):
+def surt(source, target, _):
     import surt
 
-    each(source, target, log, surt.surt)
+    each(source, target, surt.surt)
 
 
-def each(source, target, log, normalize):
+def each(source, target, normalize):
     seen = set()
     with open(source, encoding="utf-8") as lines, open(target, "w", encoding="utf-8") as out:
         for line in lines:
-            url = line.split(" ", 7)[6] if log else line.rstrip("\n")
-            canonical = normalize(url)
+            canonical = normalize(line.rstrip("\n"))
             if canonical not in seen:
                 seen.add(canonical)
                 out.write(canonical + "\n")
