@@ -33,6 +33,8 @@ mod rewrite;
 mod ring;
 mod sanitize;
 mod servlet;
+#[cfg(all(test, feature = "transcode", feature = "profile-file", not(miri)))]
+mod shortcuts;
 mod system;
 #[cfg(feature = "transcode")]
 mod transcode;

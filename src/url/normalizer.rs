@@ -468,7 +468,7 @@ impl Normalizer {
 
     /// Does what nearly every URL needs in one pass, or says that the rest of the rules are needed.
     #[inline(always)]
-    fn rewrite_at_once(
+    pub(super) fn rewrite_at_once(
         &self,
         lead: Lead,
         bytes: &[u8],

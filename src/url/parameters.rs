@@ -217,3 +217,43 @@ impl Parameters {
         self.parameters[..self.length].iter().map(move |one| place(*one))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameter(text: &[u8]) -> Parameter {
+        let mut first = [b'&'; 8];
+        let length = text.len().min(8);
+        first[..length].copy_from_slice(&text[..length]);
+        let name = text.iter().position(|byte| *byte == b'=').unwrap_or(text.len());
+        Parameter { start: 0, end: text.len(), name, word: u64::from_le_bytes(first) }
+    }
+
+    #[test]
+    fn a_key_is_what_a_name_starts_with() {
+        let mut name = Vec::new();
+        for length in 0..12 {
+            for byte in (0x21..0x7F).filter(|byte| !b"&=#%".contains(byte)) {
+                for at in 0..length {
+                    name.clear();
+                    name.extend((0..length).map(|i| b'@' + (7 * i + byte) % 60));
+                    name[at as usize] = byte;
+                    name.retain(|byte| *byte != b'=');
+                    let expected = |name: &[u8]| {
+                        let mut first = [0; 8];
+                        let length = name.len().min(8);
+                        first[..length].copy_from_slice(&name[..length]);
+                        u64::from_be_bytes(first)
+                    };
+                    for behind in ["", "=", "=Value&B", "=@[`{"] {
+                        let parameter = parameter(&[&name, behind.as_bytes()].concat());
+                        assert_eq!(parameter.key(), expected(&name));
+                        assert_eq!(parameter.lower_key(), expected(&name.to_ascii_lowercase()));
+                        assert_eq!(parameter.is_nameless(), name.is_empty());
+                    }
+                }
+            }
+        }
+    }
+}

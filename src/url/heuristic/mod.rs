@@ -78,7 +78,7 @@ impl Heuristics {
     }
 
     /// How parameters start that may go.
-    fn starts(&self) -> &Starts {
+    pub(in crate::url) fn starts(&self) -> &Starts {
         self.starts.as_deref().unwrap_or(Starts::ALL)
     }
 
@@ -165,7 +165,7 @@ impl Heuristics {
     }
 
     /// Whether no step has anything to do; `false` may only mean that it was not looked into.
-    fn leave(&self, parts: &Parts<'_>) -> bool {
+    pub(in crate::url) fn leave(&self, parts: &Parts<'_>) -> bool {
         let host = parts.authority.map(|authority| Authority::split(authority).host_port);
         !(self.is_on(Switch::FoldScheme) && parts.scheme == Some(b"https"))
             && host.is_none_or(|host| self.leave_host(host))
