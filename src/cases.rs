@@ -4,7 +4,7 @@
 /// default is 20,000.
 pub(crate) fn cases(most: usize) -> usize {
     if cfg!(miri) {
-        return most / 500;
+        return (most / 4000).max(8);
     }
     let asked = std::env::var("UNIQURL_CASES").map_or(20_000, |n| n.parse().expect("a number"));
     let most = if cfg!(target_arch = "x86_64") { most } else { most.min(5_000) };

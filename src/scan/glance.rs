@@ -318,7 +318,8 @@ mod tests {
         }
         for backend in Backend::ALL {
             let Some(kernel) = Kernel::new(*backend) else { continue };
-            for url in urls.iter().filter(|url| url.len() <= 256) {
+            let step = if cfg!(miri) { 7 } else { 1 };
+            for url in urls.iter().filter(|url| url.len() <= 256).step_by(step) {
                 let (url, told) = (url.as_bytes(), read(url.as_bytes()));
                 assert_eq!(kernel.run(Ask::<4>(url)), told, "{backend:?} {}", url.escape_ascii());
                 if url.len() <= 128 {

@@ -102,7 +102,7 @@ fn every_byte_in_every_lane_has_the_bits_of_its_sets() {
 
 fn every_byte_has_the_bits_of_its_sets<R: Rules>(rules: fn() -> R) {
     for byte in (0..=255u8).step_by(STEP) {
-        for lane in (0..BLOCK).step_by(STEP.min(5)) {
+        for lane in (0..BLOCK).step_by(STEP.min(29)) {
             for background in [b'a', b'/', 0xFF] {
                 let mut block = [background; BLOCK];
                 block[lane] = byte;
@@ -351,10 +351,10 @@ fn a_trouble_is_found_at_every_place_of_every_length() {
         b"", b"%41", b"%2f", b"%2F", b"%", b"/.", b"/./", b"//", b"#", b" ", b"\xC3", b"A", b"%2e",
         b".7", b"'", b"?'", b"?#'",
     ];
-    for length in (0..=200).step_by(STEP) {
+    for length in (0..=200).step_by(if cfg!(miri) { 2 * STEP } else { 1 }) {
         let step = if cfg!(target_arch = "x86_64") { STEP } else { 7 };
         for at in (0..=length).step_by(step) {
-            for trouble in troubles {
+            for trouble in troubles.into_iter().step_by(STEP.min(3)) {
                 let url = url_of(length, at, trouble);
                 for profile in [&Profile::CRAWL, &Profile::WHATWG] {
                     // A host that ends behind the first block is left to the scalar path; this one
@@ -380,11 +380,11 @@ fn a_trouble_is_found_at_every_place_of_every_length() {
 #[test]
 fn every_triplet_among_others_is_judged_at_every_place() {
     const DIGITS: &[u8] = b"0123456789ABCDEFabcdefGg/:@`%\x80\xB9";
-    let step = if cfg!(target_arch = "x86_64") { STEP.min(5) } else { 3 };
-    let mut clean = 0;
+    let step = if cfg!(target_arch = "x86_64") { STEP.min(9) } else { 3 };
+    let (mut clean, mut tried) = (0, 0);
     // Around the ends of blocks, and some other places.
-    for at in (20..=200).filter(|at| at % 64 >= 59 || at % 7 == 0).step_by(STEP.min(5)) {
-        for first in DIGITS {
+    for at in (20..=200).filter(|at| at % 64 >= 59 || at % 7 == 0).step_by(STEP.min(19)) {
+        for first in DIGITS.iter().step_by(STEP.min(9)) {
             for second in DIGITS.iter().step_by(step) {
                 let mut url = url_of(210, 30, b"%C3%A9");
                 for (start, triplet) in [(at, [b'%', *first, *second]), (at + 3, *b"%E2")] {
@@ -394,6 +394,7 @@ fn every_triplet_among_others_is_judged_at_every_place() {
                 for end in [at + 1, at + 2, at + 3, at + 5, url.len()] {
                     let expected = plainly_clean(&Profile::CRAWL, &url[..end], Lead::Absolute);
                     clean += usize::from(expected);
+                    tried += 1;
                     for kernel in kernels() {
                         let context =
                             || format!("{:?} {}", kernel.backend(), url[..end].escape_ascii());
@@ -408,7 +409,7 @@ fn every_triplet_among_others_is_judged_at_every_place() {
             }
         }
     }
-    assert!(clean > 100, "too few were clean: {clean}");
+    assert!(clean > tried / 20, "too few were clean: {clean} of {tried}");
 }
 
 #[test]

@@ -233,8 +233,9 @@ mod tests {
     #[test]
     fn a_key_is_what_a_name_starts_with() {
         let mut name = Vec::new();
+        let step = if cfg!(miri) { 9 } else { 1 };
         for length in 0..12 {
-            for byte in (0x21..0x7F).filter(|byte| !b"&=#%".contains(byte)) {
+            for byte in (0x21..0x7F).step_by(step).filter(|byte| !b"&=#%".contains(byte)) {
                 for at in 0..length {
                     name.clear();
                     name.extend((0..length).map(|i| b'@' + (7 * i + byte) % 60));

@@ -514,7 +514,7 @@ mod tests {
                 .collect();
         let backends = Backend::available();
         let (mut state, mut written, mut proven) = (1, 0, 0);
-        let many = cases(30_000);
+        let many = cases(30_000).max(80);
         for case in 0..many {
             let url = drawn(&mut state);
             let backend = backends[case % backends.len()];

@@ -481,8 +481,9 @@ mod tests {
     #[test]
     fn bytes_behind_a_url_are_no_part_of_it() {
         let url = b"HTTPS://u@H%2e:443/a/%2E%2e/.?%7e#f";
-        for start in (0..url.len()).step_by(if cfg!(miri) { 5 } else { 1 }) {
-            for end in start..=url.len() {
+        let step = if cfg!(miri) { 11 } else { 1 };
+        for start in (0..url.len()).step_by(step) {
+            for end in (start..=url.len()).step_by(step) {
                 for profile in [&Profile::CRAWL, &Profile::SYNTAX] {
                     let lead = Lead::Absolute;
                     let expected = normalized(&url[start..end], lead, profile);

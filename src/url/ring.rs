@@ -116,7 +116,7 @@ mod tests {
     fn all_pairs_of_octets_raw_and_encoded_follow_the_table() {
         let custom = Ring::parse("decode=2F,3A encode=21,24").unwrap();
         for ring in [&ring::PLAIN, &ring::MEDIAWIKI, &ring::RESTBASE, &ring::UPLOAD, &custom] {
-            for pair in (0..=0xFFFFu16).step_by(if cfg!(miri) { 1021 } else { 1 }) {
+            for pair in (0..=0xFFFFu16).step_by(if cfg!(miri) { 4093 } else { 1 }) {
                 let [a, b] = pair.to_be_bytes();
                 for spelling in 0..4 {
                     let (a_encoded, b_encoded) = (spelling & 1 == 1, spelling & 2 == 2);

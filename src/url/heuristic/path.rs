@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn what_is_looked_for_is_found_wherever_it_stands() {
-        for length in 0..40 {
+        for length in (0..40).step_by(if cfg!(miri) { 7 } else { 1 }) {
             for at in 0..length {
                 for (first, second) in
                     [(b'/', b'/'), (b'/', b'a'), (b'a', b'/'), (b';', b'a'), (b'a', b'(')]
