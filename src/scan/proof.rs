@@ -235,3 +235,96 @@ fn is_clean_tail<V: Vector, R: Rules>(vector: V, url: &[u8], mut slash: u64) -> 
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::rules::{Browser, Ladder};
+    use super::super::vector::Work;
+    use super::super::{Backend, Kernel};
+    use super::*;
+    use crate::cases::cases;
+
+    struct Ask<'a, const N: usize> {
+        blocks: [&'a Block; N],
+        length: usize,
+        bad: u128,
+    }
+
+    impl<const N: usize> Work for Ask<'_, N> {
+        type Output = [u128; 2];
+
+        #[inline(always)]
+        fn run<V: Vector>(self, vector: V) -> [u128; 2] {
+            let Self { blocks, length, bad } = self;
+            [
+                unsure::<V, Ladder, N>(vector, blocks, length, bad),
+                unsure::<V, Browser, N>(vector, blocks, length, bad),
+            ]
+        }
+    }
+
+    /// What a triplet at the start of `text` is by its digits: one that stays.
+    fn stays(text: &[u8]) -> bool {
+        let digit = |at: usize| text.get(at).filter(|digit| HEX.contains(**digit)).copied();
+        match (digit(1), digit(2)) {
+            (Some(b'2'), Some(second)) => !b"DE".contains(&second),
+            (Some(first), Some(_)) => b"0189ABCDEF".contains(&first),
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn what_is_sure_are_triplets_that_stay_among_others() {
+        const WORDS: &[&[u8]] = &[
+            b"%C3", b"%A9", b"%20", b"%2F", b"%2D", b"%2E", b"%00", b"%1F", b"%FF", b"%30", b"%41",
+            b"%7E", b"%c3", b"%Cc", b"%", b"%2", b"%C", b"22", b"CC", b"a", b"?",
+        ];
+        let mut state = 1_u64;
+        let mut draw = |n: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % n
+        };
+        for case in 0..cases(20_000) {
+            let mut text = Vec::new();
+            while text.len() < WINDOW {
+                text.extend_from_slice(WORDS[draw(if case % 2 == 0 { 9 } else { WORDS.len() })]);
+                text.resize(text.len() + [0, 0, 0, 3, 40][draw(5)], b'a');
+            }
+            let window: &[u8; WINDOW] = text.first_chunk().unwrap();
+            let length = [WINDOW, 1 + draw(WINDOW), WINDOW + 7][draw(3)];
+            let inside = &window[..length.min(WINDOW)];
+            let mut bad = 0_u128;
+            for (i, byte) in inside.iter().enumerate() {
+                // Not all that a rule finds are asked for, and seldom anything else.
+                let asked = if *byte == b'%' { draw(9) > 0 } else { draw(4000) == 0 };
+                bad |= u128::from(asked) << i;
+            }
+            // Nobody asks where nothing is bad.
+            if bad == 0 {
+                continue;
+            }
+            for kernel in Backend::available().into_iter().filter_map(Kernel::new) {
+                let blocks = blocks(window);
+                let context = || format!("{:?} {}", kernel.backend(), inside.escape_ascii());
+                let found = kernel.run(Ask { blocks, length, bad });
+                assert_eq!(found, [left(bad, inside), bad], "{}", context());
+                // The first block alone, where nothing in it hangs over its end.
+                let low = bad & u128::from(u64::MAX);
+                if low != 0 && (length <= BLOCK || window[BLOCK - 2..BLOCK] == *b"aa") {
+                    let found = kernel.run(Ask { blocks: [blocks[0]], length, bad: low });
+                    assert_eq!(found, [left(low, inside), low], "{}", context());
+                }
+            }
+        }
+    }
+
+    /// What is left of `bad`: all of it where it is one byte, or anything but percent signs.
+    fn left(bad: u128, text: &[u8]) -> u128 {
+        let is_bad = |i: &usize| bad >> i & 1 == 1;
+        let at: Vec<usize> = (0..text.len()).filter(is_bad).collect();
+        if at.len() < 2 || at.iter().any(|at| text[*at] != b'%') {
+            return bad;
+        }
+        at.into_iter().filter(|at| !stays(&text[*at..])).fold(0, |bits, at| bits | 1 << at)
+    }
+}

@@ -216,6 +216,32 @@ fn a_glance_is_taken_at_what_is_plainly_clean() {
     assert!(clean_by.iter().all(|clean| *clean > drawn / 100), "{clean_by:?}");
 }
 
+/// What is wrong with both blocks of a window may be at the same place in them.
+#[test]
+fn blocks_alike_are_not_taken_for_clean() {
+    for at in (20..BLOCK).step_by(STEP.min(9)) {
+        for trouble in [b" ", b"(", b"A", b"%", b"[", b"#"] {
+            let mut url = url_of(2 * BLOCK, at, trouble);
+            url[BLOCK + at] = trouble[0];
+            let span = Span { start: 0, end: url.len() as u32 };
+            for kernel in kernels() {
+                let alone = settled(kernel, &url, 0..url.len(), Lead::Absolute);
+                let mut bits = [const { Vec::new() }; 3];
+                let piece = || Piece::last(&url, std::slice::from_ref(&span));
+                kernel.settle_each::<Experience>(piece(), Anything, |_| true, &mut bits[0]);
+                kernel.settle_each::<Index>(piece(), Anything, |_| true, &mut bits[1]);
+                kernel.settle_each::<Foldable>(piece(), Anything, |_| true, &mut bits[2]);
+                for (alone, bits) in alone.iter().zip(&bits) {
+                    let context = || format!("{kernel:?} {}", url.escape_ascii());
+                    assert_eq!(bits[..], [u64::from(*alone == Settled::Yes)], "{}", context());
+                }
+                let clean = plainly_clean(&Profile::CRAWL, &url, Lead::Absolute);
+                assert_eq!(kernel.is_clean(&Profile::CRAWL, &url), clean, "{}", url.escape_ascii());
+            }
+        }
+    }
+}
+
 #[test]
 fn marks_are_about_each_byte_on_every_backend() {
     let asked = Asked::new(AsciiSet::of(b"%;("));

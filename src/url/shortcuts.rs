@@ -13,7 +13,7 @@ use super::redirect::Redirects;
 use super::{heuristic, ia};
 use crate::profile::archive::STARTS;
 use crate::profile::starts::Starts;
-use crate::profile::{Profile, Switch, System};
+use crate::profile::{Profile, Ring, Switch, System};
 use crate::record::Span;
 use crate::scan::{Backend, Experience, Foldable, Glance, Lead, Piece, Settle, Settled, Vector};
 
@@ -111,6 +111,8 @@ fn normalizers() -> Vec<(String, Normalizer)> {
     for profile in [&Profile::CRAWL, &Profile::SERVLET, &Profile::MEDIAWIKI, &Profile::SANITIZE] {
         add(&format!("{}, redirects", profile.name()), new(profile).with_redirects(&list).unwrap());
     }
+    let slashes = Ring::parse("decode=3B encode=2F,21").unwrap();
+    add("ring, slashes", new(&Profile::RING).with_ring(slashes).unwrap());
     add("servlet, base", new(&Profile::SERVLET).with_base(b"http://h.example/a/").unwrap());
     for profile in [&Profile::CRAWL, &Profile::SERVLET, &Profile::MEDIAWIKI] {
         let charset = crate::uri::Charset::LATIN_1;
@@ -259,6 +261,7 @@ crawl, redirects                        steps    966  2635   144      0  3729   
 servlet, redirects                      steps    818  2214   123      0     0     0     0     0
 mediawiki, redirects                    steps    879  2385   125      0     0     0     0     0
 sanitize, redirects                     steps    654  2274   142      0     0     0     0     0
+ring, slashes                           steps    405   405     0      0     0     0     0     0
 servlet, base                           steps    818  2214   123      0     0     0     0     0
 crawl, latin1                           steps    966  2635   144      0  3729     0     0     0
 servlet, latin1                         steps    818  2214   123      0     0     0     0     0

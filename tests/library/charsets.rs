@@ -254,3 +254,16 @@ fn some_profiles_take_no_charset() {
     let Outcome::Reject(reject) = servlet.normalize(b"/%F6/%2F", &mut out) else { panic!() };
     assert_eq!((reject.code, reject.at), (Code::EncodedSlash, 5));
 }
+
+#[test]
+fn a_request_target_is_read_in_the_charset_too() {
+    for profile in [&Profile::SYNTAX, &Profile::CRAWL, &Profile::SERVLET, &Profile::MEDIAWIKI] {
+        let normalizer = Normalizer::new(profile).with_charset(Charset::LATIN_1).unwrap();
+        for (target, expected) in [("/%F6?%e9", "/%C3%B6?%C3%A9"), ("/a%C3%B6", "/a%C3%B6")] {
+            let mut out = Vec::new();
+            let outcome = normalizer.normalize_target(target.as_bytes(), &mut out);
+            assert_eq!(outcome, Outcome::Canonical, "{} {target}", profile.name());
+            assert_eq!(escape(&out), expected, "{} {target}", profile.name());
+        }
+    }
+}

@@ -20,6 +20,7 @@ mod carry;
 #[cfg(feature = "transcode")]
 mod charsets;
 #[cfg(feature = "tables")]
+mod choices;
 mod claims;
 #[cfg(feature = "batch")]
 mod containers;

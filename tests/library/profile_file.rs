@@ -350,6 +350,8 @@ fn a_bad_file_is_refused_with_line_and_reason() {
         (&format!("{start}[host.'a b']\nbase = 'crawl'\n"), 4, "not a host"),
         (&format!("{start}[host.'*.a/b']\nbase = 'crawl'\n"), 4, "not a host"),
         (&format!("{start}[host.'h:80']\nbase = 'crawl'\n"), 4, "not a host"),
+        (&format!("{start}[host.'[a:80']\nbase = 'crawl'\n"), 4, "not a host"),
+        (&format!("{start}[host.'a:8]']\nbase = 'crawl'\n"), 4, "not a host"),
         (&format!("{start}[host.h]\nname = 'b'\n"), 5, "the key name is not known here"),
         (&format!("{start}[host.h]\n[host.H]\n"), 4, "twice"),
         (&format!("{start}[host.h]\nbase = 'ia'\nports.http = 1\n"), 6, "its own ports"),
@@ -386,6 +388,30 @@ fn checks_of_the_base_can_be_switched_off_by_their_codes_alone() {
             assert_eq!(read.is_ok(), profile.checks().contains(*code), "{text}");
         }
     }
+}
+
+#[test]
+fn a_profile_names_the_checks_it_makes() {
+    for profile in Profile::ALL {
+        let text = profile.to_toml();
+        let listed = |code: &Code| text.split([' ', ',', '\n']).any(|word| word == code.name());
+        for code in Code::ALL.iter().filter(|code| profile.checks().contains(**code)) {
+            assert!(listed(code), "{}: {}", profile.name(), code.name());
+        }
+        assert_eq!(text.contains("Checks that are off"), !profile.checks().is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn a_list_of_patterns_has_an_end() {
+    let file = |patterns: usize| {
+        let list = vec!["'a'"; patterns].join(",");
+        let text =
+            format!("name = 'a'\nversion = 1\nbase = 'crawl'\n[parameters]\ndrop = [{list}]\n");
+        Normalizer::from_profile_file(&text).map(drop)
+    };
+    assert!(file(10_000).is_ok());
+    assert_eq!(file(10_001).unwrap_err().reason, "more than 10000 patterns");
 }
 
 #[test]

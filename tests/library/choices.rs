@@ -1,0 +1,99 @@
+//! What is chosen beside a profile, and how it is told.
+
+use uniqurl::{Code, Normalizer, Outcome, Profile, Redirects, Switch};
+
+#[test]
+fn a_description_names_all_that_was_chosen() {
+    let servlet = Normalizer::new(&Profile::SERVLET);
+    let servlet = servlet.with_allowed([Code::EncodedSlash, Code::Backslash]).unwrap();
+    let codes = servlet.description();
+    assert!(
+        ["servlet@1 allow=encoded-slash,backslash", "servlet@1 allow=backslash,encoded-slash"]
+            .contains(&&*codes),
+        "{codes}"
+    );
+    let list = Redirects::parse(b"http://h/a\thttp://h/b\nhttp://h/c\thttp://h/a\n").unwrap();
+    let crawl = Normalizer::new(&Profile::CRAWL);
+    let crawl = crawl.with_dropped_parameters(["a", "b*"]).unwrap();
+    let crawl = crawl.with_redirects(&list).unwrap();
+    assert_eq!(crawl.description(), "crawl@1 drop-param=a,b* redirects=2");
+    let crawl = Normalizer::new(&Profile::CRAWL).with_kept_parameters(["id"]).unwrap();
+    assert_eq!(crawl.description(), "crawl@1 keep-param=id");
+}
+
+#[test]
+fn a_choice_that_a_profile_does_not_have_is_told_with_those_that_do() {
+    let string = || Normalizer::new(&Profile::STRING);
+    let error = string().with_dropped_parameters(["a"]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "profile string leaves parameters alone; they go under scheme, crawl, aggressive"
+    );
+    let error = string().with_switches([Switch::KeepEmptySegments]).unwrap_err().to_string();
+    assert_eq!(error, "profile string has no switch keep-empty-segments; it is one of servlet");
+}
+
+#[test]
+fn an_assumed_scheme_is_a_scheme() {
+    let assume = |scheme: &[u8]| {
+        let result = Normalizer::new(&Profile::CRAWL).with_assumed_scheme(scheme);
+        result.map(drop).map_err(|reject| (reject.code, reject.at))
+    };
+    for scheme in ["http", "a", "h2", "a+b-c.1"] {
+        assert_eq!(assume(scheme.as_bytes()), Ok(()), "{scheme}");
+    }
+    for (scheme, at) in [("", 0), ("1a", 0), ("+a", 0), ("a b", 1), ("http:", 4), ("h\u{e9}", 1)] {
+        assert_eq!(assume(scheme.as_bytes()), Err((Code::Scheme, at)), "{scheme}");
+    }
+}
+
+/// RFC 3986 section 5.1: "the base URI ... is stripped of any fragment component prior to its use".
+#[test]
+fn the_fragment_of_a_base_is_no_part_of_it() {
+    let mut profiles = vec![Normalizer::new(&Profile::SYNTAX), Normalizer::new(&Profile::WHATWG)];
+    let keeps = Normalizer::new(&Profile::CRAWL).with_switches([Switch::KeepFragment]).unwrap();
+    profiles.push(keeps);
+    for normalizer in profiles {
+        for fragment in ["", "#", "#f", "#a/b?c"] {
+            let base = format!("http://h/a/b?q{fragment}");
+            let based = normalizer.clone().with_base(base.as_bytes()).unwrap();
+            for (reference, expected) in
+                [("", "http://h/a/b?q"), ("?r", "http://h/a/b?r"), ("c", "http://h/a/c")]
+            {
+                // Under the profiles that repair, a URL of no byte is a blank line.
+                if reference.is_empty() && normalizer.profile() == &Profile::CRAWL {
+                    continue;
+                }
+                let mut out = Vec::new();
+                let outcome = based.normalize(reference.as_bytes(), &mut out);
+                let context = (normalizer.description(), base.clone(), reference);
+                assert_eq!(outcome, Outcome::Canonical, "{context:?}");
+                assert_eq!(out.escape_ascii().to_string(), expected, "{context:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn servlets_alone_have_a_decoded_path() {
+    for profile in Profile::ALL {
+        let has = Normalizer::new(profile).has_decoded();
+        assert_eq!(has, *profile == &Profile::SERVLET, "{}", profile.name());
+    }
+}
+
+/// A rejection tells the first byte of what is wrong, and of a port its first digit.
+#[test]
+fn a_rejected_port_is_pointed_at() {
+    let sanitize = Normalizer::new(&Profile::SANITIZE);
+    for (url, code, at) in [
+        ("http://example.com:22/", Code::WellKnownPort, 19),
+        ("http://u@example.com:22/", Code::Userinfo, 7),
+        ("https://b.example:25", Code::WellKnownPort, 18),
+    ] {
+        let Outcome::Reject(reject) = sanitize.normalize(url.as_bytes(), &mut Vec::new()) else {
+            panic!("{url} was taken");
+        };
+        assert_eq!((reject.code, reject.at), (code, at), "{url}");
+    }
+}
