@@ -19,8 +19,8 @@ mod agreement;
 mod carry;
 #[cfg(feature = "transcode")]
 mod charsets;
-#[cfg(feature = "tables")]
 mod choices;
+#[cfg(feature = "tables")]
 mod claims;
 #[cfg(feature = "batch")]
 mod containers;
