@@ -6,6 +6,7 @@
 use std::cell::Cell;
 use std::fmt::Write as _;
 
+use super::each::Scratch;
 use super::normalizer::Normalizer;
 use super::parameters::are_in_order;
 use super::parts::Parts;
@@ -15,7 +16,7 @@ use crate::profile::archive::STARTS;
 use crate::profile::starts::Starts;
 use crate::profile::{Profile, Ring, Switch, System};
 use crate::record::Span;
-use crate::scan::{Backend, Experience, Foldable, Glance, Lead, Piece, Settle, Settled, Vector};
+use crate::scan::{Backend, Experience, Foldable, Glance, Lead, Settle, Settled, Vector};
 
 /// What URLs start with, nearly all of it canonical.
 #[rustfmt::skip]
@@ -147,7 +148,7 @@ impl Settle for Order<'_> {
 /// How many of the URLs, and of the targets in them, are done in each of the short ways.
 #[derive(Default)]
 struct Counts {
-    /// Proven clean among others, and alone.
+    /// Proven clean among others, which are handed over where they stand, and alone.
     batch: usize,
     alone: usize,
     /// Proven clean but for their port.
@@ -171,9 +172,10 @@ fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
         spans.push(Span { start, end: bytes.len() as u32 });
         bytes.push(b'\n');
     }
-    let mut clean = Vec::new();
-    normalizer.clean(Piece::last(&bytes, &spans), &mut clean);
-    counts.batch = clean.iter().map(|word| word.count_ones() as usize).sum();
+    let buffer = bytes.as_ptr_range();
+    normalizer.for_each(&bytes, &spans, &mut Scratch::default(), |_, url| {
+        counts.batch += usize::from(url.is_ok_and(|url| buffer.contains(&url.as_bytes().as_ptr())));
+    });
     let (kernel, heuristics) = (normalizer.kernel(), &normalizer.choices.heuristics);
     let looked_at = Cell::new(0);
     let mut out = Vec::new();

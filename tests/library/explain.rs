@@ -22,7 +22,7 @@ const FRONTS: &[&str] = &[
     "", "/", "/", "//", "http://h/", "http://h/", "https://WWW.example.com/a", "http://www2.www.Example.com.:0080", "x://h",
     "x://", "file://localhost/", "FILE://LocalHost.", "http://u@h/", "http://127.1/", "http://2130706433/", "http://a..b%2e.c",
     "http://[::FFFF:1.2.3.4]:443/", "http://b\u{fc}cher.example?", "http://b%C3%BCcher.%45X/", "mailto:A@B.C", "filedesc://A:b/",
-    "WARCINFO:x y", "dns:Example.COM", "x:/..//", "x:/.//", " http://h/", "http:", "*", "?", "example.com:80/", "a%3A/",
+    "WARCINFO:x y", "dns:Example.COM", "x://u@H:0/", "file://u@localhost/", "file://localhost:1/", "x:A@B.C", "data:a@B,c", "x:/..//", "x:/.//", " http://h/", "http:", "*", "?", "example.com:80/", "a%3A/",
 ];
 
 fn url(rng: &mut Rng) -> Vec<u8> {
@@ -154,6 +154,38 @@ fn steps_lead_from_the_url_to_its_canonical_form() {
             let target = normalized(&url, |url, out| normalizer.normalize_target(url, out));
             assert_true(&name, &url, &target, &normalizer.explain_target(&url));
         });
+    }
+}
+
+/// What is drawn seldom brings a front and two words together that a rule is about.
+#[test]
+fn steps_lead_there_from_each_front_by_each_word() {
+    for profile in Profile::ALL {
+        let normalizer = Normalizer::new(profile);
+        for front in FRONTS {
+            for (i, word) in WORDS.iter().enumerate() {
+                let url = [front, *word, WORDS[i * 31 % WORDS.len()]].concat();
+                let url = url.as_bytes();
+                let canonical = normalized(url, |url, out| normalizer.normalize(url, out));
+                assert_true(profile.name(), url, &canonical, &normalizer.explain(url));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_container_drops_is_told_by_its_rule() {
+    let servlet = Normalizer::new(&Profile::SERVLET);
+    for (url, expected) in [
+        ("/a//b", Rule::EmptySegments),
+        ("/a/./b", Rule::DotSegments),
+        ("/a/../b", Rule::DotSegments),
+        ("/a;x/b", Rule::PathParameters),
+        ("/a%3Ab", Rule::DecodeSegments),
+    ] {
+        let rules: Vec<Rule> =
+            servlet.explain(url.as_bytes()).unwrap().iter().map(|step| step.rule).collect();
+        assert_eq!(rules, [expected], "{url}");
     }
 }
 
