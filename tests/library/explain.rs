@@ -21,7 +21,7 @@ const WORDS: &[&str] = &[
 const FRONTS: &[&str] = &[
     "", "/", "/", "//", "http://h/", "http://h/", "https://WWW.example.com/a", "http://www2.www.Example.com.:0080", "x://h",
     "x://", "file://localhost/", "FILE://LocalHost.", "http://u@h/", "http://127.1/", "http://2130706433/", "http://a..b%2e.c",
-    "http://[::FFFF:1.2.3.4]:443/", "http://b\u{fc}cher.example?", "http://b%C3%BCcher.%45X/", "mailto:A@B.C", "filedesc://A:b/",
+    "http://[::FFFF:1.2.3.4]:443/", "http://[0:0::1]/", "http://b\u{fc}cher.example?", "http://b%C3%BCcher.%45X/", "mailto:A@B.C", "filedesc://A:b/",
     "WARCINFO:x y", "dns:Example.COM", "x://u@H:0/", "file://u@localhost/", "file://localhost:1/", "x:A@B.C", "data:a@B,c", "x:/..//", "x:/.//", " http://h/", "http:", "*", "?", "example.com:80/", "a%3A/",
 ];
 
@@ -174,18 +174,24 @@ fn steps_lead_there_from_each_front_by_each_word() {
 }
 
 #[test]
-fn what_a_container_drops_is_told_by_its_rule() {
-    let servlet = Normalizer::new(&Profile::SERVLET);
-    for (url, expected) in [
-        ("/a//b", Rule::EmptySegments),
-        ("/a/./b", Rule::DotSegments),
-        ("/a/../b", Rule::DotSegments),
-        ("/a;x/b", Rule::PathParameters),
-        ("/a%3Ab", Rule::DecodeSegments),
+fn what_one_rule_does_is_told_by_it_alone() {
+    for (profile, url, expected) in [
+        (&Profile::SERVLET, "/a//b", Rule::EmptySegments),
+        (&Profile::SERVLET, "/a/./b", Rule::DotSegments),
+        (&Profile::SERVLET, "/a/../b", Rule::DotSegments),
+        (&Profile::SERVLET, "/a;x/b", Rule::PathParameters),
+        (&Profile::SERVLET, "/a%3Ab", Rule::DecodeSegments),
+        (&Profile::WHATWG, " http://h/", Rule::Trim),
+        (&Profile::WHATWG, "http://h/ ", Rule::Trim),
+        (&Profile::CRAWL, "http://h/ ", Rule::Trim),
+        (&Profile::CRAWL, "http://b%c3%bccher.example/", Rule::Idna),
+        (&Profile::CRAWL, "http://[0:0::1]/", Rule::Ipv6),
+        (&Profile::IA, "http://h.com/?a=%7E", Rule::DecodeAll),
+        (&Profile::IA, "http://h.com/%7E?a", Rule::DecodeAll),
     ] {
-        let rules: Vec<Rule> =
-            servlet.explain(url.as_bytes()).unwrap().iter().map(|step| step.rule).collect();
-        assert_eq!(rules, [expected], "{url}");
+        let steps = Normalizer::new(profile).explain(url.as_bytes()).unwrap();
+        let rules: Vec<Rule> = steps.iter().map(|step| step.rule).collect();
+        assert_eq!(rules, [expected], "{} {url}", profile.name());
     }
 }
 
