@@ -84,14 +84,20 @@ fn servlets_alone_have_a_decoded_path() {
 
 /// A rejection tells the first byte of what is wrong, and of a port its first digit.
 #[test]
-fn a_rejected_port_is_pointed_at() {
+fn a_rejection_points_at_what_is_wrong() {
     let sanitize = Normalizer::new(&Profile::SANITIZE);
-    for (url, code, at) in [
-        ("http://example.com:22/", Code::WellKnownPort, 19),
-        ("http://u@example.com:22/", Code::Userinfo, 7),
-        ("https://b.example:25", Code::WellKnownPort, 18),
+    let lenient = sanitize.clone().with_allowed([Code::Userinfo]).unwrap();
+    let servlet = Normalizer::new(&Profile::SERVLET);
+    for (normalizer, url, code, at) in [
+        (&sanitize, "http://example.com:22/", Code::WellKnownPort, 19),
+        (&sanitize, "http://u@example.com:22/", Code::Userinfo, 7),
+        (&lenient, "http://u@example.com:22/", Code::WellKnownPort, 21),
+        (&lenient, "http://u@0127.1/", Code::RareIpv4, 9),
+        (&sanitize, "https://b.example:25", Code::WellKnownPort, 18),
+        (&servlet, "/abc%01", Code::Control, 4),
+        (&servlet, "/%41b/%41%42%01", Code::Control, 12),
     ] {
-        let Outcome::Reject(reject) = sanitize.normalize(url.as_bytes(), &mut Vec::new()) else {
+        let Outcome::Reject(reject) = normalizer.normalize(url.as_bytes(), &mut Vec::new()) else {
             panic!("{url} was taken");
         };
         assert_eq!((reject.code, reject.at), (code, at), "{url}");

@@ -166,6 +166,8 @@ fn each_host_has_its_own_rules() {
         ("http://W%49KI.example/%2f", "http://wiki.example//"),
         ("http://b%C3%BCcher.example/a%2fb;c", "http://b%C3%BCcher.example/a%2Fb"),
         ("http://xn--bcher-kva.example/a%2fb;c", "http://xn--bcher-kva.example/a%2Fb"),
+        (" http://shop.example/?b&a", "http://shop.example/?a&b"),
+        ("\t \u{1} http://shop.example/?b&a", "http://shop.example/?a&b"),
         ("http://[0::1]:8080/a//b", "http://[::1]/a/b"),
         ("http://[::2]:8080/", "http://[::2]:8080/"),
         ("mailto:a@shop.example?b&a", "mailto:a@shop.example?b&a"),
@@ -177,6 +179,8 @@ fn each_host_has_its_own_rules() {
     let based = sites.clone().with_base(b"http://shop.example/x//y").unwrap();
     assert_eq!(normalize(&based, "z?b&a"), "http://shop.example/x/z?a&b");
     assert_eq!(normalize(&based, "//wiki.example/%2f"), "http://wiki.example//");
+    assert_eq!(normalize(&based, " //shop.example/a?b&a"), "http://shop.example/a?a&b");
+    assert_eq!(normalize(&based, "//other/x//y"), "http://other/x/y");
     let assumed = sites.with_assumed_scheme(b"http").unwrap();
     assert_eq!(normalize(&assumed, "shop.example/?b&a"), "http://shop.example/?a&b");
 }
