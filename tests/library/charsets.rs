@@ -267,3 +267,22 @@ fn a_request_target_is_read_in_the_charset_too() {
         }
     }
 }
+
+/// The second octet of a character may be that of `@`, or 0x80, also in a host.
+#[test]
+fn octets_that_look_like_others_are_parts_of_characters() {
+    let shift_jis = Charset::for_label(b"shift_jis").unwrap();
+    let crawl = Normalizer::new(&Profile::CRAWL).with_charset(shift_jis).unwrap();
+    for (url, same) in [
+        ("http://h/%83%40", "http://h/\u{30a1}"),
+        ("http://h/?%83%40%83%80", "http://h/?\u{30a1}\u{30e0}"),
+        ("http://%83%80.example/", "http://\u{30e0}.example/"),
+        ("http://a%83%80b.example/%83%80", "http://a\u{30e0}b.example/\u{30e0}"),
+    ] {
+        let mut out = [Vec::new(), Vec::new()];
+        for (url, out) in [url, same].iter().zip(&mut out) {
+            assert_eq!(crawl.normalize(url.as_bytes(), out), Outcome::Canonical, "{url}");
+        }
+        assert_eq!(escape(&out[0]), escape(&out[1]), "{url}");
+    }
+}
