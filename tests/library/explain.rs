@@ -159,12 +159,12 @@ fn steps_lead_from_the_url_to_its_canonical_form() {
 
 /// What is drawn seldom brings a front and two words together that a rule is about.
 #[test]
-fn steps_lead_there_from_each_front_by_each_word() {
+fn steps_lead_there_from_each_front_by_many_words() {
     for profile in Profile::ALL {
         let normalizer = Normalizer::new(profile);
-        for front in FRONTS {
-            for (i, word) in WORDS.iter().enumerate() {
-                let url = [front, *word, WORDS[i * 31 % WORDS.len()]].concat();
+        for (n, front) in FRONTS.iter().enumerate() {
+            for (i, word) in WORDS.iter().enumerate().skip(n % 3).step_by(3) {
+                let url = [*front, *word, WORDS[(i + n) * 31 % WORDS.len()]].concat();
                 let url = url.as_bytes();
                 let canonical = normalized(url, |url, out| normalizer.normalize(url, out));
                 assert_true(profile.name(), url, &canonical, &normalizer.explain(url));
@@ -192,6 +192,20 @@ fn what_one_rule_does_is_told_by_it_alone() {
         let steps = Normalizer::new(profile).explain(url.as_bytes()).unwrap();
         let rules: Vec<Rule> = steps.iter().map(|step| step.rule).collect();
         assert_eq!(rules, [expected], "{} {url}", profile.name());
+    }
+}
+
+#[test]
+fn lists_of_parameters_are_a_step_of_their_own() {
+    let aggressive = || Normalizer::new(&Profile::AGGRESSIVE);
+    for (normalizer, listed) in [
+        (aggressive().with_kept_parameters(["b"]).unwrap(), "http://h.x/?b"),
+        (aggressive().with_dropped_parameters(["a"]).unwrap(), "http://h.x/?b"),
+    ] {
+        let steps = normalizer.explain(b"http://www.h.x/?a=1&b").unwrap();
+        let told: Vec<_> = steps.iter().map(|step| (step.rule, escape(&step.after))).collect();
+        let first = (Rule::StripWww, "http://h.x/?a=1&b".to_owned());
+        assert_eq!(told, [first, (Rule::ListedParameters, listed.to_owned())]);
     }
 }
 
