@@ -164,7 +164,8 @@ fn aton_takes(host: &str) -> bool {
             numbers.push(0);
             continue;
         }
-        if digits.starts_with('+') {
+        // The library below takes a sign.
+        if digits.contains('+') {
             return false;
         }
         // Leading zeros may be many.
