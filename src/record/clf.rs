@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter};
 
-use super::escape::{Escape, closing_quote};
+use super::escape::{Escape, quoted};
 use super::line::{self, Line};
 use super::site::Site;
 use super::{Context, Found, Records, request};
@@ -28,9 +28,9 @@ pub(super) fn found(
     site: Option<Site<'_>>,
     side: &mut Vec<u8>,
 ) -> Found {
-    match quoted_request(line.bytes) {
-        Ok(field) if !is_wanted(ctx, line.bytes, field.clone()) => Found::Filtered,
-        Ok(field) => request::found(ctx, line, field, Escape::Backslash, site, side),
+    match field(line.bytes) {
+        Ok((field, _)) if !is_wanted(ctx, line.bytes, field.clone()) => Found::Filtered,
+        Ok((field, escape)) => request::found(ctx, line, field, escape, site, side),
         Err(code) => Found::Reject(code, 0),
     }
 }
@@ -49,10 +49,49 @@ fn is_wanted(ctx: &Context, line: &[u8], field: Range<usize>) -> bool {
 /// The range between the request's quotation marks.
 #[inline]
 pub(super) fn quoted_request(line: &[u8]) -> Result<Range<usize>, Code> {
-    let time = bracketed_time(line).ok_or(Code::LogSyntax)?;
-    let start = opening_quote(line, time.end).ok_or(Code::LogSyntax)? + 1;
-    let end = closing_quote(line, start).ok_or(Code::Truncated)?;
-    Ok(start..end)
+    Ok(field(line)?.0)
+}
+
+/// The same, and how what is in it may be escaped.
+#[inline]
+fn field(line: &[u8]) -> Result<(Range<usize>, Escape), Code> {
+    let start = match memchr(b'[', line) {
+        Some(open) if is_usual(&line[open..]) => open + USUAL,
+        _ => start_of_any(line).ok_or(Code::LogSyntax)?,
+    };
+    let (end, escape) = quoted(line, start).ok_or(Code::Truncated)?;
+    Ok((start..end, escape))
+}
+
+/// Where the request of any line begins.
+#[inline]
+fn start_of_any(line: &[u8]) -> Option<usize> {
+    Some(opening_quote(line, bracketed_time(line)?.end)? + 1)
+}
+
+/// Length of `[10/Oct/2000:13:55:36 -0700] "`.
+const USUAL: usize = 30;
+
+/// Whether `text` begins as that: nearly all lines have such a time, and the request right behind it. Of
+/// the hour and what follows it, all that matters is that no bracket is in it.
+#[inline]
+fn is_usual(text: &[u8]) -> bool {
+    const TIME: &[u8; 16] = b"00:00:00 +0000] ";
+    const MASKS: (u128, u128) = {
+        let (mut mask, mut same) = ([0xFF; 16], *TIME);
+        let mut at = 0;
+        while at < TIME.len() {
+            if matches!(TIME[at], b'0' | b'+') {
+                (mask[at], same[at]) = (0xF0, TIME[at] & 0xF0);
+            }
+            at += 1;
+        }
+        (u128::from_le_bytes(mask), u128::from_le_bytes(same))
+    };
+    let Some(text) = text.first_chunk::<USUAL>() else { return false };
+    let [.., quote] = text;
+    let time = u128::from_le_bytes(text[13..29].try_into().expect("16 bytes"));
+    begins_as_time(&text[1..]) && text[3] == b'/' && time & MASKS.0 == MASKS.1 && *quote == b'"'
 }
 
 /// The bracketed time, brackets included: the first pair of brackets whose content begins as one,
@@ -102,7 +141,10 @@ fn opening_quote(line: &[u8], from: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::escape::quoted;
     use super::super::{Context, Format, Origin, format::tests::show};
+    use super::{field, is_usual, start_of_any};
+    use crate::url::Code;
 
     fn clf(line: &str) -> String {
         show(&Format::Combined, &Context::default(), line.as_bytes())
@@ -127,6 +169,29 @@ mod tests {
             assert_eq!(clf(&(before.to_owned() + &line("GET /a HTTP/1.1"))), "target /a");
         }
         assert_eq!(clf(r#"h [17/May/2015:10:05:03 +0000] 0.03 v.h "GET /a""#), "target /a");
+    }
+
+    #[test]
+    fn a_usual_line_is_read_as_any() {
+        let usual = line(r#"GET /\"a\" HTTP/1.1"#);
+        let mut short = 0;
+        for at in 0..usual.len().min(60) {
+            for byte in *b" ]\"[\\0aZ+-:/9" {
+                let mut line = usual.clone().into_bytes();
+                line[at] = byte;
+                for line in [&line[..], &line[..at]] {
+                    let any = start_of_any(line).ok_or(Code::LogSyntax);
+                    let any = any.and_then(|start| {
+                        let (end, escape) = quoted(line, start).ok_or(Code::Truncated)?;
+                        Ok((start..end, escape))
+                    });
+                    assert_eq!(field(line), any, "{}", line.escape_ascii());
+                    let open = line.iter().position(|byte| *byte == b'[');
+                    short += usize::from(open.is_some_and(|open| is_usual(&line[open..])));
+                }
+            }
+        }
+        assert!(short > 200, "{short}");
     }
 
     #[test]

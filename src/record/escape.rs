@@ -16,6 +16,8 @@ pub(super) enum Escape {
     Hash,
     /// That of Amazon's load balancers: `\xHH` alone.
     Hex,
+    /// Nothing is escaped.
+    None,
 }
 
 impl Escape {
@@ -25,6 +27,7 @@ impl Escape {
         match self {
             Escape::Backslash | Escape::Hex => memchr(b'\\', text).is_some(),
             Escape::Hash => memchr(b'#', text).is_some(),
+            Escape::None => false,
         }
     }
 
@@ -33,6 +36,7 @@ impl Escape {
         let mark = match self {
             Escape::Backslash | Escape::Hex => b'\\',
             Escape::Hash => b'#',
+            Escape::None => return out.extend_from_slice(text),
         };
         let mut rest = text;
         while let Some(at) = memchr(mark, rest) {
@@ -46,6 +50,7 @@ impl Escape {
                     let digits = sequence.strip_prefix(b"x").and_then(hex);
                     digits.map(|(byte, length)| (byte, length + 1))
                 }
+                Escape::None => None,
             };
             let (byte, length) = decoded.unwrap_or((mark, 0));
             out.push(byte);
@@ -81,12 +86,20 @@ fn hex(after: &[u8]) -> Option<(u8, usize)> {
 /// The first bare quotation mark at or after `from`: the end of a quoted field that begins there.
 #[inline]
 pub(super) fn closing_quote(line: &[u8], from: usize) -> Option<usize> {
+    Some(quoted(line, from)?.0)
+}
+
+/// The same, and how what stands before it may be escaped.
+#[inline]
+pub(super) fn quoted(line: &[u8], from: usize) -> Option<(usize, Escape)> {
     let mut at = from;
+    let mut escape = Escape::None;
     loop {
         at += memchr2(b'"', b'\\', line.get(at..)?)?;
         if line[at] == b'"' {
-            return Some(at);
+            return Some((at, escape));
         }
+        escape = Escape::Backslash;
         // A backslash takes whatever follows it out of play.
         at += 2;
     }
