@@ -9,7 +9,8 @@ use crate::record::Span;
 use crate::scan::{Lead, Piece, Vector, Work, is_clean_by_ladder};
 
 /// Bytes of a list whose lines are found, and then normalized: while they are, as many behind them come
-/// into the cache, and the next search for lines does not wait for memory.
+/// into the cache, and the next search for lines does not wait for memory. An interpreter gets
+/// short ones.
 const PIECE: usize = if cfg!(miri) { 512 } else { 32 << 10 };
 
 /// Buffers of [`Normalizer::for_each`] and [`Normalizer::for_each_line`], reused from call to call.

@@ -229,7 +229,8 @@ fn way(normalizer: &Normalizer) -> &'static str {
     }
 }
 
-/// For each normalizer, what becomes of a dirty URL, and the counts in their order.
+/// For each normalizer, what becomes of a dirty URL, and the counts: batch, alone, port, glance, masks, left,
+/// order, looked at.
 #[rustfmt::skip]
 const EXPECTED: &str = "\
 string                                  steps   1926  3888   172      0     0     0     0     0

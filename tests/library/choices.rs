@@ -6,12 +6,7 @@ use uniqurl::{Code, Normalizer, Outcome, Profile, Redirects, Switch};
 fn a_description_names_all_that_was_chosen() {
     let servlet = Normalizer::new(&Profile::SERVLET);
     let servlet = servlet.with_allowed([Code::EncodedSlash, Code::Backslash]).unwrap();
-    let codes = servlet.description();
-    assert!(
-        ["servlet@1 allow=encoded-slash,backslash", "servlet@1 allow=backslash,encoded-slash"]
-            .contains(&&*codes),
-        "{codes}"
-    );
+    assert_eq!(servlet.description(), "servlet@1 allow=encoded-slash,backslash");
     let list = Redirects::parse(b"http://h/a\thttp://h/b\nhttp://h/c\thttp://h/a\n").unwrap();
     let crawl = Normalizer::new(&Profile::CRAWL);
     let crawl = crawl.with_dropped_parameters(["a", "b*"]).unwrap();
