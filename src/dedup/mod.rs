@@ -22,7 +22,7 @@ pub(crate) use arena::Counting;
 #[cfg(feature = "batch")]
 pub(crate) use hash::{Hash, Key};
 #[cfg(feature = "batch")]
-pub(crate) use shard::{Entry, Mark, Shard};
+pub(crate) use shard::{Bytes, Entry, Mark, Part, Shard};
 #[cfg(feature = "batch")]
 pub(crate) use sort::{MEMORY as SORT_MEMORY, Threads, sort};
 #[cfg(feature = "batch")]

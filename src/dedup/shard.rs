@@ -50,10 +50,45 @@ pub(crate) struct Shard {
     arena: Arena,
 }
 
+/// Where the bytes of entries are.
+pub(crate) trait Bytes<'t> {
+    fn of(&self, entry: &Entry) -> &'t [u8];
+}
+
+/// Some URLs on their way into a shard.
+pub(crate) struct Part<'e, B> {
+    pub(crate) entries: &'e mut [Entry],
+    pub(crate) bytes: B,
+}
+
+/// A place among the entries of parts that stand one behind the other.
+#[derive(Debug, Default)]
+struct Cursor {
+    part: usize,
+    entry: usize,
+}
+
+impl Cursor {
+    /// The entry here; goes on to the next.
+    #[inline]
+    fn next<'p, B>(&mut self, parts: &'p [Part<'_, B>]) -> Option<(&'p Entry, &'p B)> {
+        loop {
+            let part = parts.get(self.part)?;
+            if let Some(entry) = part.entries.get(self.entry) {
+                self.entry += 1;
+                return Some((entry, &part.bytes));
+            }
+            *self = Self { part: self.part + 1, entry: 0 };
+        }
+    }
+}
+
 /// A shard took no more URLs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stopped {
-    /// So many of those that it was given are in it.
+    /// In this part,
+    pub(crate) part: usize,
+    /// so many of which are in it.
     pub(crate) after: usize,
 }
 
@@ -71,21 +106,14 @@ pub(crate) struct Mark {
     arena: super::arena::Mark,
 }
 
-/// Fetches the two cache lines that most URLs lie in.
-#[inline(always)]
-fn fetch_url(bytes: &[u8]) {
-    prefetch(bytes, 0);
-    prefetch(bytes, CACHE_LINE);
-}
-
 const CACHE_LINE: usize = 64;
 
 /// Slots of a shard that holds something, at the least.
 const MIN_SLOTS: usize = 64;
 
 /// How many entries ahead a slot is fetched, and the bytes that it names.
-const SLOT_AHEAD: usize = 48;
-const BYTES_AHEAD: usize = 24;
+const SLOT_AHEAD: usize = 32;
+const BYTES_AHEAD: usize = 16;
 
 /// What [`Shard::find_all`] notes of a URL that it does not find.
 #[cfg(feature = "batch")]
@@ -113,47 +141,34 @@ impl Shard {
         Ok(self.insert(hash, url)?.map(|place| place.0))
     }
 
-    /// Adds many URLs, in order, and notes which were new. Slots and bytes are fetched ahead, so
-    /// that their cache misses overlap.
+    /// Adds many URLs, in order, and notes which were new.
     ///
     /// Where the shard is full, says how many were added before.
-    pub(crate) fn insert_all<'a>(
+    pub(crate) fn insert_all<'t, B: Bytes<'t>>(
         &mut self,
-        entries: &mut [Entry],
-        bytes: impl Fn(&Entry) -> &'a [u8],
+        parts: &mut [Part<'_, B>],
     ) -> Result<(), Stopped> {
-        self.reserve(entries.len()).map_err(|_| Stopped { after: 0 })?;
-        for entry in entries.iter().take(SLOT_AHEAD) {
-            prefetch(&self.slots, self.first_slot(entry.hash));
-        }
-        for i in 0..entries.len() {
-            if let Some(ahead) = entries.get(i + SLOT_AHEAD) {
-                prefetch(&self.slots, self.first_slot(ahead.hash));
-                fetch_url(bytes(ahead));
-            }
-            if let Some(ahead) = entries.get(i + BYTES_AHEAD) {
-                self.fetch_candidate(ahead.hash);
-            }
-            let entry = &mut entries[i];
-            if entry.new == SEEN {
-                continue;
-            }
-            let place = self.insert_reserved(entry.hash, bytes(entry));
-            let place = place.map_err(|_| Stopped { after: i })?;
+        let more = parts.iter().map(|part| part.entries.len()).sum();
+        self.reserve(more).map_err(|_| Stopped { part: 0, after: 0 })?;
+        self.each(parts, |shard, candidate, entry, url| {
+            let place = match candidate {
+                _ if entry.new == SEEN => return Ok(()),
+                Some(place) if shard.arena.holds(place, url) => {
+                    shard.arena.add_one(place);
+                    None
+                }
+                _ => shard.insert_reserved(entry.hash, url)?,
+            };
             entry.new = place.and_then(|place| std::num::NonZeroU32::new(place.0));
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Notes which of many URLs the shard holds, where it is one of a set from before the run.
     #[cfg(feature = "batch")]
-    pub(crate) fn mark_all<'a>(
-        &mut self,
-        entries: &mut [Entry],
-        bytes: impl Fn(&Entry) -> &'a [u8],
-    ) {
-        self.find_all(entries, bytes);
-        for entry in entries {
+    pub(crate) fn mark_all<'t, B: Bytes<'t>>(&mut self, parts: &mut [Part<'_, B>]) {
+        self.find_all(parts);
+        for entry in parts.iter_mut().flat_map(|part| part.entries.iter_mut()) {
             // Those that were marked before stay so.
             entry.new = if entry.new.is_none() || entry.is_seen() { SEEN } else { None };
         }
@@ -162,29 +177,88 @@ impl Shard {
     /// Counts each of many URLs once more that the shard holds, and notes which it does not. Those that
     /// were seen before the run stay what they are.
     #[cfg(feature = "batch")]
-    pub(crate) fn find_all<'a>(
-        &mut self,
-        entries: &mut [Entry],
-        bytes: impl Fn(&Entry) -> &'a [u8],
-    ) {
+    pub(crate) fn find_all<'t, B: Bytes<'t>>(&mut self, parts: &mut [Part<'_, B>]) {
         if self.slots.is_empty() {
-            let not_seen = entries.iter_mut().filter(|entry| entry.new != SEEN);
+            let entries = parts.iter_mut().flat_map(|part| part.entries.iter_mut());
+            let not_seen = entries.filter(|entry| entry.new != SEEN);
             return not_seen.for_each(|entry| entry.new = NOT_HERE);
         }
-        for i in 0..entries.len() {
-            if let Some(ahead) = entries.get(i + SLOT_AHEAD) {
-                prefetch(&self.slots, self.first_slot(ahead.hash));
-                fetch_url(bytes(ahead));
-            }
-            if let Some(ahead) = entries.get(i + BYTES_AHEAD) {
-                self.fetch_candidate(ahead.hash);
-            }
-            let entry = &mut entries[i];
+        let found = self.each(parts, |shard, candidate, entry, url| {
             if entry.new == SEEN {
-                continue;
+                return Ok(());
             }
-            let known = self.count_again(entry.hash, bytes(entry));
-            entry.new = if known { None } else { NOT_HERE };
+            let place = match candidate {
+                Some(place) if shard.arena.holds(place, url) => Some(place),
+                Some(_) => shard.find(entry.hash, url).ok(),
+                None => None,
+            };
+            place.into_iter().for_each(|place| shard.arena.add_one(place));
+            entry.new = if place.is_some() { None } else { NOT_HERE };
+            Ok(())
+        });
+        debug_assert!(found.is_ok(), "nothing was added");
+    }
+
+    /// Does something about many URLs, in order, each with the place where it may be: its slot is
+    /// fetched [`SLOT_AHEAD`] of them before, and the bytes there [`BYTES_AHEAD`] before, so that their
+    /// cache misses overlap, also from part to part.
+    #[inline]
+    fn each<'t, B: Bytes<'t>>(
+        &mut self,
+        parts: &mut [Part<'_, B>],
+        mut act: impl FnMut(&mut Self, Option<Place>, &mut Entry, &'t [u8]) -> Result<(), SetFull>,
+    ) -> Result<(), Stopped> {
+        let (mut slots, mut bytes) = (Cursor::default(), Cursor::default());
+        let mut candidates = [None; BYTES_AHEAD];
+        for _ in 0..SLOT_AHEAD {
+            self.fetch_slot(slots.next(parts));
+        }
+        for candidate in &mut candidates {
+            *candidate = self.fetch_candidate(bytes.next(parts));
+        }
+        let mut number = 0;
+        for part in 0..parts.len() {
+            for i in 0..parts[part].entries.len() {
+                self.fetch_slot(slots.next(parts));
+                let next = self.fetch_candidate(bytes.next(parts));
+                let candidate = std::mem::replace(&mut candidates[number % BYTES_AHEAD], next);
+                number += 1;
+                let Part { entries, bytes } = &mut parts[part];
+                let entry = &mut entries[i];
+                let url = bytes.of(entry);
+                act(self, candidate, entry, url).map_err(|_| Stopped { part, after: i })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fetches the slot that the search for a URL starts at, and the two cache lines that most URLs lie in.
+    #[inline]
+    fn fetch_slot<'t, B: Bytes<'t>>(&self, ahead: Option<(&Entry, &B)>) {
+        if let Some((entry, bytes)) = ahead {
+            prefetch(&self.slots, self.first_slot(entry.hash));
+            let url = bytes.of(entry);
+            prefetch(url, 0);
+            prefetch(url, CACHE_LINE);
+        }
+    }
+
+    /// Fetches the bytes that a URL will be compared with, if there are any, and says where they are.
+    #[inline]
+    fn fetch_candidate<B>(&self, ahead: Option<(&Entry, &B)>) -> Option<Place> {
+        let (entry, _) = ahead?;
+        let mut at = self.first_slot(entry.hash);
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return None;
+            }
+            if (slot >> 32) as u32 == entry.hash.tag() {
+                let place = Place(slot as u32);
+                self.arena.prefetch(place, entry.len as usize);
+                return Some(place);
+            }
+            at = (at + 1) & (self.slots.len() - 1);
         }
     }
 
@@ -269,22 +343,6 @@ impl Shard {
     pub(crate) fn memory(&self, more: usize) -> usize {
         let slots = self.slots.len() + self.slots_to_grow_to(more).unwrap_or(0);
         slots * size_of::<u64>() + self.arena.memory()
-    }
-
-    /// Fetches the bytes that a URL with this hash will be compared with, if there are any.
-    #[inline]
-    fn fetch_candidate(&self, hash: Hash) {
-        let mut at = self.first_slot(hash);
-        loop {
-            let slot = self.slots[at];
-            if slot == 0 {
-                return;
-            }
-            if (slot >> 32) as u32 == hash.tag() {
-                return self.arena.prefetch(Place(slot as u32));
-            }
-            at = (at + 1) & (self.slots.len() - 1);
-        }
     }
 
     pub(crate) fn contains(&self, hash: Hash, url: &[u8]) -> bool {
@@ -435,6 +493,12 @@ mod tests {
         }
     }
 
+    impl<'t> Bytes<'t> for &'t [u8] {
+        fn of(&self, entry: &Entry) -> &'t [u8] {
+            &self[entry.start as usize..][..entry.len as usize]
+        }
+    }
+
     #[test]
     fn many_at_once_are_the_same_as_one_by_one() {
         let urls = urls(5000);
@@ -448,9 +512,12 @@ mod tests {
                 entries.push(Entry { hash, start, len, sequence, new: None });
                 start += len;
             }
-            for part in entries.chunks_mut(700) {
-                let bytes = |e: &Entry| &text[e.start as usize..][..e.len as usize];
-                shard.insert_all(part, bytes).unwrap();
+            let bytes = text.as_slice();
+            let parts = entries.chunks_mut(70).map(|entries| Part { entries, bytes });
+            let mut parts: Vec<_> = parts.collect();
+            parts.insert(3, Part { entries: &mut [], bytes });
+            for parts in parts.chunks_mut(10) {
+                shard.insert_all(parts).unwrap();
             }
             let new: Vec<_> = entries.iter().filter_map(|e| e.new).map(|p| p.get()).collect();
             assert_eq!(new, shard.places().collect::<Vec<_>>());

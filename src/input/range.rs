@@ -111,7 +111,7 @@ fn read(
     if block.buffer.len() < part.end {
         let length = part.end.next_multiple_of(STEP);
         let more = length - block.buffer.len();
-        if let Err(error) = room::reserve(&mut block.buffer, more) {
+        if let Err(error) = room::reserve_exact(&mut block.buffer, more) {
             return Err(InputError::new(opened.path(), Some(from), Trouble::Io(error.into())));
         }
         block.buffer.resize(length, 0);

@@ -10,7 +10,7 @@ use super::overflow::{self, Overflow};
 use super::report::RunError;
 use super::run::{Formatting, Run};
 use super::sheet::Sheet;
-use crate::dedup::{Counting, SORT_MEMORY, SetFull, Shard};
+use crate::dedup::{Bytes as _, Counting, SORT_MEMORY, SetFull, Shard};
 use crate::input::Source;
 use crate::spill::Entry;
 
@@ -143,7 +143,7 @@ impl Run<'_> {
                 let entries = sheet.entries_of(number);
                 let added = if i < whole { entries } else { &entries[..part] };
                 let added = added.iter().filter(|entry| !entry.is_seen());
-                added.for_each(|e| shard.count_back(e.hash, sheet.text.entry(e)));
+                added.for_each(|e| shard.count_back(e.hash, sheet.text.buffers().of(e)));
             }
         }
         self.begin_to_spill()?;

@@ -1,7 +1,7 @@
 //! Stage *insert*.
 
-use super::sheet::Sheet;
-use crate::dedup::{Mark, Shard};
+use super::sheet::{Buffers, Sheet};
+use crate::dedup::{Bytes, Mark, Part, Shard};
 
 /// How a shard got on with a batch.
 pub(super) struct End {
@@ -17,6 +17,19 @@ impl End {
     }
 }
 
+/// What of a batch goes to one shard, by sheet.
+struct Share<'s> {
+    parts: Vec<Part<'s, Buffers<'s>>>,
+    /// Where each URL is told its place, if it is.
+    places: Vec<&'s mut [u32]>,
+}
+
+impl Share<'_> {
+    fn with_room(sheets: usize) -> Self {
+        Self { parts: Vec::with_capacity(sheets), places: Vec::with_capacity(sheets) }
+    }
+}
+
 /// Stage *insert*: a task for each shard, through all sheets in order. A set that takes no more is
 /// only looked into, and so is `seen`, whose URLs do not come into it.
 pub(super) fn insert<'s>(
@@ -29,36 +42,39 @@ pub(super) fn insert<'s>(
     if shards.is_empty() || sheets.is_empty() {
         return;
     }
-    let mut parts: Vec<Vec<_>> = shards.iter().map(|_| Vec::with_capacity(sheets.len())).collect();
+    let spills = sheets.iter().any(|sheet| sheet.spills);
+    let mut shares: Vec<Share<'s>> =
+        shards.iter().map(|_| Share::with_room(sheets.len())).collect();
     for sheet in sheets {
-        let text = &sheet.text;
+        let text = sheet.text.buffers();
         let mut rest = sheet.entries.as_mut_slice();
         let mut rest_of_places = sheet.places.as_mut_slice();
         let mut start = 0;
-        for (parts, end) in parts.iter_mut().zip(&sheet.ends) {
-            let (part, behind) = rest.split_at_mut(end - start);
-            let places = part.len().min(rest_of_places.len());
+        for (share, end) in shares.iter_mut().zip(&sheet.ends) {
+            let (entries, behind) = rest.split_at_mut(end - start);
+            let places = entries.len().min(rest_of_places.len());
             let (places, behind_places) = rest_of_places.split_at_mut(places);
-            parts.push((text, part, places, sheet.spills));
+            share.parts.push(Part { entries, bytes: text });
+            share.places.push(places);
             (rest, rest_of_places, start) = (behind, behind_places, *end);
         }
     }
     let mut seen = seen.into_iter().flatten();
-    for ((shard, end), parts) in shards.iter_mut().zip(ends).zip(parts) {
-        let mut seen = seen.next();
+    for ((shard, end), mut share) in shards.iter_mut().zip(ends).zip(shares) {
+        let seen = seen.next();
         scope.spawn(move |_| {
-            for (i, (text, part, places, spills)) in parts.into_iter().enumerate() {
-                if let Some(seen) = &mut seen {
-                    seen.mark_all(part, |entry| text.entry(entry));
-                }
-                if spills {
-                    shard.find_all(part, |entry| text.entry(entry));
-                } else if let Err(stopped) = shard.insert_all(part, |entry| text.entry(entry)) {
-                    end.full = Some((i, stopped.after));
-                    return;
-                }
-                for (place, entry) in places.iter_mut().zip(part) {
-                    let found = shard.place_of(entry.hash, text.entry(entry));
+            if let Some(seen) = seen {
+                seen.mark_all(&mut share.parts);
+            }
+            if spills {
+                shard.find_all(&mut share.parts);
+            } else if let Err(stopped) = shard.insert_all(&mut share.parts) {
+                end.full = Some((stopped.part, stopped.after));
+                return;
+            }
+            for (part, places) in share.parts.iter().zip(share.places) {
+                for (place, entry) in places.iter_mut().zip(&*part.entries) {
+                    let found = shard.place_of(entry.hash, part.bytes.of(entry));
                     *place = found.map_or(0, |place| place.get());
                 }
             }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::batches::Reading;
+use super::batches::{CHUNKS, Reading};
 use super::insert::{End, insert};
 use super::job::Job;
 use super::overflow::Overflow;
@@ -18,6 +18,10 @@ use crate::input::{Chunk, Data, read_range};
 use crate::profile::Grammar;
 use crate::record::Context;
 use crate::room::NoRoom;
+
+/// Chunks of a batch that the thread reads which spawns the tasks of a round. It goes on with the sheets to
+/// format while the others insert.
+const READ_LAST: usize = CHUNKS + 1;
 
 impl Run<'_> {
     pub(super) fn work(&mut self, sinks: Sinks<'_>) -> Result<(), RunError> {
@@ -80,7 +84,11 @@ impl Run<'_> {
                 for sheet in &mut inserting {
                     sheet.spills = overflow.is_some();
                 }
+                let cut = reading.len().saturating_sub(READ_LAST);
+                // The thread that spawns begins with the last task, the others with the first: in the
+                // middle are the small ones, so that all threads end at about the same time.
                 rayon::scope(|scope| {
+                    let (first, last) = reading.split_at_mut(cut);
                     for group in overflow.iter_mut().flat_map(Overflow::groups) {
                         scope.spawn(move |_| {
                             if let Err(error) = group.write(writing) {
@@ -98,6 +106,7 @@ impl Run<'_> {
                         let result = write(writing, out, rejects);
                         *written.lock().unwrap_or_else(|e| e.into_inner()) = result;
                     });
+                    spawn_reads(scope, first, rules, setup.watch, no_room);
                     insert(scope, seen.as_deref_mut(), shards, &mut inserting, &mut ends);
                     for sheet in &mut formatting {
                         scope.spawn(move |_| {
@@ -113,14 +122,7 @@ impl Run<'_> {
                             }
                         });
                     }
-                    for reading in &mut reading {
-                        let watch = setup.watch;
-                        scope.spawn(move |_| {
-                            if read(reading, rules, watch).is_err() {
-                                no_room.store(true, Ordering::Relaxed);
-                            }
-                        });
-                    }
+                    spawn_reads(scope, last, rules, setup.watch, no_room);
                 });
             }
             written.into_inner().unwrap_or_else(|e| e.into_inner()).map_err(RunError::Output)?;
@@ -151,6 +153,22 @@ impl Run<'_> {
             self.finish(&dedup, out, saved)?;
         }
         Ok(())
+    }
+}
+
+fn spawn_reads<'s>(
+    scope: &rayon::Scope<'s>,
+    batch: &'s mut [Reading],
+    rules: &'s Rules<'_>,
+    watch: &'s Watch,
+    no_room: &'s AtomicBool,
+) {
+    for reading in batch {
+        scope.spawn(move |_| {
+            if read(reading, rules, watch).is_err() {
+                no_room.store(true, Ordering::Relaxed);
+            }
+        });
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use bytes::Bytes;
 
 use super::sheet::{Rules, Sheet};
-use crate::dedup::{Counting, Key, SetFull, Shard};
+use crate::dedup::{Counting, Key, Part, SetFull, Shard};
 use crate::input::{Chunk, Data};
 use crate::key;
 use crate::output::{Secrets, Tally};
@@ -103,7 +103,8 @@ impl<'a> Stages<'a> {
                 let text = &sheet.text;
                 // A shard stays whole whatever its last user died of.
                 let mut shard = self.shards[i].lock().unwrap_or_else(|e| e.into_inner());
-                shard.insert_all(entries, |entry| text.entry(entry))?;
+                let part = Part { entries, bytes: text.buffers() };
+                shard.insert_all(&mut [part])?;
             }
         }
         Ok(sheet.tally)

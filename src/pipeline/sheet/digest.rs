@@ -80,7 +80,7 @@ impl Sheet {
         let bytes = chunk.bytes();
         scratch.clean.clear();
         normalizer.clean(Piece::last(bytes, &scratch.lines), &mut scratch.clean);
-        room::reserve(&mut self.urls, scratch.lines.len())?;
+        reserve(&mut self.urls, scratch.lines.len())?;
         // Only where all bytes are clean is a tab.
         let any_tab = normalizer.profile().grammar == Grammar::Ignored
             && memchr::memchr(b'\t', bytes).is_some();
@@ -151,7 +151,7 @@ impl Sheet {
             }
             format => format.read(&rules.context, chunk.bytes(), &mut records),
         }
-        room::reserve(&mut self.urls, records.records.len())?;
+        reserve(&mut self.urls, records.records.len())?;
         for (row, record) in records.records.iter().enumerate() {
             if let Some(url) = self.repeated(&chunk, row, *record, rules) {
                 self.urls.push(url);
@@ -374,11 +374,12 @@ impl Sheet {
     fn partition(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
         let hashes = &mut self.scratch.hashes;
         hashes.clear();
-        room::reserve(hashes, self.urls.len())?;
+        reserve(hashes, self.urls.len())?;
         room::reserve(&mut self.ends, rules.shards)?;
         self.ends.resize(rules.shards, 0);
+        let buffers = self.text.buffers();
         for url in &self.urls {
-            let hash = rules.key.hash(self.text.get(*url));
+            let hash = rules.key.hash(buffers.get(*url));
             hashes.push(hash);
             if url.is_canonical() {
                 self.ends[hash.shard(rules.shards)] += 1;
@@ -389,7 +390,9 @@ impl Sheet {
             (*end, start) = (start, start + *end);
         }
         let nothing = Entry { hash: Hash::default(), start: 0, len: 0, sequence: 0, new: None };
-        room::reserve(&mut self.entries, start)?;
+        // Those of the chunk before are all written over.
+        let more = start.saturating_sub(self.entries.len());
+        reserve(&mut self.entries, more)?;
         self.entries.resize(start, nothing);
         for (sequence, (url, hash)) in self.urls.iter().zip(hashes.iter()).enumerate() {
             if url.is_canonical() {
@@ -409,6 +412,16 @@ impl Sheet {
             self.places.resize(self.entries.len(), 0);
         }
         Ok(())
+    }
+}
+
+/// Makes room for `more` elements and a few. A chunk has about as many records as the one before: with
+/// twice the room for the few more that it may have, all buffers together would take twice the memory.
+fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), NoRoom> {
+    const STEP: usize = 512;
+    match vec.capacity() - vec.len() >= more {
+        true => Ok(()),
+        false => room::reserve_exact(vec, (vec.len() + more).next_multiple_of(STEP) - vec.len()),
     }
 }
 

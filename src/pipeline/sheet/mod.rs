@@ -12,7 +12,7 @@ use super::split::Split;
 use super::wanted::Wanted;
 #[cfg(feature = "tables")]
 use crate::dedup::Shard;
-use crate::dedup::{Entry, Hash, Key, Survivor};
+use crate::dedup::{Bytes, Entry, Hash, Key, Survivor};
 use crate::input::{Block, Chunk, Cut, Data};
 use crate::key;
 use crate::output::{Layout, Observed, Secrets, Tally};
@@ -108,6 +108,10 @@ pub(in crate::pipeline) struct Text {
     records: Records,
     rewritten: Vec<u8>,
 }
+
+/// The same, by the two bits that say in which; nothing is nowhere.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::pipeline) struct Buffers<'t>([&'t [u8]; 4]);
 
 #[derive(Debug, Default)]
 struct Scratch {
@@ -233,21 +237,28 @@ impl Text {
         self.chunk.as_ref().map_or(&[], Chunk::bytes)
     }
 
-    #[inline]
-    fn get(&self, url: Url) -> &[u8] {
-        let start = (url.at & ((1 << PLACE_SHIFT) - 1)) as usize;
-        let buffer = match url.at >> PLACE_SHIFT {
-            IN_CHUNK => self.chunk(),
-            IN_SIDE => &self.records.side,
-            IN_REWRITTEN => &self.rewritten,
-            _ => return &[],
-        };
-        &buffer[start..start + url.len as usize]
+    pub(in crate::pipeline) fn buffers(&self) -> Buffers<'_> {
+        Buffers([self.chunk(), &self.records.side, &self.rewritten, &[]])
     }
 
-    /// The bytes of an entry.
     #[inline]
-    pub(in crate::pipeline) fn entry(&self, entry: &Entry) -> &[u8] {
+    fn get(&self, url: Url) -> &[u8] {
+        self.buffers().get(url)
+    }
+}
+
+impl<'t> Buffers<'t> {
+    #[inline]
+    fn get(self, url: Url) -> &'t [u8] {
+        let start = (url.at & ((1 << PLACE_SHIFT) - 1)) as usize;
+        let buffer = self.0[(url.at >> PLACE_SHIFT) as usize];
+        buffer.get(start..start + url.len as usize).unwrap_or_default()
+    }
+}
+
+impl<'t> Bytes<'t> for Buffers<'t> {
+    #[inline]
+    fn of(&self, entry: &Entry) -> &'t [u8] {
         self.get(Url { at: entry.start, len: entry.len })
     }
 }
@@ -281,7 +292,6 @@ impl Sheet {
         self.urls.clear();
         self.canonical.clear();
         self.rejected.clear();
-        self.entries.clear();
         self.ends.clear();
         self.tally = Tally::default();
         self.hostless = 0;
@@ -331,7 +341,7 @@ impl Sheet {
                 let more = u64::from(chunk.times()[entry.sequence as usize]) - 1;
                 let is_spilled = self.spills && entry.new_place().is_some();
                 if more > 0 && !is_spilled {
-                    shard.count_more(entry.hash, self.text.entry(entry), more);
+                    shard.count_more(entry.hash, self.text.buffers().of(entry), more);
                 }
             }
         }
