@@ -2,6 +2,7 @@
 
 use super::set::SetFull;
 use crate::room;
+use crate::scan::prefetch;
 
 /// Bytes of a block. Its unused end costs address space, not memory.
 const BLOCK: usize = 1 << BLOCK_BITS;
@@ -40,19 +41,6 @@ pub(super) struct Arena {
     full: usize,
 }
 
-/// Whether two URLs of one length are the same. Most have 32 to 128 bytes, and are compared by four
-/// windows that cover them, however long they are: no branch is to be guessed, nothing is called.
-#[inline]
-fn is_same(a: &[u8], b: &[u8]) -> bool {
-    const WINDOW: usize = 32;
-    let (Some(last), true) = (a.len().checked_sub(WINDOW), a.len() <= 4 * WINDOW) else {
-        return a == b;
-    };
-    let window = |url: &[u8], at: usize| url[at..].first_chunk::<WINDOW>().copied();
-    let at = [0, last.min(WINDOW), last.min(2 * WINDOW), last];
-    at.into_iter().fold(true, |same, at| same & (window(a, at) == window(b, at)))
-}
-
 impl Arena {
     pub(super) fn new(counting: Counting) -> Self {
         let head = match counting {
@@ -77,6 +65,10 @@ impl Arena {
         let offset = block.len();
         block.extend_from_slice(url);
         block.push(b'\n');
+        // Where the next will be written, by then.
+        for line in [128, 192] {
+            prefetch(block.spare_capacity_mut(), line);
+        }
         Ok(Place((index as u32) << BLOCK_BITS | offset as u32))
     }
 
@@ -119,7 +111,7 @@ impl Arena {
     pub(super) fn holds(&self, place: Place, url: &[u8]) -> bool {
         let (block, at) = self.at(place);
         match block[at..].split_at_checked(url.len()) {
-            Some((bytes, [b'\n', ..])) => is_same(bytes, url),
+            Some((bytes, [b'\n', ..])) => bytes == url,
             _ => false,
         }
     }
@@ -127,9 +119,9 @@ impl Arena {
     #[inline]
     pub(super) fn prefetch(&self, place: Place, len: usize) {
         let (block, at) = self.at(place);
-        crate::scan::prefetch(block, at);
-        crate::scan::prefetch(block, at + len);
-        crate::scan::prefetch(block, at + len.min(64));
+        prefetch(block, at);
+        prefetch(block, at + len);
+        prefetch(block, at + len.min(64));
     }
 
     /// The URL at `place`.
@@ -201,23 +193,5 @@ impl Arena {
                 Some(Place((index as u32) << BLOCK_BITS | url as u32))
             })
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_same;
-
-    #[test]
-    fn a_byte_makes_the_difference_wherever_it_is() {
-        for length in 0..200 {
-            let url: Vec<u8> = (0..length).map(|i| i as u8).collect();
-            assert!(is_same(&url, &url.clone()), "{length}");
-            for at in 0..length {
-                let mut other = url.clone();
-                other[at] ^= 1 << (at % 8);
-                assert!(!is_same(&url, &other), "{at} of {length}");
-            }
-        }
     }
 }

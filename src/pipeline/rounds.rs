@@ -21,7 +21,7 @@ use crate::room::NoRoom;
 
 /// Chunks of a batch that the thread reads which spawns the tasks of a round. It goes on with the sheets to
 /// format while the others insert.
-const READ_LAST: usize = CHUNKS + 1;
+const READ_LAST: usize = CHUNKS + 2;
 
 impl Run<'_> {
     pub(super) fn work(&mut self, sinks: Sinks<'_>) -> Result<(), RunError> {
