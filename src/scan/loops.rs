@@ -315,16 +315,26 @@ fn lines<V: Vector>(vector: V, bytes: &[u8], out: &mut Vec<Span>) {
         let mut feeds = vector.find(block, b'\n');
         // Room for as many lines as a block can end, so that none of them has to ask.
         out.reserve(BLOCK);
+        let count = feeds.count_ones() as usize;
         let mut length = out.len();
-        while feeds != 0 {
+        let mut write = |feeds: u64, at: usize| {
             let end = i * BLOCK + feeds.trailing_zeros() as usize;
             // SAFETY: a block has BLOCK bits at most, so this is within what was reserved; a span is
             // plain data.
-            unsafe { out.as_mut_ptr().add(length).write(line(bytes, start, end)) };
-            length += 1;
-            start = end + 1;
+            unsafe { out.as_mut_ptr().add(at).write(line(bytes, start, end)) };
+            start = if feeds == 0 { start } else { end + 1 };
+        };
+        // Most blocks end two lines or fewer: both are written whether they are there or not, since
+        // their number is guessed wrong too often.
+        for at in length..length + 2 {
+            write(feeds, at);
+            feeds &= feeds.wrapping_sub(1);
+        }
+        for at in length + 2..length + count {
+            write(feeds, at);
             feeds &= feeds - 1;
         }
+        length += count;
         // SAFETY: the spans up to there were written just now.
         unsafe { out.set_len(length) };
     }
