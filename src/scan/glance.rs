@@ -135,8 +135,9 @@ impl<'a, V: Vector, const N: usize> Glance<'a, V, N> {
             *found = self.vector.find_asked(&self.blocks[i], asked) & self.inside(i);
         }
         found[0] &= !START;
-        // Most have none at all, and need no look at where the path ends.
-        found != [0; N] && first(found) < self.path_end()
+        // Not asked whether there is one at all: every query has, which cannot be guessed, and where the
+        // path ends is soon found.
+        first(found) < self.path_end()
     }
 
     /// Where the path ends: at the first question mark, or with the URL.
