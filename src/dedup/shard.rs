@@ -515,7 +515,7 @@ mod tests {
             let bytes = text.as_slice();
             let parts = entries.chunks_mut(70).map(|entries| Part { entries, bytes });
             let mut parts: Vec<_> = parts.collect();
-            parts.insert(3, Part { entries: &mut [], bytes });
+            parts.insert(1, Part { entries: &mut [], bytes });
             for parts in parts.chunks_mut(10) {
                 shard.insert_all(parts).unwrap();
             }
