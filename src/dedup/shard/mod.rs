@@ -4,11 +4,14 @@
 //! search starts at is given by the upper bits of the tag, so growing needs no look at the bytes and
 //! goes through both tables from front to back. A search ends at a free slot; nothing is removed.
 
+mod ahead;
+
+pub(crate) use ahead::{Bytes, Part};
+
 use super::arena::{Arena, Counting, Place};
 use super::hash::Hash;
 use super::set::SetFull;
 use crate::room;
-use crate::scan::prefetch;
 
 /// One URL on its way into a shard. `start` and `len` are the caller's.
 #[derive(Debug, Clone, Copy)]
@@ -50,39 +53,6 @@ pub(crate) struct Shard {
     arena: Arena,
 }
 
-/// Where the bytes of entries are.
-pub(crate) trait Bytes<'t> {
-    fn of(&self, entry: &Entry) -> &'t [u8];
-}
-
-/// Some URLs on their way into a shard.
-pub(crate) struct Part<'e, B> {
-    pub(crate) entries: &'e mut [Entry],
-    pub(crate) bytes: B,
-}
-
-/// A place among the entries of parts that stand one behind the other.
-#[derive(Debug, Default)]
-struct Cursor {
-    part: usize,
-    entry: usize,
-}
-
-impl Cursor {
-    /// The entry here; goes on to the next.
-    #[inline]
-    fn next<'p, B>(&mut self, parts: &'p [Part<'_, B>]) -> Option<(&'p Entry, &'p B)> {
-        loop {
-            let part = parts.get(self.part)?;
-            if let Some(entry) = part.entries.get(self.entry) {
-                self.entry += 1;
-                return Some((entry, &part.bytes));
-            }
-            *self = Self { part: self.part + 1, entry: 0 };
-        }
-    }
-}
-
 /// A shard took no more URLs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stopped {
@@ -106,14 +76,8 @@ pub(crate) struct Mark {
     arena: super::arena::Mark,
 }
 
-const CACHE_LINE: usize = 64;
-
 /// Slots of a shard that holds something, at the least.
 const MIN_SLOTS: usize = 64;
-
-/// How many entries ahead a slot is fetched, and the bytes that it names.
-const SLOT_AHEAD: usize = 32;
-const BYTES_AHEAD: usize = 16;
 
 /// What [`Shard::find_all`] notes of a URL that it does not find.
 #[cfg(feature = "batch")]
@@ -197,69 +161,6 @@ impl Shard {
             Ok(())
         });
         debug_assert!(found.is_ok(), "nothing was added");
-    }
-
-    /// Does something about many URLs, in order, each with the place where it may be: its slot is
-    /// fetched [`SLOT_AHEAD`] of them before, and the bytes there [`BYTES_AHEAD`] before, so that their
-    /// cache misses overlap, also from part to part.
-    #[inline]
-    fn each<'t, B: Bytes<'t>>(
-        &mut self,
-        parts: &mut [Part<'_, B>],
-        mut act: impl FnMut(&mut Self, Option<Place>, &mut Entry, &'t [u8]) -> Result<(), SetFull>,
-    ) -> Result<(), Stopped> {
-        let (mut slots, mut bytes) = (Cursor::default(), Cursor::default());
-        let mut candidates = [None; BYTES_AHEAD];
-        for _ in 0..SLOT_AHEAD {
-            self.fetch_slot(slots.next(parts));
-        }
-        for candidate in &mut candidates {
-            *candidate = self.fetch_candidate(bytes.next(parts));
-        }
-        let mut number = 0;
-        for part in 0..parts.len() {
-            for i in 0..parts[part].entries.len() {
-                self.fetch_slot(slots.next(parts));
-                let next = self.fetch_candidate(bytes.next(parts));
-                let candidate = std::mem::replace(&mut candidates[number % BYTES_AHEAD], next);
-                number += 1;
-                let Part { entries, bytes } = &mut parts[part];
-                let entry = &mut entries[i];
-                let url = bytes.of(entry);
-                act(self, candidate, entry, url).map_err(|_| Stopped { part, after: i })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Fetches the slot that the search for a URL starts at, and the two cache lines that most URLs lie in.
-    #[inline]
-    fn fetch_slot<'t, B: Bytes<'t>>(&self, ahead: Option<(&Entry, &B)>) {
-        if let Some((entry, bytes)) = ahead {
-            prefetch(&self.slots, self.first_slot(entry.hash));
-            let url = bytes.of(entry);
-            prefetch(url, 0);
-            prefetch(url, CACHE_LINE);
-        }
-    }
-
-    /// Fetches the bytes that a URL will be compared with, if there are any, and says where they are.
-    #[inline]
-    fn fetch_candidate<B>(&self, ahead: Option<(&Entry, &B)>) -> Option<Place> {
-        let (entry, _) = ahead?;
-        let mut at = self.first_slot(entry.hash);
-        loop {
-            let slot = self.slots[at];
-            if slot == 0 {
-                return None;
-            }
-            if (slot >> 32) as u32 == entry.hash.tag() {
-                let place = Place(slot as u32);
-                self.arena.prefetch(place, entry.len as usize);
-                return Some(place);
-            }
-            at = (at + 1) & (self.slots.len() - 1);
-        }
     }
 
     /// Counts a URL once more if the shard holds it; whether it does.
