@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::glance::Settle;
 use super::loops::{
-    Clean, IsClean, Lines, Mark, MarkEach, Marked, Marks, Piece, Seen, SettleEach, SettleOne,
-    Settled, each,
+    Act, Clean, Each, IsClean, Lines, Mark, MarkEach, Marked, Marks, Piece, Seen, SettleEach,
+    SettleOne, Settled,
 };
 use super::rules::{
     Asked, Browser, Container, Delimiters, Depth, Few, Ladder, Look, NOTHING, Rules, Unescaped,
@@ -58,19 +58,30 @@ impl Kernel {
         self.run(Lines { bytes, out });
     }
 
-    /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean.
+    /// Does something about each URL, by whether it is proven clean.
     ///
     /// # Panics
     ///
     /// When a span lies outside `bytes`.
-    pub(crate) fn clean(self, profile: &Profile, piece: Piece<'_>, out: &mut Vec<u64>) {
+    #[inline(always)]
+    pub(crate) fn clean(self, profile: &Profile, piece: Piece<'_>, act: impl Act) {
         if profile.grammar == Grammar::Ignored {
-            each(piece, out, |span| no_line_break(span.of(piece.bytes)));
+            self.each(piece, no_line_break, act);
         } else if profile.system == System::Browser {
-            self.run(Clean { piece, out, rules: PhantomData::<Browser> });
+            self.run(Clean { piece, act, rules: PhantomData::<Browser> });
         } else {
-            self.run(Clean { piece, out, rules: PhantomData::<Ladder> });
+            self.run(Clean { piece, act, rules: PhantomData::<Ladder> });
         }
+    }
+
+    /// Does something about each URL, by what `is_clean` says of it.
+    ///
+    /// # Panics
+    ///
+    /// When a span lies outside `bytes`.
+    #[inline(always)]
+    pub(crate) fn each(self, piece: Piece<'_>, is_clean: impl Fn(&[u8]) -> bool, act: impl Act) {
+        self.run(Each { piece, is_clean, act });
     }
 
     /// Whether one URL is proven clean.
@@ -133,8 +144,8 @@ impl Kernel {
         self.run(SettleOne { bytes, start, end, lead, settle, rules: PhantomData::<R> })
     }
 
-    /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean, and a glance
-    /// settles it. Of one that is too long for that, `is_clean` says so.
+    /// Does something about each URL, by whether it is proven clean, and a glance settles it. Of one that
+    /// is too long for that, `is_clean` says so.
     ///
     /// # Panics
     ///
@@ -145,13 +156,13 @@ impl Kernel {
         piece: Piece<'_>,
         settle: impl Settle + Copy,
         is_clean: impl Fn(&[u8]) -> bool,
-        out: &mut Vec<u64>,
+        act: impl Act,
     ) {
-        self.run(SettleEach { piece, settle, is_clean, out, rules: PhantomData::<R> });
+        self.run(SettleEach { piece, settle, is_clean, act, rules: PhantomData::<R> });
     }
 
-    /// Appends one bit for each span, 64 to a word: whether `is_clean` says so of the URL there, by what
-    /// was found in it; there are no marks where a glance settles it.
+    /// Does something about each URL, by what `is_clean` says of what was found in it; there are no marks
+    /// where a glance settles it.
     ///
     /// # Panics
     ///
@@ -163,10 +174,10 @@ impl Kernel {
         asked: &Asked,
         settle: impl Settle + Copy,
         is_clean: impl Fn(&[u8], Seen<'_>) -> bool,
-        out: &mut Vec<u64>,
+        act: impl Act,
     ) {
         let depth = PhantomData::<(R, D)>;
-        self.run(MarkEach { piece, asked, settle, is_clean, out, depth });
+        self.run(MarkEach { piece, asked, settle, is_clean, act, depth });
     }
 
     /// The rules and the marks are types: as values they would be looked at in each URL.

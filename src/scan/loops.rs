@@ -6,7 +6,7 @@ use super::glance::{Glance, Settle};
 use super::kernel::Lead;
 use super::prefetch::prefetch;
 use super::proof::{Front, Proof, WINDOW, blocks, front, is_clean, prove, prove_from, window};
-use super::rules::{Asked, Depth, Ladder, Rules};
+use super::rules::{Asked, Depth, Rules};
 use super::vector::{BLOCK, Vector, Work, up_to};
 use crate::record::Span;
 
@@ -82,6 +82,29 @@ impl<'a> Piece<'a> {
     }
 }
 
+/// What is done about each URL of a [`Piece`] once it is known whether it is proven clean.
+pub(crate) trait Act {
+    /// Does it about the URL of this number there. To be `#[inline(always)]`, like all that uses the vector.
+    fn act<V: Vector>(&mut self, vector: V, number: usize, span: Span, is_clean: bool);
+}
+
+/// Appends one bit for each URL, 64 to a word: whether it is clean.
+#[cfg(any(feature = "batch", test))]
+pub(crate) struct Bits<'a>(pub(crate) &'a mut Vec<u64>);
+
+#[cfg(any(feature = "batch", test))]
+impl Act for Bits<'_> {
+    #[inline(always)]
+    fn act<V: Vector>(&mut self, _: V, number: usize, _: Span, is_clean: bool) {
+        if number.is_multiple_of(64) {
+            self.0.push(0);
+        }
+        if let Some(word) = self.0.last_mut() {
+            *word |= u64::from(is_clean) << (number % 64);
+        }
+    }
+}
+
 /// See [`super::lines`].
 pub(super) struct Lines<'a> {
     pub(super) bytes: &'a [u8],
@@ -89,10 +112,17 @@ pub(super) struct Lines<'a> {
 }
 
 /// See [`Kernel::clean`](super::Kernel::clean).
-pub(super) struct Clean<'a, R> {
+pub(super) struct Clean<'a, R, A> {
     pub(super) piece: Piece<'a>,
-    pub(super) out: &'a mut Vec<u64>,
+    pub(super) act: A,
     pub(super) rules: PhantomData<R>,
+}
+
+/// See [`Kernel::each`](super::Kernel::each).
+pub(super) struct Each<'a, F, A> {
+    pub(super) piece: Piece<'a>,
+    pub(super) is_clean: F,
+    pub(super) act: A,
 }
 
 /// See [`Kernel::is_clean`](super::Kernel::is_clean).
@@ -124,21 +154,21 @@ pub(super) struct SettleOne<'a, R, S> {
 }
 
 /// See [`Kernel::settle_each`](super::Kernel::settle_each).
-pub(super) struct SettleEach<'a, R, S, F> {
+pub(super) struct SettleEach<'a, R, S, F, A> {
     pub(super) piece: Piece<'a>,
     pub(super) settle: S,
     pub(super) is_clean: F,
-    pub(super) out: &'a mut Vec<u64>,
+    pub(super) act: A,
     pub(super) rules: PhantomData<R>,
 }
 
 /// See [`Kernel::mark_each`](super::Kernel::mark_each).
-pub(super) struct MarkEach<'a, R, D, S, F> {
+pub(super) struct MarkEach<'a, R, D, S, F, A> {
     pub(super) piece: Piece<'a>,
     pub(super) asked: &'a Asked,
     pub(super) settle: S,
     pub(super) is_clean: F,
-    pub(super) out: &'a mut Vec<u64>,
+    pub(super) act: A,
     pub(super) depth: PhantomData<(R, D)>,
 }
 
@@ -151,20 +181,37 @@ impl Work for Lines<'_> {
     }
 }
 
-impl<R: Rules> Work for Clean<'_, R> {
+impl<R: Rules, A: Act> Work for Clean<'_, R, A> {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) {
-        let Clean { piece, out, .. } = self;
+        let Clean { piece, act, .. } = self;
         each(
+            vector,
             piece,
-            out,
+            act,
             #[inline(always)]
             |span| {
                 let (start, end) = (span.start as usize, span.end as usize);
                 is_clean::<V, R>(vector, piece.bytes, start, end, Lead::Absolute)
             },
+        );
+    }
+}
+
+impl<F: Fn(&[u8]) -> bool, A: Act> Work for Each<'_, F, A> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) {
+        let Each { piece, is_clean, act } = self;
+        each(
+            vector,
+            piece,
+            act,
+            #[inline(always)]
+            |span| is_clean(span.of(piece.bytes)),
         );
     }
 }
@@ -211,22 +258,24 @@ impl<R: Rules, S: Settle> Work for SettleOne<'_, R, S> {
     }
 }
 
-impl<R, S, F> Work for SettleEach<'_, R, S, F>
+impl<R, S, F, A> Work for SettleEach<'_, R, S, F, A>
 where
     R: Rules,
     S: Settle + Copy,
     F: Fn(&[u8]) -> bool,
+    A: Act,
 {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) {
-        let SettleEach { piece, settle, is_clean, out, .. } = self;
+        let SettleEach { piece, settle, is_clean, act, .. } = self;
         let bytes = piece.bytes;
         let lead = Lead::Absolute;
         each(
+            vector,
             piece,
-            out,
+            act,
             #[inline(always)]
             |span| {
                 let (start, end) = (span.start as usize, span.end as usize);
@@ -255,24 +304,26 @@ where
     }
 }
 
-impl<R, D, S, F> Work for MarkEach<'_, R, D, S, F>
+impl<R, D, S, F, A> Work for MarkEach<'_, R, D, S, F, A>
 where
     R: Rules,
     D: Depth,
     S: Settle + Copy,
     F: Fn(&[u8], Seen<'_>) -> bool,
+    A: Act,
 {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) {
-        let MarkEach { piece, asked, settle, is_clean, out, .. } = self;
+        let MarkEach { piece, asked, settle, is_clean, act, .. } = self;
         let bytes = piece.bytes;
         let lead = Lead::Absolute;
         let mut marks = Marks::default();
         each(
+            vector,
             piece,
-            out,
+            act,
             #[inline(always)]
             |span| {
                 let (start, end) = (span.start as usize, span.end as usize);
@@ -294,16 +345,17 @@ where
     }
 }
 
-/// Appends a word for each 64 spans, with the bits of those that are clean.
+/// Does something about each URL, by what `is_clean` says of it.
 #[inline(always)]
-pub(crate) fn each(piece: Piece<'_>, out: &mut Vec<u64>, mut is_clean: impl FnMut(&Span) -> bool) {
-    for group in piece.spans.chunks(64) {
-        let mut word = 0;
-        for (i, span) in group.iter().enumerate() {
-            piece.fetch_beyond(*span);
-            word |= u64::from(is_clean(span)) << i;
-        }
-        out.push(word);
+fn each<V: Vector>(
+    vector: V,
+    piece: Piece<'_>,
+    mut act: impl Act,
+    mut is_clean: impl FnMut(&Span) -> bool,
+) {
+    for (number, span) in piece.spans.iter().enumerate() {
+        piece.fetch_beyond(*span);
+        act.act(vector, number, *span, is_clean(span));
     }
 }
 
@@ -353,13 +405,6 @@ fn lines<V: Vector>(vector: V, bytes: &[u8], out: &mut Vec<Span>) {
 fn line(bytes: &[u8], start: usize, end: usize) -> Span {
     let cut = usize::from(end > start && bytes[end - 1] == b'\r');
     Span { start: start as u32, end: (end - cut) as u32 }
-}
-
-/// Whether a URL is proven clean under the ladder.
-#[inline(always)]
-pub(crate) fn is_clean_by_ladder<V: Vector>(vector: V, bytes: &[u8], url: Span) -> bool {
-    let (start, end) = (url.start as usize, url.end as usize);
-    is_clean::<V, Ladder>(vector, bytes, start, end, Lead::Absolute)
 }
 
 /// What is settled at a glance at a clean URL of `length` bytes: one that fits into the window, or else

@@ -57,7 +57,9 @@ use crate::record::Span;
 
 pub(crate) use glance::{Glance, Settle, Slashes};
 pub(crate) use kernel::{Kernel, Lead};
-pub(crate) use loops::{Marked, Marks, Piece, Seen, Settled, each, is_clean_by_ladder};
+#[cfg(feature = "batch")]
+pub(crate) use loops::Bits;
+pub(crate) use loops::{Act, Marked, Marks, Piece, Seen, Settled};
 pub(crate) use page::Page;
 pub(crate) use prefetch::prefetch;
 pub(crate) use rules::{

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::glance::{Glance, Settle};
 use super::kernel::Lead;
-use super::loops::{Marked, Marks, Piece, Settled};
+use super::loops::{Bits, Marked, Marks, Piece, Settled};
 use super::rules::{
     Asked, Browser, Container, Experience, Foldable, Index, Ladder, Look, Rules, Unescaped,
 };
@@ -217,7 +217,7 @@ fn a_glance_is_taken_at_what_is_plainly_clean() {
                     Piece::last(&bytes, &[span]),
                     Anything,
                     |_| true,
-                    &mut bits,
+                    Bits(&mut bits),
                 );
                 assert_eq!(bits, [u64::from(clean[1])], "{kernel:?} {room} {}", url.escape_ascii());
             }
@@ -238,9 +238,9 @@ fn blocks_alike_are_not_taken_for_clean() {
                 let alone = settled(kernel, &url, 0..url.len(), Lead::Absolute);
                 let mut bits = [const { Vec::new() }; 3];
                 let piece = || Piece::last(&url, std::slice::from_ref(&span));
-                kernel.settle_each::<Experience>(piece(), Anything, |_| true, &mut bits[0]);
-                kernel.settle_each::<Index>(piece(), Anything, |_| true, &mut bits[1]);
-                kernel.settle_each::<Foldable>(piece(), Anything, |_| true, &mut bits[2]);
+                kernel.settle_each::<Experience>(piece(), Anything, |_| true, Bits(&mut bits[0]));
+                kernel.settle_each::<Index>(piece(), Anything, |_| true, Bits(&mut bits[1]));
+                kernel.settle_each::<Foldable>(piece(), Anything, |_| true, Bits(&mut bits[2]));
                 for (alone, bits) in alone.iter().zip(&bits) {
                     let context = || format!("{kernel:?} {}", url.escape_ascii());
                     assert_eq!(bits[..], [u64::from(*alone == Settled::Yes)], "{}", context());
@@ -438,7 +438,7 @@ fn every_triplet_among_others_is_judged_at_every_place() {
                         assert_eq!(alone, expected, "{}", context());
                         let mut bits = Vec::new();
                         let span = [Span { start: 0, end: end as u32 }];
-                        kernel.clean(&Profile::CRAWL, Piece::last(&url, &span), &mut bits);
+                        kernel.clean(&Profile::CRAWL, Piece::last(&url, &span), Bits(&mut bits));
                         assert_eq!(bits, [u64::from(expected)], "{}", context());
                     }
                 }
@@ -493,14 +493,14 @@ fn in_bulk_and_one_by_one_are_the_same_at_every_alignment() {
             spans.push(Span { start, end: bytes.len() as u32 });
         }
         let mut expected = Vec::new();
-        Kernel::scalar().clean(&Profile::CRAWL, Piece::last(&bytes, &spans), &mut expected);
+        Kernel::scalar().clean(&Profile::CRAWL, Piece::last(&bytes, &spans), Bits(&mut expected));
         for (i, span) in spans.iter().enumerate() {
             let clean = Kernel::scalar().is_clean(&Profile::CRAWL, span.of(&bytes));
             assert_eq!(expected[i / 64] >> (i % 64) & 1 == 1, clean);
         }
         for kernel in kernels() {
             let mut found = Vec::new();
-            kernel.clean(&Profile::CRAWL, Piece::last(&bytes, &spans), &mut found);
+            kernel.clean(&Profile::CRAWL, Piece::last(&bytes, &spans), Bits(&mut found));
             assert_eq!(found, expected, "{:?}", kernel.backend());
         }
     }
@@ -589,7 +589,7 @@ fn no_kernel_reads_outside_its_slice() {
                     kernel.lines(slice, &mut lines);
                     assert_eq!(lines.len(), usize::from(length > 0));
                     let mut bits = Vec::new();
-                    kernel.clean(profile, Piece::last(slice, &lines), &mut bits);
+                    kernel.clean(profile, Piece::last(slice, &lines), Bits(&mut bits));
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
                 }
                 for look in looks(&asked) {
@@ -639,7 +639,7 @@ fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
                     let mut lines = Vec::new();
                     kernel.lines(slice, &mut lines);
                     let mut bits = Vec::new();
-                    kernel.clean(&Profile::CRAWL, Piece::last(slice, &lines), &mut bits);
+                    kernel.clean(&Profile::CRAWL, Piece::last(slice, &lines), Bits(&mut bits));
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
                     settled(kernel, slice, 0..length, Lead::Absolute);
                     for look in looks(&asked) {
@@ -668,7 +668,7 @@ fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
                 kernel.is_clean_target(&Profile::WHATWG, slice);
                 let mut lines = Vec::new();
                 kernel.lines(slice, &mut lines);
-                kernel.clean(&Profile::CRAWL, Piece::last(slice, &lines), &mut Vec::new());
+                kernel.clean(&Profile::CRAWL, Piece::last(slice, &lines), Bits(&mut Vec::new()));
                 settled(kernel, &allocation, before..allocation.len(), Lead::Absolute);
                 for look in looks(&asked) {
                     let (marks, range) = (&mut Marks::default(), before..allocation.len());

@@ -6,7 +6,7 @@ use super::canonical::Canonical;
 use super::normalizer::Normalizer;
 use super::outcome::{Code, Reject};
 use crate::record::Span;
-use crate::scan::{Lead, Piece, Vector, Work, is_clean_by_ladder};
+use crate::scan::{Act, Lead, Piece, Vector, Work};
 
 /// Bytes of a list whose lines are found, and then normalized: while they are, as many behind them come
 /// into the cache, and the next search for lines does not wait for memory. An interpreter gets
@@ -17,40 +17,38 @@ const PIECE: usize = if cfg!(miri) { 512 } else { 32 << 10 };
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     lines: Vec<Span>,
-    clean: Vec<u64>,
     url: Vec<u8>,
 }
 
-/// What [`Normalizer::for_each`] does where nothing acts but the ladder: proof and rewriting in one
-/// loop, so that a dirty URL costs no call and is not guessed wrong twice.
-struct ForEach<'a, F> {
+/// Hands over canonical URLs: clean ones as they stand. What is not is rewritten at once where nothing
+/// acts but the ladder, so that it costs no call and is not guessed wrong twice.
+struct HandOver<'a, F, const LADDER: bool> {
     normalizer: &'a Normalizer,
-    piece: Piece<'a>,
+    bytes: &'a [u8],
     url: &'a mut Vec<u8>,
     visit: F,
 }
 
-impl<F: FnMut(usize, Result<Canonical<'_>, Reject>)> Work for ForEach<'_, F> {
-    type Output = ();
-
+impl<F, const LADDER: bool> Act for HandOver<'_, F, LADDER>
+where
+    F: FnMut(usize, Result<Canonical<'_>, Reject>),
+{
     #[inline(always)]
-    fn run<V: Vector>(mut self, vector: V) {
-        let bytes = self.piece.bytes;
-        for (i, span) in self.piece.spans.iter().enumerate() {
-            self.piece.fetch_beyond(*span);
-            if is_clean_by_ladder(vector, bytes, *span) {
-                (self.visit)(i, Ok(Canonical::new(span.of(bytes))));
-                continue;
-            }
-            self.url.clear();
-            let range = span.start as usize..span.end as usize;
-            let rewrite = self.normalizer.rewrite_of(Lead::Absolute, bytes, &range, self.url);
-            let result = match rewrite.run(vector) {
-                true => Ok(()),
-                false => self.normalizer.rewrite_by_steps(bytes, range, self.url),
-            };
-            (self.visit)(i, result.map(|()| Canonical::new(self.url)));
+    fn act<V: Vector>(&mut self, vector: V, number: usize, span: Span, is_clean: bool) {
+        let bytes = self.bytes;
+        if is_clean {
+            return (self.visit)(number, Ok(Canonical::new(span.of(bytes))));
         }
+        self.url.clear();
+        let range = span.start as usize..span.end as usize;
+        let result = if !LADDER {
+            self.normalizer.rewrite_in(bytes, range, self.url)
+        } else if self.normalizer.rewrite_of(Lead::Absolute, bytes, &range, self.url).run(vector) {
+            Ok(())
+        } else {
+            self.normalizer.rewrite_by_steps(bytes, range, self.url)
+        };
+        (self.visit)(number, result.map(|()| Canonical::new(self.url)));
     }
 }
 
@@ -133,28 +131,16 @@ impl Normalizer {
         &self,
         piece: Piece<'_>,
         scratch: &mut Scratch,
-        mut visit: impl FnMut(usize, Result<Canonical<'_>, Reject>),
+        visit: impl FnMut(usize, Result<Canonical<'_>, Reject>),
     ) {
+        let (normalizer, url) = (self, &mut scratch.url);
+        let bytes = piece.bytes;
         if self.rules_alone_act() {
-            let url = &mut scratch.url;
-            return self.kernel().run(ForEach { normalizer: self, piece, url, visit });
-        }
-        scratch.clean.clear();
-        self.clean(piece, &mut scratch.clean);
-        let Piece { bytes, spans, .. } = piece;
-        for (word, group) in spans.chunks(64).enumerate() {
-            let clean = scratch.clean[word];
-            for (i, span) in group.iter().enumerate() {
-                let url = span.of(bytes);
-                if clean >> i & 1 == 1 {
-                    visit(word * 64 + i, Ok(Canonical::new(url)));
-                    continue;
-                }
-                scratch.url.clear();
-                let range = span.start as usize..span.end as usize;
-                let result = self.rewrite_in(bytes, range, &mut scratch.url);
-                visit(word * 64 + i, result.map(|()| Canonical::new(&scratch.url)));
-            }
+            let act = HandOver::<_, true> { normalizer, bytes, url, visit };
+            self.kernel().clean(&self.rules, piece, act);
+        } else {
+            let act = HandOver::<_, false> { normalizer, bytes, url, visit };
+            self.judge_each(piece, act);
         }
     }
 }

@@ -16,47 +16,40 @@ use super::{heuristic, ia, ring, sanitize, servlet};
 use crate::profile::System;
 use crate::profile::set::CLEAN_HOST;
 use crate::scan::{
-    Container, Delimiters, Experience, Few, Foldable, Index, Ladder, Lead, Look, Marked, Marks,
-    NOTHING, Piece, Seen, Settled, Unescaped, each,
+    Act, Container, Delimiters, Experience, Few, Foldable, Index, Ladder, Lead, Look, Marked,
+    Marks, NOTHING, Piece, Seen, Settled, Unescaped,
 };
 
 impl Normalizer {
     /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean.
+    #[cfg(feature = "batch")]
     pub(crate) fn clean(&self, piece: Piece<'_>, out: &mut Vec<u64>) {
-        let Piece { bytes, spans, .. } = piece;
-        if let Some(hosts) = &self.choices.hosts {
-            each(piece, out, |span| self.is_clean_by_host(hosts, span.of(bytes)));
-        } else if self.look().is_some() {
-            self.clean_by_marks(piece, out);
+        self.judge_each(piece, crate::scan::Bits(out));
+    }
+
+    /// Does something about each URL, by whether it is proven clean.
+    pub(super) fn judge_each(&self, piece: Piece<'_>, act: impl Act) {
+        let (kernel, heuristics) = (self.kernel(), &self.choices.heuristics);
+        if self.choices.hosts.is_none() && self.look().is_some() {
+            return self.judge_each_by_marks(piece, act);
+        }
+        if self.choices.hosts.is_some() || !self.leaves_all() {
+            return kernel.each(piece, |url| self.is_clean(url), act);
+        }
+        let is_clean = |url: &[u8]| self.leaves_by_bytes(url, Lead::Absolute);
+        if let Some(archive) = self.rules.archive {
+            kernel.settle_each::<Index>(piece, archive, is_clean, act);
+        } else if self.profile().system == System::Ladder && heuristics.act() {
+            kernel.settle_each::<Experience>(piece, heuristics.steps(), is_clean, act);
         } else {
-            let start = out.len();
-            let (kernel, heuristics) = (self.kernel(), &self.choices.heuristics);
-            let is_clean = |url: &[u8]| self.leaves_by_bytes(url, Lead::Absolute);
-            if let Some(archive) = self.rules.archive {
-                kernel.settle_each::<Index>(piece, archive, is_clean, out);
-            } else if self.profile().system == System::Ladder && heuristics.act() {
-                let steps = heuristics.steps();
-                kernel.settle_each::<Experience>(piece, steps, is_clean, out);
-            } else {
-                kernel.clean(&self.rules, piece, out);
-            }
-            if self.leaves_all() {
-                return;
-            }
-            for (word, group) in out[start..].iter_mut().zip(spans.chunks(64)) {
-                for (i, span) in group.iter().enumerate() {
-                    if *word >> i & 1 == 1 && !self.stays_as_read(span.of(bytes), Lead::Absolute) {
-                        *word &= !(1 << i);
-                    }
-                }
-            }
+            kernel.clean(&self.rules, piece, act);
         }
     }
 
-    /// As [`Normalizer::clean`], where marks are made for the profile: a loop for each kind of
-    /// profile, so that nothing about it is asked for each URL. What is not inlined into a loop lacks
-    /// the instruction set, and takes many instructions to find or count bits.
-    fn clean_by_marks(&self, piece: Piece<'_>, out: &mut Vec<u64>) {
+    /// The same where marks are made for the profile: a loop for each kind of profile, so that nothing about
+    /// it is asked for each URL. What is not inlined into a loop lacks the instruction set, and takes
+    /// many instructions to find or count bits.
+    fn judge_each_by_marks(&self, piece: Piece<'_>, act: impl Act) {
         let kernel = self.kernel();
         match (self.ring(), self.profile().system) {
             (Some(ring), _) => {
@@ -64,7 +57,7 @@ impl Normalizer {
                     #[inline(always)]
                     |clean| ring::leaves_marked(ring, clean, 1),
                 );
-                kernel.mark_each::<Ladder, Few>(piece, ring.encoded(), ring, judge, out);
+                kernel.mark_each::<Ladder, Few>(piece, ring.encoded(), ring, judge, act);
             }
             (_, System::Servlet) => {
                 let empty = self.empty_segments();
@@ -72,7 +65,7 @@ impl Normalizer {
                     #[inline(always)]
                     |clean| servlet::leaves_marked(clean, empty),
                 );
-                kernel.mark_each::<Container, Delimiters>(piece, &NOTHING, empty, judge, out);
+                kernel.mark_each::<Container, Delimiters>(piece, &NOTHING, empty, judge, act);
             }
             _ => {
                 let judge = self.judge(
@@ -80,7 +73,7 @@ impl Normalizer {
                     |clean| sanitize::leaves(clean.host_name()),
                 );
                 let settle = sanitize::NoAddress;
-                kernel.mark_each::<Unescaped, Delimiters>(piece, &NOTHING, settle, judge, out);
+                kernel.mark_each::<Unescaped, Delimiters>(piece, &NOTHING, settle, judge, act);
             }
         }
     }
