@@ -82,15 +82,15 @@ const _: () = assert!(FOLDABLE_TAIL.is_subset(IA.plain));
 
 /// How parameters start that may identify a session.
 pub(crate) static STARTS: Starts = {
-    let mut starts = Starts::NAMELESS;
+    let mut starts = Starts::NONE;
     let mut i = 0;
     while i < IA.sessions.len() {
-        starts.add(IA.sessions[i].name[0], IA.sessions[i].name[1]);
+        starts.add(IA.sessions[i].name);
         i += 1;
     }
     let mut i = 0;
     while i < IA.twins.len() {
-        starts.add(IA.twins[i][0], IA.twins[i][1]);
+        starts.add(IA.twins[i]);
         i += 1;
     }
     starts

@@ -135,12 +135,9 @@ impl Globs {
 impl Globs {
     /// Adds how names start that may fit a pattern.
     pub(crate) fn add_starts(&self, starts: &mut Starts) {
-        for first in 0..=255u8 {
-            starts.add_all(first, self.by_first[usize::from(first)].seconds);
-            // Behind a name of one byte there may stand anything.
-            if self.match_any(&[first]) {
-                starts.add_all(first, [u64::MAX; 4]);
-            }
+        for Glob(pattern) in &self.all {
+            let wild = pattern.iter().position(|byte| matches!(byte, b'*' | b'?'));
+            starts.add(&pattern[..wild.unwrap_or(pattern.len())]);
         }
     }
 

@@ -85,7 +85,7 @@ pub(crate) fn is_session(name: &[u8], value: &[u8]) -> bool {
 /// Adds how the names of session parameters start.
 pub(crate) fn add_sessions(starts: &mut Starts) {
     for name in SESSION_NAMES.iter().chain(&[SESSION_PREFIX, SESSION_SHORT]) {
-        starts.add(name[0], name[1]);
+        starts.add(name);
     }
 }
 
@@ -145,6 +145,34 @@ mod tests {
         }
         for name in ["", "q", "id", "page", "utm", "ref", "source", "campaign", "sort", "p", "v"] {
             assert!(!globs.match_any(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn ordinary_names_need_no_second_look() {
+        let mut starts = Starts::NONE;
+        add_sessions(&mut starts);
+        Globs::new(tracking().collect(), TRACKING_CASE).add_starts(&mut starts);
+        let hold = |starts: &Starts, name: &str| {
+            let mut first = [b'='; 4];
+            first.iter_mut().zip(name.bytes()).for_each(|(to, byte)| *to = byte);
+            starts.hold(u32::from_le_bytes(first))
+        };
+        for name in ["utm_source", "UTM_Campaign", "fbclid", "_ga", "phpsessid", "ASPSESSIONIDXX"] {
+            assert!(hold(&starts, name), "{name}");
+        }
+        assert!(hold(&super::super::archive::STARTS, "CFTOKEN"));
+        for name in [
+            "a", "action", "author", "b", "c", "cat", "category", "color", "country", "date",
+            "dir", "filter", "format", "from", "group", "height", "hl", "id", "ids", "index",
+            "key", "lang", "limit", "locale", "max", "min", "mode", "month", "n", "name", "next",
+            "offset", "order", "p", "page", "path", "per_page", "pid", "price", "product", "q",
+            "query", "redirect", "ref", "s", "search", "session", "show", "size", "sort", "source",
+            "start", "status", "t", "tab", "tag", "theme", "title", "to", "token", "type", "u",
+            "url", "user", "v", "view", "width", "x", "year", "z", "zoom",
+        ] {
+            let held = hold(&starts, name) || hold(&super::super::archive::STARTS, name);
+            assert!(!held, "{name}");
         }
     }
 }

@@ -28,10 +28,10 @@ impl Parameter {
         if self.name < BLOCK { self.name } else { memchr::memchr(b'=', text).unwrap_or(text.len()) }
     }
 
-    /// The first two bytes, or what follows a shorter one.
+    /// Whether it may be one of those that start so.
     #[inline(always)]
-    pub(super) fn first_two(self) -> (u8, u8) {
-        (self.word as u8, (self.word >> 8) as u8)
+    pub(super) fn may_be_one_of(self, starts: &Starts) -> bool {
+        starts.hold(self.word as u32)
     }
 
     /// The first eight bytes of the name, and zeros behind a shorter one: names with different keys are
@@ -39,9 +39,7 @@ impl Parameter {
     /// name of a clean URL holds.
     #[inline(always)]
     pub(super) fn key(self) -> u64 {
-        let bits = 8 * self.name;
-        let inside = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
-        (self.word & inside).swap_bytes()
+        key(self.word, self.name)
     }
 
     /// The same of the name in lower case.
@@ -56,47 +54,51 @@ impl Parameter {
     }
 }
 
-/// Whether the names of a short query that starts there are in order, and `stays` holds for each parameter
-/// that may be one of `starts`, by the first two bytes of each; `None` where that takes a closer look.
+/// The first eight bytes of a name of this length, of which `word` has the first one lowest, in an order like
+/// that of the names.
+#[inline(always)]
+fn key(word: u64, name: usize) -> u64 {
+    let bits = 8 * name;
+    let inside = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
+    (word & inside).swap_bytes()
+}
+
+/// Most queries have no more parameters than this, and are looked at without a branch on how many.
+const FEW: usize = 4;
+
+/// Whether the names of a short query that starts there are in order, no two with the same first eight
+/// bytes and none without any, and none of them is one of `starts`. `false` may only mean that it takes a
+/// closer look.
 #[inline(always)]
 pub(super) fn are_in_order<V: Vector, const N: usize>(
     glance: &Glance<'_, V, N>,
     query: usize,
     starts: &Starts,
-    stays: impl Fn(&[u8]) -> bool,
-) -> Option<bool> {
-    let block: &Block = glance.source().get(query..)?.first_chunk()?;
+) -> bool {
+    let source = glance.source().get(query..);
+    let Some(room) = source.and_then(<[u8]>::first_chunk::<{ BLOCK + 16 }>) else { return false };
+    let Some(block) = room.first_chunk() else { return false };
     let rest = glance.length - query;
     if rest >= BLOCK {
-        return None;
+        return false;
     }
     let vector = glance.vector();
     let mut ends = vector.below(vector.find(block, b'&'), rest) | 1 << rest;
+    let names = vector.find(block, b'=') | ends;
     let (mut start, mut before) = (0, 0);
-    loop {
-        let end = ends.trailing_zeros() as usize;
-        let [first, second] = glance.bytes(query + start);
-        // What is no letter may stand behind a name, and comes before any byte of one.
-        let name = u16::from_be_bytes([first, second.max(b'@')]);
-        if name <= before {
-            return None;
-        }
-        before = name;
-        if starts.hold(first, second) {
-            if matches!(first, b'=' | b'&') {
-                return None;
-            }
-            if !stays(&block[start..end]) {
-                return Some(false);
-            }
-        }
-        ends &= ends - 1;
-        if ends == 0 {
-            // The last one may be so short that its second byte stands behind the URL.
-            return (end - start >= 2).then_some(true);
-        }
-        start = end + 1;
+    let (mut in_order, mut held) = (true, false);
+    for _ in 0..FEW {
+        let is_there = ends != 0;
+        let word = room[start..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+        let name = (names >> (start % BLOCK)).trailing_zeros() as usize;
+        let key = key(word, name);
+        in_order &= (key > before) | !is_there;
+        held |= starts.hold(word as u32) & is_there;
+        before = key;
+        start = ends.trailing_zeros() as usize + 1;
+        ends &= ends.wrapping_sub(1);
     }
+    in_order & !held & (ends == 0)
 }
 
 /// Shows the parameters of the query that starts there to `visit`, in order, as long as that says so. Says

@@ -111,8 +111,7 @@ impl Steps<'_> {
         glance: &Glance<'_, V, N>,
         parameter: Parameter,
     ) -> bool {
-        let (first, second) = parameter.first_two();
-        self.starts.hold(first, second) && {
+        parameter.may_be_one_of(self.starts) && {
             let text = &glance.url()[parameter.start..parameter.end];
             self.heuristics.takes(text, parameter.name_in(text))
         }
@@ -125,12 +124,8 @@ impl Steps<'_> {
         glance: &Glance<'_, V, N>,
         query: usize,
     ) -> bool {
-        let stays = |parameter: &[u8]| {
-            let name = memchr::memchr(b'=', parameter).unwrap_or(parameter.len());
-            !self.heuristics.takes(parameter, name)
-        };
-        if let Some(leaves) = are_in_order(glance, query, self.starts, stays) {
-            return leaves;
+        if are_in_order(glance, query, self.starts) {
+            return true;
         }
         let mut before = 0;
         each_parameter(

@@ -49,7 +49,7 @@ static STARTS: LazyLock<Arc<Starts>> = LazyLock::new(|| Arc::new(starts(&TRACKIN
 
 /// How parameters start that may be a session's or for tracking.
 fn starts(tracking: &Globs) -> Starts {
-    let mut starts = Starts::NAMELESS;
+    let mut starts = Starts::NONE;
     add_sessions(&mut starts);
     tracking.add_starts(&mut starts);
     starts

@@ -40,8 +40,7 @@ fn may_take<V: Vector, const N: usize>(
     archive: &Archive,
     parameter: Parameter,
 ) -> bool {
-    let (first, second) = parameter.first_two();
-    STARTS.hold(first, second)
+    parameter.may_be_one_of(&STARTS)
         && may_identify(&glance.url()[parameter.start..parameter.end], archive)
 }
 
@@ -66,9 +65,8 @@ impl Settle for &Archive {
             return false;
         }
         let query = path_end + 1;
-        let stays = |parameter: &[u8]| !may_identify(parameter, self);
-        if let Some(leaves) = are_in_order(glance, query, &STARTS, stays) {
-            return leaves;
+        if are_in_order(glance, query, &STARTS) {
+            return true;
         }
         let mut before: Option<Parameter> = None;
         let url = glance.url();
