@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::flags::Common;
 use super::run::{Status, say};
 use super::tables;
-use crate::input::Trouble;
+use crate::input::{InputError, Trouble};
 use crate::output::{Ended, Observed, Output, Page, Shards, Stats, TableFile};
 use crate::pipeline::{RunError, SplitBy};
 use crate::record::Separator;
@@ -43,9 +43,10 @@ pub(super) fn failure(why: End) -> Status {
             say(&error);
             match error {
                 RunError::Set(_) | RunError::Memory | RunError::Rejected(_) => Status::Limit,
-                RunError::Input(error) if matches!(error.trouble, Trouble::Limit(..)) => {
-                    Status::Limit
-                }
+                RunError::Input(InputError {
+                    trouble: Trouble::Limit(..) | Trouble::Memory(_),
+                    ..
+                }) => Status::Limit,
                 RunError::Output(error) if error.kind() == io::ErrorKind::OutOfMemory => {
                     Status::Limit
                 }

@@ -34,6 +34,8 @@ pub enum Trouble {
     Columns(String),
     /// It is a table that contradicts its format, for this reason.
     Malformed(String),
+    /// It is a table that takes more memory to read than it may, for this reason.
+    Memory(String),
     /// Another file has its name now, or its bytes changed in place.
     Replaced,
     /// It is compressed and ended before it was complete.
@@ -79,7 +81,7 @@ impl InputError {
             Trouble::Shrank | Trouble::Replaced => "changed",
             Trouble::Truncated(_) => "truncated",
             Trouble::Damaged(..) | Trouble::Malformed(_) => "damaged",
-            Trouble::Limit(..) => "limit",
+            Trouble::Limit(..) | Trouble::Memory(_) => "limit",
         }
     }
 }
@@ -95,7 +97,7 @@ impl fmt::Display for InputError {
             Trouble::Io(error) => write!(f, "{error}"),
             Trouble::Directory => f.write_str("is a directory; name the files in it, or give -r"),
             Trouble::Refused(why) => f.write_str(why),
-            Trouble::Columns(why) | Trouble::Malformed(why) => {
+            Trouble::Columns(why) | Trouble::Malformed(why) | Trouble::Memory(why) => {
                 write!(f, "{}", Printable(why.as_bytes()))
             }
             Trouble::Shrank => f.write_str("the file shrank while it was read"),

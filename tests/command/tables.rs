@@ -70,6 +70,21 @@ fn what_can_be_no_table_is_refused_with_what_to_do() {
 }
 
 #[test]
+fn a_page_that_is_too_long_is_a_limit_that_more_memory_lifts() {
+    let long = format!("http://a/{}\n", "b".repeat(9 << 20));
+    let place = Place::with([("urls", long.as_bytes())]);
+    place.run(["dedup", "--max-url", "16M", "urls", "-o", "long.parquet"]).exits(0);
+    let little = ["dedup", "--max-url", "16M", "--memory", "16M", "long.parquet", "-o", "out"];
+    let refused = place.run(little).exits(3);
+    assert!(refused.err.contains("uniqurl: long.parquet: limit: "), "{}", refused.err);
+    assert!(refused.err.contains("give more with --memory"), "{}", refused.err);
+    assert_eq!(place.names(), ["long.parquet", "urls"]);
+    let enough =
+        place.run(["dedup", "--max-url", "16M", "--memory", "1G", "long.parquet"]).exits(0);
+    assert!(enough.out() == long);
+}
+
+#[test]
 fn a_table_that_cannot_be_read_is_told_in_one_line() {
     let place = Place::with([("urls", URLS)]);
     place.run(["dedup", "urls", "--fields", "host,path", "-o", "two.parquet"]).exits(0);

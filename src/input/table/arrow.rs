@@ -49,7 +49,7 @@ impl Content {
             Kind::File => messages.file().map(drop),
             Kind::Stream => messages.stream(),
         };
-        looked.map_err(Trouble::Malformed)?;
+        looked?;
         let schema = match kind {
             Kind::File => FileReader::try_new(&mut at, None).map_err(malformed)?.schema(),
             Kind::Stream => StreamReader::try_new(&mut at, None).map_err(malformed)?.schema(),
@@ -79,12 +79,13 @@ impl Content {
                 let batches = blocks.len() as u64;
                 for (number, block) in (1..).zip(&blocks) {
                     let looked = messages.batch(block, &self.schema, &self.projection);
-                    looked.map_err(|why| {
-                        Stop::Failed(format!("batch {number} of {batches}: {why}"))
+                    looked.map_err(|fault| {
+                        let tell = |why| format!("batch {number} of {batches}: {why}");
+                        Stop::Failed(fault.told(tell))
                     })?;
                     // The library ends early at a message without a header.
                     let batch = reader.next().ok_or_else(|| {
-                        Stop::Failed(format!("batch {number} of {batches} holds nothing"))
+                        Stop::Failed(format!("batch {number} of {batches} holds nothing").into())
                     })?;
                     let end = self.at.size() / batches * number;
                     self.hand_on(&batch.map_err(failed)?, end, take)?;
@@ -92,7 +93,8 @@ impl Content {
                 Ok(())
             }
             Kind::Stream => {
-                std::io::Seek::rewind(&mut at).map_err(|error| Stop::Failed(error.to_string()))?;
+                std::io::Seek::rewind(&mut at)
+                    .map_err(|error| Stop::Failed(error.to_string().into()))?;
                 let mut reader = StreamReader::try_new(at, projection).map_err(failed)?;
                 loop {
                     let place = reader.get_ref().at();
@@ -129,7 +131,9 @@ impl Content {
         }
         match at.size() - at.at() {
             0 => Ok(()),
-            more => Err(Stop::Failed(format!("{more} bytes stand behind the end of the stream"))),
+            more => {
+                Err(Stop::Failed(format!("{more} bytes stand behind the end of the stream").into()))
+            }
         }
     }
 }
@@ -139,7 +143,7 @@ fn malformed(error: ArrowError) -> Trouble {
 }
 
 fn failed(error: ArrowError) -> Stop {
-    Stop::Failed(words(error))
+    Stop::Failed(words(error).into())
 }
 
 /// What the library says, without the name of its own that it begins with.

@@ -10,6 +10,7 @@ use std::io::Read;
 use flate2::read::MultiGzDecoder;
 use parquet::basic::Compression;
 
+use super::fault::Fault;
 use super::file::At;
 use super::thrift::{self, Event, I32, I64, Shape, Wrong};
 
@@ -137,12 +138,12 @@ const STATISTICS: Shape = Shape::Struct(&[
 /// Looks at the footer of a file, which may take `memory` bytes.
 ///
 /// A file that is none is left to the library.
-pub(super) fn footer(at: &At, memory: usize) -> Result<(), String> {
+pub(super) fn footer(at: &At, memory: usize) -> Result<(), Fault> {
     let memory = memory.max(LEAST);
     let size = at.size();
     let mut end = [0; 8];
     let Some(place) = size.checked_sub(end.len() as u64) else { return Ok(()) };
-    at.read_at(&mut end, place).map_err(|error| error.to_string())?;
+    at.read_at(&mut end, place)?;
     let [a, b, c, d, magic @ ..] = end;
     let length = u32::from_le_bytes([a, b, c, d]);
     if magic != *b"PAR1" || u64::from(length) > place {
@@ -152,7 +153,7 @@ pub(super) fn footer(at: &At, memory: usize) -> Result<(), String> {
         return Err(too_much(&format!("its footer has {length} bytes")));
     }
     let mut bytes = vec![0; length as usize];
-    at.read_at(&mut bytes, place - u64::from(length)).map_err(|error| error.to_string())?;
+    at.read_at(&mut bytes, place - u64::from(length))?;
     let mut schema = Schema::default();
     let mut is_schema = false;
     let mut chunks = 0_usize;
@@ -190,8 +191,8 @@ pub(super) fn footer(at: &At, memory: usize) -> Result<(), String> {
     Ok(())
 }
 
-fn too_much(what: &str) -> String {
-    format!("{what}, more than there is memory for; give more with --memory")
+fn too_much(what: &str) -> Fault {
+    Fault::Limit(format!("{what}, more than there is memory for; give more with --memory"))
 }
 
 /// The columns of a schema, which come one behind the other, each behind what it is in.
@@ -258,7 +259,7 @@ pub(super) fn pages(
     range: std::ops::Range<u64>,
     codec: Compression,
     room: usize,
-) -> Result<Vec<Claim>, String> {
+) -> Result<Vec<Claim>, Fault> {
     let mut claims = Vec::new();
     let mut place = range.start;
     let mut bytes = Vec::new();
@@ -267,19 +268,19 @@ pub(super) fn pages(
         let mut wanted = USUAL_HEAD;
         let page = loop {
             bytes.resize(wanted.min(usize::try_from(there).unwrap_or(usize::MAX)), 0);
-            at.read_at(&mut bytes, place).map_err(|error| error.to_string())?;
-            match page(&bytes, room as i64) {
+            at.read_at(&mut bytes, place)?;
+            match page(&bytes) {
                 Ok(found) => break found,
                 Err(Wrong::Cut) if (bytes.len() as u64) < there && wanted < HEAD => wanted *= 8,
-                Err(Wrong::Cut) => return Err("the head of a page ends early".to_owned()),
-                Err(Wrong::Not(words)) => return Err(words.to_owned()),
+                Err(Wrong::Cut) => return Err("the head of a page ends early".into()),
+                Err(Wrong::Not(words)) => return Err(words.into()),
             }
         };
         place += page.head as u64;
-        if unpacks_to_more(at, place, &page, codec, room as u64)
-            .map_err(|error| error.to_string())?
-        {
-            return Err(TOO_LONG.to_owned());
+        let is_too_long = page.packed.max(page.unpacked) > room as u64
+            || unpacks_to_more(at, place, &page, codec, room as u64)?;
+        if is_too_long {
+            return Err(Fault::Limit(TOO_LONG.to_owned()));
         }
         place += page.packed;
         if let Some(rows) = page.rows {
@@ -331,7 +332,7 @@ const TOO_LONG: &str =
     "a page is longer than there is memory for; give more with --memory, or fewer --threads";
 
 /// What stands at the start of `bytes`.
-fn page(bytes: &[u8], most: i64) -> Result<Page, Wrong> {
+fn page(bytes: &[u8]) -> Result<Page, Wrong> {
     let mut page = Page::default();
     let (mut packed, mut unpacked, mut values) = (0, 0, 0);
     let mut inside = 0;
@@ -354,9 +355,6 @@ fn page(bytes: &[u8], most: i64) -> Result<Page, Wrong> {
         }
         Ok(())
     })?;
-    if unpacked.max(packed) > most {
-        return Err(Wrong::Not(TOO_LONG));
-    }
     if values > unpacked / VALUE {
         return Err(Wrong::Not("a dictionary says that it has more values than it has room for"));
     }

@@ -13,6 +13,7 @@ use arrow_ipc::{
 };
 use arrow_schema::{DataType, Fields, SchemaRef, UnionMode};
 
+use super::fault::Fault;
 use super::file::At;
 
 /// What the library takes for a column of a schema, about.
@@ -53,7 +54,7 @@ impl<'a> Messages<'a> {
     }
 
     /// Looks at the footer of a file and at the dictionaries in it. Gives where its batches are.
-    pub(super) fn file(&mut self) -> Result<Vec<Block>, String> {
+    pub(super) fn file(&mut self) -> Result<Vec<Block>, Fault> {
         let mut end = [0; END];
         let place = self.at.size().checked_sub(END as u64).ok_or("it ends early")?;
         self.read(&mut end, place)?;
@@ -77,12 +78,12 @@ impl<'a> Messages<'a> {
         block: &Block,
         schema: &SchemaRef,
         columns: &[usize],
-    ) -> Result<(), String> {
+    ) -> Result<(), Fault> {
         self.block(block, Some(Wanted { fields: schema.fields(), columns: Some(columns) }))
     }
 
     /// Looks at the first message of a stream, which tells the schema.
-    pub(super) fn stream(&mut self) -> Result<(), String> {
+    pub(super) fn stream(&mut self) -> Result<(), Fault> {
         match self.message(0)? {
             Some((metadata, _)) => {
                 let message = message(&metadata)?;
@@ -99,7 +100,7 @@ impl<'a> Messages<'a> {
         mut place: u64,
         schema: &SchemaRef,
         columns: &[usize],
-    ) -> Result<(), String> {
+    ) -> Result<(), Fault> {
         let wanted = Wanted { fields: schema.fields(), columns: Some(columns) };
         while let Some((metadata, body)) = self.message(place)? {
             let message = message(&metadata)?;
@@ -115,7 +116,7 @@ impl<'a> Messages<'a> {
     }
 
     /// What a message of a stream says of itself, and where its body is; none at the end.
-    fn message(&self, place: u64) -> Result<Option<(Vec<u8>, u64)>, String> {
+    fn message(&self, place: u64) -> Result<Option<(Vec<u8>, u64)>, Fault> {
         let size = self.at.size();
         let mut place = place;
         let mut length = CONTINUATION;
@@ -136,7 +137,7 @@ impl<'a> Messages<'a> {
     }
 
     /// Looks at a message that the footer tells of.
-    fn block(&mut self, block: &Block, wanted: Option<Wanted<'_>>) -> Result<(), String> {
+    fn block(&mut self, block: &Block, wanted: Option<Wanted<'_>>) -> Result<(), Fault> {
         let numbers = [block.offset(), block.metaDataLength().into(), block.bodyLength()];
         let [Ok(place), Ok(head @ 8..), Ok(length)] = numbers.map(u64::try_from) else {
             return Err(NO_LENGTH.into());
@@ -157,7 +158,7 @@ impl<'a> Messages<'a> {
         body: u64,
         length: u64,
         wanted: Option<Wanted<'_>>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Fault> {
         if let (Some(batch), Some(wanted)) = (message.header_as_record_batch(), wanted) {
             let taken = self.taken(&batch, message.version(), body, length, Some(wanted))?;
             return self.has_room_for(taken, "a batch");
@@ -174,7 +175,7 @@ impl<'a> Messages<'a> {
         version: MetadataVersion,
         body: u64,
         length: u64,
-    ) -> Result<(), String> {
+    ) -> Result<(), Fault> {
         let Some(data) = dictionary.data() else { return Ok(()) };
         let taken = self.taken(&data, version, body, length, None)?;
         let bytes = self.dictionaries.entry(dictionary.id()).or_default();
@@ -183,7 +184,7 @@ impl<'a> Messages<'a> {
         self.has_room_for(0, "its dictionaries")
     }
 
-    fn has_room_for(&self, taken: u64, what: &str) -> Result<(), String> {
+    fn has_room_for(&self, taken: u64, what: &str) -> Result<(), Fault> {
         let dictionaries: u64 =
             self.dictionaries.values().fold(0, |sum, bytes| sum.saturating_add(*bytes));
         let taken = taken.saturating_add(dictionaries);
@@ -198,14 +199,14 @@ impl<'a> Messages<'a> {
         body: u64,
         length: u64,
         wanted: Option<Wanted<'_>>,
-    ) -> Result<u64, String> {
+    ) -> Result<u64, Fault> {
         let packed = batch.compression().is_some();
         let buffers = batch.buffers();
         let mut buffers = buffers.iter().flatten();
         let variadic = batch.variadicBufferCounts();
         let mut variadic = variadic.iter().flatten();
         let mut sum = 0_u64;
-        let mut column = |count: usize, is_wanted: bool| -> Result<(), String> {
+        let mut column = |count: usize, is_wanted: bool| -> Result<(), Fault> {
             for buffer in buffers.by_ref().take(count) {
                 let [Ok(start), Ok(bytes)] = [buffer.offset(), buffer.length()].map(u64::try_from)
                 else {
@@ -235,7 +236,7 @@ impl<'a> Messages<'a> {
     }
 
     /// How long a packed buffer says that it is.
-    fn unpacked(&self, place: u64, length: u64) -> Result<u64, String> {
+    fn unpacked(&self, place: u64, length: u64) -> Result<u64, Fault> {
         if length < 8 {
             return Err("a packed buffer is too short for its length".into());
         }
@@ -248,7 +249,7 @@ impl<'a> Messages<'a> {
     }
 
     /// Looks at what columns there are: each of them, and the names on the way to it, are kept.
-    fn schema(&self, schema: arrow_ipc::Schema<'_>) -> Result<(), String> {
+    fn schema(&self, schema: arrow_ipc::Schema<'_>) -> Result<(), Fault> {
         let mut taken = 0;
         for field in schema.fields().iter().flatten() {
             self.field(&field, 0, &mut taken)?;
@@ -256,7 +257,7 @@ impl<'a> Messages<'a> {
         Ok(())
     }
 
-    fn field(&self, field: &Field<'_>, above: usize, taken: &mut u64) -> Result<(), String> {
+    fn field(&self, field: &Field<'_>, above: usize, taken: &mut u64) -> Result<(), Fault> {
         let name = field.name().map_or(0, str::len);
         let path = above + name + size_of::<String>();
         let said = field.custom_metadata();
@@ -276,16 +277,18 @@ impl<'a> Messages<'a> {
     }
 
     /// Looks at where a body is.
-    fn body(&self, start: u64, length: u64) -> Result<(), String> {
+    fn body(&self, start: u64, length: u64) -> Result<(), Fault> {
         if start.checked_add(length).is_none_or(|end| end > self.at.size()) {
-            return Err(format!("a message of {length} bytes at {start} reaches behind its end"));
+            return Err(
+                format!("a message of {length} bytes at {start} reaches behind its end").into()
+            );
         }
         if length > self.memory { Err(too_much("a batch", length)) } else { Ok(()) }
     }
 
-    fn bytes(&self, start: u64, length: u64, what: &str) -> Result<Vec<u8>, String> {
+    fn bytes(&self, start: u64, length: u64, what: &str) -> Result<Vec<u8>, Fault> {
         if start.checked_add(length).is_none_or(|end| end > self.at.size()) {
-            return Err(format!("{what} reaches behind its end"));
+            return Err(format!("{what} reaches behind its end").into());
         }
         if length > self.memory {
             return Err(too_much(what, length));
@@ -295,19 +298,21 @@ impl<'a> Messages<'a> {
         Ok(bytes)
     }
 
-    fn read(&self, out: &mut [u8], place: u64) -> Result<(), String> {
-        self.at.read_at(out, place).map_err(|error| error.to_string())
+    fn read(&self, out: &mut [u8], place: u64) -> Result<(), Fault> {
+        Ok(self.at.read_at(out, place)?)
     }
 }
 
 const NO_LENGTH: &str = "a message has a length that none can have";
 
-fn too_much(what: &str, taken: u64) -> String {
-    format!("{what} takes {taken} bytes, more than there is memory for; give more with --memory")
+fn too_much(what: &str, taken: u64) -> Fault {
+    Fault::Limit(format!(
+        "{what} takes {taken} bytes, more than there is memory for; give more with --memory"
+    ))
 }
 
-fn message(metadata: &[u8]) -> Result<arrow_ipc::Message<'_>, String> {
-    root_as_message(metadata).map_err(|error| format!("a message: {error}"))
+fn message(metadata: &[u8]) -> Result<arrow_ipc::Message<'_>, Fault> {
+    root_as_message(metadata).map_err(|error| format!("a message: {error}").into())
 }
 
 /// How many buffers a column has in a batch ("Columnar.html", "Buffer Listing for Each Layout"), with

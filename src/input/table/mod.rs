@@ -13,6 +13,7 @@ mod claims;
 mod column;
 mod cut;
 mod deltas;
+mod fault;
 mod file;
 mod messages;
 mod pages;
@@ -29,6 +30,7 @@ use std::thread;
 use arrow_array::ArrayRef;
 
 use self::cut::Cutter;
+use self::fault::Fault;
 use self::file::At;
 use super::error::{InputError, Trouble};
 use super::{Chunk, OpenFile};
@@ -116,7 +118,7 @@ struct Running {
 enum Part {
     /// Rows, and how far into the file they go.
     Chunk(Chunk, u64),
-    Failed(String),
+    Failed(Fault),
     End,
 }
 
@@ -131,7 +133,7 @@ enum Stop {
     /// Nobody wants the rest.
     Unwanted,
     /// This is wrong with the file.
-    Failed(String),
+    Failed(Fault),
 }
 
 /// Takes the columns of a batch, and how far into the file it goes.
@@ -243,10 +245,10 @@ impl Rows {
                 Ok(Part::End) => {
                     self.running.pop_front();
                 }
-                Ok(Part::Failed(why)) => return Next::Error(self.malformed(section, &why)),
+                Ok(Part::Failed(why)) => return Next::Error(self.fault(section, why)),
                 Err(TryRecvError::Empty) => return Next::Wait,
                 Err(TryRecvError::Disconnected) => {
-                    return Next::Error(self.malformed(section, PANICKED));
+                    return Next::Error(self.fault(section, PANICKED.into()));
                 }
             }
         }
@@ -262,9 +264,9 @@ impl Rows {
         self.held.load(Ordering::Relaxed)
     }
 
-    fn malformed(&self, section: usize, why: &str) -> InputError {
+    fn fault(&self, section: usize, fault: Fault) -> InputError {
         let name = self.content.name(section);
-        self.error(Trouble::Malformed(format!("{name}{why}, behind row {}", self.rows)))
+        self.error(fault.told(|why| format!("{name}{why}, behind row {}", self.rows)).into())
     }
 
     /// What looks like damage may be a change of the file.

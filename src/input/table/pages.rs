@@ -6,6 +6,7 @@
 //! contradict each other or claim more than there is memory for.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::RowGroups;
@@ -17,6 +18,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::deltas::{self, Deltas};
+use super::fault::Fault;
 use super::file::At;
 
 /// The columns of a row group.
@@ -29,6 +31,8 @@ pub(super) struct Looked {
     pub(super) room: usize,
     /// Whether all values are keys of a dictionary.
     pub(super) keyed: bool,
+    /// Whether an error came of more than there is room for.
+    pub(super) is_over: Arc<AtomicBool>,
 }
 
 impl Looked {
@@ -40,7 +44,12 @@ impl Looked {
         let chunk = self.group().column(column);
         let rows = usize::try_from(self.group().num_rows())?;
         let reader = SerializedPageReader::new(Arc::clone(&self.at), chunk, rows, None)?;
-        let limits = Limits { batch: self.batch.max(1), room: self.room, keyed: self.keyed };
+        let limits = Limits {
+            batch: self.batch.max(1),
+            room: self.room,
+            keyed: self.keyed,
+            is_over: Arc::clone(&self.is_over),
+        };
         let column = chunk.column_descr_ptr();
         Ok(Box::new(Pages { reader, column, limits, values: 0, bytes: 0 }))
     }
@@ -81,6 +90,7 @@ struct Limits {
     batch: usize,
     room: usize,
     keyed: bool,
+    is_over: Arc<AtomicBool>,
 }
 
 /// The pages of a column.
@@ -105,11 +115,17 @@ impl PageReader for Pages {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
         let page = self.reader.get_next_page()?;
         if let Some(page) = &page {
-            self.look(page).map_err(|why| {
+            self.look(page).map_err(|fault| {
                 let column = self.column.path().string();
-                ParquetError::General(format!(
-                    "column `{column}`: a page says what cannot be: {why}"
-                ))
+                ParquetError::General(match fault {
+                    Fault::Damage(why) => {
+                        format!("column `{column}`: a page says what cannot be: {why}")
+                    }
+                    Fault::Limit(why) => {
+                        self.limits.is_over.store(true, Ordering::Relaxed);
+                        format!("column `{column}`: in a page, {why}")
+                    }
+                })
             })?;
         }
         Ok(page)
@@ -129,7 +145,7 @@ impl PageReader for Pages {
 }
 
 impl Pages {
-    fn look(&mut self, page: &Page) -> std::result::Result<(), String> {
+    fn look(&mut self, page: &Page) -> std::result::Result<(), Fault> {
         let (levels, values, encoding, bytes) = match page {
             // What it says was looked at in its head.
             Page::DictionaryPage { .. } => return Ok(()),
@@ -157,11 +173,11 @@ impl Pages {
         let is_keyed = matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
         if self.limits.keyed && !is_keyed {
             // The library would spell out the keys of the batch so far, each a text of any length.
-            return Err("its encoding is not what it was".to_owned());
+            return Err("its encoding is not what it was".into());
         }
         match (self.column.physical_type(), encoding) {
             (_, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY) => match bytes.first() {
-                Some(width) if *width > 32 => Err(format!("its keys have {width} bits")),
+                Some(width) if *width > 32 => Err(format!("its keys have {width} bits").into()),
                 _ => Ok(()),
             },
             (Physical::BYTE_ARRAY, Encoding::DELTA_LENGTH_BYTE_ARRAY) => {
@@ -211,12 +227,12 @@ impl Pages {
         stated: usize,
         values: usize,
         lengths: usize,
-    ) -> std::result::Result<(), String> {
+    ) -> std::result::Result<(), Fault> {
         if stated > values {
             return Err(too_many(stated, values));
         }
         if stated * lengths * size_of::<i32>() > self.limits.room {
-            return Err(format!("{stated} values are {NO_ROOM}"));
+            return Err(Fault::Limit(format!("{stated} values are {NO_ROOM}")));
         }
         Ok(())
     }
@@ -227,7 +243,7 @@ impl Pages {
         &mut self,
         mut prefixes: Deltas<'_>,
         mut suffixes: Deltas<'_>,
-    ) -> std::result::Result<(), String> {
+    ) -> std::result::Result<(), Fault> {
         let mut last = 0;
         while let (Some(prefix), Some(suffix)) = (prefixes.next()?, suffixes.next()?) {
             let (Ok(prefix), Ok(suffix)) = (usize::try_from(prefix), usize::try_from(suffix))
@@ -242,7 +258,8 @@ impl Pages {
             self.bytes += last;
             if self.bytes > self.limits.room {
                 let Self { values, bytes, .. } = self;
-                return Err(format!("{values} values are {bytes} bytes spelled out, {NO_ROOM}"));
+                let why = format!("{values} values are {bytes} bytes spelled out, {NO_ROOM}");
+                return Err(Fault::Limit(why));
             }
         }
         Ok(())
@@ -251,15 +268,15 @@ impl Pages {
 
 const NO_ROOM: &str = "more than there is memory for; give more with --memory, or fewer --threads";
 
-fn too_many(stated: usize, values: usize) -> String {
-    format!("it has {values} values by its head, and {stated} by what stands before them")
+fn too_many(stated: usize, values: usize) -> Fault {
+    format!("it has {values} values by its head, and {stated} by what stands before them").into()
 }
 
 /// Judges bytes of numbers that are so wide, the first bytes of all, the second of all and so on.
-fn streams(length: usize, width: usize, values: usize) -> std::result::Result<(), String> {
+fn streams(length: usize, width: usize, values: usize) -> std::result::Result<(), Fault> {
     match length / width {
         _ if !length.is_multiple_of(width) => {
-            Err(format!("{length} bytes are no numbers of {width}"))
+            Err(format!("{length} bytes are no numbers of {width}").into())
         }
         stated if stated > values => Err(too_many(stated, values)),
         _ => Ok(()),

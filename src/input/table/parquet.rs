@@ -1,6 +1,7 @@
 //! Parquet: row groups of column chunks, of which only those that are asked for are read.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use arrow_schema::{DataType, Field, Fields};
 use parquet::arrow::arrow_reader::{
@@ -12,6 +13,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 
+use super::fault::Fault;
 use super::file::At;
 use super::pages::Looked;
 use super::schema::{self, Holds, Leaf};
@@ -44,7 +46,7 @@ pub(super) struct Content {
 impl Content {
     /// Reads the footer, for which there are `memory` bytes.
     pub(super) fn open(at: At, table: &Table, memory: usize) -> Result<(Self, Table), Trouble> {
-        claims::footer(&at, memory).map_err(Trouble::Malformed)?;
+        claims::footer(&at, memory)?;
         let footer = ParquetMetaDataReader::new().parse_and_finish(&at).map_err(malformed)?;
         let descriptor = footer.file_metadata().schema_descr();
         let leaves: Vec<Leaf> = descriptor.columns().iter().map(|column| leaf(column)).collect();
@@ -108,8 +110,9 @@ impl Content {
             let (start, length) = column.byte_range();
             let range = start..start.saturating_add(length);
             let pages = claims::pages(&self.at, range, column.compression(), room);
-            let pages = pages.map_err(|why| {
-                Stop::Failed(format!("column `{}`: {why}", column.column_path().string()))
+            let pages = pages.map_err(|fault| {
+                let tell = |why| format!("column `{}`: {why}", column.column_path().string());
+                Stop::Failed(fault.told(tell))
             })?;
             claims.push(pages);
         }
@@ -131,13 +134,19 @@ impl Content {
             batch,
             room,
             keyed: levels_of_keys.is_some(),
+            is_over: Arc::default(),
+        };
+        // The library hands on the words of an error alone.
+        let failed = |why| {
+            let is_over = groups.is_over.load(Ordering::Relaxed);
+            Stop::Failed(if is_over { Fault::Limit(why) } else { Fault::Damage(why) })
         };
         let reader =
             ParquetRecordBatchReader::try_new_with_row_groups(levels, &groups, batch, None)
-                .map_err(|error| Stop::Failed(words(&error)))?;
+                .map_err(|error| failed(words(&error)))?;
         let mut found = 0;
         for batch in reader {
-            let batch = batch.map_err(|error| Stop::Failed(arrow::words(error)))?;
+            let batch = batch.map_err(|error| failed(arrow::words(error)))?;
             found += batch.num_rows() as u64;
             let end = self.place(self.starts[section] + found);
             let columns = self.wanted.iter().map(|leaf| column::find(&batch, &leaf.path));
@@ -146,7 +155,8 @@ impl Content {
             take(&columns, end)?;
         }
         if found != rows {
-            return Err(Stop::Failed(format!("it says that it has {rows} rows, and has {found}")));
+            let why = format!("it says that it has {rows} rows, and has {found}");
+            return Err(Stop::Failed(why.into()));
         }
         Ok(())
     }
