@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::host;
-use super::normalizer::{Normalizer, lacks_scheme};
+use super::normalizer::Normalizer;
 use super::outcome::Reject;
 use super::parts::{Authority, Parts};
+use super::unclean::lacks_scheme;
 use crate::profile::{Access, Profile, scheme};
 use crate::scan::Lead;
 

@@ -13,6 +13,7 @@ mod escape;
 mod explain;
 #[cfg(feature = "batch")]
 mod fingerprint;
+mod glance;
 mod heuristic;
 mod host;
 mod hosts;
@@ -38,6 +39,7 @@ mod shortcuts;
 mod system;
 #[cfg(feature = "transcode")]
 mod transcode;
+mod unclean;
 mod whatwg;
 
 pub use batch::{BadOffsets, Batch};

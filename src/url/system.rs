@@ -7,12 +7,13 @@
 
 use super::escape::push_triplet;
 use super::normalize;
-use super::normalizer::{Normalizer, lacks_scheme};
+use super::normalizer::Normalizer;
 use super::outcome::{Code, Codes, Outcome, Reject, Troubles};
 use super::parts::Parts;
 use super::servlet::EmptySegments;
 #[cfg(feature = "transcode")]
 use super::transcode::{self, Respelling, Transcoded};
+use super::unclean::lacks_scheme;
 use super::{ring, sanitize, servlet};
 #[cfg(feature = "transcode")]
 use crate::profile::Grammar;
