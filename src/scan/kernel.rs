@@ -66,7 +66,7 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn clean(self, profile: &Profile, piece: Piece<'_>, act: impl Act) {
         if profile.grammar == Grammar::Ignored {
-            self.each(piece, no_line_break, act);
+            self.each(piece, |span| no_line_break(span.of(piece.bytes)), act);
         } else if profile.system == System::Browser {
             self.run(Clean { piece, act, rules: PhantomData::<Browser> });
         } else {
@@ -80,7 +80,7 @@ impl Kernel {
     ///
     /// When a span lies outside `bytes`.
     #[inline(always)]
-    pub(crate) fn each(self, piece: Piece<'_>, is_clean: impl Fn(&[u8]) -> bool, act: impl Act) {
+    pub(crate) fn each(self, piece: Piece<'_>, is_clean: impl Fn(&Span) -> bool, act: impl Act) {
         self.run(Each { piece, is_clean, act });
     }
 

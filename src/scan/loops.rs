@@ -200,19 +200,13 @@ impl<R: Rules, A: Act> Work for Clean<'_, R, A> {
     }
 }
 
-impl<F: Fn(&[u8]) -> bool, A: Act> Work for Each<'_, F, A> {
+impl<F: Fn(&Span) -> bool, A: Act> Work for Each<'_, F, A> {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) {
         let Each { piece, is_clean, act } = self;
-        each(
-            vector,
-            piece,
-            act,
-            #[inline(always)]
-            |span| is_clean(span.of(piece.bytes)),
-        );
+        each(vector, piece, act, is_clean);
     }
 }
 

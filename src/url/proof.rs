@@ -13,6 +13,7 @@ use super::normalizer::Normalizer;
 use super::{ia, ring, sanitize, servlet};
 use crate::profile::System;
 use crate::profile::set::CLEAN_HOST;
+use crate::record::Span;
 use crate::scan::{
     Act, Container, Delimiters, Experience, Few, Index, Ladder, Lead, Look, Marked, Marks, NOTHING,
     Piece, Seen, Settled, Unescaped,
@@ -28,11 +29,17 @@ impl Normalizer {
     /// Does something about each URL, by whether it is proven clean.
     pub(super) fn judge_each(&self, piece: Piece<'_>, act: impl Act) {
         let (kernel, heuristics) = (self.kernel(), &self.choices.heuristics);
-        if self.choices.hosts.is_none() && self.look().is_some() {
+        let bytes = piece.bytes;
+        if let Some(hosts) = &self.choices.hosts {
+            return kernel.each(piece, |span| self.is_clean_by_host(hosts, span.of(bytes)), act);
+        }
+        if self.look().is_some() {
             return self.judge_each_by_marks(piece, act);
         }
-        if self.choices.hosts.is_some() || !self.leaves_all() {
-            return kernel.each(piece, |url| self.is_clean(url), act);
+        if !self.leaves_all() {
+            let range = |span: &Span| span.start as usize..span.end as usize;
+            let is_clean = |span: &Span| self.is_clean_by_rules(bytes, range(span), Lead::Absolute);
+            return kernel.each(piece, is_clean, act);
         }
         let is_clean = |url: &[u8]| self.leaves_by_bytes(url, Lead::Absolute);
         if let Some(archive) = self.rules.archive {
