@@ -56,7 +56,8 @@ mod tests {
 
     #[test]
     fn what_starts_with_a_prefix_is_held_and_little_else() {
-        for (prefix, most) in [(&b""[..], 1.0), (b"a", 0.05), (b"_g", 0.002), (b"utm_", 0.0001)] {
+        // Two or three bytes have the same lower bits, and the places of others are shared.
+        for (prefix, most) in [(&b"a"[..], 0.1), (b"_g", 0.004), (b"utm_", 0.0005)] {
             let mut starts = Starts::NONE;
             starts.add(prefix);
             let (mut held, mut all) = (0, 0);
@@ -73,9 +74,8 @@ mod tests {
                     }
                 }
             }
-            // Bytes that share their lower bits are three at the most.
             let share = held as f64 / f64::from(all);
-            assert!(share <= most * 27.0, "{share} {prefix:?}");
+            assert!(share <= most, "{share} {prefix:?}");
         }
     }
 }
