@@ -11,30 +11,13 @@ use crate::scan::{Experience, Foldable, Lead, Settled};
 impl Normalizer {
     /// Whether the profile does more than the ladder.
     #[inline]
-    fn does_more(&self) -> bool {
+    pub(super) fn does_more(&self) -> bool {
         self.rules.archive.is_some()
             || match self.profile().system {
                 System::Ladder => self.choices.heuristics.act(),
                 System::Browser => false,
                 System::Sanitizer | System::Servlet | System::Ring(_) => true,
             }
-    }
-
-    /// Appends the canonical form of the URL or target `bytes[range]` under a profile of the ladder that
-    /// does more than the scanner's proof says, where it is clean but for that. `None`, and nothing
-    /// appended, where it is to be made the exact way.
-    #[inline]
-    pub(super) fn rewrite_clean(
-        &self,
-        bytes: &[u8],
-        range: Range<usize>,
-        lead: Lead,
-        out: &mut Vec<u8>,
-    ) -> Option<()> {
-        if !self.does_more() {
-            return None;
-        }
-        self.rewrite_at_a_glance(bytes, range, lead, out)
     }
 
     /// Whether nothing acts but the rules of a profile that does more than the ladder.
@@ -46,7 +29,8 @@ impl Normalizer {
             && self.does_more()
     }
 
-    /// The same for such a profile.
+    /// Appends the canonical form of the URL or target `bytes[range]` under a profile that does more, where
+    /// it is clean but for that. `None`, and nothing appended, where it is to be made the exact way.
     #[inline(never)]
     pub(super) fn rewrite_at_a_glance(
         &self,
@@ -243,7 +227,7 @@ mod tests {
                 // With room behind it, and without.
                 for bytes in [url.clone(), [&url[..], &[b'/'; 600]].concat()] {
                     let mut out = b"before".to_vec();
-                    match normalizer.rewrite_clean(&bytes, 0..url.len(), lead, &mut out) {
+                    match normalizer.rewrite_at_a_glance(&bytes, 0..url.len(), lead, &mut out) {
                         Some(()) => {
                             let got = out.strip_prefix(b"before").unwrap();
                             let expected =

@@ -120,7 +120,9 @@ impl Normalizer {
         if self.rules.grammar == Grammar::Ignored {
             return verbatim(&bytes[range], out);
         }
-        if self.rewrite_clean(bytes, range.clone(), Lead::Absolute, out).is_some() {
+        if self.does_more()
+            && self.rewrite_at_a_glance(bytes, range.clone(), Lead::Absolute, out).is_some()
+        {
             return Ok(());
         }
         self.rewrite_unclean(bytes, range, out)
@@ -177,7 +179,9 @@ impl Normalizer {
         target: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
-        if self.rewrite_clean(target, 0..target.len(), Lead::Target, out).is_some() {
+        if self.does_more()
+            && self.rewrite_at_a_glance(target, 0..target.len(), Lead::Target, out).is_some()
+        {
             return Ok(());
         }
         let (trimmed, skipped) = self.trim(target)?;
