@@ -150,7 +150,7 @@ pub(super) fn footer(at: &At, memory: usize) -> Result<(), Fault> {
         return Ok(());
     }
     if length as usize > FOOTER.min(memory) {
-        return Err(too_much(&format!("its footer has {length} bytes")));
+        return Err(Fault::too_much(format_args!("its footer has {length} bytes")));
     }
     let mut bytes = vec![0; length as usize];
     at.read_at(&mut bytes, place - u64::from(length))?;
@@ -184,15 +184,11 @@ pub(super) fn footer(at: &At, memory: usize) -> Result<(), Fault> {
     let all = columns.saturating_add(chunks.saturating_mul(CHUNK)).saturating_add(2 * bytes.len());
     if all > memory {
         let Schema { columns, .. } = schema;
-        return Err(too_much(&format!(
+        return Err(Fault::too_much(format_args!(
             "its footer tells of {columns} columns, and {chunks} in all row groups"
         )));
     }
     Ok(())
-}
-
-fn too_much(what: &str) -> Fault {
-    Fault::Limit(format!("{what}, more than there is memory for; give more with --memory"))
 }
 
 /// The columns of a schema, which come one behind the other, each behind what it is in.

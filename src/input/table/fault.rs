@@ -12,6 +12,11 @@ pub(super) enum Fault {
 }
 
 impl Fault {
+    /// What takes more memory than it may.
+    pub(super) fn too_much(what: impl std::fmt::Display) -> Self {
+        Self::Limit(format!("{what}, more than there is memory for; give more with --memory"))
+    }
+
     /// The same told with more words.
     pub(super) fn told(self, tell: impl FnOnce(String) -> String) -> Self {
         match self {

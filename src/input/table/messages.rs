@@ -306,9 +306,7 @@ impl<'a> Messages<'a> {
 const NO_LENGTH: &str = "a message has a length that none can have";
 
 fn too_much(what: &str, taken: u64) -> Fault {
-    Fault::Limit(format!(
-        "{what} takes {taken} bytes, more than there is memory for; give more with --memory"
-    ))
+    Fault::too_much(format_args!("{what} takes {taken} bytes"))
 }
 
 fn message(metadata: &[u8]) -> Result<arrow_ipc::Message<'_>, Fault> {
