@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::glance::Settle;
 use super::loops::{
-    Act, Clean, Each, IsClean, Lines, Mark, MarkEach, Marked, Marks, Piece, Seen, SettleEach,
+    Act, CleanEach, Each, IsClean, Lines, Mark, MarkEach, Marked, Marks, Piece, Seen, SettleEach,
     SettleOne, Settled,
 };
 use super::rules::{
@@ -64,13 +64,13 @@ impl Kernel {
     ///
     /// When a span lies outside `bytes`.
     #[inline(always)]
-    pub(crate) fn clean(self, profile: &Profile, piece: Piece<'_>, act: impl Act) {
+    pub(crate) fn clean_each(self, profile: &Profile, piece: Piece<'_>, act: impl Act) {
         if profile.grammar == Grammar::Ignored {
             self.each(piece, |span| no_line_break(span.of(piece.bytes)), act);
         } else if profile.system == System::Browser {
-            self.run(Clean { piece, act, rules: PhantomData::<Browser> });
+            self.run(CleanEach { piece, act, rules: PhantomData::<Browser> });
         } else {
-            self.run(Clean { piece, act, rules: PhantomData::<Ladder> });
+            self.run(CleanEach { piece, act, rules: PhantomData::<Ladder> });
         }
     }
 

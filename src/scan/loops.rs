@@ -111,8 +111,8 @@ pub(super) struct Lines<'a> {
     pub(super) out: &'a mut Vec<Span>,
 }
 
-/// See [`Kernel::clean`](super::Kernel::clean).
-pub(super) struct Clean<'a, R, A> {
+/// See [`Kernel::clean_each`](super::Kernel::clean_each).
+pub(super) struct CleanEach<'a, R, A> {
     pub(super) piece: Piece<'a>,
     pub(super) act: A,
     pub(super) rules: PhantomData<R>,
@@ -181,12 +181,12 @@ impl Work for Lines<'_> {
     }
 }
 
-impl<R: Rules, A: Act> Work for Clean<'_, R, A> {
+impl<R: Rules, A: Act> Work for CleanEach<'_, R, A> {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) {
-        let Clean { piece, act, .. } = self;
+        let CleanEach { piece, act, .. } = self;
         each(
             vector,
             piece,

@@ -438,7 +438,11 @@ fn every_triplet_among_others_is_judged_at_every_place() {
                         assert_eq!(alone, expected, "{}", context());
                         let mut bits = Vec::new();
                         let span = [Span { start: 0, end: end as u32 }];
-                        kernel.clean(&Profile::CRAWL, Piece::last(&url, &span), Bits(&mut bits));
+                        kernel.clean_each(
+                            &Profile::CRAWL,
+                            Piece::last(&url, &span),
+                            Bits(&mut bits),
+                        );
                         assert_eq!(bits, [u64::from(expected)], "{}", context());
                     }
                 }
@@ -493,14 +497,18 @@ fn in_bulk_and_one_by_one_are_the_same_at_every_alignment() {
             spans.push(Span { start, end: bytes.len() as u32 });
         }
         let mut expected = Vec::new();
-        Kernel::scalar().clean(&Profile::CRAWL, Piece::last(&bytes, &spans), Bits(&mut expected));
+        Kernel::scalar().clean_each(
+            &Profile::CRAWL,
+            Piece::last(&bytes, &spans),
+            Bits(&mut expected),
+        );
         for (i, span) in spans.iter().enumerate() {
             let clean = Kernel::scalar().is_clean(&Profile::CRAWL, span.of(&bytes));
             assert_eq!(expected[i / 64] >> (i % 64) & 1 == 1, clean);
         }
         for kernel in kernels() {
             let mut found = Vec::new();
-            kernel.clean(&Profile::CRAWL, Piece::last(&bytes, &spans), Bits(&mut found));
+            kernel.clean_each(&Profile::CRAWL, Piece::last(&bytes, &spans), Bits(&mut found));
             assert_eq!(found, expected, "{:?}", kernel.backend());
         }
     }
@@ -589,7 +597,7 @@ fn no_kernel_reads_outside_its_slice() {
                     kernel.lines(slice, &mut lines);
                     assert_eq!(lines.len(), usize::from(length > 0));
                     let mut bits = Vec::new();
-                    kernel.clean(profile, Piece::last(slice, &lines), Bits(&mut bits));
+                    kernel.clean_each(profile, Piece::last(slice, &lines), Bits(&mut bits));
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
                 }
                 for look in looks(&asked) {
@@ -639,7 +647,7 @@ fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
                     let mut lines = Vec::new();
                     kernel.lines(slice, &mut lines);
                     let mut bits = Vec::new();
-                    kernel.clean(&Profile::CRAWL, Piece::last(slice, &lines), Bits(&mut bits));
+                    kernel.clean_each(&Profile::CRAWL, Piece::last(slice, &lines), Bits(&mut bits));
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
                     settled(kernel, slice, 0..length, Lead::Absolute);
                     for look in looks(&asked) {
@@ -668,7 +676,11 @@ fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
                 kernel.is_clean_target(&Profile::WHATWG, slice);
                 let mut lines = Vec::new();
                 kernel.lines(slice, &mut lines);
-                kernel.clean(&Profile::CRAWL, Piece::last(slice, &lines), Bits(&mut Vec::new()));
+                kernel.clean_each(
+                    &Profile::CRAWL,
+                    Piece::last(slice, &lines),
+                    Bits(&mut Vec::new()),
+                );
                 settled(kernel, &allocation, before..allocation.len(), Lead::Absolute);
                 for look in looks(&asked) {
                     let (marks, range) = (&mut Marks::default(), before..allocation.len());

@@ -47,7 +47,7 @@ impl Normalizer {
         } else if self.profile().system == System::Ladder && heuristics.act() {
             kernel.settle_each::<Experience>(piece, heuristics.steps(), is_clean, act);
         } else {
-            kernel.clean(&self.rules, piece, act);
+            kernel.clean_each(&self.rules, piece, act);
         }
     }
 
