@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::glance::Settle;
 use super::loops::{
-    Act, CleanEach, Each, IsClean, Lines, Mark, MarkEach, Marked, Marks, Piece, Seen, SettleEach,
-    SettleOne, Settled,
+    Act, CleanEach, Each, IsClean, IsVerbatim, Lines, Mark, MarkEach, Marked, Marks, Piece, Seen,
+    SettleEach, SettleOne, Settled, VerbatimEach,
 };
 use super::rules::{
     Asked, Browser, Container, Delimiters, Depth, Few, Ladder, Look, NOTHING, Rules, Unescaped,
@@ -66,7 +66,7 @@ impl Kernel {
     #[inline(always)]
     pub(crate) fn clean_each(self, profile: &Profile, piece: Piece<'_>, act: impl Act) {
         if profile.grammar == Grammar::Ignored {
-            self.each(piece, |span| no_line_break(span.of(piece.bytes)), act);
+            self.run(VerbatimEach { piece, act });
         } else if profile.system == System::Browser {
             self.run(CleanEach { piece, act, rules: PhantomData::<Browser> });
         } else {
@@ -218,7 +218,8 @@ impl Kernel {
     fn is_clean_after(self, profile: &Profile, url: &[u8], lead: Lead) -> bool {
         if profile.grammar == Grammar::Ignored {
             // A target has to start with a slash even so.
-            return no_line_break(url) && (lead == Lead::Absolute || url.first() == Some(&b'/'));
+            return self.run(IsVerbatim { url })
+                && (lead == Lead::Absolute || url.first() == Some(&b'/'));
         }
         if u32::try_from(url.len()).is_err() {
             return false;
@@ -228,11 +229,4 @@ impl Kernel {
         }
         self.run(IsClean { url, lead, rules: PhantomData::<Ladder> })
     }
-}
-
-/// Under simple string comparison every URL is its own form, unless it would be two lines. What may
-/// be a blank record gets the closer look that others than clean URLs get.
-fn no_line_break(url: &[u8]) -> bool {
-    !matches!(url.first(), None | Some(b' ' | b'\t'))
-        && memchr::memchr2(b'\r', b'\n', url).is_none()
 }

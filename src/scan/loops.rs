@@ -5,7 +5,9 @@ use std::marker::PhantomData;
 use super::glance::{Glance, Settle};
 use super::kernel::Lead;
 use super::prefetch::prefetch;
-use super::proof::{Front, Proof, WINDOW, blocks, front, is_clean, prove, prove_from, window};
+use super::proof::{
+    Front, Proof, WINDOW, blocks, front, is_clean, is_verbatim, prove, prove_from, window,
+};
 use super::rules::{Asked, Depth, Rules};
 use super::vector::{BLOCK, Vector, Work, up_to};
 use crate::record::Span;
@@ -118,11 +120,22 @@ pub(super) struct CleanEach<'a, R, A> {
     pub(super) rules: PhantomData<R>,
 }
 
+/// See [`Kernel::clean_each`](super::Kernel::clean_each), where bytes are all that counts.
+pub(super) struct VerbatimEach<'a, A> {
+    pub(super) piece: Piece<'a>,
+    pub(super) act: A,
+}
+
 /// See [`Kernel::each`](super::Kernel::each).
 pub(super) struct Each<'a, F, A> {
     pub(super) piece: Piece<'a>,
     pub(super) is_clean: F,
     pub(super) act: A,
+}
+
+/// See [`Kernel::is_clean`](super::Kernel::is_clean), where bytes are all that counts.
+pub(super) struct IsVerbatim<'a> {
+    pub(super) url: &'a [u8],
 }
 
 /// See [`Kernel::is_clean`](super::Kernel::is_clean).
@@ -200,6 +213,22 @@ impl<R: Rules, A: Act> Work for CleanEach<'_, R, A> {
     }
 }
 
+impl<A: Act> Work for VerbatimEach<'_, A> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) {
+        let VerbatimEach { piece, act } = self;
+        each(
+            vector,
+            piece,
+            act,
+            #[inline(always)]
+            |span| is_verbatim(vector, piece.bytes, span.start as usize, span.end as usize),
+        );
+    }
+}
+
 impl<F: Fn(&Span) -> bool, A: Act> Work for Each<'_, F, A> {
     type Output = ();
 
@@ -207,6 +236,15 @@ impl<F: Fn(&Span) -> bool, A: Act> Work for Each<'_, F, A> {
     fn run<V: Vector>(self, vector: V) {
         let Each { piece, is_clean, act } = self;
         each(vector, piece, act, is_clean);
+    }
+}
+
+impl Work for IsVerbatim<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) -> bool {
+        is_verbatim(vector, self.url, 0, self.url.len())
     }
 }
 
