@@ -130,14 +130,16 @@ impl<'a, V: Vector, const N: usize> Glance<'a, V, N> {
     pub(crate) fn may_find_in_path(&self, asked: &Asked) -> bool {
         // `https://`, or `http://` and a byte of the host.
         const START: u64 = 0xFF;
-        let mut found = [0; N];
-        for (i, found) in found.iter_mut().enumerate() {
-            *found = self.vector.find_asked(&self.blocks[i], asked) & self.inside(i);
+        // No branch on whether there is one at all: every query has, which cannot be guessed.
+        let (mut any, mut in_path) = (0, u64::MAX);
+        for (i, block) in self.blocks.iter().enumerate() {
+            let found = self.vector.find_asked(block, asked) & self.inside(i);
+            let question = self.vector.find(block, b'?');
+            let before = question.wrapping_sub(1) & !question;
+            any |= found & before & in_path & if i == 0 { !START } else { u64::MAX };
+            in_path &= u64::from(question != 0).wrapping_sub(1);
         }
-        found[0] &= !START;
-        // Not asked whether there is one at all: every query has, which cannot be guessed, and where the
-        // path ends is soon found.
-        first(found) < self.path_end()
+        any != 0
     }
 
     /// Where the path ends: at the first question mark, or with the URL.
