@@ -254,6 +254,7 @@ fn a_table_is_the_list_of_its_rows_whatever_their_type_and_encoding() {
             ),
             ("snappy", builder().set_compression(Compression::SNAPPY).build()),
             ("gzip", builder().set_compression(Compression::GZIP(Default::default())).build()),
+            ("brotli", builder().set_compression(Compression::BROTLI(Default::default())).build()),
             ("lz4", builder().set_compression(Compression::LZ4_RAW).build()),
         ] {
             // Each encoding with one type is enough, and each type with one encoding.

@@ -41,6 +41,9 @@ const VALUE: i64 = 4;
 const DEFLATE: u64 = 1032;
 const LZ4: u64 = 255;
 
+/// Bytes of brotli that are unpacked at a time.
+const BUFFER: usize = 64 << 10;
+
 // parquet.thrift, as far as it matters.
 const FILE: &[(i16, Shape)] = &[
     (1, I32),
@@ -382,11 +385,13 @@ fn unpacks_to_more(
     };
     match codec {
         Compression::GZIP(_) if packed > room / DEFLATE => {
+            Ok(goes_beyond(room, MultiGzDecoder::new(&read(packed)?[..])))
+        }
+        // It can repeat what it holds as often as it says.
+        Compression::BROTLI(_) if packed > 0 => {
             let bytes = read(packed)?;
-            let mut unpacked = MultiGzDecoder::new(&bytes[..]).take(room + 1);
-            // What is no gzip is for the library to tell.
-            let _ = std::io::copy(&mut unpacked, &mut std::io::sink());
-            Ok(unpacked.limit() == 0)
+            let fits = window(bytes[0]).is_some_and(|window| window <= room);
+            Ok(!fits || goes_beyond(room, brotli::Decompressor::new(&bytes[..], BUFFER)))
         }
         // What is in no frame is unpacked to what the head says.
         Compression::LZ4 if packed > room / LZ4 => {
@@ -400,9 +405,44 @@ fn unpacks_to_more(
     }
 }
 
+/// Whether more than `room` bytes come out. What is not packed as it says is for the library to tell.
+fn goes_beyond(room: u64, unpacked: impl Read) -> bool {
+    let mut unpacked = unpacked.take(room + 1);
+    let _ = std::io::copy(&mut unpacked, &mut std::io::sink());
+    unpacked.limit() == 0
+}
+
+/// Bytes that are kept to be repeated, by the first byte of what brotli packed (RFC 7932 section 9.1); none
+/// where that is no such byte: with more than 16 MiB it is "Large Window Brotli", which is none.
+fn window(first: u8) -> Option<u64> {
+    let bits = match (first & 1, first >> 1 & 7, first >> 4 & 7) {
+        (0, _, _) => 16,
+        (_, 0, 0) => 17,
+        (_, 0, 1) => return None,
+        (_, 0, more) => 8 + more,
+        (_, more, _) => 17 + more,
+    };
+    Some(1 << bits)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn windows_are_those_of_the_table_of_the_standard() {
+        // RFC 7932 section 9.1, the bits from the last to the first.
+        #[rustfmt::skip]
+        let table = [
+            (0b0, 16), (0b0000001, 17), (0b0011, 18), (0b0101, 19), (0b0111, 20), (0b1001, 21), (0b1011, 22),
+            (0b1101, 23), (0b1111, 24), (0b0100001, 10), (0b0110001, 11), (0b1000001, 12), (0b1010001, 13),
+            (0b1100001, 14), (0b1110001, 15),
+        ];
+        for (first, bits) in table {
+            assert_eq!(window(first | 0x80), Some(1 << bits), "{first:b}");
+        }
+        assert_eq!(window(0b0010001), None);
+    }
 
     #[test]
     fn a_batch_reaches_over_no_more_pages_than_there_is_room_for() {

@@ -56,7 +56,7 @@ impl Content {
             if let Some(codec) = codecs.map(|column| column.compression()).find(is_foreign) {
                 return Err(Trouble::Columns(format!(
                     "its column is compressed with {codec}, which is not read here; write it anew \
-                     with zstd, snappy, gzip or lz4"
+                     with zstd, snappy, gzip, brotli or lz4"
                 )));
             }
         }
@@ -170,7 +170,7 @@ impl Content {
 
 /// Whether there is no library here that unpacks it.
 fn is_foreign(codec: &Compression) -> bool {
-    matches!(codec, Compression::BROTLI(_) | Compression::LZO)
+    matches!(codec, Compression::LZO)
 }
 
 fn malformed(error: ParquetError) -> Trouble {
