@@ -4,6 +4,10 @@ use std::hash::{BuildHasher, RandomState};
 
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_micro_inline};
 
+use crate::scan::Kernel;
+#[cfg(target_arch = "x86_64")]
+use crate::scan::Vaes;
+
 /// Mixes the last bits well: shard and slot take theirs from both ends.
 const AVALANCHE: bool = true;
 /// No product of two parts of the input loses what was there before, whatever they are.
@@ -12,25 +16,54 @@ const PROTECTED: bool = true;
 /// A random key. Strangers write logs: with a hash they can compute, they could make the set
 /// quadratic.
 ///
-/// Seed and secrets are both drawn at random, since a fast hash with a random seed alone has
-/// collisions that hold for every seed. The hash never leaves the process.
+/// The hash never leaves the process.
 #[derive(Clone)]
 pub(crate) struct Key {
-    secrets: RapidSecrets,
+    by: Means,
+    kernel: Kernel,
     /// How many bits of a hash differ; the others repeat them.
     #[cfg(test)]
     width: u32,
 }
 
+/// How a kernel hashes.
+#[derive(Clone)]
+enum Means {
+    /// By words. Seed and secrets are both drawn at random, since a fast hash with a random seed alone
+    /// has collisions that hold for every seed.
+    Words(RapidSecrets),
+    /// By whole vectors, where the CPU can: 3 ns for a URL in place of 11.
+    #[cfg(target_arch = "x86_64")]
+    Vectors(Box<Vaes>),
+}
+
+impl Means {
+    fn new(kernel: Kernel, seed: u64) -> Self {
+        let secrets = RapidSecrets::seed(seed);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(vaes) = Vaes::new(kernel, |word| by_words(&word.to_le_bytes(), &secrets)) {
+            return Self::Vectors(Box::new(vaes));
+        }
+        let _ = kernel;
+        Self::Words(secrets)
+    }
+}
+
+#[inline]
+fn by_words(url: &[u8], secrets: &RapidSecrets) -> u64 {
+    rapidhash_v3_micro_inline::<AVALANCHE, PROTECTED>(url, secrets)
+}
+
 impl Key {
     /// A key from the randomness that the standard library draws from the system.
-    pub(crate) fn random() -> Self {
-        Self::seeded(RandomState::new().hash_one(0x756E_6971_7572_6C00_u64))
+    pub(crate) fn random(kernel: Kernel) -> Self {
+        Self::seeded(kernel, RandomState::new().hash_one(0x756E_6971_7572_6C00_u64))
     }
 
-    pub(crate) fn seeded(seed: u64) -> Self {
+    pub(crate) fn seeded(kernel: Kernel, seed: u64) -> Self {
         Self {
-            secrets: RapidSecrets::seed(seed),
+            by: Means::new(kernel, seed),
+            kernel,
             #[cfg(test)]
             width: 64,
         }
@@ -40,7 +73,7 @@ impl Key {
     /// on a good hash.
     #[cfg(test)]
     pub(crate) fn narrow(width: u32) -> Self {
-        Self { width, ..Self::random() }
+        Self { width, ..Self::random(Kernel::best()) }
     }
 
     /// Another random key, for the same URLs once more: hashes under it say nothing of those under
@@ -50,13 +83,17 @@ impl Key {
         Self {
             #[cfg(test)]
             width: self.width,
-            ..Self::random()
+            ..Self::random(self.kernel)
         }
     }
 
     #[inline]
     pub(crate) fn hash(&self, url: &[u8]) -> Hash {
-        let hash = rapidhash_v3_micro_inline::<AVALANCHE, PROTECTED>(url, &self.secrets);
+        let hash = match &self.by {
+            Means::Words(secrets) => by_words(url, secrets),
+            #[cfg(target_arch = "x86_64")]
+            Means::Vectors(vaes) => vaes.hash(url),
+        };
         #[cfg(test)]
         if self.width < 64 {
             return Hash((hash & ((1 << self.width) - 1)) * 0x0101_0101_0101_0101);

@@ -7,6 +7,7 @@ use super::hash::Key;
 use super::shard::Shard;
 use crate::key::Keyed;
 use crate::room::NoRoom;
+use crate::scan::Kernel;
 
 /// Shards of a [`UrlSet`]; each holds up to 4 GiB of URLs.
 const SHARDS: usize = 64;
@@ -59,7 +60,7 @@ impl UrlSet {
     /// An empty set with a random key.
     pub fn new() -> Self {
         let shards = (0..SHARDS).map(|_| Shard::new(Counting::Off)).collect();
-        Self { key: Key::random(), shards }
+        Self { key: Key::random(Kernel::best()), shards }
     }
 
     /// Adds a URL, or a key of one, and says whether it is new.

@@ -78,7 +78,7 @@ pub fn run_to(
     inputs: &[Input],
     sinks: Sinks<'_>,
 ) -> (Report, Result<(), RunError>) {
-    run_with(setup, inputs, sinks, Key::random())
+    run_with(setup, inputs, sinks, Key::random(setup.normalizer.kernel()))
 }
 
 /// The same with a hash of the caller's choice.

@@ -40,7 +40,7 @@ impl<'a> Stages<'a> {
         let rules = Rules {
             normalizer,
             context: Context::default(),
-            key: Key::random(),
+            key: Key::random(normalizer.kernel()),
             written: key::Key::Url,
             columns: None,
             split: None,

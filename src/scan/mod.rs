@@ -47,6 +47,8 @@ mod avx512;
 mod neon;
 #[cfg(target_arch = "x86_64")]
 mod sse42;
+#[cfg(target_arch = "x86_64")]
+mod vaes;
 
 mod page;
 mod prefetch;
@@ -66,6 +68,8 @@ pub(crate) use rules::{
     Asked, Container, Delimiters, Experience, Few, Foldable, Index, Ladder, Look, NOTHING,
     Unescaped,
 };
+#[cfg(target_arch = "x86_64")]
+pub(crate) use vaes::Vaes;
 pub(crate) use vector::{BLOCK, Block, Survey, Vector, Work, up_to};
 
 /// An implementation of the scanner.

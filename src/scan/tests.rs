@@ -617,6 +617,30 @@ fn no_kernel_reads_outside_its_slice() {
     }
 }
 
+/// A vector that is longer than what is left of the text has to leave the rest alone.
+#[cfg(all(target_os = "linux", target_arch = "x86_64", not(miri)))]
+#[test]
+fn no_hash_reads_outside_its_slice() {
+    let hashes: Vec<_> = kernels()
+        .into_iter()
+        .filter_map(|kernel| super::Vaes::new(kernel, |word| word as u64 * 0x0123_4567_89AB_CDEF))
+        .collect();
+    if hashes.is_empty() {
+        eprintln!("SKIPPED: this CPU has no VAES");
+    }
+    let middle = between_guard_pages();
+    for length in 0..=520 {
+        let text = url_of(length, length, b"");
+        for start in [0, middle.len() - length] {
+            let slice = &mut middle[start..start + length];
+            slice.copy_from_slice(&text);
+            for hash in &hashes {
+                assert_eq!(hash.hash(slice), hash.hash(&text));
+            }
+        }
+    }
+}
+
 /// How many of the 64 alignments each length is tried at.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn alignments() -> usize {

@@ -344,6 +344,7 @@ mod tests {
 
     use super::super::hash::Key;
     use super::*;
+    use crate::scan::Kernel;
 
     /// URLs of which many come more than once; an interpreter gets fewer.
     fn urls(count: u32) -> Vec<Vec<u8>> {
@@ -480,15 +481,20 @@ mod tests {
 
     /// Keys with seeds of our own: the bounds below are on averages over them, which chance moves
     /// by a few hundredths, and are the same in every run.
-    fn keys() -> impl Iterator<Item = Key> {
-        (1..=8u64).map(|i| Key::seeded(i.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+    fn keys(kernel: Kernel) -> impl Iterator<Item = Key> {
+        (1..=8u64).map(move |i| Key::seeded(kernel, i.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
     }
 
     #[cfg_attr(miri, ignore = "averages over thousands of URLs")]
     #[test]
     fn no_list_of_urls_makes_searches_long() {
+        no_list_of_urls_makes_searches_long_with(Kernel::scalar());
+        no_list_of_urls_makes_searches_long_with(Kernel::best());
+    }
+
+    fn no_list_of_urls_makes_searches_long_with(kernel: Kernel) {
         const COUNT: u64 = 6_000;
-        let theirs = Key::seeded(0x7468_6569_7273);
+        let theirs = Key::seeded(kernel, 0x7468_6569_7273);
         let scattered = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
         let url = |host: u64, path: u64| format!("http://h{host}.example/{path}").into_bytes();
         let benign: Vec<_> = (0..COUNT).map(|i| url(scattered(i), scattered(i + 7))).collect();
@@ -515,12 +521,12 @@ mod tests {
             ("ordered", &in_order),
             ("host", &one_host),
         ] {
-            let found: Vec<_> = keys().map(|key| worst(list, |url| key.hash(url))).collect();
+            let found: Vec<_> = keys(kernel).map(|key| worst(list, |url| key.hash(url))).collect();
             let mean = found.iter().map(|(mean, _)| mean).sum::<f64>() / found.len() as f64;
             let most = found.iter().map(|(_, most)| *most).max().unwrap_or(0);
             assert!(mean < expected * 1.25 && most < 300, "{name}: {mean} on average, {most}");
             // All shards have their part of it.
-            let key = Key::seeded(1);
+            let key = Key::seeded(kernel, 1);
             let mut of_shard = [0; 16];
             list.iter().for_each(|url| of_shard[key.hash(url).shard(16)] += 1);
             let average = COUNT / 16;
