@@ -2,6 +2,7 @@
 //! for its slot and once for the bytes that the slot names, and the misses of many overlap.
 
 use super::super::arena::Place;
+use super::super::hash::Hash;
 use super::super::set::SetFull;
 use super::{Entry, Shard, Stopped};
 use crate::scan::prefetch;
@@ -24,7 +25,16 @@ pub(crate) struct Part<'e, B> {
     pub(crate) bytes: B,
 }
 
-/// A place among the entries of parts that stand one behind the other.
+/// What is known of an entry before its turn.
+#[derive(Debug, Default, Clone, Copy)]
+struct Coming<'t> {
+    hash: Hash,
+    url: &'t [u8],
+    /// Where its URL may be.
+    candidate: Option<Place>,
+}
+
+/// Goes through the entries of parts that stand one behind the other.
 #[derive(Debug, Default)]
 struct Cursor {
     part: usize,
@@ -32,14 +42,15 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// The entry here; goes on to the next.
+    /// The entry here, or nothing behind the last; goes on to the next.
     #[inline]
-    fn next<'p, B>(&mut self, parts: &'p [Part<'_, B>]) -> Option<(&'p Entry, &'p B)> {
+    fn next<'t, B: Bytes<'t>>(&mut self, parts: &[Part<'_, B>]) -> Option<Coming<'t>> {
         loop {
             let part = parts.get(self.part)?;
             if let Some(entry) = part.entries.get(self.entry) {
                 self.entry += 1;
-                return Some((entry, &part.bytes));
+                let url = part.bytes.of(entry);
+                return Some(Coming { hash: entry.hash, url, candidate: None });
             }
             *self = Self { part: self.part + 1, entry: 0 };
         }
@@ -56,55 +67,59 @@ impl Shard {
         parts: &mut [Part<'_, B>],
         mut act: impl FnMut(&mut Self, Option<Place>, &mut Entry, &'t [u8]) -> Result<(), SetFull>,
     ) -> Result<(), Stopped> {
-        let (mut slots, mut bytes) = (Cursor::default(), Cursor::default());
-        let mut candidates = [None; BYTES_AHEAD];
-        for _ in 0..SLOT_AHEAD {
-            self.fetch_slot(slots.next(parts));
+        if self.slots.is_empty() {
+            debug_assert!(parts.iter().all(|part| part.entries.is_empty()), "no room was made");
+            return Ok(());
         }
-        for candidate in &mut candidates {
-            *candidate = self.fetch_candidate(bytes.next(parts));
+        let mut cursor = Cursor::default();
+        let mut coming = [Coming::default(); SLOT_AHEAD];
+        for coming in &mut coming {
+            *coming = self.fetch_slot(cursor.next(parts));
+        }
+        for coming in &mut coming[..BYTES_AHEAD] {
+            self.fetch_candidate(coming);
         }
         let mut number = 0;
         for part in 0..parts.len() {
             for i in 0..parts[part].entries.len() {
-                self.fetch_slot(slots.next(parts));
-                let next = self.fetch_candidate(bytes.next(parts));
-                let candidate = std::mem::replace(&mut candidates[number % BYTES_AHEAD], next);
+                self.fetch_candidate(&mut coming[(number + BYTES_AHEAD) % SLOT_AHEAD]);
+                let next = self.fetch_slot(cursor.next(parts));
+                let now = std::mem::replace(&mut coming[number % SLOT_AHEAD], next);
                 number += 1;
-                let Part { entries, bytes } = &mut parts[part];
-                let entry = &mut entries[i];
-                let url = bytes.of(entry);
-                act(self, candidate, entry, url).map_err(|_| Stopped { part, after: i })?;
+                let entry = &mut parts[part].entries[i];
+                act(self, now.candidate, entry, now.url).map_err(|_| Stopped { part, after: i })?;
             }
         }
         Ok(())
     }
 
-    /// Fetches the slot that the search for a URL starts at, and the two cache lines that most URLs lie in.
+    /// Fetches the slot that the search for a URL starts at, and the cache lines that most URLs lie in.
     #[inline]
-    fn fetch_slot<'t, B: Bytes<'t>>(&self, ahead: Option<(&Entry, &B)>) {
-        if let Some((entry, bytes)) = ahead {
-            prefetch(&self.slots, self.first_slot(entry.hash));
-            let url = bytes.of(entry);
-            prefetch(url, 0);
-            prefetch(url, CACHE_LINE);
-        }
+    fn fetch_slot<'t>(&self, coming: Option<Coming<'t>>) -> Coming<'t> {
+        let Some(coming) = coming else { return Coming::default() };
+        prefetch(&self.slots, self.first_slot(coming.hash));
+        // The last byte by its own, in place of a guess at whether there are so many.
+        let last = coming.url.len().saturating_sub(1);
+        prefetch(coming.url, 0);
+        prefetch(coming.url, last.min(CACHE_LINE));
+        prefetch(coming.url, last);
+        coming
     }
 
-    /// Fetches the bytes that a URL will be compared with, if there are any, and says where they are.
+    /// Fetches the bytes that a URL will be compared with, if there are any, and notes where they are.
     #[inline]
-    fn fetch_candidate<B>(&self, ahead: Option<(&Entry, &B)>) -> Option<Place> {
-        let (entry, _) = ahead?;
-        let mut at = self.first_slot(entry.hash);
+    fn fetch_candidate(&self, coming: &mut Coming<'_>) {
+        let mut at = self.first_slot(coming.hash);
         loop {
             let slot = self.slots[at];
             if slot == 0 {
-                return None;
+                return;
             }
-            if (slot >> 32) as u32 == entry.hash.tag() {
+            if (slot >> 32) as u32 == coming.hash.tag() {
                 let place = Place(slot as u32);
-                self.arena.prefetch(place, entry.len as usize);
-                return Some(place);
+                self.arena.prefetch(place, coming.url.len());
+                coming.candidate = Some(place);
+                return;
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
