@@ -69,14 +69,16 @@ impl<'a> Stages<'a> {
         let records = &mut buffers.records;
         records.clear();
         self.format.read(&self.rules.context, chunk, records);
-        let of = |place, span: Span| match place {
-            Place::Chunk => span.of(chunk),
-            Place::Side => span.of(&records.side),
+        let buffer = |place| match place {
+            Place::Chunk => chunk,
+            Place::Side => &records.side,
         };
         let clean = records.records.iter().filter(|record| match record.found {
-            Found::Url(place, span) => normalizer.is_clean(of(place, span)),
-            Found::Target(place, span) => normalizer.is_clean_target(of(place, span)),
-            Found::Joined { url, .. } => normalizer.is_clean(of(Place::Side, url)),
+            Found::Url(place, span) => normalizer.is_clean_in(buffer(place), span.range()),
+            Found::Target(place, span) => {
+                normalizer.is_clean_target_in(buffer(place), span.range())
+            }
+            Found::Joined { url, .. } => normalizer.is_clean_in(&records.side, url.range()),
             Found::Blank | Found::Skipped | Found::Filtered | Found::Reject(..) => false,
         });
         clean.count() as u64

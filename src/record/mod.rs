@@ -77,6 +77,8 @@ pub(crate) use carry::{Carrier, Values, carrying, missing};
 #[cfg(feature = "tables")]
 pub(crate) use table::{NULL, NoColumn, Rows};
 
+use std::ops::Range;
+
 use crate::url::Code;
 
 /// How an input is cut into records.
@@ -107,7 +109,13 @@ impl Span {
     /// The bytes of the span in `bytes`, which is the buffer the span was made for.
     #[inline]
     pub fn of(self, bytes: &[u8]) -> &[u8] {
-        &bytes[self.start as usize..self.end as usize]
+        &bytes[self.range()]
+    }
+
+    /// Where the span is in its buffer.
+    #[inline]
+    pub(crate) fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
     }
 
     /// Length in bytes.

@@ -84,16 +84,33 @@ impl Kernel {
         self.run(Each { piece, is_clean, act });
     }
 
-    /// Whether one URL is proven clean.
+    /// Whether the URL or target `bytes[range]` is proven clean. What stands behind it in `bytes` saves
+    /// a copy, and changes nothing.
+    ///
+    /// # Panics
+    ///
+    /// When the range lies outside `bytes`.
     #[inline]
-    pub(crate) fn is_clean(self, profile: &Profile, url: &[u8]) -> bool {
-        self.is_clean_after(profile, url, Lead::Absolute)
-    }
-
-    /// Whether one request target is proven clean.
-    #[inline]
-    pub(crate) fn is_clean_target(self, profile: &Profile, target: &[u8]) -> bool {
-        self.is_clean_after(profile, target, Lead::Target)
+    pub(crate) fn is_clean(
+        self,
+        profile: &Profile,
+        bytes: &[u8],
+        range: Range<usize>,
+        lead: Lead,
+    ) -> bool {
+        let Range { start, end } = range;
+        if profile.grammar == Grammar::Ignored {
+            // A target has to start with a slash even so.
+            return self.run(IsVerbatim { bytes, start, end })
+                && (lead == Lead::Absolute || bytes[start..end].first() == Some(&b'/'));
+        }
+        if u32::try_from(end - start).is_err() {
+            return false;
+        }
+        if profile.system == System::Browser {
+            return self.run(IsClean { bytes, start, end, lead, rules: PhantomData::<Browser> });
+        }
+        self.run(IsClean { bytes, start, end, lead, rules: PhantomData::<Ladder> })
     }
 
     /// Whether the URL or target `bytes[range]` is proven clean, and where in it what is looked for is.
@@ -212,21 +229,5 @@ impl Kernel {
             Backend::Neon => unsafe { super::neon::run(work) },
             _ => scalar::run(work),
         }
-    }
-
-    #[inline]
-    fn is_clean_after(self, profile: &Profile, url: &[u8], lead: Lead) -> bool {
-        if profile.grammar == Grammar::Ignored {
-            // A target has to start with a slash even so.
-            return self.run(IsVerbatim { url })
-                && (lead == Lead::Absolute || url.first() == Some(&b'/'));
-        }
-        if u32::try_from(url.len()).is_err() {
-            return false;
-        }
-        if profile.system == System::Browser {
-            return self.run(IsClean { url, lead, rules: PhantomData::<Browser> });
-        }
-        self.run(IsClean { url, lead, rules: PhantomData::<Ladder> })
     }
 }

@@ -135,12 +135,16 @@ pub(super) struct Each<'a, F, A> {
 
 /// See [`Kernel::is_clean`](super::Kernel::is_clean), where bytes are all that counts.
 pub(super) struct IsVerbatim<'a> {
-    pub(super) url: &'a [u8],
+    pub(super) bytes: &'a [u8],
+    pub(super) start: usize,
+    pub(super) end: usize,
 }
 
 /// See [`Kernel::is_clean`](super::Kernel::is_clean).
 pub(super) struct IsClean<'a, R> {
-    pub(super) url: &'a [u8],
+    pub(super) bytes: &'a [u8],
+    pub(super) start: usize,
+    pub(super) end: usize,
     pub(super) lead: Lead,
     pub(super) rules: PhantomData<R>,
 }
@@ -244,7 +248,7 @@ impl Work for IsVerbatim<'_> {
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) -> bool {
-        is_verbatim(vector, self.url, 0, self.url.len())
+        is_verbatim(vector, self.bytes, self.start, self.end)
     }
 }
 
@@ -253,7 +257,7 @@ impl<R: Rules> Work for IsClean<'_, R> {
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) -> bool {
-        is_clean::<V, R>(vector, self.url, 0, self.url.len(), self.lead)
+        is_clean::<V, R>(vector, self.bytes, self.start, self.end, self.lead)
     }
 }
 

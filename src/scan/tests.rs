@@ -22,6 +22,18 @@ fn kernels() -> Vec<Kernel> {
     Backend::available().into_iter().filter_map(Kernel::new).collect()
 }
 
+impl Kernel {
+    /// Whether a URL with nothing around it is proven clean.
+    pub(crate) fn is_clean_alone(self, profile: &Profile, url: &[u8]) -> bool {
+        self.is_clean(profile, url, 0..url.len(), Lead::Absolute)
+    }
+
+    /// The same of a target.
+    pub(crate) fn is_clean_target_alone(self, profile: &Profile, target: &[u8]) -> bool {
+        self.is_clean(profile, target, 0..target.len(), Lead::Target)
+    }
+}
+
 /// Bytes that matter to the scanner, and some that do not.
 fn drawn_byte(state: &mut u64) -> u8 {
     const MATTERING: &[u8] = b"//..%%::??##@@[]''  az09AZ-_~\x00\x20\x7F\x80\xFF\r\n\\^";
@@ -246,7 +258,12 @@ fn blocks_alike_are_not_taken_for_clean() {
                     assert_eq!(bits[..], [u64::from(*alone == Settled::Yes)], "{}", context());
                 }
                 let clean = plainly_clean(&Profile::CRAWL, &url, Lead::Absolute);
-                assert_eq!(kernel.is_clean(&Profile::CRAWL, &url), clean, "{}", url.escape_ascii());
+                assert_eq!(
+                    kernel.is_clean_alone(&Profile::CRAWL, &url),
+                    clean,
+                    "{}",
+                    url.escape_ascii()
+                );
             }
         }
     }
@@ -268,8 +285,8 @@ fn marks_are_about_each_byte_on_every_backend() {
                 let mut marks = Marks::default();
                 let marked = kernel.mark(&bytes, 0..url.len(), lead, *look, &mut marks);
                 let clean = match lead {
-                    Lead::Absolute => kernel.is_clean(&Profile::CRAWL, &url),
-                    Lead::Target => kernel.is_clean_target(&Profile::CRAWL, &url),
+                    Lead::Absolute => kernel.is_clean_alone(&Profile::CRAWL, &url),
+                    Lead::Target => kernel.is_clean_target_alone(&Profile::CRAWL, &url),
                 };
                 // What no rules but the ladder's keep is drawn here, and no triplet.
                 let clean = clean
@@ -398,7 +415,7 @@ fn a_trouble_is_found_at_every_place_of_every_length() {
                     let expected = plainly_clean(profile, &url, Lead::Absolute);
                     for kernel in kernels() {
                         assert_eq!(
-                            kernel.is_clean(profile, &url),
+                            kernel.is_clean_alone(profile, &url),
                             expected,
                             "{} {:?} {}",
                             profile.name(),
@@ -434,7 +451,7 @@ fn every_triplet_among_others_is_judged_at_every_place() {
                     for kernel in kernels() {
                         let context =
                             || format!("{:?} {}", kernel.backend(), url[..end].escape_ascii());
-                        let alone = kernel.is_clean(&Profile::CRAWL, &url[..end]);
+                        let alone = kernel.is_clean_alone(&Profile::CRAWL, &url[..end]);
                         assert_eq!(alone, expected, "{}", context());
                         let mut bits = Vec::new();
                         let span = [Span { start: 0, end: end as u32 }];
@@ -473,8 +490,8 @@ fn drawn_urls_and_targets_are_clean_only_if_they_plainly_are() {
                 clean[n] += usize::from(expected);
                 for kernel in kernels() {
                     let found = match lead {
-                        Lead::Absolute => kernel.is_clean(profile, &url),
-                        Lead::Target => kernel.is_clean_target(profile, &url),
+                        Lead::Absolute => kernel.is_clean_alone(profile, &url),
+                        Lead::Target => kernel.is_clean_target_alone(profile, &url),
                     };
                     let case = (profile.name(), kernel.backend(), url.escape_ascii().to_string());
                     assert_eq!(found, expected, "{case:?}");
@@ -503,7 +520,7 @@ fn in_bulk_and_one_by_one_are_the_same_at_every_alignment() {
             Bits(&mut expected),
         );
         for (i, span) in spans.iter().enumerate() {
-            let clean = Kernel::scalar().is_clean(&Profile::CRAWL, span.of(&bytes));
+            let clean = Kernel::scalar().is_clean_alone(&Profile::CRAWL, span.of(&bytes));
             assert_eq!(expected[i / 64] >> (i % 64) & 1 == 1, clean);
         }
         for kernel in kernels() {
@@ -547,9 +564,9 @@ fn lines_are_those_of_a_plain_split() {
 #[test]
 fn simple_comparison_finds_nothing_but_line_breaks() {
     for kernel in kernels() {
-        assert!(kernel.is_clean(&Profile::STRING, b"\xFF %zz"));
-        assert!(!kernel.is_clean(&Profile::STRING, b"a\rb"));
-        assert!(!kernel.is_clean_target(&Profile::STRING, b"a"));
+        assert!(kernel.is_clean_alone(&Profile::STRING, b"\xFF %zz"));
+        assert!(!kernel.is_clean_alone(&Profile::STRING, b"a\rb"));
+        assert!(!kernel.is_clean_target_alone(&Profile::STRING, b"a"));
     }
 }
 
@@ -590,9 +607,9 @@ fn no_kernel_reads_outside_its_slice() {
             let slice = &middle[range];
             for kernel in kernels() {
                 for profile in [&Profile::CRAWL, &Profile::WHATWG] {
-                    let clean = kernel.is_clean(profile, slice);
+                    let clean = kernel.is_clean_alone(profile, slice);
                     assert_eq!(clean, plainly_clean(profile, slice, Lead::Absolute));
-                    kernel.is_clean_target(profile, slice);
+                    kernel.is_clean_target_alone(profile, slice);
                     let mut lines = Vec::new();
                     kernel.lines(slice, &mut lines);
                     assert_eq!(lines.len(), usize::from(length > 0));
@@ -666,8 +683,8 @@ fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
                 slice.copy_from_slice(&text);
                 let slice = &*slice;
                 for kernel in kernels() {
-                    assert_eq!(kernel.is_clean(&Profile::CRAWL, slice), clean);
-                    kernel.is_clean(&Profile::WHATWG, slice);
+                    assert_eq!(kernel.is_clean_alone(&Profile::CRAWL, slice), clean);
+                    kernel.is_clean_alone(&Profile::WHATWG, slice);
                     let mut lines = Vec::new();
                     kernel.lines(slice, &mut lines);
                     let mut bits = Vec::new();
@@ -696,8 +713,8 @@ fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
             let allocation = allocation.into_boxed_slice();
             for kernel in kernels() {
                 let slice = &allocation[before..];
-                kernel.is_clean(&Profile::CRAWL, slice);
-                kernel.is_clean_target(&Profile::WHATWG, slice);
+                kernel.is_clean_alone(&Profile::CRAWL, slice);
+                kernel.is_clean_target_alone(&Profile::WHATWG, slice);
                 let mut lines = Vec::new();
                 kernel.lines(slice, &mut lines);
                 kernel.clean_each(

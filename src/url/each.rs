@@ -40,7 +40,7 @@ where
             return (self.visit)(number, Ok(Canonical::new(span.of(bytes))));
         }
         self.url.clear();
-        let range = span.start as usize..span.end as usize;
+        let range = span.range();
         let result = if !LADDER {
             self.normalizer.rewrite_in(bytes, range, self.url)
         } else if self.normalizer.rewrite_of(Lead::Absolute, bytes, &range, self.url).run(vector) {

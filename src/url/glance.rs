@@ -220,8 +220,8 @@ mod tests {
             for lead in [Lead::Absolute, Lead::Target] {
                 let context = || format!("{backend:?} {} {}", i, url.escape_ascii());
                 let clean = match lead {
-                    Lead::Absolute => kernel.is_clean(&Profile::CRAWL, &url),
-                    Lead::Target => kernel.is_clean_target(&Profile::CRAWL, &url),
+                    Lead::Absolute => kernel.is_clean_alone(&Profile::CRAWL, &url),
+                    Lead::Target => kernel.is_clean_target_alone(&Profile::CRAWL, &url),
                 };
                 let exact = exact(&normalizer, &url, lead);
                 // With room behind it, and without.

@@ -1,6 +1,7 @@
 //! A profile made ready for use, with the scanner and the base it works with.
 
 use std::convert::Infallible;
+use std::ops::Range;
 
 use super::canonical::Canonical;
 use super::choices::Choices;
@@ -203,16 +204,28 @@ impl Normalizer {
     /// ```
     #[inline]
     pub fn is_clean(&self, url: &[u8]) -> bool {
+        self.is_clean_in(url, 0..url.len())
+    }
+
+    /// The same of `bytes[range]`, which is faster where more stands behind it.
+    #[inline]
+    pub(crate) fn is_clean_in(&self, bytes: &[u8], range: Range<usize>) -> bool {
         match &self.choices.hosts {
-            None => self.is_clean_by_rules(url, 0..url.len(), Lead::Absolute),
-            Some(hosts) => self.is_clean_by_host(hosts, url),
+            None => self.is_clean_by_rules(bytes, range, Lead::Absolute),
+            Some(hosts) => self.is_clean_by_host(hosts, &bytes[range]),
         }
     }
 
     /// As [`Normalizer::is_clean`], for a request target.
     #[inline]
     pub(crate) fn is_clean_target(&self, target: &[u8]) -> bool {
-        self.is_clean_by_rules(target, 0..target.len(), Lead::Target)
+        self.is_clean_target_in(target, 0..target.len())
+    }
+
+    /// The same of `bytes[range]`.
+    #[inline]
+    pub(crate) fn is_clean_target_in(&self, bytes: &[u8], range: Range<usize>) -> bool {
+        self.is_clean_by_rules(bytes, range, Lead::Target)
     }
 
     /// The canonical form of `url`: `url` itself where it is clean, otherwise written to `scratch`,

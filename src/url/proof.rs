@@ -37,8 +37,8 @@ impl Normalizer {
             return self.judge_each_by_marks(piece, act);
         }
         if !self.leaves_all() {
-            let range = |span: &Span| span.start as usize..span.end as usize;
-            let is_clean = |span: &Span| self.is_clean_by_rules(bytes, range(span), Lead::Absolute);
+            let is_clean =
+                |span: &Span| self.is_clean_by_rules(bytes, span.range(), Lead::Absolute);
             return kernel.each(piece, is_clean, act);
         }
         let is_clean = |url: &[u8]| self.leaves_by_bytes(url, Lead::Absolute);
@@ -119,12 +119,8 @@ impl Normalizer {
             let marked = self.kernel().mark(bytes, range.clone(), lead, look, &mut marks);
             return self.is_marked_clean(&bytes[range], lead, marked, &marks);
         }
-        let url = &bytes[range];
-        let proven = match lead {
-            Lead::Absolute => self.kernel().is_clean(&self.rules, url),
-            Lead::Target => self.kernel().is_clean_target(&self.rules, url),
-        };
-        proven && self.leaves(url, lead)
+        self.kernel().is_clean(&self.rules, bytes, range.clone(), lead)
+            && (self.leaves_all() || self.leaves(&bytes[range], lead))
     }
 
     #[inline(always)]

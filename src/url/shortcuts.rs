@@ -170,7 +170,7 @@ fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
     let (kernel, heuristics) = (normalizer.kernel(), &normalizer.choices.heuristics);
     let mut out = Vec::new();
     for span in spans {
-        let url = span.start as usize..span.end as usize;
+        let url = span.range();
         let host =
             memchr::memmem::find(&bytes[url.clone()], b"//").map_or(0, |slashes| slashes + 2);
         let path =

@@ -115,8 +115,7 @@ impl Sheet {
         } else {
             let start = self.text.rewritten.len();
             self.make_room_for(url)?;
-            let range = line.start as usize..line.end as usize;
-            let result = rules.normalizer.rewrite_in(bytes, range, &mut self.text.rewritten);
+            let result = rules.normalizer.rewrite_in(bytes, line.range(), &mut self.text.rewritten);
             self.hostless += u64::from(rules.normalizer.is_hostless(url));
             self.tabbed += u64::from(memchr::memchr(b'\t', url).is_some());
             if result.is_ok() {
@@ -260,9 +259,9 @@ impl Sheet {
         };
         let clean = if kind == Kind::Target {
             self.hostless += 1;
-            normalizer.is_clean_target(url)
+            normalizer.is_clean_target_in(buffer, span.range())
         } else {
-            normalizer.is_clean(url)
+            normalizer.is_clean_in(buffer, span.range())
         };
         if clean {
             self.decode(url, kind, rules)?;

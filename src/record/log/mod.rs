@@ -118,10 +118,7 @@ impl LogFormat {
     }
 
     fn found(&self, ctx: &Context, line: Line<'_>, slots: &Slots, side: &mut Vec<u8>) -> Found {
-        let range = |field: Field| {
-            let span = slots[field as usize];
-            span.start as usize..span.end as usize
-        };
+        let range = |field: Field| slots[field as usize].range();
         let site = site(line.bytes, slots);
         let source = range(self.plan.source);
         if self.plan.source == Field::Request {
