@@ -69,29 +69,43 @@ fn start_of_any(line: &[u8]) -> Option<usize> {
     Some(opening_quote(line, bracketed_time(line)?.end)? + 1)
 }
 
-/// Length of `[10/Oct/2000:13:55:36 -0700] "`.
+/// Length of what nearly all lines have from their first bracket on: such a time, and the request right
+/// behind it. Each byte is between that of the one and that of the other, all of them in ASCII.
 const USUAL: usize = 30;
+const LEAST: &[u8; USUAL] = b"[00/Aaa/0000:00:00:00 +0000] \"";
+const MOST: &[u8; USUAL] = b"[39/Zzz/9999:99:99:99 -9999] \"";
 
-/// Whether `text` begins as that: nearly all lines have such a time, and the request right behind it. Of
-/// the hour and what follows it, all that matters is that no bracket is in it.
+/// Whether `text` begins as that.
 #[inline]
 fn is_usual(text: &[u8]) -> bool {
-    const TIME: &[u8; 16] = b"00:00:00 +0000] ";
-    const MASKS: (u128, u128) = {
-        let (mut mask, mut same) = ([0xFF; 16], *TIME);
-        let mut at = 0;
-        while at < TIME.len() {
-            if matches!(TIME[at], b'0' | b'+') {
-                (mask[at], same[at]) = (0xF0, TIME[at] & 0xF0);
-            }
-            at += 1;
-        }
-        (u128::from_le_bytes(mask), u128::from_le_bytes(same))
-    };
-    let Some(text) = text.first_chunk::<USUAL>() else { return false };
-    let [.., quote] = text;
-    let time = u128::from_le_bytes(text[13..29].try_into().expect("16 bytes"));
-    begins_as_time(&text[1..]) && text[3] == b'/' && time & MASKS.0 == MASKS.1 && *quote == b'"'
+    let Some(text) = text.first_chunk() else { return false };
+    // Four words are all of it, the last two with some bytes in both.
+    (strange::<0>(text) | strange::<8>(text) | strange::<16>(text) | strange::<22>(text)) == 0
+}
+
+/// Not 0 where one of eight bytes is not as usual.
+#[inline(always)]
+fn strange<const AT: usize>(text: &[u8; USUAL]) -> u64 {
+    out_of_bounds(word(text, AT), const { word(LEAST, AT) }, const { word(MOST, AT) })
+}
+
+#[inline(always)]
+const fn word(text: &[u8; USUAL], at: usize) -> u64 {
+    let mut bytes = [0; 8];
+    let mut i = 0;
+    while i < bytes.len() {
+        bytes[i] = text[at + i];
+        i += 1;
+    }
+    u64::from_le_bytes(bytes)
+}
+
+/// Not 0 where a byte of `word` is none of ASCII, less than that of `least` or more than that of `most`:
+/// the upper bits of bytes tell, and none carries into the next where the word is of ASCII.
+#[inline(always)]
+const fn out_of_bounds(word: u64, least: u64, most: u64) -> u64 {
+    const UPPER: u64 = 0x8080_8080_8080_8080;
+    (word | ((word & !UPPER) + (!UPPER - most)) | !((word | UPPER) - least)) & UPPER
 }
 
 /// The bracketed time, brackets included: the first pair of brackets whose content begins as one,
@@ -143,7 +157,7 @@ fn opening_quote(line: &[u8], from: usize) -> Option<usize> {
 mod tests {
     use super::super::escape::quoted;
     use super::super::{Context, Format, Origin, format::tests::show};
-    use super::{field, is_usual, start_of_any};
+    use super::{LEAST, MOST, USUAL, field, is_usual, start_of_any};
     use crate::url::Code;
 
     fn clf(line: &str) -> String {
@@ -192,6 +206,25 @@ mod tests {
             }
         }
         assert!(short > 200, "{short}");
+    }
+
+    #[test]
+    fn a_usual_time_is_one_byte_for_byte() {
+        let usual = br#"[17/May/2015:10:05:03 +0000] ""#;
+        for at in 0..USUAL {
+            for byte in 0..=255 {
+                let mut text = *usual;
+                text[at] = byte;
+                let within = (LEAST[at]..=MOST[at]).contains(&byte);
+                assert_eq!(is_usual(&text), within, "{}", text.escape_ascii());
+                // Whatever stands beside it.
+                text[(at + 1) % USUAL] = byte;
+                let both =
+                    within && (LEAST[(at + 1) % USUAL]..=MOST[(at + 1) % USUAL]).contains(&byte);
+                assert_eq!(is_usual(&text), both, "{}", text.escape_ascii());
+            }
+        }
+        assert!(!is_usual(&usual[..USUAL - 1]));
     }
 
     #[test]

@@ -37,6 +37,24 @@ pub(super) fn found(
 /// where no method and space begin the line.
 #[inline]
 pub(super) fn split(request: &[u8]) -> Option<(Method, Range<usize>)> {
+    usual(request).or_else(|| split_any(request))
+}
+
+/// What nearly all are: one of three methods, one space, a slash, no space before the version's.
+#[inline]
+fn usual(request: &[u8]) -> Option<(Method, Range<usize>)> {
+    let start = match request {
+        [b'G', b'E', b'T', b' ', b'/', ..] => 4,
+        [b'P', b'O', b'S', b'T', b' ', b'/', ..] | [b'H', b'E', b'A', b'D', b' ', b'/', ..] => 5,
+        _ => return None,
+    };
+    let (target, version) = request[start..].split_last_chunk::<VERSION>()?;
+    let is_whole = target.last().is_some_and(|last| *last != b' ') && is_version(version);
+    is_whole.then(|| (Method::Other, start..start + target.len()))
+}
+
+#[inline]
+fn split_any(request: &[u8]) -> Option<(Method, Range<usize>)> {
     let space = request.iter().position(|&byte| !IS_TOKEN[usize::from(byte)])?;
     if space == 0 || request[space] != b' ' {
         return None;
@@ -60,14 +78,22 @@ pub(super) fn method(name: &[u8]) -> Method {
     if name == b"CONNECT" { Method::Connect } else { Method::Other }
 }
 
+/// Length of ` HTTP/x.y`.
+const VERSION: usize = 9;
+
+/// Whether this is that, with one digit each.
+#[inline]
+fn is_version(text: &[u8; VERSION]) -> bool {
+    let [name @ .., dot, minor] = text;
+    let [name @ .., major] = name;
+    name == b" HTTP/" && major.is_ascii_digit() && *dot == b'.' && minor.is_ascii_digit()
+}
+
 /// Length of the ` HTTP/x` or ` HTTP/x.y` at the end of a request without its method.
 #[inline]
 fn version(rest: &[u8]) -> Option<usize> {
-    if let [.., b' ', b'H', b'T', b'T', b'P', b'/', x, b'.', y] = rest
-        && x.is_ascii_digit()
-        && y.is_ascii_digit()
-    {
-        return Some(9);
+    if rest.last_chunk().is_some_and(is_version) {
+        return Some(VERSION);
     }
     let without_digits = |text: &[u8]| {
         let digits = text.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
@@ -105,7 +131,7 @@ const IS_TOKEN: [bool; 256] = {
 
 #[cfg(test)]
 mod tests {
-    use super::{Method, split};
+    use super::{Method, split, split_any};
 
     /// The method's first letter and the target, or nothing.
     fn parts(request: &str) -> Option<(Method, &str)> {
@@ -121,6 +147,30 @@ mod tests {
         for version in ["HTTP/1.1", "HTTP/1.0", "HTTP/2", "HTTP/2.0", "HTTP/10.12"] {
             assert_eq!(target(&format!("GET /a {version}")), Some("/a"));
         }
+    }
+
+    #[test]
+    fn a_usual_request_is_split_as_any() {
+        let mut usual = 0;
+        for whole in ["GET /a HTTP/1.1", "POST / HTTP/2.0", "HEAD //  HTTP/1.0", "PUT /a HTTP/1.1"]
+        {
+            for at in 0..whole.len() {
+                for byte in *b" /H.19:\x00\xFF" {
+                    let mut request = whole.as_bytes().to_vec();
+                    request[at] = byte;
+                    for request in [&request[..], &request[..at], &request[at..]] {
+                        assert_eq!(
+                            split(request),
+                            split_any(request),
+                            "{}",
+                            request.escape_ascii()
+                        );
+                        usual += usize::from(super::usual(request).is_some());
+                    }
+                }
+            }
+        }
+        assert!(usual > 20, "{usual}");
     }
 
     #[test]
