@@ -5,9 +5,8 @@
 
 use std::ops::Range;
 
-use memchr::memchr_iter;
-
 use super::{Context, Found, Place, Record, Records, Span};
+use crate::scan::Kernel;
 use crate::url::Code;
 
 /// A line without its ending, and where it stands in its chunk.
@@ -47,26 +46,18 @@ pub(super) fn each(
     mut find: impl FnMut(Line<'_>, &mut Vec<u8>) -> Found,
 ) {
     debug_assert!(u32::try_from(chunk.len()).is_ok(), "spans are 32 bits wide");
-    let mut push = |start: usize, end: usize| {
-        let bytes = &chunk[start..end];
-        let line = Line { bytes, start: start as u32 };
+    let mut lines = Vec::new();
+    Kernel::best().lines(chunk, &mut lines);
+    for line in lines {
+        let bytes = line.of(chunk);
         let found = if bytes.len() > ctx.max_record {
             Found::Reject(Code::TooLong, too_long_at as u32)
         } else if is_blank(bytes) {
             Found::Blank
         } else {
-            find(line, &mut out.side)
+            find(Line { bytes, start: line.start }, &mut out.side)
         };
-        out.records.push(Record { line: line.span(0..bytes.len()), found });
-    };
-    let mut start = 0;
-    for feed in memchr_iter(b'\n', chunk) {
-        let cr = feed > start && chunk[feed - 1] == b'\r';
-        push(start, feed - usize::from(cr));
-        start = feed + 1;
-    }
-    if start < chunk.len() {
-        push(start, chunk.len());
+        out.records.push(Record { line, found });
     }
 }
 
