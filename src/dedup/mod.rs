@@ -27,3 +27,10 @@ pub(crate) use shard::{Bytes, Entry, Mark, Part, Shard};
 pub(crate) use sort::{MEMORY as SORT_MEMORY, Threads, sort};
 #[cfg(feature = "batch")]
 pub(crate) use survivor::{Candidate, Survivor, Survivors};
+
+/// How many shards a set has that so many threads fill: enough that none waits for the last one, and few
+/// enough that what a round brings to one is worth a task. Each takes 4 GiB of URLs.
+#[cfg(feature = "batch")]
+pub(crate) fn shards_for(threads: usize) -> usize {
+    (threads * 16).next_power_of_two().clamp(32, 1024)
+}

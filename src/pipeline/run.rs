@@ -13,7 +13,7 @@ use super::report::{MaxRejected, Report, RunError};
 use super::schedule::Schedule;
 use super::seen;
 use super::sheet::{Before, Columns, Rules, Sheet};
-use crate::dedup::{Counting, Key, Shard, Survivor};
+use crate::dedup::{Counting, Key, Shard, Survivor, shards_for};
 use crate::input::Input;
 use crate::output::{Bytes, Field, FileStats, Layout, LineForm, SetHeader, State, Tally};
 use crate::profile::Grammar;
@@ -214,7 +214,7 @@ impl<'a> Run<'a> {
                 (
                     if waits { Formatting::Places } else { Formatting::New },
                     if counts { Counting::On } else { Counting::Off },
-                    (setup.threads * 16).next_power_of_two().clamp(64, 1024),
+                    shards_for(setup.threads),
                 )
             }
         };

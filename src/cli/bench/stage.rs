@@ -2,6 +2,7 @@
 
 use super::subject::{Sample, Team};
 use crate::Normalizer;
+use crate::dedup::shards_for;
 use crate::output::Secrets;
 use crate::pipeline::{self, Stages};
 use std::io::{self, Write};
@@ -34,9 +35,6 @@ pub enum Limit {
 /// What a pass found, by name.
 pub type Answer = Vec<(&'static str, u64)>;
 
-/// A set has as many shards for each thread.
-const SHARDS_PER_THREAD: usize = 16;
-
 impl Stage {
     /// Every stage, in the order of the data flow.
     pub const ALL: [Stage; 4] = [Stage::Scan, Stage::Normalize, Stage::Dedup, Stage::Whole];
@@ -65,9 +63,7 @@ impl Stage {
         team: &Team,
     ) -> Result<(Duration, Answer), String> {
         let shards = match self {
-            Stage::Dedup => {
-                (team.threads() * SHARDS_PER_THREAD).next_power_of_two().clamp(64, 1024)
-            }
+            Stage::Dedup => shards_for(team.threads()),
             _ => 0,
         };
         let start = Instant::now();
