@@ -1,4 +1,4 @@
-//! Vector code: where the lines of a chunk end, and which URLs are proven clean.
+//! Vector code: where the lines of a chunk end, which URLs are proven clean, and a hash (`vaes`).
 //!
 //! The plain loop, for a URL that starts with `http://` or `https://`:
 //!
