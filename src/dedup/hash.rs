@@ -94,6 +94,28 @@ impl Key {
             #[cfg(target_arch = "x86_64")]
             Means::Vectors(vaes) => vaes.hash(url),
         };
+        self.narrowed(hash)
+    }
+
+    /// The hashes of many URLs, in order.
+    #[cfg(feature = "batch")]
+    #[inline]
+    pub(crate) fn hash_all<'t>(
+        &self,
+        urls: impl Iterator<Item = &'t [u8]>,
+        mut take: impl FnMut(Hash),
+    ) {
+        match &self.by {
+            Means::Words(secrets) => {
+                urls.for_each(|url| take(self.narrowed(by_words(url, secrets))));
+            }
+            #[cfg(target_arch = "x86_64")]
+            Means::Vectors(vaes) => vaes.hash_all(urls, |hash| take(self.narrowed(hash))),
+        }
+    }
+
+    #[inline]
+    fn narrowed(&self, hash: u64) -> Hash {
         #[cfg(test)]
         if self.width < 64 {
             return Hash((hash & ((1 << self.width) - 1)) * 0x0101_0101_0101_0101);

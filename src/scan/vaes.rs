@@ -51,6 +51,34 @@ impl Vaes {
         // SAFETY: `new` asked the CPU for all of it.
         unsafe { hash(&self.0.0, text) }
     }
+
+    /// The hashes of many texts, in order: their rounds overlap, and the keys stay in registers.
+    #[cfg(feature = "batch")]
+    #[inline]
+    pub(crate) fn hash_all<'t>(
+        &self,
+        texts: impl Iterator<Item = &'t [u8]>,
+        take: impl FnMut(u64),
+    ) {
+        // SAFETY: `new` asked the CPU for all of it.
+        unsafe { hash_all(&self.0.0, texts, take) }
+    }
+}
+
+/// # Safety
+///
+/// As for [`hash`].
+#[cfg(feature = "batch")]
+#[target_feature(enable = "avx512f,avx512bw,bmi2,aes,vaes")]
+unsafe fn hash_all<'t>(
+    keys: &[Block; KEYS],
+    texts: impl Iterator<Item = &'t [u8]>,
+    mut take: impl FnMut(u64),
+) {
+    let keys = loaded(keys);
+    for text in texts {
+        take(hash_with(&keys, text));
+    }
 }
 
 /// # Safety
@@ -58,9 +86,14 @@ impl Vaes {
 /// The CPU has AVX-512 F and BW, and with them BMI, AES and VAES.
 #[target_feature(enable = "avx512f,avx512bw,bmi2,aes,vaes")]
 unsafe fn hash(keys: &[Block; KEYS], text: &[u8]) -> u64 {
-    let [first, second, third, fourth, fifth, sixth] = keys;
-    let (second, third, fifth, sixth) = (load(second), load(third), load(fifth), load(sixth));
-    let (mut a, mut b) = (load(first), load(fourth));
+    hash_with(&loaded(keys), text)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,bmi2,aes,vaes")]
+#[inline]
+fn hash_with(keys: &[__m512i; KEYS], text: &[u8]) -> u64 {
+    let [first, second, third, fourth, fifth, sixth] = *keys;
+    let (mut a, mut b) = (first, fourth);
     let mut rest = text;
     loop {
         let (left, right) = rest.split_at(rest.len().min(BLOCK));
@@ -90,6 +123,13 @@ fn rounds(block: __m512i, after_first: __m512i, after_second: __m512i) -> __m512
     let block = _mm512_aesenc_epi128(block, after_first);
     let block = _mm512_aesenc_epi128(block, after_second);
     _mm512_aesenc_epi128(block, _mm512_setzero_si512())
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn loaded(keys: &[Block; KEYS]) -> [__m512i; KEYS] {
+    let [a, b, c, d, e, f] = keys;
+    [load(a), load(b), load(c), load(d), load(e), load(f)]
 }
 
 #[target_feature(enable = "avx512f")]
@@ -205,6 +245,15 @@ mod tests {
             let text = text(length);
             assert_eq!(vaes.hash(&text), plainly(&vaes.0.0, &text), "{length}");
         }
+    }
+
+    #[test]
+    fn many_at_once_hash_like_each_by_itself() {
+        let Some(vaes) = hashes() else { return };
+        let texts: Vec<_> = (0..=300).rev().map(text).collect();
+        let mut hashes = Vec::new();
+        vaes.hash_all(texts.iter().map(Vec::as_slice), |hash| hashes.push(hash));
+        assert_eq!(hashes, texts.iter().map(|text| vaes.hash(text)).collect::<Vec<_>>());
     }
 
     #[test]

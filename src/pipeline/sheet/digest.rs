@@ -377,9 +377,9 @@ impl Sheet {
         room::reserve(&mut self.ends, rules.shards)?;
         self.ends.resize(rules.shards, 0);
         let buffers = self.text.buffers();
-        for url in &self.urls {
-            let hash = rules.key.hash(buffers.get(*url));
-            hashes.push(hash);
+        let texts = self.urls.iter().map(|url| buffers.get(*url));
+        rules.key.hash_all(texts, |hash| hashes.push(hash));
+        for (url, hash) in self.urls.iter().zip(&*hashes) {
             if url.is_canonical() {
                 self.ends[hash.shard(rules.shards)] += 1;
             }

@@ -45,11 +45,12 @@ impl Sheet {
             return formatted;
         }
         room::reserve(&mut self.out, length)?;
+        let buffers = self.text.buffers();
         for (i, word) in bits.iter().enumerate() {
             let mut word = *word;
             while word != 0 {
                 let url = self.urls[i * 64 + word.trailing_zeros() as usize];
-                let key = self.text.get(url);
+                let key = buffers.get(url);
                 split::mark(split, key, &mut self.out);
                 self.out.extend_from_slice(key);
                 self.out.push(b'\n');

@@ -249,7 +249,7 @@ impl Text {
 
 impl<'t> Buffers<'t> {
     #[inline]
-    fn get(self, url: Url) -> &'t [u8] {
+    fn get(&self, url: Url) -> &'t [u8] {
         let start = (url.at & ((1 << PLACE_SHIFT) - 1)) as usize;
         let buffer = self.0[(url.at >> PLACE_SHIFT) as usize];
         // What is nowhere has no bytes, whatever length says why; the place of everything else is ours.
