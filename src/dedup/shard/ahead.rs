@@ -67,7 +67,7 @@ impl Shard {
         parts: &mut [Part<'_, B>],
         mut act: impl FnMut(&mut Self, Option<Place>, &mut Entry, &'t [u8]) -> Result<(), SetFull>,
     ) -> Result<(), Stopped> {
-        if self.slots.is_empty() {
+        if self.table.is_empty() {
             debug_assert!(parts.iter().all(|part| part.entries.is_empty()), "no room was made");
             return Ok(());
         }
@@ -97,7 +97,7 @@ impl Shard {
     #[inline]
     fn fetch_slot<'t>(&self, coming: Option<Coming<'t>>) -> Coming<'t> {
         let Some(coming) = coming else { return Coming::default() };
-        prefetch(&self.slots, self.first_slot(coming.hash));
+        self.table.prefetch(coming.hash);
         // The last byte by its own, in place of a guess at whether there are so many.
         let last = coming.url.len().saturating_sub(1);
         prefetch(coming.url, 0);
@@ -109,19 +109,9 @@ impl Shard {
     /// Fetches the bytes that a URL will be compared with, if there are any, and notes where they are.
     #[inline]
     fn fetch_candidate(&self, coming: &mut Coming<'_>) {
-        let mut at = self.first_slot(coming.hash);
-        loop {
-            let slot = self.slots[at];
-            if slot == 0 {
-                return;
-            }
-            if (slot >> 32) as u32 == coming.hash.tag() {
-                let place = Place(slot as u32);
-                self.arena.prefetch(place, coming.url.len());
-                coming.candidate = Some(place);
-                return;
-            }
-            at = (at + 1) & (self.slots.len() - 1);
+        coming.candidate = self.table.candidate(coming.hash);
+        if let Some(place) = coming.candidate {
+            self.arena.prefetch(place, coming.url.len());
         }
     }
 }

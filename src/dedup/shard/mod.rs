@@ -1,17 +1,19 @@
 //! One shard: an open-addressing table over an arena.
 //!
-//! A slot is eight bytes, tag and place, so that eight of them share a cache line. The slot that a
-//! search starts at is given by the upper bits of the tag, so growing needs no look at the bytes and
-//! goes through both tables from front to back. A search ends at a free slot; nothing is removed.
+//! A slot is eight bytes, tag and place, and eight of them are a cache line. The slot that a search
+//! starts at is given by the upper bits of the tag, so growing needs no look at the bytes and goes
+//! through both tables from front to back. A search goes round the line that it starts in before it
+//! waits for another, and ends at a free slot; nothing is removed.
 
 mod ahead;
+mod table;
 
 pub(crate) use ahead::{Bytes, Part};
 
 use super::arena::{Arena, Counting, Place};
 use super::hash::Hash;
 use super::set::SetFull;
-use crate::room;
+use table::{Free, Table};
 
 /// One URL on its way into a shard. `start` and `len` are the caller's.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +50,7 @@ impl Entry {
 /// A part of a set, for URLs whose hashes pick it.
 #[derive(Debug)]
 pub(crate) struct Shard {
-    slots: Vec<u64>,
+    table: Table,
     len: usize,
     arena: Arena,
 }
@@ -76,16 +78,13 @@ pub(crate) struct Mark {
     arena: super::arena::Mark,
 }
 
-/// Slots of a shard that holds something, at the least.
-const MIN_SLOTS: usize = 64;
-
 /// What [`Shard::find_all`] notes of a URL that it does not find.
 #[cfg(feature = "batch")]
 const NOT_HERE: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MIN);
 
 impl Shard {
     pub(crate) fn new(counting: Counting) -> Self {
-        Self { slots: Vec::new(), len: 0, arena: Arena::new(counting) }
+        Self { table: Table::default(), len: 0, arena: Arena::new(counting) }
     }
 
     /// Number of URLs.
@@ -142,7 +141,7 @@ impl Shard {
     /// were seen before the run stay what they are.
     #[cfg(feature = "batch")]
     pub(crate) fn find_all<'t, B: Bytes<'t>>(&mut self, parts: &mut [Part<'_, B>]) {
-        if self.slots.is_empty() {
+        if self.table.is_empty() {
             let entries = parts.iter_mut().flat_map(|part| part.entries.iter_mut());
             let not_seen = entries.filter(|entry| entry.new != SEEN);
             return not_seen.for_each(|entry| entry.new = NOT_HERE);
@@ -166,7 +165,7 @@ impl Shard {
     /// Counts a URL once more if the shard holds it; whether it does.
     #[cfg(feature = "batch")]
     pub(crate) fn count_again(&mut self, hash: Hash, url: &[u8]) -> bool {
-        if self.slots.is_empty() {
+        if self.table.is_empty() {
             return false;
         }
         let found = self.find(hash, url);
@@ -191,22 +190,19 @@ impl Shard {
         }
         self.arena.truncate(mark.arena);
         self.len = mark.len;
-        self.slots.fill(0);
-        let mask = self.slots.len() - 1;
+        self.table.clear();
         for place in self.arena.places() {
             let hash = hash(self.arena.get(place));
-            let mut at = self.first_slot(hash);
-            while self.slots[at] != 0 {
-                at = (at + 1) & mask;
+            if let Err(free) = self.table.find(hash, |_| false) {
+                self.table.fill(free, hash, place);
             }
-            self.slots[at] = u64::from(hash.tag()) << 32 | u64::from(place.0);
         }
     }
 
     /// The place of a URL, if the shard holds it.
     #[cfg(feature = "batch")]
     pub(crate) fn place_of(&self, hash: Hash, url: &[u8]) -> Option<std::num::NonZeroU32> {
-        if self.slots.is_empty() {
+        if self.table.is_empty() {
             return None;
         }
         std::num::NonZeroU32::new(self.find(hash, url).ok()?.0)
@@ -215,7 +211,7 @@ impl Shard {
     /// Counts a URL `more` times, if the shard holds it.
     #[cfg(feature = "batch")]
     pub(crate) fn count_more(&mut self, hash: Hash, url: &[u8], more: u64) {
-        if !self.slots.is_empty()
+        if !self.table.is_empty()
             && let Ok(place) = self.find(hash, url)
         {
             self.arena.set_count(place, self.arena.count(place) + more);
@@ -225,7 +221,7 @@ impl Shard {
     /// Takes back one count of a URL, if the shard holds it.
     #[cfg(feature = "batch")]
     pub(crate) fn count_back(&mut self, hash: Hash, url: &[u8]) {
-        if !self.slots.is_empty()
+        if !self.table.is_empty()
             && let Ok(place) = self.find(hash, url)
         {
             self.arena.take_one(place);
@@ -242,12 +238,12 @@ impl Shard {
     /// takes `more` URLs, besides their own bytes: while a table grows, the old one is still there.
     #[cfg(feature = "batch")]
     pub(crate) fn memory(&self, more: usize) -> usize {
-        let slots = self.slots.len() + self.slots_to_grow_to(more).unwrap_or(0);
+        let slots = self.table.len() + self.table.slots_to_grow_to(self.len + more).unwrap_or(0);
         slots * size_of::<u64>() + self.arena.memory()
     }
 
     pub(crate) fn contains(&self, hash: Hash, url: &[u8]) -> bool {
-        !self.slots.is_empty() && self.find(hash, url).is_ok()
+        !self.table.is_empty() && self.find(hash, url).is_ok()
     }
 
     /// The URL that [`Entry::new`] named.
@@ -265,27 +261,10 @@ impl Shard {
         self.arena.places().map(|place| place.0)
     }
 
-    #[inline]
-    fn first_slot(&self, hash: Hash) -> usize {
-        // Slots are a power of two, 64 at least and 2^32 at most.
-        ((u64::from(hash.tag()) * self.slots.len() as u64) >> 32) as usize
-    }
-
     /// The place of a URL, or the free slot where it belongs.
     #[inline]
-    fn find(&self, hash: Hash, url: &[u8]) -> Result<Place, usize> {
-        let mut at = self.first_slot(hash);
-        loop {
-            let slot = self.slots[at];
-            if slot == 0 {
-                return Err(at);
-            }
-            let place = Place(slot as u32);
-            if (slot >> 32) as u32 == hash.tag() && self.arena.holds(place, url) {
-                return Ok(place);
-            }
-            at = (at + 1) & (self.slots.len() - 1);
-        }
+    fn find(&self, hash: Hash, url: &[u8]) -> Result<Place, Free> {
+        self.table.find(hash, |place| self.arena.holds(place, url))
     }
 
     #[inline]
@@ -297,44 +276,20 @@ impl Shard {
             }
             Err(free) => {
                 let place = self.arena.push(url)?;
-                self.slots[free] = u64::from(hash.tag()) << 32 | u64::from(place.0);
+                self.table.fill(free, hash, place);
                 self.len += 1;
                 Ok(Some(place))
             }
         }
     }
 
-    /// Makes room for `more` URLs at a load of at most three quarters.
+    /// Makes room for `more` URLs.
     fn reserve(&mut self, more: usize) -> Result<(), SetFull> {
-        match self.slots_to_grow_to(more) {
-            Some(slots) => self.grow(slots),
+        match self.table.slots_to_grow_to(self.len + more) {
             None => Ok(()),
+            Some(slots) if slots as u64 > 1 << 32 => Err(SetFull(())),
+            Some(slots) => Ok(self.table.grow(slots)?),
         }
-    }
-
-    #[inline]
-    fn slots_to_grow_to(&self, more: usize) -> Option<usize> {
-        let wanted = (self.len + more).div_ceil(3) * 4;
-        (wanted > self.slots.len()).then(|| wanted.next_power_of_two().max(MIN_SLOTS))
-    }
-
-    #[cold]
-    fn grow(&mut self, slots: usize) -> Result<(), SetFull> {
-        if slots as u64 > 1 << 32 {
-            return Err(SetFull(()));
-        }
-        let mut bigger = Vec::new();
-        room::reserve_exact(&mut bigger, slots)?;
-        bigger.resize(slots, 0u64);
-        for slot in self.slots.iter().filter(|slot| **slot != 0) {
-            let mut at = (((slot >> 32) * slots as u64) >> 32) as usize;
-            while bigger[at] != 0 {
-                at = (at + 1) & (slots - 1);
-            }
-            bigger[at] = *slot;
-        }
-        self.slots = bigger;
-        Ok(())
     }
 }
 
@@ -456,12 +411,7 @@ mod tests {
 
     /// Slots that are looked at to find a URL: how many on average, and at most.
     fn probes(shard: &Shard) -> (f64, usize) {
-        let mask = shard.slots.len() - 1;
-        let probe = |(at, slot): (usize, &u64)| {
-            let first = (((slot >> 32) * shard.slots.len() as u64) >> 32) as usize;
-            (at.wrapping_sub(first) & mask) + 1
-        };
-        let used = || shard.slots.iter().enumerate().filter(|(_, slot)| **slot != 0).map(probe);
+        let used = || shard.table.probes();
         (used().sum::<usize>() as f64 / shard.len as f64, used().max().unwrap_or(0))
     }
 
