@@ -84,14 +84,25 @@ impl Sheet {
         // Only where all bytes are clean is a tab.
         let any_tab = normalizer.profile().grammar == Grammar::Ignored
             && memchr::memchr(b'\t', bytes).is_some();
+        let is_quick = !any_tab && !rules.decoded;
         for (group, clean) in scratch.lines.chunks(64).zip(&scratch.clean) {
-            for (i, line) in group.iter().enumerate() {
-                if clean >> i & 1 == 1 && line.len() <= rules.context.max_url {
-                    self.tabbed += u64::from(any_tab && line.of(bytes).contains(&b'\t'));
-                    self.urls.push(Url::new(IN_CHUNK, line.start as usize, line.len()));
-                    self.decode(line.of(bytes), Kind::Url, rules)?;
+            let mut rest = group;
+            let mut clean = *clean;
+            while !rest.is_empty() {
+                let run;
+                (run, rest) = rest.split_at(rest.len().min(clean.trailing_ones() as usize));
+                clean = clean.checked_shr(run.len() as u32).unwrap_or(0) >> 1;
+                if is_quick && run.iter().all(|line| line.len() <= rules.context.max_url) {
+                    let url = |line: &Span| Url::new(IN_CHUNK, line.start as usize, line.len());
+                    self.urls.extend(run.iter().map(url));
                 } else {
+                    for line in run {
+                        self.clean_line(bytes, *line, any_tab, rules)?;
+                    }
+                }
+                if let Some((line, others)) = rest.split_first() {
                     self.line(bytes, *line, rules)?;
+                    rest = others;
                 }
             }
         }
@@ -101,6 +112,23 @@ impl Sheet {
         self.text.chunk = Some(chunk);
         self.scratch = scratch;
         Ok(())
+    }
+
+    /// A line that is known to be clean.
+    fn clean_line(
+        &mut self,
+        bytes: &[u8],
+        line: Span,
+        any_tab: bool,
+        rules: &Rules<'_>,
+    ) -> Result<(), NoRoom> {
+        if line.len() > rules.context.max_url {
+            return self.line(bytes, line, rules);
+        }
+        let url = line.of(bytes);
+        self.tabbed += u64::from(any_tab && url.contains(&b'\t'));
+        self.urls.push(Url::new(IN_CHUNK, line.start as usize, line.len()));
+        self.decode(url, Kind::Url, rules)
     }
 
     /// A line that is not known to be clean.
@@ -379,13 +407,14 @@ impl Sheet {
         let buffers = self.text.buffers();
         let texts = self.urls.iter().map(|url| buffers.get(*url));
         rules.key.hash_all(texts, |hash| hashes.push(hash));
+        let ends = self.ends.as_mut_slice();
         for (url, hash) in self.urls.iter().zip(&*hashes) {
             if url.is_canonical() {
-                self.ends[hash.shard(rules.shards)] += 1;
+                ends[hash.shard(rules.shards)] += 1;
             }
         }
         let mut start = 0;
-        for end in &mut self.ends {
+        for end in &mut *ends {
             (*end, start) = (start, start + *end);
         }
         let nothing = Entry { hash: Hash::default(), start: 0, len: 0, sequence: 0, new: None };
@@ -393,10 +422,11 @@ impl Sheet {
         let more = start.saturating_sub(self.entries.len());
         reserve(&mut self.entries, more)?;
         self.entries.resize(start, nothing);
+        let entries = self.entries.as_mut_slice();
         for (sequence, (url, hash)) in self.urls.iter().zip(hashes.iter()).enumerate() {
             if url.is_canonical() {
-                let next = &mut self.ends[hash.shard(rules.shards)];
-                self.entries[*next] = Entry {
+                let next = &mut ends[hash.shard(rules.shards)];
+                entries[*next] = Entry {
                     hash: *hash,
                     start: url.at,
                     len: url.len,
