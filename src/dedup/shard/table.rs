@@ -141,3 +141,54 @@ impl Search {
         self.at = if is_through { (round + LANES) & (slots - 1) } else { round };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eight tags that begin in one lane each of the second line, of a table of 64 slots.
+    fn tag(lane: u64) -> Hash {
+        Hash::chosen((LANES as u64 + lane) << 26)
+    }
+
+    #[test]
+    fn a_line_is_full_before_the_next_is_begun() {
+        for lane in 0..LANES as u64 {
+            let mut table = Table::default();
+            table.grow(Table::MIN).unwrap();
+            let hash = tag(lane);
+            for number in 1..=64 {
+                let free = table.find(hash, |_| false).unwrap_err();
+                // Round the second line from the lane on, then round the third, and so on round the table.
+                let turn = number as usize - 1;
+                let line = (1 + turn / LANES) % (64 / LANES);
+                let expected = line * LANES + (lane as usize + turn) % LANES;
+                assert_eq!(free.0, expected, "lane {lane}, number {number}");
+                if number < 64 {
+                    table.fill(free, hash, Place(number));
+                    assert_eq!(table.find(hash, |place| place.0 == number).unwrap().0, number);
+                }
+            }
+            assert_eq!(table.candidate(hash).map(|place| place.0), Some(1));
+            assert_eq!(table.probes().max(), Some(63));
+        }
+    }
+
+    #[test]
+    fn a_table_that_grows_holds_what_it_held() {
+        let mut table = Table::default();
+        assert!(table.is_empty());
+        table.grow(Table::MIN).unwrap();
+        let hashes: Vec<_> = (0..8).map(tag).chain((0..8).map(tag)).collect();
+        for (number, hash) in (1..).zip(&hashes) {
+            let free = table.find(*hash, |_| false).unwrap_err();
+            table.fill(free, *hash, Place(number));
+        }
+        table.grow(2 * Table::MIN).unwrap();
+        assert_eq!(table.len(), 128);
+        for (number, hash) in (1..).zip(&hashes) {
+            assert_eq!(table.find(*hash, |place| place.0 == number).unwrap().0, number);
+        }
+        assert_eq!((table.slots_to_grow_to(96), table.slots_to_grow_to(97)), (None, Some(256)));
+    }
+}
