@@ -247,6 +247,7 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "batch")]
     #[test]
     fn many_at_once_hash_like_each_by_itself() {
         let Some(vaes) = hashes() else { return };
