@@ -84,25 +84,23 @@ impl Sheet {
         // Only where all bytes are clean is a tab.
         let any_tab = normalizer.profile().grammar == Grammar::Ignored
             && memchr::memchr(b'\t', bytes).is_some();
+        // Nothing is asked of a clean line but where it is.
         let is_quick = !any_tab && !rules.decoded;
         for (group, clean) in scratch.lines.chunks(64).zip(&scratch.clean) {
-            let mut rest = group;
-            let mut clean = *clean;
-            while !rest.is_empty() {
-                let run;
-                (run, rest) = rest.split_at(rest.len().min(clean.trailing_ones() as usize));
-                clean = clean.checked_shr(run.len() as u32).unwrap_or(0) >> 1;
-                if is_quick && run.iter().all(|line| line.len() <= rules.context.max_url) {
-                    let url = |line: &Span| Url::new(IN_CHUNK, line.start as usize, line.len());
-                    self.urls.extend(run.iter().map(url));
+            let all = u64::MAX >> (64 - group.len());
+            let fits = |line: &Span| line.len() <= rules.context.max_url;
+            if is_quick && clean & all == all && group.iter().all(fits) {
+                let url = |line: &Span| Url::new(IN_CHUNK, line.start as usize, line.len());
+                self.urls.extend(group.iter().map(url));
+                continue;
+            }
+            for (i, line) in group.iter().enumerate() {
+                if clean >> i & 1 == 1 && fits(line) {
+                    self.tabbed += u64::from(any_tab && line.of(bytes).contains(&b'\t'));
+                    self.urls.push(Url::new(IN_CHUNK, line.start as usize, line.len()));
+                    self.decode(line.of(bytes), Kind::Url, rules)?;
                 } else {
-                    for line in run {
-                        self.clean_line(bytes, *line, any_tab, rules)?;
-                    }
-                }
-                if let Some((line, others)) = rest.split_first() {
                     self.line(bytes, *line, rules)?;
-                    rest = others;
                 }
             }
         }
@@ -112,23 +110,6 @@ impl Sheet {
         self.text.chunk = Some(chunk);
         self.scratch = scratch;
         Ok(())
-    }
-
-    /// A line that is known to be clean.
-    fn clean_line(
-        &mut self,
-        bytes: &[u8],
-        line: Span,
-        any_tab: bool,
-        rules: &Rules<'_>,
-    ) -> Result<(), NoRoom> {
-        if line.len() > rules.context.max_url {
-            return self.line(bytes, line, rules);
-        }
-        let url = line.of(bytes);
-        self.tabbed += u64::from(any_tab && url.contains(&b'\t'));
-        self.urls.push(Url::new(IN_CHUNK, line.start as usize, line.len()));
-        self.decode(url, Kind::Url, rules)
     }
 
     /// A line that is not known to be clean.
