@@ -156,3 +156,22 @@ impl Hash {
         self.0 as u32
     }
 }
+
+#[cfg(all(test, feature = "batch"))]
+mod tests {
+    use super::*;
+    use crate::scan::Backend;
+
+    #[test]
+    fn many_at_once_hash_like_each_by_itself_on_every_backend() {
+        let texts: Vec<Vec<u8>> =
+            (0..=300u32).rev().map(|n| (0..n).map(|i| (i * n) as u8).collect()).collect();
+        for kernel in Backend::ALL.iter().copied().filter_map(Kernel::new) {
+            let key = Key::seeded(kernel, 7);
+            let mut hashes = Vec::new();
+            key.hash_all(texts.iter().map(Vec::as_slice), |hash| hashes.push(hash));
+            let each: Vec<_> = texts.iter().map(|text| key.hash(text)).collect();
+            assert_eq!(hashes, each, "{:?}", kernel.backend());
+        }
+    }
+}

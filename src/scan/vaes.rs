@@ -247,16 +247,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "batch")]
-    #[test]
-    fn many_at_once_hash_like_each_by_itself() {
-        let Some(vaes) = hashes() else { return };
-        let texts: Vec<_> = (0..=300).rev().map(text).collect();
-        let mut hashes = Vec::new();
-        vaes.hash_all(texts.iter().map(Vec::as_slice), |hash| hashes.push(hash));
-        assert_eq!(hashes, texts.iter().map(|text| vaes.hash(text)).collect::<Vec<_>>());
-    }
-
     #[test]
     fn every_bit_of_a_text_and_its_length_change_half_of_the_hash() {
         let Some(vaes) = hashes() else { return };

@@ -193,9 +193,7 @@ impl Shard {
         self.table.clear();
         for place in self.arena.places() {
             let hash = hash(self.arena.get(place));
-            if let Err(free) = self.table.find(hash, |_| false) {
-                self.table.fill(free, hash, place);
-            }
+            self.table.add(hash, place);
         }
     }
 

@@ -76,6 +76,12 @@ impl Table {
         }
     }
 
+    /// Puts a place where a search for it ends, whatever other places have its tag.
+    #[cfg(feature = "batch")]
+    pub(super) fn add(&mut self, hash: Hash, place: Place) {
+        self.fill(self.free(hash.tag()), hash, place);
+    }
+
     #[inline]
     pub(super) fn fill(&mut self, free: Free, hash: Hash, place: Place) {
         self.slots[free.0] = u64::from(hash.tag()) << 32 | u64::from(place.0);
@@ -101,11 +107,8 @@ impl Table {
         room::reserve_exact(&mut bigger.slots, slots)?;
         bigger.slots.resize(slots, 0);
         for slot in self.slots.iter().filter(|slot| **slot != 0) {
-            let mut search = bigger.search((slot >> 32) as u32);
-            while bigger.slots[search.at] != 0 {
-                search.go_on(slots);
-            }
-            bigger.slots[search.at] = *slot;
+            let free = bigger.free((slot >> 32) as u32);
+            bigger.slots[free.0] = *slot;
         }
         *self = bigger;
         Ok(())
@@ -123,6 +126,15 @@ impl Table {
             }
             probes
         })
+    }
+
+    /// The first free slot of a tag.
+    fn free(&self, tag: u32) -> Free {
+        let mut search = self.search(tag);
+        while self.slots[search.at] != 0 {
+            search.go_on(self.len());
+        }
+        Free(search.at)
     }
 
     #[inline]
