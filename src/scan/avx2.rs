@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::rules::{Asked, Rows, Rules};
-use super::vector::{BLOCK, Block, Masks, Survey, Vector, Work};
+use super::vector::{Block, Masks, Survey, Vector, Work};
 use crate::profile::set::{QUERY, REG_NAME};
 
 /// Made by [`run`] alone, whose caller promises that the CPU has the instruction set.
@@ -142,7 +142,7 @@ impl Vector for Avx2 {
 
     #[inline(always)]
     fn below(self, mask: u64, length: usize) -> u64 {
-        debug_assert!(length <= BLOCK);
+        debug_assert!(length <= 255);
         // SAFETY: a value of this type proves BMI too.
         unsafe { _bzhi_u64(mask, length as u32) }
     }

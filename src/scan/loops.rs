@@ -6,7 +6,7 @@ use super::glance::{Glance, Settle};
 use super::kernel::Lead;
 use super::prefetch::prefetch;
 use super::proof::{
-    Front, Proof, WINDOW, blocks, front, is_clean, is_verbatim, prove, prove_from, window,
+    Front, Proof, WINDOW, blocks, front, is_clean, is_plain, is_verbatim, prove, prove_from, window,
 };
 use super::rules::{Asked, Depth, Rules};
 use super::vector::{BLOCK, Vector, Work, up_to};
@@ -86,6 +86,9 @@ impl<'a> Piece<'a> {
 
 /// What is done about each URL of a [`Piece`] once it is known whether it is proven clean.
 pub(crate) trait Act {
+    /// Whether it rewrites what is not clean, and so need not be told of all that is.
+    const REWRITES: bool = false;
+
     /// Does it about the URL of this number there. To be `#[inline(always)]`, like all that uses the vector.
     fn act<V: Vector>(&mut self, vector: V, number: usize, span: Span, is_clean: bool);
 }
@@ -211,7 +214,11 @@ impl<R: Rules, A: Act> Work for CleanEach<'_, R, A> {
             #[inline(always)]
             |span| {
                 let (start, end) = (span.start as usize, span.end as usize);
-                is_clean::<V, R>(vector, piece.bytes, start, end, Lead::Absolute)
+                if A::REWRITES && V::NORMALIZES_TRIPLETS {
+                    is_plain::<V, R>(vector, piece.bytes, start, end)
+                } else {
+                    is_clean::<V, R>(vector, piece.bytes, start, end, Lead::Absolute)
+                }
             },
         );
     }

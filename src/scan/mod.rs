@@ -48,6 +48,8 @@ mod neon;
 #[cfg(target_arch = "x86_64")]
 mod sse42;
 #[cfg(target_arch = "x86_64")]
+mod triplets;
+#[cfg(target_arch = "x86_64")]
 mod vaes;
 
 mod page;
@@ -82,7 +84,7 @@ pub enum Backend {
     Sse42,
     /// x86-64 with AVX2.
     Avx2,
-    /// x86-64 with AVX-512 F and BW.
+    /// x86-64 with AVX-512 F, BW, VBMI and VBMI2, as Intel has had since Ice Lake, AMD since Zen 4.
     Avx512,
     /// aarch64 with NEON.
     Neon,
@@ -132,6 +134,8 @@ impl Backend {
                 has_bmi()
                     && is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vbmi")
+                    && is_x86_feature_detected!("avx512vbmi2")
             }
             #[cfg(target_arch = "aarch64")]
             Backend::Neon => std::arch::is_aarch64_feature_detected!("neon"),

@@ -122,6 +122,20 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// Appends the first `length` bytes of a block.
+    ///
+    /// # Panics
+    ///
+    /// Where they are more than a block; see also [`Page::copy`].
+    #[inline(always)]
+    pub(crate) fn put(&mut self, block: &[u8; COPY], length: usize) {
+        assert!(length <= COPY);
+        self.take_room(length);
+        // SAFETY: `take_room` made sure that COPY bytes fit.
+        unsafe { self.end().cast::<[u8; COPY]>().write(*block) };
+        self.length += length;
+    }
+
     /// Writes a byte over one that was written.
     #[inline(always)]
     pub(crate) fn replace(&mut self, at: usize, byte: u8) {

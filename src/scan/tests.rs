@@ -75,6 +75,97 @@ impl<R: Rules> Work for Find<'_, R> {
     }
 }
 
+/// The bytes of two blocks that are `inside`, their triplets in normal form.
+struct Normalize<'a>([&'a Block; 2], u128, u128);
+
+impl Work for Normalize<'_> {
+    type Output = Option<Option<(Vec<u8>, u128)>>;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) -> Self::Output {
+        let Self(blocks, percent, inside) = self;
+        let normalized = vector.normalize_triplets(blocks, percent, inside).map(|normalized| {
+            let parts = normalized.blocks.iter().map(|(block, length)| &block[..*length]);
+            (parts.collect::<Vec<_>>().concat(), normalized.dots)
+        });
+        V::NORMALIZES_TRIPLETS.then_some(normalized)
+    }
+}
+
+#[test]
+fn triplets_come_out_in_normal_form() {
+    const PIECES: [&str; 16] = [
+        "%41", "%7e", "%2E", "%2e", "%2f", "%c3%A9", "%00", "%fF", "%5a", "a", "Bc", "/", "?x=",
+        "%zz", "%4", "\u{e9}",
+    ];
+    let (mut state, mut answers) = (1_u64, 0);
+    let mut draw = |most: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as usize % most
+    };
+    for case in 0..cases(20_000) {
+        let mut text = vec![b'x'; draw(130)];
+        while text.len() < 2 * BLOCK {
+            let known = if case % 8 == 0 { PIECES.len() } else { 13 };
+            text.extend_from_slice(PIECES[draw(known)].as_bytes());
+        }
+        let (blocks, _) = text.as_chunks::<BLOCK>();
+        let (start, end) = (draw(BLOCK), BLOCK + draw(BLOCK + 1));
+        let part = &text[start..end];
+        let inside = (start..end).fold(0, |bits, i| bits | 1 << i);
+        let at = |bytes: Vec<usize>| bytes.iter().fold(0, |bits, i| bits | 1 << (start + i));
+        let percent = at((0..part.len()).filter(|i| part[*i] == b'%').collect());
+        let expected = in_normal_form(part).map(|(out, dots)| (out, at(dots)));
+        for kernel in kernels() {
+            let found = kernel.run(Normalize([&blocks[0], &blocks[1]], percent, inside));
+            if let Some(found) = found {
+                assert_eq!(found, expected, "{} {start}..{end}", text.escape_ascii());
+                answers += usize::from(found.is_some());
+            }
+        }
+    }
+    let normalizers = kernels().into_iter().filter(|kernel| kernel.run(Normalizes));
+    assert!(answers >= normalizers.count() * cases(20_000) / 2, "{answers}");
+}
+
+/// A part of a URL with its triplets in normal form, and where those of full stops were; nothing, if a
+/// percent sign starts none.
+fn in_normal_form(part: &[u8]) -> Option<(Vec<u8>, Vec<usize>)> {
+    let (mut out, mut dots) = (Vec::new(), Vec::new());
+    let mut i = 0;
+    while i < part.len() {
+        if part[i] != b'%' {
+            out.push(part[i]);
+            i += 1;
+            continue;
+        }
+        let digits = part.get(i + 1..i + 3).filter(|two| two.iter().all(u8::is_ascii_hexdigit))?;
+        let value = u8::from_str_radix(str::from_utf8(digits).unwrap(), 16).unwrap();
+        if value.is_ascii_alphanumeric() || b"-._~".contains(&value) {
+            out.push(value);
+        } else {
+            out.extend(format!("%{value:02X}").bytes());
+        }
+        if value == b'.' {
+            dots.push(i);
+        }
+        i += 3;
+    }
+    Some((out, dots))
+}
+
+/// Whether the instruction set normalizes triplets.
+struct Normalizes;
+
+impl Work for Normalizes {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, _: V) -> bool {
+        V::NORMALIZES_TRIPLETS
+    }
+}
+
 /// The masks of one block by each backend, scalar's first.
 fn all_masks<R: Rules>(block: &Block, rules: fn() -> R) -> Vec<(Backend, Found)> {
     let found = |kernel: Kernel| (kernel.backend(), kernel.run(Find(block, rules())));
@@ -104,7 +195,7 @@ fn every_backend_of_this_cpu_is_listed() {
             && is_x86_feature_detected!("lzcnt")
             && is_x86_feature_detected!("popcnt");
         assert_eq!(Backend::Avx2.is_available(), bits && is_x86_feature_detected!("avx2"));
-        assert_eq!(Backend::Avx512.is_available(), bits && is_x86_feature_detected!("avx512bw"));
+        assert_eq!(Backend::Avx512.is_available(), bits && is_x86_feature_detected!("avx512vbmi2"));
     }
     eprintln!(
         "backends tested: {}",

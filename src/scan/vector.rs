@@ -35,6 +35,15 @@ pub(crate) struct Survey {
     pub(crate) not_reg_name: u64,
 }
 
+/// A part of two blocks with its triplets in normal form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Normalized {
+    /// What became of the part of each block: so many bytes of a block.
+    pub(crate) blocks: [(Block, usize); 2],
+    /// Percent signs of the triplets that were full stops; bit `i` is about byte `i` of the two blocks.
+    pub(crate) dots: u128,
+}
+
 /// An instruction set. Whoever has a value of it knows that the CPU has it.
 ///
 /// Its functions are inlined into one that has the instruction set enabled ([`Work`]).
@@ -51,7 +60,24 @@ pub(crate) trait Vector: Copy {
     /// The bytes that are asked for, and those of 0x80 and above.
     fn find_asked(self, block: &Block, asked: &Asked) -> u64;
 
-    /// The bits of a mask below `length`, which is a block at most.
+    /// Whether [`Vector::normalize_triplets`] ever does.
+    const NORMALIZES_TRIPLETS: bool = false;
+
+    /// The bytes of two blocks that are `inside`, where a triplet starts at each bit of `percent`, which
+    /// are inside too: those of unreserved characters decoded (RFC 3986 section 6.2.2.2), the digits of
+    /// all others in upper case (section 6.2.2.1). Nothing, where one of them is no triplet, or its
+    /// digits are not inside.
+    #[inline(always)]
+    fn normalize_triplets(
+        self,
+        _blocks: [&Block; 2],
+        _percent: u128,
+        _inside: u128,
+    ) -> Option<Normalized> {
+        None
+    }
+
+    /// The bits of a mask below `length`, which is 255 at most; all, where that is a block or more.
     #[inline(always)]
     fn below(self, mask: u64, length: usize) -> u64 {
         mask & up_to(length)

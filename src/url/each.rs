@@ -33,6 +33,8 @@ impl<F, const LADDER: bool> Act for HandOver<'_, F, LADDER>
 where
     F: FnMut(usize, Result<Canonical<'_>, Reject>),
 {
+    const REWRITES: bool = LADDER;
+
     #[inline(always)]
     fn act<V: Vector>(&mut self, vector: V, number: usize, span: Span, is_clean: bool) {
         let bytes = self.bytes;
@@ -54,7 +56,7 @@ where
 
 impl Normalizer {
     /// Calls `visit` with the canonical form of each URL `spans[i]` of `bytes`, in order.
-    /// Clean ones are handed over where they stand.
+    /// Clean ones are handed over where they stand, those with triplets perhaps as a copy.
     ///
     /// ```
     /// use uniqurl::{Backend, Normalizer, Profile, Scratch, scan};

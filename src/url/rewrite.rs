@@ -12,10 +12,13 @@
 //!
 //! What happens, and where, is a bit of a mask for each 64 bytes: a byte that a query does not allow
 //! as itself, or a full stop behind a slash. So the time goes by what is wrong with a URL and hardly
-//! by its length.
+//! by its length. Where an instruction set can leave bytes out of a block, and two blocks hold the URL,
+//! its triplets are no events: they are all rewritten at once.
 //!
 //! What is rare is declined: it is left to `normalize`, which knows all of the rules and the place of
 //! each trouble, and has the last word. This module only ever writes what that would write.
+
+use std::ops::Range;
 
 use super::escape::{self, Triplet, triplet_of};
 use crate::profile::{Access, Grammar, Ports, Profile, Schemes, Switch};
@@ -48,51 +51,61 @@ impl Work for Rewrite<'_> {
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) -> bool {
-        let length = self.end - self.start;
-        if length > LONGEST || self.is_to_be_trimmed() {
+        let Range { start, end } = self.trimmed();
+        let length = end - start;
+        if length > LONGEST {
             return false;
         }
         // Bytes behind the URL may be looked at if they belong to the buffer. A short URL at the end
         // of one gets a buffer of its own.
-        let mut source = &self.bytes[self.start..];
+        let mut source = &self.bytes[start..];
         let padded: [u8; 3 * BLOCK];
         if source.len() < 2 * BLOCK {
             padded = filled_up(source);
             source = &padded;
         }
+        let mut page = Page::new(self.out, GROWTH * length + BESIDE);
         let mut pass = Pass {
             profile: self.profile,
             source,
             length,
-            page: Page::new(self.out, GROWTH * length + BESIDE),
+            page: &mut page,
             run: 0,
             path: 0,
             path_at: 0,
         };
         let done = pass.all(vector, self.lead).is_ok();
         if done {
-            pass.page.finish();
+            page.finish();
         }
         done
     }
 }
 
 impl Rewrite<'_> {
-    /// Whether there are blanks behind the URL that go. What has some in front starts with no scheme.
+    /// Where the URL is without the blanks around it that go.
     #[inline(always)]
-    fn is_to_be_trimmed(&self) -> bool {
-        let last = self.bytes[self.start..self.end].last();
-        self.profile.access == Access::Retrieval && last.is_some_and(|byte| *byte <= 0x20)
+    fn trimmed(&self) -> Range<usize> {
+        let Range { mut start, mut end } = self.start..self.end;
+        if self.profile.access == Access::Retrieval {
+            while start < end && self.bytes[end - 1] <= 0x20 {
+                end -= 1;
+            }
+            while start < end && self.bytes[start] <= 0x20 {
+                start += 1;
+            }
+        }
+        start..end
     }
 }
 
-struct Pass<'a, 'out> {
+struct Pass<'a, 'page, 'out> {
     profile: &'a Profile,
     /// The URL, and what happens to stand behind it: two blocks at least.
     source: &'a [u8],
     /// Length of the URL.
     length: usize,
-    page: Page<'out>,
+    page: &'page mut Page<'out>,
     /// What stands before it has been copied, or replaced.
     run: usize,
     /// Where the path is in the URL, and where in the output.
@@ -100,14 +113,14 @@ struct Pass<'a, 'out> {
     path_at: usize,
 }
 
-impl Pass<'_, '_> {
+impl Pass<'_, '_, '_> {
     #[inline(always)]
     fn all<V: Vector>(&mut self, vector: V, lead: Lead) -> Result<(), Declined> {
         let first = vector.survey(block(self.source, 0, &mut None));
         let path = match lead {
             Lead::Absolute => {
                 let host = self.scheme()?;
-                self.authority(host, &first)?
+                self.authority(vector, host, &first)?
             }
             Lead::Target => 0,
         };
@@ -141,56 +154,72 @@ impl Pass<'_, '_> {
     /// Appends scheme and authority, and says where the path starts. `host` is where the authority
     /// does, and the URL's first block is `first`.
     #[inline(always)]
-    fn authority(&mut self, host: usize, first: &Survey) -> Result<usize, Declined> {
-        let scheme = host;
-        let from = u64::MAX << host;
+    fn authority<V: Vector>(
+        &mut self,
+        vector: V,
+        host: usize,
+        first: &Survey,
+    ) -> Result<usize, Declined> {
         // Where the URL ends, its authority does.
-        let ends = (first.slash | first.ends | !up_to(self.length)) & from;
-        let end = ends.trailing_zeros() as usize;
-        if end == BLOCK && end < self.length {
+        let ends = (first.slash | first.ends) >> host;
+        let end = self.length.min(host + ends.trailing_zeros() as usize);
+        if end > BLOCK {
             return Err(Declined);
         }
-        // What is not yet copied starts with the scheme.
-        let mut colon = None;
-        let mut odd = first.not_reg_name & from & !ends & ends.wrapping_sub(1);
+        let odd = vector.below(first.not_reg_name, end) & u64::MAX << host;
+        let find = |byte| vector.find(block(self.source, 0, &mut None), byte) & odd;
+        let colons = find(b':');
+        let (mut name, mut others) = (host, odd & !colons);
+        if self.drops_userinfo() {
+            // "Credentials do not go into output files", and the last `@` ends them.
+            let at = find(b'@');
+            name = BLOCK - (at | ((1 << host) - 1)).leading_zeros() as usize;
+            others &= !at;
+        }
+        let colons = colons & !vector.below(u64::MAX, name);
+        if colons & colons.wrapping_sub(1) != 0 {
+            return Err(Declined);
+        }
+        let name_end = end.min(colons.trailing_zeros() as usize);
+        self.page.extend(if host == b"http://".len() { *b"http://\0" } else { *b"https://" });
+        self.page.truncate(host);
+        self.name(name..name_end, others, first.dot)?;
+        if name_end < end {
+            self.port(name_end + 1, end, host)?;
+        }
+        Ok(end)
+    }
+
+    /// Appends the registered name `source[name]`. Where bytes stand out of the first block that are no
+    /// colon, and no `@` of userinfo that goes, is `odd`; where full stops are, `dots`.
+    #[inline(always)]
+    fn name(&mut self, name: Range<usize>, mut odd: u64, dots: u64) -> Result<(), Declined> {
+        let before = self.page.length();
+        let escaped = odd != 0;
+        self.run = name.start;
         while odd != 0 {
             let at = odd.trailing_zeros() as usize;
             odd &= odd - 1;
-            match self.source[at] {
-                b':' if colon.is_none() => colon = Some(at),
-                // "Credentials do not go into output files", and the last `@` ends them.
-                b'@' if self.drops_userinfo() => {
-                    self.page.truncate(0);
-                    self.page.copy_lower(self.source, 0, scheme);
-                    self.run = at + 1;
-                    colon = None;
-                }
-                b'%' if colon.is_none() => {
-                    let triplet = Triplet::read(&self.source[at..self.length]);
-                    let Some(Triplet { value, .. }) = triplet else { return Err(Declined) };
-                    if !escape::is_unreserved(value) {
-                        return Err(Declined);
-                    }
-                    self.page.copy_lower(self.source, self.run, at);
-                    self.page.push(value.to_ascii_lowercase());
-                    self.run = at + 3;
-                }
-                _ => return Err(Declined),
+            if !name.contains(&at) || self.source[at] != b'%' {
+                return Err(Declined);
             }
-        }
-        self.page.copy_lower(self.source, self.run, colon.unwrap_or(end));
-        if self.profile.access == Access::Retrieval {
-            while self.page.written().last() == Some(&b'.') {
-                self.page.truncate(self.page.length() - 1);
+            let triplet = Triplet::read(&self.source[at..name.end]);
+            let Some(Triplet { value, .. }) = triplet else { return Err(Declined) };
+            if !escape::is_unreserved(value) {
+                return Err(Declined);
             }
+            self.page.copy_lower(self.source, self.run, at);
+            self.page.push(value.to_ascii_lowercase());
+            self.run = at + 3;
         }
-        if self.page.length() <= scheme {
-            return Err(Declined);
+        let drops_dots = self.profile.access == Access::Retrieval;
+        // Asked of the mask: what was just written would have to be waited for.
+        let last = if drops_dots { ones_before(dots, name.end) } else { 0 };
+        self.page.copy_lower(self.source, self.run, name.end - last);
+        while escaped && drops_dots && self.page.written().last() == Some(&b'.') {
+            self.page.truncate(self.page.length() - 1);
         }
-        if let Some(colon) = colon {
-            self.port(colon + 1, end, scheme)?;
-        }
-        Ok(end)
+        if self.page.length() <= before { Err(Declined) } else { Ok(()) }
     }
 
     /// Whether userinfo goes from the schemes that are known here.
@@ -242,8 +271,62 @@ impl Pass<'_, '_> {
         {
             self.page.push(b'/');
         }
+        if V::NORMALIZES_TRIPLETS && self.at_once(vector, &first) {
+            return Ok(());
+        }
+        self.one_by_one(vector, first)
+    }
+
+    /// Appends what stands from the path on where two blocks hold it and nothing happens in it but
+    /// triplets, which are rewritten all at once, and a fragment that goes; or says that it is not so, and
+    /// appends nothing. `low` is the first block's.
+    #[inline(always)]
+    fn at_once<V: Vector>(&mut self, vector: V, low: &Survey) -> bool {
+        let ([first, second, ..], _) = self.source.as_chunks::<BLOCK>() else {
+            return false;
+        };
+        if self.length > 2 * BLOCK || self.profile.switches.contains(Switch::KeepFragment) {
+            return false;
+        }
+        let high = vector.survey(second);
+        let find = |byte| both(vector.find(first, byte), vector.find(second, byte));
+        let before = |end| vector.below(u64::MAX, end);
+        let inside = both(
+            before(self.length) & !before(self.path),
+            before(self.length.saturating_sub(BLOCK)),
+        );
+        let number = find(b'#') & inside;
+        // What stands before the first of them.
+        let inside = inside & number.wrapping_sub(1) & !number;
+        let percent = find(b'%') & inside;
+        let behind_slash = both(low.slash, high.slash) << 1 & inside;
+        let other = both(low.not_query, high.not_query) & inside & !percent;
+        let dots = behind_slash & both(low.dot, high.dot);
+        if other | dots != 0 {
+            return false;
+        }
+        if percent == 0 {
+            let end = self.length.min(number.trailing_zeros() as usize);
+            self.page.copy_long(self.source, self.path, end);
+            return true;
+        }
+        let Some(normalized) = vector.normalize_triplets([first, second], percent, inside) else {
+            return false;
+        };
+        if normalized.dots & behind_slash != 0 {
+            return false;
+        }
+        for (block, length) in &normalized.blocks {
+            self.page.put(block, *length);
+        }
+        true
+    }
+
+    /// Appends what stands from the path on, one event after the other.
+    #[inline(always)]
+    fn one_by_one<V: Vector>(&mut self, vector: V, first: Survey) -> Result<(), Declined> {
         let (mut low, mut slash) = (first, 0);
-        let mut inside = u128::MAX << path;
+        let mut inside = u128::MAX << self.path;
         let mut fragment = None;
         // Whether the path ended before these blocks.
         let mut query = false;
@@ -343,6 +426,12 @@ impl Pass<'_, '_> {
     }
 }
 
+/// How many bits right below bit `end`, which is at least 1, are set.
+#[inline(always)]
+fn ones_before(mask: u64, end: usize) -> usize {
+    (mask << (BLOCK - end)).leading_ones() as usize
+}
+
 /// Length of the full stop that `bytes` starts with, spelled as a triplet or not; 0 if it does not.
 #[inline(always)]
 fn dot(bytes: &[u8]) -> usize {
@@ -386,8 +475,12 @@ mod tests {
     use crate::url::normalize;
     use crate::url::parts::Parts;
 
-    /// What `normalize` makes of it, if anything.
+    /// What `normalize` makes of it without the blanks around it that go, if anything.
     fn normalized(url: &[u8], lead: Lead, profile: &Profile) -> Option<Vec<u8>> {
+        let is_blank = |byte: &u8| *byte <= 0x20 && profile.access == Access::Retrieval;
+        let start = url.iter().position(|byte| !is_blank(byte))?;
+        let end = url.iter().rposition(|byte| !is_blank(byte))? + 1;
+        let url = &url[start..end];
         let mut out = Vec::new();
         let result = match lead {
             Lead::Absolute => normalize::absolute(&Parts::split(url), profile, &mut out),
@@ -484,15 +577,17 @@ mod tests {
             " ",
             ":4294967376",
         ];
-        const BEHIND: [&str; 6] = ["", "/", "?q", "#f", "/x", "/%7e/.."];
+        const BEHIND: [&str; 8] = ["", "/", "?q", "#f", "/x", "/%7e/..", " ", "/\x1F\t"];
         let (mut state, mut done) = (2, 0);
         let many = cases(6000);
         for n in 0..many {
             let scheme = ["http://", "HTTPS://", "hTtp://", "https://", "http:/", "ftp://"][n % 6];
             let host = drawn(&PIECES, &mut state, 6);
-            let url = format!("{scheme}{host}{}", BEHIND[n % 5]);
+            let behind = BEHIND[n / 6 % BEHIND.len()];
+            let before = ["", "", " ", "\t\x00"][n / 48 % 4];
+            let url = format!("{before}{scheme}{host}{behind}");
             check(url.as_bytes(), Lead::Absolute, &mut done);
-            let long = format!("http://{}{host}{}", "w".repeat(n % 70), BEHIND[n % 5]);
+            let long = format!("http://{}{host}{}", "w".repeat(n % 70), behind);
             check(long.as_bytes(), Lead::Absolute, &mut done);
         }
         assert!(done as usize > many * 5 / 2 * kernels().len(), "{done}");

@@ -225,8 +225,8 @@ const EXPECTED: &str = "\
 string                                  steps   1926  3888   172      0     0     0     0
 syntax                                  masks    966  2635   144      0  3467     0     0
 scheme                                  masks    966  2635   144      0  3467     0     0
-crawl                                   masks    966  2635   144      0  3729     0     0
-aggressive                              glance   315  1049    33   2102  3729  1607   522
+crawl                                   masks    966  2635   144      0  3810     0     0
+aggressive                              glance   315  1049    33   2102  3810  1607   522
 ia                                      glance   182   778    30   1846     0     0   581
 whatwg                                  steps    802  2583   162      0     0     0     0
 sanitize                                steps    654  2274   142      0     0     0     0
@@ -235,31 +235,31 @@ mediawiki                               steps    879  2385   125      0     0   
 restbase                                steps    893  2424   126      0     0     0     0
 upload                                  steps    803  2177   118      0     0     0     0
 ring                                    steps    966  2635   144      0     0     0     0
-aggressive without strip-www            glance   418  1152    60   2168  3729  1757   522
-aggressive without squeeze-slashes      glance   318  1057    33   2102  3729  1744   522
-aggressive without strip-session        glance   315  1049    33   2102  3729  1699   522
-aggressive without strip-index          glance   321  1067    34   2102  3729  1627   522
-aggressive without strip-trailing-slash glance   483  1579    47   2102  3729  2316   522
-aggressive without strip-tracking       glance   325  1083    35   2102  3729  1661   522
-aggressive without squeeze-query        glance   316  1052    33   2102  3729  1697   522
-aggressive without sort-query           glance   384  1261    37   2102  3729  1913   522
-aggressive with lower-path              glance   297   982    32   1957  3729  1488   522
-aggressive with fold-scheme             glance   298  1032    33   2004  3729  1516   522
-aggressive with drop-query              glance   199   672    19   2273  3729  1062   522
+aggressive without strip-www            glance   418  1152    60   2168  3810  1757   522
+aggressive without squeeze-slashes      glance   318  1057    33   2102  3810  1744   522
+aggressive without strip-session        glance   315  1049    33   2102  3810  1699   522
+aggressive without strip-index          glance   321  1067    34   2102  3810  1627   522
+aggressive without strip-trailing-slash glance   483  1579    47   2102  3810  2316   522
+aggressive without strip-tracking       glance   325  1083    35   2102  3810  1661   522
+aggressive without squeeze-query        glance   316  1052    33   2102  3810  1697   522
+aggressive without sort-query           glance   384  1261    37   2102  3810  1913   522
+aggressive with lower-path              glance   297   982    32   1957  3810  1488   522
+aggressive with fold-scheme             glance   298  1032    33   2004  3810  1516   522
+aggressive with drop-query              glance   199   672    19   2273  3810  1062   522
 scheme, sorted                          glance   697  1928   100   2315  3467  3189   522
-crawl, dropped                          glance   709  1953   106   2315  3729  3269     0
-crawl, kept                             glance   501  1414    71   2330  3729  2349     0
-crawl, redirects                        steps    966  2635   144      0  3729     0     0
+crawl, dropped                          glance   709  1953   106   2315  3810  3269     0
+crawl, kept                             glance   501  1414    71   2330  3810  2349     0
+crawl, redirects                        steps    966  2635   144      0  3810     0     0
 servlet, redirects                      steps    818  2214   123      0     0     0     0
 mediawiki, redirects                    steps    879  2385   125      0     0     0     0
 sanitize, redirects                     steps    654  2274   142      0     0     0     0
 ring, slashes                           steps    405   405     0      0     0     0     0
 servlet, base                           steps    818  2214   123      0     0     0     0
-crawl, latin1                           steps    966  2635   144      0  3729     0     0
+crawl, latin1                           steps    966  2635   144      0  3810     0     0
 servlet, latin1                         steps    818  2214   123      0     0     0     0
 mediawiki, latin1                       steps    879  2385   125      0     0     0     0
-hosts                                   steps    865  2635   144      0  3729     0     0
-ports                                   glance   315  1049     0   2102  3729  1607   522
+hosts                                   steps    865  2635   144      0  3810     0     0
+ports                                   glance   315  1049     0   2102  3810  1607   522
 ";
 
 #[test]
@@ -279,6 +279,11 @@ fn short_ways_are_taken_as_often_as_before() {
             )
             .unwrap();
         }
-        assert!(table == EXPECTED, "{backend:?}:\n{table}");
+        // There a clean URL with triplets is written anew, which takes no longer than to tell that it is.
+        let expected = match backend {
+            Backend::Avx512 => EXPECTED.replace("masks    966", "masks    824"),
+            _ => EXPECTED.to_owned(),
+        };
+        assert!(table == expected, "{backend:?}:\n{table}");
     }
 }

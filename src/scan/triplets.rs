@@ -1,0 +1,161 @@
+//! The triplets of two blocks brought to normal form at once, with AVX-512 VBMI and VBMI2.
+//!
+//! A triplet's value is known for the place of each percent sign by its digits' values, moved there. Where
+//! that is an unreserved character, it goes to that place, and the digits are left out.
+
+use std::arch::x86_64::*;
+
+use super::avx512::{BIT, lanes, load};
+use super::vector::{BLOCK, Block, Normalized};
+use crate::profile::set::UNRESERVED;
+
+const UNRESERVED_ROWS: Block = lanes(UNRESERVED.nibble_rows());
+
+/// What is no hexadecimal digit.
+const NO_DIGIT: u8 = 0x80;
+
+/// The value as a hexadecimal digit of each ASCII byte from `first` on, or [`NO_DIGIT`].
+const fn digits_from(first: u8) -> Block {
+    let mut digits = [NO_DIGIT; BLOCK];
+    let mut i = 0;
+    while i < BLOCK {
+        let byte = first + i as u8;
+        digits[i] = match byte {
+            b'0'..=b'9' => byte - b'0',
+            b'A'..=b'F' => byte - b'A' + 10,
+            b'a'..=b'f' => byte - b'a' + 10,
+            _ => NO_DIGIT,
+        };
+        i += 1;
+    }
+    digits
+}
+const DIGITS: [Block; 2] = [digits_from(0), digits_from(64)];
+
+/// The numbers from `first` on: of the bytes that many behind each.
+const fn numbers_from(first: u8) -> Block {
+    let mut numbers = [0; BLOCK];
+    let mut i = 0;
+    while i < BLOCK {
+        numbers[i] = first + i as u8;
+        i += 1;
+    }
+    numbers
+}
+const ONE_BEHIND: Block = numbers_from(1);
+const TWO_BEHIND: Block = numbers_from(2);
+
+/// See [`Vector::normalize_triplets`](super::Vector::normalize_triplets).
+///
+/// # Safety
+///
+/// The CPU has AVX-512 F, BW, VBMI and VBMI2.
+#[inline(always)]
+pub(super) unsafe fn normalize(
+    [low, high]: [&Block; 2],
+    percent: u128,
+    inside: u128,
+) -> Option<Normalized> {
+    // SAFETY: the caller promises all of AVX-512 that is asked for here.
+    unsafe {
+        let (low, high) = (load(low), load(high));
+        let (low_digits, high_digits) = (digits(low), digits(high));
+        let none = _mm512_set1_epi8(NO_DIGIT as i8);
+        let is_digit = inside
+            & both(
+                _mm512_cmpneq_epi8_mask(low_digits, none),
+                _mm512_cmpneq_epi8_mask(high_digits, none),
+            );
+        if percent & is_digit >> 1 & is_digit >> 2 != percent {
+            return None;
+        }
+        let (low_values, high_values) =
+            (values(low_digits, high_digits), values(high_digits, none));
+        let decoded = percent & both(unreserved(low_values), unreserved(high_values));
+        let dot = _mm512_set1_epi8(b'.' as i8);
+        let dots = percent
+            & both(
+                _mm512_cmpeq_epi8_mask(low_values, dot),
+                _mm512_cmpeq_epi8_mask(high_values, dot),
+            );
+        let encoded = percent & !decoded;
+        let digits = encoded << 1 | encoded << 2;
+        let keep = inside & !(decoded << 1 | decoded << 2);
+        let blocks = [
+            normal(low, low_values, decoded as u64, digits as u64, keep as u64),
+            normal(
+                high,
+                high_values,
+                (decoded >> BLOCK) as u64,
+                (digits >> BLOCK) as u64,
+                (keep >> BLOCK) as u64,
+            ),
+        ];
+        Some(Normalized { blocks, dots })
+    }
+}
+
+/// The masks of two blocks as one.
+#[inline(always)]
+fn both(low: u64, high: u64) -> u128 {
+    u128::from(low) | u128::from(high) << BLOCK
+}
+
+/// The values of hexadecimal digits, [`NO_DIGIT`] for all other bytes.
+#[inline(always)]
+unsafe fn digits(bytes: __m512i) -> __m512i {
+    // SAFETY: the caller promises AVX-512 F, BW and VBMI.
+    unsafe {
+        // The lookup goes by the lower seven bits.
+        let ascii = _mm512_testn_epi8_mask(bytes, _mm512_set1_epi8(0x80_u8 as i8));
+        let found = _mm512_permutex2var_epi8(load(&DIGITS[0]), bytes, load(&DIGITS[1]));
+        _mm512_mask_mov_epi8(_mm512_set1_epi8(NO_DIGIT as i8), ascii, found)
+    }
+}
+
+/// For each byte the value of the two digits behind it. `next` are the digits of the block behind.
+#[inline(always)]
+unsafe fn values(digits: __m512i, next: __m512i) -> __m512i {
+    // SAFETY: the caller promises AVX-512 F, BW and VBMI.
+    unsafe {
+        let first = _mm512_permutex2var_epi8(digits, load(&ONE_BEHIND), next);
+        let second = _mm512_permutex2var_epi8(digits, load(&TWO_BEHIND), next);
+        // No vector is shifted by bytes; what comes from the byte beside is cut off.
+        let first =
+            _mm512_and_si512(_mm512_slli_epi16::<4>(first), _mm512_set1_epi8(0xF0_u8 as i8));
+        _mm512_or_si512(first, second)
+    }
+}
+
+/// The values that are unreserved characters.
+#[inline(always)]
+unsafe fn unreserved(values: __m512i) -> u64 {
+    // SAFETY: the caller promises AVX-512 F and BW.
+    unsafe {
+        let high = _mm512_and_si512(_mm512_srli_epi16::<4>(values), _mm512_set1_epi8(15));
+        let bit = _mm512_shuffle_epi8(load(&BIT), high);
+        _mm512_test_epi8_mask(_mm512_shuffle_epi8(load(&UNRESERVED_ROWS), values), bit)
+    }
+}
+
+/// A block with its value at each place `decoded`, letters among `digits` in upper case, and no more than
+/// what to `keep`.
+#[inline(always)]
+unsafe fn normal(
+    bytes: __m512i,
+    values: __m512i,
+    decoded: u64,
+    digits: u64,
+    keep: u64,
+) -> (Block, usize) {
+    let mut block = [0; BLOCK];
+    // SAFETY: the caller promises AVX-512 F, BW and VBMI2; the store writes 64 bytes to as many.
+    unsafe {
+        let lower = _mm512_cmpgt_epi8_mask(bytes, _mm512_set1_epi8(b'F' as i8)) & digits;
+        let bytes = _mm512_xor_si512(bytes, _mm512_maskz_set1_epi8(lower, 0x20));
+        let bytes = _mm512_mask_mov_epi8(bytes, decoded, values);
+        let kept = _mm512_maskz_compress_epi8(keep, bytes);
+        _mm512_storeu_si512(block.as_mut_ptr().cast(), kept);
+    }
+    (block, keep.count_ones() as usize)
+}
