@@ -146,11 +146,15 @@ fn legend(line: &[u8]) -> Option<Legend> {
 /// The lines of a chunk that may be legends, the last one first.
 fn lines_backwards(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
     memchr::memmem::rfind_iter(chunk, b"CDX").filter_map(move |at| {
-        let start = chunk[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
-        // A delimiter, and perhaps a byte-order mark, come before it.
-        if at - start > 4 {
-            return None;
-        }
+        // A delimiter, and perhaps a byte-order mark, come before it. No more is looked at, since a
+        // line may hold as many of them as it has room for.
+        let near = at.saturating_sub(5);
+        let feed = chunk[near..at].iter().rposition(|byte| *byte == b'\n');
+        let start = match feed {
+            Some(feed) => near + feed + 1,
+            None if at < 5 => 0,
+            None => return None,
+        };
         let end = memchr::memchr(b'\n', &chunk[at..]).map_or(chunk.len(), |length| at + length);
         let line = &chunk[start..end];
         Some(line.strip_suffix(b"\r").unwrap_or(line))
@@ -163,7 +167,7 @@ mod tests {
         Context, Format, Found, Place,
         format::tests::{read, show},
     };
-    use super::Cdx;
+    use super::{Cdx, lines_backwards};
 
     fn cdx() -> Format {
         Format::parse("cdx").unwrap()
@@ -195,6 +199,17 @@ mod tests {
         assert_eq!(first.after(b" CDX a N\n"), Some(behind.clone()));
         let out = read(&Format::Cdx(behind), &Context::default(), b"u k\n");
         assert!(matches!(out.records[0].found, Found::Url(_, span) if span.of(b"u k\n") == b"u"));
+    }
+
+    #[test]
+    fn a_line_that_looks_like_a_legend_all_along_is_looked_at_once() {
+        let mut chunk = b"\xEF\xBB\xBF CDX N a\n".to_vec();
+        let behind = Cdx::default().after(&chunk);
+        assert!(behind.is_some());
+        chunk.extend(b" CDX".repeat(1 << 20));
+        chunk.push(b'\n');
+        assert_eq!(Cdx::default().after(&chunk), behind);
+        assert_eq!(lines_backwards(&chunk).count(), 2);
     }
 
     #[test]
