@@ -1,5 +1,5 @@
-//! The accounting: every record is one of unique, duplicate, rejected or blank, and the line that
-//! says so at the end of every run.
+//! The accounting: every record is one of unique, duplicate, seen, filtered, rejected or blank, and the
+//! line that says so at the end of every run.
 
 use crate::url::{Code, Codes, Rule};
 use std::fmt;
