@@ -66,8 +66,7 @@ pub struct FileStats {
     pub state: State,
     /// Bytes read from it.
     pub bytes: u64,
-    /// Its records. `unique` and `duplicates` may be left 0 where it is not known which file a URL
-    /// was first seen in (`--order none`); the document then leaves them out.
+    /// Its records.
     pub tally: Tally,
 }
 
@@ -193,12 +192,11 @@ struct Counts {
 
 impl Counts {
     fn new((job, filters, before): Terms, tally: &Tally) -> Self {
-        let known = tally.unique + tally.duplicates + tally.seen == tally.canonical;
-        let of_set = |count| (job == Job::Dedup && known).then_some(count);
+        let of_set = |count| (job == Job::Dedup).then_some(count);
         Self {
             records: tally.records,
-            // Where a set's terms are not known, their sum still is.
-            canonical: (job != Job::Dedup || !known).then_some(tally.canonical),
+            // Of a set it is the sum of its terms.
+            canonical: (job != Job::Dedup).then_some(tally.canonical),
             unique: of_set(tally.unique),
             duplicates: of_set(tally.duplicates),
             seen: of_set(tally.seen).filter(|_| before == Before::Seen),
@@ -238,7 +236,7 @@ mod tests {
     use crate::url::Code;
     use serde_json::{Value, json};
 
-    fn document(job: Job, attributed: bool) -> Value {
+    fn document(job: Job) -> Value {
         let mut tally = Tally::default();
         (0..3).for_each(|_| tally.canonical());
         tally.reject(Code::Port);
@@ -248,7 +246,7 @@ mod tests {
             path: PathBuf::from("a b.txt"),
             state: State::Ok,
             bytes: 60,
-            tally: if attributed { totals } else { tally },
+            tally: totals,
         };
         let summary = Summary {
             job,
@@ -279,7 +277,7 @@ mod tests {
     #[test]
     fn the_document_holds_totals_and_files() {
         assert_eq!(
-            document(Job::Dedup, true),
+            document(Job::Dedup),
             json!({
                 "version": env!("CARGO_PKG_VERSION"), "command": "dedup", "profile": "crawl@1",
                 "key": "url", "backend": "avx2", "threads": 2, "status": 0, "bytes": 60, "spilled": 4,
@@ -298,17 +296,9 @@ mod tests {
 
     #[test]
     fn normalize_counts_canonical_urls() {
-        let document = document(Job::Normalize, true);
+        let document = document(Job::Normalize);
         assert_eq!(document["canonical"], 3);
         assert!(document.get("unique").is_none() && document.get("duplicates").is_none());
-    }
-
-    #[test]
-    fn a_file_whose_share_of_the_set_is_unknown_says_only_what_is_known() {
-        let document = document(Job::Dedup, false);
-        assert_eq!(document["unique"], 2);
-        assert_eq!(document["files"][0]["canonical"], 3);
-        assert!(document["files"][0].get("unique").is_none());
     }
 
     #[cfg(unix)]
