@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::line::Line;
+use super::line::{Line, is_blank};
 use super::site::Site;
 use super::target::{self, Method, Text};
 use super::{Context, Found, Place, Span, request};
@@ -209,8 +209,11 @@ impl Facts {
     }
 }
 
-/// A URL that stands there whole.
+/// A URL that stands there whole. As in a list, one of nothing but spaces and tabs is none.
 fn url(ctx: &Context, value: &Value<'_>, line: Line<'_>, side: &mut Vec<u8>) -> Found {
+    if is_blank(value.bytes()) {
+        return Found::Blank;
+    }
     let too_long = Found::Reject(Code::TooLong, ctx.max_url as u32);
     if value.bytes().len() > ctx.max_url {
         return too_long;

@@ -4,8 +4,8 @@
 //! own are; out goes a record for each row. What the columns are called is in the file's schema, so
 //! they are found before any row is read.
 //!
-//! A row is blank where the cell that its URL is made of is null, or where its cells hold nothing but
-//! spaces and tabs.
+//! A row is blank where the cell that its URL is made of is null, where the URL holds nothing but spaces
+//! and tabs, or where all its cells do.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -152,3 +152,35 @@ fn each_profile_does_its_own() {
         assert_eq!(place.run(["normalize", "-p", profile, "in"]).exits(0).out(), out, "{profile}");
     }
 }
+
+#[test]
+fn a_url_of_nothing_but_spaces_and_tabs_is_blank_in_every_format() {
+    let place = Place::new();
+    let gaps = |blank: &str| {
+        let json = blank.replace('\t', "\\t");
+        let head = |target: &str| {
+            format!(
+                "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {target}\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+            )
+        };
+        [
+            ("lines", format!("http://a/\n{blank}\n")),
+            ("csv:url", format!("id,url\n1,http://a/\n2,\"{blank}\"\n3,{blank}\n")),
+            ("csv:2", format!("1,http://a/\n2,{blank}\n")),
+            ("tsv:2", format!("1\thttp://a/\n2\t{}\n", blank.replace('\t', " "))),
+            ("json:/u", format!("{{\"u\":\"http://a/\"}}\n{{\"u\":\"{json}\"}}\n")),
+            ("cdx", format!(";CDX;N;a\nk;http://a/\nk;{blank}\n")),
+            ("cdxj", format!("k 1 {{\"url\":\"http://a/\"}}\nk 1 {{\"url\":\"{json}\"}}\n")),
+            ("warc", head("http://a/") + &head(blank)),
+        ]
+    };
+    for blank in ["", " ", " \t "] {
+        for (format, input) in gaps(blank) {
+            let run = place.run_on(["dedup", "-f", format], input).exits(0);
+            assert_eq!(run.out(), "http://a/\n", "{format}");
+            let counts = ["unique", "rejected"].map(|name| run.summary(name));
+            assert_eq!(counts, [1, 0], "{format}, {blank:?}: {}", run.err);
+            assert_eq!(run.summary("blank"), run.summary("records") - 1, "{format}");
+        }
+    }
+}

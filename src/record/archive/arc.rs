@@ -1,6 +1,6 @@
 //! ARC records of version 1 by their heads: a line of URL, address, date, type and length.
 
-use super::super::{Context, Found, Place, Span};
+use super::super::{Context, Found, Place};
 use super::url;
 use crate::url::Code;
 
@@ -36,9 +36,6 @@ pub(super) fn find(ctx: &Context, head: &[u8], start: u32) -> Found {
     match fields(line) {
         None => Found::Reject(Code::LogSyntax, 0),
         Some(fields) if fields.url.starts_with(FIRST) => Found::Skipped,
-        Some(fields) => {
-            let end = start + fields.url.len() as u32;
-            url(ctx, Place::Chunk, Span { start, end })
-        }
+        Some(fields) => url(ctx, Place::Chunk, start, fields.url),
     }
 }

@@ -15,7 +15,8 @@ pub(crate) use warc::{content_length as warc_body, end_of_fields as warc_head};
 
 use std::borrow::Cow;
 
-use super::{Context, Found, Framing, Record, Records, Span};
+use super::line::is_blank;
+use super::{Context, Found, Framing, Place, Record, Records, Span};
 use crate::url::Code;
 
 /// The format of an archive.
@@ -146,14 +147,14 @@ fn head_length(bytes: &[u8]) -> u32 {
     (head.len() - ending) as u32
 }
 
-/// A URL, unless it is too long for one.
-fn url(ctx: &Context, place: super::Place, span: Span) -> Found {
-    if span.len() > ctx.max_url {
-        Found::Reject(Code::TooLong, ctx.max_url as u32)
-    } else if span.is_empty() {
+/// A target that stands at `start`, unless it is blank, or too long for a URL.
+fn url(ctx: &Context, place: Place, start: u32, target: &[u8]) -> Found {
+    if is_blank(target) {
         Found::Blank
+    } else if target.len() > ctx.max_url {
+        Found::Reject(Code::TooLong, ctx.max_url as u32)
     } else {
-        Found::Url(place, span)
+        Found::Url(place, Span { start, end: start + target.len() as u32 })
     }
 }
 

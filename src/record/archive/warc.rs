@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr_iter};
 
-use super::super::{Context, Found, Place, Span};
+use super::super::{Context, Found, Place};
 use super::{Kinds, url};
 use crate::url::Code;
 
@@ -45,7 +45,7 @@ pub(super) fn find(ctx: &Context, head: &[u8], start: u32, kinds: Kinds) -> Foun
     let Some(target) = target(head) else { return Found::Reject(Code::LogSyntax, 0) };
     // It is a part of the head.
     let at = start + (target.as_ptr() as usize - head.as_ptr() as usize) as u32;
-    url(ctx, Place::Chunk, Span { start: at, end: at + target.len() as u32 })
+    url(ctx, Place::Chunk, at, target)
 }
 
 /// The WARC-Target-URI. WARC 1.0 wrote angle brackets around it in its grammar, and so do some tools.

@@ -162,5 +162,5 @@ fn bare(target: &[u8]) -> &[u8] {
 
 /// The URL at the end of [`Records::side`].
 fn side(ctx: &Context, start: usize, out: &Records) -> Found {
-    url(ctx, Place::Side, Span { start: start as u32, end: out.side.len() as u32 })
+    url(ctx, Place::Side, start as u32, &out.side[start..])
 }

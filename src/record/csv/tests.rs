@@ -34,7 +34,7 @@ fn quotes_hold_commas_line_feeds_and_doubled_quotes() {
         "blank",
         "http://c/\\\"q\\\"",
         "no-field",
-        "",
+        "blank",
         "ab",
     ];
     assert_eq!(found(&csv("url"), &Context::default(), chunk), expected);

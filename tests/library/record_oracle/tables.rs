@@ -112,6 +112,7 @@ fn by_name<'a>(names: &[Vec<u8>], name: &str, fields: &'a [Vec<u8>]) -> Option<&
 fn field(known: &Known, url: Option<&Vec<u8>>) -> Holds {
     match url {
         None => Holds::Reject("no-field", 0),
+        Some(url) if url.iter().all(|b| *b == b' ' || *b == b'\t') => Holds::Blank,
         Some(url) if url.len() > known.max_url => Holds::Reject("too-long", known.max_url),
         Some(url) => Holds::Url(url.clone()),
     }
