@@ -17,6 +17,20 @@ pub enum Holds {
     Joined(Vec<u8>, usize),
 }
 
+impl Holds {
+    /// What it is called where kinds are counted: a code, or a word for what is none.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Holds::Blank => "blank",
+            Holds::Skipped => "skipped",
+            Holds::Reject(code, _) => code,
+            Holds::Url(_) => "url",
+            Holds::Target(_) => "target",
+            Holds::Joined(..) => "joined",
+        }
+    }
+}
+
 /// What is known beside the line.
 pub struct Known {
     pub base: Option<(&'static str, &'static str)>,
