@@ -11,6 +11,7 @@ use super::Archive;
 use super::escape::closing_quote;
 use super::line::is_blank;
 use super::{Format, cdx, clf, elb, extended, request};
+use crate::url::Parts;
 
 /// How much of an input is looked at.
 const HEAD: usize = 64 << 10;
@@ -89,6 +90,10 @@ fn by_header(name: &str, head: &[u8]) -> Option<Format> {
             quoted.unwrap_or(cell).to_ascii_lowercase()
         };
         let cells: Vec<Vec<u8>> = first.split(|byte| *byte == delimiter).map(trim).collect();
+        // A row of data may hold the word as well.
+        if cells.iter().any(|cell| is_absolute(cell)) {
+            continue;
+        }
         let column = ["url", "uri"].iter().find(|name| cells.iter().any(|c| c == name.as_bytes()));
         if let Some(column) = column
             && (cells.len() > 1 || named(table))
@@ -97,6 +102,12 @@ fn by_header(name: &str, head: &[u8]) -> Option<Format> {
         }
     }
     None
+}
+
+/// Whether a cell is a URL with a host, which names no column.
+fn is_absolute(cell: &[u8]) -> bool {
+    let parts = Parts::split(cell);
+    parts.scheme.is_some() && parts.authority.is_some()
 }
 
 /// How many lines there are of each kind.
@@ -247,6 +258,19 @@ mod tests {
             for chunk in [format!("{line}\n"), format!("\r\n{line}\r\n{line}\n \n"), line.into()] {
                 assert_eq!(detect("x", chunk.as_bytes()).name(), name, "{line}");
             }
+        }
+    }
+
+    #[test]
+    fn a_header_names_columns_and_holds_no_url() {
+        for (head, name) in [
+            ("id,url\n1,http://h/\n", "csv:url"),
+            ("\"URI\"\tid\nhttp://h/\t1\n", "tsv:uri"),
+            ("url,http://h/a\nurl,http://h/b\n", "lines"),
+            ("\"url\",\"HTTP://h/a\"\n", "lines"),
+            ("http://a/\turl\nhttp://b/\tlink\n", "lines"),
+        ] {
+            assert_eq!(detect("x", head.as_bytes()).name(), name, "{head}");
         }
     }
 
