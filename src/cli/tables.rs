@@ -7,7 +7,7 @@ use std::thread;
 use super::flags::Common;
 use crate::Key;
 use crate::input::table::THREAD;
-use crate::output::{Field, TableColumn, TableKind, TableValues};
+use crate::output::{Field, TableColumn, TableKind, TableValues, ending};
 use crate::pipeline::{Job, Order};
 use crate::profile::Grammar;
 
@@ -72,12 +72,19 @@ impl Plan {
     }
 }
 
-/// What is wrong with a name for an output, where `as_table` says why there can be no table.
-pub(super) fn check(output: &Path, as_table: Option<&str>) -> Result<(), String> {
+/// What is wrong with the name that `option` gives an output, where `as_table` says why there can be no
+/// table.
+pub(super) fn check(option: &str, output: &Path, as_table: Option<&str>) -> Result<(), String> {
     if let (Some(why), Some(_)) = (as_table, TableKind::of(output)) {
-        return Err(format!("{why}; give --output another name than one of a table"));
+        return Err(format!("{why}; give {option} another name than one of a table"));
     }
-    let packed = output.extension().is_some_and(|ending| ending == "gz" || ending == "zst");
+    let ending = ending(output);
+    if let Some(ending @ ("bz2" | "xz")) = ending.as_deref() {
+        return Err(format!(
+            "{option}: what ends in .{ending} is read and not written; .gz and .zst are"
+        ));
+    }
+    let packed = matches!(ending.as_deref(), Some("gz" | "zst"));
     if packed && output.file_stem().is_some_and(|stem| TableKind::of(Path::new(stem)).is_some()) {
         return Err("a table is compressed inside; leave the ending for compression away".into());
     }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
+use crate::output::ending;
+
 /// How an input is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
@@ -50,7 +52,7 @@ impl Packing {
 
     /// What an empty file of this name must once have been: no compressed file is empty.
     pub(crate) fn meant_by(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()? {
+        match ending(path)?.as_str() {
             "gz" => Some(Packing::Gzip),
             "zst" => Some(Packing::Zstd),
             "bz2" => Some(Packing::Bzip2),

@@ -34,6 +34,7 @@ pub(crate) use header::{Parsed, SetHeader};
 pub(crate) use object::Object;
 pub use page::{Observed, Page};
 pub use redact::{Secrets, redact};
+pub(crate) use pack::ending;
 #[cfg(feature = "cli")]
 pub(crate) use shards::Shards;
 pub use stats::{Audit, FileStats, State, Stats};

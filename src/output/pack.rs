@@ -22,6 +22,11 @@ pub(super) const BLOCKS: usize = 16;
 const GZIP_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
 
+/// What a name ends in behind its last dot, in lower case.
+pub(crate) fn ending(name: &Path) -> Option<String> {
+    Some(name.extension()?.to_str()?.to_ascii_lowercase())
+}
+
 /// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Packing {
@@ -46,7 +51,7 @@ pub(super) struct Pack {
 impl Pack {
     /// Compresses as the name says.
     pub fn new(name: &Path, spool: Spool, blocks: usize) -> Self {
-        let packing = match name.extension().and_then(|extension| extension.to_str()) {
+        let packing = match ending(name).as_deref() {
             Some("gz") => Packing::Gzip,
             Some("zst") => Packing::Zstd,
             _ => Packing::Plain,

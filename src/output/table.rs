@@ -24,6 +24,7 @@ use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::WriterProperties;
 
 use super::Output;
+use super::pack::ending;
 
 /// Rows of a row group, in Parquet and in Arrow.
 const ROW_GROUP: usize = 128 << 10;
@@ -64,7 +65,7 @@ pub enum TableKind {
 impl TableKind {
     /// The kind that a name ends in, if it is one.
     pub fn of(name: &Path) -> Option<Self> {
-        match name.extension()?.to_str()? {
+        match ending(name)?.as_str() {
             "parquet" => Some(TableKind::Parquet),
             "arrow" => Some(TableKind::Arrow),
             _ => None,

@@ -125,6 +125,48 @@ fn two_outputs_in_one_place_are_wrong_usage() {
 }
 
 #[test]
+fn a_name_says_how_the_output_is_written_or_is_refused() {
+    let place = Place::with([("in", URLS)]);
+    for (arguments, told) in [
+        (&["dedup", "in", "-o", "x.xz"][..], "--output: what ends in .xz is read and not written"),
+        (
+            &["normalize", "in", "-o", "x.BZ2"],
+            "--output: what ends in .bz2 is read and not written",
+        ),
+        (&["dedup", "in", "--rejects", "x.xz"], "--rejects: what ends in .xz is read"),
+        (&["dedup", "in", "--rejects", "x.parquet"], "--rejects writes no table"),
+        (&["dedup", "in", "--stats", "x.arrow"], "--stats writes no table"),
+        (&["dedup", "in", "--report", "x.Arrow"], "--report writes no table"),
+        (&["dedup", "in", "--save-seen", "x.parquet"], "a saved set is a list"),
+        (&["dedup", "in", "--save-seen", "x.bz2"], "--save-seen: what ends in .bz2"),
+        (
+            &["dedup", "in", "-o", "x", "--split-by", "hash:2", "--split-suffix", ".parquet"],
+            "--split-by writes lists; give --split-suffix another name than one of a table",
+        ),
+        (
+            &["dedup", "in", "-o", "x", "--split-by", "hash:2", "--split-suffix", ".xz"],
+            "--split-suffix: what ends in .xz",
+        ),
+        (
+            &["set", "union", "in", "-o", "x.parquet"],
+            "set writes lists; give --output another name",
+        ),
+        (&["set", "union", "in", "-o", "x.xz"], "--output: what ends in .xz is read"),
+    ] {
+        let run = place.run(arguments).exits(2);
+        assert!(run.err.contains(told), "{}", run.err);
+        assert_eq!(place.names(), ["in"], "{arguments:?}");
+    }
+    for (name, start) in
+        [("x.GZ", &b"\x1F\x8B"[..]), ("x.Zst", b"\x28\xB5\x2F\xFD"), ("x.PARQUET", b"PAR1")]
+    {
+        place.run(["dedup", "in", "-o", name]).exits(0);
+        assert!(place.read(name).starts_with(start), "{name}");
+        assert_eq!(place.run(["dedup", name]).exits(0).out(), "http://b/\nhttp://a/\n");
+    }
+}
+
+#[test]
 fn a_closed_pipe_ends_the_run_quietly() {
     let place = Place::new();
     place.write("in", "http://example.com/a/rather/long/path/to/fill/the/pipe\n".repeat(100_000));

@@ -8,6 +8,7 @@ use crate::cli::archives::Archives;
 use crate::cli::filters::Filters;
 use crate::cli::policy::Policy;
 use crate::cli::progress::When;
+use crate::cli::tables;
 use crate::output::{Printable, Secrets};
 use crate::record::{Format, Kinds, Separator};
 use crate::uri::Charset;
@@ -409,6 +410,14 @@ impl Common {
                 ErrorKind::ArgumentConflict,
                 "standard input cannot be both an input and the list of inputs",
             ));
+        }
+        let conflict = |message| usage(subcommand, ErrorKind::ArgumentConflict, message);
+        let texts =
+            [("--rejects", &self.rejects), ("--stats", &self.stats), ("--report", &self.report)];
+        for (option, path) in texts {
+            let Some(path) = path else { continue };
+            tables::check(option, path, Some(&format!("{option} writes no table")))
+                .map_err(conflict)?;
         }
         let more = [&self.rejects, &self.stats, &self.report].into_iter().flatten();
         let outputs: Vec<_> = [&self.output].into_iter().chain(more).collect();

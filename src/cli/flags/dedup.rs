@@ -3,7 +3,7 @@
 use super::normalize::Form;
 use super::{Common, INPUT, OUTPUT, usage};
 use crate::Key;
-use crate::cli::{checkpoint, memory};
+use crate::cli::{checkpoint, memory, tables};
 use crate::output::{Field, Printable, TableKind};
 use crate::pipeline::{Keep, SplitBy};
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
@@ -244,6 +244,15 @@ impl Dedup {
             );
         }
         self.check_names()?;
+        let named = |message| usage("dedup", ErrorKind::ArgumentConflict, message);
+        if let Some(suffix) = &self.split_suffix {
+            let shard = PathBuf::from(format!("shard{suffix}"));
+            tables::check("--split-suffix", &shard, Some("--split-by writes lists"))
+                .map_err(named)?;
+        }
+        if let Some(saved) = &self.save_seen {
+            tables::check("--save-seen", saved, Some("a saved set is a list")).map_err(named)?;
+        }
         let more = [&common.rejects, &common.stats, &common.report].into_iter().flatten();
         if let Some(saved) = &self.save_seen
             && [&common.output].into_iter().chain(more).any(|other| other == saved)

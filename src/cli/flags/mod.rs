@@ -210,7 +210,7 @@ impl Cli {
         if common.separator == Separator::Nul {
             no_table = Some("-0 ends records with NUL, and those of a table have no end");
         }
-        tables::check(&common.output, no_table)
+        tables::check("--output", &common.output, no_table)
             .map_err(|message| usage(name, ErrorKind::ArgumentConflict, message))?;
         common.check(name, stdin)?;
         Ok(cli)

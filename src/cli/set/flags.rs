@@ -7,6 +7,7 @@ use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
 
 use crate::cli::flags::usage;
+use crate::cli::tables;
 use crate::record::Separator;
 
 /// `uniqurl set`
@@ -90,9 +91,12 @@ impl Lines {
 impl Set {
     /// Finds what contradicts itself.
     pub fn check(&self) -> Result<(), clap::Error> {
-        let wrong = |message| Err(usage("set", ErrorKind::ArgumentConflict, message));
+        let wrong = |message: &str| Err(usage("set", ErrorKind::ArgumentConflict, message));
         if self.lines == Lines::CountAndKey && self.operation != Operation::Union {
             return wrong("--count is for union: only there is a count the sum of others");
+        }
+        if let Err(message) = tables::check("--output", &self.output, Some("set writes lists")) {
+            return wrong(&message);
         }
         if self.files.iter().filter(|file| *file == Path::new("-")).count() > 1 {
             return wrong("standard input can be one of the sets only");
