@@ -214,6 +214,17 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many levels of symbolic links"))
 }
 
+/// Where a path leads, whether or not anything is there: outputs with one place would replace each
+/// other. Hard links are as many places, since an output takes the name and not the file.
+#[cfg(feature = "cli")]
+pub(crate) fn place(path: &Path) -> PathBuf {
+    let target = resolve(path).unwrap_or_else(|_| path.to_owned());
+    match (fs::canonicalize(directory(&target)), target.file_name()) {
+        (Ok(directory), Some(name)) => directory.join(name),
+        _ => target,
+    }
+}
+
 /// Opens a temporary file beside `target`, with the permissions of any new file (the umask's).
 fn temporary(target: PathBuf) -> io::Result<(File, Place)> {
     if target.file_name().is_none() {

@@ -30,11 +30,13 @@ pub use excerpt::{Excerpt, Printable, UrlExcerpt};
 pub(crate) use fields::{Bytes, Layout, Row, escaped, with_count};
 pub use fields::{Field, LineForm};
 pub use file::Output;
+#[cfg(feature = "cli")]
+pub(crate) use file::place;
 pub(crate) use header::{Parsed, SetHeader};
 pub(crate) use object::Object;
+pub(crate) use pack::ending;
 pub use page::{Observed, Page};
 pub use redact::{Secrets, redact};
-pub(crate) use pack::ending;
 #[cfg(feature = "cli")]
 pub(crate) use shards::Shards;
 pub use stats::{Audit, FileStats, State, Stats};

@@ -119,9 +119,25 @@ fn permissions_and_links_survive() {
 #[test]
 fn two_outputs_in_one_place_are_wrong_usage() {
     let place = Place::with([("in", URLS)]);
-    place.run(["dedup", "in", "-o", "x", "--stats", "x"]).exits(2);
-    place.run(["dedup", "in", "--rejects", "-"]).exits(2);
-    assert_eq!(place.names(), ["in"]);
+    fs::create_dir(place.path("d")).expect("made");
+    symlink("x", place.path("link")).expect("linked");
+    symlink(".", place.path("here")).expect("linked");
+    let absolute = place.path("x").into_os_string().into_string().expect("text");
+    for spelling in ["x", "./x", "d/../x", "d//.././x", "here/x", "link", &absolute] {
+        for option in ["--stats", "--rejects", "--report", "--save-seen"] {
+            let run = place.run(["dedup", "in", "-o", "x", option, spelling]).exits(2);
+            assert!(run.err.contains("would write to the same place"), "{spelling}: {}", run.err);
+        }
+    }
+    place.run(["normalize", "in", "-o", "link", "--stats", "here/link"]).exits(2);
+    for option in ["--stats", "--rejects"] {
+        let run = place.run(["dedup", "in", option, "-"]).exits(2);
+        assert!(run.err.contains("unless -o FILE names another place"), "{}", run.err);
+    }
+    assert_eq!(place.names(), ["d", "here", "in", "link"]);
+    place.run(["dedup", "in", "-o", "/dev/null", "--stats", "/dev/null"]).exits(0);
+    place.run(["dedup", "in", "-o", "x", "--stats", "d/x", "--rejects", "./-"]).exits(0);
+    assert_eq!(place.names(), ["-", "d", "here", "in", "link", "x"]);
 }
 
 #[test]

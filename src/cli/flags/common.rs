@@ -9,14 +9,17 @@ use crate::cli::filters::Filters;
 use crate::cli::policy::Policy;
 use crate::cli::progress::When;
 use crate::cli::tables;
-use crate::output::{Printable, Secrets};
+use crate::output::{Printable, Secrets, place};
 use crate::record::{Format, Kinds, Separator};
 use crate::uri::Charset;
 use crate::{Backend, Code, Key, NoSuchChoice, Normalizer, Profile, Ring};
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, ArgGroup, Args};
+use std::collections::HashSet;
 use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// The options that both subcommands have.
@@ -419,18 +422,42 @@ impl Common {
             tables::check(option, path, Some(&format!("{option} writes no table")))
                 .map_err(conflict)?;
         }
-        let more = [&self.rejects, &self.stats, &self.report].into_iter().flatten();
-        let outputs: Vec<_> = [&self.output].into_iter().chain(more).collect();
-        for (i, path) in outputs.iter().enumerate() {
-            // Devices such as /dev/null take any number.
-            if outputs[..i].contains(path) && !path.starts_with("/dev") {
-                return Err(usage(
-                    subcommand,
-                    ErrorKind::ArgumentConflict,
-                    "two of --output, --rejects, --stats and --report would write to the same place",
-                ));
-            }
+        let outputs = self.outputs();
+        if outputs.iter().filter(|path| **path == standard).count() > 1 {
+            return Err(conflict(
+                "two of --output, --rejects, --stats and --report would write to standard output, \
+                 where --output goes unless -o FILE names another place"
+                    .into(),
+            ));
+        }
+        if share_a_place(&outputs) {
+            return Err(conflict(
+                "two of --output, --rejects, --stats and --report would write to the same place"
+                    .into(),
+            ));
         }
         Ok(())
     }
+
+    /// Where the run writes, but for what `dedup` has beside it.
+    pub(super) fn outputs(&self) -> Vec<&Path> {
+        let more = [&self.rejects, &self.stats, &self.report].into_iter().flatten();
+        [&self.output].into_iter().chain(more).map(PathBuf::as_path).collect()
+    }
+}
+
+/// Whether two outputs lead to one place, where one of them would be lost.
+pub(super) fn share_a_place(outputs: &[&Path]) -> bool {
+    // Devices such as /dev/null take any number, and so does what a shell opened.
+    let takes_any_number = |path: &Path| {
+        fs::metadata(path).is_ok_and(|found| {
+            found.file_type().is_char_device() || (path.starts_with("/dev") && !found.is_file())
+        })
+    };
+    let mut places = HashSet::new();
+    let files = outputs.iter().filter(|path| !takes_any_number(path));
+    // `-` is no file of that name.
+    files
+        .map(|path| if *path == Path::new("-") { path.to_path_buf() } else { place(path) })
+        .any(|place| !places.insert(place))
 }

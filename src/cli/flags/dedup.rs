@@ -1,5 +1,6 @@
 //! The options of `uniqurl dedup`.
 
+use super::common::share_a_place;
 use super::normalize::Form;
 use super::{Common, INPUT, OUTPUT, usage};
 use crate::Key;
@@ -252,13 +253,9 @@ impl Dedup {
         }
         if let Some(saved) = &self.save_seen {
             tables::check("--save-seen", saved, Some("a saved set is a list")).map_err(named)?;
-        }
-        let more = [&common.rejects, &common.stats, &common.report].into_iter().flatten();
-        if let Some(saved) = &self.save_seen
-            && [&common.output].into_iter().chain(more).any(|other| other == saved)
-            && !saved.starts_with("/dev")
-        {
-            return wrong("--save-seen and another output would write to the same place");
+            if common.outputs().iter().any(|other| share_a_place(&[other, saved])) {
+                return wrong("--save-seen and another output would write to the same place");
+            }
         }
         Ok(())
     }

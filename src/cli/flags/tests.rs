@@ -174,7 +174,7 @@ fn wrong_usage_is_told_with_status_2() {
         error(line);
     }
     assert!(error("dedup - --files-from -").contains("standard input"));
-    assert!(error("dedup --rejects -").contains("same place"));
+    assert!(error("dedup --rejects -").contains("unless -o FILE"));
     assert!(error("normalize -o x --stats x").contains("same place"));
     assert!(dedup("-o x --stats /dev/null --rejects /dev/null").common.stats.is_some());
 }
