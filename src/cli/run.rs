@@ -21,7 +21,7 @@ use super::progress::{Progress, When};
 use super::signals::Signals;
 use super::tell::tell;
 use super::{bench, checkpoint, generate, memory, names, profiles, set, tables, walk};
-use crate::input::{self, Input, Source};
+use crate::input::{self, Input, Source, Trouble};
 use crate::output::{
     self, Field, FileStats, Inputs, LineForm, Printable, State, Stats, Summary, TableKind,
 };
@@ -297,7 +297,10 @@ fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCode {
     let (inputs, unreadable) = input::check(&paths);
     missing.extend(unreadable);
     for error in &missing {
-        say(error);
+        match error.trouble {
+            Trouble::Directory => say(format_args!("{error}, or give -r")),
+            _ => say(error),
+        }
     }
     let (seen, unseen) = input::check(&seen);
     for error in &unseen {

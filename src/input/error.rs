@@ -95,7 +95,7 @@ impl fmt::Display for InputError {
         write!(f, ": {}: ", self.code())?;
         match &self.trouble {
             Trouble::Io(error) => write!(f, "{error}"),
-            Trouble::Directory => f.write_str("is a directory; name the files in it, or give -r"),
+            Trouble::Directory => f.write_str("is a directory; name the files in it"),
             Trouble::Refused(why) => f.write_str(why),
             Trouble::Columns(why) | Trouble::Malformed(why) | Trouble::Memory(why) => {
                 write!(f, "{}", Printable(why.as_bytes()))

@@ -73,6 +73,23 @@ fn quiet_means_errors_alone() {
 }
 
 #[test]
+fn a_directory_is_told_what_can_be_done_there() {
+    let place = Place::with([("in", b"http://a/\n")]);
+    std::fs::create_dir(place.path("dir")).expect("made");
+    for (arguments, has_r) in [
+        (&["dedup", "dir"][..], true),
+        (&["normalize", "dir"], true),
+        (&["set", "union", "dir", "in"], false),
+        (&["dedup", "--seen", "dir", "in"], false),
+    ] {
+        let run = place.run(arguments).exits(2);
+        let told = "uniqurl: dir: directory: is a directory; name the files in it";
+        assert!(run.err.starts_with(told), "{}", run.err);
+        assert_eq!(run.err.contains("give -r"), has_r, "{}", run.err);
+    }
+}
+
+#[test]
 fn progress_is_drawn_where_it_was_asked_for() {
     let place = Place::with([("in", b"http://a/\n")]);
     let never = place.run(["dedup", "in", "--progress", "never"]).exits(0);
