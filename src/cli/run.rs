@@ -286,6 +286,7 @@ fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCode {
     let (paths, mut outputs) = match opened {
         Ok(opened) => opened,
         Err(error) => {
+            end(common.messages, &summary(name, common, before, &Report::default(), 0, start));
             say(error);
             return ExitCode::from(Status::Failed as u8);
         }
@@ -309,14 +310,10 @@ fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCode {
     watch.count(|_, inputs| inputs.missing = missing.len() as u64);
     let readable = missing.is_empty() || common.bad_input == BadInput::IsSkipped;
     let checkpoint = checkpoint.filter(|_| readable && unseen.is_empty());
-    let checkpoint = match checkpoint.map_or(Ok(None), |kept| kept.open(&inputs, &seen)) {
-        Ok(checkpoint) => checkpoint,
-        Err(error) => {
-            say(error);
-            return ExitCode::from(Status::Failed as u8);
-        }
-    };
-    let (mut report, result) = if !unseen.is_empty() {
+    let checkpoint = checkpoint.map_or(Ok(None), |kept| kept.open(&inputs, &seen));
+    let refused = checkpoint.as_ref().err().inspect(|error| say(error)).is_some();
+    let checkpoint = checkpoint.unwrap_or_default();
+    let (mut report, result) = if refused || !unseen.is_empty() {
         (Report::default(), Err(End::Told))
     } else if !readable {
         say("nothing was read; --keep-going goes on without what cannot be read");

@@ -73,6 +73,34 @@ fn quiet_means_errors_alone() {
 }
 
 #[test]
+fn a_run_that_fails_before_it_reads_has_a_summary_too() {
+    let place = Place::with([("in", b"http://a/\n"), ("other", b"http://b/\n")]);
+    place.write("file", "");
+    std::fs::create_dir(place.path("full")).expect("made");
+    place.write("full/file", "");
+    for arguments in [
+        &["dedup", "in", "-o", "none/x"][..],
+        &["dedup", "in", "-o", "full"],
+        &["dedup", "in", "--rejects", "file/x"],
+        &["normalize", "--files-from", "none"],
+        &["dedup", "in", "--split-by", "hash:2", "-o", "full"],
+        &["dedup", "--checkpoint", "file", "in"],
+        &["dedup", "missing"],
+        &["dedup", "in", "--seen", "missing"],
+    ] {
+        let run = place.run(arguments).exits(2);
+        assert_eq!(run.summary("records"), 0, "{arguments:?}");
+        assert_eq!(
+            place.run([arguments, &["-q"]].concat()).exits(2).err.lines().count() + 1,
+            run.err.lines().count(),
+            "{arguments:?}"
+        );
+    }
+    place.run(["dedup", "--checkpoint", "file", "in", "--stats", "stats"]).exits(2);
+    assert_eq!(place.json("stats")["status"], 2);
+}
+
+#[test]
 fn a_directory_is_told_what_can_be_done_there() {
     let place = Place::with([("in", b"http://a/\n")]);
     std::fs::create_dir(place.path("dir")).expect("made");
