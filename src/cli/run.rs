@@ -63,7 +63,6 @@ pub fn main() -> ExitCode {
                 min_count: dedup.min_count,
                 limit: dedup.limit,
             });
-            let quiet = dedup.common.messages == Messages::Errors;
             let plan = Plan {
                 job,
                 fields: dedup.fields,
@@ -77,7 +76,7 @@ pub fn main() -> ExitCode {
                     let suffix = dedup.split_suffix.unwrap_or_default();
                     Division { by, shards, suffix }
                 }),
-                memory: dedup.memory.memory(if quiet { |_| {} } else { memory::warn }),
+                memory: dedup.memory.memory(memory::warn),
                 checkpoint: Some(dedup.checkpoint),
                 name: output::Job::Dedup,
             };
@@ -286,8 +285,8 @@ fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCode {
     let (paths, mut outputs) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            end(common.messages, &summary(name, common, before, &Report::default(), 0, start));
             say(error);
+            end(common.messages, &summary(name, common, before, &Report::default(), 0, start));
             return ExitCode::from(Status::Failed as u8);
         }
     };
@@ -519,7 +518,7 @@ fn paths(common: &Common) -> io::Result<Vec<PathBuf>> {
 fn when(common: &Common) -> When {
     match common.messages {
         Messages::All => common.progress,
-        Messages::Errors => When::Never,
+        Messages::Warnings => When::Never,
     }
 }
 

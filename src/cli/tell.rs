@@ -14,9 +14,6 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
         let taken = report.files[*input].tally.records;
         say(format_args!("{error}; {taken} records before were taken"));
     }
-    if common.messages == Messages::Errors {
-        return;
-    }
     for (path, at) in &report.cut {
         let path = Printable::path(path);
         say(format_args!(
@@ -27,28 +24,8 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
         let path = Printable::path(path);
         say(format_args!("warning: {path}: {zeros} zeros behind what is compressed are left out"));
     }
-    let mut guesses: Vec<(&str, &Path, usize)> = Vec::new();
-    for (path, format) in report.guessed.iter().filter(|(_, format)| format != "lines") {
-        match guesses.iter_mut().find(|(name, ..)| name == format) {
-            Some((.., more)) => *more += 1,
-            None => guesses.push((format, path, 0)),
-        }
-    }
-    for (format, path, more) in guesses {
-        let path = Printable::path(path);
-        match more {
-            0 => say(format_args!("{path}: read as {format}")),
-            more => say(format_args!("{path} and {more} more: read as {format}")),
-        }
-    }
-    if name == output::Job::Compare {
-        let Differences { hosts, forms, rejects } = report.differences;
-        let total = report.differences.total();
-        let (noun, verb) = if total == 1 { ("URL", "is") } else { ("URLs", "are") };
-        say(format_args!(
-            "{total} {noun} {verb} read differently: {hosts} name another host, {forms} have another \
-             form, {rejects} are rejected by one of the profiles"
-        ));
+    if common.messages == Messages::All {
+        inform(report, name);
     }
     for (path, name) in &report.guessed {
         let format = record::Format::parse(name);
@@ -97,6 +74,33 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
             "warning: {} request targets name no host, so equal paths of different hosts are one; \
              --base gives them a host",
             report.hostless
+        ));
+    }
+}
+
+/// What was found that nobody has to do anything about.
+fn inform(report: &Report, name: output::Job) {
+    let mut guesses: Vec<(&str, &Path, usize)> = Vec::new();
+    for (path, format) in report.guessed.iter().filter(|(_, format)| format != "lines") {
+        match guesses.iter_mut().find(|(name, ..)| name == format) {
+            Some((.., more)) => *more += 1,
+            None => guesses.push((format, path, 0)),
+        }
+    }
+    for (format, path, more) in guesses {
+        let path = Printable::path(path);
+        match more {
+            0 => say(format_args!("{path}: read as {format}")),
+            more => say(format_args!("{path} and {more} more: read as {format}")),
+        }
+    }
+    if name == output::Job::Compare {
+        let Differences { hosts, forms, rejects } = report.differences;
+        let total = report.differences.total();
+        let (noun, verb) = if total == 1 { ("URL", "is") } else { ("URLs", "are") };
+        say(format_args!(
+            "{total} {noun} {verb} read differently: {hosts} name another host, {forms} have another \
+             form, {rejects} are rejected by one of the profiles"
         ));
     }
 }

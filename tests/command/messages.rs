@@ -62,7 +62,7 @@ fn the_summary_is_the_last_line_and_its_terms_add_up() {
 }
 
 #[test]
-fn quiet_means_errors_alone() {
+fn quiet_means_errors_and_warnings_alone() {
     let place = Place::with([("in", b"http://a/\nx\n")]);
     for flag in ["-q", "--quiet"] {
         let arguments = ["dedup", "in", flag, "--progress", "always", "--stats", "stats"];
@@ -70,6 +70,13 @@ fn quiet_means_errors_alone() {
         assert_eq!(place.json("stats")["records"], 2);
     }
     assert!(place.run(["dedup", "missing", "-q"]).exits(2).err.contains("missing"));
+    place.write("log", "/a\n");
+    let run = place.run(["dedup", "-q", "log", "log"]).exits(0);
+    assert!(run.err.starts_with("uniqurl: warning: 2 request targets name no host"), "{}", run.err);
+    assert_eq!(run.err.lines().count(), 1, "neither the format nor the summary: {}", run.err);
+    place.write("seen", "http://b/\nno url\n");
+    let run = place.run(["dedup", "-q", "in", "--seen", "seen"]).exits(0);
+    assert!(run.err.starts_with("uniqurl: seen: warning: 1 of 2 lines are no URLs"), "{}", run.err);
 }
 
 #[test]

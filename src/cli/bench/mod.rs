@@ -63,7 +63,7 @@ fn run(bench: &Bench) -> Result<Option<String>, String> {
         threads: bench.threads(),
     };
     let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-    let quiet = bench.messages == Messages::Errors;
+    let quiet = bench.messages == Messages::Warnings;
     if !quiet && let Some(seconds) = plan.estimate()? {
         let about = humantime::format_duration(Duration::from_secs(seconds.ceil() as u64));
         say(format_args!("{} passes over {} bytes, about {about}", plan.passes(), plan.size));

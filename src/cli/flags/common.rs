@@ -263,7 +263,7 @@ pub struct Common {
     )]
     pub backend: Backend,
 
-    /// Neither progress nor summary on standard error
+    /// Only errors and warnings on standard error: neither progress nor summary
     #[arg(
         short = 'q',
         long = "quiet",
@@ -316,8 +316,8 @@ pub enum Directories {
 pub enum Messages {
     /// Progress, and the summary.
     All,
-    /// Errors only.
-    Errors,
+    /// Errors and warnings only.
+    Warnings,
 }
 
 impl BadInput {
@@ -338,7 +338,7 @@ fn secrets(redact: bool) -> Secrets {
 
 impl Messages {
     pub(in crate::cli) fn from_flag(quiet: bool) -> Self {
-        if quiet { Messages::Errors } else { Messages::All }
+        if quiet { Messages::Warnings } else { Messages::All }
     }
 }
 

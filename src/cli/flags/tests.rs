@@ -61,7 +61,7 @@ fn every_option_is_read() {
     assert_eq!((common.profile, common.backend), (&Profile::SYNTAX, Backend::Scalar));
     assert_eq!((common.threads(), common.max_url), (3, 1 << 20));
     assert_eq!(common.format, FormatChoice::Named(Format::parse("ws:3").expect("valid")));
-    assert_eq!((common.bad_input, common.messages), (BadInput::IsSkipped, Messages::Errors));
+    assert_eq!((common.bad_input, common.messages), (BadInput::IsSkipped, Messages::Warnings));
     assert_eq!((common.progress, all.order), (When::Never, Order::Sorted));
     assert_eq!((all.columns, all.min_count, all.limit), (Columns::CountAndUrl, 2, Some(5)));
     let keyed = dedup("--key surt --fields count,first --fields host");
