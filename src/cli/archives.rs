@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::record::Kinds;
+use crate::record::{Archive, Format, Kinds};
 
 /// What to take of web archives.
 #[derive(Debug, Clone, Args)]
@@ -11,15 +11,16 @@ pub struct Archives {
     /// Of WARC files, read the records of these kinds
     ///
     /// A list between commas of response, revisit, resource, conversion, request, metadata, warcinfo,
-    /// continuation. The others are skipped.
+    /// continuation. The others are skipped. Without it, the first four are read.
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        default_value = "response,revisit,resource,conversion",
         value_parser = PossibleValuesParser::new(Kinds::ALL).map(|name: String| name),
         hide_possible_values = true,
-        help_heading = "Input"
+        help_heading = "Input",
+        help = "Of WARC files, read the records of these kinds [default: \
+                response,revisit,resource,conversion]"
     )]
     record_types: Vec<String>,
 }
@@ -27,6 +28,15 @@ pub struct Archives {
 impl Archives {
     /// The kinds that were chosen.
     pub fn kinds(&self) -> Kinds {
-        Kinds::named(self.record_types.iter().map(String::as_str)).unwrap_or_default()
+        match &self.record_types[..] {
+            [] => Kinds::default(),
+            names => Kinds::named(names.iter().map(String::as_str)).unwrap_or_default(),
+        }
+    }
+
+    /// The option, where it was given and can do nothing to records of this format.
+    pub fn idle(&self, format: &Format) -> Option<&'static str> {
+        let has_kinds = matches!(format, Format::Archive(Archive::Warc(_)));
+        (!self.record_types.is_empty() && !has_kinds).then_some("--record-types")
     }
 }

@@ -29,10 +29,13 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
     }
     for (path, name) in &report.guessed {
         let format = record::Format::parse(name);
-        for option in format.iter().flat_map(|format| common.filters.idle(format)) {
+        for option in format.iter().flat_map(|format| common.idle(format)) {
             let path = Printable::path(path);
             let hint = match (name.split_once(':'), option.strip_prefix("--")) {
-                (Some((kind @ ("csv" | "tsv" | "json"), _)), Some(part)) => {
+                (
+                    Some((kind @ ("csv" | "tsv" | "json"), _)),
+                    Some(part @ ("status" | "method" | "mime")),
+                ) => {
                     let place = if kind == "json" { "POINTER" } else { "COL" };
                     format!("; --format {name},{part}={place} says where it is")
                 }

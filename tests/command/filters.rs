@@ -190,3 +190,20 @@ fn directories_are_read_in_the_order_of_their_names() {
     assert_eq!(place.run(["dedup", "-r", "d/.x"]).exits(0).out(), "http://h/no\n");
     place.run(["dedup", "-r", "missing"]).exits(2);
 }
+
+#[test]
+fn kinds_of_records_are_asked_of_archives_alone() {
+    let place = Place::with([("in", b"http://a/\n")]);
+    for format in ["lines", "csv:url", "wat", "arc"] {
+        let run = place.run(["dedup", "--record-types", "request", "-f", format, "in"]).exits(2);
+        let told = format!("--record-types can do nothing with the format {format}");
+        assert!(run.err.contains(&told), "{}", run.err);
+    }
+    place.run(["dedup", "--record-types", "request", "-0", "in"]).exits(2);
+    let run = place.run(["dedup", "--record-types", "request", "in"]).exits(0);
+    let told =
+        "uniqurl: in: warning: read as lines, whose records have no such field as --record-types";
+    assert!(run.err.starts_with(told), "{}", run.err);
+    assert_eq!(run.out(), "http://a/\n");
+    assert!(!place.run(["dedup", "in"]).exits(0).err.contains("--record-types"));
+}

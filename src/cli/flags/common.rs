@@ -356,6 +356,11 @@ impl Common {
         self.archives.kinds()
     }
 
+    /// The options about records that can do nothing to those of this format.
+    pub fn idle(&self, format: &Format) -> impl Iterator<Item = &'static str> {
+        self.filters.idle(format).into_iter().chain(self.archives.idle(format))
+    }
+
     /// The profile with what was chosen beside it.
     pub fn normalizer(&self) -> Result<Normalizer, NoSuchChoice> {
         let normalizer = Normalizer::new(self.profile)
@@ -387,8 +392,13 @@ impl Common {
                 "no input: name a FILE, pipe something in, or give - to type it here",
             ));
         }
-        if let FormatChoice::Named(format) = &self.format
-            && let [option, ..] = self.filters.idle(format)[..]
+        let known = match (&self.format, self.separator) {
+            (FormatChoice::Named(format), _) => Some(format),
+            (FormatChoice::Auto, Separator::Nul) => Some(&Format::Lines),
+            (FormatChoice::Auto, Separator::LineFeed) => None,
+        };
+        if let Some(format) = known
+            && let Some(option) = self.idle(format).next()
         {
             let message = format!(
                 "{option} can do nothing with the format {}: its records have no such field",
