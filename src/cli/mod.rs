@@ -12,6 +12,7 @@ pub mod flags;
 pub mod generate;
 pub mod memory;
 pub mod names;
+mod open_files;
 mod outputs;
 pub mod paint;
 pub mod policy;

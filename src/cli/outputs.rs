@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::flags::Common;
 use super::run::{Status, say};
-use super::tables;
+use super::{open_files, tables};
 use crate::input::{InputError, Trouble};
 use crate::output::{Ended, Observed, Output, Page, Shards, Stats, TableFile};
 use crate::pipeline::{RunError, SplitBy};
@@ -94,6 +94,8 @@ impl Main {
         match shape.division {
             None => Ok(Main::Lines(Ended::new(Output::create(path)?, shape.end))),
             Some(Division { shards, suffix, .. }) => {
+                let enough = open_files::suffice_for((*shards).into(), "shards (--split-by)");
+                enough.map_err(io::Error::other)?;
                 Shards::create(path, *shards, suffix, shape.end).map(Main::Shards)
             }
         }

@@ -20,7 +20,7 @@ use super::paint::Paint;
 use super::progress::{Progress, When};
 use super::signals::Signals;
 use super::tell::tell;
-use super::{bench, checkpoint, generate, memory, names, profiles, set, tables, walk};
+use super::{bench, checkpoint, generate, memory, names, open_files, profiles, set, tables, walk};
 use crate::input::{self, Input, Source, Trouble};
 use crate::output::{
     self, Field, FileStats, Inputs, LineForm, Printable, State, Stats, Summary, TableKind,
@@ -50,6 +50,7 @@ const CLOSED_PIPE: u8 = 141;
 /// Runs the command with the arguments of this process.
 pub fn main() -> ExitCode {
     tables::expect_panics();
+    open_files::allow_most();
     match Cli::parse_or_exit(Backend::best().name()).command {
         Command::Dedup(dedup) => {
             let dedup = *dedup;

@@ -7,6 +7,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -25,7 +26,7 @@ pub(super) enum Sync {
 /// The file, and the thread that syncs it.
 #[derive(Debug)]
 pub(super) struct Spool {
-    file: File,
+    file: Arc<File>,
     sync: Sync,
     /// Bytes since the disk was last set to work.
     unsynced: u64,
@@ -41,7 +42,7 @@ struct Writeback {
 
 impl Spool {
     pub fn new(file: File, sync: Sync) -> Self {
-        Self { file, sync, unsynced: 0, writeback: None }
+        Self { file: Arc::new(file), sync, unsynced: 0, writeback: None }
     }
 
     /// Asks the thread for a sync. One that is still busy with the last will see these bytes too, or
@@ -54,7 +55,7 @@ impl Spool {
             running.join()?;
         }
         if self.writeback.is_none() {
-            self.writeback = Some(Writeback::spawn(self.file.try_clone()?)?);
+            self.writeback = Some(Writeback::spawn(Arc::clone(&self.file))?);
         }
         if let Some(writeback) = &self.writeback {
             let _ = writeback.ask.try_send(());
@@ -79,7 +80,7 @@ impl Spool {
 }
 
 impl Writeback {
-    fn spawn(file: File) -> io::Result<Self> {
+    fn spawn(file: Arc<File>) -> io::Result<Self> {
         let (ask, asked) = sync_channel(1);
         let sync = move || asked.iter().try_for_each(|()| file.sync_data());
         let thread = thread::Builder::new().name("writeback".into()).spawn(sync)?;
@@ -94,7 +95,7 @@ impl Writeback {
 
 impl Write for Spool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
+        let written = (&*self.file).write(bytes)?;
         if self.sync == Sync::AtTheEnd {
             self.unsynced += written as u64;
             if self.unsynced >= WRITEBACK {

@@ -104,7 +104,7 @@ enum Writer {
     Parquet(Box<ArrowWriter<Output>>),
     Arrow(Box<FileWriter<Output>>),
     /// All of it is written.
-    Done(Output),
+    Done(Box<Output>),
     /// An error came between.
     Lost,
 }
@@ -170,10 +170,10 @@ impl TableFile {
             let output = match std::mem::replace(&mut self.writer, Writer::Lost) {
                 Writer::Parquet(writer) => writer.into_inner().map_err(of_parquet)?,
                 Writer::Arrow(writer) => writer.into_inner().map_err(of_arrow)?,
-                Writer::Done(output) => output,
+                Writer::Done(output) => *output,
                 Writer::Lost => return Err(lost()),
             };
-            self.writer = Writer::Done(output);
+            self.writer = Writer::Done(Box::new(output));
         }
         match &mut self.writer {
             Writer::Done(output) => output.prepare(),

@@ -19,6 +19,11 @@ pub(super) const CHUNKS: usize = 3;
 /// Chunks in a batch, for each thread, however small they are. The ends of small files make them so.
 const SMALL_CHUNKS: usize = 64;
 
+/// Files that end in a batch and are open until it is read. However many threads there are, a process
+/// may have 256 open on some systems; and what is not read at once when it is opened is long enough
+/// to make a batch of so many.
+const FILES: usize = 32;
+
 /// A sheet whose chunk is to be read, and what came of it.
 pub(super) struct Reading {
     pub(super) sheet: Sheet,
@@ -33,9 +38,15 @@ impl Run<'_> {
         let threads = self.setup.threads;
         let mut room = threads * CHUNKS * self.setup.chunk_size;
         let most = threads * SMALL_CHUNKS;
-        while !self.is_saving && !self.is_moving && room > 0 && batch.len() < most {
+        let mut files = 0;
+        while !self.is_saving && !self.is_moving && room > 0 && batch.len() < most && files < FILES
+        {
             match self.schedule.next(idle && batch.is_empty()) {
                 Next::Task(task) => {
+                    files += usize::from(matches!(
+                        task.bytes,
+                        schedule::Bytes::Range { last: true, .. }
+                    ));
                     room = room.saturating_sub(task.bytes.len());
                     let sheet = self.spare.pop().unwrap_or_default();
                     batch.push(Reading { sheet, task, result: Ok(()) });

@@ -30,6 +30,7 @@ mod inputs;
 mod keys;
 mod messages;
 mod nul;
+mod open_files;
 mod orders;
 mod outputs;
 mod packed;

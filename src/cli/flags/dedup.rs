@@ -310,7 +310,7 @@ impl Columns {
     }
 }
 
-/// More files than most systems let a process have open.
+/// As many files as most systems let a process have open.
 const MOST_SHARDS: u32 = 4096;
 
 fn split_by(text: &str) -> Result<(SplitBy, u32), String> {

@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use self::flags::{Lines, Operation, Set};
 use self::sorted::Sorted;
 use super::run::{Status, wrote};
-use super::say;
 use super::signals::Signals;
+use super::{open_files, say};
 use crate::input;
 use crate::output::{Output, Printable, SetHeader};
 use crate::record::Separator;
@@ -64,6 +64,7 @@ fn run(set: &Set) -> Result<(), End> {
     if !errors.is_empty() {
         return Err(End::Told);
     }
+    open_files::suffice_for(inputs.len() as u64, "sets")?;
     let mut out = Output::create(&set.output)?;
     let open = |input| Sorted::open(input, set.lines, set.separator);
     let sets: Vec<Sorted> = inputs.iter().map(open).collect::<Result<_, _>>()?;

@@ -3,7 +3,7 @@
 //! Most formats read a chunk without knowing any other, so the ranges of a file go to the workers
 //! unread. Where a header says what the records behind it mean, or records span lines, the chunks are
 //! brought here first, one behind the other: each is looked at for what ends in it, and goes to a
-//! worker with the format as it stands at its start.
+//! worker with the format as it stands at its start. Small files are brought here too, and closed.
 
 mod reading;
 #[cfg(feature = "tables")]
@@ -28,6 +28,10 @@ use reading::Reading;
 
 /// How much of an input its format is guessed from.
 const HEAD: u64 = 64 << 10;
+
+/// A file of one chunk that is no longer is read when it is opened: thousands of them would otherwise
+/// be open at once, and all that the threads have to read of them is in a cache.
+const SMALL: u64 = HEAD;
 
 /// The next thing to do.
 pub(super) enum Next {
@@ -327,7 +331,8 @@ impl<'a> Schedule<'a> {
             return Some(Next::Task(Task { input: index, format, bytes: here(chunk, None) }));
         }
         let end = (at + self.chunk_size as u64).min(size);
-        if !reading.format.looks_back() {
+        let is_small = at == 0 && end == size && size <= SMALL;
+        if !reading.format.looks_back() && !is_small {
             let bytes = Bytes::Range { file: Arc::clone(&file), range: at..end, last: end == size };
             let format = Arc::clone(&reading.format);
             self.current = Some(Current::File { file, reading, at: end });

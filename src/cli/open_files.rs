@@ -1,0 +1,40 @@
+//! How many files the process may have open at once.
+//!
+//! Inputs are opened a few at a time. What is open together is what somebody asks for: the shards of
+//! a directory, the sets that are merged.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Files that may be open beside those: inputs, other outputs, what is spilled, the standard streams.
+const OTHERS: u64 = 48;
+
+/// What macOS takes where it says that there is no limit, and then refuses to lift it.
+const UNLIMITED: u64 = 10_240;
+
+/// Raises the limit that the process starts with to the one that it may have. The first is low for
+/// programs that wait for files with `select(2)`, which this is not.
+pub fn allow_most() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    for most in [maximum, Some(UNLIMITED)] {
+        let is_more = current.is_some_and(|now| most.is_none_or(|most| most > now));
+        if is_more && setrlimit(Resource::Nofile, Rlimit { current: most, maximum }).is_ok() {
+            break;
+        }
+    }
+}
+
+/// Whether so many files, called `what`, can be open together.
+///
+/// # Errors
+///
+/// They cannot; with what can be done.
+pub fn suffice_for(count: u64, what: &str) -> Result<(), String> {
+    match getrlimit(Resource::Nofile).current {
+        Some(limit) if count.saturating_add(OTHERS) > limit => Err(format!(
+            "{count} {what} are as many open files, and with {OTHERS} others these are more than \
+             the limit of {limit} that the system sets (ulimit -Hn); {} fit in it",
+            limit.saturating_sub(OTHERS)
+        )),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,101 @@
+//! Many files under a low limit of open files, as systems have them.
+
+use super::{Place, Run, built};
+use flate2::write::GzEncoder;
+use std::fs;
+use std::io::Write;
+use std::process::Command;
+
+/// Runs the command behind `ulimit`, given these words.
+fn run_under(place: &Place, limit: &str, arguments: &[&str]) -> Run {
+    let built = built::process();
+    let output = Command::new("sh")
+        .args(["-c", &format!("ulimit {limit} && exec \"$@\""), "sh"])
+        .arg(built.get_program())
+        .args(built.get_args())
+        .args(arguments)
+        .current_dir(place.path(""))
+        .output()
+        .expect("started");
+    Run {
+        status: output.status.code(),
+        out: output.stdout,
+        err: String::from_utf8(output.stderr).expect("messages are ASCII"),
+    }
+}
+
+/// A directory `in` of `count` files that `text` makes.
+fn files(count: u32, text: impl Fn(u32) -> Vec<u8>) -> Place {
+    let place = Place::new();
+    fs::create_dir(place.path("in")).expect("made");
+    (0..count).for_each(|i| place.write(format!("in/{i:04}"), text(i)));
+    place
+}
+
+fn url(i: u32) -> String {
+    format!("HTTP://h{}.example/{i}\n", i % 9)
+}
+
+fn packed(text: &str) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(text.as_bytes()).expect("packed");
+    packed.finish().expect("packed")
+}
+
+#[test]
+fn any_number_of_files_is_read_under_any_limit() {
+    let log = |i| format!("- - - [01/Jan/2026:00:00:00 +0000] \"GET /{i} HTTP/1.1\" 200 1\n");
+    let table = |i| format!("a,url\n1,{}", url(i));
+    for (place, format) in [
+        (files(400, |i| url(i).into()), "auto"),
+        (files(400, |i| url(i).into()), "lines"),
+        (files(400, |i| log(i).into()), "auto"),
+        (files(400, |i| table(i).into()), "csv:url"),
+        (files(400, |i| packed(&url(i))), "auto"),
+        // More than is read at once when they are opened.
+        (files(100, |i| url(i).repeat(3_500).into()), "auto"),
+        (files(100, |i| url(i).repeat(3_500).into()), "lines"),
+    ] {
+        for command in ["dedup", "normalize"] {
+            let arguments = [command, "-r", "in", "-f", format, "-j", "16", "--keep-going"];
+            let whole = place.run(arguments).exits(0);
+            let run = run_under(&place, "-n 64", &arguments).exits(0);
+            assert!(run.out == whole.out, "{command} {format}");
+            assert_eq!(run.summary("records"), whole.summary("records"));
+        }
+    }
+}
+
+#[test]
+fn a_set_is_divided_among_as_many_files_as_the_system_lets_be_open() {
+    let place = files(3, |i| url(i).into());
+    let dedup = ["dedup", "-r", "in", "-o", "out", "--split-by"];
+    let run = run_under(&place, "-n 64", &[&dedup[..], &["hash:200"]].concat()).exits(2);
+    assert!(
+        run.err.contains("200 shards (--split-by)") && run.err.contains("limit of 64"),
+        "{}",
+        run.err
+    );
+    assert_eq!(place.names(), ["in"], "refused before anything is made");
+    // The limit that a process starts with is not the one that it may have.
+    for (limit, shards) in [("-n 64", "hash:10"), ("-Sn 64", "hash:200")] {
+        run_under(&place, limit, &[&dedup[..], &[shards]].concat()).exits(0);
+        fs::remove_dir_all(place.path("out")).expect("removed");
+    }
+}
+
+#[test]
+fn sets_are_joined_as_many_as_the_system_lets_be_open() {
+    let place = files(100, |i| url(i).into());
+    let names: Vec<_> = (0..100).map(|i| format!("in/{i:04}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let union = |limit, names: &[&str]| {
+        run_under(&place, limit, &[&["set", "union", "-o", "out"], names].concat())
+    };
+    let run = union("-n 64", &names).exits(2);
+    assert!(run.err.contains("100 sets") && run.err.contains("limit of 64"), "{}", run.err);
+    assert_eq!(place.names(), ["in"]);
+    union("-n 64", &names[..10]).exits(0);
+    union("-Sn 64", &names).exits(0);
+    assert_eq!(place.text("out").lines().count(), 100);
+}
