@@ -182,6 +182,8 @@ struct Counts {
     #[serde(skip_serializing_if = "Option::is_none")]
     seen: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    undecided: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     filtered: Option<u64>,
     rejected: u64,
     blank: u64,
@@ -200,6 +202,7 @@ impl Counts {
             unique: of_set(tally.unique),
             duplicates: of_set(tally.duplicates),
             seen: of_set(tally.seen).filter(|_| before == Before::Seen),
+            undecided: of_set(tally.undecided).filter(|count| *count > 0),
             filtered: (filters == Filters::InPlay).then_some(tally.filtered),
             rejected: tally.rejected,
             blank: tally.blank,

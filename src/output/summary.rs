@@ -1,5 +1,6 @@
 //! The accounting: every record is one of unique, duplicate, seen, filtered, rejected or blank, and the
-//! line that says so at the end of every run.
+//! line that says so at the end of every run. Where a run ended before that was known of some, they are
+//! a term of their own.
 
 use crate::url::{Code, Codes, Rule};
 use std::fmt;
@@ -39,6 +40,9 @@ pub struct Tally {
     pub duplicates: u64,
     /// Canonical URLs that are in a set from before the run.
     pub seen: u64,
+    /// Canonical URLs of which it is not known which of these they are: a run that ended early had sent
+    /// them to temporary files.
+    pub undecided: u64,
     /// Records without a canonical URL.
     pub rejected: u64,
     /// Records that a filter did not want.
@@ -62,6 +66,7 @@ impl Default for Tally {
             unique: 0,
             duplicates: 0,
             seen: 0,
+            undecided: 0,
             rejected: 0,
             filtered: 0,
             blank: 0,
@@ -116,6 +121,7 @@ impl Tally {
             unique,
             duplicates,
             seen,
+            undecided,
             rejected,
             filtered,
             blank,
@@ -129,6 +135,7 @@ impl Tally {
         self.unique += unique;
         self.duplicates += duplicates;
         self.seen += seen;
+        self.undecided += undecided;
         self.rejected += rejected;
         self.blank += blank;
         self.skipped += skipped;
@@ -141,7 +148,7 @@ impl Tally {
     #[must_use]
     pub fn adds_up(&self, job: Job) -> bool {
         let of_urls = match job {
-            Job::Dedup => self.unique + self.duplicates + self.seen,
+            Job::Dedup => self.unique + self.duplicates + self.seen + self.undecided,
             Job::Normalize | Job::Compare => self.canonical,
         };
         self.records == of_urls + self.filtered + self.rejected + self.blank
@@ -215,7 +222,7 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Tally { records, canonical, unique, duplicates, rejected, blank, skipped, .. } =
             self.tally;
-        let Tally { filtered, seen, .. } = self.tally;
+        let Tally { filtered, seen, undecided, .. } = self.tally;
         write!(f, "records {records} = ")?;
         match self.job {
             Job::Dedup => write!(f, "unique {unique} + duplicates {duplicates}")?,
@@ -223,6 +230,9 @@ impl fmt::Display for Summary {
         }
         if self.before == Before::Seen {
             write!(f, " + seen {seen}")?;
+        }
+        if undecided > 0 {
+            write!(f, " + undecided {undecided}")?;
         }
         if self.filters == Filters::InPlay {
             write!(f, " + filtered {filtered}")?;
@@ -348,6 +358,17 @@ mod tests {
         assert!(seen.adds_up(Job::Dedup));
         let line = Summary { before: Before::Seen, ..summary(Job::Dedup, seen) }.to_string();
         assert!(line.starts_with("records 12 = unique 3 + duplicates 2 + seen 3 + rejected 3"));
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_called_duplicate() {
+        let mut early = Tally { undecided: 3, ..tally() };
+        assert!(!early.adds_up(Job::Dedup));
+        (early.canonical, early.records) = (8, 12);
+        assert!(early.adds_up(Job::Dedup));
+        let line = Summary { before: Before::Seen, ..summary(Job::Dedup, early) }.to_string();
+        let terms = "records 12 = unique 3 + duplicates 2 + seen 0 + undecided 3 + rejected 3";
+        assert!(line.starts_with(terms), "{line}");
     }
 
     #[test]

@@ -246,7 +246,8 @@ impl Run<'_> {
             let tally = &mut self.report.files[input].tally;
             tally.unique += unique;
             tally.seen += seen;
-            tally.duplicates -= unique + seen;
+            tally.duplicates += tally.undecided - unique - seen;
+            tally.undecided = 0;
         }
         Ok(())
     }

@@ -26,8 +26,8 @@ const RECORD_AROUND_URL: usize = 1 << 20;
 
 /// Reads the inputs and writes what they yield to `out`, and the rejected records to `rejects`.
 ///
-/// The report is whole also when the run fails; of what was spilled, all counts as duplicates until it
-/// is settled at the end. Time is linear in the bytes read, memory in those of the distinct URLs, up to
+/// The report is whole also when the run fails; what was spilled is undecided until it is settled at the
+/// end. Time is linear in the bytes read, memory in those of the distinct URLs, up to
 /// [`Setup::memory`].
 ///
 /// ```
@@ -116,6 +116,10 @@ pub(super) fn run_with(
             let originals = std::mem::take(&mut run.originals);
             run.report.audit = originals.map(|originals| originals.audit(&setup.normalizer));
             reached = run.schedule.reached();
+            if let Some(overflow) = &run.overflow {
+                // It ended before that was settled.
+                run.report.spilled = overflow.size();
+            }
             result
         }),
         Err(error) => Err(RunError::Threads(error.to_string())),
@@ -125,7 +129,9 @@ pub(super) fn run_with(
         report.tally.merge(&file.tally);
         report.bytes += file.bytes;
     }
-    if let Some(audit) = &mut report.audit {
+    if let Some(audit) = &mut report.audit
+        && report.tally.undecided == 0
+    {
         audit.by_key = audit.canonical.saturating_sub(report.tally.unique);
     }
     setup.watch.count(|tally, inputs| {

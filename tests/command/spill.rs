@@ -102,3 +102,46 @@ fn quiet_runs_do_not_tell_that_they_spilled() {
     let arguments = ["dedup", "-q", "in", "--memory", "1M", "--temp-dir", "."];
     assert_eq!(place.run(arguments).exits(0).err, "");
 }
+
+#[test]
+fn a_run_that_ends_before_it_is_settled_calls_nothing_a_duplicate_that_is_none() {
+    let place = Place::with([("list", list().as_bytes()), ("last", b"relative\n")]);
+    let urls: String = (0..30_000).map(|i| format!("http://h/{}\n", i % 20_000)).collect();
+    place.write("in", &urls);
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packed, urls.as_bytes()).expect("packed");
+    let packed = packed.finish().expect("packed");
+    place.write("cut.gz", &packed[..packed.len() - 20]);
+    let of_set = |run: &super::Run| ["unique", "duplicates"].map(|term| run.summary(term));
+    for (arguments, status) in [
+        (&["in", "last", "--max-rejected", "0"][..], 3),
+        (&["in", "cut.gz"], 2),
+        (&["in", "last", "--max-rejected", "0", "--count"], 3),
+        (&["in", "last", "--max-rejected", "0", "--keep", "last", "--fields", "first"], 3),
+        (&["in", "last", "--max-rejected", "0", "--seen", "list"], 3),
+    ] {
+        let fixed = ["dedup", "-o", "out", "--stats", "stats", "--report", "page", "-j", "2"];
+        let run = |memory: &str| {
+            let memory = ["--memory", memory, "--temp-dir", "."];
+            place.run([&fixed[..], arguments, &memory].concat()).exits(status)
+        };
+        let [unique, duplicates] = of_set(&run("1G"));
+        let early = run("1M");
+        let undecided = early.summary("undecided");
+        let [sure, again] = of_set(&early);
+        assert!(undecided > 0 && sure <= unique && again <= duplicates, "{}", early.err);
+        let seen = if arguments.contains(&"--seen") { early.summary("seen") } else { 0 };
+        let others = early.summary("rejected") + early.summary("blank");
+        assert_eq!(early.summary("records"), sure + again + undecided + seen + others);
+        let stats = place.json("stats");
+        assert_eq!(stats["undecided"], undecided, "{arguments:?}");
+        assert_eq!((&stats["unique"], &stats["duplicates"]), (&sure.into(), &again.into()));
+        let of_files = stats["files"].as_array().expect("files").iter();
+        assert_eq!(of_files.filter_map(|file| file["undecided"].as_u64()).sum::<u64>(), undecided);
+        assert!(place.text("page").contains("undecided</td>"));
+        let settled = place.run(["dedup", "in", "--memory", "1M", "--stats", "stats"]).exits(0);
+        assert!(
+            !settled.err.contains("undecided") && place.json("stats").get("undecided").is_none()
+        );
+    }
+}

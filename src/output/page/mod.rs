@@ -313,6 +313,9 @@ fn terms(summary: &Summary, tally: &Tally) -> Vec<(&'static str, &'static str, u
     if summary.before == Before::Seen {
         terms.push(("seen before", "t5", tally.seen));
     }
+    if tally.undecided > 0 {
+        terms.push(("undecided", "t6", tally.undecided));
+    }
     if summary.filters == Filters::InPlay {
         terms.push(("filtered", "t4", tally.filtered));
     }

@@ -96,15 +96,16 @@ impl Sheet {
     }
 
     /// Stage *format* where the set took no more: the URLs it does not hold, by partition, in order.
-    /// Until it is known which of them are unique, they count as duplicates.
+    /// It is not known yet which of them are unique.
     pub(in crate::pipeline) fn spill_new(
         &mut self,
         columns: Option<Columns<'_>>,
         path: &Path,
     ) -> Result<(), NoRoom> {
         self.tally.seen = self.entries.iter().filter(|entry| entry.is_seen()).count() as u64;
-        self.tally.duplicates = self.tally.canonical - self.tally.seen;
-        self.spill(1, columns, path)
+        self.spill(1, columns, path)?;
+        self.tally.duplicates = self.tally.canonical - self.tally.seen - self.tally.undecided;
+        Ok(())
     }
 
     /// The same for a list of what was seen before the run: URLs that have no record in it yet.
@@ -142,6 +143,7 @@ impl Sheet {
                 line: each_line.next().unwrap_or_default(),
             };
             entry.append(&mut self.spilled[hash.partition(PARTITIONS)])?;
+            self.tally.undecided += entry.count;
         }
         lines.clear();
         self.lines_of_new = lines;
@@ -193,12 +195,13 @@ impl Sheet {
                     _ => found | if is_new { NEW } else { 0 },
                 };
                 self.tally.unique += u64::from(is_new);
+                self.tally.undecided += u64::from(*place == 0);
             }
             start = *end;
         }
-        self.tally.seen = self.entries.iter().filter(|entry| entry.is_seen()).count() as u64;
-        // As in `spill_new`.
-        self.tally.duplicates = self.tally.canonical - self.tally.unique - self.tally.seen;
+        let tally = &mut self.tally;
+        tally.seen = self.entries.iter().filter(|entry| entry.is_seen()).count() as u64;
+        tally.duplicates = tally.canonical - tally.unique - tally.seen - tally.undecided;
         room::reserve(&mut self.new, self.tally.unique as usize)?;
         let is_new = |place: &u64| *place < NOT_IN_SET && place & NEW != 0;
         self.new.extend(places.iter().filter(|place| is_new(place)).map(|place| place & !NEW));
