@@ -319,3 +319,13 @@ fn what_cannot_be_read_twice_has_no_checkpoint() {
     place.run(["normalize", "a", "--checkpoint", "kept"]).exits(2);
     assert!(!place.path("kept").exists());
 }
+
+#[test]
+fn a_checkpoint_may_be_as_rare_as_a_number_can_say() {
+    let place = Place::with([("in", b"http://a/\n")]);
+    for every in ["18446744073709551615", "9223372036854775807"] {
+        let arguments = ["dedup", "in", "--checkpoint", "kept", "--checkpoint-every", every];
+        assert_eq!(place.run(arguments).exits(0).out(), "http://a/\n");
+        assert_eq!(place.names(), ["in"]);
+    }
+}

@@ -193,8 +193,8 @@ pub(super) struct Keeper<'a> {
     open: BTreeMap<&'static str, Part>,
     /// Keys that are in parts.
     pub(super) saved: usize,
-    /// No checkpoint before.
-    next: Instant,
+    /// No checkpoint before; none at all where no clock goes so far.
+    next: Option<Instant>,
 }
 
 impl<'a> Keeper<'a> {
@@ -206,7 +206,7 @@ impl<'a> Keeper<'a> {
             part: found.map_or(0, |found| found.part) + 1,
             open: BTreeMap::new(),
             saved: 0,
-            next: Instant::now() + checkpoint.every,
+            next: Instant::now().checked_add(checkpoint.every),
         }
     }
 
@@ -222,7 +222,7 @@ impl<'a> Keeper<'a> {
     }
 
     pub(super) fn is_due(&self) -> bool {
-        Instant::now() >= self.next
+        self.next.is_some_and(|next| Instant::now() >= next)
     }
 
     fn path(&self, kind: &str, number: u64) -> PathBuf {
@@ -293,8 +293,8 @@ impl<'a> Keeper<'a> {
         self.part += 1;
         let now = Instant::now();
         self.next = match self.checkpoint.every {
-            Duration::ZERO => now,
-            every => now + every.max((now - begun) * SHARE),
+            Duration::ZERO => Some(now),
+            every => now.checked_add(every.max((now - begun).saturating_mul(SHARE))),
         };
         Ok(())
     }
