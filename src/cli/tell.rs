@@ -1,7 +1,5 @@
 //! What a run says on standard error besides its numbers.
 
-use std::path::Path;
-
 use super::flags::{Common, Messages};
 use super::run::say;
 use crate::output::{self, Printable};
@@ -10,27 +8,28 @@ use crate::record::{self, Separator};
 
 /// What a person should know of a run besides its numbers.
 pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &Common) {
+    let path = |input: usize| Printable::path(&report.files[input].path);
     for (input, error) in &report.damaged {
         let taken = report.files[*input].tally.records;
         say(format_args!("{error}; {taken} records before were taken"));
     }
-    for (path, at) in &report.cut {
-        let path = Printable::path(path);
+    for (input, at) in &report.cut {
+        let path = path(*input);
         say(format_args!(
             "{path}@{at}: cut: the last line was still being written and is left out"
         ));
     }
-    for (path, zeros) in &report.padded {
-        let path = Printable::path(path);
+    for (input, zeros) in &report.padded {
+        let path = path(*input);
         say(format_args!("warning: {path}: {zeros} zeros behind what is compressed are left out"));
     }
     if common.messages == Messages::All {
         inform(report, name);
     }
-    for (path, name) in &report.guessed {
+    for (input, name) in &report.guessed {
         let format = record::Format::parse(name);
         for option in format.iter().flat_map(|format| common.idle(format)) {
-            let path = Printable::path(path);
+            let path = path(*input);
             let hint = match (name.split_once(':'), option.strip_prefix("--")) {
                 (
                     Some((kind @ ("csv" | "tsv" | "json"), _)),
@@ -83,15 +82,15 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
 
 /// What was found that nobody has to do anything about.
 fn inform(report: &Report, name: output::Job) {
-    let mut guesses: Vec<(&str, &Path, usize)> = Vec::new();
-    for (path, format) in report.guessed.iter().filter(|(_, format)| format != "lines") {
+    let mut guesses: Vec<(&str, usize, usize)> = Vec::new();
+    for (input, format) in report.guessed.iter().filter(|(_, format)| format != "lines") {
         match guesses.iter_mut().find(|(name, ..)| name == format) {
             Some((.., more)) => *more += 1,
-            None => guesses.push((format, path, 0)),
+            None => guesses.push((format, *input, 0)),
         }
     }
-    for (format, path, more) in guesses {
-        let path = Printable::path(path);
+    for (format, input, more) in guesses {
+        let path = Printable::path(&report.files[input].path);
         match more {
             0 => say(format_args!("{path}: read as {format}")),
             more => say(format_args!("{path} and {more} more: read as {format}")),

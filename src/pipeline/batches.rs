@@ -52,14 +52,12 @@ impl Run<'_> {
                     batch.push(Reading { sheet, task, result: Ok(()) });
                 }
                 Next::Guessed(input, format) => {
-                    let path = self.inputs[input].path.clone();
-                    self.report.guessed.push((path, format.name().into_owned()));
+                    self.report.guessed.push((input, format.name().into_owned()));
                 }
                 Next::End(input, schedule::End { bytes, padding }) => {
                     self.report.files[input].bytes = bytes;
                     if padding > 0 {
-                        let path = self.inputs[input].path.clone();
-                        self.report.padded.push((path, padding));
+                        self.report.padded.push((input, padding));
                     }
                     // What was read of a damaged input is in the set and cannot be read again.
                     self.is_saving = self.report.damaged.is_empty()
@@ -122,7 +120,7 @@ impl Run<'_> {
             self.before.in_run += sheet.tally.records;
             if let Some(cut) = sheet.cut {
                 sheet.tally.skipped += 1;
-                self.report.cut.push((self.inputs[input].path.clone(), cut.at));
+                self.report.cut.push((input, cut.at));
             }
             sheets.push(sheet);
             if let schedule::Bytes::Range { file, last: true, .. } = &task.bytes

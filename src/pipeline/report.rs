@@ -35,15 +35,16 @@ pub struct Report {
     pub listed: u64,
     /// Those of them that hold a tab: what has many may be a table.
     pub tabbed: u64,
-    /// For each input whose format was guessed, the guess.
-    pub guessed: Vec<(PathBuf, String)>,
+    /// For each input whose format was guessed its place among [`files`](Self::files), and the guess.
+    pub guessed: Vec<(usize, String)>,
     /// Inputs that were given up, where that did not end the run: their place among
     /// [`files`](Self::files), which says what was taken before, and what is wrong with them.
     pub damaged: Vec<(usize, InputError)>,
-    /// Inputs with zeros behind what was compressed in them, and how many bytes of those.
-    pub padded: Vec<(PathBuf, u64)>,
-    /// Files whose last line was being written, and the offset of that line.
-    pub cut: Vec<(PathBuf, u64)>,
+    /// Inputs with zeros behind what was compressed in them, by the same place, and how many bytes of
+    /// those.
+    pub padded: Vec<(usize, u64)>,
+    /// Files whose last line was being written, by the same place, and the offset of that line.
+    pub cut: Vec<(usize, u64)>,
     /// Lists of what was seen before the run that hold other things than URLs.
     pub doubts: Vec<Doubt>,
     /// Bytes written to temporary files, since the set did not fit into memory.

@@ -68,12 +68,9 @@ impl Run<'_> {
         self.report.hostless = found.hostless;
         self.report.listed = found.listed;
         self.report.tabbed = found.tabbed;
-        let path = |input: usize| self.inputs[input].path.clone();
-        let named = |list: &[(usize, u64)]| list.iter().map(|(i, n)| (path(*i), *n)).collect();
-        self.report.padded = named(&found.padded);
-        self.report.cut = named(&found.cut);
-        let guessed = found.guessed.iter().map(|(i, format)| (path(*i), format.clone()));
-        self.report.guessed = guessed.collect();
+        self.report.guessed.clone_from(&found.guessed);
+        self.report.padded.clone_from(&found.padded);
+        self.report.cut.clone_from(&found.cut);
     }
 
     /// The keys in the order in which they were first seen, and what is known of each.
@@ -179,12 +176,6 @@ impl Run<'_> {
     /// Writes a checkpoint of the inputs so far. Nothing of them may be on its way.
     pub(super) fn save(&mut self) -> Result<(), RunError> {
         let absorbed = self.schedule.reached();
-        let number = |path: &std::path::Path| {
-            self.inputs.iter().position(|input| input.path == path).unwrap_or_default()
-        };
-        let numbered = |list: &[(std::path::PathBuf, u64)]| {
-            list.iter().map(|(path, n)| (number(path), *n)).collect()
-        };
         let files = self.report.files[..absorbed].iter();
         let manifest = Manifest {
             files: files.map(|file| Absorbed::new(file.bytes, &file.tally)).collect(),
@@ -195,9 +186,9 @@ impl Run<'_> {
             hostless: self.report.hostless,
             listed: self.report.listed,
             tabbed: self.report.tabbed,
-            guessed: self.report.guessed.iter().map(|(p, f)| (number(p), f.clone())).collect(),
-            padded: numbered(&self.report.padded),
-            cut: numbered(&self.report.cut),
+            guessed: self.report.guessed.clone(),
+            padded: self.report.padded.clone(),
+            cut: self.report.cut.clone(),
             ..Manifest::new()
         };
         let has_counts = self.has_counts();

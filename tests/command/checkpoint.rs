@@ -329,3 +329,11 @@ fn a_checkpoint_may_be_as_rare_as_a_number_can_say() {
         assert_eq!(place.names(), ["in"]);
     }
 }
+
+#[test]
+fn what_is_said_of_a_file_that_is_given_twice_is_kept_for_each() {
+    let place = place();
+    place.run([&["dedup", "a", "a", "d.gz"], KEPT].concat()).exits(2);
+    let manifest = place.json("kept/checkpoint.json");
+    assert_eq!(manifest["guessed"], serde_json::json!([[0, "lines"], [1, "lines"]]));
+}
