@@ -6,11 +6,13 @@
 //! its partition is settled.
 //!
 //! A saved set holds keys, which are taken as they stand if its rules are those of the run. Any other
-//! file is a list of URLs, perhaps behind counts and tabs, and goes through the normalizer.
+//! file is a list of URLs, or a table with a column of them, and goes through the normalizer. The
+//! lines of a list may have columns, as the command writes them. What looks like none of these is
+//! refused: taken for a list, it would say of every URL that it is new.
 
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
@@ -22,15 +24,22 @@ use super::overflow::{self, Overflow};
 use super::report::{RunError, SeenError};
 use super::sheet::{Rules, Sheet};
 use crate::dedup::{Counting, Key, SORT_MEMORY, SetFull, Shard};
+#[cfg(feature = "tables")]
+use crate::input::table;
 use crate::input::{
     self, Chunk, Cutting, Data, Input, InputError, OpenFile, Origin, Piece, Trouble,
 };
 use crate::key;
 use crate::output::{Parsed, Secrets, SetHeader};
-use crate::profile::Profile;
-use crate::record::{Context, Format, Separator};
+use crate::profile::{Grammar, Profile};
+#[cfg(feature = "tables")]
+use crate::record::Table;
+use crate::record::{self, Context, Format, Separator};
 use crate::spill::SpillError;
-use crate::url::Normalizer;
+use crate::url::{Normalizer, Outcome};
+
+/// A byte-order mark.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Longest key of a saved set: more than the longest URL becomes in any canonical form.
 const LONGEST_KEY: usize = 1 << 29;
@@ -56,6 +65,9 @@ pub struct Doubt {
     pub tabbed: u64,
 }
 
+/// How much of a list tells what its lines are.
+const HEAD: usize = 64 << 10;
+
 /// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -63,6 +75,35 @@ enum Kind {
     List,
     /// A list with counts before its URLs.
     Counted,
+    /// Lines of columns between tabs: which of them holds the URLs, and how many tabs there are.
+    Columns {
+        url: usize,
+        tabs: usize,
+    },
+}
+
+/// Where the chunks of a file come from.
+enum Pieces {
+    Lines(Receiver<Piece>),
+    #[cfg(feature = "tables")]
+    Rows(Box<table::Rows>),
+}
+
+impl Pieces {
+    /// What comes next. Waits for it only if `idle`: nothing is there to be worked on.
+    fn next(&mut self, idle: bool) -> Option<Result<Piece, InputError>> {
+        match self {
+            Pieces::Lines(pieces) if idle => pieces.recv().ok().map(Ok),
+            Pieces::Lines(pieces) => pieces.try_recv().ok().map(Ok),
+            #[cfg(feature = "tables")]
+            Pieces::Rows(rows) => match rows.next(idle) {
+                table::Next::Chunk(chunk, read) => Some(Ok(Piece::Chunk(chunk, read))),
+                table::Next::Wait => None,
+                table::Next::Error(error) => Some(Err(error)),
+                table::Next::End => Some(rows.end().map(|taken| Piece::End { taken, padding: 0 })),
+            },
+        }
+    }
 }
 
 struct Loader<'a> {
@@ -133,15 +174,17 @@ impl Loader<'_> {
         let separator = self.separator(file.as_ref()).map_err(|error| {
             RunError::Input(InputError::new(&input.path, None, Trouble::Io(error)))
         })?;
-        let pieces = self.open(input, file.as_ref(), separator)?;
-        let mut kind = None;
-        let (mut lines, mut rejected, mut tabbed) = (0, 0, 0);
+        let (mut pieces, format, mut kind) = match self.open_table(file.as_ref())? {
+            Some((pieces, format)) => (pieces, format, Some(Kind::List)),
+            None => (self.open(input, file.as_ref(), separator)?, Format::Lines, None),
+        };
+        let (mut lines, mut rejected, mut tabbed, mut uneven) = (0, 0, 0, 0);
         let mut over = false;
         while !over {
             let mut sheets = Vec::new();
-            let mut next = pieces.recv().ok();
+            let mut next = pieces.next(true);
             while let Some(piece) = next {
-                match piece {
+                match piece.map_err(RunError::Input)? {
                     Piece::Chunk(mut chunk, _) => {
                         if kind.is_none() {
                             kind = Some(self.begin(&mut chunk, separator).map_err(&refused)?);
@@ -161,7 +204,7 @@ impl Loader<'_> {
                     }
                 }
                 let room = sheets.len() < self.setup.threads * CHUNKS && !over;
-                next = if room { pieces.try_recv().ok() } else { None };
+                next = if room { pieces.next(false) } else { None };
             }
             if sheets.is_empty() && !over {
                 let error = io::Error::other("the reading thread ended early");
@@ -171,7 +214,7 @@ impl Loader<'_> {
                     Trouble::Io(error),
                 )));
             }
-            self.take(&mut sheets, kind.unwrap_or(Kind::List))?;
+            uneven += self.take(&mut sheets, &format, kind.unwrap_or(Kind::List))?;
             for sheet in &sheets {
                 lines += sheet.tally.records - sheet.tally.blank;
                 rejected += sheet.tally.rejected;
@@ -187,6 +230,9 @@ impl Loader<'_> {
                 Err(refused(format!("{rejected} of its {lines} keys are longer than any")))
             }
             Some(Kind::Saved) | None => Ok(()),
+            Some(_) if uneven > 0 => Err(refused(format!(
+                "{uneven} of its {lines} lines have another number of columns than the first ones"
+            ))),
             Some(_) if rejected == lines && lines > 0 => Err(refused(format!(
                 "none of its {lines} lines is a URL under {}; a set of keys is kept with \
                  --save-seen",
@@ -213,12 +259,39 @@ impl Loader<'_> {
         Ok(if is_saved { Separator::LineFeed } else { Separator::Nul })
     }
 
+    /// Begins to read a table, if the file is one: its canonical URLs, as the command writes them, or
+    /// the column that seems to hold URLs.
+    fn open_table(
+        &self,
+        file: Option<&Arc<OpenFile>>,
+    ) -> Result<Option<(Pieces, Format)>, RunError> {
+        #[cfg(feature = "tables")]
+        if let Some(file) = file
+            && let Some(container) = table::container_of(file).map_err(RunError::Input)?
+        {
+            let reading = table::Reading {
+                chunk_size: self.setup.chunk_size.max(1),
+                max_record: self.list.context.max_record,
+                threads: self.setup.threads,
+                memory: self.setup.memory.as_ref().map_or(usize::MAX, Memory::size),
+                once: true,
+            };
+            let open = |table: Table| table::Rows::open(Arc::clone(file), &table, reading);
+            let opened = open(Table::any(container).with_column("canonical"))
+                .or_else(|_| open(Table::any(container)));
+            let (rows, table) = opened.map_err(RunError::Input)?;
+            return Ok(Some((Pieces::Rows(Box::new(rows)), Format::Table(table))));
+        }
+        let _ = file;
+        Ok(None)
+    }
+
     fn open(
         &self,
         input: &Input,
         file: Option<&Arc<OpenFile>>,
         separator: Separator,
-    ) -> Result<Receiver<Piece>, RunError> {
+    ) -> Result<Pieces, RunError> {
         let origin = match file {
             Some(file) => Origin::File(Arc::clone(file)),
             None => Origin::Pipe(Box::new(input.open_stream().map_err(RunError::Input)?)),
@@ -236,17 +309,15 @@ impl Loader<'_> {
                 self.setup.threads,
             ),
         };
-        input::stream(origin, cutting).map_err(|error| {
+        input::stream(origin, cutting).map(Pieces::Lines).map_err(|error| {
             RunError::Input(InputError::new(&input.path, None, Trouble::Io(error)))
         })
     }
 
     /// Looks at the first chunk of a file for what that is, and takes away what is no line of it.
     fn begin(&self, chunk: &mut Chunk, separator: Separator) -> Result<Kind, String> {
-        if chunk.bytes().starts_with(b"\xEF\xBB\xBF") {
-            chunk.skip(3);
-        }
-        let bytes = chunk.bytes();
+        let mark = if chunk.bytes().starts_with(MARK) { MARK.len() } else { 0 };
+        let bytes = &chunk.bytes()[mark..];
         let end = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |feed| feed + 1);
         match SetHeader::parse(&bytes[..end]) {
             Parsed::Header(_) if separator == Separator::Nul => {
@@ -254,29 +325,91 @@ impl Loader<'_> {
             }
             Parsed::Header(header) => match header.difference(self.header, "this run") {
                 None => {
-                    chunk.skip(end);
+                    chunk.skip(mark + end);
                     Ok(Kind::Saved)
                 }
                 Some(difference) => Err(difference),
             },
             Parsed::Unreadable(why) => Err(why),
-            Parsed::NoHeader if after_count(bytes).is_some() => Ok(Kind::Counted),
-            Parsed::NoHeader => Ok(Kind::List),
+            Parsed::NoHeader => {
+                let kind = self.kind_of_list(bytes, separator)?;
+                // In front of a column a mark is none of its bytes; else as in an input.
+                let repairs = self.list.normalizer.profile().grammar == Grammar::Repaired;
+                if repairs || kind != Kind::List {
+                    chunk.skip(mark);
+                }
+                Ok(kind)
+            }
         }
     }
 
-    /// Adds the URLs of some chunks.
-    fn take(&mut self, sheets: &mut [Sheet], kind: Kind) -> Result<(), RunError> {
+    /// What the lines of a list are that begins with `bytes`.
+    fn kind_of_list(&self, bytes: &[u8], separator: Separator) -> Result<Kind, String> {
+        let head = &bytes[..bytes.len().min(HEAD)];
+        if let Some(why) = record::refusal(head) {
+            return Err(why.into());
+        }
+        if head.starts_with(b"{\"") {
+            return Err(
+                "its lines are JSON objects; --seen reads what is written without --json, \
+                        and what --save-seen keeps"
+                    .into(),
+            );
+        }
+        let separator = separator.byte();
+        let ends = |byte| memchr::memchr(byte, head).is_some();
+        if !ends(separator) && (ends(b'\n') || ends(b'\0')) {
+            return Err(match separator {
+                b'\n' => "its records end with NUL; -0 reads such lists".into(),
+                _ => "its records do not end with NUL, as -0 says".into(),
+            });
+        }
+        // But for a last line that is cut.
+        let end = match bytes.len() > HEAD {
+            true => memchr::memrchr(separator, head).unwrap_or(head.len()),
+            false => head.len(),
+        };
+        let lines = || head[..end].split(|byte| *byte == separator).filter(|line| !line.is_empty());
+        let tabs = lines().next().map_or(0, tabs);
+        if after_count(head).is_some() && tabs == 1 {
+            return Ok(Kind::Counted);
+        }
+        if tabs == 0 || lines().any(|line| self::tabs(line) != tabs) {
+            return Ok(Kind::List);
+        }
+        let mut out = Vec::new();
+        let mut is_canonical = |url: &[u8]| {
+            out.clear();
+            self.list.normalizer.normalize(url, &mut out) == Outcome::Canonical && out == url
+        };
+        let mut holds_urls = |column| {
+            let mut urls = lines().map(|line| column_of(line, column));
+            // Some other columns look like URLs, but not like those of hosts.
+            urls.clone().any(|url| url.windows(3).any(|part| part == b"://"))
+                && urls.all(&mut is_canonical)
+        };
+        match (0..=tabs).find(|column| holds_urls(*column)) {
+            Some(url) => Ok(Kind::Columns { url, tabs }),
+            None => Err(format!(
+                "its lines are columns between tabs, and none of these holds canonical URLs of {}; \
+                 cut -f takes one column of a table",
+                self.list.normalizer.description()
+            )),
+        }
+    }
+
+    /// Adds the URLs of some chunks. Gives how many lines have not the columns that they should have.
+    fn take(&mut self, sheets: &mut [Sheet], format: &Format, kind: Kind) -> Result<u64, RunError> {
         let rules = if kind == Kind::Saved { &self.saved } else { &self.list };
         let spills = self.seen.overflow.is_some();
         let no_room = AtomicBool::new(false);
+        let uneven = AtomicU64::new(0);
         rayon::scope(|scope| {
             for sheet in &mut *sheets {
                 scope.spawn(|_| {
-                    if kind == Kind::Counted {
-                        drop_counts(sheet, rules.context.separator);
-                    }
-                    if sheet.digest(&Format::Lines, rules).is_err() {
+                    let odd = keep_urls(sheet, kind, rules.context.separator.byte());
+                    uneven.fetch_add(odd, Ordering::Relaxed);
+                    if sheet.digest(format, rules).is_err() {
                         no_room.store(true, Ordering::Relaxed);
                     }
                     sheet.spills = spills;
@@ -295,7 +428,8 @@ impl Loader<'_> {
         if no_room.load(Ordering::Relaxed) {
             return Err(RunError::Memory);
         }
-        let Some(overflow) = &mut self.seen.overflow else { return Ok(()) };
+        let uneven = uneven.into_inner();
+        let Some(overflow) = &mut self.seen.overflow else { return Ok(uneven) };
         rayon::scope(|scope| {
             for sheet in &mut *sheets {
                 scope.spawn(|_| {
@@ -321,7 +455,7 @@ impl Loader<'_> {
         });
         match failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
             Some(error) => Err(RunError::Spill(error)),
-            None => Ok(()),
+            None => Ok(uneven),
         }
     }
 
@@ -363,15 +497,38 @@ fn after_count(line: &[u8]) -> Option<&[u8]> {
     line[digits..].strip_prefix(b"\t").filter(|_| digits > 0)
 }
 
-/// Takes the counts out of a chunk of `--count`.
-fn drop_counts(sheet: &mut Sheet, separator: Separator) {
-    let Some(chunk) = &sheet.text.chunk else { return };
+fn tabs(line: &[u8]) -> usize {
+    memchr::memchr_iter(b'\t', line).count()
+}
+
+/// The n-th column of a line, counted from 0.
+fn column_of(line: &[u8], n: usize) -> &[u8] {
+    line.split(|byte| *byte == b'\t').nth(n).unwrap_or_default()
+}
+
+/// Leaves of a chunk of lines with columns the URLs. Gives how many lines have other columns.
+fn keep_urls(sheet: &mut Sheet, kind: Kind, separator: u8) -> u64 {
+    let Some(chunk) = &sheet.text.chunk else { return 0 };
+    if matches!(kind, Kind::Saved | Kind::List) {
+        return 0;
+    }
+    let mut uneven = 0;
     let mut urls = Vec::with_capacity(chunk.bytes().len());
-    for line in chunk.bytes().split_inclusive(|byte| *byte == separator.byte()) {
-        urls.extend_from_slice(after_count(line).unwrap_or(line));
+    for line in chunk.bytes().split_inclusive(|byte| *byte == separator) {
+        let text = line.strip_suffix(&[separator]).unwrap_or(line);
+        urls.extend_from_slice(match kind {
+            Kind::Columns { url, tabs: wanted } => {
+                uneven += u64::from(!text.is_empty() && tabs(text) != wanted);
+                column_of(text, url)
+            }
+            Kind::Counted => after_count(text).unwrap_or(text),
+            Kind::Saved | Kind::List => text,
+        });
+        urls.extend_from_slice(&line[text.len()..]);
     }
     let data = Data::Shared(urls.into());
     sheet.text.chunk = Some(Chunk { data, offset: chunk.offset, frames: Vec::new() });
+    uneven
 }
 
 #[cfg(test)]

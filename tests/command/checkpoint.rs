@@ -43,7 +43,8 @@ fn place_of(list: fn(u32) -> String) -> Place {
     for (number, name) in (0..).zip(["a", "b", "c"]) {
         place.write(name, list(number));
     }
-    place.write("old", list(1).lines().step_by(3).map(|l| format!("{l}\n")).collect::<String>());
+    let old = self::list(1);
+    place.write("old", old.lines().step_by(3).map(|l| format!("{l}\n")).collect::<String>());
     place.write("more", "http://h1.example/1\nhttp://h7.example:8080/\n");
     let many = (0..60_000).map(|i| format!("http://m.example/{i}\n"));
     place.write("many", many.collect::<String>() + &place.text("old"));

@@ -306,3 +306,86 @@ fn two_runs_are_one() {
         }
     });
 }
+
+#[test]
+fn an_earlier_output_may_be_a_table_or_have_columns() {
+    let place =
+        Place::with([("old", list(0, 2000).as_bytes()), ("in", list(1500, 2000).as_bytes())]);
+    let plain = place.run(["dedup", "--seen", "old", "in"]).exits(0);
+    assert!(plain.summary("seen") > 0);
+    for (name, arguments) in [
+        ("set.parquet", &[][..]),
+        ("set.arrow", &[]),
+        ("set.arrow", &["--count"]),
+        ("set.parquet", &["--fields", "original,count,canonical"]),
+        ("set", &["--fields", "canonical,count"]),
+        ("set.gz", &["--fields", "canonical,first"]),
+        ("set", &["--fields", "first,canonical,original"]),
+        ("set", &["--fields", "original,host,path,canonical"]),
+        ("set.zst", &["--fields", "count,canonical,surt"]),
+        ("set", &["-f", "tsv:1", "--carry", "1"]),
+    ] {
+        place.run([&["dedup", "old", "-q", "-o", name], arguments].concat()).exits(0);
+        for how in [&["-j", "1"][..], &["-j", "2", "--memory", "1M"]] {
+            let run = place.run([&["dedup", "--seen", name, "in"], how].concat()).exits(0);
+            assert_eq!(run.out, plain.out, "{name} {arguments:?}");
+            assert_eq!(run.summary("seen"), plain.summary("seen"));
+            assert!(!run.err.contains("warning: "), "{}", run.err);
+        }
+    }
+    place.run(["normalize", "old", "-q", "-o", "all.parquet"]).exits(0);
+    assert_eq!(place.run(["dedup", "--seen", "all.parquet", "in"]).exits(0).out, plain.out);
+}
+
+#[test]
+fn a_file_of_which_it_is_not_clear_what_was_seen_is_refused() {
+    let place = Place::with([
+        ("in", b"http://a/\nhttp://b/\n"),
+        ("hosts", b"a\t1\nb\t2\n"),
+        ("raw", b"HTTP://A\t1\nHTTP://B\t2\n"),
+        ("nul", b"http://a/\0http://b/\0"),
+        ("objects", b"{\"canonical\":\"http://a/\"}\n"),
+    ]);
+    let rows = (0..40_000).map(|i| format!("http://h/{i}\t{i}\n")).collect::<String>();
+    place.write("uneven", rows + "http://a/\n");
+    place.run(["dedup", "in", "-q", "-o", "t.parquet"]).exits(0);
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(&place.read("t.parquet")).expect("packed");
+    place.write("t.parquet.gz", packed.finish().expect("packed"));
+    place.run(["dedup", "in", "-q", "--key", "surt", "-o", "surt.arrow"]).exits(0);
+    for (name, words) in [
+        ("hosts", "none of these holds canonical URLs of crawl@1"),
+        ("raw", "none of these holds canonical URLs of crawl@1"),
+        ("nul", "end with NUL; -0 reads such lists"),
+        ("objects", "JSON objects"),
+        ("uneven", "1 of its 40001 lines have another number of columns"),
+        ("t.parquet.gz", "a table is read from its end"),
+        ("surt.arrow", "none of its 2 lines is a URL"),
+    ] {
+        for profile in ["crawl", "string"] {
+            if profile == "string" && !matches!(name, "nul" | "objects" | "t.parquet.gz") {
+                continue;
+            }
+            let run =
+                place.run(["dedup", "in", "--seen", name, "-p", profile, "-o", "out"]).exits(2);
+            assert!(run.err.contains(&format!("uniqurl: {name}: seen: ")), "{}", run.err);
+            assert!(run.err.contains(words), "{}", run.err);
+        }
+    }
+    let run = place.run(["dedup", "-0", "nul", "--seen", "in"]).exits(2);
+    assert!(run.err.contains("do not end with NUL"), "{}", run.err);
+}
+
+#[test]
+fn a_mark_is_a_part_of_a_list_where_it_is_one_of_an_input() {
+    let place = Place::with([("in", b"\xEF\xBB\xBFhttp://a/\nhttp://b/\n")]);
+    for profile in ["string", "crawl"] {
+        place.run(["dedup", "-p", profile, "in", "-o", "out", "--save-seen", "set"]).exits(0);
+        let marked = [b"\xEF\xBB\xBF", &place.read("set")[..]].concat();
+        place.write("marked", marked);
+        for seen in ["in", "out", "set", "marked"] {
+            let run = place.run(["dedup", "-p", profile, "--seen", seen, "in"]).exits(0);
+            assert_eq!((run.out(), run.summary("seen")), ("", 2), "{profile} {seen}");
+        }
+    }
+}
