@@ -125,6 +125,16 @@ fn urls_are_kept_by_scheme_host_and_pattern_in_canonical_form() {
 }
 
 #[test]
+fn the_decoded_path_beside_a_url_is_its_own_where_others_are_dropped() {
+    let place = Place::with([("list", b"/drop\n/keep%20a\n/keep%20b\n")]);
+    let arguments = "dedup -f target -p servlet --fields canonical,decoded --match keep list";
+    for order in ["first", "sorted"] {
+        let run = place.run(arguments.split(' ').chain(["--order", order])).exits(0);
+        assert_eq!(run.out(), "/keep%20a\t/keep a\n/keep%20b\t/keep b\n");
+    }
+}
+
+#[test]
 fn too_many_rejected_records_stop_the_run_and_write_nothing() {
     let mut list = b"http://a/\nbad1\nhttp://b/\nbad2\nbad3\n".to_vec();
     let place = Place::with([("list", &list), ("out", b"old")]);

@@ -276,7 +276,7 @@ impl Sheet {
                 Found::Blank | Found::Filtered | Found::Reject(..) => &[],
             };
             let Some((sequence, url)) = canonical.next() else { break };
-            let decoded = if url.is_canonical() { decoded.next() } else { None };
+            let decoded = if url.has_form() { decoded.next() } else { None };
             if !is_wanted(sequence) {
                 continue;
             }
@@ -340,19 +340,16 @@ impl Sheet {
         let mut rejected = self.rejected.iter();
         let mut decoded = self.decoded.iter();
         for (number, url) in (self.before.in_run + 1..).zip(&self.urls) {
+            let decoded = if url.has_form() { decoded.next() } else { None };
             if url.is_canonical() {
                 let url = self.text.get(*url);
-                match decoded.next() {
+                match decoded {
                     Some(path) => json::canonical_and_decoded(number, url, path, &mut self.out),
                     None => json::canonical(number, url, &mut self.out),
                 }
             } else if url.len == Url::BLANK.len {
                 json::blank(number, &mut self.out);
-            } else if url.len == Url::FILTERED.len {
-                json::filtered(number, &mut self.out);
-            } else if url.len == Url::UNWANTED.len {
-                // It was canonical, so that its path may have been decoded.
-                decoded.next();
+            } else if url.len == Url::FILTERED.len || url.len == Url::UNWANTED.len {
                 json::filtered(number, &mut self.out);
             } else if let Some(Rejected { reject, .. }) = rejected.next() {
                 json::rejected(number, reject.in_order(), reject.at as u64, &mut self.out);

@@ -67,7 +67,7 @@ pub(in crate::pipeline) struct Sheet {
     pub(in crate::pipeline) spilled: Vec<Vec<u8>>,
     /// What a page shows of the chunk, where there is to be one.
     pub(in crate::pipeline) observed: Option<Box<Observed>>,
-    /// The decoded path of each canonical URL, in order, where it is asked for.
+    /// The decoded path of each URL that [has a form](Url::has_form), in order, where it is asked for.
     decoded: Decoded,
     scratch: Scratch,
 }
@@ -163,6 +163,12 @@ impl Url {
     #[inline]
     fn is_canonical(self) -> bool {
         self.at >> PLACE_SHIFT != NOWHERE
+    }
+
+    /// Whether it has a canonical form, wanted or not. Then its path was decoded where that is asked for.
+    #[inline]
+    fn has_form(self) -> bool {
+        self.is_canonical() || self.len == Self::UNWANTED.len
     }
 }
 
