@@ -59,7 +59,8 @@ impl Run<'_> {
                     if padding > 0 {
                         self.report.padded.push((input, padding));
                     }
-                    // What was read of a damaged input is in the set and cannot be read again.
+                    // What was read of a damaged input is in the set and cannot be read again. Whether this
+                    // one is whole shows only when its last bytes are read.
                     self.is_saving = self.report.damaged.is_empty()
                         && self.keeper.as_ref().is_some_and(Keeper::is_due);
                 }
@@ -89,6 +90,7 @@ impl Run<'_> {
             return Err(RunError::Input(error));
         }
         self.report.damaged.push((input, error));
+        self.is_saving = false;
         Ok(())
     }
 

@@ -6,7 +6,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use uniqurl::pipeline::{Dedup, Format, Job, Order, Report, RunError, Setup, Watch, run};
+use uniqurl::pipeline::{
+    Checkpoint, Dedup, Format, Job, Memory, Options, Order, Report, RunError, Setup, Spilling,
+    Watch, run,
+};
 use uniqurl::{Backend, Normalizer, Outcome, Profile, input, record};
 
 /// Lists with everything that a list can hold.
@@ -329,4 +332,36 @@ fn a_run_that_is_stopped_ends_also_while_it_waits_for_a_pipe() {
 
     let (_, result) = run(&setup, &inputs, &mut Vec::new(), None);
     assert!(matches!(result, Err(RunError::Stopped)), "before it began: {result:?}");
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_read_is_in_no_checkpoint() {
+    use std::time::{Duration, SystemTime};
+
+    // The run spills at once, and tells of it between opening its first file and reading that.
+    fn touch(spilling: &Spilling<'_>) {
+        let file = std::fs::File::options().write(true).open(spilling.directory.join("a"));
+        file.unwrap().set_modified(SystemTime::now() + Duration::from_secs(60)).unwrap();
+    }
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    std::fs::write(path("a"), "http://a/\n").unwrap();
+    std::fs::write(path("b"), "http://b/\n").unwrap();
+    let (inputs, errors) = input::check(&[path("a"), path("b")]);
+    assert!(errors.is_empty());
+    let kept = path("kept");
+    let checkpoint = Checkpoint::open(&kept, Duration::ZERO, Options::new(), &inputs, &[]).unwrap();
+    let watch = Watch::default();
+    let setup = Setup {
+        keep_going: true,
+        memory: Some(Memory { budget: 1, directory: place.path().to_owned(), tell: touch }),
+        checkpoint: Some(&checkpoint),
+        ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
+    };
+    let mut out = Vec::new();
+    let (report, result) = run(&setup, &inputs, &mut out, None);
+    result.unwrap();
+    assert_eq!(out, b"http://a/\nhttp://b/\n");
+    assert_eq!(report.damaged.len(), 1, "{:?}", report.damaged);
+    assert!(!kept.join("checkpoint.json").exists());
 }
