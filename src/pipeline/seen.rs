@@ -29,8 +29,7 @@ use crate::input::table;
 use crate::input::{
     self, Chunk, Cutting, Data, Input, InputError, OpenFile, Origin, Piece, Trouble,
 };
-use crate::key;
-use crate::output::{Parsed, Secrets, SetHeader};
+use crate::output::{Parsed, SetHeader};
 use crate::profile::{Grammar, Profile};
 #[cfg(feature = "tables")]
 use crate::record::Table;
@@ -128,28 +127,14 @@ pub(super) fn load(
     saving: bool,
 ) -> Result<Seen, RunError> {
     let string = Normalizer::new(&Profile::STRING).with_backend(setup.normalizer.backend());
-    let rules = |normalizer, context, written| Rules {
-        normalizer,
-        context,
-        key: key.clone(),
-        wanted: None,
-        secrets: Secrets::Masked,
-        written,
-        columns: None,
-        split: None,
-        shards,
-        decoded: false,
-        count_rules: false,
-        observes: false,
-        versus: None,
-    };
+    let rules = |normalizer, context| Rules::plain(normalizer, context, key.clone(), shards);
     let of_keys = Context { max_url: LONGEST_KEY, max_record: LONGEST_KEY, ..Context::default() };
     let mut loader = Loader {
         setup,
         header,
         sorting: if saving { size_of::<u64>() + SORT_MEMORY } else { 0 },
-        list: rules(&setup.normalizer, context.clone(), setup.key),
-        saved: rules(&string, of_keys, key::Key::Url),
+        list: Rules { written: setup.key, ..rules(&setup.normalizer, context.clone()) },
+        saved: rules(&string, of_keys),
         seen: Seen {
             shards: (0..shards).map(|_| Shard::new(Counting::Off)).collect(),
             overflow: None,

@@ -11,8 +11,7 @@ use bytes::Bytes;
 use super::sheet::{Rules, Sheet};
 use crate::dedup::{Counting, Key, Part, SetFull, Shard};
 use crate::input::{Chunk, Data};
-use crate::key;
-use crate::output::{Secrets, Tally};
+use crate::output::Tally;
 use crate::record::{Context, Format, Found, Place, Records, Span};
 use crate::scan::Piece;
 use crate::url::Normalizer;
@@ -37,21 +36,8 @@ impl<'a> Stages<'a> {
     /// For URLs that stand in records of `format`; with a set of `shards` shards, or 0 where there
     /// is none.
     pub(crate) fn new(normalizer: &'a Normalizer, format: &'a Format, shards: usize) -> Self {
-        let rules = Rules {
-            normalizer,
-            context: Context::default(),
-            key: Key::random(normalizer.kernel()),
-            written: key::Key::Url,
-            columns: None,
-            split: None,
-            wanted: None,
-            secrets: Secrets::Masked,
-            shards,
-            decoded: false,
-            count_rules: false,
-            observes: false,
-            versus: None,
-        };
+        let key = Key::random(normalizer.kernel());
+        let rules = Rules::plain(normalizer, Context::default(), key, shards);
         let shards = (0..shards).map(|_| Mutex::new(Shard::new(Counting::Off))).collect();
         Self { rules, format, shards }
     }

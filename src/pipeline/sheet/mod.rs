@@ -220,7 +220,31 @@ pub(in crate::pipeline) struct Rules<'a> {
     pub(in crate::pipeline) versus: Option<Versus<'a>>,
 }
 
-impl Rules<'_> {
+impl<'a> Rules<'a> {
+    /// All URLs, written as they are, and nothing told of them.
+    pub(in crate::pipeline) fn plain(
+        normalizer: &'a Normalizer,
+        context: Context,
+        key: Key,
+        shards: usize,
+    ) -> Self {
+        Self {
+            normalizer,
+            context,
+            key,
+            wanted: None,
+            secrets: Secrets::Masked,
+            written: key::Key::Url,
+            columns: None,
+            split: None,
+            shards,
+            decoded: false,
+            count_rules: false,
+            observes: false,
+            versus: None,
+        }
+    }
+
     /// The record that a line is about.
     pub(in crate::pipeline) fn survivor(&self) -> Survivor {
         self.columns.map_or(Survivor::First, |columns| columns.survivor)
