@@ -79,6 +79,12 @@ impl Hosts {
         self.short
     }
 
+    /// Bytes of memory that the counts take.
+    pub(super) fn memory(&self) -> usize {
+        let names: usize = self.counts.keys().map(|host| host.len()).sum();
+        self.counts.capacity() * size_of::<(Box<[u8]>, u64)>() + names
+    }
+
     fn cut(&mut self, kept: usize) {
         let mut counts: Vec<u64> = self.counts.values().copied().collect();
         let (_, least, _) =

@@ -127,6 +127,11 @@ impl Pace {
 }
 
 impl Observed {
+    /// Bytes of memory that it takes; samples are few.
+    pub(crate) fn memory(&self) -> usize {
+        self.records.memory() + self.duplicates.memory()
+    }
+
     /// All of it but the pace, for a run that goes on.
     pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         let bytes = Entry { ordinal: UNIQUE_BYTES, count: self.unique_bytes, key: b"", line: b"" };

@@ -16,7 +16,7 @@ use crate::dedup::{Bytes, Entry, Hash, Key, Survivor};
 use crate::input::{Block, Chunk, Cut, Data};
 use crate::key;
 use crate::output::{Layout, Observed, Secrets, Tally};
-use crate::record::{self, Context, Found, Place, Record, Records, Span};
+use crate::record::{self, Context, Found, Place, Records, Span};
 use crate::room::NoRoom;
 use crate::url::{Code, Normalizer, Reject};
 
@@ -382,24 +382,56 @@ impl Sheet {
 
     /// Bytes of memory that the buffers take.
     pub(in crate::pipeline) fn memory(&self) -> usize {
-        let text = &self.text;
-        let bytes = [&text.rewritten, &text.records.side, &self.out, &self.rejects]
-            .map(Vec::capacity)
-            .iter()
-            .sum::<usize>();
-        let chunk = text.chunk.as_ref().map_or(0, Chunk::memory);
-        let spilled: usize = self.spilled.iter().map(Vec::capacity).sum();
-        let numbers = self.scratch.by_sequence.capacity() + self.new.capacity();
-        let each = (self.urls.capacity() + self.canonical.capacity()) * size_of::<Url>()
-            + text.records.records.capacity() * size_of::<Record>()
-            + self.scratch.lines.capacity() * size_of::<Span>()
-            + self.scratch.hashes.capacity() * size_of::<Hash>()
-            + self.entries.capacity() * size_of::<Entry>()
-            + self.rejected.capacity() * size_of::<Rejected>()
-            + self.places.capacity() * size_of::<u32>()
-            + self.candidates.bytes.capacity()
-            + self.candidates.ends.capacity() * size_of::<(u64, usize)>();
-        bytes + chunk + spilled + self.lines_of_new.capacity() + numbers * size_of::<u64>() + each
+        // All fields are named, so that no new one is forgotten; what grows with no record is passed over.
+        let Self {
+            text: Text { chunk, records: Records { records, side }, rewritten },
+            urls,
+            canonical,
+            rejected,
+            entries,
+            ends,
+            out,
+            rejects,
+            new,
+            lines_of_new,
+            places,
+            candidates,
+            spilled,
+            observed,
+            decoded,
+            scratch: Scratch { lines, clean, hashes, key, by_sequence },
+            input: _,
+            tally: _,
+            hostless: _,
+            differences: _,
+            listed: _,
+            tabbed: _,
+            cut: _,
+            before: _,
+            format: _,
+            spills: _,
+        } = self;
+        let texts =
+            [side, rewritten, out, rejects, lines_of_new, &candidates.bytes, &decoded.paths, key];
+        let texts = texts.into_iter().chain(spilled).map(bytes).sum::<usize>();
+        chunk.as_ref().map_or(0, Chunk::memory)
+            + texts
+            + bytes(records)
+            + bytes(urls)
+            + bytes(canonical)
+            + bytes(rejected)
+            + bytes(entries)
+            + bytes(ends)
+            + bytes(new)
+            + bytes(places)
+            + bytes(&candidates.ends)
+            + bytes(spilled)
+            + observed.as_ref().map_or(0, |observed| observed.memory())
+            + bytes(&decoded.ends)
+            + bytes(lines)
+            + bytes(clean)
+            + bytes(hashes)
+            + bytes(by_sequence)
     }
 
     /// More bytes than the canonical URLs of the chunk have.
@@ -479,6 +511,37 @@ impl Sheet {
         let Some(chunk) = &mut self.text.chunk else { return };
         if chunk.offset == 0 && chunk.bytes().starts_with(b"\xEF\xBB\xBF") {
             chunk.skip(3);
+        }
+    }
+}
+
+/// Bytes of memory that a vector takes.
+fn bytes<T>(vec: &Vec<T>) -> usize {
+    vec.capacity() * size_of::<T>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_some_runs_ask_for_counts_as_memory() {
+        const MORE: usize = 1000;
+        let grown: [fn(&mut Sheet); 6] = [
+            |sheet| sheet.decoded.paths.reserve(MORE),
+            |sheet| sheet.decoded.ends.reserve(MORE),
+            |sheet| sheet.scratch.key.reserve(MORE),
+            |sheet| sheet.scratch.clean.reserve(MORE),
+            |sheet| sheet.ends.reserve(MORE),
+            |sheet| {
+                let observed = sheet.observed.get_or_insert_default();
+                (0..MORE).for_each(|i| observed.records.add(i.to_string().as_bytes(), 1));
+            },
+        ];
+        for (i, grow) in grown.iter().enumerate() {
+            let mut sheet = Sheet::default();
+            grow(&mut sheet);
+            assert!(sheet.memory() >= MORE, "{i}: {}", sheet.memory());
         }
     }
 }
