@@ -40,44 +40,68 @@ pub(crate) fn sort<'a>(
     let mut keyed: Vec<(u128, u64)> = Vec::new();
     room::reserve_exact(&mut keyed, places.len())?;
     keyed.extend(places.iter().map(|place| (0, *place)));
-    sort_from(0, &mut keyed, get, threads);
+    match threads {
+        Threads::All if keyed.len() >= LARGE => {
+            rayon::scope(|scope| sort_large(scope, 0, &mut keyed, get));
+        }
+        Threads::All | Threads::One => sort_small(0, &mut keyed, get),
+    }
     for (place, (_, sorted)) in places.iter_mut().zip(keyed) {
         *place = sorted;
     }
     Ok(())
 }
 
-/// Sorts URLs that are equal up to `depth`.
-fn sort_from<'a>(
+/// Sorts URLs that are equal up to `depth`, many of them, on all threads.
+fn sort_large<'s, 'a>(
+    scope: &rayon::Scope<'s>,
     depth: usize,
-    keyed: &mut [(u128, u64)],
-    get: &(impl Fn(u64) -> &'a [u8] + Sync),
-    threads: Threads,
+    keyed: &'s mut [(u128, u64)],
+    get: &'s (impl Fn(u64) -> &'a [u8] + Sync),
 ) {
-    let is_small = |length| length < LARGE || threads == Threads::One;
-    let fetch = |(key, place): &mut (u128, u64)| *key = digit(get(*place), depth);
-    if is_small(keyed.len()) {
-        keyed.iter_mut().for_each(fetch);
-        keyed.sort_unstable();
-    } else {
-        keyed.par_chunks_mut(LARGE / 4).for_each(|part| part.iter_mut().for_each(fetch));
-        keyed.par_sort_unstable();
-    }
-    // A digit that is not full is the end of its URL, and no other URL is equal to it.
-    let goes_on = |group: &[(u128, u64)]| group.len() > 1 && group[0].0 as u8 as usize == DIGIT;
-    let groups = keyed.chunk_by_mut(|a, b| a.0 == b.0).filter(|group| goes_on(group));
-    if threads == Threads::One {
-        return groups.for_each(|group| sort_from(depth + DIGIT, group, get, threads));
-    }
-    rayon::scope(|scope| {
-        for group in groups {
-            if is_small(group.len()) {
-                sort_from(depth + DIGIT, group, get, threads);
-            } else {
-                scope.spawn(move |_| sort_from(depth + DIGIT, group, get, threads));
-            }
+    keyed.par_chunks_mut(LARGE / 4).for_each(|part| fetch(depth, part, get));
+    keyed.par_sort_unstable();
+    for group in still_equal(keyed) {
+        match group.len() < LARGE {
+            true => sort_small(depth + DIGIT, group, get),
+            false => scope.spawn(move |scope| sort_large(scope, depth + DIGIT, group, get)),
         }
-    });
+    }
+}
+
+/// Sorts URLs that are equal up to `depth`, on this thread.
+fn sort_small<'a>(mut depth: usize, mut keyed: &mut [(u128, u64)], get: &impl Fn(u64) -> &'a [u8]) {
+    while !keyed.is_empty() {
+        fetch(depth, keyed, get);
+        keyed.sort_unstable();
+        depth += DIGIT;
+        // The largest group goes on here. The others are no more than half of all, so that the stack holds
+        // few of them, however far long URLs are equal.
+        let mut largest = &mut [][..];
+        for group in still_equal(keyed) {
+            let smaller = match group.len() > largest.len() {
+                true => std::mem::replace(&mut largest, group),
+                false => group,
+            };
+            sort_small(depth, smaller, get);
+        }
+        keyed = largest;
+    }
+}
+
+/// Brings the bytes at `depth` beside the places.
+fn fetch<'a>(depth: usize, keyed: &mut [(u128, u64)], get: &impl Fn(u64) -> &'a [u8]) {
+    for (key, place) in keyed {
+        *key = digit(get(*place), depth);
+    }
+}
+
+/// The groups that their digit does not tell apart. One that is not full is the end of its URL, and no other
+/// URL is equal to it.
+fn still_equal(keyed: &mut [(u128, u64)]) -> impl Iterator<Item = &mut [(u128, u64)]> {
+    let goes_on =
+        |group: &&mut [(u128, u64)]| group.len() > 1 && group[0].0 as u8 as usize == DIGIT;
+    keyed.chunk_by_mut(|a, b| a.0 == b.0).filter(goes_on)
 }
 
 /// The bytes of a URL from `depth` on, so that digits compare as the bytes do: a shorter one first.
@@ -107,6 +131,21 @@ mod tests {
         for length in 0..64 {
             urls.push(vec![b'a'; length + 1]);
         }
+        for threads in [Threads::All, Threads::One] {
+            let mut places: Vec<u64> = (0..urls.len() as u64).collect();
+            sort(&mut places, &|place| urls[place as usize].as_slice(), threads).unwrap();
+            let sorted: Vec<_> = places.iter().map(|place| &urls[*place as usize]).collect();
+            assert!(sorted.windows(2).all(|pair| pair[0] < pair[1]), "{threads:?}");
+        }
+    }
+
+    #[test]
+    fn urls_that_are_equal_for_long_take_no_more_stack() {
+        let start = "a".repeat(1 << 20);
+        let pair = ["b", "a"].map(|end| format!("{start}{end}").into_bytes());
+        // One goes its own way at each digit.
+        let stairs = (0..2_000).map(|n| format!("{}b", &start[..n * DIGIT]).into_bytes());
+        let urls: Vec<Vec<u8>> = pair.into_iter().chain(stairs).collect();
         for threads in [Threads::All, Threads::One] {
             let mut places: Vec<u64> = (0..urls.len() as u64).collect();
             sort(&mut places, &|place| urls[place as usize].as_slice(), threads).unwrap();
