@@ -176,6 +176,21 @@ impl Chunk {
         Chunk { data: Data::Shared(joined.into()), offset: first.offset, frames: Vec::new() }
     }
 
+    /// The same chunk again, to go on with the n-th record; and which one that is in it. Of a table there are
+    /// only the rows behind.
+    pub(crate) fn again(&self, n: usize) -> (Chunk, usize) {
+        let (data, first) = match &self.data {
+            Data::Block(block) => (Data::Shared(Bytes::copy_from_slice(block.bytes())), n),
+            Data::Shared(bytes) => (Data::Shared(bytes.clone()), n),
+            #[cfg(feature = "tables")]
+            Data::Rows(bytes, rows) => {
+                let data = Data::Rows(bytes.clone(), rows.behind(n));
+                return (Chunk { data, offset: self.offset + n as u64, frames: Vec::new() }, 0);
+            }
+        };
+        (Chunk { data, offset: self.offset, frames: self.frames.clone() }, first)
+    }
+
     /// Keeps the first `at` bytes and gives the others.
     pub(crate) fn split_off(&mut self, at: usize) -> Chunk {
         let offset = self.offset + at as u64;

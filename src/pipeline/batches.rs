@@ -9,7 +9,7 @@ use super::schedule::{self, Next, Task};
 use super::sheet::Sheet;
 #[cfg(feature = "tables")]
 use crate::dedup::Counting;
-use crate::input::{InputError, Trouble};
+use crate::input::{Chunk, InputError, Trouble};
 use crate::output::{State, Tally};
 use crate::room::{self, NoRoom};
 
@@ -28,13 +28,30 @@ const FILES: usize = 32;
 pub(super) struct Reading {
     pub(super) sheet: Sheet,
     pub(super) task: Task,
+    pub(super) left: Left,
     pub(super) result: Result<(), InputError>,
+}
+
+/// What is still to be read of a task.
+pub(super) enum Left {
+    All,
+    /// The records of its chunk from this one on: there were too many for one sheet.
+    Rest(Chunk, usize),
+    /// Nothing: its sheet only waits for those before it.
+    Nothing,
 }
 
 impl Run<'_> {
     /// The chunks to read in the next round.
     pub(super) fn next_batch(&mut self, idle: bool) -> Result<Vec<Reading>, RunError> {
         let mut batch = Vec::new();
+        if !self.is_moving {
+            // Nothing else comes before what is behind the last sheets.
+            batch.append(&mut self.waiting);
+        }
+        if !batch.is_empty() {
+            return Ok(batch);
+        }
         let threads = self.setup.threads;
         let mut room = threads * CHUNKS * self.setup.chunk_size;
         let most = threads * SMALL_CHUNKS;
@@ -49,7 +66,7 @@ impl Run<'_> {
                     ));
                     room = room.saturating_sub(task.bytes.len());
                     let sheet = self.spare.pop().unwrap_or_default();
-                    batch.push(Reading { sheet, task, result: Ok(()) });
+                    batch.push(Reading { sheet, task, left: Left::All, result: Ok(()) });
                 }
                 Next::Guessed(input, format) => {
                     self.report.guessed.push((input, format.name().into_owned()));
@@ -100,7 +117,8 @@ impl Run<'_> {
         let mut sheets = Vec::with_capacity(batch.len());
         // What was read of an input before its trouble counts, what stands behind does not.
         let mut broken = None;
-        for Reading { mut sheet, task, result } in batch {
+        let mut batch = batch.into_iter();
+        while let Some(Reading { mut sheet, task, result, .. }) = batch.next() {
             let input = task.input;
             if broken == Some(input) {
                 self.spare.push(sheet);
@@ -124,7 +142,14 @@ impl Run<'_> {
                 sheet.tally.skipped += 1;
                 self.report.cut.push((input, cut.at));
             }
+            let rest = sheet.take_rest();
             sheets.push(sheet);
+            if let Some((chunk, from)) = rest {
+                let (sheet, left) = (self.spare.pop().unwrap_or_default(), Left::Rest(chunk, from));
+                self.waiting.push(Reading { sheet, task, left, result: Ok(()) });
+                self.waiting.extend(batch);
+                break;
+            }
             if let schedule::Bytes::Range { file, last: true, .. } = &task.bytes
                 && let Err(error) = file.verify()
             {

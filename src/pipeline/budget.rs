@@ -67,7 +67,8 @@ impl Run<'_> {
                 keys * (size_of::<u64>() + SORT_MEMORY)
             }
         };
-        let sheets = batches.into_iter().chain([&self.spare[..]]).flatten();
+        let behind = self.waiting.iter().map(|reading| &reading.sheet);
+        let sheets = batches.into_iter().chain([&self.spare[..]]).flatten().chain(behind);
         let buffers = sheets.map(Sheet::memory).sum::<usize>()
             + overflow::buffers(self.budget(), self.setup.threads)
             + self.schedule.memory();

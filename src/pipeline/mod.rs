@@ -27,6 +27,10 @@
 //! URLs that the set does not hold, *write* writes those by partition to a temporary file
 //! ([`crate::spill`]), and at the end they are settled behind the URLs of the set.
 //!
+//! A few KiB of input may become gigabytes: a base before each target, a page's address before each link, the
+//! end of a redirect in place of each URL. So *read* stops where a chunk has become long, and the next
+//! round begins with the rest of its records.
+//!
 //! Where a record survives that is not the first ([`Keep`]), *insert* also says where in the set each
 //! URL is that the set holds, *format* makes a line of each record, and when it is accounted for, the
 //! line that survives is kept for the end. Lines that have become more than the budget take all of the

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::batches::{CHUNKS, Reading};
+use super::batches::{CHUNKS, Left, Reading};
 use super::insert::{End, insert};
 use super::job::Job;
 use super::overflow::Overflow;
@@ -174,17 +174,25 @@ fn spawn_reads<'s>(
 
 /// Stage *read*.
 fn read(reading: &mut Reading, rules: &Rules<'_>, watch: &Watch) -> Result<(), NoRoom> {
-    let Reading { sheet, task, result } = reading;
+    let Reading { sheet, task, left, result } = reading;
+    let left = std::mem::replace(left, Left::Nothing);
+    if matches!(left, Left::Nothing) {
+        return Ok(());
+    }
     let mut block = sheet.take_block();
     sheet.clear();
     sheet.input = task.input;
-    let chunk = match &mut task.bytes {
-        schedule::Bytes::Chunk { chunk, cut, read } => {
+    let chunk = match (left, &mut task.bytes) {
+        (Left::Rest(chunk, from), _) => {
+            sheet.from = from;
+            chunk
+        }
+        (_, schedule::Bytes::Chunk { chunk, cut, read }) => {
             sheet.cut = cut.take();
             watch.bytes.fetch_add(*read, Ordering::Relaxed);
             std::mem::take(chunk)
         }
-        schedule::Bytes::Range { file, range, .. } => {
+        (_, schedule::Bytes::Range { file, range, .. }) => {
             watch.bytes.fetch_add(range.end - range.start, Ordering::Relaxed);
             let Context { max_record, separator, .. } = rules.context;
             match read_range(file, range.clone(), max_record, separator.byte(), &mut block) {

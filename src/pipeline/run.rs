@@ -4,6 +4,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use super::audit::{Auditing, Originals};
+use super::batches::Reading;
 use super::checkpoint::Keeper;
 use super::differences::Versus;
 use super::finish::Lines;
@@ -180,6 +181,8 @@ pub(super) struct Run<'a> {
     /// Which records are of which input.
     pub(super) origins: Origins,
     pub(super) spare: Vec<Sheet>,
+    /// What is to be read before any other chunk, the rest of one for the most part.
+    pub(super) waiting: Vec<Reading>,
     /// The different URLs so far, as they were read, where merges are counted.
     pub(super) originals: Option<Originals>,
     pub(super) before: Before,
@@ -261,6 +264,7 @@ impl<'a> Run<'a> {
             schedule,
             rules: Rules {
                 normalizer: &setup.normalizer,
+                brought: setup.normalizer.brought(),
                 context,
                 key,
                 wanted: Some(&setup.wanted).filter(|wanted| !wanted.is_empty()),
@@ -291,6 +295,7 @@ impl<'a> Run<'a> {
             moved: 0,
             origins: Origins::default(),
             spare: Vec::new(),
+            waiting: Vec::new(),
             originals: (setup.auditing == Auditing::Merges).then(Originals::default),
             before: Before::default(),
             before_input: 0,

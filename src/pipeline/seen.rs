@@ -174,10 +174,7 @@ impl Loader<'_> {
                         if kind.is_none() {
                             kind = Some(self.begin(&mut chunk, separator).map_err(&refused)?);
                         }
-                        let mut sheet = self.spare.pop().unwrap_or_default();
-                        sheet.clear();
-                        sheet.text.chunk = Some(chunk);
-                        sheets.push(sheet);
+                        sheets.push(self.sheet(chunk, 0));
                     }
                     // The format is known.
                     Piece::Guess(_) => {}
@@ -199,13 +196,18 @@ impl Loader<'_> {
                     Trouble::Io(error),
                 )));
             }
-            uneven += self.take(&mut sheets, &format, kind.unwrap_or(Kind::List))?;
-            for sheet in &sheets {
-                lines += sheet.tally.records - sheet.tally.blank;
-                rejected += sheet.tally.rejected;
-                tabbed += sheet.tabbed;
+            while !sheets.is_empty() {
+                uneven += self.take(&mut sheets, &format, kind.unwrap_or(Kind::List))?;
+                let mut rest = Vec::new();
+                for sheet in &mut sheets {
+                    lines += sheet.tally.records - sheet.tally.blank;
+                    rejected += sheet.tally.rejected;
+                    tabbed += sheet.tabbed;
+                    rest.extend(sheet.take_rest());
+                }
+                self.spare.append(&mut sheets);
+                sheets.extend(rest.into_iter().map(|(chunk, from)| self.sheet(chunk, from)));
             }
-            self.spare.append(&mut sheets);
         }
         if let Some(file) = &file {
             file.verify().map_err(RunError::Input)?;
@@ -231,6 +233,15 @@ impl Loader<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// A sheet for a chunk from this record on.
+    fn sheet(&mut self, chunk: Chunk, from: usize) -> Sheet {
+        let mut sheet = self.spare.pop().unwrap_or_default();
+        sheet.clear();
+        sheet.from = from;
+        sheet.text.chunk = Some(chunk);
+        sheet
     }
 
     /// What ends a line: a saved set has line feeds whatever the lists have.
@@ -392,8 +403,10 @@ impl Loader<'_> {
         rayon::scope(|scope| {
             for sheet in &mut *sheets {
                 scope.spawn(|_| {
-                    let odd = keep_urls(sheet, kind, rules.context.separator.byte());
-                    uneven.fetch_add(odd, Ordering::Relaxed);
+                    if sheet.from == 0 {
+                        let odd = keep_urls(sheet, kind, rules.context.separator.byte());
+                        uneven.fetch_add(odd, Ordering::Relaxed);
+                    }
                     if sheet.digest(format, rules).is_err() {
                         no_room.store(true, Ordering::Relaxed);
                     }

@@ -57,7 +57,10 @@ pub(super) fn each(
         } else {
             find(Line { bytes, start: line.start }, &mut out.side)
         };
-        out.records.push(Record { line, found });
+        out.push(Record { line, found });
+        if out.is_full() {
+            break;
+        }
     }
 }
 

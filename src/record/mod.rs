@@ -106,6 +106,12 @@ pub struct Span {
 }
 
 impl Span {
+    /// None past 4 GiB, which nothing comes to that is read [in parts](Records::limit).
+    #[inline]
+    fn checked(range: Range<usize>) -> Option<Self> {
+        Some(Self { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? })
+    }
+
     /// The bytes of the span in `bytes`, which is the buffer the span was made for.
     #[inline]
     pub fn of(self, bytes: &[u8]) -> &[u8] {
@@ -182,6 +188,25 @@ pub struct Records {
     pub records: Vec<Record>,
     /// URLs that are not in the chunk as they are meant: unescaped or joined.
     pub side: Vec<u8>,
+    window: Window,
+}
+
+/// Which records of a chunk are read. What a format puts together may be thousands of times as long as
+/// its chunk: a page's address before each of its links, a base before each target of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Window {
+    /// Records that are still to be passed over.
+    passing: usize,
+    /// Bytes of [`Records::side`] behind which no record is read.
+    most: usize,
+    /// Records that were passed over and are there nevertheless: they say what is behind them.
+    headers: usize,
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        Self { passing: 0, most: usize::MAX, headers: 0 }
+    }
 }
 
 impl Records {
@@ -189,6 +214,48 @@ impl Records {
     pub fn clear(&mut self) {
         self.records.clear();
         self.side.clear();
+        self.window = Window::default();
+    }
+
+    /// Has the first `from` records of the next chunk passed over, and none read once there are more
+    /// than `most` bytes beside it.
+    #[cfg(feature = "batch")]
+    pub(crate) fn limit(&mut self, from: usize, most: usize) {
+        self.clear();
+        self.window = Window { passing: from, most, headers: 0 };
+    }
+
+    /// Takes the next record, unless it is to be passed over.
+    #[inline]
+    fn push(&mut self, record: Record) {
+        if self.window.passing == 0 {
+            self.records.push(record);
+            return;
+        }
+        self.window.passing -= 1;
+        self.side.clear();
+        if record.found == Found::Skipped {
+            self.window.headers += 1;
+            self.records.push(record);
+        }
+    }
+
+    /// Whether the next record is to be passed over.
+    #[cfg(feature = "batch")]
+    fn is_passing(&self) -> bool {
+        self.window.passing > 0
+    }
+
+    /// Whether no more are to be read of this chunk.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.side.len() > self.window.most
+    }
+
+    /// How many of the records are headers from among those that were passed over.
+    #[cfg(feature = "batch")]
+    pub(crate) fn headers(&self) -> usize {
+        self.window.headers
     }
 }
 
@@ -255,4 +322,58 @@ pub struct Origin {
     pub scheme: Vec<u8>,
     /// The authority without its slashes.
     pub authority: Vec<u8>,
+}
+
+#[cfg(all(test, feature = "batch"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_that_are_read_in_parts_are_those_that_are_read_at_once() {
+        let base = Origin { scheme: b"http".to_vec(), authority: b"a-long-base".to_vec() };
+        let ctx = Context { base: Some(base), ..Context::default() };
+        for (format, chunk) in [
+            ("target", "/a\n/b\nno\n\n/c\n/d"),
+            ("csv:target=u", "\nn,u\n1,/a\n2,\"/b\"\"\"\n\"x\n\",/c\n4,/d\n"),
+            ("w3c", "#Fields: cs-uri-stem\n/a\n/b\n#Fields: x cs-uri-stem\n1 /c\n2 /d\n"),
+            ("text", "see <http://a\tb/> and\nhttp://c http://d\nnothing\n<http://e\tf/>\n"),
+        ] {
+            let format = Format::parse(format).unwrap();
+            let urls = |records: &Records, side: &[u8]| -> Vec<(Found, Vec<u8>)> {
+                let found = records.records.iter().skip(records.headers());
+                let bytes = |found| match found {
+                    Found::Url(Place::Side, span) | Found::Target(Place::Side, span) => {
+                        span.of(side)
+                    }
+                    Found::Joined { url, .. } => url.of(side),
+                    _ => b"",
+                };
+                // Where it is in the buffer depends on what is before it.
+                let kind = |found| match found {
+                    Found::Url(Place::Side, _) => Found::Blank,
+                    Found::Joined { prefix, .. } => Found::Joined { url: Span::default(), prefix },
+                    found => found,
+                };
+                found.map(|record| (kind(record.found), bytes(record.found).to_vec())).collect()
+            };
+            let mut all = Records::default();
+            format.read(&ctx, chunk.as_bytes(), &mut all);
+            for most in [0, 20, 50] {
+                let mut parts = Vec::new();
+                let mut records = Records::default();
+                let mut from = 0;
+                loop {
+                    records.limit(from, most);
+                    format.read(&ctx, chunk.as_bytes(), &mut records);
+                    let part = urls(&records, &records.side);
+                    from += part.len();
+                    parts.extend(part);
+                    if !records.is_full() {
+                        break;
+                    }
+                }
+                assert_eq!(parts, urls(&all, &all.side), "{} {most}", format.name());
+            }
+        }
+    }
 }

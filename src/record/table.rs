@@ -86,6 +86,20 @@ impl Rows {
         self.cells.len().checked_div(self.width).unwrap_or(0)
     }
 
+    /// Those behind the first `n`.
+    pub(crate) fn behind(&self, n: usize) -> Self {
+        // One that is like a row before them is like no other now.
+        let first = self.first.iter().enumerate().skip(n);
+        Self {
+            width: self.width,
+            cells: self.cells[n * self.width..].to_vec(),
+            first: first
+                .map(|(row, first)| first.checked_sub(n as u32).unwrap_or((row - n) as u32))
+                .collect(),
+            times: self.times.iter().skip(n).copied().collect(),
+        }
+    }
+
     /// Rows of the table.
     pub(crate) fn of_table(&self) -> u64 {
         match &self.times[..] {
@@ -232,7 +246,10 @@ impl Table {
                 let values = cells.iter().map(|cell| Value::InLine(value(cell)));
                 layout.said(values).found(ctx, layout.facts, line, &mut out.side)
             };
-            out.records.push(Record { line: own, found });
+            out.push(Record { line: own, found });
+            if out.is_full() {
+                break;
+            }
         }
     }
 }
@@ -348,5 +365,20 @@ mod tests {
         ] {
             assert_eq!(Container::of(head), found, "{}", head.escape_ascii());
         }
+    }
+
+    #[test]
+    fn rows_behind_others_are_like_those_among_them_alone() {
+        let cell = |start| Span { start, end: start + 1 };
+        let rows = Rows {
+            width: 2,
+            cells: (0..10).map(cell).collect(),
+            first: vec![0, 1, 0, 3, 3],
+            times: vec![1, 2, 3, 4, 5],
+        };
+        let behind = rows.behind(2);
+        assert_eq!(behind.cells, rows.cells[4..]);
+        assert_eq!(behind.times, [3, 4, 5]);
+        assert_eq!([0, 1, 2].map(|row| behind.earlier(row)), [None, None, Some(1)]);
     }
 }

@@ -133,7 +133,7 @@ pub(super) fn found(
         Text::Line(range) => {
             (Place::Chunk, &line.bytes[range.clone()], Some(line.span(range.clone())))
         }
-        Text::Side(range) => (Place::Side, &side[range.clone()], side_span(range.clone())),
+        Text::Side(range) => (Place::Side, &side[range.clone()], Span::checked(range.clone())),
     };
     let Some(span) = span.filter(|_| bytes.len() <= ctx.max_url) else {
         return Found::Reject(Code::TooLong, ctx.max_url as u32);
@@ -178,19 +178,13 @@ fn join(
     }
     let prefix = (side.len() - start - slash) as u32;
     copy(side, slash..length);
-    match side_span(start..side.len()) {
+    match Span::checked(start..side.len()) {
         Some(url) => Found::Joined { url, prefix },
         None => {
             side.truncate(start);
             Found::Reject(Code::TooLong, ctx.max_url as u32)
         }
     }
-}
-
-/// A range of the side buffer as a span; none past 4 GiB, where only a chunk of more than 100 MB of
-/// tiny targets before a long base comes.
-fn side_span(range: Range<usize>) -> Option<Span> {
-    Some(Span { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? })
 }
 
 /// Reads the format `target`: the whole line is a request target.

@@ -23,6 +23,9 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
         let line = Line { bytes: &chunk[start..end], start: start as u32 };
         if start < next {
             read_line(ctx, line, out);
+            if out.is_full() {
+                break;
+            }
         }
         start = next;
     }
@@ -32,9 +35,9 @@ fn read_line(ctx: &Context, line: Line<'_>, out: &mut Records) {
     let whole = line.span(0..line.bytes.len());
     if line.bytes.len() > ctx.max_record {
         let found = Found::Reject(Code::TooLong, 0);
-        return out.records.push(Record { line: whole, found });
+        return out.push(Record { line: whole, found });
     }
-    let before = out.records.len();
+    let mut has_url = false;
     // A URL has a colon.
     let has_colon = memchr(b':', line.bytes).is_some();
     for url in has_colon.then(|| extract(line.bytes)).into_iter().flatten() {
@@ -44,14 +47,18 @@ fn read_line(ctx: &Context, line: Line<'_>, out: &mut Records) {
         } else if url.uri.len() == url.span.len() {
             Found::Url(Place::Chunk, span)
         } else {
-            let start = out.side.len() as u32;
+            let start = out.side.len();
             out.side.extend_from_slice(&url.uri);
-            Found::Url(Place::Side, Span { start, end: out.side.len() as u32 })
+            match Span::checked(start..out.side.len()) {
+                Some(uri) => Found::Url(Place::Side, uri),
+                None => Found::Reject(Code::TooLong, ctx.max_url as u32),
+            }
         };
-        out.records.push(Record { line: span, found });
+        out.push(Record { line: span, found });
+        has_url = true;
     }
-    if out.records.len() == before {
-        out.records.push(Record { line: whole, found: Found::Skipped });
+    if !has_url {
+        out.push(Record { line: whole, found: Found::Skipped });
     }
 }
 

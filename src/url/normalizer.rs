@@ -148,6 +148,13 @@ impl Normalizer {
         self.base.as_deref()
     }
 
+    /// More bytes than a base adds to a URL, or a redirect puts in its place.
+    #[cfg(feature = "batch")]
+    pub(crate) fn brought(&self) -> usize {
+        let base = self.base.as_ref().map_or(0, Vec::len);
+        base + self.choices.redirects.as_ref().map_or(0, |ends| ends.longest())
+    }
+
     pub(super) fn assumed_scheme(&self) -> Option<&[u8]> {
         self.assumed_scheme.as_deref()
     }

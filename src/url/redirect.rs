@@ -96,6 +96,12 @@ impl Ends {
         self.0.len()
     }
 
+    /// Length of the longest.
+    #[cfg(feature = "batch")]
+    pub(super) fn longest(&self) -> usize {
+        self.0.values().map(|end| end.len()).max().unwrap_or(0)
+    }
+
     /// All of them by their bytes, each with what it is replaced by.
     #[cfg(feature = "batch")]
     pub(super) fn sorted(&self) -> Vec<(&[u8], &[u8])> {

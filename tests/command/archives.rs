@@ -95,7 +95,7 @@ fn a_malformed_record_is_rejected_and_the_next_one_is_found() {
 }
 
 /// What a WAT file tells of one response.
-fn told(kind: &str, target: &str, page: &str) -> String {
+pub(super) fn told(kind: &str, target: &str, page: &str) -> String {
     let json = format!(
         r#"{{"Container":{{}},"Envelope":{{"Payload-Metadata":{{"HTTP-Response-Metadata":{{"HTML-Metadata":{page}}}}},"WARC-Header-Metadata":{{"WARC-Type":"{kind}","WARC-Target-URI":"{target}"}}}}}}"#
     );

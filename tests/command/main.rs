@@ -25,6 +25,7 @@ mod corpora;
 mod explain;
 mod filters;
 mod formats;
+mod growth;
 mod hostile;
 mod inputs;
 mod keys;

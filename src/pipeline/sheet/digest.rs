@@ -2,7 +2,7 @@
 
 #[cfg(feature = "tables")]
 use super::PLACE_SHIFT;
-use super::{IN_CHUNK, IN_REWRITTEN, IN_SIDE, Kind, Rejected, Rules, Sheet, Url};
+use super::{AT_ONCE, IN_CHUNK, IN_REWRITTEN, IN_SIDE, Kind, Rejected, Rules, Sheet, Url};
 use crate::dedup::{Entry, Hash, Survivor};
 use crate::input::Chunk;
 use crate::key;
@@ -20,6 +20,8 @@ impl Sheet {
         format: &record::Format,
         rules: &Rules<'_>,
     ) -> Result<(), NoRoom> {
+        // So that all places in it can be told.
+        Url::new(IN_CHUNK, self.text.chunk().len(), 0)?;
         match format {
             record::Format::Lines => self.lines(rules)?,
             #[cfg(feature = "tables")]
@@ -51,6 +53,7 @@ impl Sheet {
             Separator::LineFeed => rules.normalizer.kernel().lines(chunk.bytes(), lines),
             Separator::Nul => ended_by_nul(chunk.bytes(), lines),
         }
+        lines.drain(..self.from.min(lines.len()));
         self.spans(rules)?;
         self.listed = self.tally.records;
         Ok(())
@@ -86,23 +89,29 @@ impl Sheet {
             && memchr::memchr(b'\t', bytes).is_some();
         // Nothing is asked of a clean line but where it is.
         let is_quick = !any_tab && !rules.decoded;
-        for (group, clean) in scratch.lines.chunks(64).zip(&scratch.clean) {
+        'lines: for (group, clean) in scratch.lines.chunks(64).zip(&scratch.clean) {
             let all = u64::MAX >> (64 - group.len());
             let fits = |line: &Span| line.len() <= rules.context.max_url;
             if is_quick && clean & all == all && group.iter().all(fits) {
-                let url = |line: &Span| Url::new(IN_CHUNK, line.start as usize, line.len());
-                self.urls.extend(group.iter().map(url));
+                self.urls.extend(group.iter().map(|line| Url::in_chunk(*line)));
                 continue;
             }
             for (i, line) in group.iter().enumerate() {
+                if self.text.rewritten.len() > AT_ONCE {
+                    break 'lines;
+                }
                 if clean >> i & 1 == 1 && fits(line) {
                     self.tabbed += u64::from(any_tab && line.of(bytes).contains(&b'\t'));
-                    self.urls.push(Url::new(IN_CHUNK, line.start as usize, line.len()));
+                    self.urls.push(Url::in_chunk(*line));
                     self.decode(line.of(bytes), Kind::Url, rules)?;
                 } else {
                     self.line(bytes, *line, rules)?;
                 }
             }
+        }
+        if self.urls.len() < scratch.lines.len() {
+            self.rest = Some(self.from + self.urls.len());
+            scratch.lines.truncate(self.urls.len());
         }
         let records = self.urls.len() as u64;
         self.tally.records = records;
@@ -123,7 +132,7 @@ impl Sheet {
             self.urls.push(Url::BLANK);
         } else {
             let start = self.text.rewritten.len();
-            self.make_room_for(url)?;
+            self.make_room_for(url, rules)?;
             let result = rules.normalizer.rewrite_in(bytes, line.range(), &mut self.text.rewritten);
             self.hostless += u64::from(rules.normalizer.is_hostless(url));
             self.tabbed += u64::from(memchr::memchr(b'\t', url).is_some());
@@ -131,15 +140,16 @@ impl Sheet {
                 self.decode(url, Kind::Url, rules)?;
                 self.count_rules(url, Kind::Url, start, rules);
             }
-            self.rewritten(result, start, line, Place::Chunk, line, 0);
+            self.rewritten(result, start, line, Place::Chunk, line, 0)?;
         }
         Ok(())
     }
 
-    /// Room for what may become of a URL: no rule makes it more than five times as long.
+    /// Room for what may become of a URL: no rule makes it more than nine times as long, which is what a
+    /// charset makes of a byte.
     #[inline]
-    fn make_room_for(&mut self, url: &[u8]) -> Result<(), NoRoom> {
-        room::reserve(&mut self.text.rewritten, 5 * url.len() + 64)
+    fn make_room_for(&mut self, url: &[u8], rules: &Rules<'_>) -> Result<(), NoRoom> {
+        room::reserve(&mut self.text.rewritten, 9 * url.len() + rules.brought + 64)
     }
 
     /// Any other format.
@@ -147,6 +157,7 @@ impl Sheet {
         self.scratch.lines.clear();
         let Some(chunk) = self.text.chunk.take() else { return Ok(()) };
         let mut records = std::mem::take(&mut self.text.records);
+        records.limit(self.from, AT_ONCE);
         match format {
             record::Format::Archive(archive) => {
                 archive.read(&rules.context, chunk.bytes(), &chunk.frames, &mut records);
@@ -160,12 +171,22 @@ impl Sheet {
             format => format.read(&rules.context, chunk.bytes(), &mut records),
         }
         reserve(&mut self.urls, records.records.len())?;
-        for (row, record) in records.records.iter().enumerate() {
+        let headers = records.headers();
+        let mut read = records.records.len();
+        for (row, record) in records.records.iter().enumerate().skip(headers) {
+            if self.text.rewritten.len() > AT_ONCE {
+                read = row;
+                break;
+            }
             if let Some(url) = self.repeated(&chunk, row, *record, rules) {
                 self.urls.push(url);
             } else {
                 self.record(chunk.bytes(), &records.side, *record, rules)?;
             }
+        }
+        if read < records.records.len() || records.is_full() {
+            self.rest = Some(self.from + read - headers);
+            records.records.truncate(read);
         }
         let records_found = self.urls.len() as u64;
         self.tally.records = records_found;
@@ -274,11 +295,11 @@ impl Sheet {
         };
         if clean {
             self.decode(url, kind, rules)?;
-            self.urls.push(Url::new(tag, span.start as usize, span.len()));
+            self.urls.push(Url::new(tag, span.start as usize, span.len())?);
             return Ok(());
         }
         let start = self.text.rewritten.len();
-        self.make_room_for(url)?;
+        self.make_room_for(url, rules)?;
         let result = if kind == Kind::Target {
             normalizer.rewrite_target(url, &mut self.text.rewritten)
         } else {
@@ -288,8 +309,7 @@ impl Sheet {
             self.decode(url, kind, rules)?;
             self.count_rules(url, kind, start, rules);
         }
-        self.rewritten(result, start, record.line, place, span, prefix);
-        Ok(())
+        self.rewritten(result, start, record.line, place, span, prefix)
     }
 
     /// Keeps the decoded path of a URL that has a canonical form, where that is wanted.
@@ -327,11 +347,11 @@ impl Sheet {
         place: Place,
         raw: Span,
         prefix: u32,
-    ) {
+    ) -> Result<(), NoRoom> {
         match result {
             Ok(()) => {
                 let len = self.text.rewritten.len() - start;
-                self.urls.push(Url::new(IN_REWRITTEN, start, len));
+                self.urls.push(Url::new(IN_REWRITTEN, start, len)?);
             }
             Err(reject) => {
                 self.text.rewritten.truncate(start);
@@ -340,6 +360,7 @@ impl Sheet {
                 self.reject(line, place, raw, reject);
             }
         }
+        Ok(())
     }
 
     fn reject(&mut self, line: Span, place: Place, raw: Span, reject: Reject) {
@@ -373,7 +394,7 @@ impl Sheet {
             let start = self.text.rewritten.len();
             room::reserve(&mut self.text.rewritten, key.len())?;
             self.text.rewritten.extend_from_slice(key);
-            *url = Url::new(IN_REWRITTEN, start, key.len());
+            *url = Url::new(IN_REWRITTEN, start, key.len())?;
         }
         Ok(())
     }

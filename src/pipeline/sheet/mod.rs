@@ -26,6 +26,10 @@ pub(in crate::pipeline) struct Sheet {
     /// Number of the input.
     pub(in crate::pipeline) input: usize,
     pub(in crate::pipeline) text: Text,
+    /// Records of the chunk that are on sheets before this one, headers among them.
+    pub(in crate::pipeline) from: usize,
+    /// The first record of the chunk that is to go on another sheet, if there is more than fits on one.
+    pub(in crate::pipeline) rest: Option<usize>,
     /// One entry for each record, in order: its canonical URL, or the key of that.
     urls: Vec<Url>,
     /// The canonical URLs, where `urls` holds their keys and they are still needed.
@@ -135,6 +139,14 @@ const IN_REWRITTEN: u32 = 2;
 const NOWHERE: u32 = 3;
 const PLACE_SHIFT: u32 = 30;
 
+/// Bytes that are put together of the URLs of a chunk before the rest of its records goes on another sheet,
+/// both in [`Records::side`] and as canonical forms. That is many times a chunk: only what stands before
+/// or in place of many short URLs, as a base, a page's address or the end of redirects, comes to it.
+const AT_ONCE: usize = 8 << 20;
+
+// A few records more come to it, and the keys of all that is in the three buffers.
+const _: () = assert!(AT_ONCE < 1 << (PLACE_SHIFT - 4));
+
 impl Url {
     const BLANK: Url = Url { at: NOWHERE << PLACE_SHIFT, len: 0 };
     const REJECTED: Url = Url { at: NOWHERE << PLACE_SHIFT, len: 1 };
@@ -143,11 +155,21 @@ impl Url {
     /// Not wanted by what it is in canonical form.
     const UNWANTED: Url = Url { at: NOWHERE << PLACE_SHIFT, len: 3 };
 
+    /// An error where thirty bits do not tell the place, which [`AT_ONCE`] sees to.
     #[inline]
-    fn new(place: u32, start: usize, len: usize) -> Self {
-        // A chunk is a range of a file and one record at most, and those are limited.
-        debug_assert!(start >> PLACE_SHIFT == 0);
-        Self { at: place << PLACE_SHIFT | start as u32, len: len as u32 }
+    fn new(place: u32, start: usize, len: usize) -> Result<Self, NoRoom> {
+        match (u32::try_from(start), u32::try_from(len)) {
+            (Ok(start), Ok(len)) if start >> PLACE_SHIFT == 0 => {
+                Ok(Self { at: place << PLACE_SHIFT | start, len })
+            }
+            _ => Err(NoRoom),
+        }
+    }
+
+    /// A line of a chunk that thirty bits tell each place of.
+    #[inline]
+    fn in_chunk(line: Span) -> Self {
+        Self { at: IN_CHUNK << PLACE_SHIFT | line.start, len: line.len() as u32 }
     }
 
     #[inline]
@@ -197,6 +219,8 @@ struct Rejected {
 /// What every stage needs to know.
 pub(in crate::pipeline) struct Rules<'a> {
     pub(in crate::pipeline) normalizer: &'a Normalizer,
+    /// [`Normalizer::brought`].
+    pub(in crate::pipeline) brought: usize,
     pub(in crate::pipeline) context: Context,
     pub(in crate::pipeline) key: Key,
     /// Which canonical URLs to keep, if not all.
@@ -230,6 +254,7 @@ impl<'a> Rules<'a> {
     ) -> Self {
         Self {
             normalizer,
+            brought: normalizer.brought(),
             context,
             key,
             wanted: None,
@@ -320,6 +345,8 @@ impl Sheet {
 
     /// Makes the sheet ready for another chunk.
     pub(in crate::pipeline) fn clear(&mut self) {
+        self.from = 0;
+        self.rest = None;
         self.text.records.clear();
         self.text.rewritten.clear();
         self.urls.clear();
@@ -357,6 +384,12 @@ impl Sheet {
         self.spilled.iter_mut().for_each(Vec::clear);
     }
 
+    /// The chunk once more, and which of its records is to begin another sheet, if there is to be one.
+    pub(in crate::pipeline) fn take_rest(&mut self) -> Option<(Chunk, usize)> {
+        let from = self.rest.take()?;
+        self.text.chunk.as_ref().map(|chunk| chunk.again(from))
+    }
+
     /// The entries of a shard.
     pub(in crate::pipeline) fn entries_of(&self, shard: usize) -> &[Entry] {
         let start = shard.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -384,7 +417,7 @@ impl Sheet {
     pub(in crate::pipeline) fn memory(&self) -> usize {
         // All fields are named, so that no new one is forgotten; what grows with no record is passed over.
         let Self {
-            text: Text { chunk, records: Records { records, side }, rewritten },
+            text: Text { chunk, records: Records { records, side, .. }, rewritten },
             urls,
             canonical,
             rejected,
@@ -401,6 +434,8 @@ impl Sheet {
             decoded,
             scratch: Scratch { lines, clean, hashes, key, by_sequence },
             input: _,
+            from: _,
+            rest: _,
             tally: _,
             hostless: _,
             differences: _,
@@ -523,6 +558,18 @@ fn bytes<T>(vec: &Vec<T>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_that_thirty_bits_do_not_tell_is_none() {
+        let last = (1 << PLACE_SHIFT) - 1;
+        let url = Url::new(IN_REWRITTEN, last, 7).unwrap();
+        assert_eq!(
+            (url.at >> PLACE_SHIFT, url.at as usize & last, url.len),
+            (IN_REWRITTEN, last, 7)
+        );
+        assert!(Url::new(IN_CHUNK, last + 1, 7).is_err());
+        assert!(Url::new(IN_SIDE, 1 << 32, 7).is_err());
+    }
 
     #[test]
     fn what_only_some_runs_ask_for_counts_as_memory() {

@@ -101,6 +101,9 @@ impl Archive {
     /// Appends what the records hold.
     pub(crate) fn read(self, ctx: &Context, chunk: &[u8], frames: &[Frame], out: &mut Records) {
         for frame in frames {
+            if out.is_full() {
+                break;
+            }
             let span = Span { start: frame.start, end: frame.end };
             let bytes = span.of(chunk);
             // The head's own bytes, for whoever asks what was rejected.
@@ -112,18 +115,18 @@ impl Archive {
                 State::TooLong => Some(Code::TooLong),
             };
             if let Some(code) = reject {
-                out.records.push(Record { line, found: Found::Reject(code, 0) });
+                out.push(Record { line, found: Found::Reject(code, 0) });
                 continue;
             }
             let start = frame.start;
             match self {
                 Archive::Warc(kinds) => {
                     let found = warc::find(ctx, bytes, start, kinds);
-                    out.records.push(Record { line, found });
+                    out.push(Record { line, found });
                 }
                 Archive::Arc => {
                     let found = arc::find(ctx, bytes, start);
-                    out.records.push(Record { line, found });
+                    out.push(Record { line, found });
                 }
                 Archive::Wat => wat::target(ctx, bytes, line, out),
                 Archive::WatLinks => wat::links(ctx, bytes, line, out),

@@ -112,17 +112,17 @@ pub(super) fn target(ctx: &Context, record: &[u8], line: Span, out: &mut Records
             side(ctx, start, out)
         }
     };
-    out.records.push(Record { line, found });
+    out.push(Record { line, found });
 }
 
 /// Appends the links of a page, in the order of head, scripts and body, each resolved against what the
 /// page says is its base, or its own address.
 pub(super) fn links(ctx: &Context, record: &[u8], line: Span, out: &mut Records) {
     let (target, page) = match told(record) {
-        Told::Nothing => return out.records.push(Record { line, found: Found::Skipped }),
+        Told::Nothing => return out.push(Record { line, found: Found::Skipped }),
         Told::Malformed => {
             let found = Found::Reject(Code::LogSyntax, 0);
-            return out.records.push(Record { line, found });
+            return out.push(Record { line, found });
         }
         Told::Response { target, page } => (target, page),
     };
@@ -136,12 +136,19 @@ pub(super) fn links(ctx: &Context, record: &[u8], line: Span, out: &mut Records)
     }
     for link in head.links.iter().chain(&head.scripts).chain(&body) {
         let Some(reference) = &link.url else { continue };
+        if out.is_full() {
+            break;
+        }
+        if out.is_passing() {
+            out.push(Record { line, found: Found::Blank });
+            continue;
+        }
         let start = out.side.len();
         if !resolve(&base, reference, &mut out.side) {
             out.side.extend_from_slice(trim(reference));
         }
         let found = side(ctx, start, out);
-        out.records.push(Record { line, found });
+        out.push(Record { line, found });
     }
 }
 
@@ -162,5 +169,8 @@ fn bare(target: &[u8]) -> &[u8] {
 
 /// The URL at the end of [`Records::side`].
 fn side(ctx: &Context, start: usize, out: &Records) -> Found {
-    url(ctx, Place::Side, start as u32, &out.side[start..])
+    match u32::try_from(start) {
+        Ok(start) => url(ctx, Place::Side, start, &out.side[start as usize..]),
+        Err(_) => Found::Reject(Code::TooLong, ctx.max_url as u32),
+    }
 }

@@ -62,7 +62,10 @@ impl Csv {
                     }
                 }
             };
-            out.records.push(Record { line: line.span(0..line.bytes.len()), found });
+            out.push(Record { line: line.span(0..line.bytes.len()), found });
+            if out.is_full() {
+                break;
+            }
         }
     }
 

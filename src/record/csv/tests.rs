@@ -8,7 +8,7 @@ fn csv(columns: &str) -> Format {
 
 /// What was found in each record, as text.
 fn found(format: &Format, ctx: &Context, chunk: &[u8]) -> Vec<String> {
-    let Records { records, side } = read(format, ctx, chunk);
+    let Records { records, side, .. } = read(format, ctx, chunk);
     let show = |found| match found {
         Found::Url(Place::Chunk, span) => span.of(chunk).escape_ascii().to_string(),
         Found::Url(Place::Side, span) => span.of(&side).escape_ascii().to_string(),
