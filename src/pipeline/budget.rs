@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::finish::Lines;
 use super::insert::{End, insert};
 use super::job::{Job, Order};
-use super::memory::{self, Memory, Spilling};
+use super::memory::Memory;
 use super::overflow::{self, Overflow};
 use super::report::RunError;
 use super::run::{Formatting, Run};
@@ -19,9 +19,7 @@ impl Run<'_> {
     /// the set.
     pub(super) fn is_over_budget(&self, batches: [&[Sheet]; 3]) -> bool {
         let Some(memory) = &self.setup.memory else { return false };
-        let held = self.held(batches, batches[0]);
-        // The allocator keeps some of what was given back to it, such as the tables before the last.
-        (held + held / 8) as u64 > memory.budget
+        memory.is_exceeded_by(self.held(batches, batches[0]))
     }
 
     /// Whether the run holds more than it may though the set takes no more, since lines of what is in
@@ -36,16 +34,8 @@ impl Run<'_> {
 
     /// What the run holds, and what the set needs to take `inserting`.
     fn held(&self, batches: [&[Sheet]; 3], inserting: &[Sheet]) -> usize {
-        let mut more = vec![0; self.shards.len()];
-        let mut text = 0;
-        for sheet in inserting {
-            text += sheet.canonical_bytes();
-            let mut start = 0;
-            for (more, end) in more.iter_mut().zip(&sheet.ends) {
-                *more += end - start;
-                start = *end;
-            }
-        }
+        let more = entries_by_shard(inserting, self.shards.len());
+        let text: usize = inserting.iter().map(Sheet::canonical_bytes).sum();
         let set: usize =
             self.shards.iter().zip(&more).map(|(shard, more)| shard.memory(*more)).sum();
         let all_more: usize = more.iter().sum();
@@ -82,7 +72,6 @@ impl Run<'_> {
     /// From now on the set takes no more.
     pub(super) fn begin_to_spill(&mut self) -> Result<(), RunError> {
         let Some(memory) = &self.setup.memory else { return Ok(()) };
-        let overflow = Overflow::create(&memory.directory, self.budget(), self.setup.threads)?;
         let done = self.setup.watch.bytes.load(Ordering::Relaxed);
         let sizes = self.inputs.iter().map(|input| match input.source {
             Source::File { size, .. } => Some(size),
@@ -94,9 +83,7 @@ impl Run<'_> {
             let rate = if done > 0 && set > 0 { set as f64 / done as f64 } else { 1.0 };
             (total.saturating_sub(done) as f64 * rate.min(1.0)) as u64
         });
-        let free = memory::free_space(&memory.directory);
-        (memory.tell)(&Spilling { directory: &memory.directory, needed, free });
-        self.overflow = Some(overflow);
+        self.overflow = Some(Overflow::begin(memory, self.setup.threads, needed)?);
         Ok(())
     }
 
@@ -153,4 +140,17 @@ impl Run<'_> {
         rayon::scope(|scope| insert(scope, seen.as_deref_mut(), shards, batch, ends));
         Ok(())
     }
+}
+
+/// How many entries these sheets have for each shard.
+pub(super) fn entries_by_shard(sheets: &[Sheet], shards: usize) -> Vec<usize> {
+    let mut entries = vec![0; shards];
+    for sheet in sheets {
+        let mut start = 0;
+        for (entries, end) in entries.iter_mut().zip(&sheet.ends) {
+            *entries += end - start;
+            start = *end;
+        }
+    }
+    entries
 }

@@ -23,6 +23,12 @@ impl Memory {
     pub(super) fn size(&self) -> usize {
         usize::try_from(self.budget).unwrap_or(usize::MAX)
     }
+
+    /// Whether a set takes no more where so many bytes are held.
+    pub(super) fn is_exceeded_by(&self, held: usize) -> bool {
+        // The allocator keeps some of what was given back to it, such as the tables before the last.
+        (held + held / 8) as u64 > self.budget
+    }
 }
 
 /// What is known when a run begins to spill.

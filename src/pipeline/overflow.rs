@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::finish::{self, Ordered};
 use super::job::{Dedup, Order};
+use super::memory::{self, Memory, Spilling};
 use super::report::RunError;
 use super::sheet::Sheet;
 use super::split::{self, Split};
@@ -74,6 +75,18 @@ impl Overflow {
         // Each thread may have to write all partitions of a partition that is still too large.
         let memory = (budget / threads).saturating_sub((PARTITIONS + 4) * block);
         Ok(Self { store, groups, memory, block })
+    }
+
+    /// The same within `memory`, which is told, with how many bytes there will be where that is known.
+    pub(super) fn begin(
+        memory: &Memory,
+        threads: usize,
+        needed: Option<u64>,
+    ) -> Result<Self, SpillError> {
+        let overflow = Self::create(&memory.directory, memory.size(), threads)?;
+        let free = memory::free_space(&memory.directory);
+        (memory.tell)(&Spilling { directory: &memory.directory, needed, free });
+        Ok(overflow)
     }
 
     pub(super) fn groups(&mut self) -> &mut [Group] {

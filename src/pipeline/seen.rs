@@ -17,9 +17,10 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
 use super::batches::CHUNKS;
+use super::budget::entries_by_shard;
 use super::insert::{End, insert};
 use super::job::Setup;
-use super::memory::{Memory, Spilling};
+use super::memory::Memory;
 use super::overflow::{self, Overflow};
 use super::report::{RunError, SeenError};
 use super::sheet::{Rules, Sheet};
@@ -460,14 +461,7 @@ impl Loader<'_> {
     /// Whether these sheets are more than fits beside what is there.
     fn is_over_budget(&self, sheets: &[Sheet]) -> bool {
         let Some(memory) = &self.setup.memory else { return false };
-        let mut more = vec![0; self.seen.shards.len()];
-        for sheet in sheets {
-            let mut start = 0;
-            for (more, end) in more.iter_mut().zip(&sheet.ends) {
-                *more += end - start;
-                start = *end;
-            }
-        }
+        let more = entries_by_shard(sheets, self.seen.shards.len());
         let shards = self.seen.shards.iter().zip(&more);
         let of_shard = |(shard, more): (&Shard, &usize)| {
             shard.memory(*more) + self.sorting * (shard.len() + more)
@@ -475,16 +469,13 @@ impl Loader<'_> {
         let set: usize = shards.map(of_shard).sum();
         let text: usize = sheets.iter().map(Sheet::canonical_bytes).sum();
         let buffers: usize = sheets.iter().chain(&self.spare).map(Sheet::memory).sum();
-        let held = set + text + buffers + overflow::buffers(memory.size(), self.setup.threads);
-        (held + held / 8) as u64 > memory.budget
+        let partitions = overflow::buffers(memory.size(), self.setup.threads);
+        memory.is_exceeded_by(set + text + buffers + partitions)
     }
 
     fn begin_to_spill(&mut self) -> Result<(), RunError> {
         let Some(memory) = &self.setup.memory else { return Ok(()) };
-        let overflow = Overflow::create(&memory.directory, memory.size(), self.setup.threads)?;
-        let free = super::memory::free_space(&memory.directory);
-        (memory.tell)(&Spilling { directory: &memory.directory, needed: None, free });
-        self.seen.overflow = Some(overflow);
+        self.seen.overflow = Some(Overflow::begin(memory, self.setup.threads, None)?);
         Ok(())
     }
 }
