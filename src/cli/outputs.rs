@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::flags::Common;
-use super::run::{Status, say};
+use super::status::{Status, say};
 use super::{open_files, tables};
 use crate::input::{InputError, Trouble};
 use crate::output::{Ended, Observed, Output, Page, Shards, Stats, TableFile};

@@ -91,15 +91,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The normalizer with all that was chosen.
-    pub fn apply(&self, normalizer: Normalizer) -> Result<Normalizer, NoSuchChoice> {
-        let normalizer = normalizer
-            .with_switches(self.with.iter().copied())?
-            .without_switches(self.without.iter().copied())?;
-        self.filter_parameters(normalizer)
-    }
-
-    /// The same with the lists of parameters alone.
+    /// The normalizer with the lists of parameters.
     pub fn filter_parameters(
         &self,
         mut normalizer: Normalizer,

@@ -2,9 +2,9 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use std::io::{self, IsTerminal, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -153,6 +153,34 @@ impl TermLike for Unattended {
 
     fn flush(&self) -> io::Result<()> {
         io::stderr().flush()
+    }
+}
+
+/// The progress bar, which whoever ends the run wipes away.
+#[derive(Clone, Default)]
+pub struct Bar(Arc<Mutex<Drawn>>);
+
+#[derive(Default)]
+enum Drawn {
+    #[default]
+    NotYet,
+    Since(#[expect(dead_code, reason = "it is wiped away when it is dropped")] Progress),
+    /// Nothing is drawn any more.
+    Wiped,
+}
+
+impl Bar {
+    /// Starts to draw, unless the run is ended already.
+    pub fn draw(&self, start: impl FnOnce() -> Progress) {
+        let mut drawn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*drawn, Drawn::NotYet) {
+            *drawn = Drawn::Since(start());
+        }
+    }
+
+    /// Wipes it away, for good.
+    pub fn wipe(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Drawn::Wiped;
     }
 }
 

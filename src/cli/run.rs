@@ -1,208 +1,47 @@
-//! One run of the command: from arguments to an exit status.
+//! One run over inputs: from what was asked for to an exit status.
 
-use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::error::ErrorKind;
 
-use super::compare::{Compare, Compared, Comparison};
-use super::explain::{self, Explain};
-use super::flags::{
-    self, BadInput, Cli, Columns, Command, Common, Directories, Form, FormatChoice, Messages,
-};
+use super::flags::{self, BadInput, Common, Directories, Form, FormatChoice, Messages};
 use super::outputs::{Division, End, Known, Outputs, Shape, failure, write_anew};
-use super::paint::Paint;
-use super::progress::{Progress, When};
+use super::progress::{Bar, Progress, When};
 use super::signals::Signals;
+use super::status::{CLOSED_PIPE, Status, say};
 use super::tell::tell;
-use super::{bench, checkpoint, generate, memory, names, open_files, profiles, set, tables, walk};
-use crate::input::{self, Input, Source, Trouble};
-use crate::output::{
-    self, Field, FileStats, Inputs, LineForm, Printable, State, Stats, Summary, TableKind,
-};
+use super::{checkpoint, memory, names, outputs, tables, walk};
+use crate::input::{self, Input, InputError, Source, Trouble};
+use crate::output::{self, Field, FileStats, Inputs, LineForm, State, Stats, Summary};
 use crate::pipeline::{
-    self, Auditing, Dedup, Job, Keep, Memory, Order, Report, RunError, Setup, Watch,
+    self, Auditing, Checkpoint, Job, Keep, Memory, Report, RunError, Setup, Watch,
 };
 use crate::record::{Format, Separator, carrying};
-use crate::{Backend, Key, Normalizer};
+use crate::{Key, Normalizer};
 
-/// How a run ended, as its exit status says it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Status {
-    Complete = 0,
-    /// Committed, but an input was skipped, or what was compared is different.
-    Incomplete = 1,
-    /// Nothing committed.
-    Failed = 2,
-    /// Stopped by a limit; nothing committed.
-    Limit = 3,
-}
-
-/// What a shell reports of a process that wrote to a closed pipe: 128 + SIGPIPE.
-const CLOSED_PIPE: u8 = 141;
-
-/// Runs the command with the arguments of this process.
-pub fn main() -> ExitCode {
-    tables::expect_panics();
-    open_files::allow_most();
-    match Cli::parse_or_exit(Backend::best().name()).command {
-        Command::Dedup(dedup) => {
-            let dedup = *dedup;
-            let job = Job::Dedup(Dedup {
-                order: match dedup.order {
-                    flags::Order::First => Order::First,
-                    flags::Order::Sorted => Order::Sorted,
-                    flags::Order::None => Order::None,
-                },
-                count: dedup.columns == Columns::CountAndUrl,
-                min_count: dedup.min_count,
-                limit: dedup.limit,
-            });
-            let plan = Plan {
-                job,
-                fields: dedup.fields,
-                carry: dedup.carry,
-                keep: dedup.keep,
-                form: dedup.form,
-                audit: dedup.audit,
-                seen: dedup.seen,
-                save_seen: dedup.save_seen,
-                division: dedup.split_by.map(|(by, shards)| {
-                    let suffix = dedup.split_suffix.unwrap_or_default();
-                    Division { by, shards, suffix }
-                }),
-                memory: dedup.memory.memory(memory::warn),
-                checkpoint: Some(dedup.checkpoint),
-                name: output::Job::Dedup,
-            };
-            start(&dedup.common, plan)
-        }
-        Command::Normalize(normalize) => {
-            let job = match TableKind::of(&normalize.common.output) {
-                Some(_) => Job::Tabulate,
-                None => Job::Normalize { json: normalize.form == Form::Json },
-            };
-            start(&normalize.common, Plan::new(job, output::Job::Normalize))
-        }
-        Command::Explain(explain) => wrote(explained(&explain)),
-        Command::Compare(compare) => compared(&compare),
-        Command::Profiles { name } => wrote(profiles::write(name, &mut io::stdout().lock())),
-        Command::Set(set) => set::main(&set),
-        Command::Bench(bench) => bench::main(&bench),
-        Command::Completions { shell } => {
-            wrote(generate::completions(shell, &mut io::stdout().lock()))
-        }
-        Command::Man { command } => wrote(generate::man(command, &mut io::stdout().lock())),
-    }
-}
-
-fn explained(explain: &Explain) -> io::Result<()> {
-    let normalizers = explain.normalizers().unwrap_or_else(|message| {
-        flags::exit(&flags::usage("explain", ErrorKind::ValueValidation, message))
-    });
-    let mut out = io::stdout().lock();
-    let paint = Paint::new(explain.color, out.is_terminal());
-    for (i, url) in explain.urls.iter().enumerate() {
-        let url = url.as_encoded_bytes();
-        let mut text = String::new();
-        if explain.json {
-            explain::as_json(url, &normalizers, &mut text);
-        } else {
-            text.push_str(if i > 0 { "\n" } else { "" });
-            explain::as_text(url, &normalizers, paint, &mut text);
-        }
-        out.write_all(text.as_bytes())?;
-    }
-    out.flush()
-}
-
-pub(super) fn wrote(result: io::Result<()>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(CLOSED_PIPE),
-        Err(error) => {
-            say(format_args!("standard output: {error}"));
-            ExitCode::from(Status::Failed as u8)
-        }
-    }
-}
-
-/// One line on standard error. Whether it could be written does not matter: there is nobody to tell.
-pub(super) fn say(message: impl Display) {
-    let _ = writeln!(io::stderr(), "uniqurl: {}", printable(&message.to_string()));
-}
-
-/// The text of a message, on one line, with nothing in it that a terminal would act on.
-///
-/// Messages escape what they quote of names and URLs, backslashes too, and that stays. What they
-/// forget is escaped here: a text of the system, or of a library, can quote too.
-pub(super) fn printable(message: &str) -> String {
-    let shown = message.bytes().map(|byte| match byte {
-        0x20..=0x7E => char::from(byte).to_string(),
-        _ => Printable(&[byte]).to_string(),
-    });
-    shown.collect()
-}
-
-fn compared(compare: &Compare) -> ExitCode {
-    let usage = |message| -> ! {
-        flags::exit(&flags::usage("compare", ErrorKind::ValueValidation, message))
-    };
-    match compare.compared().unwrap_or_else(|error| flags::exit(&error)) {
-        Compared::Urls(urls) => {
-            let rungs = compare.rungs().unwrap_or_else(|message| usage(message));
-            let comparison = Comparison::new(urls, &rungs);
-            let result = if compare.json { comparison.as_json() } else { comparison.name().into() };
-            if compare.common.messages == Messages::All && !compare.json {
-                let mut reasons = String::new();
-                let paint = Paint::new(compare.color, io::stderr().is_terminal());
-                comparison.reasons(paint, &mut reasons);
-                // The name comes first where both go to one terminal.
-                let printed = writeln!(io::stdout().lock(), "{result}");
-                let _ = io::stderr().write_all(reasons.as_bytes());
-                return ended(printed, comparison.is_same());
-            }
-            ended(writeln!(io::stdout().lock(), "{result}"), comparison.is_same())
-        }
-        Compared::Profiles([one, other]) => {
-            let job = Job::Compare { other, json: compare.json };
-            run(&compare.common, *one, Plan::new(job, output::Job::Compare))
-        }
-    }
-}
-
-/// The end of a comparison of two URLs.
-fn ended(result: io::Result<()>, same: bool) -> ExitCode {
-    match result {
-        Ok(()) if !same => ExitCode::from(Status::Incomplete as u8),
-        result => wrote(result),
-    }
-}
-
-/// What a run with inputs is to do.
-struct Plan {
-    job: Job,
-    fields: Vec<Field>,
-    carry: Vec<String>,
-    keep: Keep,
-    form: Form,
-    audit: bool,
-    seen: Vec<PathBuf>,
-    save_seen: Option<PathBuf>,
-    division: Option<Division>,
-    memory: Option<Memory>,
-    checkpoint: Option<checkpoint::Checkpoints>,
-    name: output::Job,
+/// What a run over inputs is to do.
+pub(super) struct Plan {
+    pub(super) job: Job,
+    pub(super) fields: Vec<Field>,
+    pub(super) carry: Vec<String>,
+    pub(super) keep: Keep,
+    pub(super) form: Form,
+    pub(super) audit: bool,
+    pub(super) seen: Vec<PathBuf>,
+    pub(super) save_seen: Option<PathBuf>,
+    pub(super) division: Option<Division>,
+    pub(super) memory: Option<Memory>,
+    pub(super) checkpoint: Option<checkpoint::Checkpoints>,
+    pub(super) name: output::Job,
 }
 
 impl Plan {
-    fn new(job: Job, name: output::Job) -> Self {
+    pub(super) fn new(job: Job, name: output::Job) -> Self {
         Self {
             job,
             fields: Vec::new(),
@@ -220,7 +59,8 @@ impl Plan {
     }
 }
 
-fn start(common: &Common, plan: Plan) -> ExitCode {
+/// Does what was asked for.
+pub(super) fn start(common: &Common, plan: Plan) -> ExitCode {
     let normalizer = normalizer(common).and_then(|normalizer| {
         if plan.fields.contains(&Field::Decoded) && !normalizer.has_decoded() {
             let profile = normalizer.profile().name();
@@ -241,175 +81,149 @@ fn start(common: &Common, plan: Plan) -> ExitCode {
     }
 }
 
-fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCode {
-    let Plan { job, fields, carry, keep, form, audit, seen, save_seen, division, .. } = plan;
-    let Plan { memory, checkpoint, name, .. } = plan;
-    let before = if seen.is_empty() { output::Before::Nothing } else { output::Before::Seen };
-    let start = Instant::now();
-    let ssurt = common.key == Key::Ssurt || fields.contains(&Field::Ssurt);
+/// What the last line of a run is made of besides its counts.
+#[derive(Clone, Copy)]
+struct LastLine {
+    job: output::Job,
+    filters: output::Filters,
+    before: output::Before,
+    messages: Messages,
+    start: Instant,
+}
+
+impl LastLine {
+    fn new(common: &Common, plan: &Plan) -> Self {
+        let filters = (common.filters.records().is_empty() && common.filters.urls().is_empty())
+            .then_some(output::Filters::None);
+        let before = plan.seen.is_empty().then_some(output::Before::Nothing);
+        Self {
+            job: plan.name,
+            filters: filters.unwrap_or(output::Filters::InPlay),
+            before: before.unwrap_or(output::Before::Seen),
+            messages: common.messages,
+            start: Instant::now(),
+        }
+    }
+
+    fn summary(&self, tally: output::Tally, inputs: Inputs, bytes: u64) -> Summary {
+        let &Self { job, filters, before, start, .. } = self;
+        let seconds = start.elapsed().as_secs_f64();
+        Summary { job, tally, filters, before, inputs, bytes, seconds }
+    }
+
+    fn summary_of(&self, report: &Report, missing: usize) -> Summary {
+        let count = |state| report.files.iter().filter(|file| file.state == state).count() as u64;
+        let (ok, damaged) = (count(State::Ok), count(State::Damaged));
+        let inputs = Inputs { ok, damaged, missing: missing as u64 };
+        self.summary(report.tally, inputs, report.bytes)
+    }
+
+    fn write(&self, summary: &Summary) {
+        if self.messages == Messages::All {
+            let _ = writeln!(io::stderr(), "{summary}");
+        }
+    }
+}
+
+/// What there is to be read, and what is not there.
+struct Found {
+    inputs: Vec<Input>,
+    missing: Vec<InputError>,
+    seen: Vec<Input>,
+    unseen: Vec<InputError>,
+}
+
+impl Found {
+    /// Looks for it, and says what is not there.
+    fn look(common: &Common, paths: Vec<PathBuf>, seen: &[PathBuf]) -> Self {
+        let (paths, mut missing) = match common.directories {
+            Directories::AreWalked => walk::files_below(paths),
+            Directories::AreRefused => (paths, Vec::new()),
+        };
+        let (inputs, unreadable) = input::check(&paths);
+        missing.extend(unreadable);
+        for error in &missing {
+            match error.trouble {
+                Trouble::Directory => say(format_args!("{error}, or give -r")),
+                _ => say(error),
+            }
+        }
+        let (seen, unseen) = input::check(seen);
+        for error in &unseen {
+            say(format_args!("{error}; without it (--seen) URLs would come out again"));
+        }
+        Self { inputs, missing, seen, unseen }
+    }
+
+    /// Whether the inputs can be read, as far as that was asked for.
+    fn is_readable(&self, common: &Common) -> bool {
+        self.missing.is_empty() || common.bad_input == BadInput::IsSkipped
+    }
+}
+
+/// Does it with these rules.
+pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> ExitCode {
+    let ssurt = common.key == Key::Ssurt || plan.fields.contains(&Field::Ssurt);
     if ssurt && normalizer.has_own_ports() {
         let message = "ssurt names the ports of the registry, and the profile file has others";
-        flags::exit(&flags::usage(name.name(), ErrorKind::ArgumentConflict, message));
+        flags::exit(&flags::usage(plan.name.name(), ErrorKind::ArgumentConflict, message));
     }
-    let backend = normalizer.backend();
-    let profile = normalizer.description();
-    let watch = Arc::new(Watch::default());
-    let bar = Bar::default();
-    let signals = {
-        let (watch, bar, messages) = (Arc::clone(&watch), bar.clone(), common.messages);
-        let filters = filters(common);
-        Signals::watch(move || {
-            bar.wipe();
-            let (tally, inputs) = watch.counted();
-            let bytes = watch.bytes.load(Ordering::Relaxed);
-            let seconds = start.elapsed().as_secs_f64();
-            end(messages, &Summary { job: name, tally, filters, before, inputs, bytes, seconds });
-        })
-    };
-    let signals = match signals {
+    let last_line = LastLine::new(common, &plan);
+    let (watch, bar) = (Arc::new(Watch::default()), Bar::default());
+    let signals = match await_signals(last_line, &watch, &bar) {
         Ok(signals) => signals,
         Err(error) => {
             say(format_args!("cannot watch for signals: {error}"));
             return ExitCode::from(Status::Failed as u8);
         }
     };
-    // JSON says by itself where an object ends.
-    let separator = match &job {
-        Job::Normalize { json: true } => Separator::LineFeed,
-        Job::Dedup(_) if form == Form::Json => Separator::LineFeed,
-        _ => common.separator,
-    };
-    let table = tables::Plan::new(common, &job, &fields, &carry, normalizer.profile().grammar);
-    let shape =
-        Shape { seen: save_seen.as_deref(), division: division.as_ref(), table, end: separator };
-    let opened = paths(common).and_then(|paths| Ok((paths, Outputs::create(common, shape)?)));
+    let opened = paths(common)
+        .and_then(|paths| Ok((paths, Outputs::create(common, shape(common, &plan, &normalizer))?)));
     let (paths, mut outputs) = match opened {
         Ok(opened) => opened,
         Err(error) => {
             say(error);
-            end(common.messages, &summary(name, common, before, &Report::default(), 0, start));
+            last_line.write(&last_line.summary_of(&Report::default(), 0));
             return ExitCode::from(Status::Failed as u8);
         }
     };
-    let (paths, mut missing) = match common.directories {
-        Directories::AreWalked => walk::files_below(paths),
-        Directories::AreRefused => (paths, Vec::new()),
-    };
-    let (inputs, unreadable) = input::check(&paths);
-    missing.extend(unreadable);
-    for error in &missing {
-        match error.trouble {
-            Trouble::Directory => say(format_args!("{error}, or give -r")),
-            _ => say(error),
-        }
-    }
-    let (seen, unseen) = input::check(&seen);
-    for error in &unseen {
-        say(format_args!("{error}; without it (--seen) URLs would come out again"));
-    }
-    watch.count(|_, inputs| inputs.missing = missing.len() as u64);
-    let readable = missing.is_empty() || common.bad_input == BadInput::IsSkipped;
-    let checkpoint = checkpoint.filter(|_| readable && unseen.is_empty());
-    let checkpoint = checkpoint.map_or(Ok(None), |kept| kept.open(&inputs, &seen));
+    let found = Found::look(common, paths, &plan.seen);
+    watch.count(|_, inputs| inputs.missing = found.missing.len() as u64);
+    let kept = plan.checkpoint.take();
+    let kept = kept.filter(|_| found.is_readable(common) && found.unseen.is_empty());
+    let checkpoint = kept.map_or(Ok(None), |kept| kept.open(&found.inputs, &found.seen));
     let refused = checkpoint.as_ref().err().inspect(|error| say(error)).is_some();
     let checkpoint = checkpoint.unwrap_or_default();
-    let (mut report, result) = if refused || !unseen.is_empty() {
+    let (profile, backend) = (normalizer.description(), normalizer.backend());
+    let (mut report, result) = if refused || !found.unseen.is_empty() {
         (Report::default(), Err(End::Told))
-    } else if !readable {
+    } else if !found.is_readable(common) {
         say("nothing was read; --keep-going goes on without what cannot be read");
         (Report::default(), Err(End::Told))
     } else {
+        let (inputs, seen) = (&found.inputs, found.seen);
         if let (Some(done @ 1..), Messages::All) =
-            (checkpoint.as_ref().map(|checkpoint| checkpoint.absorbed()), common.messages)
+            (checkpoint.as_ref().map(Checkpoint::absorbed), common.messages)
         {
             say(format_args!("going on behind the first {done} of {} inputs", inputs.len()));
         }
-        bar.draw(|| Progress::start(when(common), Arc::clone(&watch.bytes), total(&inputs)));
-        let setup = Setup {
-            normalizer,
-            separator: common.separator,
-            format: match &common.format {
-                FormatChoice::Auto if common.separator == Separator::Nul => {
-                    pipeline::Format::Fixed(Arc::new(Format::Lines))
-                }
-                FormatChoice::Auto => pipeline::Format::Auto,
-                FormatChoice::Named(format) => {
-                    pipeline::Format::Fixed(Arc::new(format.clone().with_kinds(common.kinds())))
-                }
-            },
-            kinds: common.kinds(),
-            job,
-            filter: common.filters.records(),
-            wanted: common.filters.urls(),
-            max_rejected: common.filters.max_rejected,
-            secrets: common.secrets,
-            key: common.key,
-            fields,
-            carry,
-            keep,
-            form: match form {
-                Form::Line => LineForm::Tabs,
-                Form::Json => LineForm::Json,
-            },
-            split: division.map(|Division { by, shards, .. }| pipeline::Split {
-                by,
-                shards,
-                key: common.key,
-            }),
-            auditing: match common.stats.is_some() || common.report.is_some() {
-                false => Auditing::Off,
-                true if audit => Auditing::Merges,
-                true => Auditing::Rules,
-            },
-            observes: common.report.is_some(),
-            threads: common.threads(),
-            max_url: common.max_url,
-            chunk_size: memory::chunk_size(memory.as_ref(), common.threads()),
-            keep_going: common.bad_input == BadInput::IsSkipped,
-            memory,
-            seen,
-            checkpoint: checkpoint.as_ref(),
-            watch: &watch,
-        };
-        let Outputs { main, rejects, seen, .. } = &mut outputs;
-        let sinks = pipeline::Sinks {
-            out: main,
-            rejects: rejects.as_mut().map(|output| output as _),
-            seen: seen.as_mut().map(|output| output as _),
-        };
-        let (report, result) = pipeline::run_to(&setup, &inputs, sinks);
-        let result = match result {
-            Ok(()) if name == output::Job::Dedup && all_rejected(&report) => {
-                Err(End::NothingButRejects)
-            }
-            // The last bytes may be the first to meet a full disk or a closed pipe.
-            Ok(()) => outputs.prepare().map_err(End::from),
-            Err(RunError::Output(error)) => Err(End::from(error)),
-            Err(error) => Err(End::Failed(error)),
-        };
+        bar.draw(|| Progress::start(when(common), Arc::clone(&watch.bytes), total(inputs)));
+        let setup = setup(common, normalizer, plan, seen, checkpoint.as_ref(), &watch);
+        let (report, result) = read(&setup, inputs, &mut outputs, last_line.job);
         bar.wipe();
         if matches!(result, Err(End::ClosedPipe)) {
             return ExitCode::from(CLOSED_PIPE);
         }
-        tell(&report, inputs.len(), name, common);
+        tell(&report, inputs.len(), last_line.job, common);
         if let (Some(memory), Messages::All, 1..) = (&setup.memory, common.messages, report.spilled)
         {
             memory::tell(memory, report.spilled);
         }
         (report, result)
     };
-    let summary = summary(name, common, before, &report, missing.len(), start);
-    debug_assert!(summary.tally.adds_up(name));
-    let is_complete = missing.is_empty() && report.damaged.is_empty();
-    // Two profiles that differ end a run as two URLs do.
-    let is_same = report.differences.total() == 0;
-    let mut files = std::mem::take(&mut report.files);
-    files.extend(missing.into_iter().map(|error| FileStats {
-        path: error.path,
-        state: State::Missing,
-        bytes: 0,
-        tally: output::Tally::default(),
-    }));
+    let summary = last_line.summary_of(&report, found.missing.len());
+    debug_assert!(summary.tally.adds_up(last_line.job));
+    let files = files(&mut report, found.missing);
     let stats = |status: Status| Stats {
         status: status as u8,
         profile: &profile,
@@ -421,17 +235,13 @@ fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCode {
         audit: report.audit.as_ref(),
         files: &files,
     };
-    let committed = if is_complete && is_same { Status::Complete } else { Status::Incomplete };
     let known = |status| Known { stats: stats(status), observed: report.observed.as_deref() };
+    let is_complete = files.iter().all(|file| file.state == State::Ok) && report.damaged.is_empty();
+    // Two profiles that differ end a run as two URLs do.
+    let is_same = report.differences.total() == 0;
+    let committed = if is_complete && is_same { Status::Complete } else { Status::Incomplete };
     let account_files = outputs.account_files();
-    // A full pipe can still be waited for in vain here.
-    let result = result.and_then(|()| outputs.write_accounts(&known(committed)));
-    signals.hold_off();
-    let ended = match result {
-        Ok(()) => outputs.commit().map_err(|why| (why, Vec::new())),
-        Err(why) => Err((why, outputs.give_up())),
-    };
-    let status = match ended {
+    let status = match settle(outputs, result, &signals, &known(committed)) {
         Ok(()) => {
             if let Some(checkpoint) = checkpoint {
                 checkpoint.remove();
@@ -449,60 +259,153 @@ fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCode {
             }
         }
     };
-    end(common.messages, &summary);
+    last_line.write(&summary);
     ExitCode::from(status as u8)
 }
 
-/// The last line.
-fn end(messages: Messages, summary: &Summary) {
-    if messages == Messages::All {
-        let _ = writeln!(io::stderr(), "{summary}");
+/// Watches for signals that end the run, the last line of which is then all that is left of it.
+fn await_signals(last_line: LastLine, watch: &Arc<Watch>, bar: &Bar) -> io::Result<Signals> {
+    let (watch, bar) = (Arc::clone(watch), bar.clone());
+    Signals::watch(move || {
+        bar.wipe();
+        let (tally, inputs) = watch.counted();
+        last_line.write(&last_line.summary(tally, inputs, watch.bytes.load(Ordering::Relaxed)));
+    })
+}
+
+/// What the outputs are like.
+fn shape<'a>(common: &Common, plan: &'a Plan, normalizer: &Normalizer) -> Shape<'a> {
+    let Plan { job, fields, carry, save_seen, division, .. } = plan;
+    let grammar = normalizer.profile().grammar;
+    Shape {
+        seen: save_seen.as_deref(),
+        division: division.as_ref(),
+        table: tables::Plan::new(common, job, fields, carry, grammar),
+        // JSON says by itself where an object ends.
+        end: match job {
+            Job::Normalize { json: true } => Separator::LineFeed,
+            Job::Dedup(_) if plan.form == Form::Json => Separator::LineFeed,
+            _ => common.separator,
+        },
     }
 }
 
-/// The progress bar, which whoever ends the run wipes away.
-#[derive(Clone, Default)]
-struct Bar(Arc<Mutex<Drawn>>);
-
-#[derive(Default)]
-enum Drawn {
-    #[default]
-    NotYet,
-    Since(#[expect(dead_code, reason = "it is wiped away when it is dropped")] Progress),
-    /// Nothing is drawn any more.
-    Wiped,
+fn setup<'a>(
+    common: &Common,
+    normalizer: Normalizer,
+    plan: Plan,
+    seen: Vec<Input>,
+    checkpoint: Option<&'a Checkpoint>,
+    watch: &'a Watch,
+) -> Setup<'a> {
+    Setup {
+        normalizer,
+        separator: common.separator,
+        format: match &common.format {
+            FormatChoice::Auto if common.separator == Separator::Nul => {
+                pipeline::Format::Fixed(Arc::new(Format::Lines))
+            }
+            FormatChoice::Auto => pipeline::Format::Auto,
+            FormatChoice::Named(format) => {
+                pipeline::Format::Fixed(Arc::new(format.clone().with_kinds(common.kinds())))
+            }
+        },
+        kinds: common.kinds(),
+        job: plan.job,
+        filter: common.filters.records(),
+        wanted: common.filters.urls(),
+        max_rejected: common.filters.max_rejected,
+        secrets: common.secrets,
+        key: common.key,
+        fields: plan.fields,
+        carry: plan.carry,
+        keep: plan.keep,
+        form: match plan.form {
+            Form::Line => LineForm::Tabs,
+            Form::Json => LineForm::Json,
+        },
+        split: plan.division.map(|Division { by, shards, .. }| pipeline::Split {
+            by,
+            shards,
+            key: common.key,
+        }),
+        auditing: match common.stats.is_some() || common.report.is_some() {
+            false => Auditing::Off,
+            true if plan.audit => Auditing::Merges,
+            true => Auditing::Rules,
+        },
+        observes: common.report.is_some(),
+        threads: common.threads(),
+        max_url: common.max_url,
+        chunk_size: memory::chunk_size(plan.memory.as_ref(), common.threads()),
+        keep_going: common.bad_input == BadInput::IsSkipped,
+        memory: plan.memory,
+        seen,
+        checkpoint,
+        watch,
+    }
 }
 
-impl Bar {
-    /// Starts to draw, unless the run is ended already.
-    fn draw(&self, start: impl FnOnce() -> Progress) {
-        let mut drawn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*drawn, Drawn::NotYet) {
-            *drawn = Drawn::Since(start());
-        }
-    }
-
-    fn wipe(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Drawn::Wiped;
-    }
-}
-
-fn normalizer(common: &Common) -> Result<Normalizer, String> {
-    let mut normalizer = match common.policy.from_file(common.transcode) {
-        Some(normalizer) => normalizer?.with_backend(common.backend),
-        None => common.normalizer().map_err(|error| error.to_string())?,
+/// Reads the inputs and writes the outputs, which are then still to be committed.
+fn read(
+    setup: &Setup<'_>,
+    inputs: &[Input],
+    outputs: &mut Outputs,
+    job: output::Job,
+) -> (Report, Result<(), End>) {
+    let Outputs { main, rejects, seen, .. } = outputs;
+    let sinks = pipeline::Sinks {
+        out: main,
+        rejects: rejects.as_mut().map(|output| output as _),
+        seen: seen.as_mut().map(|output| output as _),
     };
-    if let Some(scheme) = &common.assume_scheme {
-        normalizer = normalizer
-            .with_assumed_scheme(scheme.as_encoded_bytes())
-            .map_err(|reject| format!("--assume-scheme is no scheme: {reject}"))?;
+    let (report, result) = pipeline::run_to(setup, inputs, sinks);
+    let result = match result {
+        Ok(()) if job == output::Job::Dedup && all_rejected(&report) => Err(End::NothingButRejects),
+        // The last bytes may be the first to meet a full disk or a closed pipe.
+        Ok(()) => outputs.prepare().map_err(End::from),
+        Err(RunError::Output(error)) => Err(End::from(error)),
+        Err(error) => Err(End::Failed(error)),
+    };
+    (report, result)
+}
+
+/// The accounts of all inputs, those that are not there last.
+fn files(report: &mut Report, missing: Vec<InputError>) -> Vec<FileStats> {
+    let mut files = std::mem::take(&mut report.files);
+    files.extend(missing.into_iter().map(|error| FileStats {
+        path: error.path,
+        state: State::Missing,
+        bytes: 0,
+        tally: output::Tally::default(),
+    }));
+    files
+}
+
+/// Commits the outputs of a run that went well, or gives up what there is, and gives the accounts into
+/// which nothing was written.
+fn settle(
+    mut outputs: Outputs,
+    result: Result<(), End>,
+    signals: &Signals,
+    known: &Known<'_>,
+) -> Result<(), (End, Vec<outputs::Account>)> {
+    // A full pipe can still be waited for in vain here.
+    let result = result.and_then(|()| outputs.write_accounts(known));
+    signals.hold_off();
+    match result {
+        Ok(()) => outputs.commit().map_err(|why| (why, Vec::new())),
+        Err(why) => Err((why, outputs.give_up())),
     }
-    if let Some(base) = &common.base {
-        normalizer = normalizer
-            .with_base(base.as_encoded_bytes())
-            .map_err(|reject| format!("--base is no absolute URL: {reject}"))?;
-    }
-    common.policy.redirect(normalizer)
+}
+
+/// The rules that were chosen.
+fn normalizer(common: &Common) -> Result<Normalizer, String> {
+    let normalizer = match common.policy.from_file(common.transcode) {
+        Some(normalizer) => normalizer?.with_backend(common.backend),
+        None => common.normalizer()?,
+    };
+    common.choices().finish(normalizer)
 }
 
 /// The names of the inputs: arguments first, then the list; standard input where there are neither.
@@ -535,36 +438,4 @@ fn total(inputs: &[Input]) -> Option<u64> {
 fn all_rejected(report: &Report) -> bool {
     let tally = &report.tally;
     tally.rejected > 0 && tally.rejected + tally.blank == tally.records
-}
-
-fn filters(common: &Common) -> output::Filters {
-    if common.filters.records().is_empty() && common.filters.urls().is_empty() {
-        output::Filters::None
-    } else {
-        output::Filters::InPlay
-    }
-}
-
-fn summary(
-    name: output::Job,
-    common: &Common,
-    before: output::Before,
-    report: &Report,
-    missing: usize,
-    start: Instant,
-) -> Summary {
-    let count = |state| report.files.iter().filter(|file| file.state == state).count() as u64;
-    Summary {
-        job: name,
-        tally: report.tally,
-        filters: filters(common),
-        before,
-        inputs: Inputs {
-            ok: count(State::Ok),
-            damaged: count(State::Damaged),
-            missing: missing as u64,
-        },
-        bytes: report.bytes,
-        seconds: start.elapsed().as_secs_f64(),
-    }
 }

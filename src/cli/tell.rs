@@ -1,7 +1,7 @@
 //! What a run says on standard error besides its numbers.
 
 use super::flags::{Common, Messages};
-use super::run::say;
+use super::status::say;
 use crate::output::{self, Printable};
 use crate::pipeline::{Differences, Report};
 use crate::record::{self, Separator};

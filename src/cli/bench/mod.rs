@@ -19,7 +19,7 @@ use self::result::{Document, FORMAT, Flags};
 use self::table::Table;
 use super::flags::Messages;
 use super::progress::{Progress, When};
-use super::run::{Status, say, wrote};
+use super::status::{Status, say, wrote};
 use crate::output::Output;
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -7,16 +7,58 @@ mod flags;
 
 pub use flags::{Compare, Compared};
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
 
 use super::explain::{place_as_text, rejected, troubles_as_text};
+use super::flags::{Messages, exit, usage};
 use super::paint::{Paint, Role, differences, marked, wrapped};
-use crate::output::{Object, Printable};
+use super::run::{self, Plan};
+use super::status::{Status, wrote};
+use crate::output::{self, Object, Printable};
+use crate::pipeline::Job;
 use crate::{Normalizer, Outcome, Reject};
 
 /// Options of other subcommands with inputs that say nothing here.
 pub(super) const FOREIGN: [&str; 6] =
     ["profile", "profile_file", "key", "rejects", "stats", "null"];
+
+/// Compares two URLs, or what two profiles make of the inputs.
+pub(super) fn main(compare: &Compare) -> ExitCode {
+    let wrong = |message| -> ! { exit(&usage("compare", ErrorKind::ValueValidation, message)) };
+    match compare.compared().unwrap_or_else(|error| exit(&error)) {
+        Compared::Urls(urls) => {
+            let rungs = compare.rungs().unwrap_or_else(|message| wrong(message));
+            let comparison = Comparison::new(urls, &rungs);
+            let result = if compare.json { comparison.as_json() } else { comparison.name().into() };
+            if compare.common.messages == Messages::All && !compare.json {
+                let mut reasons = String::new();
+                let paint = Paint::new(compare.color, io::stderr().is_terminal());
+                comparison.reasons(paint, &mut reasons);
+                // The name comes first where both go to one terminal.
+                let printed = writeln!(io::stdout().lock(), "{result}");
+                let _ = io::stderr().write_all(reasons.as_bytes());
+                return ended(printed, comparison.is_same());
+            }
+            ended(writeln!(io::stdout().lock(), "{result}"), comparison.is_same())
+        }
+        Compared::Profiles([one, other]) => {
+            let job = Job::Compare { other, json: compare.json };
+            run::run(&compare.common, *one, Plan::new(job, output::Job::Compare))
+        }
+    }
+}
+
+/// The end of a comparison of two URLs.
+fn ended(result: io::Result<()>, same: bool) -> ExitCode {
+    match result {
+        Ok(()) if !same => ExitCode::from(Status::Incomplete as u8),
+        result => wrote(result),
+    }
+}
 
 /// What a rung makes of both URLs.
 struct Rung<'a> {
@@ -25,7 +67,7 @@ struct Rung<'a> {
 }
 
 /// Two URLs on every rung.
-pub(super) struct Comparison<'a> {
+struct Comparison<'a> {
     urls: [&'a [u8]; 2],
     rungs: Vec<Rung<'a>>,
     /// The first rung that accepts both and gives them one form.
@@ -35,7 +77,7 @@ pub(super) struct Comparison<'a> {
 const LEADS: [&str; 2] = ["  A ", "  B "];
 
 impl<'a> Comparison<'a> {
-    pub(super) fn new(urls: [&'a [u8]; 2], ladder: &'a [Normalizer]) -> Self {
+    fn new(urls: [&'a [u8]; 2], ladder: &'a [Normalizer]) -> Self {
         let rungs: Vec<_> = ladder
             .iter()
             .map(|normalizer| Rung {

@@ -8,11 +8,36 @@ mod flags;
 pub use flags::Explain;
 use flags::{Made, Unusable};
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
 
+use clap::error::ErrorKind;
+
+use super::flags::{exit, usage};
 use super::paint::{Paint, Role, differences, marked, wrapped};
 use crate::output::{Object, Printable};
 use crate::{Reject, Step};
+
+/// Explains the URLs on standard output.
+pub(super) fn main(explain: &Explain) -> io::Result<()> {
+    let normalizers = explain
+        .normalizers()
+        .unwrap_or_else(|message| exit(&usage("explain", ErrorKind::ValueValidation, message)));
+    let mut out = io::stdout().lock();
+    let paint = Paint::new(explain.color, out.is_terminal());
+    for (i, url) in explain.urls.iter().enumerate() {
+        let url = url.as_encoded_bytes();
+        let mut text = String::new();
+        if explain.json {
+            as_json(url, &normalizers, &mut text);
+        } else {
+            text.push_str(if i > 0 { "\n" } else { "" });
+            as_text(url, &normalizers, paint, &mut text);
+        }
+        out.write_all(text.as_bytes())?;
+    }
+    out.flush()
+}
 
 /// What there is to say of a URL under a profile.
 #[derive(PartialEq, Eq)]
@@ -38,7 +63,7 @@ impl<'a> Explanation<'a> {
 
 /// Appends what there is to say of one URL, a block for each profile; profiles of which the same is to
 /// be said share one.
-pub(super) fn as_text(url: &[u8], profiles: &[Made], paint: Paint, out: &mut String) {
+fn as_text(url: &[u8], profiles: &[Made], paint: Paint, out: &mut String) {
     let mut blocks: Vec<(Vec<String>, Explanation<'_>)> = Vec::new();
     for (name, explanation) in profiles.iter().map(|made| Explanation::of(url, made)) {
         match blocks.iter_mut().find(|(_, known)| *known == explanation) {
@@ -105,7 +130,7 @@ pub(super) fn troubles_as_text(url: &[u8], reject: &Reject, paint: Paint, out: &
 }
 
 /// Appends an object for each profile.
-pub(super) fn as_json(url: &[u8], profiles: &[Made], out: &mut String) {
+fn as_json(url: &[u8], profiles: &[Made], out: &mut String) {
     for (name, explanation) in profiles.iter().map(|made| Explanation::of(url, made)) {
         let object = Object::default().text("profile", &name).bytes("url", url);
         let object = match explanation {

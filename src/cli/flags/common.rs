@@ -5,6 +5,7 @@ use super::values::{
 };
 use super::{INPUT, MESSAGES, OUTPUT, RESOURCES, RULES, Stdin, usage};
 use crate::cli::archives::Archives;
+use crate::cli::choices::{Choices, Foreign};
 use crate::cli::filters::Filters;
 use crate::cli::policy::Policy;
 use crate::cli::progress::When;
@@ -12,7 +13,7 @@ use crate::cli::tables;
 use crate::output::{Printable, Secrets, place};
 use crate::record::{Format, Kinds, Separator};
 use crate::uri::Charset;
-use crate::{Backend, Code, Key, NoSuchChoice, Normalizer, Profile, Ring};
+use crate::{Backend, Code, Key, Normalizer, Profile, Ring};
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, ArgGroup, Args};
@@ -361,20 +362,22 @@ impl Common {
         self.filters.idle(format).into_iter().chain(self.archives.idle(format))
     }
 
-    /// The profile with what was chosen beside it.
-    pub fn normalizer(&self) -> Result<Normalizer, NoSuchChoice> {
-        let normalizer = Normalizer::new(self.profile)
-            .with_backend(self.backend)
-            .with_allowed(self.allow.iter().copied())?;
-        let normalizer = self.policy.apply(normalizer)?;
-        let normalizer = match &self.ring {
-            Some(ring) => normalizer.with_ring(ring.clone())?,
-            None => normalizer,
-        };
-        match self.transcode {
-            Some(charset) => normalizer.with_charset(charset),
-            None => Ok(normalizer),
+    /// What was chosen beside the profile.
+    pub(in crate::cli) fn choices(&self) -> Choices<'_> {
+        Choices {
+            allow: &self.allow,
+            policy: &self.policy,
+            ring: self.ring.as_ref(),
+            transcode: self.transcode,
+            base: self.base.as_deref(),
+            assume_scheme: self.assume_scheme.as_deref(),
         }
+    }
+
+    /// The profile with what was chosen beside it, but for what takes files to be read.
+    pub fn normalizer(&self) -> Result<Normalizer, String> {
+        let normalizer = self.choices().turned(self.profile, Foreign::IsRefused)?;
+        Ok(normalizer.with_backend(self.backend))
     }
 
     /// Finds what contradicts itself.

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use self::flags::{Lines, Operation, Set};
 use self::sorted::Sorted;
-use super::run::{Status, wrote};
 use super::signals::Signals;
+use super::status::{Status, wrote};
 use super::{open_files, say};
 use crate::input;
 use crate::output::{Output, Printable, SetHeader};
