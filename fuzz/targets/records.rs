@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use record_oracle::{Holds, Known};
-use uniqurl::record::{Context, Format, Found, Origin, Place, Records, Span, detect};
+use uniqurl::record::{Context, Format, Found, Origin, Place, Records, Span, Targets, detect};
 
 const NAMES: &[&str] = &[
     "lines",
@@ -95,12 +95,18 @@ fuzz_target!(|data: &[u8]| {
     let chunk = chunk.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(chunk);
     let choice = usize::from(choice);
     let (name, format) = (NAMES[choice % NAMES.len()], &FORMATS[choice % NAMES.len()]);
-    let known = Known { base: BASES[choice / NAMES.len() % 3], max_url: 100, max_record: 300 };
+    let known = Known {
+        base: BASES[choice / NAMES.len() % 3],
+        max_url: 100,
+        max_record: 300,
+        trims: choice % 2 == 0,
+    };
     let ctx = Context {
         base: known.base.map(|(scheme, authority)| Origin {
             scheme: scheme.into(),
             authority: authority.into(),
         }),
+        targets: if known.trims { Targets::Trimmed } else { Targets::Verbatim },
         max_url: known.max_url,
         max_record: known.max_record,
         ..Context::default()

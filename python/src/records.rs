@@ -26,6 +26,7 @@ pub fn kind_of(rules: &Rules, column: &DataType) -> DataType {
 pub fn normalize(rules: &Rules, format: &Format, array: &ArrayRef) -> PyResult<Done> {
     let context = Context {
         base: rules.normalizer.origin(),
+        targets: rules.normalizer.targets(),
         max_url: rules.max_url,
         max_record: rules.max_url + (1 << 20),
         ..Context::default()

@@ -251,6 +251,7 @@ impl<'a> Run<'a> {
         let max_record = setup.max_url.saturating_add(RECORD_AROUND_URL);
         let context = Context {
             base: setup.normalizer.origin(),
+            targets: setup.normalizer.targets(),
             max_url: setup.max_url,
             max_record,
             filter: setup.filter.clone(),

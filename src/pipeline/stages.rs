@@ -37,7 +37,8 @@ impl<'a> Stages<'a> {
     /// is none.
     pub(crate) fn new(normalizer: &'a Normalizer, format: &'a Format, shards: usize) -> Self {
         let key = Key::random(normalizer.kernel());
-        let rules = Rules::plain(normalizer, Context::default(), key, shards);
+        let context = Context { targets: normalizer.targets(), ..Context::default() };
+        let rules = Rules::plain(normalizer, context, key, shards);
         let shards = (0..shards).map(|_| Mutex::new(Shard::new(Counting::Off))).collect();
         Self { rules, format, shards }
     }

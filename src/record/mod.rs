@@ -67,6 +67,7 @@ pub use log::LogFormat;
 pub use part::Facts;
 #[cfg(feature = "tables")]
 pub use table::{Container, Table};
+pub use target::Targets;
 pub use tsv::Tsv;
 
 #[cfg(feature = "batch")]
@@ -162,7 +163,8 @@ pub enum Found {
     /// A request target in origin-form with no host known: a path and a query, never a reference.
     Target(Place, Span),
     /// A target behind the scheme and authority it was joined to, in [`Records::side`]. Bytes up to
-    /// 0x20 before the target's slash stand before the scheme, where profiles that trim find them.
+    /// 0x20 before the target's slash stand before the scheme, where profiles that trim find them
+    /// ([`Targets::Trimmed`]).
     Joined {
         /// The whole URL.
         url: Span,
@@ -264,6 +266,8 @@ impl Records {
 pub struct Context {
     /// Scheme and authority of `--base`, for targets of logs that do not name a host.
     pub base: Option<Origin>,
+    /// How the profile reads request targets.
+    pub targets: Targets,
     /// Longest URL in bytes; a longer one is [`Code::TooLong`].
     pub max_url: usize,
     /// Longest record in bytes; the reader hands over at most one byte more of a longer one, and
@@ -276,11 +280,13 @@ pub struct Context {
 }
 
 impl Default for Context {
-    /// No base, no filter; URLs of up to 64 KiB, and 1 MiB more for the record around one.
+    /// No base, no filter, targets as `crawl` reads them; URLs of up to 64 KiB, and 1 MiB more for
+    /// the record around one.
     fn default() -> Self {
         let max_url = 64 << 10;
         Self {
             base: None,
+            targets: Targets::default(),
             max_url,
             max_record: max_url + (1 << 20),
             filter: Filter::default(),

@@ -4,8 +4,8 @@
 //! section 3.2: "There are four distinct formats for the request-target, depending on both the
 //! method being requested and whether the request is to a proxy.
 //! `request-target = origin-form / absolute-form / authority-form / asterisk-form`".
-//! The form is that of the target without bytes up to 0x20 around it, but what is handed on is the
-//! target as it stands: whether it is trimmed is for the profile to say.
+//! How profiles differ in this is [`Targets`]. What is handed on is the target as it stands, also for
+//! those that trim, so that positions count in what was logged.
 
 use std::ops::Range;
 
@@ -16,6 +16,17 @@ use super::line::{self, Line};
 use super::site::Site;
 use super::{Context, Found, Place, Records, Span};
 use crate::url::Code;
+
+/// How a profile reads request targets: [`Normalizer::targets`](crate::Normalizer::targets).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Targets {
+    /// Without bytes up to 0x20 around them.
+    #[default]
+    Trimmed,
+    /// As they stand.
+    Verbatim,
+}
 
 /// What is known of a request's method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,9 +69,8 @@ impl Text {
 /// A target's form, in the words of RFC 9112.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Section 3.2.1: "a client MUST send only the absolute path and query components". The
-    /// slash is at `slash`.
-    Origin { slash: usize },
+    /// Section 3.2.1: "a client MUST send only the absolute path and query components".
+    Origin,
     /// Section 3.2.2: "a client MUST send the target URI in 'absolute-form'"; and the origin
     /// server "MUST ignore the received Host header field (if any)".
     Absolute,
@@ -73,20 +83,25 @@ enum Form {
 }
 
 impl Form {
+    /// The form of a target, and where it starts.
     #[inline]
-    fn of(target: &[u8], method: Method) -> Self {
+    fn of(target: &[u8], method: Method, targets: Targets) -> (Self, usize) {
         if method == Method::Connect {
-            return Form::Authority;
+            return (Form::Authority, 0);
         }
-        let slash = target.iter().take_while(|&&byte| byte <= b' ').count();
-        let target = &target[slash..];
-        if target.first() == Some(&b'/') {
-            return Form::Origin { slash };
+        let is_blank = |byte: &u8| targets == Targets::Trimmed && *byte <= b' ';
+        let start = target.iter().take_while(|byte| is_blank(byte)).count();
+        if target.get(start) == Some(&b'/') {
+            return (Form::Origin, start);
         }
-        let target = match target.iter().rposition(|&byte| byte > b' ') {
-            Some(last) => &target[..=last],
-            None => return Form::Other,
-        };
+        match target.iter().rposition(|byte| !is_blank(byte)) {
+            Some(last) => (Self::without_slash(&target[start..=last], method), start),
+            None => (Form::Other, 0),
+        }
+    }
+
+    /// The form of one that does not start with `/`.
+    fn without_slash(target: &[u8], method: Method) -> Self {
         if target == b"*" {
             return Form::Asterisk;
         }
@@ -138,13 +153,14 @@ pub(super) fn found(
     let Some(span) = span.filter(|_| bytes.len() <= ctx.max_url) else {
         return Found::Reject(Code::TooLong, ctx.max_url as u32);
     };
-    match Form::of(bytes, method) {
+    let (form, start) = Form::of(bytes, method, ctx.targets);
+    match form {
         Form::Absolute => Found::Url(place, span),
-        Form::Authority => Found::Reject(Code::AuthorityForm, 0),
-        Form::Asterisk => Found::Reject(Code::AsteriskForm, 0),
-        Form::Other => Found::Reject(Code::Relative, 0),
-        Form::Origin { slash } => match site.or(ctx.base.as_ref().map(Site::Base)) {
-            Some(site) => join(ctx, line, text, slash, site, side),
+        Form::Authority => Found::Reject(Code::AuthorityForm, start as u32),
+        Form::Asterisk => Found::Reject(Code::AsteriskForm, start as u32),
+        Form::Other => Found::Reject(Code::Relative, start as u32),
+        Form::Origin => match site.or(ctx.base.as_ref().map(Site::Base)) {
+            Some(site) => join(ctx, line, text, start, site, side),
             None => Found::Target(place, span),
         },
     }
@@ -196,7 +212,7 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Context, Format, Origin, format::tests::show};
+    use super::super::{Context, Format, Origin, Targets, format::tests::show};
 
     fn base() -> Context {
         let base = Origin { scheme: b"https".to_vec(), authority: b"b:1".to_vec() };
@@ -232,10 +248,24 @@ mod tests {
     }
 
     #[test]
-    fn bytes_up_to_a_space_do_not_count_for_the_form_and_are_handed_on() {
+    fn where_targets_are_trimmed_blanks_do_not_count_for_the_form_and_are_handed_on() {
         assert_eq!(target(&Context::default(), b" \t/a "), "target  \t/a ");
-        assert_eq!(target(&Context::default(), b"\0* "), "asterisk-form 0");
-        assert_eq!(target(&Context::default(), b" h:80 "), "authority-form 0");
+        assert_eq!(target(&Context::default(), b"\0* "), "asterisk-form 1");
+        assert_eq!(target(&Context::default(), b" h:80 "), "authority-form 1");
+        assert_eq!(target(&Context::default(), b" a"), "relative 1");
+    }
+
+    #[test]
+    fn where_they_stand_as_they_are_blanks_are_bytes_like_any() {
+        let ctx = Context { targets: Targets::Verbatim, ..base() };
+        assert_eq!(target(&ctx, b"/a "), "joined 11 https://b:1/a ");
+        for blank in [b" ".as_slice(), b"\0", b"\t "] {
+            for (rest, shown) in [("/a", "relative 0"), ("*", "relative 0"), ("a", "relative 0")] {
+                assert_eq!(target(&ctx, &[blank, rest.as_bytes()].concat()), shown);
+            }
+        }
+        assert_eq!(target(&ctx, b" a:"), "url  a:");
+        assert_eq!(target(&ctx, b"h:80 "), "url h:80 ");
     }
 
     #[test]

@@ -8,8 +8,8 @@ use super::choices::Choices;
 use super::heuristic::Heuristics;
 use super::outcome::{Code, Outcome, Reject};
 use super::parts::Parts;
-use crate::profile::{Profile, Switches, set};
-use crate::record::Origin;
+use crate::profile::{Access, Profile, Switches, System, set};
+use crate::record::{Origin, Targets};
 use crate::scan::{Backend, Kernel, Lead};
 
 /// Brings URLs into the canonical form of one [`Profile`]. Built once, shared by all threads.
@@ -165,6 +165,15 @@ impl Normalizer {
         let parts = Parts::split(self.base.as_ref()?);
         let (scheme, authority) = (parts.scheme?.to_vec(), parts.authority?.to_vec());
         Some(Origin { scheme, authority })
+    }
+
+    /// How this profile reads request targets, for [`Context::targets`](crate::record::Context).
+    pub fn targets(&self) -> Targets {
+        if self.rules.access == Access::Retrieval || self.rules.system == System::Browser {
+            Targets::Trimmed
+        } else {
+            Targets::Verbatim
+        }
     }
 
     /// Appends the canonical form of `url` to `out`; on a rejection, appends nothing.

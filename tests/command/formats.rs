@@ -1,5 +1,7 @@
 //! Logs: where the URL is, and what is no URL.
 
+use serde_json::json;
+
 use super::{Place, json_lines};
 
 const LOG: &str = r#"1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "GET /a/../b?q=%7e HTTP/1.1" 200 5 "-" "x"
@@ -35,6 +37,49 @@ fn lines_that_name_no_resource_are_rejected_each_by_its_code() {
     let run = place.run(["normalize", "--json", "-f", "combined", "access.log"]).exits(0);
     let expected = ["", "", "", "asterisk-form", "authority-form", "log-syntax", "", "truncated"];
     assert_eq!(codes(&run.out), expected);
+}
+
+#[test]
+fn a_blank_before_a_target_goes_only_where_the_profile_trims() {
+    let place = Place::with([
+        ("target", b" /x\n\0/x\n".as_slice()),
+        ("vhost", b"b - - [10/Oct/2025:13:55:36 +0000] \"GET \\x01/x HTTP/1.1\" 200 5\n"),
+        ("json", br#"{"h":"b","t":"\u0009/x"}"#),
+    ]);
+    let base = ["--base", "http://b"];
+    for (profile, trims) in [
+        ("string", false),
+        ("syntax", false),
+        ("scheme", false),
+        ("sanitize", false),
+        ("mediawiki", false),
+        ("upload", false),
+        ("crawl", true),
+        ("whatwg", true),
+        ("ia", true),
+    ] {
+        for (format, input, arguments) in [
+            ("target", "target", &[][..]),
+            ("target", "target", &base),
+            ("vhost", "vhost", &[]),
+            ("json:host=/h,target=/t", "json", &[]),
+        ] {
+            let run = place.run(
+                ["normalize", "--json", "-p", profile, "-f", format, input].iter().chain(arguments),
+            );
+            for object in json_lines(&run.exits(0).out) {
+                let origin =
+                    if input == "target" && arguments.is_empty() { "" } else { "http://b" };
+                let context = format!("{profile} {format} {arguments:?} {object}");
+                if trims {
+                    assert_eq!(object["out"], format!("{origin}/x"), "{context}");
+                } else {
+                    assert_eq!(object["reject"], json!(["relative"]), "{context}");
+                    assert_eq!(object["at"], 0, "{context}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::record_oracle::{self, Holds, Known};
-use uniqurl::record::{Context, Format, Found, Origin, Place, Record, Records};
+use uniqurl::record::{Context, Format, Found, Origin, Place, Record, Records, Targets};
 
 const FORMATS: [&str; 8] =
     ["lines", "target", "clf", "combined", "vhost", "haproxy", "ws:1", "ws:3"];
@@ -210,14 +210,16 @@ fn all_are_reached(format: &str, seen: &BTreeSet<&str>) {
 /// The limits are low enough for the lines of these tests to go beyond them now and then.
 fn known(case: u64) -> Known {
     let base = [None, Some(("https", "b.example")), Some(("ws", "u@b:81"))][case as usize % 3];
-    Known { base, max_url: 40, max_record: 120 }
+    Known { base, max_url: 40, max_record: 120, trims: case % 2 == 0 }
 }
 
 fn context(known: &Known) -> Context {
     let base = known
         .base
         .map(|(scheme, authority)| Origin { scheme: scheme.into(), authority: authority.into() });
-    Context { base, max_url: known.max_url, max_record: known.max_record, ..Context::default() }
+    let targets = if known.trims { Targets::Trimmed } else { Targets::Verbatim };
+    let (max_url, max_record) = (known.max_url, known.max_record);
+    Context { base, targets, max_url, max_record, ..Context::default() }
 }
 
 fn read(format: &Format, ctx: &Context, chunk: &[u8]) -> Records {

@@ -103,12 +103,13 @@ fn same(found: &Answer, expected: &[(&str, u64)]) -> Result<(), String> {
 
 fn one_by_one(sample: &Sample, profile: &'static Profile) -> Expected {
     let normalizer = Normalizer::new(profile).with_backend(Backend::Scalar);
+    let context = Context { targets: normalizer.targets(), ..Context::default() };
     let mut expected = Expected::default();
     let mut set: HashSet<Vec<u8>> = HashSet::new();
     let (mut records, mut out) = (Records::default(), Vec::new());
     for chunk in &sample.chunks {
         records.clear();
-        sample.format.read(&Context::default(), chunk, &mut records);
+        sample.format.read(&context, chunk, &mut records);
         for record in &records.records {
             expected.records += u64::from(record.found != Found::Skipped);
             let (place, span) = match record.found {

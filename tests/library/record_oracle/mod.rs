@@ -36,6 +36,8 @@ pub struct Known {
     pub base: Option<(&'static str, &'static str)>,
     pub max_url: usize,
     pub max_record: usize,
+    /// Whether the profile trims targets.
+    pub trims: bool,
 }
 
 /// Reads one line in the format of this name.
@@ -199,11 +201,12 @@ fn target(
     if method == Some(b"CONNECT") {
         return Holds::Reject("authority-form", 0);
     }
+    let is_blank = |b: &u8| known.trims && *b <= 0x20;
     let mut bare = target.to_vec();
-    while bare.last().is_some_and(|b| *b <= 0x20) {
+    while bare.last().is_some_and(is_blank) {
         bare.pop();
     }
-    let leading: Vec<u8> = bare.iter().copied().take_while(|b| *b <= 0x20).collect();
+    let leading: Vec<u8> = bare.iter().copied().take_while(is_blank).collect();
     let bare = &bare[leading.len()..];
     if bare.first() == Some(&b'/') {
         let rest = &target[leading.len()..];
@@ -213,7 +216,7 @@ fn target(
         return Holds::Joined([leading, prefix, rest.to_vec()].concat(), length);
     }
     if bare == b"*" {
-        return Holds::Reject("asterisk-form", 0);
+        return Holds::Reject("asterisk-form", leading.len());
     }
     let colons: Vec<usize> = (0..bare.len()).filter(|at| bare[*at] == b':').collect();
     let delimiter = bare.iter().position(|b| b"/?#".contains(b));
@@ -223,14 +226,14 @@ fn target(
         let literal = name.len() > 2 && name[0] == b'[' && name[name.len() - 1] == b']';
         let is_host = !name.is_empty() && (colons.len() == 1 || literal);
         if is_host && !port.is_empty() && port.iter().all(u8::is_ascii_digit) {
-            return Holds::Reject("authority-form", 0);
+            return Holds::Reject("authority-form", leading.len());
         }
     }
     match colons.first() {
         Some(&colon) if colon > 0 && delimiter.is_none_or(|at| at > colon) => {
             Holds::Url(target.to_vec())
         }
-        _ => Holds::Reject("relative", 0),
+        _ => Holds::Reject("relative", leading.len()),
     }
 }
 

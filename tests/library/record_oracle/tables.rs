@@ -335,7 +335,7 @@ fn joined(known: &Known, said: &Said) -> Holds {
             [&scheme, &b"://"[..], &authority].concat()
         }
     };
-    let spaces = whole.iter().take_while(|b| **b <= 0x20).count();
+    let spaces = whole.iter().take_while(|b| known.trims && **b <= 0x20).count();
     let length = prefix.len();
     Holds::Joined([&whole[..spaces], &prefix, &whole[spaces..]].concat(), length)
 }

@@ -44,7 +44,8 @@ impl Library {
     /// As a line of the format `target`, joined to the base if there is one.
     pub fn read_target(&self, target: &[u8]) -> Answer {
         let format = Format::parse("target").unwrap();
-        let context = Context { base: self.0.origin(), ..Context::default() };
+        let (base, targets) = (self.0.origin(), self.0.targets());
+        let context = Context { base, targets, ..Context::default() };
         let mut records = Records::default();
         format.read(&context, &[target, b"\n"].concat(), &mut records);
         let [record] = records.records[..] else { panic!("one line is one record") };
