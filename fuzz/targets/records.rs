@@ -100,6 +100,7 @@ fuzz_target!(|data: &[u8]| {
         max_url: 100,
         max_record: 300,
         trims: choice % 2 == 0,
+        asks_for_slashes: false,
     };
     let ctx = Context {
         base: known.base.map(|(scheme, authority)| Origin {

@@ -26,6 +26,8 @@ pub enum Targets {
     Trimmed,
     /// As they stand.
     Verbatim,
+    /// As they stand, and as a URL only with a scheme and `//`.
+    Paths,
 }
 
 /// What is known of a request's method.
@@ -95,13 +97,13 @@ impl Form {
             return (Form::Origin, start);
         }
         match target.iter().rposition(|byte| !is_blank(byte)) {
-            Some(last) => (Self::without_slash(&target[start..=last], method), start),
+            Some(last) => (Self::without_slash(&target[start..=last], method, targets), start),
             None => (Form::Other, 0),
         }
     }
 
     /// The form of one that does not start with `/`.
-    fn without_slash(target: &[u8], method: Method) -> Self {
+    fn without_slash(target: &[u8], method: Method, targets: Targets) -> Self {
         if target == b"*" {
             return Form::Asterisk;
         }
@@ -112,6 +114,11 @@ impl Form {
         match (memchr(b':', target), memchr3(b'/', b'?', b'#', target)) {
             (None | Some(0), _) => Form::Other,
             (Some(colon), Some(other)) if other < colon => Form::Other,
+            (Some(colon), _)
+                if targets == Targets::Paths && !target[colon + 1..].starts_with(b"//") =>
+            {
+                Form::Other
+            }
             _ => Form::Absolute,
         }
     }
@@ -266,6 +273,25 @@ mod tests {
         }
         assert_eq!(target(&ctx, b" a:"), "url  a:");
         assert_eq!(target(&ctx, b"h:80 "), "url h:80 ");
+    }
+
+    #[test]
+    fn where_targets_are_paths_a_url_has_two_slashes_behind_its_scheme() {
+        let ctx = Context { targets: Targets::Paths, ..Context::default() };
+        for (line, shown) in [
+            ("/a", "target /a"),
+            ("http://h/x", "url http://h/x"),
+            ("x://", "url x://"),
+            (" x://", "url  x://"),
+            ("mailto:a", "relative 0"),
+            ("h:80/x", "relative 0"),
+            ("http:/x", "relative 0"),
+            ("h:80", "authority-form 0"),
+            ("*", "asterisk-form 0"),
+            (" /x", "relative 0"),
+        ] {
+            assert_eq!(target(&ctx, line.as_bytes()), shown, "{line}");
+        }
     }
 
     #[test]

@@ -169,10 +169,11 @@ impl Normalizer {
 
     /// How this profile reads request targets, for [`Context::targets`](crate::record::Context).
     pub fn targets(&self) -> Targets {
-        if self.rules.access == Access::Retrieval || self.rules.system == System::Browser {
-            Targets::Trimmed
-        } else {
-            Targets::Verbatim
+        match self.rules.system {
+            System::Browser => Targets::Trimmed,
+            System::Ladder if self.rules.access == Access::Retrieval => Targets::Trimmed,
+            System::Ladder | System::Sanitizer => Targets::Verbatim,
+            System::Servlet | System::Ring(_) => Targets::Paths,
         }
     }
 

@@ -264,7 +264,15 @@ impl Normalizer {
             troubles.join_result(self.rewrite_target_by_ladder(target, out));
             return troubles.result();
         }
-        self.target(target, &parts, out)
+        let start = out.len();
+        self.target(target, &parts, out)?;
+        let is_path = target.starts_with(b"/") && out[start..].starts_with(b"/");
+        // A list may hold other targets; in a log they would be read as another form, or as none. So
+        // would what a ring makes of a path whose slash it encodes.
+        if self.ring().is_some() && !is_path {
+            return Err(Reject::new(Code::Relative, 0));
+        }
+        Ok(())
     }
 
     fn sanitize(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
@@ -371,7 +379,7 @@ impl Normalizer {
                 };
                 if result.is_empty() {
                     troubles.join(Reject::new(Code::Empty, 0));
-                } else if result == b"*" {
+                } else if target == b"*" || result == b"*" {
                     troubles.join(Reject::new(Code::AsteriskForm, 0));
                 } else if !result.starts_with(b"/") && reads_as_url() {
                     // No host comes out of a target.

@@ -80,6 +80,25 @@ fn purges_and_requests_of_a_wiki_are_keyed_alike() {
 }
 
 #[test]
+fn a_ring_takes_from_a_log_what_it_can_read_again() {
+    let targets = "h:80/x\nmailto:a\n /x\nhttp:/x\n*\nhttp://H:80/x\n/%2Fx\n";
+    let place = Place::with([("in", targets.as_bytes())]);
+    for (profile, last) in [("mediawiki", "//x"), ("restbase", "/%2Fx"), ("upload", "//x")] {
+        let run = place.run(["normalize", "--json", "-f", "target", "-p", profile, "in"]).exits(0);
+        let objects = json_lines(&run.out);
+        for relative in &objects[..4] {
+            assert_eq!(relative["reject"], json!(["relative"]), "{profile} {relative}");
+        }
+        assert_eq!(objects[4]["reject"], json!(["asterisk-form"]), "{profile}");
+        assert_eq!(objects[5]["out"], "http://h/x", "{profile}");
+        assert_eq!(objects[6]["out"], last, "{profile}");
+    }
+    // In a list they are targets, and stay what they are.
+    let run = place.run(["normalize", "-f", "lines", "-p", "mediawiki", "in"]).exits(0);
+    assert_eq!(run.out(), "h:80/x\nmailto:a\n%20/x\nhttp:/x\n\nhttp://h/x\n//x\n");
+}
+
+#[test]
 fn a_ring_of_ones_own_is_a_profile() {
     let place = Place::with([("in", b"/a%2fb%3A!\nhttp://h/%24\n")]);
     let lists = "decode=2F,3A encode=21,24";

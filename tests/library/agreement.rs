@@ -3,7 +3,7 @@
 use crate::cases::{self, for_each_case};
 use crate::generator::{self, Temper, words};
 use crate::oracle::{Answer, Oracle};
-use crate::subject::{Library, on_best_backend, on_every_backend};
+use crate::subject::{Library, is_a_line, on_best_backend, on_every_backend};
 use crate::tsv::{LADDER, escape, show};
 use crate::worded::worded;
 use proptest::prelude::*;
@@ -81,13 +81,6 @@ fn targets_agree_with_the_oracle_on_every_backend() {
             }
         });
     }
-}
-
-/// What a file of targets can hold in one record that says something.
-fn is_a_line(target: &[u8]) -> bool {
-    target.iter().any(|&byte| byte > 0x20)
-        && target.last() != Some(&b'\r')
-        && !target.contains(&b'\n')
 }
 
 fn forms_agree(bases: &[Option<&[u8]>]) {

@@ -210,14 +210,19 @@ fn all_are_reached(format: &str, seen: &BTreeSet<&str>) {
 /// The limits are low enough for the lines of these tests to go beyond them now and then.
 fn known(case: u64) -> Known {
     let base = [None, Some(("https", "b.example")), Some(("ws", "u@b:81"))][case as usize % 3];
-    Known { base, max_url: 40, max_record: 120, trims: case % 2 == 0 }
+    let (trims, asks_for_slashes) = (case % 2 == 0, case % 4 == 3);
+    Known { base, max_url: 40, max_record: 120, trims, asks_for_slashes }
 }
 
 fn context(known: &Known) -> Context {
     let base = known
         .base
         .map(|(scheme, authority)| Origin { scheme: scheme.into(), authority: authority.into() });
-    let targets = if known.trims { Targets::Trimmed } else { Targets::Verbatim };
+    let targets = match (known.trims, known.asks_for_slashes) {
+        (true, _) => Targets::Trimmed,
+        (false, false) => Targets::Verbatim,
+        (false, true) => Targets::Paths,
+    };
     let (max_url, max_record) = (known.max_url, known.max_record);
     Context { base, targets, max_url, max_record, ..Context::default() }
 }

@@ -6,6 +6,7 @@ use crate::cases::for_each_case;
 use crate::generator::Rng;
 use crate::generator::systems::{WORDS, url};
 use crate::oracle::system::{Answer, System};
+use crate::subject::{Held, held, is_a_line};
 use crate::tsv::{self, SYSTEMS, escape};
 use uniqurl::record::Span;
 use uniqurl::{Backend, Code, Normalizer, Outcome, Profile, Reject, Ring, Scratch, Switch};
@@ -136,6 +137,39 @@ fn systems_agree_with_their_oracles_behind_a_base_or_an_assumed_scheme() {
         if let Ok(canonical) = &got {
             let again = ask(|out| library.normalize(canonical, out));
             assert_same("idempotence", &system, canonical, &again, &got);
+        }
+    });
+}
+
+/// A line of the format `target`, joined to the base if there is one.
+fn read_target(library: &Normalizer, target: &[u8]) -> Answer {
+    match held(library, target) {
+        Held::Rejected(code, at) => Err((BTreeSet::from([code]), at)),
+        Held::Target(target) => ask(|out| library.normalize_target(&target, out)),
+        Held::Url { url, prefix } => ask(|out| library.normalize(&url, out))
+            .map_err(|(codes, at)| (codes, at.saturating_sub(prefix))),
+    }
+}
+
+#[test]
+fn targets_of_logs_agree_with_the_oracles_and_are_read_again() {
+    for_each_system(20, |rng, system| {
+        let (mut system, target) = (system.clone(), url(rng));
+        let takes_targets = !["sanitize", "servlet"].contains(&system.profile);
+        if !takes_targets || !is_a_line(&target) {
+            return;
+        }
+        let mut library = library(&system, Backend::best());
+        if rng.one_in(2) {
+            let base = b"http://H:80/a/b";
+            system.base = Some(base.into());
+            library = library.with_base(base).unwrap();
+        }
+        let got = read_target(&library, &target);
+        assert_same("the answer of a target", &system, &target, &got, &system.read_target(&target));
+        if let Ok(canonical) = &got {
+            let again = read_target(&library, canonical);
+            assert_same("idempotence of targets", &system, canonical, &again, &got);
         }
     });
 }

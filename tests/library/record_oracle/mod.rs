@@ -38,6 +38,8 @@ pub struct Known {
     pub max_record: usize,
     /// Whether the profile trims targets.
     pub trims: bool,
+    /// Whether it takes a target for a URL only where `//` stands behind the scheme.
+    pub asks_for_slashes: bool,
 }
 
 /// Reads one line in the format of this name.
@@ -230,7 +232,11 @@ fn target(
         }
     }
     match colons.first() {
-        Some(&colon) if colon > 0 && delimiter.is_none_or(|at| at > colon) => {
+        Some(&colon)
+            if colon > 0
+                && delimiter.is_none_or(|at| at > colon)
+                && (!known.asks_for_slashes || bare[colon..].starts_with(b"://")) =>
+        {
             Holds::Url(target.to_vec())
         }
         _ => Holds::Reject("relative", leading.len()),

@@ -43,25 +43,12 @@ impl Library {
 
     /// As a line of the format `target`, joined to the base if there is one.
     pub fn read_target(&self, target: &[u8]) -> Answer {
-        let format = Format::parse("target").unwrap();
-        let (base, targets) = (self.0.origin(), self.0.targets());
-        let context = Context { base, targets, ..Context::default() };
-        let mut records = Records::default();
-        format.read(&context, &[target, b"\n"].concat(), &mut records);
-        let [record] = records.records[..] else { panic!("one line is one record") };
-        let bytes = |place, span: Span| match place {
-            Place::Chunk => span.of(target),
-            Place::Side => span.of(&records.side),
-        };
-        match record.found {
-            Found::Reject(code, at) => Err((code.name(), at as usize)),
-            Found::Url(place, span) => self.normalize(bytes(place, span)),
-            Found::Target(place, span) => self.normalize_target(bytes(place, span)),
-            Found::Joined { url, prefix } => {
-                let answer = self.normalize(url.of(&records.side));
-                answer.map_err(|(code, at)| (code, at.saturating_sub(prefix as usize)))
+        match held(&self.0, target) {
+            Held::Rejected(code, at) => Err((code, at)),
+            Held::Target(target) => self.normalize_target(&target),
+            Held::Url { url, prefix } => {
+                self.normalize(&url).map_err(|(code, at)| (code, at.saturating_sub(prefix)))
             }
-            Found::Blank | Found::Skipped | Found::Filtered => panic!("{target:?} is no target"),
         }
     }
 
@@ -69,6 +56,47 @@ impl Library {
     pub fn name(&self) -> String {
         format!("{} on {}", self.0.profile().name(), self.0.backend().name())
     }
+}
+
+/// What a line of the format `target` holds.
+pub enum Held {
+    Rejected(&'static str, usize),
+    /// A URL, of which so many bytes do not stand in the line.
+    Url {
+        url: Vec<u8>,
+        prefix: usize,
+    },
+    Target(Vec<u8>),
+}
+
+/// Reads one line of the format `target` for a normalizer and its base.
+pub fn held(normalizer: &Normalizer, target: &[u8]) -> Held {
+    let (base, targets) = (normalizer.origin(), normalizer.targets());
+    let context = Context { base, targets, ..Context::default() };
+    let mut records = Records::default();
+    let format = Format::parse("target").unwrap();
+    format.read(&context, &[target, b"\n"].concat(), &mut records);
+    let [record] = records.records[..] else { panic!("one line is one record") };
+    let bytes = |place, span: Span| match place {
+        Place::Chunk => span.of(target).to_vec(),
+        Place::Side => span.of(&records.side).to_vec(),
+    };
+    match record.found {
+        Found::Reject(code, at) => Held::Rejected(code.name(), at as usize),
+        Found::Url(place, span) => Held::Url { url: bytes(place, span), prefix: 0 },
+        Found::Target(place, span) => Held::Target(bytes(place, span)),
+        Found::Joined { url, prefix } => {
+            Held::Url { url: bytes(Place::Side, url), prefix: prefix as usize }
+        }
+        Found::Blank | Found::Skipped | Found::Filtered => panic!("{target:?} is no target"),
+    }
+}
+
+/// What a file of targets can hold in one record that says something.
+pub fn is_a_line(target: &[u8]) -> bool {
+    target.iter().any(|&byte| byte > 0x20)
+        && target.last() != Some(&b'\r')
+        && !target.contains(&b'\n')
 }
 
 /// The output is appended, so it starts with bytes that must survive.

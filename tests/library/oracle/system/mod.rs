@@ -52,7 +52,7 @@ impl System {
             }
         }
         // No host comes out of a target: the result must not be one that the scheme is assumed for.
-        match self.normalize_target(url) {
+        match self.target_of_list(url) {
             Ok(target) if self.assume_scheme.is_some() && super::needs_a_scheme(&target) => {
                 Err((["relative"].into(), 0))
             }
@@ -60,8 +60,39 @@ impl System {
         }
     }
 
-    /// "Anything else is a request target: path and query only."
+    /// A request target of a log whose host is not known. A ring takes and gives what starts with `/`,
+    /// since nothing else is read as a target again.
     pub fn normalize_target(&self, target: &[u8]) -> Answer {
+        let answer = self.target_of_list(target)?;
+        let is_path = target.starts_with(b"/") && answer.starts_with(b"/");
+        if ["servlet", "sanitize"].contains(&self.profile) || is_path {
+            Ok(answer)
+        } else {
+            Err((BTreeSet::from(["relative"]), 0))
+        }
+    }
+
+    /// The request target of a log that names neither method nor host, in whichever of the four
+    /// forms of RFC 9112 section 3.2 it is.
+    pub fn read_target(&self, target: &[u8]) -> Answer {
+        if super::is_authority_form(target) {
+            return Err((BTreeSet::from(["authority-form"]), 0));
+        }
+        if is_absolute(target) {
+            return self.absolute(target);
+        }
+        if self.profile != "servlet" && target != b"*" && !target.starts_with(b"/") {
+            return Err((BTreeSet::from(["relative"]), 0));
+        }
+        match &self.base {
+            Some(base) if is_absolute(base) => self.normalize(target),
+            // A base without an authority names no host, so none is known.
+            _ => self.normalize_target(target),
+        }
+    }
+
+    /// "Anything else is a request target: path and query only."
+    fn target_of_list(&self, target: &[u8]) -> Answer {
         if self.profile == "sanitize" {
             let ladder = Oracle::new("scheme").normalize_target(target);
             let path = 0..end_of_path(target);
@@ -82,6 +113,7 @@ impl System {
         let trouble = match &result[..] {
             b"" => Some("empty"),
             b"*" => Some("asterisk-form"),
+            _ if target == b"*" => Some("asterisk-form"),
             result if is_absolute(result) => Some("relative"),
             _ => None,
         };
