@@ -9,7 +9,7 @@ mod record_oracle;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use record_oracle::{Holds, Known};
+use record_oracle::{Holds, Known, Slashless};
 use uniqurl::record::{Context, Format, Found, Origin, Place, Records, Span, Targets, detect};
 
 const NAMES: &[&str] = &[
@@ -101,6 +101,7 @@ fuzz_target!(|data: &[u8]| {
         max_record: 300,
         trims: choice % 2 == 0,
         asks_for_slashes: false,
+        slashless: Slashless::Rejected,
     };
     let ctx = Context {
         base: known.base.map(|(scheme, authority)| Origin {

@@ -160,7 +160,8 @@ pub enum Found {
     Reject(Code, u32),
     /// An absolute URL, or in a list whatever stands there.
     Url(Place, Span),
-    /// A request target in origin-form with no host known: a path and a query, never a reference.
+    /// A request target with no host known, in origin-form but where [`Targets`] says more: a path
+    /// and a query, never a reference.
     Target(Place, Span),
     /// A target behind the scheme and authority it was joined to, in [`Records::side`]. Bytes up to
     /// 0x20 before the target's slash stand before the scheme, where profiles that trim find them
@@ -168,8 +169,8 @@ pub enum Found {
     Joined {
         /// The whole URL.
         url: Span,
-        /// Bytes put in front of the target's slash: `scheme://authority`. A position in the URL
-        /// less this, and not below 0, is the position in what the record itself says.
+        /// Bytes put in front of the target: `scheme://authority`, and a slash where it lacks one. A
+        /// position in the URL less this, and not below 0, is the position in what the record itself says.
         prefix: u32,
     },
 }

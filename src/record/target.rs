@@ -28,6 +28,18 @@ pub enum Targets {
     Verbatim,
     /// As they stand, and as a URL only with a scheme and `//`.
     Paths,
+    /// The same. What starts with no slash is a target all the same, and the profile says what is
+    /// wrong with it, which is more than that.
+    Judged,
+    /// The same. What starts with no slash is read as if it did.
+    Completed,
+}
+
+impl Targets {
+    /// Whether a scheme without `//` makes no URL.
+    fn ask_for_slashes(self) -> bool {
+        matches!(self, Targets::Paths | Targets::Judged | Targets::Completed)
+    }
 }
 
 /// What is known of a request's method.
@@ -115,7 +127,7 @@ impl Form {
             (None | Some(0), _) => Form::Other,
             (Some(colon), Some(other)) if other < colon => Form::Other,
             (Some(colon), _)
-                if targets == Targets::Paths && !target[colon + 1..].starts_with(b"//") =>
+                if targets.ask_for_slashes() && !target[colon..].starts_with(b"://") =>
             {
                 Form::Other
             }
@@ -161,24 +173,29 @@ pub(super) fn found(
         return Found::Reject(Code::TooLong, ctx.max_url as u32);
     };
     let (form, start) = Form::of(bytes, method, ctx.targets);
-    match form {
-        Form::Absolute => Found::Url(place, span),
-        Form::Authority => Found::Reject(Code::AuthorityForm, start as u32),
-        Form::Asterisk => Found::Reject(Code::AsteriskForm, start as u32),
-        Form::Other => Found::Reject(Code::Relative, start as u32),
-        Form::Origin => match site.or(ctx.base.as_ref().map(Site::Base)) {
-            Some(site) => join(ctx, line, text, start, site, side),
-            None => Found::Target(place, span),
-        },
+    match (form, ctx.targets) {
+        (Form::Absolute, _) => Found::Url(place, span),
+        (Form::Authority, _) => Found::Reject(Code::AuthorityForm, start as u32),
+        // It is rejected, so its host does not matter.
+        (Form::Asterisk | Form::Other, Targets::Judged) => Found::Target(place, span),
+        (Form::Asterisk, _) => Found::Reject(Code::AsteriskForm, start as u32),
+        (Form::Origin, _) | (Form::Other, Targets::Completed) => {
+            match site.or(ctx.base.as_ref().map(Site::Base)) {
+                Some(site) => join(ctx, line, text, start, site, side),
+                None => Found::Target(place, span),
+            }
+        }
+        (Form::Other, _) => Found::Reject(Code::Relative, start as u32),
     }
 }
 
-/// Writes the site and the target behind one another into the side buffer.
+/// Writes the site and the target behind one another into the side buffer. The target's path starts
+/// at `path`, with a slash or without.
 fn join(
     ctx: &Context,
     line: Line<'_>,
     text: Text,
-    slash: usize,
+    path: usize,
     site: Site<'_>,
     side: &mut Vec<u8>,
 ) -> Found {
@@ -190,17 +207,22 @@ fn join(
             side.extend_from_within(range.start + part.start..range.start + part.end);
         }
     };
-    let length = match &text {
-        Text::Line(range) | Text::Side(range) => range.len(),
+    let (bytes, length) = match &text {
+        Text::Line(range) => (&line.bytes[range.clone()], range.len()),
+        Text::Side(range) => (&side[range.clone()], range.len()),
     };
+    let lacks_slash = bytes.get(path) != Some(&b'/');
     let start = side.len();
-    copy(side, 0..slash);
+    copy(side, 0..path);
     if site.write(ctx, side).is_none() {
         side.truncate(start);
         return Found::Reject(Code::LogSyntax, 0);
     }
-    let prefix = (side.len() - start - slash) as u32;
-    copy(side, slash..length);
+    if lacks_slash {
+        side.push(b'/');
+    }
+    let prefix = (side.len() - start - path) as u32;
+    copy(side, path..length);
     match Span::checked(start..side.len()) {
         Some(url) => Found::Joined { url, prefix },
         None => {
@@ -291,6 +313,25 @@ mod tests {
             (" /x", "relative 0"),
         ] {
             assert_eq!(target(&ctx, line.as_bytes()), shown, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_starts_with_no_slash_is_judged_or_completed_where_the_profile_says_so() {
+        let judged = Context { targets: Targets::Judged, ..base() };
+        let completed = Context { targets: Targets::Completed, ..base() };
+        let hostless = Context { base: None, ..completed.clone() };
+        for (line, shown) in [
+            ("a/b", ["target a/b", "joined 12 https://b:1/a/b", "target a/b"]),
+            ("mailto:a", ["target mailto:a", "joined 12 https://b:1/mailto:a", "target mailto:a"]),
+            ("?q", ["target ?q", "joined 12 https://b:1/?q", "target ?q"]),
+            ("/a", ["joined 11 https://b:1/a", "joined 11 https://b:1/a", "target /a"]),
+            ("*", ["target *", "asterisk-form 0", "asterisk-form 0"]),
+            ("x://h", ["url x://h"; 3]),
+            ("h:80", ["authority-form 0"; 3]),
+        ] {
+            let got = [&judged, &completed, &hostless].map(|ctx| target(ctx, line.as_bytes()));
+            assert_eq!(got, shown, "{line}");
         }
     }
 

@@ -18,9 +18,15 @@ use crate::url::Code;
 pub(super) fn read(ctx: &Context, field: NonZeroUsize, chunk: &[u8], out: &mut Records) {
     line::each(ctx, 0, chunk, out, |line, side| match nth(line.bytes, field.get()) {
         Some(range) if &line.bytes[range.clone()] != b"-" => {
+            let first = line.bytes[range.clone()].iter().find(|byte| **byte > b' ');
+            let is_path = first == Some(&b'/');
             let text = Text::Line(range.clone());
             match target::found(ctx, line, text, Method::Unknown, None, side) {
-                Found::Reject(Code::Relative, _) => Found::Url(Place::Chunk, line.span(range)),
+                Found::Reject(Code::Relative, _) | Found::Target(..) | Found::Joined { .. }
+                    if !is_path =>
+                {
+                    Found::Url(Place::Chunk, line.span(range))
+                }
                 found => found,
             }
         }
@@ -45,7 +51,7 @@ fn nth(line: &[u8], n: usize) -> Option<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Context, Format, Origin, format::tests::show};
+    use super::super::{Context, Format, Origin, Targets, format::tests::show};
 
     fn ws(n: &str, line: &str) -> String {
         show(&Format::parse(&format!("ws:{n}")).unwrap(), &Context::default(), line.as_bytes())
@@ -73,6 +79,23 @@ mod tests {
         assert_eq!(ws("1", "?q b"), "url ?q");
         assert_eq!(ws("1", "* b"), "asterisk-form 0");
         assert_eq!(ws("1", "h:80 b"), "authority-form 0");
+    }
+
+    #[test]
+    fn what_starts_with_no_slash_is_a_url_however_the_profile_reads_targets() {
+        let base = Origin { scheme: b"http".to_vec(), authority: b"b".to_vec() };
+        let format = Format::parse("ws:1").unwrap();
+        for targets in [Targets::Verbatim, Targets::Paths, Targets::Judged, Targets::Completed] {
+            let ctx = Context { base: Some(base.clone()), targets, ..Context::default() };
+            for url in ["example.com/a", "h:80/x", "?q", "a"] {
+                assert_eq!(
+                    show(&format, &ctx, format!("{url} 1").as_bytes()),
+                    format!("url {url}")
+                );
+            }
+            assert_eq!(show(&format, &ctx, b"/a 1"), "joined 8 http://b/a");
+            assert_eq!(show(&format, &ctx, b"h:80 1"), "authority-form 0");
+        }
     }
 
     #[test]

@@ -173,7 +173,11 @@ impl Normalizer {
             System::Browser => Targets::Trimmed,
             System::Ladder if self.rules.access == Access::Retrieval => Targets::Trimmed,
             System::Ladder | System::Sanitizer => Targets::Verbatim,
-            System::Servlet | System::Ring(_) => Targets::Paths,
+            System::Ring(_) => Targets::Paths,
+            System::Servlet if self.choices.allowed.contains(Code::NoLeadingSlash) => {
+                Targets::Completed
+            }
+            System::Servlet => Targets::Judged,
         }
     }
 
@@ -190,7 +194,8 @@ impl Normalizer {
     /// a path and a query, also when it starts with `//`, so no host can come out of it
     /// (RFC 9112 section 3.2.1).
     ///
-    /// `*` is [`Code::AsteriskForm`], and what does not start with `/` is [`Code::Relative`].
+    /// `*` is [`Code::AsteriskForm`], and what does not start with `/` is [`Code::Relative`]; under
+    /// `servlet` it is [`Code::NoLeadingSlash`], which can be allowed.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};

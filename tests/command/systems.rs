@@ -176,6 +176,41 @@ h - - [10/Oct/2000:13:55:36 +0000] "GET /a/./b;c HTTP/1.1" 200 1
 }
 
 #[test]
+fn a_container_judges_a_target_without_a_slash_as_it_does_a_line() {
+    let place = Place::with([("in", b"foo/b%61r?q\n*\nmailto:a\n?q\n x/%2F\n\\\n/a\n")]);
+    for arguments in [
+        &[][..],
+        &["--base", "http://B:80"],
+        &["--allow", "no-leading-slash"],
+        &["--allow", "no-leading-slash", "--base", "http://B:80"],
+    ] {
+        let read = |format: &str| {
+            let common = ["normalize", "--json", "-p", "servlet", "in", "-f", format];
+            place.run(common.iter().chain(arguments)).exits(0).out
+        };
+        let (lines, targets) = (read("lines"), read("target"));
+        assert_eq!(json_lines(&targets), json_lines(&lines), "{arguments:?}");
+        let objects = json_lines(&targets);
+        let origin = if arguments.contains(&"--base") { "http://b" } else { "" };
+        if arguments.contains(&"--allow") {
+            assert_eq!(objects[0]["out"], format!("{origin}/foo/bar?q"));
+            assert_eq!(objects[0]["decoded"], "/foo/bar");
+            assert_eq!(objects[1]["reject"], json!(["asterisk-form"]));
+            assert_eq!(objects[4]["reject"], json!(["encoded-slash"]));
+            assert_eq!(objects[4]["at"], 3, "the position is one in the target");
+        } else {
+            assert_eq!(objects[0]["reject"], json!(["no-leading-slash"]));
+            assert_eq!(objects[1]["reject"], json!(["asterisk-form", "no-leading-slash"]));
+            assert_eq!(objects[4]["reject"], json!(["no-leading-slash", "encoded-slash"]));
+        }
+        assert_eq!(objects[6]["out"], format!("{origin}/a"));
+    }
+    let log = "b:443 - - [10/Oct/2000:13:55:36 +0000] \"GET foo/./x HTTP/1.1\" 200 1\n";
+    let allow = ["normalize", "-f", "vhost", "-p", "servlet", "--allow", "no-leading-slash"];
+    assert_eq!(place.run_on(allow, log).exits(0).out(), "https://b/foo/x\n");
+}
+
+#[test]
 fn the_decoded_path_is_a_column_where_there_is_one() {
     let input = b"/a;v=1/%20b?q\n/a%2Fb\n\nhttp://h/x%09\n/\xC3\xA9\n/a/%20b?q\n";
     let place = Place::with([("in", input)]);

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::record_oracle::{self, Holds, Known};
+use crate::record_oracle::{self, Holds, Known, Slashless};
 use uniqurl::record::{Context, Format, Found, Origin, Place, Record, Records, Targets};
 
 const FORMATS: [&str; 8] =
@@ -210,18 +210,25 @@ fn all_are_reached(format: &str, seen: &BTreeSet<&str>) {
 /// The limits are low enough for the lines of these tests to go beyond them now and then.
 fn known(case: u64) -> Known {
     let base = [None, Some(("https", "b.example")), Some(("ws", "u@b:81"))][case as usize % 3];
-    let (trims, asks_for_slashes) = (case % 2 == 0, case % 4 == 3);
-    Known { base, max_url: 40, max_record: 120, trims, asks_for_slashes }
+    let slashless = [Slashless::Rejected, Slashless::Judged, Slashless::Completed];
+    let (trims, asks_for_slashes, slashless) = match case % 10 {
+        0..=4 => (true, false, Slashless::Rejected),
+        5 | 6 => (false, false, Slashless::Rejected),
+        reading => (false, true, slashless[reading as usize - 7]),
+    };
+    Known { base, max_url: 40, max_record: 120, trims, asks_for_slashes, slashless }
 }
 
 fn context(known: &Known) -> Context {
     let base = known
         .base
         .map(|(scheme, authority)| Origin { scheme: scheme.into(), authority: authority.into() });
-    let targets = match (known.trims, known.asks_for_slashes) {
-        (true, _) => Targets::Trimmed,
-        (false, false) => Targets::Verbatim,
-        (false, true) => Targets::Paths,
+    let targets = match (known.trims, known.asks_for_slashes, known.slashless) {
+        (true, ..) => Targets::Trimmed,
+        (false, false, _) => Targets::Verbatim,
+        (false, true, Slashless::Rejected) => Targets::Paths,
+        (false, true, Slashless::Judged) => Targets::Judged,
+        (false, true, Slashless::Completed) => Targets::Completed,
     };
     let (max_url, max_record) = (known.max_url, known.max_record);
     Context { base, targets, max_url, max_record, ..Context::default() }

@@ -134,9 +134,9 @@ impl Sheet {
             let start = self.text.rewritten.len();
             self.make_room_for(url, rules)?;
             let result = rules.normalizer.rewrite_in(bytes, line.range(), &mut self.text.rewritten);
-            self.hostless += u64::from(rules.normalizer.is_hostless(url));
             self.tabbed += u64::from(memchr::memchr(b'\t', url).is_some());
             if result.is_ok() {
+                self.hostless += u64::from(rules.normalizer.is_hostless(url));
                 self.decode(url, Kind::Url, rules)?;
                 self.count_rules(url, Kind::Url, start, rules);
             }
@@ -287,13 +287,14 @@ impl Sheet {
             Found::Target(..) => Kind::Target,
             _ => Kind::Url,
         };
+        let hostless = u64::from(kind == Kind::Target);
         let clean = if kind == Kind::Target {
-            self.hostless += 1;
             normalizer.is_clean_target_in(buffer, span.range())
         } else {
             normalizer.is_clean_in(buffer, span.range())
         };
         if clean {
+            self.hostless += hostless;
             self.decode(url, kind, rules)?;
             self.urls.push(Url::new(tag, span.start as usize, span.len())?);
             return Ok(());
@@ -306,6 +307,7 @@ impl Sheet {
             normalizer.rewrite(url, &mut self.text.rewritten)
         };
         if result.is_ok() {
+            self.hostless += hostless;
             self.decode(url, kind, rules)?;
             self.count_rules(url, kind, start, rules);
         }

@@ -40,6 +40,17 @@ pub struct Known {
     pub trims: bool,
     /// Whether it takes a target for a URL only where `//` stands behind the scheme.
     pub asks_for_slashes: bool,
+    /// What becomes of a target in none of the forms.
+    pub slashless: Slashless,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slashless {
+    Rejected,
+    /// A target, as is `*`, whatever host there is.
+    Judged,
+    /// A target, or a URL with a slash in front of it.
+    Completed,
 }
 
 /// Reads one line in the format of this name.
@@ -121,10 +132,16 @@ fn whitespace(known: &Known, line: &[u8], n: usize) -> Holds {
     match fields.get(n - 1) {
         None => Holds::Reject("log-syntax", 0),
         Some(field) if *field == b"-" => Holds::Reject("log-syntax", 0),
-        Some(field) => match target(known, field, None, None) {
-            Holds::Reject("relative", _) => Holds::Url(field.to_vec()),
-            holds => holds,
-        },
+        Some(field) => {
+            let is_path = field.iter().find(|b| **b > 0x20) == Some(&b'/');
+            match target(known, field, None, None) {
+                holds if is_path => holds,
+                Holds::Reject("relative", _) | Holds::Target(_) | Holds::Joined(..) => {
+                    Holds::Url(field.to_vec())
+                }
+                holds => holds,
+            }
+        }
     }
 }
 
@@ -217,6 +234,9 @@ fn target(
         let length = prefix.len();
         return Holds::Joined([leading, prefix, rest.to_vec()].concat(), length);
     }
+    if bare == b"*" && known.slashless == Slashless::Judged {
+        return Holds::Target(target.to_vec());
+    }
     if bare == b"*" {
         return Holds::Reject("asterisk-form", leading.len());
     }
@@ -239,7 +259,14 @@ fn target(
         {
             Holds::Url(target.to_vec())
         }
-        _ => Holds::Reject("relative", leading.len()),
+        _ => match (known.slashless, prefix(known, host)) {
+            (Slashless::Rejected, _) => Holds::Reject("relative", leading.len()),
+            (Slashless::Judged, _) | (Slashless::Completed, None) => Holds::Target(target.to_vec()),
+            (Slashless::Completed, Some(None)) => Holds::Reject("log-syntax", 0),
+            (Slashless::Completed, Some(Some(prefix))) => {
+                Holds::Joined([&prefix, &b"/"[..], target].concat(), prefix.len() + 1)
+            }
+        },
     }
 }
 

@@ -1,6 +1,6 @@
 //! The formats whose fields have names: whole inputs, since a header acts on what comes behind it.
 
-use super::{Holds, Known, hex_value, request, target};
+use super::{Holds, Known, Slashless, hex_value, request, target};
 
 type Said = Vec<(&'static str, Vec<u8>)>;
 
@@ -314,6 +314,10 @@ fn joined(known: &Known, said: &Said) -> Holds {
     let alone = Known { base: None, ..*known };
     let holds = target(&alone, &whole, method.as_deref(), None);
     let Holds::Target(whole) = holds else { return holds };
+    let lacks_slash = whole.iter().find(|b| !known.trims || **b > 0x20) != Some(&b'/');
+    if lacks_slash && known.slashless == Slashless::Judged {
+        return Holds::Target(whole);
+    }
     let host = part("host").and_then(|host| super::host_and_port(&host));
     let prefix = match host {
         None => match known.base {
@@ -336,6 +340,7 @@ fn joined(known: &Known, said: &Said) -> Holds {
         }
     };
     let spaces = whole.iter().take_while(|b| known.trims && **b <= 0x20).count();
+    let prefix = if lacks_slash { [&prefix[..], b"/"].concat() } else { prefix };
     let length = prefix.len();
     Holds::Joined([&whole[..spaces], &prefix, &whole[spaces..]].concat(), length)
 }
