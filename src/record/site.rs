@@ -18,8 +18,8 @@ pub(super) enum Site<'a> {
         scheme: Option<&'a [u8]>,
         /// The host; neither empty nor `-`.
         host: &'a [u8],
-        /// The port without its colon, or nothing.
-        port: &'a [u8],
+        /// What stands behind the colon, where there is one.
+        port: Option<&'a [u8]>,
     },
     /// The record's own, its escaping undone.
     Plain {
@@ -27,8 +27,8 @@ pub(super) enum Site<'a> {
         scheme: Option<&'a [u8]>,
         /// The host; neither empty nor `-`.
         host: &'a [u8],
-        /// The port without its colon, or nothing.
-        port: &'a [u8],
+        /// What stands behind the colon, where there is one.
+        port: Option<&'a [u8]>,
     },
 }
 
@@ -41,11 +41,11 @@ impl<'a> Site<'a> {
             _ => field.len(),
         };
         let host = &field[..colon];
-        let port = field.get(colon + 1..).unwrap_or_default();
+        let port = field.get(colon + 1..).filter(|port| *port != b"-");
         if matches!(host, b"" | b"-") {
             return None;
         }
-        Some(Site::Logged { scheme, host, port: if port == b"-" { b"" } else { port } })
+        Some(Site::Logged { scheme, host, port })
     }
 
     /// The same for values that need no unescaping, with a port that stands apart for a host that
@@ -57,7 +57,7 @@ impl<'a> Site<'a> {
     ) -> Option<Self> {
         match Self::logged(scheme, field)? {
             Site::Logged { scheme, host, port: own } => {
-                let port = if own.is_empty() { port.unwrap_or_default() } else { own };
+                let port = own.filter(|own| !own.is_empty()).or(port).or(own);
                 Some(Site::Plain { scheme, host, port })
             }
             other => Some(other),
@@ -82,15 +82,15 @@ impl<'a> Site<'a> {
         };
         side.extend_from_slice(match (scheme, port, &ctx.base) {
             (Some(scheme), _, _) => scheme,
-            (None, b"443", _) => b"https",
-            (None, b"80", _) => b"http",
+            (None, Some(b"443"), _) => b"https",
+            (None, Some(b"80"), _) => b"http",
             (None, _, Some(base)) => &base.scheme,
             (None, _, None) => b"http",
         });
         side.extend_from_slice(b"://");
         let start = side.len();
         unescape(host, side);
-        if !port.is_empty() {
+        if let Some(port) = port {
             side.push(b':');
             unescape(port, side);
         }

@@ -44,6 +44,8 @@ mod tests {
         assert_eq!(vhost(&ctx, "[::1]:443", "/a"), "joined 17 https://[::1]:443/a");
         assert_eq!(vhost(&ctx, "[::1]", "/a"), "joined 12 http://[::1]/a");
         assert_eq!(vhost(&ctx, "h:-", "/a"), "joined 8 http://h/a");
+        assert_eq!(vhost(&ctx, "h:", "/a"), "joined 9 http://h:/a");
+        assert_eq!(vhost(&ctx, "[::1]:", "/a"), "joined 13 http://[::1]:/a");
     }
 
     #[test]

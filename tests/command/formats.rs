@@ -83,6 +83,36 @@ fn a_blank_before_a_target_goes_only_where_the_profile_trims() {
 }
 
 #[test]
+fn an_empty_port_of_a_host_field_is_one() {
+    let place = Place::new();
+    for (profile, url) in [
+        ("string", "http://h:/x\n"),
+        ("syntax", "http://h:/x\n"),
+        ("scheme", "http://h/x\n"),
+        ("crawl", "http://h/x\n"),
+    ] {
+        let normalized = |format: &str, record: &str| {
+            let arguments = ["normalize", "-f", format, "-p", profile];
+            place.run_on(arguments, record).exits(0).out().to_owned()
+        };
+        let vhost = "h: - - - [10/Oct/2025:13:55:36 +0000] \"GET /x HTTP/1.1\" 200 5\n";
+        let with_port = "#Fields: cs-host s-port cs-uri-stem\n";
+        for (format, record) in [
+            ("lines", "http://h:/x\n"),
+            ("json:host=/h,target=/t", r#"{"h":"h:","t":"/x"}"#),
+            ("vhost", vhost),
+            ("log:$host $request_uri", "h: /x\n"),
+            ("w3c", &format!("{with_port}h: - /x\n")),
+        ] {
+            assert_eq!(normalized(format, record), url, "{profile} {format} {record}");
+        }
+        // The port that stands apart is the port.
+        let apart = normalized("w3c", &format!("{with_port}h: 8080 /x\n"));
+        assert_eq!(apart, "http://h:8080/x\n", "{profile}");
+    }
+}
+
+#[test]
 fn auto_finds_a_log_and_a_list_side_by_side() {
     let place = Place::with([("x", LOG.as_bytes()), ("y", b"http://y/\nhttp://z/\n")]);
     let run = place.run(["dedup", "x", "y", "-f", "auto"]).exits(0);

@@ -102,8 +102,9 @@ impl Random {
 
     /// A line that is nearly one of some log, or nothing of the kind.
     fn line(&mut self) -> Vec<u8> {
-        let host =
-            self.one_of(&["", "h:443 ", "[::1] ", "- ", "h:- ", "a/b ", "\"", "\"h:80 ", ":80 "]);
+        let host = self.one_of(&[
+            "", "h:443 ", "[::1] ", "- ", "h:- ", "a/b ", "\"", "\"h:80 ", ":80 ", "h: ",
+        ]);
         let time = self.one_of(&["[17/May/2015:10:05:03 +0000]", "[1431857103]", "[a [b]"]);
         let method = self.one_of(&["GET ", "CONNECT ", "connect ", "OPTIONS  ", "", "\\x16", "- "]);
         let version = self.one_of(&[" HTTP/1.1", " HTTP/2  ", "", " HTTP/1.1x"]);
@@ -502,6 +503,7 @@ const TABLE_WORDS: &[&[u8]] = &[
     b"\n#Software: Microsoft Internet Information Services 10.0\n",
     b"\n#Software: x\n",
     b"\n/a%3fb h:8 /c\n",
+    b"\n/a h: /c\n",
     b"\nx\tGET\th.org\t443\ta=%2541\t/%25\n",
     b"\n#",
     b"\n CDX N a\n",

@@ -206,7 +206,9 @@ fn site<'a>(line: &'a [u8], slots: &Slots) -> Option<Site<'a>> {
         });
     let site = |field: Field| Site::logged(scheme, value(field));
     let with_port = |site: Site<'a>| match site {
-        Site::Logged { scheme, host, port: b"" } => Site::Logged { scheme, host, port },
+        Site::Logged { scheme, host, port: None | Some(b"") } if !port.is_empty() => {
+            Site::Logged { scheme, host, port: Some(port) }
+        }
         own => own,
     };
     site(Field::ClientHost)

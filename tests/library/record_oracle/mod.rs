@@ -79,7 +79,7 @@ pub fn read(format: &str, known: &Known, line: &[u8]) -> Holds {
     }
 }
 
-fn clf(known: &Known, line: &[u8], host: Option<(Vec<u8>, Vec<u8>)>) -> Holds {
+fn clf(known: &Known, line: &[u8], host: Option<Host>) -> Holds {
     let Some(mut at) = after_time(line) else { return Holds::Reject("log-syntax", 0) };
     // Outside of quotes: a quote is bare unless an odd number of backslashes stands before it.
     let mut backslashes = 0;
@@ -170,7 +170,7 @@ fn request(
     known: &Known,
     field: &[u8],
     unescape: fn(&[u8]) -> Vec<u8>,
-    host: Option<(Vec<u8>, Vec<u8>)>,
+    host: Option<Host>,
 ) -> Holds {
     let mut words: Vec<Vec<u8>> = field.split(|b| *b == b' ').map(|word| word.to_vec()).collect();
     let method = words.remove(0);
@@ -208,12 +208,7 @@ fn is_version(word: &[u8]) -> bool {
     }
 }
 
-fn target(
-    known: &Known,
-    target: &[u8],
-    method: Option<&[u8]>,
-    host: Option<(Vec<u8>, Vec<u8>)>,
-) -> Holds {
+fn target(known: &Known, target: &[u8], method: Option<&[u8]>, host: Option<Host>) -> Holds {
     if target.len() > known.max_url {
         return Holds::Reject("too-long", known.max_url);
     }
@@ -272,17 +267,17 @@ fn target(
 
 /// `scheme://authority`; the outer nothing is for no host, the inner for one that can be none.
 #[allow(clippy::option_option)]
-fn prefix(known: &Known, host: Option<(Vec<u8>, Vec<u8>)>) -> Option<Option<Vec<u8>>> {
+fn prefix(known: &Known, host: Option<Host>) -> Option<Option<Vec<u8>>> {
     let Some((host, port)) = host else {
         return known.base.map(|(s, a)| Some([s.as_bytes(), b"://", a.as_bytes()].concat()));
     };
-    let scheme = match (&port[..], known.base) {
-        (b"443", _) => "https",
-        (b"80", _) | (_, None) => "http",
+    let scheme = match (port.as_deref(), known.base) {
+        (Some(b"443"), _) => "https",
+        (Some(b"80"), _) | (_, None) => "http",
         (_, Some((scheme, _))) => scheme,
     };
     let mut authority = unescape_backslash(&host);
-    if !port.is_empty() {
+    if let Some(port) = port {
         authority.push(b':');
         authority.extend(unescape_backslash(&port));
     }
@@ -292,19 +287,22 @@ fn prefix(known: &Known, host: Option<(Vec<u8>, Vec<u8>)>) -> Option<Option<Vec<
     Some(Some([scheme.as_bytes(), b"://", &authority].concat()))
 }
 
-fn host_and_port(field: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+/// A host, and its port where it has a colon.
+type Host = (Vec<u8>, Option<Vec<u8>>);
+
+fn host_and_port(field: &[u8]) -> Option<Host> {
     let colon = (0..field.len()).rev().find(|at| field[*at] == b':');
     let bracket = (0..field.len()).rev().find(|at| field[*at] == b']');
     let (host, port) = match colon {
         Some(colon) if bracket.is_none_or(|at| at < colon) => {
-            (field[..colon].to_vec(), field[colon + 1..].to_vec())
+            (field[..colon].to_vec(), Some(field[colon + 1..].to_vec()))
         }
-        _ => (field.to_vec(), Vec::new()),
+        _ => (field.to_vec(), None),
     };
     if host.is_empty() || host == b"-" {
         return None;
     }
-    Some((host, if port == b"-" { Vec::new() } else { port }))
+    Some((host, port.filter(|port| port != b"-")))
 }
 
 fn hex_value(text: &[u8]) -> Option<u8> {

@@ -325,14 +325,19 @@ fn joined(known: &Known, said: &Said) -> Holds {
             Some((scheme, authority)) => [scheme.as_bytes(), b"://", authority.as_bytes()].concat(),
         },
         Some((host, own)) => {
-            let port = if own.is_empty() { part("port").unwrap_or_default() } else { own };
-            let scheme = scheme.unwrap_or_else(|| match (&port[..], known.base) {
-                (b"443", _) => b"https".to_vec(),
-                (b"80", _) | (_, None) => b"http".to_vec(),
+            // A colon with nothing behind it stays, unless the port stands apart.
+            let port = match (own, part("port")) {
+                (None, apart) => apart,
+                (Some(own), Some(apart)) if own.is_empty() => Some(apart),
+                (own, _) => own,
+            };
+            let scheme = scheme.unwrap_or_else(|| match (port.as_deref(), known.base) {
+                (Some(b"443"), _) => b"https".to_vec(),
+                (Some(b"80"), _) | (_, None) => b"http".to_vec(),
                 (_, Some((scheme, _))) => scheme.as_bytes().to_vec(),
             });
-            let colon: &[u8] = if port.is_empty() { b"" } else { b":" };
-            let authority = [&host, colon, &port].concat();
+            let port = port.map_or(Vec::new(), |port| [b":", &port[..]].concat());
+            let authority = [host, port].concat();
             if authority.iter().any(|b| b"/?#@\\".contains(b)) {
                 return Holds::Reject("log-syntax", 0);
             }
