@@ -103,12 +103,14 @@ pub(super) fn full_segments(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|segment| !segment.is_empty())
 }
 
+/// The indexers let `..` stand where there is nothing to take back, though RFC 3986 drops it there. The
+/// next one takes that back, so it stands in front of all others and nowhere else: a fixed point.
 pub(super) fn without_dots<'p>(all: impl Iterator<Item = &'p [u8]>) -> Vec<&'p [u8]> {
     let mut segments: Vec<&[u8]> = Vec::new();
     for segment in all {
         match segment {
             b"." => {}
-            b".." => {
+            b".." if !segments.is_empty() => {
                 segments.pop();
             }
             _ => segments.push(segment),
