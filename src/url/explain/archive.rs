@@ -158,19 +158,26 @@ fn joined<'p>(segments: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
     if path.is_empty() { b"/".to_vec() } else { path }
 }
 
+/// Those that no `..` takes back, which is the next rule's. They are told apart by where they stand.
 fn empty_segments(draft: &mut Draft, _: &Context<'_>) -> bool {
-    let path = joined(ia::full_segments(&draft.path));
+    let left = ia::without_dots(ia::segments(&draft.path));
+    let mut empty = left.into_iter().filter(|segment| segment.is_empty()).peekable();
+    let path = joined(
+        ia::segments(&draft.path)
+            .filter(|segment| empty.next_if(|next| next.as_ptr() == segment.as_ptr()).is_none()),
+    );
     replace(&mut draft.path, path)
 }
 
 fn dot_segments(draft: &mut Draft, _: &Context<'_>) -> bool {
-    let path = joined(ia::without_dots(ia::full_segments(&draft.path)));
+    let path = joined(ia::without_dots(ia::segments(&draft.path)));
     replace(&mut draft.path, path)
 }
 
 fn session_segments(draft: &mut Draft, ctx: &Context<'_>) -> bool {
     let Some(archive) = ctx.profile.archive else { return false };
-    let segments = ia::full_segments(&draft.path).collect();
+    // The root's only segment is empty.
+    let segments = ia::segments(&draft.path).filter(|segment| !segment.is_empty()).collect();
     let path = joined(ia::without_session_segments(segments, archive));
     replace(&mut draft.path, path)
 }

@@ -2,7 +2,7 @@
 //!
 //! It folds what identifiers keep apart (`%2F` and `/`, the case of paths, `www.`), because the
 //! indexes that it has to match do. In order: triplets are decoded until none is left; ASCII letters
-//! go to lower case; the path loses empty segments (a final slash with them), dot segments and ASP.NET
+//! go to lower case; the path loses dot segments, empty segments (a final slash with them) and ASP.NET
 //! session segments; the query loses session ids and is sorted by name and value; what is not plain is
 //! encoded again.
 //!
@@ -88,7 +88,8 @@ pub(crate) fn path_and_query(parts: &Parts<'_>, archive: &Archive, out: &mut Vec
 }
 
 fn path(path: &[u8], archive: &Archive, out: &mut Vec<u8>) {
-    let segments = without_dots(full_segments(path));
+    let mut segments = without_dots(segments(path));
+    segments.retain(|segment| !segment.is_empty());
     if segments.is_empty() {
         out.push(b'/');
     }
@@ -98,13 +99,14 @@ fn path(path: &[u8], archive: &Archive, out: &mut Vec<u8>) {
     }
 }
 
-/// The segments that are not empty; a final slash starts an empty one.
-pub(super) fn full_segments(path: &[u8]) -> impl Iterator<Item = &[u8]> {
-    path.split(|byte| *byte == b'/').filter(|segment| !segment.is_empty())
+/// What stands behind each slash; behind a final one that is nothing.
+pub(super) fn segments(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/').skip(1)
 }
 
-/// The indexers let `..` stand where there is nothing to take back, though RFC 3986 drops it there. The
-/// next one takes that back, so it stands in front of all others and nowhere else: a fixed point.
+/// The indexers let `..` take an empty segment back, and stand where there is nothing to take back,
+/// though RFC 3986 drops it there. The next one takes that back, so it stands in front of all others and
+/// nowhere else: a fixed point.
 pub(super) fn without_dots<'p>(all: impl Iterator<Item = &'p [u8]>) -> Vec<&'p [u8]> {
     let mut segments: Vec<&[u8]> = Vec::new();
     for segment in all {
