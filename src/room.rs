@@ -38,7 +38,7 @@ pub(crate) fn reserve_exact<T>(vec: &mut Vec<T>, more: usize) -> Result<(), NoRo
 #[cold]
 #[inline(never)]
 fn ask<E>(grow: impl FnOnce() -> Result<(), E>) -> Result<(), NoRoom> {
-    #[cfg(test)]
+    #[cfg(all(test, feature = "batch"))]
     if failing::now() {
         return Err(NoRoom);
     }
@@ -46,7 +46,7 @@ fn ask<E>(grow: impl FnOnce() -> Result<(), E>) -> Result<(), NoRoom> {
 }
 
 /// Memory that runs out where a test says so.
-#[cfg(test)]
+#[cfg(all(test, feature = "batch"))]
 pub(crate) mod failing {
     use std::cell::RefCell;
     use std::sync::Arc;
