@@ -345,7 +345,8 @@ fn a_file_that_changes_while_it_is_read_is_in_no_checkpoint() {
     }
     let place = tempfile::tempdir().unwrap();
     let path = |name: &str| place.path().join(name);
-    std::fs::write(path("a"), "http://a/\n").unwrap();
+    // A small file is read when it is opened.
+    std::fs::write(path("a"), "http://a/\n".repeat(10_000)).unwrap();
     std::fs::write(path("b"), "http://b/\n").unwrap();
     let (inputs, errors) = input::check(&[path("a"), path("b")]);
     assert!(errors.is_empty());

@@ -10,6 +10,10 @@
 //! lines of a list may have columns, as the command writes them. What looks like none of these is
 //! refused: taken for a list, it would say of every URL that it is new.
 
+mod kind;
+
+use kind::Kind;
+
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -34,9 +38,9 @@ use crate::output::{Parsed, SetHeader};
 use crate::profile::{Grammar, Profile};
 #[cfg(feature = "tables")]
 use crate::record::Table;
-use crate::record::{self, Context, Format, Separator};
+use crate::record::{Context, Format, Separator};
 use crate::spill::SpillError;
-use crate::url::{Normalizer, Outcome};
+use crate::url::Normalizer;
 
 /// A byte-order mark.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -63,23 +67,6 @@ pub struct Doubt {
     pub rejected: u64,
     /// Those that hold a tab.
     pub tabbed: u64,
-}
-
-/// How much of a list tells what its lines are.
-const HEAD: usize = 64 << 10;
-
-/// How a file is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Saved,
-    List,
-    /// A list with counts before its URLs.
-    Counted,
-    /// Lines of columns between tabs: which of them holds the URLs, and how many tabs there are.
-    Columns {
-        url: usize,
-        tabs: usize,
-    },
 }
 
 /// Where the chunks of a file come from.
@@ -329,7 +316,7 @@ impl Loader<'_> {
             },
             Parsed::Unreadable(why) => Err(why),
             Parsed::NoHeader => {
-                let kind = self.kind_of_list(bytes, separator)?;
+                let kind = Kind::of_list(bytes, separator, self.list.normalizer)?;
                 // In front of a column a mark is none of its bytes; else as in an input.
                 let repairs = self.list.normalizer.profile().grammar == Grammar::Repaired;
                 if repairs || kind != Kind::List {
@@ -337,61 +324,6 @@ impl Loader<'_> {
                 }
                 Ok(kind)
             }
-        }
-    }
-
-    /// What the lines of a list are that begins with `bytes`.
-    fn kind_of_list(&self, bytes: &[u8], separator: Separator) -> Result<Kind, String> {
-        let head = &bytes[..bytes.len().min(HEAD)];
-        if let Some(why) = record::refusal(head) {
-            return Err(why.into());
-        }
-        if head.starts_with(b"{\"") {
-            return Err(
-                "its lines are JSON objects; --seen reads what is written without --json, \
-                        and what --save-seen keeps"
-                    .into(),
-            );
-        }
-        let separator = separator.byte();
-        let ends = |byte| memchr::memchr(byte, head).is_some();
-        if !ends(separator) && (ends(b'\n') || ends(b'\0')) {
-            return Err(match separator {
-                b'\n' => "its records end with NUL; -0 reads such lists".into(),
-                _ => "its records do not end with NUL, as -0 says".into(),
-            });
-        }
-        // But for a last line that is cut.
-        let end = match bytes.len() > HEAD {
-            true => memchr::memrchr(separator, head).unwrap_or(head.len()),
-            false => head.len(),
-        };
-        let lines = || head[..end].split(|byte| *byte == separator).filter(|line| !line.is_empty());
-        let tabs = lines().next().map_or(0, tabs);
-        if after_count(head).is_some() && tabs == 1 {
-            return Ok(Kind::Counted);
-        }
-        if tabs == 0 || lines().any(|line| self::tabs(line) != tabs) {
-            return Ok(Kind::List);
-        }
-        let mut out = Vec::new();
-        let mut is_canonical = |url: &[u8]| {
-            out.clear();
-            self.list.normalizer.normalize(url, &mut out) == Outcome::Canonical && out == url
-        };
-        let mut holds_urls = |column| {
-            let mut urls = lines().map(|line| column_of(line, column));
-            // Some other columns look like URLs, but not like those of hosts.
-            urls.clone().any(|url| url.windows(3).any(|part| part == b"://"))
-                && urls.all(&mut is_canonical)
-        };
-        match (0..=tabs).find(|column| holds_urls(*column)) {
-            Some(url) => Ok(Kind::Columns { url, tabs }),
-            None => Err(format!(
-                "its lines are columns between tabs, and none of these holds canonical URLs of {}; \
-                 cut -f takes one column of a table",
-                self.list.normalizer.description()
-            )),
         }
     }
 
@@ -405,7 +337,7 @@ impl Loader<'_> {
             for sheet in &mut *sheets {
                 scope.spawn(|_| {
                     if sheet.from == 0 {
-                        let odd = keep_urls(sheet, kind, rules.context.separator.byte());
+                        let odd = keep_urls(sheet, kind, rules.context.separator);
                         uneven.fetch_add(odd, Ordering::Relaxed);
                     }
                     if sheet.digest(format, rules).is_err() {
@@ -480,61 +412,14 @@ impl Loader<'_> {
     }
 }
 
-/// What stands behind a count and a tab at the start of a line.
-fn after_count(line: &[u8]) -> Option<&[u8]> {
-    let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    line[digits..].strip_prefix(b"\t").filter(|_| digits > 0)
-}
-
-fn tabs(line: &[u8]) -> usize {
-    memchr::memchr_iter(b'\t', line).count()
-}
-
-/// The n-th column of a line, counted from 0.
-fn column_of(line: &[u8], n: usize) -> &[u8] {
-    line.split(|byte| *byte == b'\t').nth(n).unwrap_or_default()
-}
-
-/// Leaves of a chunk of lines with columns the URLs. Gives how many lines have other columns.
-fn keep_urls(sheet: &mut Sheet, kind: Kind, separator: u8) -> u64 {
+/// Leaves of a chunk of lines with more than URLs these. Gives how many lines have other columns.
+fn keep_urls(sheet: &mut Sheet, kind: Kind, separator: Separator) -> u64 {
     let Some(chunk) = &sheet.text.chunk else { return 0 };
     if matches!(kind, Kind::Saved | Kind::List) {
         return 0;
     }
-    let mut uneven = 0;
-    let mut urls = Vec::with_capacity(chunk.bytes().len());
-    for line in chunk.bytes().split_inclusive(|byte| *byte == separator) {
-        let text = line.strip_suffix(&[separator]).unwrap_or(line);
-        urls.extend_from_slice(match kind {
-            Kind::Columns { url, tabs: wanted } => {
-                uneven += u64::from(!text.is_empty() && tabs(text) != wanted);
-                column_of(text, url)
-            }
-            Kind::Counted => after_count(text).unwrap_or(text),
-            Kind::Saved | Kind::List => text,
-        });
-        urls.extend_from_slice(&line[text.len()..]);
-    }
+    let (urls, uneven) = kind.urls(chunk.bytes(), separator);
     let data = Data::Shared(urls.into());
     sheet.text.chunk = Some(Chunk { data, offset: chunk.offset, frames: Vec::new() });
     uneven
-}
-
-#[cfg(test)]
-mod tests {
-    use super::after_count;
-
-    #[test]
-    fn a_count_is_digits_and_a_tab() {
-        for (line, rest) in [
-            (&b"12\thttp://h/"[..], Some(&b"http://h/"[..])),
-            (b"0\t", Some(b"")),
-            (b"\thttp://h/", None),
-            (b"12 http://h/", None),
-            (b"http://h/\t1", None),
-            (b"", None),
-        ] {
-            assert_eq!(after_count(line), rest, "{}", line.escape_ascii());
-        }
-    }
 }
