@@ -108,13 +108,15 @@ fn usual() -> Layout {
     Layout::new(vec![(2, Part::Url), (3, Part::Mime), (4, Part::Status)])
 }
 
-/// Whether a line has the shape of the usual columns.
+/// Whether a line has the shape of the usual columns. In the place of the URL a `cdxj` has an object, in
+/// which there may be as many spaces.
 pub(super) fn is_usual(line: &[u8]) -> bool {
     let fields: Vec<_> = line.split(|byte| *byte == b' ').collect();
     (9..=11).contains(&fields.len())
         && fields[1].len() == 14
         && fields[1].iter().all(u8::is_ascii_digit)
         && fields[2].contains(&b':')
+        && !fields[2].starts_with(b"{")
 }
 
 /// The columns that a line names, if it is a legend: any byte, `CDX`, and letters.

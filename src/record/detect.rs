@@ -261,6 +261,19 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "batch")]
+    #[test]
+    fn an_object_with_as_many_spaces_as_a_cdx_has_is_of_a_cdxj() {
+        let mut members = String::from(r#""url": "http://h/""#);
+        for (n, name) in ["mime", "status", "digest", "length", "offset"].iter().enumerate() {
+            let line = format!("h)/ 20200101000000 {{{members}}}\n");
+            assert_eq!(detect("x", line.as_bytes()).name(), "cdxj", "{} members", n + 1);
+            members += &format!(r#", "{name}": "1""#);
+        }
+        let cdx = b"h)/ 20200101000000 http://h/ text/html 200 D - - 1 2 f\n";
+        assert_eq!(detect("x", cdx).name(), "cdx");
+    }
+
     #[test]
     fn a_header_names_columns_and_holds_no_url() {
         for (head, name) in [

@@ -181,6 +181,7 @@ fn tables_and_logs_are_told_by_what_they_say_of_themselves() {
                       d\tFRA\t/a%2520b\te.org\thttps\t-\nd\tFRA\t/a\te.org\thttps\tq=%2526\n";
     let elb = "2015-05-13T23:39:43.945958Z lb 1.2.3.4:1 10.0.0.1:80 0 0 0 200 200 0 29 \"GET https://e.org:443/\\x22 HTTP/1.1\" \"curl\" - -\n";
     let caddy = r#"{"request":{"method":"GET","host":"e.org","uri":"/a","tls":{}},"status":200}"#;
+    let cdxj = r#"org,e)/ 20240101000000 {"url": "http://e.org/", "mime": "text/html", "status": "200", "digest": "A"}"#;
     let place = Place::new();
     for (format, input, out) in [
         ("w3c", w3c, "https://e.org/a%2520b%3Fc%23d\nhttp://e.net/x\n"),
@@ -192,6 +193,8 @@ fn tables_and_logs_are_told_by_what_they_say_of_themselves() {
         ("tsv:url", "url\tid\nhttp://h/\t1\n", "http://h/\n"),
         ("cdx", " CDX a\nhttp://h/\n", "http://h/\n"),
         ("cdxj", "org,e)/ 20240101000000 {\"url\": \"http://e.org/\"}\n", "http://e.org/\n"),
+        // With as many spaces as a line of a CDX.
+        ("cdxj", cdxj, "http://e.org/\n"),
     ] {
         let run = place.run_on(["dedup"], input).exits(0);
         assert_eq!(run.out(), out, "{format}");
