@@ -30,8 +30,8 @@ impl From<io::Error> for End {
     }
 }
 
-/// Says why nothing is committed.
-pub(super) fn failure(why: End) -> Status {
+/// Says why nothing is committed. `given` is what went where it cannot be taken back.
+pub(super) fn failure(why: End, given: Option<String>) -> Status {
     match why {
         End::Told | End::ClosedPipe => Status::Failed,
         End::NothingButRejects => {
@@ -40,7 +40,11 @@ pub(super) fn failure(why: End) -> Status {
             Status::Limit
         }
         End::Failed(error) => {
-            say(&error);
+            match (&error, given) {
+                (RunError::Rejected(_), Some(given)) => say(format_args!("{error} when {given}")),
+                (RunError::Rejected(_), None) => say(format_args!("{error}, nothing was written")),
+                _ => say(&error),
+            }
             match error {
                 RunError::Set(_) | RunError::Memory | RunError::Rejected(_) => Status::Limit,
                 RunError::Input(InputError {
@@ -98,6 +102,14 @@ impl Main {
                 enough.map_err(io::Error::other)?;
                 Shards::create(path, *shards, suffix, shape.end).map(Main::Shards)
             }
+        }
+    }
+
+    /// What went where it cannot be taken back, in words.
+    pub(super) fn given(&self) -> Option<String> {
+        match self {
+            Main::Lines(output) => output.inner().given(),
+            Main::Shards(_) | Main::Table(_) => None,
         }
     }
 

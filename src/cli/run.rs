@@ -241,6 +241,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
     let is_same = report.differences.total() == 0;
     let committed = if is_complete && is_same { Status::Complete } else { Status::Incomplete };
     let account_files = outputs.account_files();
+    let given = outputs.main.given();
     let status = match settle(outputs, result, &signals, &known(committed)) {
         Ok(()) => {
             if let Some(checkpoint) = checkpoint {
@@ -249,7 +250,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
             committed
         }
         Err((why, given_up)) => {
-            let status = failure(why);
+            let status = failure(why, given);
             match write_anew(&known(status), account_files, given_up) {
                 Ok(()) => status,
                 Err(error) => {

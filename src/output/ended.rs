@@ -17,6 +17,10 @@ impl<W: Write> Ended<W> {
         Self { inner, separator, text: Vec::new() }
     }
 
+    pub(crate) fn inner(&self) -> &W {
+        &self.inner
+    }
+
     pub(crate) fn inner_mut(&mut self) -> &mut W {
         &mut self.inner
     }

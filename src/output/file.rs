@@ -9,6 +9,7 @@ use super::excerpt::Printable;
 use super::pack::{BLOCKS, Pack};
 use super::spool::{Spool, Sync};
 use super::temporary::Temporary;
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -105,6 +106,14 @@ impl Output {
     /// Whether it is a pipe, a terminal, a device: what was written stays written.
     pub fn is_direct(&self) -> bool {
         matches!(self.place, Place::Direct)
+    }
+
+    /// What went where it cannot be taken back, in words, if anything did.
+    #[cfg(feature = "cli")]
+    pub(crate) fn given(&self) -> Option<String> {
+        let written = self.writer.as_ref().map_or(0, |writer| writer.get_ref().spool().written());
+        let to = Named(&self.name);
+        (self.is_direct() && written > 0).then(|| format!("{written} bytes had gone to {to}"))
     }
 
     /// The name it was opened by.
@@ -302,11 +311,19 @@ fn keep_owner(file: &File, old: &fs::Metadata) {
 
 /// An error that names the path and keeps its kind.
 pub(super) fn named(path: &Path, error: io::Error) -> io::Error {
-    let text = match path == Path::new("-") {
-        true => format!("standard output: {error}"),
-        false => format!("{}: {error}", Printable::path(path)),
-    };
-    io::Error::new(error.kind(), text)
+    io::Error::new(error.kind(), format!("{}: {error}", Named(path)))
+}
+
+/// An output as messages name it.
+struct Named<'a>(&'a Path);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 == Path::new("-") {
+            true => f.write_str("standard output"),
+            false => Printable::path(self.0).fmt(f),
+        }
+    }
 }
 
 /// Files that have no name until they are complete.

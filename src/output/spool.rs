@@ -28,6 +28,8 @@ pub(super) enum Sync {
 pub(super) struct Spool {
     file: Arc<File>,
     sync: Sync,
+    /// Bytes that were written.
+    written: u64,
     /// Bytes since the disk was last set to work.
     unsynced: u64,
     writeback: Option<Writeback>,
@@ -42,7 +44,7 @@ struct Writeback {
 
 impl Spool {
     pub fn new(file: File, sync: Sync) -> Self {
-        Self { file: Arc::new(file), sync, unsynced: 0, writeback: None }
+        Self { file: Arc::new(file), sync, written: 0, unsynced: 0, writeback: None }
     }
 
     /// Asks the thread for a sync. One that is still busy with the last will see these bytes too, or
@@ -65,6 +67,12 @@ impl Spool {
 
     pub fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Bytes that were written so far.
+    #[cfg(feature = "cli")]
+    pub fn written(&self) -> u64 {
+        self.written
     }
 
     /// Brings to the disk what is not there yet.
@@ -96,6 +104,7 @@ impl Writeback {
 impl Write for Spool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = (&*self.file).write(bytes)?;
+        self.written += written as u64;
         if self.sync == Sync::AtTheEnd {
             self.unsynced += written as u64;
             if self.unsynced >= WRITEBACK {

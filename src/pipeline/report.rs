@@ -155,7 +155,7 @@ impl fmt::Display for TooManyRejected {
                 self.rejected, self.records
             ),
         }?;
-        f.write_str("; stopped by --max-rejected, nothing was written")
+        f.write_str("; stopped by --max-rejected")
     }
 }
 

@@ -164,6 +164,26 @@ fn too_many_rejected_records_stop_the_run_and_write_nothing() {
 }
 
 #[test]
+fn what_is_on_standard_output_is_not_said_to_be_unwritten() {
+    let mut list: Vec<u8> =
+        (0..200_000).flat_map(|n| format!("http://h/{n}\n").into_bytes()).collect();
+    list.extend(b"bad\n");
+    let place = Place::with([("large", &list), ("small", b"http://a/\nbad\n")]);
+    for command in ["dedup", "normalize"] {
+        let run = place.run([command, "large", "--max-rejected", "0"]).exits(3);
+        let told =
+            format!("--max-rejected when {} bytes had gone to standard output\n", run.out.len());
+        assert!(!run.out.is_empty() && run.err.contains(&told), "{}", run.err);
+        let run = place.run([command, "small", "--max-rejected", "0"]).exits(3);
+        assert!(run.out.is_empty(), "{}", run.out());
+        assert!(run.err.contains("--max-rejected, nothing was written\n"), "{}", run.err);
+        let run = place.run([command, "large", "--max-rejected", "0", "-o", "out"]).exits(3);
+        assert!(run.err.contains("--max-rejected, nothing was written\n"), "{}", run.err);
+        assert!(!place.names().contains(&"out".into()));
+    }
+}
+
+#[test]
 fn secrets_are_masked_in_all_that_is_told_of_records() {
     let list = b"http://u:SECRET@h:x/?a=SECRET#SECRET\nhttp://u:SECRET@h/?a=b\n";
     let place = Place::with([("list", list)]);

@@ -62,7 +62,7 @@ fn what_was_read_shows_as_text_and_keeps_its_secrets() {
 fn a_run_that_fails_has_a_page_that_says_so() {
     let place = Place::with([("in", &b"http://h:x/\n"[..])]);
     place.run(["dedup", "in", "-o", "out", "--report", "page.html"]).exits(3);
-    assert!(page(&place).contains("<p>Stopped by a limit; nothing was written.</p>"));
+    assert!(page(&place).contains("<p>Stopped by a limit, before the output was complete.</p>"));
     assert!(!place.path("out").exists());
 }
 

@@ -299,8 +299,8 @@ fn ending(status: u8) -> &'static str {
     match status {
         0 => "Complete.",
         1 => "Written, but incomplete: an input was skipped, or two readings differ.",
-        3 => "Stopped by a limit; nothing was written.",
-        _ => "Failed; nothing was written.",
+        3 => "Stopped by a limit, before the output was complete.",
+        _ => "Failed, before the output was complete.",
     }
 }
 
