@@ -214,8 +214,64 @@ links:1: different forms
     let run = place.run(arguments.into_iter().chain(["--json"])).exits(1);
     assert!(run.out().contains(r#""url":"http://***@h/A?k=***#***""#), "{}", run.out());
     assert!(!run.out().contains("SECRET") && !run.out().contains("secret"), "{}", run.out());
-    let run = place.run(["compare", "--redact", "http://h/?a=1", "http://h/?a=2"]).exits(2);
-    assert!(run.err.contains("--profiles"), "{}", run.err);
+}
+
+#[test]
+fn options_of_inputs_are_refused_with_two_urls() {
+    let place = Place::with([("in", LINKS)]);
+    for options in [
+        &["--output", "out"][..],
+        &["--report", "page"],
+        &["--format", "csv:url"],
+        &["--recursive"],
+        &["--files-from", "in"],
+        &["--redact"],
+        &["--keep-going"],
+        &["--max-rejected", "1"],
+        &["--schemes", "http"],
+        &["--max-url", "1K"],
+        &["--threads", "1"],
+        &["--backend", "scalar"],
+        &["--progress", "never"],
+    ] {
+        let run = place.run([&["compare", "http://h/", "http://h/"], options].concat()).exits(2);
+        let told = format!("{} is for the inputs of --profiles A,B", options[0]);
+        assert!(run.out.is_empty() && run.err.contains(&told), "{}", run.err);
+        let inputs = Place::with([("in", LINKS)]);
+        let run = inputs.run([&["compare", "--profiles", "crawl,ia", "in"], options].concat());
+        assert!(!run.err.contains("is for the inputs"), "{}", run.err);
+    }
+    let redirects = Place::with([("list", b"http://a/\thttp://b/\n")]);
+    let rules = "compare -q --json http://a/ http://b/ --redirects list --with sort-query \
+                 --drop-param x --color never --base http://h/ --assume-scheme http --transcode latin1";
+    redirects.run(rules.split_whitespace()).exits(0);
+    assert_eq!(place.names(), ["in"]);
+}
+
+#[test]
+fn help_says_of_compare_what_it_does() {
+    let run = Place::new().run(["compare", "--help"]).exits(0);
+    let help = run.out().split_whitespace().collect::<Vec<_>>().join(" ");
+    for wrong in ["parquet or .arrow; -", ".parquet or", "--rejects", "column original"] {
+        assert!(!help.contains(wrong), "{wrong}: {help}");
+    }
+    for told in ["1 different, or an input was skipped", "3 stopped by a limit"] {
+        assert!(help.contains(told), "{help}");
+    }
+}
+
+#[test]
+fn compare_ends_as_it_says() {
+    let place = Place::with([("same", b"http://h/a\n"), ("bad", b"x\n")]);
+    let profiles = ["compare", "--profiles", "syntax,crawl"];
+    for (arguments, status) in [
+        (&["same"][..], 0),
+        (&["same", "missing", "--keep-going"], 1),
+        (&["same", "missing"], 2),
+        (&["bad", "--max-rejected", "0"], 3),
+    ] {
+        place.run([&profiles, arguments].concat()).exits(status);
+    }
 }
 
 #[test]

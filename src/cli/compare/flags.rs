@@ -7,8 +7,13 @@ use clap::{ArgAction, Args};
 use crate::cli::choices::{Choices, Foreign};
 use crate::cli::flags::{Common, OUTPUT, RULES, profile, profiles, usage};
 use crate::cli::paint::Color;
-use crate::output::Secrets;
 use crate::{Normalizer, Profile};
+
+/// What `--output` and `--redact` do here; of a set and of `normalize` they do more.
+pub(in crate::cli) const OUTPUT_HELP: &str = "Write to FILE, whole or not at all, compressed if it ends in \
+                                         .gz or .zst; -: standard output";
+pub(in crate::cli) const REDACT_HELP: &str =
+    "Mask userinfo and the values of queries in what --profiles lists";
 
 /// `uniqurl compare`
 #[derive(Debug, Args)]
@@ -23,12 +28,14 @@ Examples:
   uniqurl compare --profiles crawl,ia --json access.log
 
 Two URLs: the name of the lowest rung at which they are the same goes to standard output, one of
-string, syntax, scheme, crawl, aggressive and different; why it is not a lower one goes to standard error.
+string, syntax, scheme, crawl, aggressive and different; why it is not a lower one goes to standard
+error.
 --profiles: the URLs of FILEs for which the two profiles name different hosts, give different
 forms, or which only one of them rejects, and the counts of them on standard error. --redact masks
 userinfo and the values of queries in them.
 
-Exit status: 0 the same; 1 different; 2 failed or wrong usage."
+Exit status: 0 the same; 1 different, or an input was skipped (--keep-going); 2 failed or wrong
+usage; 3 stopped by a limit, such as --max-rejected; 141 the reader of a pipe is gone."
 )]
 pub struct Compare {
     /// List the URLs of inputs that these two profiles read differently
@@ -68,10 +75,6 @@ impl Compare {
     pub fn compared(&self) -> Result<Compared<'_>, clap::Error> {
         let wrong = |kind, message: &str| Err(usage("compare", kind, message));
         match (&self.profiles[..], &self.common.files[..]) {
-            ([], [_, _]) if self.common.secrets == Secrets::Masked => wrong(
-                ErrorKind::ArgumentConflict,
-                "--redact masks what --profiles lists; two URLs are shown as they were given",
-            ),
             ([], [a, b]) => {
                 Ok(Compared::Urls([a, b].map(|url| url.as_os_str().as_encoded_bytes())))
             }

@@ -6,6 +6,7 @@
 mod flags;
 
 pub use flags::{Compare, Compared};
+pub(super) use flags::{OUTPUT_HELP, REDACT_HELP};
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -25,6 +26,25 @@ use crate::{Normalizer, Outcome, Reject};
 /// Options of other subcommands with inputs that say nothing here.
 pub(super) const FOREIGN: [&str; 6] =
     ["profile", "profile_file", "key", "rejects", "stats", "null"];
+
+/// Options that say something of two URLs. Any other is about inputs, which there are with `--profiles`
+/// alone.
+pub(super) const OF_URLS: [&str; 14] = [
+    "files",
+    "json",
+    "color",
+    "messages",
+    "allow",
+    "with",
+    "without",
+    "drop_param",
+    "keep_param",
+    "redirects",
+    "ring",
+    "transcode",
+    "base",
+    "assume_scheme",
+];
 
 /// Compares two URLs, or what two profiles make of the inputs.
 pub(super) fn main(compare: &Compare) -> ExitCode {

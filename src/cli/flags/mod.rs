@@ -24,7 +24,7 @@ use crate::record::Separator;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -74,6 +74,8 @@ pub enum Command {
     /// Tell at which rung two URLs are the same, or which URLs two profiles read differently.
     #[command(
         mut_arg("files", |arg| arg.help("Two URLs; with --profiles, inputs")),
+        mut_arg("output", |arg| arg.help(compare::OUTPUT_HELP).long_help(compare::OUTPUT_HELP)),
+        mut_arg("secrets", |arg| arg.help(compare::REDACT_HELP)),
         mut_arg("profile", |arg| arg.hide(true)),
         mut_arg("key", |arg| arg.hide(true)),
         mut_arg("null", |arg| arg.hide(true)),
@@ -203,6 +205,15 @@ impl Cli {
             let message = format!("--{} is not for compare", foreign.replace('_', "-"));
             return Err(usage(name, ErrorKind::ArgumentConflict, message));
         }
+        if name == "compare"
+            && source("profiles").is_none()
+            && let Some(option) = of_subcommand.and_then(of_inputs)
+        {
+            let message = format!(
+                "--{option} is for the inputs of --profiles A,B, and does nothing for two URLs"
+            );
+            return Err(usage(name, ErrorKind::ArgumentConflict, message));
+        }
         let named = source("profile");
         if common.ring.is_some() && named == Some(ValueSource::DefaultValue) {
             common.profile = &Profile::RING;
@@ -215,6 +226,18 @@ impl Cli {
         common.check(name, stdin)?;
         Ok(cli)
     }
+}
+
+/// The first option of `compare` that was given and that two URLs have no use for.
+fn of_inputs(given: &ArgMatches) -> Option<String> {
+    let command = Cli::command();
+    let compare = command.find_subcommand("compare")?;
+    let foreign = compare.get_arguments().find(|argument| {
+        let id = argument.get_id().as_str();
+        let source = given.value_source(id);
+        !compare::OF_URLS.contains(&id) && source == Some(ValueSource::CommandLine)
+    });
+    foreign.and_then(|argument| argument.get_long()).map(str::to_owned)
 }
 
 /// What standard input is.
