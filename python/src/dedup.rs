@@ -88,6 +88,8 @@ fn state_name(state: State) -> &'static str {
         State::Ok => "ok",
         State::Damaged => "damaged",
         State::Missing => "missing",
+        State::Refused => "refused",
+        State::Unfinished => "unfinished",
     }
 }
 
@@ -202,8 +204,13 @@ fn of_files(py: Python<'_>, wish: &Wish, paths: &[PathBuf]) -> PyResult<Deduplic
     result.map_err(|error| errors::run(py, &error))?;
     let Report { tally, files, .. } = report;
     let files = files.into_iter().map(|file| (file.path, file.state, file.bytes, file.tally));
-    let missing =
-        missing.into_iter().map(|error| (error.path, State::Missing, 0, Tally::default()));
+    let missing = missing.into_iter().map(|error| {
+        let state = match error.state() {
+            State::Refused => State::Refused,
+            _ => State::Missing,
+        };
+        (error.path, state, 0, Tally::default())
+    });
     made(py, wish, lines, tally, files.chain(missing).collect())
 }
 

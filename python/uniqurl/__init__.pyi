@@ -84,7 +84,7 @@ class FileAccounting(TypedDict):
     """What one file held."""
 
     path: str
-    state: Literal["ok", "damaged", "missing"]
+    state: Literal["ok", "damaged", "missing", "refused"]
     bytes: int
     records: int
     rejected: int

@@ -111,10 +111,9 @@ impl LastLine {
         Summary { job, tally, filters, before, inputs, bytes, seconds }
     }
 
-    fn summary_of(&self, report: &Report, missing: usize) -> Summary {
-        let count = |state| report.files.iter().filter(|file| file.state == state).count() as u64;
-        let (ok, damaged) = (count(State::Ok), count(State::Damaged));
-        let inputs = Inputs { ok, damaged, missing: missing as u64 };
+    fn summary_of(&self, report: &Report, missing: &[InputError]) -> Summary {
+        let begun = report.files.iter().map(|file| file.state);
+        let inputs = begun.chain(missing.iter().map(unopened)).collect();
         self.summary(report.tally, inputs, report.bytes)
     }
 
@@ -183,12 +182,12 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
         Ok(opened) => opened,
         Err(error) => {
             say(error);
-            last_line.write(&last_line.summary_of(&Report::default(), 0));
+            last_line.write(&last_line.summary_of(&Report::default(), &[]));
             return ExitCode::from(Status::Failed as u8);
         }
     };
     let found = Found::look(common, paths, &plan.seen);
-    watch.count(|_, inputs| inputs.missing = found.missing.len() as u64);
+    watch.count(|_, inputs| *inputs = found.missing.iter().map(unopened).collect());
     let kept = plan.checkpoint.take();
     let kept = kept.filter(|_| found.is_readable(common) && found.unseen.is_empty());
     let checkpoint = kept.map_or(Ok(None), |kept| kept.open(&found.inputs, &found.seen));
@@ -221,7 +220,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
         }
         (report, result)
     };
-    let summary = last_line.summary_of(&report, found.missing.len());
+    let summary = last_line.summary_of(&report, &found.missing);
     debug_assert!(summary.tally.adds_up(last_line.job));
     let files = files(&mut report, found.missing);
     let stats = |status: Status| Stats {
@@ -371,12 +370,20 @@ fn read(
     (report, result)
 }
 
+/// How an input is left that was not begun.
+fn unopened(error: &InputError) -> State {
+    match error.state() {
+        State::Refused => State::Refused,
+        _ => State::Missing,
+    }
+}
+
 /// The accounts of all inputs, those that are not there last.
 fn files(report: &mut Report, missing: Vec<InputError>) -> Vec<FileStats> {
     let mut files = std::mem::take(&mut report.files);
     files.extend(missing.into_iter().map(|error| FileStats {
+        state: unopened(&error),
         path: error.path,
-        state: State::Missing,
         bytes: 0,
         tally: output::Tally::default(),
     }));

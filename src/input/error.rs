@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::packing::Packing;
-use crate::output::Printable;
+use crate::output::{Printable, State};
 
 /// An input that could not be read, and where.
 #[derive(Debug)]
@@ -67,6 +67,14 @@ impl InputError {
             | Trouble::Damaged(packed, _)
             | Trouble::Limit(packed, _) => Some(packed.at),
             _ => self.at,
+        }
+    }
+
+    /// How it leaves an input that was begun.
+    pub fn state(&self) -> State {
+        match self.trouble {
+            Trouble::Directory | Trouble::Refused(_) | Trouble::Columns(_) => State::Refused,
+            _ => State::Damaged,
         }
     }
 

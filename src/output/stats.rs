@@ -80,6 +80,10 @@ pub enum State {
     Damaged,
     /// Never opened.
     Missing,
+    /// Not what was asked for: a directory, or nothing that the format can be read from.
+    Refused,
+    /// Left before its end, or before all that was read of it was counted, since the run ended.
+    Unfinished,
 }
 
 impl Stats<'_> {
@@ -256,7 +260,7 @@ mod tests {
             tally: totals,
             filters: Filters::None,
             before: Before::Nothing,
-            inputs: Inputs { ok: 1, damaged: 0, missing: 0 },
+            inputs: Inputs { ok: 1, ..Inputs::default() },
             bytes: 60,
             seconds: 0.25,
         };

@@ -2,6 +2,7 @@
 //! line that says so at the end of every run. Where a run ended before that was known of some, they are
 //! a term of their own.
 
+use super::stats::State;
 use crate::url::{Code, Codes, Rule};
 use std::fmt;
 
@@ -179,6 +180,37 @@ pub struct Inputs {
     pub damaged: u64,
     /// Never opened.
     pub missing: u64,
+    /// Not what was asked for.
+    #[serde(skip_serializing_if = "is_none")]
+    pub refused: u64,
+    /// Left where the run ended early.
+    #[serde(skip_serializing_if = "is_none")]
+    pub unfinished: u64,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Inputs {
+    /// Counts one more.
+    pub fn count(&mut self, state: State) {
+        *match state {
+            State::Ok => &mut self.ok,
+            State::Damaged => &mut self.damaged,
+            State::Missing => &mut self.missing,
+            State::Refused => &mut self.refused,
+            State::Unfinished => &mut self.unfinished,
+        } += 1;
+    }
+}
+
+impl FromIterator<State> for Inputs {
+    fn from_iter<I: IntoIterator<Item = State>>(states: I) -> Self {
+        let mut inputs = Self::default();
+        states.into_iter().for_each(|state| inputs.count(state));
+        inputs
+    }
 }
 
 /// Whether there are filters, which make a term of the accounting.
@@ -241,8 +273,14 @@ impl fmt::Display for Summary {
         if skipped > 0 {
             write!(f, ", skipped {skipped}")?;
         }
-        let Inputs { ok, damaged, missing } = self.inputs;
-        write!(f, "; inputs {ok} ok, {damaged} damaged, {missing} missing; ")?;
+        let Inputs { ok, damaged, missing, refused, unfinished } = self.inputs;
+        write!(f, "; inputs {ok} ok, {damaged} damaged, {missing} missing")?;
+        for (count, word) in [(refused, "refused"), (unfinished, "unfinished")] {
+            if count > 0 {
+                write!(f, ", {count} {word}")?;
+            }
+        }
+        f.write_str("; ")?;
         let rate = if self.seconds > 0.0 { self.bytes as f64 / self.seconds / 1e9 } else { 0.0 };
         write!(f, "{} bytes in {:.2} s ({rate:.2} GB/s)", self.bytes, self.seconds)
     }
@@ -265,7 +303,7 @@ mod tests {
     }
 
     fn summary(job: Job, tally: Tally) -> Summary {
-        let inputs = Inputs { ok: 2, damaged: 0, missing: 1 };
+        let inputs = Inputs { ok: 2, missing: 1, ..Inputs::default() };
         let (filters, before) = (Filters::None, Before::Nothing);
         Summary { job, tally, filters, before, inputs, bytes: 1_230_000_000, seconds: 0.5 }
     }

@@ -10,7 +10,7 @@ use super::sheet::Sheet;
 #[cfg(feature = "tables")]
 use crate::dedup::Counting;
 use crate::input::{Chunk, InputError, Trouble};
-use crate::output::{State, Tally};
+use crate::output::Tally;
 use crate::room::{self, NoRoom};
 
 /// Full chunks in a batch, for each thread.
@@ -65,6 +65,8 @@ impl Run<'_> {
                         schedule::Bytes::Range { last: true, .. }
                     ));
                     room = room.saturating_sub(task.bytes.len());
+                    // How many there are shows at its end, which the run may not come to.
+                    self.report.files[task.input].bytes += task.bytes.read();
                     let sheet = self.spare.pop().unwrap_or_default();
                     batch.push(Reading { sheet, task, left: Left::All, result: Ok(()) });
                 }
@@ -100,9 +102,9 @@ impl Run<'_> {
         }
         let file = &mut self.report.files[input];
         file.bytes = error.taken().unwrap_or(file.bytes);
-        file.state = State::Damaged;
+        file.state = error.state();
         self.schedule.give_up(input);
-        self.setup.watch.count(|_, inputs| inputs.damaged += 1);
+        self.setup.watch.count(|_, inputs| inputs.count(error.state()));
         if !self.setup.keep_going {
             return Err(RunError::Input(error));
         }
@@ -198,7 +200,7 @@ impl Run<'_> {
         self.setup.watch.count(|tally, inputs| {
             sheets.iter().for_each(|sheet| tally.merge(&sheet.tally));
             // The last one's own input may go on.
-            inputs.ok = (last.input as u64).saturating_sub(inputs.damaged);
+            inputs.ok = last.input.saturating_sub(self.report.damaged.len()) as u64;
         });
     }
 
@@ -208,6 +210,7 @@ impl Run<'_> {
             observed.merge(more);
         }
         self.report.files[sheet.input].tally.merge(&sheet.tally);
+        self.counted = sheet.input;
         self.report.hostless += sheet.hostless;
         self.report.differences.merge(&sheet.differences);
         if let Some(originals) = &mut self.originals {

@@ -64,6 +64,7 @@ impl Run<'_> {
             });
         }
         self.schedule.pass_over(found.files.len());
+        self.counted = found.files.len();
         self.rejected = found.rejected;
         self.report.hostless = found.hostless;
         self.report.listed = found.listed;

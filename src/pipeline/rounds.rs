@@ -148,6 +148,7 @@ impl Run<'_> {
             formatting = inserting;
             inserting = self.take_read(reading)?;
         }
+        self.is_read = true;
         self.check_share_of_rejected()?;
         if let Job::Dedup(dedup) = self.setup.job {
             self.finish(&dedup, out, saved)?;

@@ -16,7 +16,7 @@ use super::seen;
 use super::sheet::{Before, Columns, Rules, Sheet};
 use crate::dedup::{Counting, Key, Shard, Survivor, shards_for};
 use crate::input::Input;
-use crate::output::{Bytes, Field, FileStats, Layout, LineForm, SetHeader, State, Tally};
+use crate::output::{Bytes, Field, FileStats, Inputs, Layout, LineForm, SetHeader, State, Tally};
 use crate::profile::Grammar;
 use crate::record::Context;
 #[cfg(test)]
@@ -117,6 +117,12 @@ pub(super) fn run_with(
             let originals = std::mem::take(&mut run.originals);
             run.report.audit = originals.map(|originals| originals.audit(&setup.normalizer));
             reached = run.schedule.reached();
+            if !run.is_read {
+                let left = &mut run.report.files[run.counted..reached.max(run.counted)];
+                left.iter_mut().filter(|file| file.state == State::Ok).for_each(|file| {
+                    file.state = State::Unfinished;
+                });
+            }
             if let Some(overflow) = &run.overflow {
                 // It ended before that was settled.
                 run.report.spilled = overflow.size();
@@ -137,8 +143,8 @@ pub(super) fn run_with(
     }
     setup.watch.count(|tally, inputs| {
         *tally = report.tally;
-        let count = |state| report.files.iter().filter(|file| file.state == state).count() as u64;
-        (inputs.ok, inputs.damaged) = (count(State::Ok), count(State::Damaged));
+        let found: Inputs = report.files.iter().map(|file| file.state).collect();
+        (inputs.ok, inputs.unfinished) = (found.ok, found.unfinished);
     });
     (report, result)
 }
@@ -188,6 +194,10 @@ pub(super) struct Run<'a> {
     pub(super) before: Before,
     /// The input that `before` counts the records of.
     pub(super) before_input: usize,
+    /// The input whose records were counted last. Those before it are counted whole.
+    pub(super) counted: usize,
+    /// Whether all inputs are read to their ends and counted.
+    pub(super) is_read: bool,
     /// Rejected records so far.
     pub(super) rejected: u64,
     /// The checkpoints, where there are any.
@@ -300,6 +310,8 @@ impl<'a> Run<'a> {
             originals: (setup.auditing == Auditing::Merges).then(Originals::default),
             before: Before::default(),
             before_input: 0,
+            counted: 0,
+            is_read: false,
             rejected: 0,
             start: Instant::now(),
             keeper: setup.checkpoint.map(Keeper::new),

@@ -156,7 +156,7 @@ impl Run {
         assert!(line.starts_with("records "), "{line}");
         let words: Vec<_> = line.split([' ', ';', ',']).filter(|word| !word.is_empty()).collect();
         let number = match name {
-            "ok" | "damaged" | "missing" | "bytes" => {
+            "ok" | "damaged" | "missing" | "refused" | "unfinished" | "bytes" => {
                 words.windows(2).find(|pair| pair[1] == name).map(|pair| pair[0])
             }
             _ => words.windows(2).find(|pair| pair[0] == name).map(|pair| pair[1]),

@@ -62,6 +62,61 @@ fn the_summary_is_the_last_line_and_its_terms_add_up() {
 }
 
 #[test]
+fn an_input_that_the_run_left_is_not_called_ok() {
+    let place = Place::with([("first", b"http://first/\n")]);
+    let mut list: Vec<u8> =
+        (0..200_000).flat_map(|n| format!("http://h/{n}\n").into_bytes()).collect();
+    list.extend(b"bad\n");
+    list.extend((0..200_000).flat_map(|n| format!("http://k/{n}\n").into_bytes()));
+    place.write("large", &list);
+    for (command, options, status) in [
+        ("dedup", &["--max-rejected", "0"][..], 3),
+        ("normalize", &["--max-rejected", "0"], 3),
+        ("dedup", &["-o", "/dev/full"], 2),
+    ] {
+        let arguments = [&[command, "first", "large", "--stats", "s", "-j", "1"], options].concat();
+        let run = place.run(arguments).exits(status);
+        assert_eq!((run.summary("ok"), run.summary("unfinished")), (1, 1), "{}", run.err);
+        let bytes = run.summary("bytes");
+        assert!((1 << 16..=list.len() as u64 + 14).contains(&bytes), "{}", run.err);
+        let stats = place.json("s");
+        assert_eq!(
+            (&stats["files"][0]["state"], &stats["files"][0]["bytes"]),
+            (&"ok".into(), &14.into())
+        );
+        assert_eq!(stats["files"][1]["state"], "unfinished");
+        assert_eq!(stats["inputs"]["unfinished"], 1);
+        assert_eq!(stats["files"][1]["bytes"], bytes - 14);
+    }
+    // All of it was read where the end finds out.
+    let run = place.run(["dedup", "large", "--max-rejected", "0%"]).exits(3);
+    assert!(run.summary("ok") == 1 && !run.err.contains("unfinished"), "{}", run.err);
+    assert_eq!(run.summary("bytes"), list.len() as u64);
+}
+
+#[test]
+fn what_is_not_what_was_asked_for_is_no_damage() {
+    let place = Place::with([("table", b"a,b\nhttp://a/,1\n"), ("in", b"http://a/\n")]);
+    std::fs::create_dir(place.path("dir")).expect("made");
+    for (arguments, status) in [
+        (&["dedup", "-f", "csv:nope", "table"][..], 2),
+        (&["dedup", "dir"], 2),
+        (&["dedup", "in", "dir", "--keep-going", "--stats", "s"], 1),
+        (&["dedup", "-f", "parquet:url", "in"], 2),
+    ] {
+        let run = place.run(arguments).exits(status);
+        let counts = ["refused", "damaged", "missing"].map(|word| run.summary(word));
+        assert_eq!(counts, [1, 0, 0], "{}", run.err);
+    }
+    let stats = place.json("s");
+    assert_eq!(
+        stats["inputs"],
+        serde_json::json!({"ok": 1, "damaged": 0, "missing": 0, "refused": 1})
+    );
+    assert_eq!(stats["files"][1]["state"], "refused");
+}
+
+#[test]
 fn quiet_means_errors_and_warnings_alone() {
     let place = Place::with([("in", b"http://a/\nx\n")]);
     for flag in ["-q", "--quiet"] {

@@ -554,7 +554,7 @@ fn a_flipped_bit_without_a_checksum_is_no_panic_and_loses_no_row_unsaid() {
             let found = read(&file, &How { format, keep_going: true, ..How::default() });
             found.result.unwrap();
             let Tally { records, .. } = found.report.tally;
-            let damaged = found.report.files[0].state == State::Damaged;
+            let damaged = found.report.files[0].state != State::Ok;
             // An Arrow file has nothing that its list of batches could be checked against.
             let holds = damaged || records == 90 || (name == "file" && records < 90);
             assert!(holds, "{name}, bit {bit}: {records} records");

@@ -272,6 +272,8 @@ impl Page<'_> {
                 State::Ok => "ok",
                 State::Damaged => "damaged",
                 State::Missing => "missing",
+                State::Refused => "refused",
+                State::Unfinished => "unfinished",
             };
             writeln!(
                 html,

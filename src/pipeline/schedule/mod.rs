@@ -82,6 +82,14 @@ impl Bytes {
             Bytes::Chunk { chunk, .. } => chunk.size(),
         }
     }
+
+    /// How many bytes of the input that takes.
+    pub(super) fn read(&self) -> u64 {
+        match self {
+            Bytes::Range { range, .. } => range.end - range.start,
+            Bytes::Chunk { read, .. } => *read,
+        }
+    }
 }
 
 pub(super) struct Schedule<'a> {
