@@ -144,6 +144,18 @@ impl Found {
         for error in &missing {
             match error.trouble {
                 Trouble::Directory => say(format_args!("{error}, or give -r")),
+                _ if error
+                    .path
+                    .as_os_str()
+                    .as_encoded_bytes()
+                    .windows(3)
+                    .any(|at| at == b"://") =>
+                {
+                    say(format_args!(
+                        "{error}; inputs are files, standard input takes a list of URLs, and \
+                         `uniqurl explain` and `uniqurl compare` take URLs themselves"
+                    ));
+                }
                 _ => say(error),
             }
         }

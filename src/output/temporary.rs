@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::Builder;
 
+use super::excerpt::Printable;
+
 /// The names that are in use. Whoever makes one holds the lock until it is on the list.
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -42,7 +44,14 @@ impl Temporary {
         let mut names = names();
         let mut builder = Builder::new();
         builder.prefix(".uniqurl-").suffix(".tmp");
-        let (made, path) = builder.make_in(directory, create)?.into_parts();
+        let made = builder.make_in(directory, create).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                let text = format!("there is no directory {}", Printable::path(directory));
+                io::Error::new(io::ErrorKind::NotFound, text)
+            }
+            _ => error,
+        });
+        let (made, path) = made?.into_parts();
         // The list takes over from the path, which would forget that it is on the list.
         let path = path.keep().map_err(|failed| failed.error)?;
         names.push(path.clone());

@@ -85,7 +85,8 @@ pub enum Format {
 const NO_SUCH: &str = "no such format; there are lines, target, text, clf, combined, vhost, \
                      log:FORMAT, w3c, elb, alb, cloudfront, haproxy, ws:N, csv:COL, tsv:COL, \
                      json:POINTER, cdx, cdxj, warc, wat, \
-                     wat:links, arc, parquet:COL and arrow:COL";
+                     wat:links, arc, parquet, parquet:COL, arrow and arrow:COL; \
+                     and auto, for the command";
 
 impl Format {
     /// The format that `name` names.

@@ -180,6 +180,31 @@ fn a_directory_is_told_what_can_be_done_there() {
 }
 
 #[test]
+fn a_message_says_what_is_wrong_and_what_there_is() {
+    let place = Place::with([("in", b"http://a/\n")]);
+    for (arguments, told) in [
+        (&["dedup", "in", "-o", "none/out"][..], "none/out: there is no directory none\n"),
+        (&["dedup", "in", "--rejects", "none/out"], "none/out: there is no directory none\n"),
+        (&["set", "union", "in", "-o", "none/out"], "none/out: there is no directory none\n"),
+        (
+            &["dedup", "in", "--split-by", "hash:2", "-o", "none/out"],
+            "none/out: there is no directory none\n",
+        ),
+        (&["dedup", "http://example.com/"], "`uniqurl explain`"),
+        (&["dedup", "in", "-p", "crawl@2"], "the only version of the profile crawl is crawl@1"),
+        (&["profiles", "ia@0"], "the only version of the profile ia is ia@1"),
+        (&["compare", "--profiles", "crawl@2,ia", "in"], "the profile crawl is crawl@1"),
+        (&["dedup", "in", "-p", "frob@1"], "possible values: string, "),
+        (&["dedup", "in", "-f", "frob"], "parquet, parquet:COL, arrow and arrow:COL; and auto"),
+    ] {
+        let run = place.run(arguments).exits(2);
+        assert!(run.err.contains(told), "{arguments:?}: {}", run.err);
+    }
+    assert!(!place.run(["dedup", "missing"]).exits(2).err.contains("explain"));
+    place.run(["dedup", "in", "-p", "crawl@1"]).exits(0);
+}
+
+#[test]
 fn progress_is_drawn_where_it_was_asked_for() {
     let place = Place::with([("in", b"http://a/\n")]);
     let never = place.run(["dedup", "in", "--progress", "never"]).exits(0);

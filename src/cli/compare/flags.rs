@@ -1,11 +1,10 @@
 //! The arguments of `uniqurl compare`.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
 
 use crate::cli::choices::{Choices, Foreign};
-use crate::cli::flags::{Common, OUTPUT, RULES, profile, profiles, usage};
+use crate::cli::flags::{Common, OUTPUT, ProfileParser, RULES, usage};
 use crate::cli::paint::Color;
 use crate::{Normalizer, Profile};
 
@@ -43,7 +42,7 @@ pub struct Compare {
         long,
         value_name = "A,B",
         value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(profiles()).map(profile),
+        value_parser = ProfileParser::new(),
         hide_possible_values = true,
         help_heading = RULES
     )]

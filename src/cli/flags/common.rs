@@ -1,7 +1,7 @@
 //! The options that `dedup` and `normalize` share, and what contradicts itself among them.
 
 use super::values::{
-    backend, backends, charset, code, format, key, keys, max_url, profile, profiles, ring,
+    ProfileParser, backend, backends, charset, code, format, key, keys, max_url, ring,
 };
 use super::{INPUT, MESSAGES, OUTPUT, RESOURCES, RULES, Stdin, usage};
 use crate::cli::archives::Archives;
@@ -131,7 +131,7 @@ pub struct Common {
         long,
         value_name = "NAME",
         default_value = "crawl",
-        value_parser = PossibleValuesParser::new(profiles()).map(profile),
+        value_parser = ProfileParser::new(),
         help_heading = RULES
     )]
     pub profile: &'static Profile,

@@ -11,7 +11,7 @@ mod values;
 pub use common::{BadInput, Common, Directories, FormatChoice, Messages};
 pub use dedup::{Columns, Dedup, Order};
 pub use normalize::{Form, Normalize};
-pub(super) use values::{backend, charset, code, profile, profiles, ring, size};
+pub(super) use values::{ProfileParser, backend, charset, code, profiles, ring, size};
 
 use super::bench::flags::Bench;
 use super::compare::{self, Compare};
@@ -21,7 +21,6 @@ use super::status::printable;
 use super::tables;
 use crate::Profile;
 use crate::record::Separator;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -93,7 +92,7 @@ Examples:
         /// The profile to write, as a file that --profile-file takes
         #[arg(
             value_name = "NAME",
-            value_parser = PossibleValuesParser::new(profiles()).map(profile),
+            value_parser = ProfileParser::new(),
             hide_possible_values = true
         )]
         name: Option<&'static Profile>,

@@ -4,7 +4,10 @@ use super::FormatChoice;
 use crate::record::{Format, FormatError};
 use crate::uri::Charset;
 use crate::{Backend, Code, Codes, Key, Profile, Ring, RingError};
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command};
+use std::ffi::OsStr;
 
 pub(in crate::cli) fn profiles() -> Vec<PossibleValue> {
     let value = |profile: &&'static Profile| {
@@ -17,7 +20,43 @@ pub(in crate::cli) fn profiles() -> Vec<PossibleValue> {
     Profile::ALL.iter().map(value).collect()
 }
 
-pub(in crate::cli) fn profile(name: String) -> &'static Profile {
+/// Reads the name of a profile, behind which its version may stand.
+#[derive(Clone)]
+pub(in crate::cli) struct ProfileParser(PossibleValuesParser);
+
+impl ProfileParser {
+    pub(in crate::cli) fn new() -> Self {
+        Self(PossibleValuesParser::new(profiles()))
+    }
+}
+
+impl TypedValueParser for ProfileParser {
+    type Value = &'static Profile;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        let known = self.0.parse_ref(command, argument, value).map(profile);
+        let named = value.to_str().and_then(|value| value.split_once('@'));
+        match named.and_then(|(name, _)| Profile::named(name)) {
+            Some(profile) if known.is_err() => {
+                let (name, version) = (profile.name(), profile.version());
+                let message = format!("the only version of the profile {name} is {name}@{version}");
+                Err(command.clone().error(ErrorKind::InvalidValue, message))
+            }
+            _ => known,
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
+}
+
+fn profile(name: String) -> &'static Profile {
     Profile::named(&name).expect("only names of profiles are accepted")
 }
 
