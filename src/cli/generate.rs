@@ -16,7 +16,8 @@ pub fn completions(shell: Shell, out: &mut impl Write) -> io::Result<()> {
 
 /// Writes the man page of the command, or of one of its subcommands.
 pub fn man(page: Option<Page>, out: &mut impl Write) -> io::Result<()> {
-    let mut whole = Cli::command();
+    // `help` is no page of its own.
+    let mut whole = Cli::command().disable_help_subcommand(true);
     // Gives the subcommands their full names.
     whole.build();
     let command = match page {
@@ -29,7 +30,31 @@ pub fn man(page: Option<Page>, out: &mut impl Write) -> io::Result<()> {
     let mut text = Vec::new();
     let source = concat!("uniqurl ", env!("CARGO_PKG_VERSION"));
     Man::new(command).source(source).render(&mut text)?;
-    out.write_all(&text)
+    out.write_all(unfilled(&String::from_utf8_lossy(&text)).as_bytes())
+}
+
+/// A page whose examples stay as they are: filled, a command would be hyphenated where its line ends.
+///
+/// What stands behind the options of a help text has its examples, and what else is set line by line,
+/// behind two spaces.
+fn unfilled(page: &str) -> String {
+    let Some((options, rest)) = page.split_once(".SH EXTRA\n") else { return page.into() };
+    let (heading, rest) = match rest.strip_prefix("Examples:\n") {
+        Some(examples) => ("EXAMPLES", examples),
+        None => ("EXTRA", rest),
+    };
+    let mut text = format!("{options}.SH {heading}\n");
+    let lines: Vec<&str> = rest.lines().collect();
+    for alike in lines.chunk_by(|a, b| a.starts_with("  ") == b.starts_with("  ")) {
+        let (before, after) = match alike[0].starts_with("  ") {
+            true => (".nf\n", ".fi\n"),
+            false => ("", ""),
+        };
+        text += before;
+        alike.iter().for_each(|line| text.extend([line, "\n"]));
+        text += after;
+    }
+    text
 }
 
 #[cfg(test)]
@@ -60,11 +85,56 @@ mod tests {
             (Some(Page::Profiles), "uniqurl\\-profiles"),
             (Some(Page::Set), "uniqurl\\-set"),
             (Some(Page::Bench), "uniqurl\\-bench"),
+            (Some(Page::Completions), "uniqurl\\-completions"),
+            (Some(Page::Man), "uniqurl\\-man"),
         ] {
             let mut text = Vec::new();
             man(page, &mut text).expect("written");
             let text = String::from_utf8(text).expect("text");
             assert!(text.contains(".TH") && text.contains(&format!(".SH NAME\n{name}")), "{text}");
         }
+    }
+
+    #[test]
+    fn every_page_that_is_listed_can_be_made() {
+        let mut text = Vec::new();
+        man(None, &mut text).expect("written");
+        let text = String::from_utf8(text).expect("text");
+        let listed: Vec<_> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("uniqurl\\-")?.strip_suffix("(1)"))
+            .collect();
+        let pages: Vec<_> = Page::value_variants().iter().map(|page| page.name()).collect();
+        assert_eq!(listed, pages);
+    }
+
+    #[test]
+    fn examples_are_not_filled() {
+        let filled = |page| {
+            let mut text = Vec::new();
+            man(page, &mut text).expect("written");
+            let text = String::from_utf8(text).expect("text");
+            let mut fills = true;
+            let mut examples = 0;
+            for line in text.lines() {
+                match line {
+                    ".nf" => fills = false,
+                    ".fi" => fills = true,
+                    _ if line.starts_with("  uniqurl ") => {
+                        assert!(!fills, "{line}");
+                        examples += 1;
+                    }
+                    _ => {}
+                }
+            }
+            assert!(fills);
+            examples
+        };
+        assert_eq!(filled(Some(Page::Man)), 0);
+        for page in Page::value_variants() {
+            let expected = !matches!(page, Page::Man | Page::Completions);
+            assert_eq!(filled(Some(*page)) > 0, expected, "{page:?}");
+        }
+        assert!(filled(None) > 3);
     }
 }

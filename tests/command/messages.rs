@@ -35,6 +35,7 @@ fn completions_and_man_pages_are_written() {
     let place = Place::new();
     assert!(place.run(["completions", "bash"]).exits(0).out().contains("--files-from"));
     assert!(place.run(["man"]).exits(0).out().contains(".TH uniqurl"));
+    assert!(place.run(["man", "completions"]).exits(0).out().contains(".TH uniqurl"));
     assert!(place.run(["man", "dedup"]).exits(0).out().contains("min\\-count"));
 }
 

@@ -130,6 +130,10 @@ pub enum Page {
     Set,
     /// `uniqurl-bench(1)`
     Bench,
+    /// `uniqurl-completions(1)`
+    Completions,
+    /// `uniqurl-man(1)`
+    Man,
 }
 
 impl Page {
@@ -143,6 +147,8 @@ impl Page {
             Page::Profiles => "profiles",
             Page::Set => "set",
             Page::Bench => "bench",
+            Page::Completions => "completions",
+            Page::Man => "man",
         }
     }
 }
