@@ -12,8 +12,8 @@ const FILTERS: &str = "Filters";
 pub struct Filters {
     /// Keep only records with these statuses, as in 200,304 or 2xx
     ///
-    /// For formats that have a status: access logs, w3c, elb, cloudfront, cdx, cdxj, the presets of
-    /// json, and csv, tsv and json with a part status=.
+    /// For formats that have a status: access logs, w3c, elb, alb, cloudfront, haproxy, cdx, cdxj, the
+    /// presets of json, and csv, tsv, json, parquet and arrow with a part status=.
     #[arg(long, value_name = "LIST", value_parser = status, help_heading = FILTERS,
           help = "Keep only records with these statuses, as in 200,304 or 2xx")]
     pub status: Vec<String>,

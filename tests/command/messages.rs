@@ -31,6 +31,23 @@ fn help_version_and_usage_errors_are_as_expected() {
 }
 
 #[test]
+fn help_leaves_out_no_format_column_or_status() {
+    let help = |command: &str| {
+        let run = Place::new().run([command, "--help"]).exits(0);
+        run.out().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for command in ["dedup", "normalize", "compare", "set"] {
+        assert!(help(command).contains("141 the reader of a pipe is gone"), "{command}");
+    }
+    let dedup = help("dedup");
+    for told in ["elb, alb, cloudfront, haproxy, cdx", "parquet and arrow with a part status="] {
+        assert!(dedup.contains(told), "{told}");
+    }
+    assert!(dedup.contains("the column original and in those of --carry"), "{dedup}");
+    assert!(!help("normalize").contains("--carry"));
+}
+
+#[test]
 fn completions_and_man_pages_are_written() {
     let place = Place::new();
     assert!(place.run(["completions", "bash"]).exits(0).out().contains("--files-from"));

@@ -12,6 +12,10 @@ use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
+/// What `--redact` does to a set, which has columns of the input too.
+pub(super) const REDACT_HELP: &str = "Mask userinfo and the values of queries in --rejects, in the \
+                                      column original and in those of --carry";
+
 /// `uniqurl dedup`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -41,7 +45,8 @@ Examples:
   uniqurl dedup --ring 'decode=2F,3A encode=21,24' paths.txt
 
 Exit status: 0 complete; 1 written, but an input was skipped (--keep-going); 2 failed or wrong
-usage, nothing written; 3 stopped by a limit, nothing written.")]
+usage, no file of results written; 3 stopped by a limit, no file of results written; 141 the reader
+of a pipe is gone.")]
 pub struct Dedup {
     /// The options that both subcommands have.
     #[command(flatten)]

@@ -65,6 +65,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Write the set of canonical URLs, each once.
+    #[command(mut_arg("secrets", |arg| arg.help(dedup::REDACT_HELP)))]
     Dedup(Box<Dedup>),
     /// Write the canonical URL of each record, in order.
     Normalize(Box<Normalize>),

@@ -14,7 +14,8 @@ Examples:
   uniqurl normalize --base https://example.com/docs/ links.txt
 
 Exit status: 0 complete; 1 written, but an input was skipped (--keep-going); 2 failed or wrong
-usage, nothing written; 3 stopped by a limit, nothing written.")]
+usage, no file of results written; 3 stopped by a limit, no file of results written; 141 the reader
+of a pipe is gone.")]
 pub struct Normalize {
     /// The options that both subcommands have.
     #[command(flatten)]

@@ -27,7 +27,8 @@ normalized: lines are compared as they stand. Memory does not grow with the inpu
 Saved sets (dedup --save-seen) must be of the same profile, switches, lists and key; where all inputs
 are such, so is the result.
 
-Exit status: 0 complete; 2 failed or wrong usage, nothing written.")]
+Exit status: 0 complete; 2 failed or wrong usage, no file written; 141 the reader of a pipe is
+gone.")]
 pub struct Set {
     /// What to write
     #[arg(value_name = "OPERATION", value_enum)]
