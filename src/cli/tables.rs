@@ -58,7 +58,9 @@ impl Plan {
                 };
                 let carried = carry.iter().map(|name| text(name));
                 let columns: Vec<_> = fields.iter().map(field).chain(carried).collect();
-                (columns, dedup.order == Order::Sorted)
+                // Columns hold any bytes escaped, and `\` stands before `~` but `\xE9` behind it.
+                let as_they_stand = key_holds == TableValues::Text;
+                (columns, dedup.order == Order::Sorted && as_they_stand)
             }
             _ => {
                 let columns = [text("original"), text("canonical"), text("reject")];

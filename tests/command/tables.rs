@@ -1,6 +1,10 @@
 //! Tables by name: `-o set.parquet`, `-o set.arrow`, and what is refused.
 
 use super::Place;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Field, Row};
+use std::fs;
 
 const URLS: &[u8] = b"http://b/\nHTTP://A/\n\nno url\nhttp://a\nhttp://c/?q\n";
 
@@ -106,4 +110,39 @@ fn a_table_that_cannot_be_read_is_told_in_one_line() {
     let with = place.run(["dedup", "--keep-going", "cut.parquet", "urls"]).exits(1);
     assert_eq!(with.out(), "http://b/\nhttp://a/\nhttp://c/?q\n");
     assert!(with.err.contains("; 0 records before were taken"), "{}", with.err);
+}
+
+#[test]
+fn a_column_that_is_written_escaped_is_not_said_to_be_sorted() {
+    let place = Place::with([("urls", b"http://a/~\nhttp://a/\xE9\nhttp://a/\\\n")]);
+    for (arguments, sorted) in [
+        // Bytes, as they are sorted.
+        (&["-p", "string"][..], true),
+        (&["-p", "string", "--count"], true),
+        (&["-p", "string", "--fields", "canonical"], false),
+        (&["-p", "string", "--fields", "surt", "--key", "surt"], false),
+        (&["--fields", "host,canonical"], true),
+        (&["--fields", "host"], false),
+    ] {
+        let sort = ["dedup", "urls", "--order", "sorted", "-o", "set.parquet"];
+        place.run([&sort[..], arguments].concat()).exits(0);
+        let file = fs::File::open(place.path("set.parquet")).expect("there");
+        let reader = SerializedFileReader::new(file).expect("Parquet");
+        let columns = reader.metadata().row_group(0).sorting_columns();
+        assert_eq!(columns.is_some(), sorted, "{arguments:?}");
+        let Some([column]) = columns.map(Vec::as_slice) else { continue };
+        let values = values(&reader, column.column_idx as usize);
+        assert!(values.is_sorted(), "{arguments:?}: {values:?}");
+    }
+}
+
+fn values(reader: &SerializedFileReader<fs::File>, column: usize) -> Vec<Vec<u8>> {
+    let rows = reader.get_row_iter(None).expect("rows");
+    let value = |row: Result<Row, ParquetError>| match row.expect("a row").into_columns()[column].1
+    {
+        Field::Str(ref text) => text.clone().into_bytes(),
+        Field::Bytes(ref bytes) => bytes.data().to_vec(),
+        ref other => panic!("{other}"),
+    };
+    rows.map(value).collect()
 }
