@@ -23,7 +23,7 @@ use crate::record::{self, Format, Framing};
 /// What comes out of a stream.
 #[derive(Debug)]
 pub(crate) enum Piece {
-    /// The format that was guessed, before anything else.
+    /// The format that was guessed, before anything else; none where there are no bytes.
     Guess(Arc<Format>),
     /// Records, and how many bytes of the input were read for them.
     Chunk(Chunk, u64),
@@ -133,7 +133,10 @@ impl Reader {
             Some(format) => format,
             None => {
                 let format = Arc::new(record::detect(&self.cutting.name, head.bytes()));
-                self.send(Piece::Guess(Arc::clone(&format)))?;
+                // What holds nothing says nothing of its format.
+                if !(head.bytes().is_empty() && matches!(last, Got::End)) {
+                    self.send(Piece::Guess(Arc::clone(&format)))?;
+                }
                 format
             }
         };

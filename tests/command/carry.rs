@@ -129,3 +129,16 @@ fn a_column_that_the_header_does_not_have_is_an_error_that_lists_those_it_has() 
     let run = place.run_on(["dedup", "-f", "csv:url", "--carry", "id"], csv).exits(0);
     assert_eq!(run.out(), "http://h/\t\n");
 }
+
+#[test]
+fn an_input_without_bytes_lacks_nothing() {
+    let place = Place::with([("index.cdx", CDX), ("empty", b""), ("empty.gz", &gzip(b""))]);
+    for empty in ["empty", "empty.gz", "-"] {
+        for keep in [&["--carry", "timestamp"][..], &["--keep", "max:b", "--fields", "host"]] {
+            let run = place.run([&["dedup", empty, "index.cdx"][..], keep].concat()).exits(0);
+            assert_eq!((run.summary("ok"), run.summary("unique")), (2, 2), "{}", run.err);
+        }
+        let run = place.run(["dedup", empty, "index.cdx", "--status", "200"]).exits(0);
+        assert!(!run.err.contains("warning"), "{}", run.err);
+    }
+}

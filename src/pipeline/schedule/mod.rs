@@ -248,6 +248,10 @@ impl<'a> Schedule<'a> {
             let trouble = Trouble::Truncated(Packed { packing, at: 0 });
             return Err(InputError::new(&input.path, Some(0), trouble));
         }
+        if file.size() == 0 && matches!(self.format, Format::Auto) {
+            // It says nothing of its format, so nothing can be missing in it either.
+            return Ok(Some(Next::End(index, End { bytes: 0, padding: 0 })));
+        }
         let (format, next) = match known {
             Some(format) => (self.taking_out(index, &format)?, None),
             None => {
