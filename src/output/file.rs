@@ -207,7 +207,7 @@ fn open(path: &Path) -> io::Result<(File, Place)> {
 }
 
 /// The path at the end of a chain of symbolic links, whether or not anything is there.
-fn resolve(path: &Path) -> io::Result<PathBuf> {
+pub(super) fn resolve(path: &Path) -> io::Result<PathBuf> {
     // As many as Linux follows.
     const LINKS: usize = 40;
     use io::ErrorKind::{InvalidInput, NotFound};
@@ -295,7 +295,7 @@ pub(super) fn directory(path: &Path) -> &Path {
 
 /// Leaves a file that belongs to someone else theirs, as writing into it would have done. Only a
 /// privileged process may; for any other the file becomes its own.
-fn keep_owner(file: &File, old: &fs::Metadata) {
+pub(super) fn keep_owner(file: &File, old: &fs::Metadata) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, fchown};

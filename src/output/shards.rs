@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::file::{Output, cannot_sync, directory, named};
+use super::file::{Output, cannot_sync, directory, keep_owner, named, resolve};
 use super::temporary::Temporary;
 use crate::pipeline::MARK;
 use crate::record::Separator;
@@ -22,6 +22,9 @@ const SMALLEST: usize = 8 << 10;
 /// What is written are lines that end with a line feed, each behind [`MARK`] bytes: the number of its
 /// file, the lowest byte first.
 pub(crate) struct Shards {
+    /// The name the user gave.
+    name: PathBuf,
+    /// Where it leads.
     target: PathBuf,
     temporary: Temporary,
     files: Vec<Output>,
@@ -38,33 +41,19 @@ impl Shards {
     ///
     /// There is something of the name that is not an empty directory, or nothing can be made beside it.
     pub(crate) fn create(
-        target: &Path,
+        name: &Path,
         count: u32,
         suffix: &str,
         separator: Separator,
     ) -> io::Result<Self> {
-        let failed = |error| named(target, error);
-        let is_empty = match fs::read_dir(target) {
-            Ok(mut entries) => entries.next().is_none(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => true,
-            Err(error) => return Err(failed(error)),
-        };
-        if !is_empty {
-            let text = "the directory is not empty; shards go into a new one";
-            return Err(failed(io::Error::new(io::ErrorKind::DirectoryNotEmpty, text)));
-        }
-        if target.file_name().is_none() {
-            return Err(failed(io::ErrorKind::InvalidInput.into()));
-        }
-        let ((), temporary) =
-            Temporary::make(directory(target), |path| fs::create_dir(path)).map_err(failed)?;
+        let (target, temporary) = make(name).map_err(|error| named(name, error))?;
         let buffer = (BUFFERS / count.max(1) as usize).max(SMALLEST);
         let file = |shard| {
             let path = temporary.path().join(format!("shard-{shard:05}{suffix}"));
             Output::create_one_of_many(&path, buffer)
         };
         let files = (0..count).map(file).collect::<Result<_, _>>()?;
-        Ok(Self { target: target.to_owned(), temporary, files, separator, begun: Vec::new() })
+        Ok(Self { name: name.to_owned(), target, temporary, files, separator, begun: Vec::new() })
     }
 
     /// Brings every byte to the disk.
@@ -76,7 +65,7 @@ impl Shards {
     pub(crate) fn commit(mut self) -> io::Result<()> {
         self.prepare()?;
         self.files.drain(..).try_for_each(Output::commit)?;
-        let failed = |error| named(&self.target, error);
+        let failed = |error| named(&self.name, error);
         let parent = match File::open(directory(&self.target)) {
             Ok(parent) => Some(parent),
             Err(error) if cannot_sync(&error) => None,
@@ -104,6 +93,32 @@ impl Shards {
             }
         }
     }
+}
+
+/// Makes a directory beside the place that a name leads to, which is the first result. It has the
+/// permissions and the owner of one that is there.
+fn make(name: &Path) -> io::Result<(PathBuf, Temporary)> {
+    // With a slash behind it, a link would be what it leads to.
+    let target = resolve(&name.components().collect::<PathBuf>())?;
+    let old = match fs::metadata(&target) {
+        Ok(old) => Some(old),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    if old.is_some() && fs::read_dir(&target)?.next().is_some() {
+        let text = "the directory is not empty; shards go into a new one";
+        return Err(io::Error::new(io::ErrorKind::DirectoryNotEmpty, text));
+    }
+    if target.file_name().is_none() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let ((), temporary) = Temporary::make(directory(&target), |path| fs::create_dir(path))?;
+    if let Some(old) = old {
+        let made = File::open(temporary.path())?;
+        keep_owner(&made, &old);
+        made.set_permissions(old.permissions())?;
+    }
+    Ok((target, temporary))
 }
 
 impl Write for Shards {

@@ -3,6 +3,7 @@
 use super::Place;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 fn list() -> String {
     let line = |i: u32| match i % 10 {
@@ -162,4 +163,34 @@ fn the_directory_is_whole_or_absent() {
     fs::create_dir(place.path("empty")).expect("made");
     place.run(["dedup", "/dev/null", "-o", "empty/", "--split-by", "host:2"]).exits(0);
     assert_eq!(shards(&place, "empty").len(), 2);
+}
+
+#[test]
+fn a_directory_keeps_its_permissions_and_a_link_to_one_stays() {
+    let place = Place::with([("in", b"http://a/\n"), ("rejects", b"old")]);
+    let fixed = ["dedup", "in", "--split-by", "hash:2", "--rejects", "rejects", "-o"];
+    for (mode, name) in [(0o700, "private"), (0o2750, "group/"), (0o755, "open")] {
+        fs::create_dir(place.path(name)).expect("made");
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(mode)).expect("set");
+        place.run(fixed.iter().chain(&[name])).exits(0);
+        let permissions = fs::metadata(place.path(name)).expect("there").permissions();
+        assert_eq!((permissions.mode() & 0o7777, shards(&place, name).len()), (mode, 2), "{name}");
+    }
+    fs::create_dir(place.path("there")).expect("made");
+    for (name, target) in [("link", "there"), ("slash", "there/"), ("dangling", "new")] {
+        symlink(target, place.path(name)).expect("linked");
+        let output = if name == "slash" { "slash/" } else { name };
+        place.run(fixed.iter().chain(&[output])).exits(0);
+        assert!(place.path(name).is_symlink(), "{name}");
+        assert_eq!(shards(&place, target).len(), 2, "{name}");
+        fs::remove_dir_all(place.path(target)).expect("removed");
+        fs::create_dir_all(place.path("there")).expect("made");
+    }
+    symlink("loop", place.path("loop")).expect("linked");
+    let run = place.run(fixed.iter().chain(&["loop"])).exits(2);
+    assert!(run.err.contains("loop: too many levels of symbolic links"), "{}", run.err);
+    assert_eq!(
+        place.names(),
+        ["dangling", "group", "in", "link", "loop", "open", "private", "rejects", "slash", "there"]
+    );
 }
