@@ -41,7 +41,7 @@ const BUFFER: usize = 256 << 10;
 /// ```
 #[derive(Debug)]
 pub struct Output {
-    /// The name the user gave.
+    /// The name that errors give.
     name: PathBuf,
     /// Never flushed by being dropped: see `Drop`.
     writer: Option<BufWriter<Pack>>,
@@ -78,29 +78,28 @@ impl Output {
     /// Opens the output: `-` is standard output. What can be known to fail fails here, before any
     /// work: a directory that is missing or not writable, a file that is write-protected.
     pub fn create(path: &Path) -> io::Result<Self> {
-        Self::with(path, BUFFER, BLOCKS)
+        Self::with(path, path, BUFFER, BLOCKS)
     }
 
     /// The same for one of many that are open at once: small writes are gathered up to `buffer` bytes,
-    /// and less is held before it is compressed.
+    /// and less is held before it is compressed. Errors name it by the `name` that it will have.
     #[cfg(feature = "cli")]
-    pub(super) fn create_one_of_many(path: &Path, buffer: usize) -> io::Result<Self> {
-        Self::with(path, buffer.min(BUFFER), 1)
+    pub(super) fn create_one_of_many(path: &Path, name: &Path, buffer: usize) -> io::Result<Self> {
+        Self::with(path, name, buffer.min(BUFFER), 1)
     }
 
     /// `blocks` are held before they are compressed.
-    fn with(path: &Path, buffer: usize, blocks: usize) -> io::Result<Self> {
-        let name = path.to_owned();
+    fn with(path: &Path, name: &Path, buffer: usize, blocks: usize) -> io::Result<Self> {
         let opened = if path == Path::new("-") || path == Path::new("/dev/stdout") {
             stdout().map(|file| (file, Place::Direct))
         } else {
             open(path)
         };
-        let (file, place) = opened.map_err(|error| named(path, error))?;
+        let (file, place) = opened.map_err(|error| named(name, error))?;
         let sync = if matches!(place, Place::Direct) { Sync::Never } else { Sync::AtTheEnd };
         let pack = Pack::new(path, Spool::new(file, sync), blocks);
         let writer = Some(BufWriter::with_capacity(buffer, pack));
-        Ok(Self { name, writer, place, prepared: false })
+        Ok(Self { name: name.to_owned(), writer, place, prepared: false })
     }
 
     /// Whether it is a pipe, a terminal, a device: what was written stays written.

@@ -49,8 +49,8 @@ impl Shards {
         let (target, temporary) = make(name).map_err(|error| named(name, error))?;
         let buffer = (BUFFERS / count.max(1) as usize).max(SMALLEST);
         let file = |shard| {
-            let path = temporary.path().join(format!("shard-{shard:05}{suffix}"));
-            Output::create_one_of_many(&path, buffer)
+            let file = format!("shard-{shard:05}{suffix}");
+            Output::create_one_of_many(&temporary.path().join(&file), &name.join(file), buffer)
         };
         let files = (0..count).map(file).collect::<Result<_, _>>()?;
         Ok(Self { name: name.to_owned(), target, temporary, files, separator, begun: Vec::new() })

@@ -1,9 +1,10 @@
 //! `--split-by`: a directory of shards.
 
-use super::Place;
+use super::{Place, built};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Command;
 
 fn list() -> String {
     let line = |i: u32| match i % 10 {
@@ -193,4 +194,21 @@ fn a_directory_keeps_its_permissions_and_a_link_to_one_stays() {
         place.names(),
         ["dangling", "group", "in", "link", "loop", "open", "private", "rejects", "slash", "there"]
     );
+}
+
+#[test]
+fn a_shard_is_named_by_the_name_it_would_have() {
+    let place = Place::new();
+    place.write("in", (0..20_000).map(|i| format!("http://h/{i}\n")).collect::<String>());
+    let built = built::process();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "ulimit -f 8; exec \"$@\"", "sh"]);
+    command.arg(built.get_program()).args(built.get_args());
+    command.args(["dedup", "in", "-q", "-o", "out", "--split-by", "hash:2"]);
+    let run = command.current_dir(place.path("")).output().expect("started");
+    let shown = String::from_utf8(run.stderr).expect("text");
+    assert_eq!(run.status.code(), Some(2), "{shown}");
+    assert!(shown.starts_with("uniqurl: out/shard-0000"), "{shown}");
+    assert!(shown.contains(": File too large") && !shown.contains(".uniqurl-"), "{shown}");
+    assert_eq!(place.names(), ["in"]);
 }
