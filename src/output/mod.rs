@@ -43,4 +43,6 @@ pub use stats::{Audit, FileStats, State, Stats};
 pub use summary::{Before, Filters, Inputs, Job, Summary, Tally};
 #[cfg(feature = "tables")]
 pub use table::{TableColumn, TableFile, TableKind, TableValues};
+#[cfg(feature = "cli")]
+pub(crate) use temporary::Temporary;
 pub use temporary::remove_all;

@@ -31,13 +31,13 @@ fn remove(path: &Path) {
 
 /// The name of a file or directory that is removed when this is dropped.
 #[derive(Debug)]
-pub(super) struct Temporary {
+pub(crate) struct Temporary {
     path: PathBuf,
 }
 
 impl Temporary {
     /// Has `create` make a file or a directory in `directory`, under a name that is free.
-    pub(super) fn make<T>(
+    pub(crate) fn make<T>(
         directory: &Path,
         create: impl FnMut(&Path) -> io::Result<T>,
     ) -> io::Result<(T, Self)> {
@@ -60,7 +60,7 @@ impl Temporary {
 
     /// The name.
     #[cfg(feature = "cli")]
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 

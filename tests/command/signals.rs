@@ -158,3 +158,22 @@ fn a_file_that_may_not_grow_is_an_error_and_no_signal() {
     assert_eq!(place.text("out"), "old");
     assert_eq!(place.names(), ["in", "out"]);
 }
+
+#[test]
+fn a_benchmark_that_is_ended_leaves_nothing() {
+    for signal in heeded() {
+        let place = Place::new();
+        let mut command = built::process();
+        command.args(["bench", "-q", "--size", "1M", "--repeats", "1000", "--corpus", "clean"]);
+        command.args(["--stage", "whole", "-j", "1"]).env("TMPDIR", place.path(""));
+        let mut child = piped(command);
+        let start = Instant::now();
+        while place.names().is_empty() {
+            assert!(start.elapsed() < LIMIT, "no corpus");
+            thread::sleep(Duration::from_millis(5));
+        }
+        send(&child, signal);
+        assert_eq!(end(&mut child).signal(), Some(signal.as_raw()));
+        assert_eq!((error(&mut child), place.names()), (String::new(), Vec::new()));
+    }
+}

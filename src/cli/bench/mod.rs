@@ -18,7 +18,8 @@ use self::measure::Plan;
 use self::result::{Document, FORMAT, Flags};
 use self::table::Table;
 use super::flags::Messages;
-use super::progress::{Progress, When};
+use super::progress::{Bar, Progress, When};
+use super::signals::Signals;
 use super::status::{Status, say, wrote};
 use crate::output::Output;
 use std::io::{self, Write};
@@ -49,6 +50,11 @@ pub fn main(bench: &Bench) -> ExitCode {
 
 /// Measures, and gives the table unless standard output has the JSON.
 fn run(bench: &Bench) -> Result<Option<String>, String> {
+    let bar = Bar::default();
+    let drawn = bar.clone();
+    // What is measured is in a temporary file.
+    Signals::watch(move || drawn.wipe())
+        .map_err(|error| format!("cannot watch for signals: {error}"))?;
     // What cannot be written should be known before a minute has passed.
     let json = create(&bench.json)?;
     let svg = create(&bench.plot)?;
@@ -71,7 +77,7 @@ fn run(bench: &Bench) -> Result<Option<String>, String> {
     let done = Arc::new(AtomicU64::new(0));
     let when = if quiet { When::Never } else { bench.progress };
     let total = plan.passes().saturating_mul(plan.size);
-    let progress = Progress::start(when, Arc::clone(&done), Some(total));
+    bar.draw(|| Progress::start(when, Arc::clone(&done), Some(total)));
     let mut document = Document {
         format: FORMAT,
         uniqurl: env!("CARGO_PKG_VERSION").to_owned(),
@@ -82,13 +88,14 @@ fn run(bench: &Bench) -> Result<Option<String>, String> {
         limits: Vec::new(),
         results: Vec::new(),
     };
-    for kind in &plan.kinds {
-        let measured = plan.measure(*kind, &done)?;
+    let measured: Result<Vec<_>, _> =
+        plan.kinds.iter().map(|kind| plan.measure(*kind, &done)).collect();
+    bar.wipe();
+    for measured in measured? {
         document.corpora.push(measured.corpus);
         document.limits.extend(measured.limits);
         document.results.extend(measured.rows);
     }
-    drop(progress);
     if let Some(svg) = svg {
         finish(svg, plot::svg(&document)?.as_bytes())?;
     }

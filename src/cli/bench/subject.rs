@@ -2,15 +2,18 @@
 
 use crate::corpus::{Amount, Corpus, Kind, Truth};
 use crate::input::{self, Input};
+use crate::output::{Printable, Temporary};
 use crate::pipeline::{Buffers, CHUNK_SIZE};
 use crate::record::Format;
 use bytes::Bytes;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
+use std::fs::OpenOptions;
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tempfile::NamedTempFile;
 
 /// A corpus in memory and in a file, and the truth about it.
 pub struct Sample {
@@ -28,8 +31,8 @@ pub struct Sample {
     pub truth: Truth,
     /// SHA-256 in hexadecimal.
     pub sha256: String,
-    /// Removed when this is dropped.
-    _file: NamedTempFile,
+    /// Removes the file when this is dropped, or a signal ends the process.
+    _file: Temporary,
 }
 
 impl Sample {
@@ -46,12 +49,15 @@ impl Sample {
         let bytes = Bytes::from(bytes);
         let digest = Sha256::digest(&bytes);
         let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        let file = NamedTempFile::with_prefix("uniqurl-bench-").and_then(|mut file| {
+        let directory = std::env::temp_dir();
+        let create =
+            |path: &Path| OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        let made = Temporary::make(&directory, create).and_then(|(mut file, name)| {
             file.write_all(&bytes)?;
-            Ok(file)
+            Ok(name)
         });
-        let file = file.map_err(|error| {
-            format!("no temporary file in {}: {error}", std::env::temp_dir().display())
+        let file = made.map_err(|error| {
+            format!("no temporary file in {}: {error}", Printable::path(&directory))
         })?;
         let (inputs, errors) = input::check(&[file.path().to_owned()]);
         if let Some(error) = errors.first() {
