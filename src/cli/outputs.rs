@@ -215,7 +215,7 @@ impl Outputs {
         while let Some(mut account) = left.next() {
             if let Err(error) = account.write(known).and_then(|()| account.output.prepare()) {
                 self.accounts = left.collect();
-                return Err(End::Failed(RunError::Output(error)));
+                return Err(End::from(error));
             }
             written.push(account);
         }

@@ -260,10 +260,13 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
             }
             committed
         }
+        Err((End::ClosedPipe, _)) => return ExitCode::from(CLOSED_PIPE),
         Err((why, given_up)) => {
             let status = failure(why, given);
             match write_anew(&known(status), account_files, given_up) {
                 Ok(()) => status,
+                // Why the run failed is told; that nobody reads its accounts is no news.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => status,
                 Err(error) => {
                     say(error);
                     Status::Failed

@@ -228,3 +228,27 @@ fn a_killed_run_leaves_the_old_file() {
         assert!(!place.path("new").exists());
     }
 }
+
+#[test]
+fn accounts_into_a_closed_pipe_end_the_run_quietly() {
+    let place = Place::with([("in", URLS)]);
+    let closed = |arguments: &[&str]| {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = built::process();
+        command.args(arguments).current_dir(place.path("")).stdout(writer);
+        let output = command.output().expect("started");
+        (output.status.code(), String::from_utf8(output.stderr).expect("text"))
+    };
+    for account in ["--stats", "--report"] {
+        assert_eq!(closed(&["dedup", "in", "-o", "x", account, "-"]), (Some(141), String::new()));
+        assert_eq!(place.names(), ["in"], "nothing is committed");
+        // What is wrong is told all the same, and once.
+        let (status, told) = closed(&["dedup", "in", "none", "-o", "x", account, "-"]);
+        assert_eq!((status, told.contains("none: missing")), (Some(2), true), "{told}");
+        assert!(!told.contains("Broken pipe"), "{told}");
+    }
+    let bench = ["bench", "-q", "--size", "4K", "--corpus", "clean", "--stage", "scan", "-j", "1"];
+    let json = [&bench[..], &["--repeats", "1", "--json", "-"]].concat();
+    assert_eq!(closed(&json), (Some(141), String::new()));
+}

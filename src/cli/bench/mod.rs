@@ -20,7 +20,7 @@ use self::table::Table;
 use super::flags::Messages;
 use super::progress::{Bar, Progress, When};
 use super::signals::Signals;
-use super::status::{Status, say, wrote};
+use super::status::{CLOSED_PIPE, Status, say, wrote};
 use crate::output::Output;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ use std::time::{Duration, SystemTime};
 /// Runs the subcommand.
 pub fn main(bench: &Bench) -> ExitCode {
     let text = match bench.compare.as_slice() {
-        [a, b] => Comparison::read(a, b).map(|comparison| {
+        [a, b] => Comparison::read(a, b).map_err(Failure::from).map(|comparison| {
             comparison.warning().into_iter().for_each(say);
             Some(comparison.to_string())
         }),
@@ -41,15 +41,37 @@ pub fn main(bench: &Bench) -> ExitCode {
     match text {
         Ok(Some(text)) => wrote(io::stdout().lock().write_all(text.as_bytes())),
         Ok(None) => ExitCode::SUCCESS,
-        Err(message) => {
+        Err(Failure::ClosedPipe) => ExitCode::from(CLOSED_PIPE),
+        Err(Failure::Told(message)) => {
             say(message);
             ExitCode::from(Status::Failed as u8)
         }
     }
 }
 
+/// Why there is no result, or not all of it.
+enum Failure {
+    Told(String),
+    ClosedPipe,
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Failure::Told(message)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+            _ => Failure::Told(error.to_string()),
+        }
+    }
+}
+
 /// Measures, and gives the table unless standard output has the JSON.
-fn run(bench: &Bench) -> Result<Option<String>, String> {
+fn run(bench: &Bench) -> Result<Option<String>, Failure> {
     let bar = Bar::default();
     let drawn = bar.clone();
     // What is measured is in a temporary file.
@@ -106,12 +128,12 @@ fn run(bench: &Bench) -> Result<Option<String>, String> {
     Ok((!to_stdout).then(|| Table(&document).to_string()))
 }
 
-fn create(path: &Option<PathBuf>) -> Result<Option<Output>, String> {
-    path.as_deref().map(Output::create).transpose().map_err(|error| error.to_string())
+fn create(path: &Option<PathBuf>) -> io::Result<Option<Output>> {
+    path.as_deref().map(Output::create).transpose()
 }
 
-fn finish(mut output: Output, text: &[u8]) -> Result<(), String> {
-    output.write_all(text).and_then(|()| output.commit()).map_err(|error| error.to_string())
+fn finish(mut output: Output, text: &[u8]) -> io::Result<()> {
+    output.write_all(text).and_then(|()| output.commit())
 }
 
 fn flags(plan: &Plan) -> Flags {
