@@ -252,3 +252,45 @@ fn accounts_into_a_closed_pipe_end_the_run_quietly() {
     let json = [&bench[..], &["--repeats", "1", "--json", "-"]].concat();
     assert_eq!(closed(&json), (Some(141), String::new()));
 }
+
+#[test]
+fn standard_output_is_a_place_like_any_other() {
+    let place = Place::with([("in", b"http://a/\nrelative\n")]);
+    for arguments in [
+        &["dedup", "-o", "f", "--rejects", "-"][..],
+        &["dedup", "-o", "./f", "--stats", "-"],
+        &["dedup", "--stats", "f"],
+        &["dedup", "--save-seen", "f"],
+        &["dedup", "-o", "/dev/fd/1", "--rejects", "-"],
+        &["dedup", "-o", "-", "--rejects", "/dev/stdout"],
+        &["dedup", "-o", "g", "--stats", "/dev/fd/1", "--rejects", "-"],
+        &["normalize", "-o", "f", "--report", "-"],
+    ] {
+        let refused = |command: &mut std::process::Command| {
+            let run = command.output().expect("started");
+            let told = String::from_utf8(run.stderr).expect("text");
+            assert_eq!(run.status.code(), Some(2), "{arguments:?}: {told}");
+            assert!(told.contains("would write to the same place"), "{arguments:?}: {told}");
+            assert!(run.stdout.is_empty());
+        };
+        let command = || {
+            let mut command = built::process();
+            command.args(arguments).arg("in").current_dir(place.path(""));
+            command
+        };
+        let file = fs::File::create(place.path("f")).expect("made");
+        refused(command().stdout(file));
+        assert_eq!(
+            (place.text("f"), place.names()),
+            (String::new(), vec!["f".into(), "in".into()])
+        );
+        // A pipe is a place too, and `f` is not.
+        if arguments.iter().any(|argument| argument.starts_with("/dev")) {
+            refused(&mut command());
+        }
+        fs::remove_file(place.path("f")).expect("there");
+    }
+    let run = place.run(["dedup", "in", "-o", "f", "--rejects", "-"]).exits(0);
+    assert!(run.out().contains("relative"), "{}", run.out());
+    assert_eq!(place.text("f"), "http://a/\n");
+}

@@ -460,17 +460,15 @@ impl Common {
 }
 
 /// Whether two outputs lead to one place, where one of them would be lost.
-pub(super) fn share_a_place(outputs: &[&Path]) -> bool {
-    // Devices such as /dev/null take any number, and so does what a shell opened.
-    let takes_any_number = |path: &Path| {
-        fs::metadata(path).is_ok_and(|found| {
-            found.file_type().is_char_device() || (path.starts_with("/dev") && !found.is_file())
-        })
-    };
+pub(in crate::cli) fn share_a_place(outputs: &[&Path]) -> bool {
+    let standard = Path::new("-");
+    // Devices such as /dev/null take any number.
+    let is_device =
+        |path: &Path| fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device());
     let mut places = HashSet::new();
-    let files = outputs.iter().filter(|path| !takes_any_number(path));
-    // `-` is no file of that name.
+    let files = outputs.iter().filter(|path| **path == standard || !is_device(path));
+    // `-` is no file of that name, and may be one all the same: `-o urls.txt --rejects - > urls.txt`.
     files
-        .map(|path| if *path == Path::new("-") { path.to_path_buf() } else { place(path) })
-        .any(|place| !places.insert(place))
+        .map(|path| if *path == standard { Path::new("/dev/stdout") } else { path })
+        .any(|path| !places.insert(place(path)))
 }
