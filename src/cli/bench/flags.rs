@@ -3,6 +3,7 @@
 use super::stage::Stage;
 use crate::cli::flags::{self, Messages};
 use crate::cli::progress::When;
+use crate::cli::tables;
 use crate::corpus::Kind;
 use crate::{Backend, Profile};
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
@@ -172,11 +173,15 @@ pub enum Profiles {
 impl Bench {
     /// Finds what contradicts itself.
     pub fn check(&self) -> Result<(), clap::Error> {
+        let conflict = |message| flags::usage("bench", ErrorKind::ArgumentConflict, message);
+        for (option, path) in [("--json", &self.json), ("--plot", &self.plot)] {
+            let Some(path) = path else { continue };
+            tables::check(option, path, Some(&format!("{option} writes no table")))
+                .map_err(conflict)?;
+        }
         match (&self.json, &self.plot) {
-            // Devices such as /dev/null take any number.
-            (Some(json), Some(plot)) if json == plot && !json.starts_with("/dev") => {
-                let message = "--json and --plot would write to the same place";
-                Err(flags::usage("bench", ErrorKind::ArgumentConflict, message))
+            (Some(json), Some(plot)) if flags::share_a_place(&[json, plot]) => {
+                Err(conflict("--json and --plot would write to the same place".into()))
             }
             _ => Ok(()),
         }

@@ -8,6 +8,7 @@ mod dedup;
 mod normalize;
 mod values;
 
+pub(super) use common::share_a_place;
 pub use common::{BadInput, Common, Directories, FormatChoice, Messages};
 pub use dedup::{Columns, Dedup, Order};
 pub use normalize::{Form, Normalize};
