@@ -142,3 +142,19 @@ fn an_input_without_bytes_lacks_nothing() {
         assert!(!run.err.contains("warning"), "{}", run.err);
     }
 }
+
+#[test]
+fn a_column_may_not_have_the_name_that_another_has_in_base64() {
+    let place = Place::with([("t.tsv", b"url\tx\tx_base64\thost_base64\nhttp://h/\t\xE9\tb\tc\n")]);
+    for (carry, fields) in [("x,x_base64", "host"), ("x_base64,x", "host"), ("host_base64", "host")]
+    {
+        let arguments = ["dedup", "-f", "tsv:url", "t.tsv", "--carry", carry, "--fields", fields];
+        let refused = place.run([&arguments[..], &["--json"]].concat()).exits(2);
+        assert!(refused.err.contains("under --json it could have the name"), "{}", refused.err);
+        place.run(arguments).exits(0);
+        place.run([&arguments[..], &["-o", "x.arrow"]].concat()).exits(0);
+    }
+    let one = ["dedup", "-f", "tsv:url", "t.tsv", "--carry", "x", "--json"];
+    let expected = "{\"canonical\":\"http://h/\",\"x_base64\":\"6Q==\"}\n";
+    assert_eq!(place.run(one).exits(0).out(), expected);
+}

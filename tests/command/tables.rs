@@ -146,3 +146,18 @@ fn values(reader: &SerializedFileReader<fs::File>, column: usize) -> Vec<Vec<u8>
     };
     rows.map(value).collect()
 }
+
+#[test]
+fn columns_of_one_name_are_refused_where_names_tell_them_apart() {
+    let place = Place::with([("urls", URLS)]);
+    let twice = ["dedup", "urls", "--fields", "canonical,host,canonical"];
+    for more in [&["-o", "x.parquet"][..], &["-o", "x.arrow"], &["--json"]] {
+        let refused = place.run([&twice[..], more].concat()).exits(2);
+        let told = "--fields canonical: there is a column of that name already";
+        assert!(refused.err.contains(told), "{}", refused.err);
+    }
+    assert_eq!(place.names(), ["urls"]);
+    // Between tabs a place tells them apart.
+    let line = place.run([&twice[..], &["--limit", "1"]].concat()).exits(0);
+    assert_eq!(line.out(), "http://b/\tb\thttp://b/\n");
+}

@@ -276,16 +276,32 @@ impl Dedup {
             [] => Field::of_key(self.common.key, counted),
             fields => fields,
         };
-        let has_names = self.form == Form::Json || TableKind::of(&self.common.output).is_some();
+        let is_json = self.form == Form::Json;
+        let has_names = is_json || TableKind::of(&self.common.output).is_some();
         let fields = if has_names { fields } else { &[] };
-        let mut names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
-        for name in &self.carry {
-            if names.contains(&name.as_str()) {
-                let name = Printable(name.as_bytes());
-                let message = format!("--carry {name}: there is a column of that name already");
-                return Err(usage("dedup", ErrorKind::ArgumentConflict, message));
-            }
-            names.push(name);
+        let fields = fields.iter().map(|field| ("--fields", field.name()));
+        let carried = self.carry.iter().map(|name| ("--carry", name.as_str()));
+        let mut names: Vec<&str> = Vec::new();
+        for (option, name) in fields.chain(carried) {
+            // Text that is no UTF-8 has its name with this behind it.
+            let is_spelling = |one: &str, other: &str| {
+                is_json && one.strip_suffix("_base64").is_some_and(|name| name == other)
+            };
+            let why = if names.contains(&name) {
+                "there is a column of that name already".to_owned()
+            } else if let Some(other) =
+                names.iter().find(|other| is_spelling(other, name) || is_spelling(name, other))
+            {
+                let other = Printable(other.as_bytes());
+                format!(
+                    "under --json it could have the name of the column {other}, or that its name"
+                )
+            } else {
+                names.push(name);
+                continue;
+            };
+            let message = format!("{option} {}: {why}", Printable(name.as_bytes()));
+            return Err(usage("dedup", ErrorKind::ArgumentConflict, message));
         }
         Ok(())
     }
