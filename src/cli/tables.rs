@@ -63,7 +63,7 @@ impl Plan {
                 (columns, dedup.order == Order::Sorted && as_they_stand)
             }
             _ => {
-                let columns = [text("original"), text("canonical"), text("reject")];
+                let columns = [text("original"), text(key_name), text("reject")];
                 ([numbers("record")].into_iter().chain(columns).collect(), false)
             }
         };

@@ -161,3 +161,14 @@ fn columns_of_one_name_are_refused_where_names_tell_them_apart() {
     let line = place.run([&twice[..], &["--limit", "1"]].concat()).exits(0);
     assert_eq!(line.out(), "http://b/\tb\thttp://b/\n");
 }
+
+#[test]
+fn normalize_calls_the_column_of_a_key_by_its_name() {
+    let place = Place::with([("urls", URLS)]);
+    for name in ["rows.parquet", "rows.arrow"] {
+        place.run(["normalize", "urls", "--key", "surt", "-o", name]).exits(0);
+        let format = format!("{}:surt", name.rsplit('.').next().expect("an ending"));
+        let run = place.run(["normalize", "-p", "string", "-f", &format, name]).exits(0);
+        assert_eq!(run.out(), "b)/\na)/\n\n\na)/\nc)/?q\n");
+    }
+}

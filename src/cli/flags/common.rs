@@ -199,8 +199,8 @@ pub struct Common {
     /// or .arrow; -: standard output
     ///
     /// A table of a set has the columns that lines would have, called canonical (or as --key, --fields
-    /// and --count name them); one of normalize has record, original, canonical and reject. What a line
-    /// leaves empty is null there.
+    /// and --count name them); one of normalize has record, original, canonical (or as --key names it) and
+    /// reject. What a line leaves empty is null there.
     #[arg(
         short,
         long,
