@@ -103,8 +103,8 @@ pub(crate) struct Row<'a> {
     pub(crate) canonical: &'a [u8],
     pub(crate) original: &'a [u8],
     pub(crate) decoded: &'a [u8],
-    /// The name of the input, printable.
-    pub(crate) file: &'a str,
+    /// The name of the input: printable between tabs, and as it is in an object.
+    pub(crate) file: &'a [u8],
     pub(crate) record: u64,
     pub(crate) offset: u64,
     /// What is carried beside the URL, as far as the record has it.
@@ -217,8 +217,8 @@ impl Row<'_> {
                 Field::Hash => key(Key::Hash, out),
                 Field::Count => out.push(COUNT),
                 Field::First => {
-                    let first = format!("{}:{}:{}", self.file, self.record, self.offset);
-                    out.extend_from_slice(first.as_bytes());
+                    out.extend_from_slice(self.file);
+                    out.extend_from_slice(format!(":{}:{}", self.record, self.offset).as_bytes());
                 }
                 Field::Original => escaped(self.original, out),
                 Field::Decoded => escaped(self.decoded, out),
@@ -255,7 +255,7 @@ mod tests {
 
     fn line(canonical: &[u8], bytes: Bytes) -> String {
         let original = b"a\tb\\\n\xE9 ";
-        let (file, decoded) = ("f:1", &b"/\t\xE9"[..]);
+        let (file, decoded) = (&b"f:1"[..], &b"/\t\xE9"[..]);
         let row = Row { canonical, original, decoded, file, record: 7, offset: 9, carried: &[] };
         let mut line = Vec::new();
         let (fields, form) = (Field::ALL, LineForm::Tabs);
@@ -302,7 +302,7 @@ mod tests {
             canonical: b"http://h/",
             original: b"HTTP://h\t\"",
             decoded: b"",
-            file: "f",
+            file: "w\u{E9}".as_bytes(),
             record: 2,
             offset: 9,
             carried: &[Some(b"\xE9"), Some(b"a\\"), None],
@@ -315,7 +315,7 @@ mod tests {
         row.append(&layout, &mut line);
         with_count(&line, 7, &mut out);
         let expected = concat!(
-            r#"{"count":7,"canonical":"http://h/","first":"f:2:9","original":"HTTP://h\t\"","#,
+            r#"{"count":7,"canonical":"http://h/","first":"wé:2:9","original":"HTTP://h\t\"","#,
             r#""x_base64":"6Q==","na\"me":"a\\","none":null}"#,
             "\n"
         );

@@ -2,6 +2,8 @@
 
 use super::Place;
 use super::packed::gzip;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 const CDX: &[u8] = b" CDX N b a m s k r M S V g\n\
 h)/a 20240101000000 http://h/a text/html 200 AAA - - 9 0 one.gz\n\
@@ -157,4 +159,22 @@ fn a_column_may_not_have_the_name_that_another_has_in_base64() {
     let one = ["dedup", "-f", "tsv:url", "t.tsv", "--carry", "x", "--json"];
     let expected = "{\"canonical\":\"http://h/\",\"x_base64\":\"6Q==\"}\n";
     assert_eq!(place.run(one).exits(0).out(), expected);
+}
+
+#[test]
+fn an_object_names_its_file_as_the_rejects_do() {
+    let place = Place::with([("w\u{E9}", b"http://h/\nx\n")]);
+    place.write(OsStr::from_bytes(b"w\xE9"), "http://h/b\nx\n");
+    let fields = ["dedup", "--fields", "first", "--json", "--rejects", "rejects", "-o", "out"];
+    let names = [OsStr::from_bytes(b"w\xC3\xA9"), OsStr::from_bytes(b"w\xE9")];
+    place.run(fields.iter().map(OsStr::new).chain(names)).exits(0);
+    let (kept, rejected) = (place.json_lines("out"), place.json_lines("rejects"));
+    assert_eq!(
+        (&kept[0]["first"], &rejected[0]["file"]),
+        (&"w\u{E9}:1:0".into(), &"w\u{E9}".into())
+    );
+    assert_eq!(kept[1]["first_base64"], "d+k6MTow", "of w\\xE9:1:0");
+    assert_eq!(rejected[1]["file_base64"], "d+k=");
+    let lines = place.run(fields[..3].iter().map(OsStr::new).chain(names)).exits(0);
+    assert_eq!(lines.out(), "w\\xC3\\xA9:1:0\nw\\xE9:1:0\n");
 }

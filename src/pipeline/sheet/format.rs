@@ -6,7 +6,7 @@ use super::{Columns, Kind, Rejected, Rules, Sheet, Url};
 use crate::dedup::Candidate;
 use crate::input::Chunk;
 use crate::output::json::{self, FileMember};
-use crate::output::{Printable, Row, Secrets, escaped, redact};
+use crate::output::{LineForm, Printable, Row, Secrets, escaped, redact};
 use crate::pipeline::differences::{Difference, Differences, Differing, Versus};
 use crate::pipeline::split::{self, Split};
 use crate::profile::Grammar;
@@ -247,7 +247,11 @@ impl Sheet {
         mut visit: impl FnMut(usize, &Row<'_>, &[u8], usize) -> Result<(), NoRoom>,
     ) -> Result<(), NoRoom> {
         let Some(chunk) = &self.text.chunk else { return Ok(()) };
-        let file = Printable::path(path).to_string();
+        let file = match columns.layout.form {
+            LineForm::Tabs => Printable::path(path).to_string().into_bytes(),
+            // As the objects of `--rejects` have it.
+            LineForm::Json => path.as_os_str().as_encoded_bytes().to_vec(),
+        };
         let canonical = if self.canonical.is_empty() { &self.urls } else { &self.canonical };
         let records = &self.text.records;
         let lines = self.scratch.lines.iter().map(|line| (*line, Found::Url(Place::Chunk, *line)));
