@@ -85,6 +85,7 @@ impl<'a> Number<'a> {
     fn of(text: &'a [u8]) -> Option<Self> {
         let (is_negative, digits) = match text {
             [b'-', digits @ ..] => (true, digits),
+            [b'+', digits @ ..] => (false, digits),
             digits => (false, digits),
         };
         let dot = memchr::memchr(b'.', digits);

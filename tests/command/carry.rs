@@ -178,3 +178,11 @@ fn an_object_names_its_file_as_the_rejects_do() {
     let lines = place.run(fields[..3].iter().map(OsStr::new).chain(names)).exits(0);
     assert_eq!(lines.out(), "w\\xC3\\xA9:1:0\nw\\xE9:1:0\n");
 }
+
+#[test]
+fn a_number_may_have_either_sign() {
+    let table = "url,n\nhttp://h/,9\nhttp://h/,-20\nhttp://h/,+11\nhttp://h/,+2\n";
+    let place = Place::with([("t.csv", table.as_bytes())]);
+    let run = place.run(["dedup", "-f", "csv:url", "--carry", "n", "--keep", "max:n", "t.csv"]);
+    assert_eq!(run.exits(0).out(), "http://h/\t+11\n");
+}
