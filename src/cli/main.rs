@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
+
 use super::flags::{self, Cli, Columns, Command, Form};
 use super::outputs::Division;
 use super::run::{self, Plan};
@@ -19,6 +21,9 @@ pub fn main() -> ExitCode {
     match Cli::parse_or_exit(Backend::best().name()).command {
         Command::Dedup(dedup) => {
             let dedup = *dedup;
+            if let Err(message) = dedup.memory.check() {
+                flags::exit(&flags::usage("dedup", ErrorKind::ValueValidation, message));
+            }
             let job = Job::Dedup(Dedup {
                 order: match dedup.order {
                     flags::Order::First => Order::First,

@@ -45,6 +45,14 @@ pub struct Options {
 }
 
 impl Options {
+    /// Finds a directory that was named and can hold no file, before hours of work show it.
+    pub fn check(&self) -> Result<(), String> {
+        let Some(directory) = &self.temp_dir else { return Ok(()) };
+        tempfile::tempfile_in(directory)
+            .map(|_| ())
+            .map_err(|error| format!("--temp-dir {}: {error}", Printable::path(directory)))
+    }
+
     /// The memory of a run; none where nothing was asked for and it is not known what is free.
     pub fn memory(&self, tell: fn(&Spilling<'_>)) -> Option<Memory> {
         let budget = self.memory.or_else(|| Some((available()? / 4 * 3).max(MIN)))?;

@@ -294,3 +294,25 @@ fn standard_output_is_a_place_like_any_other() {
     assert!(run.out().contains("relative"), "{}", run.out());
     assert_eq!(place.text("f"), "http://a/\n");
 }
+
+#[test]
+fn a_place_for_what_is_kept_is_looked_at_before_any_work() {
+    let place = Place::with([("in", URLS), ("file", b"")]);
+    fs::create_dir(place.path("d")).expect("made");
+    for (arguments, told) in [
+        (&["-o", "x", "--checkpoint", "./x"][..], "--checkpoint and an output would write"),
+        (&["-o", "x", "--stats", "c", "--checkpoint", "c"], "--checkpoint and an output would"),
+        (&["-o", "x", "--save-seen", "c", "--checkpoint", "c"], "--checkpoint and an output"),
+        (
+            &["-o", "d", "--split-by", "hash:2", "--checkpoint", "d/c"],
+            "--checkpoint is in the directory that --split-by writes anew",
+        ),
+        (&["-o", "x", "--temp-dir", "none"], "--temp-dir none: No such file"),
+        (&["-o", "x", "--temp-dir", "file"], "--temp-dir file: Not a directory"),
+    ] {
+        let run = place.run([&["dedup", "in"][..], arguments].concat()).exits(2);
+        assert!(run.err.contains(told), "{arguments:?}: {}", run.err);
+        assert_eq!(place.names(), ["d", "file", "in"], "{arguments:?}");
+    }
+    place.run(["dedup", "in", "-o", "x", "--temp-dir", "d"]).exits(0);
+}

@@ -5,7 +5,7 @@ use super::normalize::Form;
 use super::{Common, INPUT, OUTPUT, usage};
 use crate::Key;
 use crate::cli::{checkpoint, memory, tables};
-use crate::output::{Field, Printable, TableKind};
+use crate::output::{Field, Printable, TableKind, place};
 use crate::pipeline::{Keep, SplitBy};
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -262,6 +262,15 @@ impl Dedup {
             tables::check("--save-seen", saved, Some("a saved set is a list")).map_err(named)?;
             if common.outputs().iter().any(|other| share_a_place(&[other, saved])) {
                 return wrong("--save-seen and another output would write to the same place");
+            }
+        }
+        if let Some(directory) = &self.checkpoint.checkpoint {
+            let mut outputs = common.outputs().into_iter().chain(self.save_seen.as_deref());
+            if outputs.any(|output| share_a_place(&[output, directory])) {
+                return wrong("--checkpoint and an output would write to the same place");
+            }
+            if self.split_by.is_some() && place(directory).starts_with(place(&common.output)) {
+                return wrong("--checkpoint is in the directory that --split-by writes anew");
             }
         }
         Ok(())
