@@ -4,14 +4,15 @@
 
 mod built;
 
-#[allow(dead_code, reason = "`hostile` uses a part of them")]
+#[allow(dead_code, reason = "parts of them are used")]
 #[path = "../library"]
 mod told_twice {
     pub mod cases;
     pub mod generator;
     pub mod oracle;
+    pub mod shared;
 }
-use told_twice::{cases, generator, oracle};
+use told_twice::{cases, generator, oracle, shared};
 
 mod archives;
 mod audit;

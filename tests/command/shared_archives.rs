@@ -1,32 +1,10 @@
-//! Real archives and compressed lists, where they are at hand, against a slow reader that shares no code
+//! Real archives and compressed lists, against a slow reader that shares no code
 //! with the library: flate2 for gzip, and plain string handling.
 
-use crate::built;
 use std::collections::BTreeSet;
-use std::io::Read;
-use std::path::{Path, PathBuf};
 
-use flate2::read::MultiGzDecoder;
-
-/// A file of the shared corpora, or nothing, said aloud, where it is not at hand.
-fn corpus(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("SKIPPED: {} is not there", path.display());
-    None
-}
-
-/// All bytes, unpacked.
-fn slowly(path: &Path) -> Vec<u8> {
-    let mut bytes = std::fs::read(path).expect("readable");
-    if bytes.starts_with(&[0x1F, 0x8B]) {
-        let packed = std::mem::take(&mut bytes);
-        MultiGzDecoder::new(&packed[..]).read_to_end(&mut bytes).expect("gzip");
-    }
-    bytes
-}
+use crate::built;
+use crate::shared::{corpus, unpacked};
 
 /// Kind and target of each record of a WARC file.
 fn records(bytes: &[u8]) -> Vec<(String, Option<String>)> {
@@ -63,9 +41,9 @@ fn archives_yield_the_targets_that_a_slow_reader_finds() {
         ("whirlwind.warc.gz", 1),
         ("whirlwind.warc.wet.gz", 1),
     ] {
-        let Some(path) = corpus(name) else { continue };
+        let (Some(path), Some(bytes)) = (corpus(name), unpacked(name)) else { continue };
         let wanted = ["response", "revisit", "resource", "conversion"];
-        let targets: Vec<_> = records(&slowly(&path))
+        let targets: Vec<_> = records(&bytes)
             .into_iter()
             .filter(|(kind, _)| wanted.contains(&kind.as_str()))
             .map(|(_, target)| target.expect("a target"))
@@ -87,8 +65,8 @@ fn archives_yield_the_targets_that_a_slow_reader_finds() {
 
 #[test]
 fn a_wat_file_of_a_request_names_no_response() {
-    let Some(path) = corpus("whirlwind.warc.wat.gz") else { return };
-    let bytes = slowly(&path);
+    let name = "whirlwind.warc.wat.gz";
+    let (Some(path), Some(bytes)) = (corpus(name), unpacked(name)) else { return };
     let text = std::str::from_utf8(&bytes).expect("text");
     let responses = text.matches(r#""WARC-Type":"response""#).count();
     let found = set(&["dedup", path.to_str().expect("text")], Vec::new());
@@ -98,8 +76,7 @@ fn a_wat_file_of_a_request_names_no_response() {
 #[test]
 fn compressed_lists_are_those_that_were_compressed() {
     for name in ["urls.txt.gz", "sample.cdx.gz", "access-combined.log.gz"] {
-        let Some(path) = corpus(name) else { continue };
-        let plain = slowly(&path);
+        let (Some(path), Some(plain)) = (corpus(name), unpacked(name)) else { continue };
         let path = path.to_str().expect("text");
         let format = if name.contains("log") { "auto" } else { "lines" };
         for profile in ["string", "crawl"] {

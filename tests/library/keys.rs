@@ -1,13 +1,12 @@
 //! Keys and the profile `ia`: facts, laws, and the indexes of web archives that they reproduce.
 
-use crate::tsv;
 use std::collections::HashMap;
-use std::io::{Read, Write};
-use std::path::PathBuf;
 
 use crate::cases::{for_each_case, of_properties};
 use crate::generator::{self, Temper};
+use crate::shared::{examples, unpacked};
 use crate::subject::{Library, on_best_backend, on_every_backend};
+use crate::tsv;
 use proptest::prelude::*;
 use uniqurl::{Backend, Key, Normalizer, Profile};
 
@@ -223,19 +222,6 @@ fn surts_sort_a_host_before_its_subdomains_and_both_before_the_next() {
 
 // The indexes of web archives, which are beside the project.
 
-/// A file of the shared directory, or nothing where that is missing.
-fn shared(file: &str) -> Option<Vec<u8>> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared");
-    if !PathBuf::from(beside).is_dir() {
-        // Past the test harness, which swallows what a test that passes prints.
-        let line = format!("\nSKIPPED: {file}: no directory {beside}\n");
-        let _ = std::io::stderr().write_all(line.as_bytes());
-        return None;
-    }
-    let path = PathBuf::from(beside).join(file);
-    Some(std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
-}
-
 /// Key and URL of each line. A field is not always UTF-8.
 fn cdx(text: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let lines =
@@ -264,7 +250,7 @@ fn assert_keys(file: &str, rows: &[(Vec<u8>, Vec<u8>)], count: usize) {
 
 #[test]
 fn ia_reproduces_the_keys_of_cdx_and_cdxj_files() {
-    if let Some(text) = shared("corpora/iana.cdxj") {
+    if let Some(text) = unpacked("iana.cdxj") {
         let rows: Vec<_> = String::from_utf8(text)
             .unwrap()
             .lines()
@@ -278,23 +264,20 @@ fn ia_reproduces_the_keys_of_cdx_and_cdxj_files() {
             .collect();
         assert_keys("iana.cdxj", &rows, 171);
     }
-    if let Some(text) = shared("corpora/iana.cdx") {
+    if let Some(text) = unpacked("iana.cdx") {
         let rows = cdx(&text);
         assert_keys("iana.cdx", &rows, rows.len().max(100));
     }
-    if let Some(bytes) = shared("corpora/sample.cdx.gz") {
-        let mut text = Vec::new();
-        flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_end(&mut text).unwrap();
+    if let Some(text) = unpacked("sample.cdx.gz") {
         assert_keys("sample.cdx.gz", &cdx(&text), 2144);
     }
 }
 
 #[test]
 fn ia_reproduces_published_surts() {
-    let Some(text) = shared("vectors/surt.jsonl") else { return };
+    let Some(examples) = examples("surt.jsonl") else { return };
     let mut rows = 0;
-    for line in String::from_utf8(text).unwrap().lines() {
-        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+    for row in &examples {
         let text = |name: &str| row[name].as_str().unwrap().to_owned();
         let (profile, input, expected) = (text("profile"), text("input"), text("expected"));
         match profile.as_str() {
@@ -335,9 +318,7 @@ fn ia_reproduces_published_surts() {
 /// The lists and logs of real URLs keep the laws as well.
 #[test]
 fn ia_keeps_its_laws_for_real_urls() {
-    let Some(bytes) = shared("corpora/urls.txt.gz") else { return };
-    let mut text = Vec::new();
-    flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_end(&mut text).unwrap();
+    let Some(text) = unpacked("urls.txt.gz") else { return };
     let library = on_best_backend("ia");
     for url in text.split(|byte| *byte == b'\n').filter(|url| !url.is_empty()) {
         ia_keeps_its_laws(&library, url);

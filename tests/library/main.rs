@@ -8,6 +8,7 @@ mod generator;
 mod law;
 mod oracle;
 mod record_oracle;
+mod shared;
 mod subject;
 mod tsv;
 mod variant;

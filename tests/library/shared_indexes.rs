@@ -1,25 +1,7 @@
 //! Real indexes of web archives, where they are at hand: the URLs that another reading of them yields.
 
-use std::io::Read;
-use std::path::Path;
-
+use crate::shared::unpacked;
 use uniqurl::record::{Context, Filter, Format, Found, Place, Records, detect};
-
-/// The decompressed sample, or nothing, said aloud, where it is not at hand.
-fn sample(name: &str) -> Option<Vec<u8>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora").join(name);
-    let Ok(file) = std::fs::File::open(&path) else {
-        println!("SKIPPED: {} is not there", path.display());
-        return None;
-    };
-    let mut bytes = Vec::new();
-    match name.ends_with(".gz") {
-        true => flate2::read::MultiGzDecoder::new(file).read_to_end(&mut bytes),
-        false => std::io::BufReader::new(file).read_to_end(&mut bytes),
-    }
-    .expect("readable");
-    Some(bytes)
-}
 
 /// The URLs that are found and how many records are filtered, with all others an error.
 fn urls(format: &Format, filter: Filter, bytes: &[u8]) -> (Vec<String>, usize) {
@@ -49,7 +31,7 @@ fn column(bytes: &[u8], number: usize) -> Vec<String> {
 #[test]
 fn the_urls_of_a_cdx_file_are_its_third_column() {
     for (name, records) in [("iana.cdx", 171), ("sample.cdx.gz", 2144)] {
-        let Some(bytes) = sample(name) else { continue };
+        let Some(bytes) = unpacked(name) else { continue };
         let format = detect(name, &bytes);
         assert_eq!(format.name(), "cdx");
         let (found, _) = urls(&format, Filter::default(), &bytes);
@@ -61,7 +43,7 @@ fn the_urls_of_a_cdx_file_are_its_third_column() {
 #[cfg(feature = "batch")]
 #[test]
 fn the_urls_of_a_cdxj_file_are_the_members_of_its_objects() {
-    let Some(bytes) = sample("iana.cdxj") else { return };
+    let Some(bytes) = unpacked("iana.cdxj") else { return };
     let format = detect("iana.cdxj", &bytes);
     assert_eq!(format.name(), "cdxj");
     let (found, _) = urls(&format, Filter::default(), &bytes);
@@ -73,7 +55,7 @@ fn the_urls_of_a_cdxj_file_are_the_members_of_its_objects() {
     });
     assert_eq!(found, parsed.collect::<Vec<_>>());
     // It indexes the same archive as the file of the other kind.
-    if let Some(cdx) = sample("iana.cdx") {
+    if let Some(cdx) = unpacked("iana.cdx") {
         assert_eq!(found, column(&cdx, 2));
     }
 }
@@ -81,7 +63,7 @@ fn the_urls_of_a_cdxj_file_are_the_members_of_its_objects() {
 #[test]
 fn filters_keep_the_records_that_the_columns_say() {
     for (name, statuses) in [("iana.cdx", "200"), ("sample.cdx.gz", "3xx")] {
-        let Some(bytes) = sample(name) else { continue };
+        let Some(bytes) = unpacked(name) else { continue };
         let mut filter = Filter::default();
         filter.status(statuses).unwrap();
         filter.mime("text/*").unwrap();

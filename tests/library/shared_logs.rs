@@ -1,22 +1,9 @@
 //! Two real access logs, where they are at hand: every line yields a URL or a coded reject.
 
 use std::collections::BTreeMap;
-use std::io::Read;
-use std::path::Path;
 
+use crate::shared::unpacked;
 use uniqurl::record::{Context, Format, Found, Records, detect};
-
-/// The decompressed log, or nothing, said aloud, where it is not at hand.
-fn log(name: &str) -> Option<Vec<u8>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora").join(name);
-    let Ok(file) = std::fs::File::open(&path) else {
-        println!("SKIPPED: {} is not there", path.display());
-        return None;
-    };
-    let mut log = Vec::new();
-    flate2::read::MultiGzDecoder::new(file).read_to_end(&mut log).expect("a whole gzip file");
-    Some(log)
-}
 
 /// How many records hold what.
 fn count(format: &Format, log: &[u8]) -> BTreeMap<&'static str, usize> {
@@ -41,7 +28,7 @@ fn count(format: &Format, log: &[u8]) -> BTreeMap<&'static str, usize> {
 #[test]
 fn all_lines_of_a_combined_log_are_read() {
     let name = "access-combined.log.gz";
-    let Some(log) = log(name) else { return };
+    let Some(log) = unpacked(name) else { return };
     let format = detect(name, &log);
     assert_eq!(format, Format::Combined);
     assert_eq!(count(&format, &log), BTreeMap::from([("target", 10_000)]));
@@ -50,7 +37,7 @@ fn all_lines_of_a_combined_log_are_read() {
 #[test]
 fn all_lines_of_a_log_in_extra_quotes_are_read() {
     let name = "access-scanner.log.gz";
-    let Some(log) = log(name) else { return };
+    let Some(log) = unpacked(name) else { return };
     let format = detect(name, &log);
     assert_eq!(format, Format::Combined);
     // The last of 6,539 lines has no line feed. One request is `GET  HTTP/1.1`: no target.

@@ -1,29 +1,12 @@
-//! Published examples for the operations of `uniqurl::uri`, read where they lie beside the checkout.
-//!
-//! Where they are not there, the tests say so loudly and pass. `UNIQURL_SHARED_VECTORS` names
-//! another place.
+//! Published examples for the operations of `uniqurl::uri`.
 
-use std::io::Write;
-use std::path::PathBuf;
-
+use crate::shared;
 use serde_json::Value;
 use uniqurl::uri::{Error, ErrorKind, percent_decode, remove_dot_segments, resolve};
 
-/// The rows of one suite, or nothing where the file is missing.
-fn rows(file: &str) -> Vec<Value> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/vectors");
-    let directory = std::env::var("UNIQURL_SHARED_VECTORS").unwrap_or(beside.to_owned());
-    let path = PathBuf::from(directory).join(file);
-    if !path.is_file() {
-        // Written past the test harness, which would swallow `eprintln!` of a test that passes.
-        let line = format!("\nSKIPPED: {file}: no file {}\n", path.display());
-        let _ = std::io::stderr().write_all(line.as_bytes());
-        return Vec::new();
-    }
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(!rows.is_empty(), "{file} holds no row");
-    rows
+/// The rows of one suite; none where it is not there.
+fn rows(suite: &str) -> Vec<Value> {
+    shared::examples(suite).unwrap_or_default()
 }
 
 /// Runs the rows whose profile starts with `prefix`, and says how many there were.

@@ -1,11 +1,6 @@
-//! Published examples, read where they lie beside the checkout; licences keep them out of it.
-//!
-//! Where they are not there, the tests say so loudly and pass. `UNIQURL_SHARED_VECTORS` names
-//! another place.
+//! Published examples, each under the profile that it is one of.
 
-use std::io::Write;
-use std::path::PathBuf;
-
+use crate::shared;
 use crate::subject::{Answer, Library, on_every_backend};
 use serde_json::Value;
 use uniqurl::{Code, Codes, Normalizer, Outcome, Profile};
@@ -21,23 +16,9 @@ struct Row {
     note: String,
 }
 
-/// The rows of one suite, or nothing where the directory is missing.
-fn rows(file: &str) -> Option<Vec<Row>> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/vectors");
-    let directory = std::env::var("UNIQURL_SHARED_VECTORS").unwrap_or(beside.to_owned());
-    if !PathBuf::from(&directory).is_dir() {
-        // Written past the test harness, which would swallow `eprintln!` of a test that passes, and
-        // at once, so that tests in other threads do not write into the line.
-        let line = format!("\nSKIPPED: {file}: no directory {directory}\n");
-        let _ = std::io::stderr().write_all(line.as_bytes());
-        return None;
-    }
-    let path = PathBuf::from(directory).join(file);
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let rows: Vec<Row> =
-        text.lines().map(|line| row(&serde_json::from_str(line).unwrap())).collect();
-    assert!(!rows.is_empty(), "{file} holds no row");
-    Some(rows)
+/// The rows of one suite; none where it is not there.
+fn rows(suite: &str) -> Vec<Row> {
+    shared::examples(suite).unwrap_or_default().iter().map(row).collect()
 }
 
 fn row(value: &Value) -> Row {
@@ -114,7 +95,7 @@ fn normalizes_as_target(row: &Row, profile: &str) {
 
 #[test]
 fn examples_of_rfc_3986_hold() {
-    for row in rows("rfc3986.jsonl").unwrap_or_default() {
+    for row in rows("rfc3986.jsonl") {
         match row.profile.as_str() {
             "rfc3986-syntax" => normalizes(&row, "syntax"),
             "rfc3986-scheme" | "rfc3986-scheme(mailto host case)" => normalizes(&row, "scheme"),
@@ -144,7 +125,7 @@ fn examples_of_rfc_3986_hold() {
 
 #[test]
 fn equivalences_hold_and_different_urls_stay_apart() {
-    for row in rows("seed_equivalences.jsonl").unwrap_or_default() {
+    for row in rows("seed_equivalences.jsonl") {
         match row.profile.as_str() {
             "must-merge" => row.holds_as_a_pair(true, &["syntax", "scheme", "crawl"]),
             "must-not-merge" => row.holds_as_a_pair(false, &["syntax", "scheme", "crawl"]),
@@ -161,7 +142,7 @@ fn equivalences_hold_and_different_urls_stay_apart() {
 #[test]
 fn examples_of_erlang_hold_but_for_its_known_faults() {
     let mut faults_seen = 0;
-    for row in rows("otp_uri_string.jsonl").unwrap_or_default() {
+    for row in rows("otp_uri_string.jsonl") {
         if let Some((_, fault)) =
             FAULTS.iter().find(|(input, _)| normalizing(&row) && row.is(input))
         {
@@ -257,7 +238,7 @@ const REASONS: [(&str, Code); 11] = [
 
 #[test]
 fn the_published_table_of_servlet_paths_holds() {
-    for row in rows("servlet_canonical.jsonl").unwrap_or_default() {
+    for row in rows("servlet_canonical.jsonl") {
         let context = String::from_utf8_lossy(&row.input).into_owned();
         let codes: Codes = row
             .note
@@ -288,7 +269,7 @@ fn the_published_table_of_servlet_paths_holds() {
 
 #[test]
 fn the_examples_of_wikimedias_paths_hold() {
-    for row in rows("wikimedia_path.jsonl").unwrap_or_default() {
+    for row in rows("wikimedia_path.jsonl") {
         let profile = if row.profile == "generic" { "ring" } else { &row.profile };
         normalizes(&row, profile);
         normalizes_as_target(&row, profile);

@@ -1,11 +1,6 @@
-//! The web platform tests of the URL Standard under `whatwg`, read where they lie beside the checkout.
-//!
-//! Where they are not there, the tests say so loudly and pass. `UNIQURL_SHARED_VECTORS` names
-//! another place. Each test says how many rows it passed.
+//! The web platform tests of the URL Standard under `whatwg`. Each test says how many rows it passed.
 
-use std::io::Write;
-use std::path::PathBuf;
-
+use crate::shared::{examples, say};
 use crate::subject::{Answer, Library, on_every_backend};
 use serde_json::Value;
 use uniqurl::Backend;
@@ -18,25 +13,8 @@ struct Row {
     note: String,
 }
 
-/// A line past the test harness, which would swallow `eprintln!` of a test that passes, and at once,
-/// so that tests in other threads do not write into it.
-fn say(text: &str) {
-    let _ = std::io::stderr().write_all(format!("\n{text}\n").as_bytes());
-}
-
-fn rows(file: &str) -> Option<Vec<Row>> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/vectors");
-    let directory = std::env::var("UNIQURL_SHARED_VECTORS").unwrap_or(beside.to_owned());
-    if !PathBuf::from(&directory).is_dir() {
-        say(&format!("SKIPPED: {file}: no directory {directory}"));
-        return None;
-    }
-    let path = PathBuf::from(directory).join(file);
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let rows: Vec<Row> =
-        text.lines().map(|line| row(&serde_json::from_str(line).unwrap())).collect();
-    assert!(!rows.is_empty(), "{file} holds no row");
-    Some(rows)
+fn rows(suite: &str) -> Option<Vec<Row>> {
+    Some(examples(suite)?.iter().map(row).collect())
 }
 
 fn row(value: &Value) -> Row {
