@@ -1,9 +1,9 @@
 //! A run that was stopped goes on where it was, or says why it does not.
 
+use super::packed::gzip;
 use super::{Place, Run, built};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Write;
 use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,12 +17,6 @@ fn list(number: u32) -> String {
             _ => format!("HTTP://H{}.example:80/{}\n", i % 300, (i * 7919 + number * 331) % 9_000),
         })
         .collect()
-}
-
-fn packed(text: &str) -> Vec<u8> {
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packer.write_all(text.as_bytes()).expect("written");
-    packer.finish().expect("packed")
 }
 
 /// The same with columns behind them, of which the last is longer in each list.
@@ -48,7 +42,7 @@ fn place_of(list: fn(u32) -> String) -> Place {
     place.write("more", "http://h1.example/1\nhttp://h7.example:8080/\n");
     let many = (0..60_000).map(|i| format!("http://m.example/{i}\n"));
     place.write("many", many.collect::<String>() + &place.text("old"));
-    let whole = packed(&list(3));
+    let whole = gzip(list(3).as_bytes());
     place.write("d.gz", &whole[..whole.len() / 2]);
     place
 }
@@ -104,7 +98,7 @@ fn assert_goes_on(arguments: &[&str], first: &[&str], second: &[&str]) {
     run(&[first, KEPT]).exits(2);
     let manifest = place.json("kept/checkpoint.json");
     assert_eq!(manifest["moved"] != 0, arguments.contains(&MOVING) && first.contains(&SMALL));
-    place.write("d.gz", packed(&list(3)));
+    place.write("d.gz", gzip(list(3).as_bytes()));
     let resumed = run(&[second, KEPT]).exits(0);
     let said = "uniqurl: going on behind the first 3 of 4 inputs\n";
     assert!(resumed.err.contains(said), "{}", resumed.err);
@@ -197,7 +191,7 @@ fn a_set_that_was_seen_and_has_changed_is_refused_and_one_that_was_replaced_told
 #[test]
 fn a_run_that_is_killed_once_it_has_a_checkpoint_goes_on() {
     let place = place();
-    place.write("d.gz", packed(&list(3)));
+    place.write("d.gz", gzip(list(3).as_bytes()));
     let expected = place.run(FIXED).exits(0).out;
     let mut going_on = 0;
     for _ in 0..3 {
@@ -269,7 +263,7 @@ fn what_has_changed_is_told_and_refused() {
     refused(&arguments, "checkpoint.json: ");
     place.write("kept/checkpoint.json", manifest);
     // Threads, memory and the name of the output change nothing of the result.
-    place.write("d.gz", packed(&list(3)));
+    place.write("d.gz", gzip(list(3).as_bytes()));
     let inputs = ["dedup", "a", "b", "c", "d.gz", "--stats", "stats"];
     place.run([&inputs, KEPT, &["-j", "1", "--memory", "1G", "-o", "new"]].concat()).exits(0);
     assert!(!place.path("kept").exists());
@@ -306,7 +300,7 @@ fn a_directory_that_is_in_use_or_holds_other_files_is_refused() {
     let run = place.run([FIXED, KEPT].concat()).exits(2);
     assert!(run.err.contains("kept: another run works with this checkpoint"), "{}", run.err);
     drop(lock);
-    place.write("d.gz", packed(&list(3)));
+    place.write("d.gz", gzip(list(3).as_bytes()));
     place.run([FIXED, KEPT].concat()).exits(0);
     assert!(!place.path("kept").exists());
 }

@@ -54,6 +54,7 @@ use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 use tempfile::TempDir;
 
 /// A directory of its own, in which the command runs.
@@ -131,15 +132,19 @@ impl Place {
             .write_stdin(input)
             .output()
             .expect("started");
-        Run {
+        Run::of(output)
+    }
+}
+
+impl Run {
+    fn of(output: Output) -> Self {
+        Self {
             status: output.status.code(),
             out: output.stdout,
             err: String::from_utf8(output.stderr).expect("messages are ASCII"),
         }
     }
-}
 
-impl Run {
     #[track_caller]
     fn exits(self, status: i32) -> Self {
         assert_eq!(self.status, Some(status), "{}", self.err);

@@ -1,9 +1,8 @@
 //! Many files under a low limit of open files, as systems have them.
 
+use super::packed::gzip;
 use super::{Place, Run, built};
-use flate2::write::GzEncoder;
 use std::fs;
-use std::io::Write;
 use std::process::Command;
 
 /// Runs the command behind `ulimit`, given these words.
@@ -15,13 +14,8 @@ fn run_under(place: &Place, limit: &str, arguments: &[&str]) -> Run {
         .args(built.get_args())
         .args(arguments)
         .current_dir(place.path(""))
-        .output()
-        .expect("started");
-    Run {
-        status: output.status.code(),
-        out: output.stdout,
-        err: String::from_utf8(output.stderr).expect("messages are ASCII"),
-    }
+        .output();
+    Run::of(output.expect("started"))
 }
 
 /// A directory `in` of `count` files that `text` makes.
@@ -36,12 +30,6 @@ fn url(i: u32) -> String {
     format!("HTTP://h{}.example/{i}\n", i % 9)
 }
 
-fn packed(text: &str) -> Vec<u8> {
-    let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(text.as_bytes()).expect("packed");
-    packed.finish().expect("packed")
-}
-
 #[test]
 fn any_number_of_files_is_read_under_any_limit() {
     let log = |i| format!("- - - [01/Jan/2026:00:00:00 +0000] \"GET /{i} HTTP/1.1\" 200 1\n");
@@ -51,7 +39,7 @@ fn any_number_of_files_is_read_under_any_limit() {
         (files(400, |i| url(i).into()), "lines"),
         (files(400, |i| log(i).into()), "auto"),
         (files(400, |i| table(i).into()), "csv:url"),
-        (files(400, |i| packed(&url(i))), "auto"),
+        (files(400, |i| gzip(url(i).as_bytes())), "auto"),
         // More than is read at once when they are opened.
         (files(100, |i| url(i).repeat(3_500).into()), "auto"),
         (files(100, |i| url(i).repeat(3_500).into()), "lines"),

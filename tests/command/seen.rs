@@ -1,5 +1,6 @@
 //! Sets from before a run: `--seen` and `--save-seen`.
 
+use super::packed::gzip;
 use super::{Place, cases, generator, json_lines};
 use std::collections::BTreeSet;
 use std::fs;
@@ -349,9 +350,7 @@ fn a_file_of_which_it_is_not_clear_what_was_seen_is_refused() {
     let rows = (0..40_000).map(|i| format!("http://h/{i}\t{i}\n")).collect::<String>();
     place.write("uneven", rows + "http://a/\n");
     place.run(["dedup", "in", "-q", "-o", "t.parquet"]).exits(0);
-    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    packed.write_all(&place.read("t.parquet")).expect("packed");
-    place.write("t.parquet.gz", packed.finish().expect("packed"));
+    place.write("t.parquet.gz", gzip(&place.read("t.parquet")));
     place.run(["dedup", "in", "-q", "--key", "surt", "-o", "surt.arrow"]).exits(0);
     for (name, words) in [
         ("hosts", "none of these holds canonical URLs of crawl@1"),

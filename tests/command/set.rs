@@ -1,5 +1,6 @@
 //! `uniqurl set`: union, intersection and difference of sorted sets.
 
+use super::packed::gzip;
 use super::{Place, built, cases};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
@@ -196,12 +197,7 @@ fn operations_are_those_of_any_sets_of_bytes() {
                     text.extend([&key[..], b"\n"].concat());
                 }
                 let packed = match name.rsplit('.').next() {
-                    Some("gz") => {
-                        let level = flate2::Compression::fast();
-                        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), level);
-                        gzip.write_all(&text).expect("packed");
-                        gzip.finish().expect("packed")
-                    }
+                    Some("gz") => gzip(&text),
                     Some("zst") => zstd::encode_all(&text[..], 1).expect("packed"),
                     _ => text,
                 };

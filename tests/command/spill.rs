@@ -1,6 +1,7 @@
 //! A set that is larger than the memory it may take.
 
 use super::Place;
+use super::packed::gzip;
 use serde_json::Value;
 use std::fs;
 
@@ -108,9 +109,7 @@ fn a_run_that_ends_before_it_is_settled_calls_nothing_a_duplicate_that_is_none()
     let place = Place::with([("list", list().as_bytes()), ("last", b"relative\n")]);
     let urls: String = (0..30_000).map(|i| format!("http://h/{}\n", i % 20_000)).collect();
     place.write("in", &urls);
-    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    std::io::Write::write_all(&mut packed, urls.as_bytes()).expect("packed");
-    let packed = packed.finish().expect("packed");
+    let packed = gzip(urls.as_bytes());
     place.write("cut.gz", &packed[..packed.len() - 20]);
     let of_set = |run: &super::Run| ["unique", "duplicates"].map(|term| run.summary(term));
     for (arguments, status) in [
