@@ -32,6 +32,7 @@ const FIRST: Dedup = Dedup { order: Order::First, count: false, min_count: 1, li
 /// How a file is read, where that is not as usual.
 #[derive(Clone)]
 struct How {
+    profile: &'static Profile,
     format: &'static str,
     job: Job,
     threads: usize,
@@ -48,6 +49,7 @@ struct How {
 impl Default for How {
     fn default() -> Self {
         Self {
+            profile: &Profile::CRAWL,
             format: "auto",
             job: Job::Dedup(FIRST),
             threads: 2,
@@ -98,7 +100,7 @@ fn read_file(path: PathBuf, how: &How) -> Outcome {
         filter: how.filter.clone(),
         keep_going: how.keep_going,
         memory,
-        ..Setup::new(Normalizer::new(&Profile::CRAWL), how.job.clone(), &watch)
+        ..Setup::new(Normalizer::new(how.profile), how.job.clone(), &watch)
     };
     let (mut out, mut rejects) = (Vec::new(), Vec::new());
     let list = how.lists.then_some(&mut rejects as &mut (dyn Write + Send));
@@ -269,6 +271,24 @@ fn a_table_is_the_list_of_its_rows_whatever_their_type_and_encoding() {
             }
         }
     }
+}
+
+#[test]
+fn rows_that_come_once_name_no_host_as_often_as_they_are() {
+    let rows: Vec<Option<String>> = ["/a/b", " ", "http://h/x", "/c;d", "/%zz"]
+        .iter()
+        .map(|row| Some((*row).to_owned()))
+        .chain([None])
+        .cycle()
+        .take(600)
+        .collect();
+    let how = How { profile: &Profile::SERVLET, lists: false, ..How::default() };
+    let array = arrays(&rows).pop().unwrap();
+    let found = read(&parquet(&batch(vec![("url", array)]), WriterProperties::default()), &how);
+    found.result.unwrap();
+    let expected = as_lines(&rows, &how);
+    assert_eq!(found.report.tally, expected.report.tally);
+    assert_eq!((found.report.hostless, expected.report.hostless), (200, 200));
 }
 
 #[test]

@@ -225,7 +225,7 @@ impl Sheet {
                 None => self.tally.filtered += more,
             }
             self.tally.records += more;
-            if url.at >> PLACE_SHIFT != IN_CHUNK {
+            if url.has_form() && url.at >> PLACE_SHIFT != IN_CHUNK {
                 let hostless = rules.normalizer.is_hostless(cell.of(chunk.bytes()));
                 self.hostless += more * u64::from(hostless);
             }
