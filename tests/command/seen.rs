@@ -339,6 +339,24 @@ fn an_earlier_output_may_be_a_table_or_have_columns() {
 }
 
 #[test]
+fn a_carriage_return_belongs_to_the_end_of_a_line_with_columns_too() {
+    let place = Place::with([
+        ("in", b"http://a/\nhttp://b/\nhttp://new/\n".as_slice()),
+        ("first", b"http://a/\tx\r\n\r\nhttp://b/\ty\r\n"),
+        ("last", b"x\thttp://a/\r\ny\thttp://b/\r\n"),
+        ("counted", b"1\thttp://a/\r\n\r\n2\thttp://b/\r\n"),
+        ("list", b"http://a/\r\n\r\nhttp://b/\r\n"),
+    ]);
+    for profile in ["crawl", "string"] {
+        for seen in ["first", "last", "counted", "list"] {
+            let run = place.run(["dedup", "-p", profile, "in", "--seen", seen]).exits(0);
+            assert_eq!(run.out(), "http://new/\n", "{profile} {seen}");
+            assert!(!run.err.contains("warning: "), "{}", run.err);
+        }
+    }
+}
+
+#[test]
 fn a_file_of_which_it_is_not_clear_what_was_seen_is_refused() {
     let place = Place::with([
         ("in", b"http://a/\nhttp://b/\n"),

@@ -50,10 +50,13 @@ impl Kind {
         }
         // But for a last line that is cut.
         let end = match bytes.len() > HEAD {
-            true => memchr::memrchr(separator, head).unwrap_or(head.len()),
+            true => memchr::memrchr(separator, head).map_or(head.len(), |last| last + 1),
             false => head.len(),
         };
-        let lines = || head[..end].split(|byte| *byte == separator).filter(|line| !line.is_empty());
+        let lines = || {
+            let lines = head[..end].split_inclusive(|byte| *byte == separator);
+            lines.map(|line| without_end(line, separator)).filter(|line| !line.is_empty())
+        };
         let tabs = lines().next().map_or(0, count_tabs);
         if after_count(head).is_some() && tabs == 1 {
             return Ok(Kind::Counted);
@@ -88,7 +91,7 @@ impl Kind {
         let mut uneven = 0;
         let mut urls = Vec::with_capacity(lines.len());
         for line in lines.split_inclusive(|byte| *byte == separator) {
-            let text = line.strip_suffix(&[separator]).unwrap_or(line);
+            let text = without_end(line, separator);
             urls.extend_from_slice(match self {
                 Kind::Columns { url, tabs } => {
                     uneven += u64::from(!text.is_empty() && count_tabs(text) != tabs);
@@ -100,6 +103,15 @@ impl Kind {
             urls.extend_from_slice(&line[text.len()..]);
         }
         (urls, uneven)
+    }
+}
+
+/// A line without what ends it, which takes a carriage return before a line feed along.
+fn without_end(line: &[u8], separator: u8) -> &[u8] {
+    match line.strip_suffix(&[separator]) {
+        Some(text) if separator == b'\n' => text.strip_suffix(b"\r").unwrap_or(text),
+        Some(text) => text,
+        None => line,
     }
 }
 
