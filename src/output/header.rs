@@ -16,6 +16,9 @@ const VERSION: u64 = 1;
 /// Longest line that is read as a header.
 const LONGEST: usize = 1 << 20;
 
+/// Longest key that is read from a set: more than becomes of the longest URL in any form.
+pub(crate) const LONGEST_KEY: usize = 640 << 20;
+
 /// The rules of a saved set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SetHeader {

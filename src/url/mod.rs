@@ -47,6 +47,8 @@ pub use canonical::Canonical;
 pub use choices::NoSuchChoice;
 pub use each::Scratch;
 pub use explain::{Rule, Step};
+#[cfg(feature = "batch")]
+pub(crate) use normalizer::GROWTH;
 pub use normalizer::Normalizer;
 pub use outcome::{Code, Codes, Outcome, Reject};
 #[cfg(feature = "profile-file")]

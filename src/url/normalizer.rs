@@ -12,6 +12,11 @@ use crate::profile::{Access, Profile, Switches, System, set};
 use crate::record::{Origin, Targets};
 use crate::scan::{Backend, Kernel, Lead};
 
+/// No rule makes a URL more than so many times as long: a charset makes up to three bytes of one, and each
+/// of them is written as a triplet.
+#[cfg(feature = "batch")]
+pub(crate) const GROWTH: usize = 9;
+
 /// Brings URLs into the canonical form of one [`Profile`]. Built once, shared by all threads.
 ///
 /// ```

@@ -1,8 +1,10 @@
 //! What is written after an option, read: sizes, and names of what there is.
 
 use super::FormatChoice;
+use crate::output::LONGEST_KEY;
 use crate::record::{Format, FormatError};
 use crate::uri::Charset;
+use crate::url::GROWTH;
 use crate::{Backend, Code, Codes, Key, Profile, Ring, RingError};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -112,6 +114,10 @@ pub(in crate::cli) fn backend(name: String) -> Result<Backend, String> {
 
 /// Longest URL that `--max-url` may allow.
 const MAX_URL_LIMIT: u64 = 64 << 20;
+
+// What is written can be read again: a form is no more than [`GROWTH`] times as long as its URL, and a key
+// is little longer than that.
+const _: () = assert!((GROWTH as u64 + 1) * MAX_URL_LIMIT <= LONGEST_KEY as u64);
 
 pub(super) fn max_url(text: &str) -> Result<usize, String> {
     match size(text)? {

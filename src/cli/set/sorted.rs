@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use super::flags::Lines;
 use crate::input::{self, Input, InputError, OpenFile, Trouble};
-use crate::output::{Parsed, Printable, SetHeader, UrlExcerpt};
+use crate::output::{LONGEST_KEY, Parsed, Printable, SetHeader, UrlExcerpt};
 use crate::record::Separator;
 
 /// How much of an input is held.
 const BUFFER: usize = 64 << 10;
 
-/// Longest line that is read: more than any canonical form of the longest URL.
-const LONGEST: u64 = 1 << 29;
+/// Longest line that is read: a key, and a count before it.
+const LONGEST: u64 = LONGEST_KEY as u64 + 32;
 
 /// A line of a set.
 #[derive(Debug, Default)]

@@ -34,7 +34,7 @@ use crate::input::table;
 use crate::input::{
     self, Chunk, Cutting, Data, Input, InputError, OpenFile, Origin, Piece, Trouble,
 };
-use crate::output::{Parsed, SetHeader};
+use crate::output::{LONGEST_KEY, Parsed, SetHeader};
 use crate::profile::{Grammar, Profile};
 #[cfg(feature = "tables")]
 use crate::record::Table;
@@ -44,9 +44,6 @@ use crate::url::Normalizer;
 
 /// A byte-order mark.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
-
-/// Longest key of a saved set: more than the longest URL becomes in any canonical form.
-const LONGEST_KEY: usize = 1 << 29;
 
 /// What was read.
 pub(super) struct Seen {

@@ -11,7 +11,7 @@ use crate::profile::Grammar;
 use crate::record::{self, Found, Place, Record, Separator, Span};
 use crate::room::{self, NoRoom};
 use crate::scan::Piece;
-use crate::url::{Code, Reject};
+use crate::url::{Code, GROWTH, Reject};
 
 impl Sheet {
     /// Makes of the chunk what the set is asked about.
@@ -145,11 +145,10 @@ impl Sheet {
         Ok(())
     }
 
-    /// Room for what may become of a URL: no rule makes it more than nine times as long, which is what a
-    /// charset makes of a byte.
+    /// Room for what may become of a URL.
     #[inline]
     fn make_room_for(&mut self, url: &[u8], rules: &Rules<'_>) -> Result<(), NoRoom> {
-        room::reserve(&mut self.text.rewritten, 9 * url.len() + rules.brought + 64)
+        room::reserve(&mut self.text.rewritten, GROWTH * url.len() + rules.brought + 64)
     }
 
     /// Any other format.
