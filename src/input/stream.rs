@@ -59,9 +59,6 @@ pub(crate) struct Cutting {
 /// library gives before damage can depend on it.
 const READ: usize = 64 << 10;
 
-/// How much of an input its format is guessed from.
-const HEAD: usize = 64 << 10;
-
 /// A slow stream's records are handed on after this long, though they fill no chunk.
 const PATIENCE: Duration = Duration::from_millis(50);
 
@@ -119,7 +116,7 @@ impl Reader {
                 let left = self.patience.saturating_sub(begun.elapsed());
                 left.is_zero() || memchr(b'\n', head).is_some() && source.waits(left)
             };
-            while head.len() < HEAD
+            while head.len() < record::HEAD
                 && matches!(last, Got::Some)
                 && (record::could_be_archive(head.bytes()) || !is_late(head.bytes(), &*source))
             {

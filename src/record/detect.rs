@@ -13,8 +13,8 @@ use super::line::is_blank;
 use super::{Format, cdx, clf, elb, extended, request};
 use crate::url::Parts;
 
-/// How much of an input is looked at.
-const HEAD: usize = 64 << 10;
+/// How much of an input its format is told from.
+pub(crate) const HEAD: usize = 64 << 10;
 
 /// The format that an input seems to have.
 ///

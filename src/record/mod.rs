@@ -74,6 +74,9 @@ pub use tsv::Tsv;
 pub(crate) use archive::{Frame, State, arc_body, could_be_archive, warc_body, warc_head};
 
 #[cfg(feature = "batch")]
+pub(crate) use detect::HEAD;
+
+#[cfg(feature = "batch")]
 pub(crate) use carry::{Carrier, Values, carrying, missing};
 #[cfg(feature = "tables")]
 pub(crate) use table::{NULL, NoColumn, Rows};

@@ -26,12 +26,9 @@ use crate::input::{
 use crate::record::{self, Context, Framing, Kinds};
 use reading::Reading;
 
-/// How much of an input its format is guessed from.
-const HEAD: u64 = 64 << 10;
-
 /// A file of one chunk that is no longer is read when it is opened: thousands of them would otherwise
 /// be open at once, and all that the threads have to read of them is in a cache.
-const SMALL: u64 = HEAD;
+const SMALL: u64 = record::HEAD as u64;
 
 /// The next thing to do.
 pub(super) enum Next {
@@ -256,7 +253,7 @@ impl<'a> Schedule<'a> {
             Some(format) => (self.taking_out(index, &format)?, None),
             None => {
                 let mut block = input::Block::default();
-                let head = 0..file.size().min(HEAD);
+                let head = 0..file.size().min(record::HEAD as u64);
                 let Context { max_record, separator, .. } = self.context;
                 input::read_range(&file, head, max_record, separator.byte(), &mut block)?;
                 self.find_format(index, block.bytes())?

@@ -1,10 +1,7 @@
 //! How a file of what was seen is read: what its lines are, and where in them the URLs.
 
-use crate::record::{self, Separator};
+use crate::record::{self, HEAD, Separator};
 use crate::url::{Normalizer, Outcome};
-
-/// How much of a list tells what its lines are.
-const HEAD: usize = 64 << 10;
 
 /// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
