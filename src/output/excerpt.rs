@@ -10,7 +10,8 @@ use std::path::Path;
 /// Longest text of an excerpt in bytes, the ellipsis included.
 const LIMIT: usize = 200;
 const ELLIPSIS: &str = "...";
-const HIDDEN: &str = "***";
+/// What stands in place of what is hidden.
+pub(super) const HIDDEN: &str = "***";
 
 /// All of the bytes, made printable. For names, which are useless when they are cut.
 #[derive(Debug, Clone, Copy)]

@@ -3,9 +3,7 @@
 //! In: a URL, or a whole record where no URL was found in it. Out: the same with `***` in place of
 //! the userinfo, the values of the query and the fragment. The names of parameters stay.
 
-use super::excerpt::secret;
-
-const HIDDEN: &[u8] = b"***";
+use super::excerpt::{HIDDEN, secret};
 
 /// Whether secrets are left out of what is told of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +29,7 @@ pub fn redact(text: &[u8], out: &mut Vec<u8>) {
     match secret(before) {
         Some(hidden) => {
             out.extend_from_slice(&before[..hidden.start]);
-            out.extend_from_slice(HIDDEN);
+            out.extend_from_slice(HIDDEN.as_bytes());
             out.extend_from_slice(&before[hidden.end..]);
         }
         None => out.extend_from_slice(before),
@@ -53,7 +51,7 @@ pub fn redact(text: &[u8], out: &mut Vec<u8>) {
                 out.extend_from_slice(&pair[..=equals]);
             }
             if !pair.is_empty() {
-                out.extend_from_slice(HIDDEN);
+                out.extend_from_slice(HIDDEN.as_bytes());
             }
         }
         if fragment.is_some() {
@@ -61,7 +59,7 @@ pub fn redact(text: &[u8], out: &mut Vec<u8>) {
         }
     }
     if fragment.is_some_and(|fragment| !fragment.is_empty()) {
-        out.extend_from_slice(HIDDEN);
+        out.extend_from_slice(HIDDEN.as_bytes());
     }
 }
 
