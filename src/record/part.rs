@@ -220,9 +220,8 @@ fn url(ctx: &Context, value: &Value<'_>, line: Line<'_>, side: &mut Vec<u8>) -> 
     }
     match value.text(line, side) {
         Text::Line(range) => Found::Url(Place::Chunk, line.span(range)),
-        Text::Side(range) => match (u32::try_from(range.start), u32::try_from(range.end)) {
-            (Ok(start), Ok(end)) => Found::Url(Place::Side, Span { start, end }),
-            _ => too_long,
-        },
+        Text::Side(range) => {
+            Span::checked(range).map_or(too_long, |span| Found::Url(Place::Side, span))
+        }
     }
 }
