@@ -23,7 +23,7 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// The options that both subcommands have.
+/// The options that all subcommands with inputs have.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("accounts").multiple(true))]
 pub struct Common {
