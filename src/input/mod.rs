@@ -47,9 +47,9 @@ pub(crate) use stream::{Cutting, Piece, stream};
 
 use bytes::{Buf, Bytes};
 
-use crate::record::Frame;
 #[cfg(feature = "tables")]
 use crate::record::Rows;
+use crate::record::{Frame, MARK};
 
 /// Whole records, and where they stand in their input.
 #[derive(Debug, Default)]
@@ -163,6 +163,13 @@ impl Chunk {
             // No mark is at the start of a table.
             #[cfg(feature = "tables")]
             Data::Rows(..) => {}
+        }
+    }
+
+    /// Leaves out a byte-order mark at the start of the input.
+    pub(crate) fn skip_mark(&mut self) {
+        if self.offset == 0 && self.bytes().starts_with(MARK) {
+            self.skip(MARK.len());
         }
     }
 

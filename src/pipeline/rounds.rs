@@ -183,7 +183,7 @@ fn read(reading: &mut Reading, rules: &Rules<'_>, watch: &Watch) -> Result<(), N
     let mut block = sheet.take_block();
     sheet.clear();
     sheet.input = task.input;
-    let chunk = match (left, &mut task.bytes) {
+    let mut chunk = match (left, &mut task.bytes) {
         (Left::Rest(chunk, from), _) => {
             sheet.from = from;
             chunk
@@ -208,12 +208,12 @@ fn read(reading: &mut Reading, rules: &Rules<'_>, watch: &Watch) -> Result<(), N
             }
         }
     };
+    if rules.normalizer.profile().grammar == Grammar::Repaired {
+        chunk.skip_mark();
+    }
     sheet.text.chunk = Some(chunk);
     if rules.columns.is_some_and(|columns| !columns.taken_out.is_empty()) {
         sheet.format = Some(Arc::clone(&task.format));
-    }
-    if rules.normalizer.profile().grammar == Grammar::Repaired {
-        sheet.skip_mark();
     }
     sheet.digest(&task.format, rules)
 }

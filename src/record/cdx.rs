@@ -12,7 +12,7 @@ use std::sync::Arc;
 use memchr::memchr_iter;
 
 use super::columns::Layout;
-use super::line::{self, Line};
+use super::line::{self, Line, without_mark};
 use super::part::{Facts, Part, Value};
 use super::{Context, Found, Records};
 use crate::url::Code;
@@ -125,8 +125,7 @@ pub(super) fn is_legend(line: &[u8]) -> bool {
 }
 
 fn legend(line: &[u8]) -> Option<Legend> {
-    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-    let (&delimiter, rest) = line.split_first()?;
+    let (&delimiter, rest) = without_mark(line).split_first()?;
     let letters = rest.strip_prefix(b"CDX")?.strip_prefix(&[delimiter])?;
     let letters: Vec<&[u8]> = letters.split(|byte| *byte == delimiter).collect();
     if delimiter.is_ascii_alphanumeric() || letters.iter().any(|letter| letter.len() != 1) {

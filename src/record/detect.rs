@@ -9,7 +9,7 @@ use memchr::{memchr, memrchr};
 #[cfg(feature = "batch")]
 use super::Archive;
 use super::escape::closing_quote;
-use super::line::is_blank;
+use super::line::{is_blank, without_mark};
 use super::{Format, cdx, clf, elb, extended, request};
 use crate::url::Parts;
 
@@ -33,7 +33,7 @@ pub fn detect(name: &str, head: &[u8]) -> Format {
         None if whole => head,
         None => return Format::Lines,
     };
-    let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    let head = without_mark(head);
     if let Some(format) = by_header(name, head) {
         return format;
     }

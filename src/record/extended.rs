@@ -13,7 +13,7 @@ use std::sync::Arc;
 use memchr::{memchr, memmem};
 
 use super::columns::Layout;
-use super::line;
+use super::line::{self, without_mark};
 use super::part::{Facts, Part, Value};
 use super::{Context, Found, Records};
 use crate::url::Code;
@@ -184,10 +184,6 @@ fn directives(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
         let line = &chunk[start..];
         &line[..memchr(b'\n', line).unwrap_or(line.len())]
     })
-}
-
-fn without_mark(line: &[u8]) -> &[u8] {
-    line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line)
 }
 
 /// The fields between runs of spaces and tabs.

@@ -64,6 +64,14 @@ pub(super) fn each(
     }
 }
 
+/// A byte-order mark in UTF-8.
+pub(crate) const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// What stands behind a byte-order mark, if there is one.
+pub(super) fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(MARK).unwrap_or(text)
+}
+
 /// Whether a record holds only spaces and tabs.
 #[inline]
 pub(super) fn is_blank(line: &[u8]) -> bool {

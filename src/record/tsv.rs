@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::columns::{Columns, Layout};
-use super::line::{self, is_blank};
+use super::line::{self, is_blank, without_mark};
 use super::part::Value;
 use super::{Context, Found, Records};
 
@@ -70,8 +70,8 @@ impl Tsv {
     }
 
     fn layout(&self, line: &[u8]) -> Layout {
-        let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
-        let names: Vec<Vec<u8>> = line.split(|byte| *byte == b'\t').map(<[u8]>::to_vec).collect();
+        let names: Vec<Vec<u8>> =
+            without_mark(line).split(|byte| *byte == b'\t').map(<[u8]>::to_vec).collect();
         self.columns.layout(&names)
     }
 }

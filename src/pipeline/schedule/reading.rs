@@ -31,9 +31,7 @@ impl Reading {
         }
         let mut chunk = self.carried.take_with(chunk);
         // What a header says does not begin with a mark, whatever the profile thinks of that.
-        if chunk.offset == 0 && chunk.bytes().starts_with(b"\xEF\xBB\xBF") {
-            chunk.skip(3);
-        }
+        chunk.skip_mark();
         let whole = self.format.whole(context, chunk.bytes());
         self.carried = chunk.split_off(whole);
         if whole == 0 {

@@ -12,8 +12,6 @@
 
 mod kind;
 
-use kind::Kind;
-
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,12 +36,10 @@ use crate::output::{LONGEST_KEY, Parsed, SetHeader};
 use crate::profile::{Grammar, Profile};
 #[cfg(feature = "tables")]
 use crate::record::Table;
-use crate::record::{Context, Format, Separator};
+use crate::record::{Context, Format, MARK, Separator};
 use crate::spill::SpillError;
 use crate::url::Normalizer;
-
-/// A byte-order mark.
-const MARK: &[u8] = b"\xEF\xBB\xBF";
+use kind::Kind;
 
 /// What was read.
 pub(super) struct Seen {

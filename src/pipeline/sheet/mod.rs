@@ -540,14 +540,6 @@ impl Sheet {
         let offset = chunk.offset_of(rejected.sequence as usize, rejected.line.start);
         Some((self.before.in_input + u64::from(rejected.sequence) + 1, offset))
     }
-
-    /// Skips a byte-order mark at the start of the input.
-    pub(in crate::pipeline) fn skip_mark(&mut self) {
-        let Some(chunk) = &mut self.text.chunk else { return };
-        if chunk.offset == 0 && chunk.bytes().starts_with(b"\xEF\xBB\xBF") {
-            chunk.skip(3);
-        }
-    }
 }
 
 /// Bytes of memory that a vector takes.

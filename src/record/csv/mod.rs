@@ -17,7 +17,7 @@ use memchr::memchr;
 
 use self::cut::{Cut, Cutter};
 use super::columns::{Columns, Layout};
-use super::line::{Line, is_blank};
+use super::line::{Line, is_blank, without_mark};
 use super::part::Value;
 use super::{Context, Found, Record, Records};
 use crate::url::Code;
@@ -105,8 +105,7 @@ impl Csv {
     }
 
     fn layout(&self, reader: &mut Fields, record: &[u8]) -> Layout {
-        let record = record.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(record);
-        let names: Vec<Vec<u8>> = reader.read(record).map(<[u8]>::to_vec).collect();
+        let names: Vec<Vec<u8>> = reader.read(without_mark(record)).map(<[u8]>::to_vec).collect();
         self.columns.layout(&names)
     }
 }
