@@ -3,7 +3,7 @@
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
 
-use crate::cli::choices::{Choices, Foreign};
+use crate::cli::choices::Foreign;
 use crate::cli::flags::{Common, OUTPUT, ProfileParser, RULES, usage};
 use crate::cli::paint::Color;
 use crate::{Normalizer, Profile};
@@ -82,7 +82,7 @@ impl Compare {
                 "two URLs are compared; --profiles A,B compares what two profiles make of inputs",
             ),
             ([a, b], _) if a != b => {
-                let made = |profile| self.choices().normalizer(profile, Foreign::IsLeft);
+                let made = |profile| self.common.choices().normalizer(profile, Foreign::IsLeft);
                 match (made(a), made(b)) {
                     (Ok(a), Ok(b)) => {
                         Ok(Compared::Profiles([a, b].map(|normalizer| {
@@ -104,18 +104,8 @@ impl Compare {
     ///
     /// What is wrong, in words.
     pub fn rungs(&self) -> Result<Vec<Normalizer>, String> {
-        let made = |profile: &&'static Profile| self.choices().normalizer(profile, Foreign::IsLeft);
+        let made =
+            |profile: &&'static Profile| self.common.choices().normalizer(profile, Foreign::IsLeft);
         Profile::LADDER.iter().map(made).collect()
-    }
-
-    fn choices(&self) -> Choices<'_> {
-        Choices {
-            allow: &self.common.allow,
-            policy: &self.common.policy,
-            ring: self.common.ring.as_ref(),
-            transcode: self.common.transcode,
-            base: self.common.base.as_deref(),
-            assume_scheme: self.common.assume_scheme.as_deref(),
-        }
     }
 }
