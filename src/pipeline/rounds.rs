@@ -23,6 +23,24 @@ use crate::room::NoRoom;
 /// format while the others insert.
 const READ_LAST: usize = CHUNKS + 2;
 
+/// The batches on their way, by the stage that is next for them.
+#[derive(Default)]
+struct Batches {
+    inserting: Vec<Sheet>,
+    formatting: Vec<Sheet>,
+    writing: Vec<Sheet>,
+}
+
+impl Batches {
+    fn is_empty(&self) -> bool {
+        self.inserting.is_empty() && self.formatting.is_empty() && self.writing.is_empty()
+    }
+
+    fn all(&self) -> [&[Sheet]; 3] {
+        [&self.inserting, &self.formatting, &self.writing]
+    }
+}
+
 impl Run<'_> {
     pub(super) fn work(&mut self, sinks: Sinks<'_>) -> Result<(), RunError> {
         let Sinks { out, mut rejects, seen: saved } = sinks;
@@ -31,11 +49,9 @@ impl Run<'_> {
         }
         self.look_back(saved.is_some())?;
         self.resume(rejects.as_mut().map(|rejects| &mut **rejects as _))?;
-        let mut inserting: Vec<Sheet> = Vec::new();
-        let mut formatting: Vec<Sheet> = Vec::new();
-        let mut writing: Vec<Sheet> = Vec::new();
+        let mut batches = Batches::default();
         loop {
-            let idle = inserting.is_empty() && formatting.is_empty() && writing.is_empty();
+            let idle = batches.is_empty();
             let mut reading = self.next_batch(false)?;
             if self.is_moving && idle {
                 self.is_moving = false;
@@ -55,87 +71,13 @@ impl Run<'_> {
                     break;
                 }
             }
-            if self.overflow.is_none() && self.is_over_budget([&inserting, &formatting, &writing]) {
+            if self.overflow.is_none() && self.is_over_budget(batches.all()) {
                 self.begin_to_spill()?;
             }
-            self.is_moving = self.has_outgrown([&inserting, &formatting, &writing]);
-            let mut ends: Vec<_> = self.shards.iter().map(End::before).collect();
-            let no_room = AtomicBool::new(false);
-            let written = Mutex::new(Ok(()));
-            let spilled = Mutex::new(Ok(()));
-            let kept = Mutex::new(Ok(()));
-            {
-                let Self {
-                    rules,
-                    setup,
-                    shards,
-                    seen,
-                    inputs,
-                    formatting: how,
-                    overflow,
-                    keeper,
-                    ..
-                } = &mut *self;
-                let (rules, inputs, how) = (&*rules, *inputs, *how);
-                let with_rejects = rejects.is_some();
-                let rejects = &mut rejects;
-                let (out, writing, written) = (&mut *out, &writing, &written);
-                let (spilled, kept, no_room) = (&spilled, &kept, &no_room);
-                for sheet in &mut inserting {
-                    sheet.spills = overflow.is_some();
-                }
-                let cut = reading.len().saturating_sub(READ_LAST);
-                // The thread that spawns begins with the last task, the others with the first: in the
-                // middle are the small ones, so that all threads end at about the same time.
-                rayon::scope(|scope| {
-                    let (first, last) = reading.split_at_mut(cut);
-                    for group in overflow.iter_mut().flat_map(Overflow::groups) {
-                        scope.spawn(move |_| {
-                            if let Err(error) = group.write(writing) {
-                                *spilled.lock().unwrap_or_else(|e| e.into_inner()) = Err(error);
-                            }
-                        });
-                    }
-                    if let Some(keeper) = keeper {
-                        scope.spawn(move |_| {
-                            let result = keeper.keep(writing, with_rejects);
-                            *kept.lock().unwrap_or_else(|e| e.into_inner()) = result;
-                        });
-                    }
-                    scope.spawn(move |_| {
-                        let result = write(writing, out, rejects);
-                        *written.lock().unwrap_or_else(|e| e.into_inner()) = result;
-                    });
-                    spawn_reads(scope, first, rules, setup.watch, no_room);
-                    insert(scope, seen.as_deref_mut(), shards, &mut inserting, &mut ends);
-                    for sheet in &mut formatting {
-                        scope.spawn(move |_| {
-                            let path = &inputs[sheet.input].path;
-                            if format(sheet, how, rules, path).is_err() {
-                                no_room.store(true, Ordering::Relaxed);
-                            }
-                            if rules.observes {
-                                sheet.observe(path, rules.shards > 0);
-                            }
-                            if with_rejects {
-                                sheet.format_rejects(path, rules.secrets);
-                            }
-                        });
-                    }
-                    spawn_reads(scope, last, rules, setup.watch, no_room);
-                });
-            }
-            written.into_inner().unwrap_or_else(|e| e.into_inner()).map_err(RunError::Output)?;
-            spilled.into_inner().unwrap_or_else(|e| e.into_inner())?;
-            kept.into_inner().unwrap_or_else(|e| e.into_inner()).map_err(RunError::Output)?;
-            if no_room.into_inner() {
-                return Err(RunError::Memory);
-            }
-            if ends.iter().any(|end| end.full.is_some()) {
-                self.spill_instead(&mut inserting, &mut ends)?;
-            }
-            self.spare.append(&mut writing);
-            for sheet in &mut formatting {
+            self.is_moving = self.has_outgrown(batches.all());
+            self.round(&mut reading, &mut batches, out, &mut rejects)?;
+            self.spare.append(&mut batches.writing);
+            for sheet in &mut batches.formatting {
                 self.account(sheet)?;
                 self.check_rejected(sheet)?;
             }
@@ -143,15 +85,93 @@ impl Run<'_> {
                 let bytes = self.setup.watch.bytes.load(Ordering::Relaxed);
                 observed.pace.note(self.start.elapsed().as_secs_f64(), bytes);
             }
-            self.show(&formatting);
-            writing = formatting;
-            formatting = inserting;
-            inserting = self.take_read(reading)?;
+            self.show(&batches.formatting);
+            batches.writing = batches.formatting;
+            batches.formatting = batches.inserting;
+            batches.inserting = self.take_read(reading)?;
         }
         self.is_read = true;
         self.check_share_of_rejected()?;
         if let Job::Dedup(dedup) = self.setup.job {
             self.finish(&dedup, out, saved)?;
+        }
+        Ok(())
+    }
+
+    /// Takes each batch through the stage that is next for it, on all threads.
+    fn round(
+        &mut self,
+        reading: &mut [Reading],
+        batches: &mut Batches,
+        out: &mut (dyn Write + Send),
+        rejects: &mut Option<&mut (dyn Write + Send)>,
+    ) -> Result<(), RunError> {
+        let Batches { inserting, formatting, writing } = batches;
+        let writing = &*writing;
+        let mut ends: Vec<_> = self.shards.iter().map(End::before).collect();
+        let no_room = AtomicBool::new(false);
+        let written = Mutex::new(Ok(()));
+        let spilled = Mutex::new(Ok(()));
+        let kept = Mutex::new(Ok(()));
+        {
+            let Self {
+                rules, setup, shards, seen, inputs, formatting: how, overflow, keeper, ..
+            } = &mut *self;
+            let (rules, inputs, how) = (&*rules, *inputs, *how);
+            let with_rejects = rejects.is_some();
+            let (written, spilled, kept, no_room) = (&written, &spilled, &kept, &no_room);
+            for sheet in &mut *inserting {
+                sheet.spills = overflow.is_some();
+            }
+            let cut = reading.len().saturating_sub(READ_LAST);
+            // The thread that spawns begins with the last task, the others with the first: in the
+            // middle are the small ones, so that all threads end at about the same time.
+            rayon::scope(|scope| {
+                let (first, last) = reading.split_at_mut(cut);
+                for group in overflow.iter_mut().flat_map(Overflow::groups) {
+                    scope.spawn(move |_| {
+                        if let Err(error) = group.write(writing) {
+                            *spilled.lock().unwrap_or_else(|e| e.into_inner()) = Err(error);
+                        }
+                    });
+                }
+                if let Some(keeper) = keeper {
+                    scope.spawn(move |_| {
+                        let result = keeper.keep(writing, with_rejects);
+                        *kept.lock().unwrap_or_else(|e| e.into_inner()) = result;
+                    });
+                }
+                scope.spawn(move |_| {
+                    let result = write(writing, out, rejects);
+                    *written.lock().unwrap_or_else(|e| e.into_inner()) = result;
+                });
+                spawn_reads(scope, first, rules, setup.watch, no_room);
+                insert(scope, seen.as_deref_mut(), shards, inserting, &mut ends);
+                for sheet in formatting {
+                    scope.spawn(move |_| {
+                        let path = &inputs[sheet.input].path;
+                        if format(sheet, how, rules, path).is_err() {
+                            no_room.store(true, Ordering::Relaxed);
+                        }
+                        if rules.observes {
+                            sheet.observe(path, rules.shards > 0);
+                        }
+                        if with_rejects {
+                            sheet.format_rejects(path, rules.secrets);
+                        }
+                    });
+                }
+                spawn_reads(scope, last, rules, setup.watch, no_room);
+            });
+        }
+        written.into_inner().unwrap_or_else(|e| e.into_inner()).map_err(RunError::Output)?;
+        spilled.into_inner().unwrap_or_else(|e| e.into_inner())?;
+        kept.into_inner().unwrap_or_else(|e| e.into_inner()).map_err(RunError::Output)?;
+        if no_room.into_inner() {
+            return Err(RunError::Memory);
+        }
+        if ends.iter().any(|end| end.full.is_some()) {
+            self.spill_instead(inserting, &mut ends)?;
         }
         Ok(())
     }
