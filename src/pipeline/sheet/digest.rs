@@ -1,8 +1,9 @@
 //! Stage *read*, after the bytes are there: records, canonical forms, keys, and entries by shard.
 
 #[cfg(feature = "tables")]
-use super::PLACE_SHIFT;
-use super::{AT_ONCE, IN_CHUNK, IN_REWRITTEN, IN_SIDE, Kind, Rejected, Rules, Sheet, Url};
+use super::text::PLACE_SHIFT;
+use super::text::{AT_ONCE, IN_CHUNK, IN_REWRITTEN, IN_SIDE, Url};
+use super::{Kind, Rejected, Rules, Sheet};
 use crate::dedup::{Entry, Hash, Survivor};
 use crate::input::Chunk;
 use crate::key;

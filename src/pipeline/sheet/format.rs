@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{Columns, Kind, Rejected, Rules, Sheet, Url};
+use super::text::Url;
+use super::{Columns, Kind, Rejected, Rules, Sheet};
 use crate::dedup::Candidate;
 use crate::input::Chunk;
 use crate::output::json::{self, FileMember};

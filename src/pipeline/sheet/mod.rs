@@ -3,22 +3,25 @@
 mod digest;
 mod format;
 mod observe;
+mod rules;
+mod text;
+
+pub(in crate::pipeline) use rules::{Columns, Rules};
+pub(in crate::pipeline) use text::{Buffers, Text};
 
 use std::sync::Arc;
 
 use super::audit::Originals;
-use super::differences::{Differences, Versus};
-use super::split::Split;
-use super::wanted::Wanted;
+use super::differences::Differences;
 #[cfg(feature = "tables")]
-use crate::dedup::Shard;
-use crate::dedup::{Bytes, Entry, Hash, Key, Survivor};
+use crate::dedup::{Bytes as _, Shard};
+use crate::dedup::{Entry, Hash};
 use crate::input::{Block, Chunk, Cut, Data};
-use crate::key;
-use crate::output::{Layout, Observed, Secrets, Tally};
-use crate::record::{self, Context, Found, Place, Records, Span};
+use crate::output::{Observed, Tally};
+use crate::record::{self, Found, Place, Records, Span};
 use crate::room::NoRoom;
 use crate::url::{Code, Normalizer, Reject};
+use text::Url;
 
 /// What a chunk is made into, and the buffers for it. Reused from chunk to chunk.
 #[derive(Debug, Default)]
@@ -105,18 +108,6 @@ pub(in crate::pipeline) struct Before {
     pub(in crate::pipeline) in_run: u64,
 }
 
-/// The three places that a URL's bytes can be in.
-#[derive(Debug, Default)]
-pub(in crate::pipeline) struct Text {
-    pub(in crate::pipeline) chunk: Option<Chunk>,
-    records: Records,
-    rewritten: Vec<u8>,
-}
-
-/// The same, by the two bits that say in which; nothing is nowhere.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::pipeline) struct Buffers<'t>([&'t [u8]; 4]);
-
 #[derive(Debug, Default)]
 struct Scratch {
     lines: Vec<Span>,
@@ -124,74 +115,6 @@ struct Scratch {
     hashes: Vec<Hash>,
     key: Vec<u8>,
     by_sequence: Vec<u64>,
-}
-
-/// Where a canonical URL is: two bits say in which buffer, thirty where.
-#[derive(Debug, Clone, Copy)]
-struct Url {
-    at: u32,
-    len: u32,
-}
-
-const IN_CHUNK: u32 = 0;
-const IN_SIDE: u32 = 1;
-const IN_REWRITTEN: u32 = 2;
-const NOWHERE: u32 = 3;
-const PLACE_SHIFT: u32 = 30;
-
-/// Bytes that are put together of the URLs of a chunk before the rest of its records goes on another sheet,
-/// both in [`Records::side`] and as canonical forms. That is many times a chunk: only what stands before
-/// or in place of many short URLs, as a base, a page's address or the end of redirects, comes to it.
-const AT_ONCE: usize = 8 << 20;
-
-// A few records more come to it, and the keys of all that is in the three buffers.
-const _: () = assert!(AT_ONCE < 1 << (PLACE_SHIFT - 4));
-
-impl Url {
-    const BLANK: Url = Url { at: NOWHERE << PLACE_SHIFT, len: 0 };
-    const REJECTED: Url = Url { at: NOWHERE << PLACE_SHIFT, len: 1 };
-    /// Not wanted by what its record says.
-    const FILTERED: Url = Url { at: NOWHERE << PLACE_SHIFT, len: 2 };
-    /// Not wanted by what it is in canonical form.
-    const UNWANTED: Url = Url { at: NOWHERE << PLACE_SHIFT, len: 3 };
-
-    /// An error where thirty bits do not tell the place, which [`AT_ONCE`] sees to.
-    #[inline]
-    fn new(place: u32, start: usize, len: usize) -> Result<Self, NoRoom> {
-        match (u32::try_from(start), u32::try_from(len)) {
-            (Ok(start), Ok(len)) if start >> PLACE_SHIFT == 0 => {
-                Ok(Self { at: place << PLACE_SHIFT | start, len })
-            }
-            _ => Err(NoRoom),
-        }
-    }
-
-    /// A line of a chunk that thirty bits tell each place of.
-    #[inline]
-    fn in_chunk(line: Span) -> Self {
-        Self { at: IN_CHUNK << PLACE_SHIFT | line.start, len: line.len() as u32 }
-    }
-
-    #[inline]
-    fn is_blank(self) -> bool {
-        self.at == Self::BLANK.at && self.len == Self::BLANK.len
-    }
-
-    #[inline]
-    fn is_rejected(self) -> bool {
-        self.at == Self::REJECTED.at && self.len == Self::REJECTED.len
-    }
-
-    #[inline]
-    fn is_canonical(self) -> bool {
-        self.at >> PLACE_SHIFT != NOWHERE
-    }
-
-    /// Whether it has a canonical form, wanted or not. Then its path was decoded where that is asked for.
-    #[inline]
-    fn has_form(self) -> bool {
-        self.is_canonical() || self.len == Self::UNWANTED.len
-    }
 }
 
 /// What the bytes that were found are.
@@ -214,111 +137,6 @@ struct Rejected {
     raw: Span,
     /// Why, and where in the URL.
     reject: Reject,
-}
-
-/// What every stage needs to know.
-pub(in crate::pipeline) struct Rules<'a> {
-    pub(in crate::pipeline) normalizer: &'a Normalizer,
-    /// [`Normalizer::brought`].
-    pub(in crate::pipeline) brought: usize,
-    pub(in crate::pipeline) context: Context,
-    pub(in crate::pipeline) key: Key,
-    /// Which canonical URLs to keep, if not all.
-    pub(in crate::pipeline) wanted: Option<&'a Wanted>,
-    pub(in crate::pipeline) secrets: Secrets,
-    /// What is made of each canonical URL.
-    pub(in crate::pipeline) written: key::Key,
-    /// What a line of a set holds, where that is not the key.
-    pub(in crate::pipeline) columns: Option<Columns<'a>>,
-    /// How lines are divided, if they are.
-    pub(in crate::pipeline) split: Option<Split>,
-    /// Shards of the set; 0 where there is none.
-    pub(in crate::pipeline) shards: usize,
-    /// Whether the decoded path of each URL is wanted beside it.
-    pub(in crate::pipeline) decoded: bool,
-    /// Whether the rules that act are counted.
-    pub(in crate::pipeline) count_rules: bool,
-    /// Whether there is to be a page about the run.
-    pub(in crate::pipeline) observes: bool,
-    /// The profile that each URL is compared under.
-    pub(in crate::pipeline) versus: Option<Versus<'a>>,
-}
-
-impl<'a> Rules<'a> {
-    /// All URLs, written as they are, and nothing told of them.
-    pub(in crate::pipeline) fn plain(
-        normalizer: &'a Normalizer,
-        context: Context,
-        key: Key,
-        shards: usize,
-    ) -> Self {
-        Self {
-            normalizer,
-            brought: normalizer.brought(),
-            context,
-            key,
-            wanted: None,
-            secrets: Secrets::Masked,
-            written: key::Key::Url,
-            columns: None,
-            split: None,
-            shards,
-            decoded: false,
-            count_rules: false,
-            observes: false,
-            versus: None,
-        }
-    }
-
-    /// The record that a line is about.
-    pub(in crate::pipeline) fn survivor(&self) -> Survivor {
-        self.columns.map_or(Survivor::First, |columns| columns.survivor)
-    }
-}
-
-/// What a line of a set holds besides its key.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::pipeline) struct Columns<'a> {
-    pub(in crate::pipeline) layout: Layout<'a>,
-    /// What is taken out of records: [`Layout::carry`], and what they are compared by.
-    pub(in crate::pipeline) taken_out: &'a [String],
-    /// The record that a line is about.
-    pub(in crate::pipeline) survivor: Survivor,
-    pub(in crate::pipeline) secrets: Secrets,
-}
-
-impl Text {
-    fn chunk(&self) -> &[u8] {
-        self.chunk.as_ref().map_or(&[], Chunk::bytes)
-    }
-
-    pub(in crate::pipeline) fn buffers(&self) -> Buffers<'_> {
-        Buffers([self.chunk(), &self.records.side, &self.rewritten, &[]])
-    }
-
-    #[inline]
-    fn get(&self, url: Url) -> &[u8] {
-        self.buffers().get(url)
-    }
-}
-
-impl<'t> Buffers<'t> {
-    #[inline]
-    fn get(&self, url: Url) -> &'t [u8] {
-        let start = (url.at & ((1 << PLACE_SHIFT) - 1)) as usize;
-        let buffer = self.0[(url.at >> PLACE_SHIFT) as usize];
-        // What is nowhere has no bytes, whatever length says why; the place of everything else is ours.
-        let bytes = buffer.get(start..start + url.len as usize);
-        debug_assert!(bytes.is_some() || !url.is_canonical(), "{url:?}");
-        bytes.unwrap_or_default()
-    }
-}
-
-impl<'t> Bytes<'t> for Buffers<'t> {
-    #[inline]
-    fn of(&self, entry: &Entry) -> &'t [u8] {
-        self.get(Url { at: entry.start, len: entry.len })
-    }
 }
 
 impl Decoded {
@@ -550,18 +368,6 @@ fn bytes<T>(vec: &Vec<T>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_place_that_thirty_bits_do_not_tell_is_none() {
-        let last = (1 << PLACE_SHIFT) - 1;
-        let url = Url::new(IN_REWRITTEN, last, 7).unwrap();
-        assert_eq!(
-            (url.at >> PLACE_SHIFT, url.at as usize & last, url.len),
-            (IN_REWRITTEN, last, 7)
-        );
-        assert!(Url::new(IN_CHUNK, last + 1, 7).is_err());
-        assert!(Url::new(IN_SIDE, 1 << 32, 7).is_err());
-    }
 
     #[test]
     fn what_only_some_runs_ask_for_counts_as_memory() {
