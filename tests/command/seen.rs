@@ -406,3 +406,110 @@ fn a_mark_is_a_part_of_a_list_where_it_is_one_of_an_input() {
         }
     }
 }
+
+#[test]
+fn an_output_that_can_be_read_in_two_ways_is_refused() {
+    let place = Place::with([
+        ("c.csv", &b"url,ref\nhttp://h/c,http://z/1\nhttp://h/d,http://z/2\n"[..]),
+        ("in", b"http://h/c\nhttp://z/1\n"),
+        ("query", b"http://h/?a=1\n"),
+        ("path", b"http://h/w/x://y\n"),
+        ("mixed", b"http://h/1\nhttp://h/2\nmailto:a@b.c\nmailto:d@b.c\nmailto:e@b.c\n"),
+        ("targets", b"/wiki/A\n/wiki/B\n/wiki/C\nhttp://h/wiki/A\n"),
+        ("local", b"http://localhost:81/a\n"),
+        ("bytes", b"HTTP://h/\xE9\n"),
+    ]);
+    let of_rows = "columns between tabs, which may hold keys";
+    let of_keys = "look like what --key";
+    for (name, first, second, words) in [
+        ("c.csv", "-f csv:url --key surt --carry ref", "--key surt", of_rows),
+        ("c.csv", "-f csv:url --key hash --carry ref", "--key hash", of_rows),
+        ("c.csv", "-f csv:url --key surt --carry ref --count", "--key surt", of_rows),
+        ("in", "--key surt --count", "--key surt", of_rows),
+        ("in", "--fields canonical,count", "--key hash", of_rows),
+        ("c.csv", "-f csv:url --key surt --carry ref -o o.parquet", "--key surt", "is a table"),
+        ("in", "-o o.arrow", "--key hash", "makes a set of a column"),
+        ("c.csv", "-f csv:url --carry ref", "", "several of these hold canonical URLs: 1, 2;"),
+        ("in", "--fields count,original,canonical", "", "canonical URLs: 2, 3;"),
+        ("path", "-p mediawiki --fields path,canonical", "-p mediawiki", "URLs: 1, 2;"),
+        ("query", "--redact --fields original,canonical", "", "URLs: 1, 2;"),
+        ("query", "--redact --fields original,first", "", "masked (***)"),
+        ("query", "--redact --fields original", "", "masked (***)"),
+        ("query", "--redact --fields count,original", "", "masked (***)"),
+        ("query", "--redact --fields original,count -o o.parquet", "", "masked (***)"),
+        ("in", "--key surt", "--key surt", of_keys),
+        ("in", "--key surt", "--key surt --base http://h/", of_keys),
+        ("in", "--key hash", "--key hash --base http://h/", of_keys),
+        ("in", "--key ssurt", "--key ssurt", of_keys),
+        ("mixed", "--key surt", "--key surt", "2 of its 5 lines look like what --key surt writes"),
+        ("local", "--key surt", "--key surt", of_keys),
+        ("local", "--key surt", "", "look like keys, or like places"),
+        ("in", "-p mediawiki --key hash", "-p mediawiki --key hash", of_keys),
+        ("in", "-p upload --key hash", "-p upload --key hash", of_keys),
+        ("in", "-p string --key hash", "-p string --key hash", of_keys),
+        ("in", "-p upload --key hash", "-p upload", "look like keys, or like places"),
+        ("targets", "-p mediawiki --key surt", "-p mediawiki --key surt", "1 of its 4 lines look"),
+        ("in", "--fields first", "", "look like keys, or like places in a file"),
+        ("in", "--fields count,first", "", "look like keys, or like places in a file"),
+        ("in", "--fields path", "", "none of its 2 lines is a URL"),
+        ("bytes", "--fields original", "", "1 of its 1 URLs hold \\xHH"),
+        ("bytes", "--fields count,original", "", "1 of its 1 URLs hold \\xHH"),
+        ("bytes", "--fields original,count -o o.arrow", "", "1 of its 1 URLs hold \\xHH"),
+    ] {
+        let output = first.split(' ').skip_while(|word| *word != "-o").nth(1);
+        let default: &[&str] = if output.is_some() { &[] } else { &["-o", "o"] };
+        let output = output.unwrap_or("o");
+        let words_of = |text: &'static str| text.split(' ').filter(|word| !word.is_empty());
+        let made = ["dedup", "-q", name].into_iter().chain(words_of(first));
+        place.run(made.chain(default.iter().copied())).exits(0);
+        let again = ["dedup", name, "--seen", output, "-o", "out"].into_iter();
+        let run = place.run(again.chain(words_of(second))).exits(2);
+        assert!(run.err.contains(words), "{name} {first}: {}", run.err);
+        assert!(run.err.starts_with(&format!("uniqurl: {output}: seen: ")), "{}", run.err);
+        // The way out that is named.
+        let way = ["dedup", "-q", name, "-o", "o", "--save-seen", "set"].into_iter();
+        let second = || words_of(second);
+        let format = || words_of(if name == "c.csv" { "-f csv:url" } else { "" });
+        place.run(way.chain(second()).chain(format())).exits(0);
+        let run =
+            place.run(["dedup", name, "--seen", "set"].into_iter().chain(second()).chain(format()));
+        assert_eq!(run.exits(0).summary("unique"), 0, "{name} {first}");
+    }
+}
+
+#[test]
+fn a_list_with_masks_or_escapes_among_other_urls_is_a_list() {
+    let place = Place::with([
+        ("masks", &b"http://h/?a=***\nhttp://h/?a=1\n"[..]),
+        ("stars", b"http://h/***\n"),
+        ("lower", b"http://h/\\xe9\n"),
+        ("query", b"http://h/?\\xE9\n"),
+        ("urn", b"urn:a:1:2\nurn:b:c\n"),
+        ("parens", b"http://h/a)/b\nmailto:a)/b\n"),
+    ]);
+    for (name, arguments) in [
+        ("masks", &[][..]),
+        ("stars", &[]),
+        ("lower", &[]),
+        ("query", &["-p", "whatwg"]),
+        ("query", &["-p", "mediawiki"]),
+        ("urn", &[]),
+        ("parens", &[]),
+    ] {
+        let run = place.run([&["dedup", name, "--seen", name], arguments].concat()).exits(0);
+        assert_eq!((run.summary("unique"), run.out()), (0, ""), "{name}");
+        assert!(!run.err.contains("warning: "), "{}", run.err);
+    }
+}
+
+#[test]
+fn a_list_most_of_whose_lines_are_no_urls_is_refused() {
+    let place = Place::with([("in", b"http://a/\n"), ("old", b"http://a/\nx\ny\n")]);
+    let run = place.run(["dedup", "in", "--seen", "old", "-o", "out"]).exits(2);
+    assert!(
+        run.err.contains("old: seen: 2 of its 3 lines are no URLs under crawl@1"),
+        "{}",
+        run.err
+    );
+    assert!(!place.path("out").exists());
+}

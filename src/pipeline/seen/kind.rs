@@ -1,5 +1,15 @@
-//! How a file of what was seen is read: what its lines are, and where in them the URLs.
+//! How a file of what was seen is read: what its lines are, where in them the URLs, and whether that is
+//! certain.
+//!
+//! A wrong guess loses URLs or gives them again, so where there are two readings there is none: the file
+//! is refused, in words that say what to do. Only a saved set says of itself what it is.
 
+use std::ops::AddAssign;
+
+use super::shape::{is_escaped, is_key, is_masked, is_open, is_place};
+use crate::input::Chunk;
+use crate::key::Key;
+use crate::profile::Grammar;
 use crate::record::{self, HEAD, Separator};
 use crate::url::{Normalizer, Outcome};
 
@@ -15,19 +25,64 @@ pub(super) enum Kind {
         url: usize,
         tabs: usize,
     },
+    /// Rows, of which one cell is read.
+    #[cfg(feature = "tables")]
+    Table,
 }
 
-impl Kind {
-    /// What the lines of a list are that begins with `bytes`; `normalizer` is the run's.
+/// What all that is no saved set is read by: the rules of the run.
+#[derive(Clone, Copy)]
+pub(super) struct Reading<'a> {
+    pub(super) normalizer: &'a Normalizer,
+    pub(super) key: Key,
+    pub(super) separator: Separator,
+}
+
+/// What became of the lines of a file, or the rows, without blank ones.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    pub(super) all: u64,
+    /// Those that are no URLs.
+    pub(super) rejected: u64,
+    /// Those that hold a tab.
+    pub(super) tabbed: u64,
+    pub(super) odd: Odd,
+}
+
+/// What speaks against a reading, or for it.
+#[derive(Debug, Default)]
+pub(super) struct Odd {
+    /// Lines with other columns than the first ones.
+    uneven: u64,
+    /// Texts that look like the key of the run, which is no URL.
+    keys: u64,
+    /// Those that look as if their bytes were escaped.
+    escaped: u64,
+    /// Those whose secrets are masked, and whether others are not.
+    masked: u64,
+    open: bool,
+    /// Whether one looks neither like a key nor like a place in a file.
+    plain: bool,
+}
+
+impl AddAssign for Odd {
+    fn add_assign(&mut self, more: Self) {
+        self.uneven += more.uneven;
+        self.keys += more.keys;
+        self.escaped += more.escaped;
+        self.masked += more.masked;
+        self.open |= more.open;
+        self.plain |= more.plain;
+    }
+}
+
+impl Reading<'_> {
+    /// What the lines of a list are that begins with `bytes`.
     ///
     /// # Errors
     ///
     /// What is wrong with it, in words: read as a list of URLs, it would say of everything that it is new.
-    pub(super) fn of_list(
-        bytes: &[u8],
-        separator: Separator,
-        normalizer: &Normalizer,
-    ) -> Result<Self, String> {
+    pub(super) fn kind_of(&self, bytes: &[u8]) -> Result<Kind, String> {
         let head = &bytes[..bytes.len().min(HEAD)];
         if let Some(why) = record::refusal(head) {
             return Err(why.into());
@@ -37,7 +92,7 @@ impl Kind {
                        and what --save-seen keeps";
             return Err(why.into());
         }
-        let separator = separator.byte();
+        let separator = self.separator.byte();
         let ends = |byte| memchr::memchr(byte, head).is_some();
         if !ends(separator) && (ends(b'\n') || ends(b'\0')) {
             return Err(match separator {
@@ -55,51 +110,172 @@ impl Kind {
             lines.map(|line| without_end(line, separator)).filter(|line| !line.is_empty())
         };
         let tabs = lines().next().map_or(0, count_tabs);
-        if after_count(head).is_some() && tabs == 1 {
-            return Ok(Kind::Counted);
-        }
-        if tabs == 0 || lines().any(|line| count_tabs(line) != tabs) {
+        let is_counted = after_count(head).is_some() && tabs == 1;
+        if !is_counted && (tabs == 0 || lines().any(|line| count_tabs(line) != tabs)) {
             return Ok(Kind::List);
         }
-        let mut out = Vec::new();
-        let mut is_canonical = |url: &[u8]| {
-            out.clear();
-            normalizer.normalize(url, &mut out) == Outcome::Canonical && out == url
-        };
-        let mut holds_urls = |column| {
-            let mut urls = lines().map(|line| column_of(line, column));
+        if self.key != Key::Url {
+            return Err(format!(
+                "its lines are columns between tabs, which may hold keys; under --key {} only \
+                 lists of URLs alone are read, as cut -f makes one, and what --save-seen keeps",
+                self.key
+            ));
+        }
+        if is_counted {
+            return Ok(Kind::Counted);
+        }
+        let holds_urls = |column: &usize| {
+            let mut urls = lines().map(|line| column_of(line, *column));
             // Some other columns look like URLs, but not like those of hosts.
             urls.clone().any(|url| url.windows(3).any(|part| part == b"://"))
-                && urls.all(&mut is_canonical)
+                && urls.all(|url| self.is_canonical(url))
         };
-        match (0..=tabs).find(|column| holds_urls(*column)) {
-            Some(url) => Ok(Kind::Columns { url, tabs }),
-            None => Err(format!(
+        let found: Vec<usize> = (0..=tabs).filter(holds_urls).collect();
+        let numbers = || found.iter().map(|column| (column + 1).to_string()).collect::<Vec<_>>();
+        match found[..] {
+            [url] => Ok(Kind::Columns { url, tabs }),
+            [] => Err(format!(
                 "its lines are columns between tabs, and none of these holds canonical URLs of {}; \
                  cut -f takes one column of a table",
-                normalizer.description()
+                self.normalizer.description()
+            )),
+            _ => Err(format!(
+                "its lines are columns between tabs, and several of these hold canonical URLs: {}; \
+                 cut -f takes the one that was seen",
+                numbers().join(", ")
             )),
         }
     }
 
-    /// The URLs of these lines, each ended as its line is, and how many lines have other columns.
-    pub(super) fn urls(self, lines: &[u8], separator: Separator) -> (Vec<u8>, u64) {
-        let separator = separator.byte();
-        let mut uneven = 0;
-        let mut urls = Vec::with_capacity(lines.len());
-        for line in lines.split_inclusive(|byte| *byte == separator) {
-            let text = without_end(line, separator);
-            urls.extend_from_slice(match self {
-                Kind::Columns { url, tabs } => {
-                    uneven += u64::from(!text.is_empty() && count_tabs(text) != tabs);
-                    column_of(text, url)
-                }
-                Kind::Counted => after_count(text).unwrap_or(text),
-                Kind::Saved | Kind::List => text,
-            });
-            urls.extend_from_slice(&line[text.len()..]);
+    /// As [`kind_of`](Self::kind_of), for what is no text.
+    #[cfg(feature = "tables")]
+    pub(super) fn kind_of_table(&self) -> Result<Kind, String> {
+        match self.key {
+            Key::Url => Ok(Kind::Table),
+            key => Err(format!(
+                "it is a table, whose columns may hold keys, and is not read under --key {key}; \
+                 dedup -f parquet:COL or arrow:COL makes a set of a column of URLs with --save-seen"
+            )),
         }
-        (urls, uneven)
+    }
+
+    /// The URLs of a chunk of lines that hold more, each ended as its line is, and what is odd about
+    /// those of any chunk.
+    pub(super) fn look(&self, kind: Kind, chunk: &Chunk) -> (Option<Vec<u8>>, Odd) {
+        let mut odd = Odd::default();
+        let bytes = chunk.bytes();
+        let separator = self.separator.byte();
+        let lines = || bytes.split_inclusive(|byte| *byte == separator);
+        let text = |line| without_end(line, separator);
+        match kind {
+            Kind::Saved => {}
+            #[cfg(feature = "tables")]
+            Kind::Table => {
+                let cells = chunk.rows().map_or(&[][..], |rows| &rows.cells);
+                let cells = cells.iter().filter(|cell| **cell != record::NULL);
+                cells.for_each(|cell| self.look_at(cell.of(bytes), kind, &mut odd));
+            }
+            Kind::List => {
+                // Most lists are told by their first lines.
+                let has = |part| memchr::memmem::find(bytes, part).is_some();
+                let is_clean = self.key == Key::Url && !has(b"\\") && !has(b"***");
+                let has_query = has(b"?");
+                for line in lines() {
+                    self.look_at(text(line), kind, &mut odd);
+                    if is_clean && odd.plain && (odd.open || !has_query) {
+                        break;
+                    }
+                }
+            }
+            Kind::Counted | Kind::Columns { .. } => {
+                let mut urls = Vec::with_capacity(bytes.len());
+                for line in lines() {
+                    let text = text(line);
+                    let url = match kind {
+                        Kind::Columns { url, tabs } => {
+                            odd.uneven += u64::from(!text.is_empty() && count_tabs(text) != tabs);
+                            column_of(text, url)
+                        }
+                        _ => after_count(text).unwrap_or(text),
+                    };
+                    self.look_at(url, kind, &mut odd);
+                    urls.extend_from_slice(url);
+                    urls.extend_from_slice(&line[text.len()..]);
+                }
+                return (Some(urls), odd);
+            }
+        }
+        (None, odd)
+    }
+
+    fn look_at(&self, url: &[u8], kind: Kind, odd: &mut Odd) {
+        if url.is_empty() {
+            return;
+        }
+        odd.keys += u64::from(self.key != Key::Url && is_key(url, self.key));
+        odd.plain = odd.plain || !(is_key(url, Key::Url) || is_place(url));
+        odd.open = odd.open || is_open(url);
+        let any = self.takes_any_bytes();
+        odd.masked += u64::from(!(any && kind == Kind::List) && is_masked(url));
+        // What is canonical may have come out so. Only under `string` are columns escaped that hold it.
+        let may_be_plain = kind == Kind::List || !any;
+        odd.escaped += u64::from(is_escaped(url) && !(may_be_plain && self.is_canonical(url)));
+    }
+
+    /// Whether a file may be read as it was, now that all its lines are known.
+    ///
+    /// # Errors
+    ///
+    /// Why not, in words.
+    pub(super) fn judge(&self, kind: Kind, lines: &Lines) -> Result<(), String> {
+        let Lines { all, rejected, odd, .. } = lines;
+        let profile = self.normalizer.description();
+        let kept = "what --save-seen keeps is taken as it stands";
+        Err(match kind {
+            Kind::Saved if *rejected > 0 => {
+                format!("{rejected} of its {all} keys are longer than any")
+            }
+            Kind::Saved => return Ok(()),
+            _ if odd.uneven > 0 => format!(
+                "{} of its {all} lines have another number of columns than the first ones",
+                odd.uneven
+            ),
+            _ if odd.keys > 0 => format!(
+                "{} of its {all} lines look like what --key {} writes, and not like URLs; {kept}",
+                odd.keys, self.key
+            ),
+            _ if rejected == all && *all > 0 => format!(
+                "none of its {all} lines is a URL under {profile}; a set of keys is kept with \
+                 --save-seen"
+            ),
+            _ if rejected * 2 > *all => format!(
+                "{rejected} of its {all} lines are no URLs under {profile}, which is most of them; \
+                 {kept}"
+            ),
+            _ if odd.escaped > 0 => format!(
+                "{} of its {all} URLs hold \\xHH, as columns are escaped, and are not canonical; \
+                 {kept}",
+                odd.escaped
+            ),
+            _ if odd.masked > 0 && !odd.open => {
+                format!("the secrets of its URLs are masked (***), as --redact writes them; {kept}")
+            }
+            _ if !odd.plain && *all > 0 && !self.takes_any_bytes() => format!(
+                "its {all} lines look like keys, or like places in a file as --fields first says \
+                 them, and not like URLs; {kept}"
+            ),
+            _ => return Ok(()),
+        })
+    }
+
+    fn is_canonical(&self, url: &[u8]) -> bool {
+        let mut out = Vec::new();
+        self.normalizer.normalize(url, &mut out) == Outcome::Canonical && out == url
+    }
+
+    /// Whether a URL is its bytes, whatever they are.
+    fn takes_any_bytes(&self) -> bool {
+        self.normalizer.profile().grammar == Grammar::Ignored
     }
 }
 

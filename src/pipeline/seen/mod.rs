@@ -7,14 +7,15 @@
 //!
 //! A saved set holds keys, which are taken as they stand if its rules are those of the run. Any other
 //! file is a list of URLs, or a table with a column of them, and goes through the normalizer. The
-//! lines of a list may have columns, as the command writes them. What looks like none of these is
+//! lines of a list may have columns, as the command writes them. What may be something else is
 //! refused: taken for a list, it would say of every URL that it is new.
 
 mod kind;
+mod shape;
 
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
@@ -39,7 +40,7 @@ use crate::record::Table;
 use crate::record::{Context, Format, MARK, Separator};
 use crate::spill::SpillError;
 use crate::url::Normalizer;
-use kind::Kind;
+use kind::{Kind, Lines, Odd, Reading};
 
 /// What was read.
 pub(super) struct Seen {
@@ -140,11 +141,11 @@ impl Loader<'_> {
         let separator = self.separator(file.as_ref()).map_err(|error| {
             RunError::Input(InputError::new(&input.path, None, Trouble::Io(error)))
         })?;
-        let (mut pieces, format, mut kind) = match self.open_table(file.as_ref())? {
-            Some((pieces, format)) => (pieces, format, Some(Kind::List)),
+        let (mut pieces, format, mut kind) = match self.open_table(input, file.as_ref())? {
+            Some((pieces, format, kind)) => (pieces, format, Some(kind)),
             None => (self.open(input, file.as_ref(), separator)?, Format::Lines, None),
         };
-        let (mut lines, mut rejected, mut tabbed, mut uneven) = (0, 0, 0, 0);
+        let mut lines = Lines::default();
         let mut over = false;
         while !over {
             let mut sheets = Vec::new();
@@ -178,12 +179,12 @@ impl Loader<'_> {
                 )));
             }
             while !sheets.is_empty() {
-                uneven += self.take(&mut sheets, &format, kind.unwrap_or(Kind::List))?;
+                lines.odd += self.take(&mut sheets, &format, kind.unwrap_or(Kind::List))?;
                 let mut rest = Vec::new();
                 for sheet in &mut sheets {
-                    lines += sheet.tally.records - sheet.tally.blank;
-                    rejected += sheet.tally.rejected;
-                    tabbed += sheet.tabbed;
+                    lines.all += sheet.tally.records - sheet.tally.blank;
+                    lines.rejected += sheet.tally.rejected;
+                    lines.tabbed += sheet.tabbed;
                     rest.extend(sheet.take_rest());
                 }
                 self.spare.append(&mut sheets);
@@ -193,27 +194,20 @@ impl Loader<'_> {
         if let Some(file) = &file {
             file.verify().map_err(RunError::Input)?;
         }
-        match kind {
-            Some(Kind::Saved) if rejected > 0 => {
-                Err(refused(format!("{rejected} of its {lines} keys are longer than any")))
-            }
-            Some(Kind::Saved) | None => Ok(()),
-            Some(_) if uneven > 0 => Err(refused(format!(
-                "{uneven} of its {lines} lines have another number of columns than the first ones"
-            ))),
-            Some(_) if rejected == lines && lines > 0 => Err(refused(format!(
-                "none of its {lines} lines is a URL under {}; a set of keys is kept with \
-                 --save-seen",
-                self.setup.normalizer.description()
-            ))),
-            Some(_) => {
-                if rejected > 0 || tabbed > 0 {
-                    let path = input.path.clone();
-                    self.seen.doubts.push(Doubt { path, lines, rejected, tabbed });
-                }
-                Ok(())
-            }
+        let Some(kind) = kind else { return Ok(()) };
+        self.reading().judge(kind, &lines).map_err(&refused)?;
+        let Lines { all, rejected, tabbed, .. } = lines;
+        if kind != Kind::Saved && (rejected > 0 || tabbed > 0) {
+            let path = input.path.clone();
+            self.seen.doubts.push(Doubt { path, lines: all, rejected, tabbed });
         }
+        Ok(())
+    }
+
+    /// What lists are read by.
+    fn reading(&self) -> Reading<'_> {
+        let Rules { normalizer, written, ref context, .. } = self.list;
+        Reading { normalizer, key: written, separator: context.separator }
     }
 
     /// A sheet for a chunk from this record on.
@@ -240,12 +234,16 @@ impl Loader<'_> {
     /// the column that seems to hold URLs.
     fn open_table(
         &self,
+        input: &Input,
         file: Option<&Arc<OpenFile>>,
-    ) -> Result<Option<(Pieces, Format)>, RunError> {
+    ) -> Result<Option<(Pieces, Format, Kind)>, RunError> {
         #[cfg(feature = "tables")]
         if let Some(file) = file
             && let Some(container) = table::container_of(file).map_err(RunError::Input)?
         {
+            let kind = self.reading().kind_of_table();
+            let refused = |why| RunError::Seen(SeenError { path: input.path.clone(), why });
+            let kind = kind.map_err(refused)?;
             let reading = table::Reading {
                 chunk_size: self.setup.chunk_size.max(1),
                 max_record: self.list.context.max_record,
@@ -257,9 +255,9 @@ impl Loader<'_> {
             let opened = open(Table::any(container).with_column("canonical"))
                 .or_else(|_| open(Table::any(container)));
             let (rows, table) = opened.map_err(RunError::Input)?;
-            return Ok(Some((Pieces::Rows(Box::new(rows)), Format::Table(table))));
+            return Ok(Some((Pieces::Rows(Box::new(rows)), Format::Table(table), kind)));
         }
-        let _ = file;
+        let _ = (input, file);
         Ok(None)
     }
 
@@ -309,7 +307,7 @@ impl Loader<'_> {
             },
             Parsed::Unreadable(why) => Err(why),
             Parsed::NoHeader => {
-                let kind = Kind::of_list(bytes, separator, self.list.normalizer)?;
+                let kind = self.reading().kind_of(bytes)?;
                 // In front of a column a mark is none of its bytes; else as in an input.
                 let repairs = self.list.normalizer.profile().grammar == Grammar::Repaired;
                 if repairs || kind != Kind::List {
@@ -320,18 +318,18 @@ impl Loader<'_> {
         }
     }
 
-    /// Adds the URLs of some chunks. Gives how many lines have not the columns that they should have.
-    fn take(&mut self, sheets: &mut [Sheet], format: &Format, kind: Kind) -> Result<u64, RunError> {
+    /// Adds the URLs of some chunks. Gives what is odd about these.
+    fn take(&mut self, sheets: &mut [Sheet], format: &Format, kind: Kind) -> Result<Odd, RunError> {
         let rules = if kind == Kind::Saved { &self.saved } else { &self.list };
         let spills = self.seen.overflow.is_some();
         let no_room = AtomicBool::new(false);
-        let uneven = AtomicU64::new(0);
+        let (reading, odd) = (self.reading(), Mutex::new(Odd::default()));
         rayon::scope(|scope| {
             for sheet in &mut *sheets {
                 scope.spawn(|_| {
                     if sheet.from == 0 {
-                        let odd = keep_urls(sheet, kind, rules.context.separator);
-                        uneven.fetch_add(odd, Ordering::Relaxed);
+                        let more = keep_urls(sheet, kind, reading);
+                        *odd.lock().unwrap_or_else(|e| e.into_inner()) += more;
                     }
                     if sheet.digest(format, rules).is_err() {
                         no_room.store(true, Ordering::Relaxed);
@@ -352,8 +350,8 @@ impl Loader<'_> {
         if no_room.load(Ordering::Relaxed) {
             return Err(RunError::Memory);
         }
-        let uneven = uneven.into_inner();
-        let Some(overflow) = &mut self.seen.overflow else { return Ok(uneven) };
+        let odd = odd.into_inner().unwrap_or_else(|e| e.into_inner());
+        let Some(overflow) = &mut self.seen.overflow else { return Ok(odd) };
         rayon::scope(|scope| {
             for sheet in &mut *sheets {
                 scope.spawn(|_| {
@@ -379,7 +377,7 @@ impl Loader<'_> {
         });
         match failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
             Some(error) => Err(RunError::Spill(error)),
-            None => Ok(uneven),
+            None => Ok(odd),
         }
     }
 
@@ -405,14 +403,13 @@ impl Loader<'_> {
     }
 }
 
-/// Leaves of a chunk of lines with more than URLs these. Gives how many lines have other columns.
-fn keep_urls(sheet: &mut Sheet, kind: Kind, separator: Separator) -> u64 {
-    let Some(chunk) = &sheet.text.chunk else { return 0 };
-    if matches!(kind, Kind::Saved | Kind::List) {
-        return 0;
+/// Leaves of a chunk of lines with more than URLs these. Gives what is odd about them.
+fn keep_urls(sheet: &mut Sheet, kind: Kind, reading: Reading<'_>) -> Odd {
+    let Some(chunk) = &sheet.text.chunk else { return Odd::default() };
+    let (urls, odd) = reading.look(kind, chunk);
+    if let Some(urls) = urls {
+        let data = Data::Shared(urls.into());
+        sheet.text.chunk = Some(Chunk { data, offset: chunk.offset, frames: Vec::new() });
     }
-    let (urls, uneven) = kind.urls(chunk.bytes(), separator);
-    let data = Data::Shared(urls.into());
-    sheet.text.chunk = Some(Chunk { data, offset: chunk.offset, frames: Vec::new() });
-    uneven
+    odd
 }
