@@ -513,3 +513,32 @@ fn a_list_most_of_whose_lines_are_no_urls_is_refused() {
     );
     assert!(!place.path("out").exists());
 }
+
+#[test]
+fn under_string_the_lines_of_a_list_are_taken_whole() {
+    let place = Place::with([
+        ("tabs", &b"http://h/a\tb\nhttp://h/c\td\n"[..]),
+        ("bytes", b"http://h/\xE9\nhttp://h/a\\b\nhttp://h/\\xE9\nfirst:1:0\nhttp://h/?***\n"),
+        ("counts", b"1\tx\n2\ty\n"),
+    ]);
+    let run =
+        |arguments: &[&'static str]| place.run([&["dedup", "-p", "string"], arguments].concat());
+    for (name, output, arguments) in
+        [("tabs", "out", &[][..]), ("bytes", "out", &[]), ("tabs", "out.parquet", &["--count"])]
+    {
+        run(&[&[name, "-q", "-o", output], arguments].concat()).exits(0);
+        let again = run(&[name, "--seen", output]).exits(0);
+        assert_eq!((again.summary("unique"), again.out()), (0, ""), "{name} {output}");
+    }
+    // What the columns of a table hold may be escaped there.
+    run(&["bytes", "-q", "--fields", "canonical,count", "-o", "t.parquet"]).exits(0);
+    let again = run(&["bytes", "--seen", "t.parquet"]).exits(2);
+    assert!(again.err.contains("of its 5 URLs hold \\xHH"), "{}", again.err);
+    // Of columns and URLs that hold tabs a warning tells, and of counts more.
+    run(&["bytes", "-q", "--fields", "canonical,count", "-o", "rows"]).exits(0);
+    assert!(run(&["bytes", "--seen", "rows"]).exits(0).err.contains("5 of 5 lines hold a tab"));
+    let refused = run(&["counts", "--seen", "counts"]).exits(2);
+    assert!(refused.err.contains("counts: seen: its lines begin with a count"), "{}", refused.err);
+    run(&["counts", "-q", "-o", "out", "--save-seen", "set"]).exits(0);
+    assert_eq!(run(&["counts", "--seen", "set"]).exits(0).summary("seen"), 2);
+}

@@ -178,7 +178,8 @@ pub struct Dedup {
     /// canonical form first; a list that begins with a count and a tab is read as --count writes it,
     /// and of lines with columns the one with canonical URLs counts, if there is just one. What may be
     /// read in two ways is refused: keys, columns and tables under another --key than url, URLs that
-    /// are masked or escaped, JSON, a list most of whose lines are no URLs. FILE may be compressed (a table may not), an
+    /// are masked or escaped, JSON, a list most of whose lines are no URLs. Under string the lines of a
+    /// list are taken whole, and columns are not read. FILE may be compressed (a table may not), an
     /// empty one is an empty set, and - is standard input. A record whose URL is in FILE is counted as
     /// seen, however often it comes.
     #[arg(

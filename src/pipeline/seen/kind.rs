@@ -111,6 +111,16 @@ impl Reading<'_> {
         };
         let tabs = lines().next().map_or(0, count_tabs);
         let is_counted = after_count(head).is_some() && tabs == 1;
+        if self.takes_any_bytes() {
+            // A tab is a byte of a URL there.
+            if is_counted && lines().all(|line| after_count(line).is_some()) {
+                return Err("its lines begin with a count and a tab, or URLs begin so under this \
+                            profile; cut -f2- leaves counts out, and what --save-seen keeps is \
+                            taken as it stands"
+                    .into());
+            }
+            return Ok(Kind::List);
+        }
         if !is_counted && (tabs == 0 || lines().any(|line| count_tabs(line) != tabs)) {
             return Ok(Kind::List);
         }
