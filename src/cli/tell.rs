@@ -70,6 +70,13 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
                 doubt.tabbed
             ));
         }
+        if doubt.escaped > 0 {
+            say(format_args!(
+                "{path}: warning: {} of {lines} lines hold \\xHH, which are four bytes of a URL in a \
+                 list of what was seen; columns are escaped so, and what --save-seen keeps is not",
+                doubt.escaped
+            ));
+        }
     }
     if report.hostless > 0 && inputs > 1 {
         say(format_args!(

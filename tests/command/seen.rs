@@ -452,7 +452,6 @@ fn an_output_that_can_be_read_in_two_ways_is_refused() {
         ("in", "--fields first", "", "look like keys, or like places in a file"),
         ("in", "--fields count,first", "", "look like keys, or like places in a file"),
         ("in", "--fields path", "", "none of its 2 lines is a URL"),
-        ("bytes", "--fields original", "", "1 of its 1 URLs hold \\xHH"),
         ("bytes", "--fields count,original", "", "1 of its 1 URLs hold \\xHH"),
         ("bytes", "--fields original,count -o o.arrow", "", "1 of its 1 URLs hold \\xHH"),
     ] {
@@ -500,6 +499,14 @@ fn a_list_with_masks_or_escapes_among_other_urls_is_a_list() {
         assert_eq!((run.summary("unique"), run.out()), (0, ""), "{name}");
         assert!(!run.err.contains("warning: "), "{}", run.err);
     }
+}
+
+#[test]
+fn a_list_of_urls_that_may_be_escaped_is_read_as_it_stands_with_a_warning() {
+    let place = Place::with([("log", b"http://h/\\xE9\nhttp://h/\n")]);
+    let run = place.run(["dedup", "log", "--seen", "log"]).exits(0);
+    assert_eq!((run.summary("unique"), run.out()), (0, ""));
+    assert!(run.err.contains("log: warning: 1 of 2 lines hold \\xHH, which"), "{}", run.err);
 }
 
 #[test]

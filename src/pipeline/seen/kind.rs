@@ -57,7 +57,7 @@ pub(super) struct Odd {
     /// Texts that look like the key of the run, which is no URL.
     keys: u64,
     /// Those that look as if their bytes were escaped.
-    escaped: u64,
+    pub(super) escaped: u64,
     /// Those whose secrets are masked, and whether others are not.
     masked: u64,
     open: bool,
@@ -262,7 +262,8 @@ impl Reading<'_> {
                 "{rejected} of its {all} lines are no URLs under {profile}, which is most of them; \
                  {kept}"
             ),
-            _ if odd.escaped > 0 => format!(
+            // Lists of URLs that logs wrote have such too.
+            _ if odd.escaped > 0 && kind != Kind::List => format!(
                 "{} of its {all} URLs hold \\xHH, as columns are escaped, and are not canonical; \
                  {kept}",
                 odd.escaped

@@ -61,6 +61,8 @@ pub struct Doubt {
     pub rejected: u64,
     /// Those that hold a tab.
     pub tabbed: u64,
+    /// Those that look as if their bytes were escaped, and are read as they stand.
+    pub escaped: u64,
 }
 
 /// Where the chunks of a file come from.
@@ -196,10 +198,11 @@ impl Loader<'_> {
         }
         let Some(kind) = kind else { return Ok(()) };
         self.reading().judge(kind, &lines).map_err(&refused)?;
-        let Lines { all, rejected, tabbed, .. } = lines;
-        if kind != Kind::Saved && (rejected > 0 || tabbed > 0) {
+        let Lines { all, rejected, tabbed, odd } = lines;
+        let escaped = odd.escaped;
+        if kind != Kind::Saved && (rejected > 0 || tabbed > 0 || escaped > 0) {
             let path = input.path.clone();
-            self.seen.doubts.push(Doubt { path, lines: all, rejected, tabbed });
+            self.seen.doubts.push(Doubt { path, lines: all, rejected, tabbed, escaped });
         }
         Ok(())
     }
