@@ -170,11 +170,12 @@ fn is_path(input: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(input.is_instance_of::<PyString>() || input.hasattr("__fspath__")?)
 }
 
-/// Text, where the profile writes nothing but ASCII.
+/// Text, where the rules write nothing but ASCII.
 fn kind_of(wish: &Wish) -> DataType {
-    match wish.rules.normalizer.profile().name() {
-        "string" if wish.key != Key::Hash => DataType::LargeBinary,
-        _ => DataType::LargeUtf8,
+    if wish.rules.normalizer.may_write_any_byte() && wish.key != Key::Hash {
+        DataType::LargeBinary
+    } else {
+        DataType::LargeUtf8
     }
 }
 

@@ -15,7 +15,7 @@ use crate::rules::Rules;
 
 /// The type of the canonical forms: text where text came in and nothing but ASCII comes out.
 pub fn kind_of(rules: &Rules, column: &DataType) -> DataType {
-    if is_text(column) && rules.normalizer.profile().name() != "string" {
+    if is_text(column) && !rules.normalizer.may_write_any_byte() {
         DataType::Utf8
     } else {
         DataType::Binary

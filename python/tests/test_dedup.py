@@ -46,6 +46,20 @@ def test_both_ways_agree_under_every_profile(paths, profile):
             assert of_files.urls.to_pylist() == sorted(of_files.urls.to_pylist())
 
 
+def test_a_host_under_string_makes_a_set_of_bytes(tmp_path):
+    rules = {"profile_toml": 'name = "s"\nversion = 1\nbase = "crawl"\n[host."s.x"]\nbase = "string"\n'}
+    urls = [b"http://s.x/\xff", b"http://a/"]
+    path = tmp_path / "urls"
+    path.write_bytes(b"\n".join(urls))
+    for inputs in [path, pa.array(urls)]:
+        found = uniqurl.dedup(inputs, **rules)
+        assert pa.chunked_array(found.urls).type == pa.large_binary()
+        assert found.urls.to_pylist() == urls
+    lines = pa.array(['["http://s.x/\u00e9"]', '["http://a/"]'])
+    done = uniqurl.normalize_column(lines, format="json:/0", **rules)
+    assert done.canonical.to_pylist() == ["http://s.x/\u00e9".encode(), b"http://a/"]
+
+
 def test_logs_are_read_as_the_command_reads_them(tmp_path):
     log = tmp_path / "access.log"
     line = '10.0.0.7 - - [17/May/2015:10:05:03 +0000] "GET {} HTTP/1.1" 200 5 "-" "-"\n'

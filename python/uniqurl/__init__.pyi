@@ -121,7 +121,7 @@ class Columns:
 
 class Deduplicated:
     """A set and its accounting. ``urls`` is a column of large_string, and of large_binary under the
-    profile ``string``; ``files`` tells of each file, where files were read."""
+    profile ``string``, be it that of one host; ``files`` tells of each file, where files were read."""
 
     @property
     def urls(self) -> Column: ...

@@ -291,11 +291,10 @@ fn await_signals(last_line: LastLine, watch: &Arc<Watch>, bar: &Bar) -> io::Resu
 /// What the outputs are like.
 fn shape<'a>(common: &Common, plan: &'a Plan, normalizer: &Normalizer) -> Shape<'a> {
     let Plan { job, fields, carry, save_seen, division, .. } = plan;
-    let grammar = normalizer.profile().grammar;
     Shape {
         seen: save_seen.as_deref(),
         division: division.as_ref(),
-        table: tables::Plan::new(common, job, fields, carry, grammar),
+        table: tables::Plan::new(common, job, fields, carry, normalizer),
         // JSON says by itself where an object ends.
         end: match job {
             Job::Normalize { json: true } => Separator::LineFeed,

@@ -5,11 +5,10 @@ use std::path::Path;
 use std::thread;
 
 use super::flags::Common;
-use crate::Key;
 use crate::input::table::THREAD;
 use crate::output::{Field, TableColumn, TableKind, TableValues, ending};
 use crate::pipeline::{Job, Order};
-use crate::profile::Grammar;
+use crate::{Key, Normalizer};
 
 /// What is written into a table.
 pub(super) struct Plan {
@@ -26,13 +25,12 @@ impl Plan {
         job: &Job,
         fields: &[Field],
         carry: &[String],
-        grammar: Grammar,
+        normalizer: &Normalizer,
     ) -> Option<Self> {
         let kind = TableKind::of(&common.output)?;
-        let key_holds = match grammar {
-            // Any byte may be in it.
-            Grammar::Ignored => TableValues::Bytes,
-            Grammar::Enforced | Grammar::Repaired => TableValues::Text,
+        let key_holds = match normalizer.may_write_any_byte() {
+            true => TableValues::Bytes,
+            false => TableValues::Text,
         };
         let key_name = match common.key {
             Key::Url => Field::Canonical.name(),

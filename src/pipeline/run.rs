@@ -17,7 +17,6 @@ use super::sheet::{Before, Columns, Rules, Sheet};
 use crate::dedup::{Counting, Key, Shard, Survivor, shards_for};
 use crate::input::Input;
 use crate::output::{Bytes, Field, FileStats, Inputs, Layout, LineForm, SetHeader, State, Tally};
-use crate::profile::Grammar;
 use crate::record::Context;
 #[cfg(test)]
 use crate::room;
@@ -248,9 +247,9 @@ impl<'a> Run<'a> {
                     fields => fields,
                 },
                 carry: &setup.carry,
-                bytes: match setup.normalizer.profile().grammar {
-                    Grammar::Ignored => Bytes::Any,
-                    Grammar::Enforced | Grammar::Repaired => Bytes::Printable,
+                bytes: match setup.normalizer.may_write_any_byte() {
+                    true => Bytes::Any,
+                    false => Bytes::Printable,
                 },
                 form: setup.form,
             },

@@ -8,11 +8,11 @@ use super::normalizer::Normalizer;
 use super::outcome::{Code, Codes};
 use super::ports::DefaultPorts;
 use super::redirect::Ends;
+#[cfg(feature = "transcode")]
+use crate::profile::System;
 use crate::profile::glob::{Glob, Globs};
 use crate::profile::heuristic::tracking;
-#[cfg(feature = "transcode")]
-use crate::profile::{Grammar, System};
-use crate::profile::{Profile, Ring, Switch, Switches};
+use crate::profile::{Grammar, Profile, Ring, Switch, Switches};
 #[cfg(feature = "transcode")]
 use crate::uri::Charset;
 
@@ -309,6 +309,22 @@ impl Normalizer {
         }
         self.choices.transcoding = Some(charset);
         self.of_each_host(|section| section.with_charset(charset))
+    }
+
+    /// Whether a canonical form may hold any byte, as one of `string` may; else all are within
+    /// 0x20-0x7E. A host of a [profile file](Normalizer::from_profile_file) may have `string` for its
+    /// base where the profile itself is another, so [`Normalizer::profile`] alone does not tell.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile};
+    ///
+    /// assert!(Normalizer::new(&Profile::STRING).may_write_any_byte());
+    /// assert!(!Normalizer::new(&Profile::CRAWL).may_write_any_byte());
+    /// ```
+    pub fn may_write_any_byte(&self) -> bool {
+        let hosts = self.choices.hosts.as_ref();
+        self.profile().grammar == Grammar::Ignored
+            || hosts.is_some_and(|hosts| hosts.any(Normalizer::may_write_any_byte))
     }
 
     /// Whether default ports are other ones than those of the schemes, for some host at least.

@@ -41,7 +41,6 @@ impl Hosts {
     }
 
     /// Whether this is so for one of them.
-    #[cfg(feature = "cli")]
     pub(super) fn any(&self, is_so: impl FnMut(&Normalizer) -> bool) -> bool {
         self.normalizers.iter().any(is_so)
     }

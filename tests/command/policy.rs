@@ -134,3 +134,24 @@ fn a_profile_file_has_a_name_of_its_own() {
     let run = place.run(["dedup", "in", "--profile-file", "shop.toml", "--key", "ssurt"]).exits(0);
     assert!(run.out().starts_with("x,h,//80:http@/a/index.html"), "{}", run.out());
 }
+
+/// Any byte may be in what comes out, though the profile itself is one that writes none but ASCII.
+#[test]
+fn a_host_under_string_is_written_as_string_is() {
+    let file = b"name = 's'\nversion = 1\nbase = 'crawl'\n[host.'s.x']\nbase = 'string'\n";
+    let list = b"http://s.x/a\tb\nhttp://s.x/\xFF\nhttp://a/\n";
+    let place = Place::with([("in", list), ("host.toml", file)]);
+    let rules = ["--profile-file", "host.toml", "-f", "lines", "in"];
+    let run = |first: &[&str]| place.run([first, &rules].concat()).exits(0);
+    let escaped = "http://s.x/a\\x09b\nhttp://s.x/\\xFF\nhttp://a/\n";
+    assert_eq!(run(&["dedup", "--fields", "canonical"]).out(), escaped);
+    for name in ["set.parquet", "set.arrow"] {
+        run(&["dedup", "-o", name]);
+        let read = ["normalize", "-p", "string", "-f", &format!("{}:canonical", &name[4..]), name];
+        assert_eq!(place.run(read).exits(0).out, list, "{name}");
+        run(&["normalize", "-o", name]);
+        assert_eq!(place.run(read).exits(0).out(), escaped, "{name}");
+    }
+    let warned = run(&["dedup"]);
+    assert!(warned.err.contains("1 of 3 lines hold a tab"), "{}", warned.err);
+}

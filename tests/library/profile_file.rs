@@ -315,6 +315,19 @@ fn a_charset_is_for_all_hosts_and_each_reads_it_as_its_rules_do() {
 }
 
 #[test]
+fn any_byte_may_come_out_where_one_host_is_under_string() {
+    let file = |rest: &str| read(&format!("name = 'a'\nversion = 1\nbase = {rest}"));
+    assert!(!file("'crawl'\n[host.'h.x']\nbase = 'ia'").may_write_any_byte());
+    assert!(file("'string'\n[host.'h.x']\nbase = 'crawl'").may_write_any_byte());
+    let mixed = file("'crawl'\n[host.'h.x']\nbase = 'string'");
+    assert!(mixed.may_write_any_byte());
+    assert_eq!(
+        ask(|out| mixed.normalize(b"http://h.x/\t\xFF", out)).unwrap(),
+        b"http://h.x/\t\xFF"
+    );
+}
+
+#[test]
 fn a_host_of_many_labels_takes_linear_time() {
     let sites = read(SITES);
     for label in ["a.", ".", "www.", "de.shop.example."] {

@@ -8,7 +8,6 @@ use crate::dedup::{Entry, Hash, Survivor};
 use crate::input::Chunk;
 use crate::key;
 use crate::pipeline::wanted::Wanted;
-use crate::profile::Grammar;
 use crate::record::{self, Found, Place, Record, Separator, Span};
 use crate::room::{self, NoRoom};
 use crate::scan::Piece;
@@ -85,9 +84,8 @@ impl Sheet {
         scratch.clean.clear();
         normalizer.clean(Piece::last(bytes, &scratch.lines), &mut scratch.clean);
         reserve(&mut self.urls, scratch.lines.len())?;
-        // Only where all bytes are clean is a tab.
-        let any_tab = normalizer.profile().grammar == Grammar::Ignored
-            && memchr::memchr(b'\t', bytes).is_some();
+        // Only where any byte may be clean is a tab.
+        let any_tab = normalizer.may_write_any_byte() && memchr::memchr(b'\t', bytes).is_some();
         // Nothing is asked of a clean line but where it is.
         let is_quick = !any_tab && !rules.decoded;
         'lines: for (group, clean) in scratch.lines.chunks(64).zip(&scratch.clean) {

@@ -10,7 +10,6 @@ use crate::output::json::{self, FileMember};
 use crate::output::{LineForm, Printable, Row, Secrets, escaped, redact};
 use crate::pipeline::differences::{Difference, Differences, Differing, Versus};
 use crate::pipeline::split::{self, Split};
-use crate::profile::Grammar;
 use crate::record::{Carrier, Found, Place, Values};
 use crate::room::{self, NoRoom};
 use crate::spill::{self, PARTITIONS};
@@ -365,7 +364,7 @@ impl Sheet {
     /// Stage *format* of `normalize` into a table: what became of each record, in columns.
     pub(in crate::pipeline) fn format_rows(&mut self, rules: &Rules<'_>) {
         let mut out = std::mem::take(&mut self.out);
-        let any_byte = rules.normalizer.profile().grammar == Grammar::Ignored;
+        let any_byte = rules.normalizer.may_write_any_byte();
         let mut originals = vec![&[][..]; self.urls.len()];
         self.each_url(|sequence, _, url, _, prefix| originals[sequence] = &url[prefix..]);
         let mut rejected = self.rejected.iter();
