@@ -141,6 +141,12 @@ impl Globs {
         }
     }
 
+    /// The patterns, as they were given.
+    #[cfg(feature = "batch")]
+    pub(crate) fn patterns(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.all.iter().map(|glob| &*glob.0)
+    }
+
     /// How many patterns there are.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
@@ -154,11 +160,17 @@ impl PartialEq for Globs {
     }
 }
 
-/// The patterns between commas, printably.
+/// The patterns between commas, printably: no pattern reads as two, or as what follows the list.
 impl fmt::Display for Globs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, glob) in self.all.iter().enumerate() {
-            write!(f, "{}{}", if i == 0 { "" } else { "," }, glob.0.escape_ascii())?;
+            f.write_str(if i == 0 { "" } else { "," })?;
+            for byte in &glob.0 {
+                match byte {
+                    b',' | b' ' => write!(f, "\\x{byte:02x}")?,
+                    byte => write!(f, "{}", byte.escape_ascii())?,
+                }
+            }
         }
         Ok(())
     }
@@ -212,6 +224,17 @@ mod tests {
                 assert_eq!(one.match_any(&name), expected, "{} {name:?}", glob.escape_ascii());
             }
         }
+    }
+
+    #[test]
+    fn lists_that_differ_read_differently() {
+        let told = |patterns: &[&str]| {
+            let all = patterns.iter().map(|pattern| Glob::new(pattern.as_bytes())).collect();
+            Globs::new(all, Case::Exact).to_string()
+        };
+        assert_eq!(told(&["utm_*", "a?"]), "utm_*,a?");
+        assert_eq!(told(&["a,b", "c d\\"]), r"a\x2cb,c\x20d\\");
+        assert_eq!(told(&[r"a\x2cb"]), r"a\\x2cb");
     }
 
     #[test]

@@ -29,9 +29,14 @@ impl Normalizer {
             hash.update(text);
         };
         add(self.description().as_bytes());
-        // The list grows with time, and only those whom it concerns should notice.
-        if self.rules.switches.contains(Switch::StripTracking) {
-            add(self.choices.heuristics.tracking().to_string().as_bytes());
+        let heuristics = &self.choices.heuristics;
+        // The list of tracking parameters grows with time, and only those whom it concerns should
+        // notice.
+        let strips = self.rules.switches.contains(Switch::StripTracking);
+        let tracking = strips.then(|| heuristics.tracking());
+        for globs in [heuristics.dropped(), heuristics.kept(), tracking].into_iter().flatten() {
+            add(&(globs.len() as u64).to_le_bytes());
+            globs.patterns().for_each(&mut add);
         }
         for (from, to) in self.choices.redirects.iter().flat_map(|ends| ends.sorted()) {
             add(from);
@@ -65,6 +70,11 @@ mod tests {
         rules.push(crawl().with_switches([Switch::StripWww]).unwrap());
         rules.push(crawl().with_dropped_parameters(["a"]).unwrap());
         rules.push(crawl().with_dropped_parameters(["b"]).unwrap());
+        rules.push(crawl().with_dropped_parameters(["a", "b"]).unwrap());
+        rules.push(crawl().with_dropped_parameters(["a,b"]).unwrap());
+        rules.push(crawl().with_dropped_parameters(["a keep-param=b"]).unwrap());
+        let dropped = crawl().with_dropped_parameters(["a"]).unwrap();
+        rules.push(dropped.with_kept_parameters(["b"]).unwrap());
         rules.push(redirected("http://a/\thttp://b/\n"));
         rules.push(redirected("http://a/\thttp://c/\n"));
         let prints: HashSet<_> = rules.iter().map(Normalizer::fingerprint).collect();
@@ -79,6 +89,20 @@ mod tests {
         let crawl = Normalizer::new(&Profile::CRAWL);
         let based = crawl.clone().with_base(b"http://h/").unwrap();
         assert_eq!(based.fingerprint(), crawl.fingerprint());
+    }
+
+    /// The description only counts them.
+    #[cfg(feature = "profile-file")]
+    #[test]
+    fn each_tracking_parameter_is_in_it() {
+        let print = |list: &str| {
+            let text = format!(
+                "name = \"own\"\nversion = 1\nbase = \"aggressive\"\nparameters.tracking = {list}"
+            );
+            Normalizer::from_profile_file(&text).unwrap().fingerprint()
+        };
+        let prints = [r#"["a,b", "c"]"#, r#"["a", "b,c"]"#, r#"["a", "b"]"#].map(print);
+        assert_eq!(HashSet::from(prints).len(), 3);
     }
 
     #[cfg(feature = "profile-file")]

@@ -155,3 +155,16 @@ fn a_host_under_string_is_written_as_string_is() {
     let warned = run(&["dedup"]);
     assert!(warned.err.contains("1 of 3 lines hold a tab"), "{}", warned.err);
 }
+
+/// One pattern with a comma is not two without.
+#[test]
+fn a_set_saved_under_other_patterns_is_refused() {
+    let place = Place::with([("in", b"http://h/?a=1&b=2&a,b=3\n")]);
+    place.run(["dedup", "in", "--drop-param", "a,b", "--save-seen", "set"]).exits(0);
+    let two = ["dedup", "in", "--drop-param", "a", "--drop-param", "b", "--seen", "set"];
+    let run = place.run(two).exits(2);
+    let told = "those of this run are `crawl@1 drop-param=a,b`";
+    assert!(run.err.contains(told), "{}", run.err);
+    let one = place.run(["dedup", "in", "--drop-param", "a,b", "--seen", "set"]).exits(0);
+    assert_eq!(one.summary("seen"), 1);
+}
