@@ -9,14 +9,18 @@ use super::escape::push_triplet;
 use super::normalize;
 use super::normalizer::Normalizer;
 use super::outcome::{Code, Codes, Outcome, Reject, Troubles};
+#[cfg(feature = "transcode")]
+use super::parts::Authority;
 use super::parts::Parts;
 use super::servlet::EmptySegments;
 #[cfg(feature = "transcode")]
-use super::transcode::{self, Respelling, Transcoded};
+use super::transcode::{self, Delimiters, Transcoded};
 use super::unclean::lacks_scheme;
 use super::{ring, sanitize, servlet};
 #[cfg(feature = "transcode")]
 use crate::profile::Grammar;
+#[cfg(feature = "transcode")]
+use crate::profile::scheme::{self, Kind};
 use crate::profile::{Profile, Ring, Switch, System};
 
 /// The path of a request target or URL, and what follows it.
@@ -58,28 +62,67 @@ impl Normalizer {
     /// `url` with its triplets in UTF-8, where that changes something.
     #[cfg(feature = "transcode")]
     pub(super) fn transcoded(&self, url: &[u8]) -> Option<Transcoded> {
-        self.transcoded_before(url, || self.caseless(url))
+        self.transcoded_before(
+            url,
+            |kept| self.is_ascii_but_for_userinfo(kept),
+            || self.caseless(url),
+        )
     }
 
     /// The same for a request target, which holds no host.
     #[cfg(feature = "transcode")]
     pub(super) fn transcoded_target(&self, target: &[u8]) -> Option<Transcoded> {
-        self.transcoded_before(target, || self.path_end_if_lowered(target))
+        self.transcoded_before(target, <[u8]>::is_ascii, || self.path_end_if_lowered(target))
     }
 
     #[cfg(feature = "transcode")]
     fn transcoded_before(
         &self,
         url: &[u8],
+        is_ascii: impl FnOnce(&[u8]) -> bool,
         caseless: impl FnOnce() -> usize,
     ) -> Option<Transcoded> {
         let charset = self.choices.transcoding?;
-        let respelling = match self.profile().grammar {
-            _ if self.takes_targets() => Respelling::Delimiters,
-            Grammar::Enforced => Respelling::Strict,
-            Grammar::Ignored | Grammar::Repaired => Respelling::Repairs,
+        if self.takes_targets() {
+            return transcode::transcode(url, charset, Delimiters::Respelled, caseless);
+        }
+        // A raw byte of 0x80 or above is rejected where it is, unless what it is in is dropped unread.
+        if self.profile().grammar == Grammar::Enforced && !is_ascii(self.without_dropped(url)) {
+            return None;
+        }
+        transcode::transcode(url, charset, Delimiters::Kept, caseless)
+    }
+
+    /// `url` without the fragment, where that is dropped.
+    #[cfg(feature = "transcode")]
+    fn without_dropped<'a>(&self, url: &'a [u8]) -> &'a [u8] {
+        match memchr::memchr(b'#', url) {
+            Some(end) if !self.rules.switches.contains(Switch::KeepFragment) => &url[..end],
+            _ => url,
+        }
+    }
+
+    /// Whether all bytes are ASCII, but for those of a userinfo that is dropped.
+    #[cfg(feature = "transcode")]
+    fn is_ascii_but_for_userinfo(&self, url: &[u8]) -> bool {
+        if url.is_ascii() {
+            return true;
+        }
+        if self.rules.switches.contains(Switch::KeepUserinfo) {
+            return false;
+        }
+        let assumed = self.assume(url).map(|(assumed, _)| assumed);
+        let parts = Parts::split(assumed.as_deref().unwrap_or(url));
+        let base = self.base().and_then(|base| Parts::split(base).scheme);
+        let (Some(name), Some(authority)) = (parts.scheme.or(base), parts.authority) else {
+            return false;
         };
-        transcode::transcode(url, charset, respelling, caseless)
+        scheme::facts(&name.to_ascii_lowercase()).kind == Kind::Network
+            && [Some(name), Some(Authority::split(authority).host_port), Some(parts.path)]
+                .into_iter()
+                .chain([parts.query, parts.fragment])
+                .flatten()
+                .all(<[u8]>::is_ascii)
     }
 
     /// Where the part of `url` ends in which the profile may change the case of letters: a host, or

@@ -28,15 +28,13 @@ struct Edit {
     new_end: usize,
 }
 
-/// What the profile does to the characters of a URL, as far as it matters here.
+/// What the profile does to delimiters that are spelled as triplets, and the other way round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Respelling {
-    /// It rejects raw bytes of 0x80 or above.
-    Strict,
-    /// It writes raw bytes as triplets.
-    Repairs,
-    /// It writes raw bytes as triplets, and decodes or encodes delimiters.
-    Delimiters,
+pub(super) enum Delimiters {
+    /// None.
+    Kept,
+    /// It decodes or encodes them.
+    Respelled,
 }
 
 /// The URL with its runs in UTF-8; none where nothing changes. The profile may change the case of
@@ -44,10 +42,10 @@ pub(super) enum Respelling {
 pub(super) fn transcode(
     url: &[u8],
     from: Charset,
-    profile: Respelling,
+    delimiters: Delimiters,
     caseless: impl FnOnce() -> usize,
 ) -> Option<Transcoded> {
-    if !has_octets(url) || (profile == Respelling::Strict && !url.is_ascii()) {
+    if !has_octets(url) {
         return None;
     }
     let caseless = caseless();
@@ -56,7 +54,7 @@ pub(super) fn transcode(
     let mut copied = 0;
     let mut at = 0;
     while at < url.len() {
-        let end = run_end(url, at, profile, at < caseless);
+        let end = run_end(url, at, delimiters, at < caseless);
         if end == at {
             at += unit(&url[at..]).1;
             continue;
@@ -122,14 +120,14 @@ fn unit(bytes: &[u8]) -> (u8, usize) {
 }
 
 /// Where the run ends that starts at `at`; `at` itself where none does.
-fn run_end(url: &[u8], mut at: usize, profile: Respelling, caseless: bool) -> usize {
+fn run_end(url: &[u8], mut at: usize, delimiters: Delimiters, caseless: bool) -> usize {
     while at < url.len() {
         let (octet, length) = unit(&url[at..]);
         let ends = match octet {
             0x00..=0x2F | 0x3A..=0x3F => true,
             _ if caseless && !octet.is_ascii_digit() && octet < 0x80 => true,
-            b'@' => length == 1 || profile == Respelling::Delimiters,
-            b'[' | b']' => profile == Respelling::Delimiters,
+            b'@' => length == 1 || delimiters == Delimiters::Respelled,
+            b'[' | b']' => delimiters == Delimiters::Respelled,
             _ => false,
         };
         if ends {
@@ -155,15 +153,15 @@ fn is_utf8(run: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn transcode(url: &[u8], from: Charset, profile: Respelling) -> Option<Transcoded> {
+    fn transcode(url: &[u8], from: Charset, delimiters: Delimiters) -> Option<Transcoded> {
         let path = url.strip_prefix(b"http://").map_or(0, |_| url.len());
-        super::transcode(url, from, profile, || path)
+        super::transcode(url, from, delimiters, || path)
     }
 
     fn transcoded(url: &str) -> String {
         let url = url.as_bytes();
         let out =
-            transcode(url, Charset::LATIN_1, Respelling::Repairs).map_or(url.to_vec(), |t| t.url);
+            transcode(url, Charset::LATIN_1, Delimiters::Kept).map_or(url.to_vec(), |t| t.url);
         String::from_utf8(out).unwrap()
     }
 
@@ -187,7 +185,7 @@ mod tests {
     #[test]
     fn places_are_told_in_the_url_as_it_was() {
         let url = b"/%F6/%E9a/x";
-        let transcoded = transcode(url, Charset::LATIN_1, Respelling::Repairs).unwrap();
+        let transcoded = transcode(url, Charset::LATIN_1, Delimiters::Kept).unwrap();
         assert_eq!(transcoded.url, b"/%C3%B6/%C3%A9a/x");
         let places = [0, 1, 3, 7, 8, 9, 14, 15, 16, 17].map(|at| transcoded.origin(at));
         assert_eq!(places, [0, 1, 1, 4, 5, 5, 5, 9, 10, 11]);
@@ -198,24 +196,23 @@ mod tests {
         let sjis = Charset::for_label(b"shift_jis").unwrap();
         for byte in b"!\"#$&'()*+,-./:;<=>?@" {
             let url = [b"/%83", &[*byte][..], b"x"].concat();
-            assert!(transcode(&url, sjis, Respelling::Repairs).is_none(), "{}", url.escape_ascii());
+            assert!(transcode(&url, sjis, Delimiters::Kept).is_none(), "{}", url.escape_ascii());
         }
-        let encoded = transcode(b"/%83%40", sjis, Respelling::Repairs).unwrap();
+        let encoded = transcode(b"/%83%40", sjis, Delimiters::Kept).unwrap();
         assert_eq!(encoded.url, b"/%E3%82%A1");
-        assert!(transcode(b"/%83%40", sjis, Respelling::Delimiters).is_none());
-        assert!(transcode(b"/%83%5B", sjis, Respelling::Delimiters).is_none());
-        assert!(transcode(b"http://%83n/", sjis, Respelling::Repairs).is_none());
+        assert!(transcode(b"/%83%40", sjis, Delimiters::Respelled).is_none());
+        assert!(transcode(b"/%83%5B", sjis, Delimiters::Respelled).is_none());
+        assert!(transcode(b"http://%83n/", sjis, Delimiters::Kept).is_none());
     }
 
     #[test]
     fn what_no_charset_reads_stays() {
         let sjis = Charset::for_label(b"shift_jis").unwrap();
-        let read = |url: &[u8]| transcode(url, sjis, Respelling::Repairs).map(|t| t.url);
+        let read = |url: &[u8]| transcode(url, sjis, Delimiters::Kept).map(|t| t.url);
         assert_eq!(read(b"/%83n").as_deref(), Some(&b"/%E3%83%8F"[..]));
         assert_eq!(read(b"/%83n/%FF").as_deref(), Some(&b"/%E3%83%8F/%FF"[..]));
         assert_eq!(read(b"/%FF"), None);
-        assert!(transcode(b"/%F6\xF6", Charset::LATIN_1, Respelling::Strict).is_none());
-        let raw = transcode(b"/%F6\xF6", Charset::LATIN_1, Respelling::Repairs).unwrap();
+        let raw = transcode(b"/%F6\xF6", Charset::LATIN_1, Delimiters::Kept).unwrap();
         assert_eq!(raw.url, b"/%C3%B6%C3%B6");
     }
 }

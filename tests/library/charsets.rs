@@ -67,6 +67,9 @@ fn transcoding_twice_is_transcoding_once() {
                 let on = Switch::ALL.iter().filter(|_| rng.one_in(3)).copied();
                 let on = on.filter(|switch| profile.switchable().contains(*switch));
                 normalizer = normalizer.with_switches(on.collect::<Vec<_>>()).unwrap();
+                let kept = [Switch::KeepFragment, Switch::KeepUserinfo];
+                let off = kept.into_iter().filter(|_| rng.one_in(2));
+                normalizer = normalizer.without_switches(off.collect::<Vec<_>>()).unwrap();
             }
             let mut normalizer = normalizer.with_charset(charset(rng)).unwrap();
             if rng.one_in(3) {
@@ -192,6 +195,39 @@ fn every_way_in_gives_the_same() {
         assert_eq!(alone, [umlaut.clone(), umlaut, plain, Err(("byte", 12)), Err(("escape", 12))]);
         let spans: [Span; 1] = [spans[0]];
         assert_eq!(spans[0].of(list.as_bytes()), b"http://h/%F6");
+    }
+}
+
+/// A byte that is dropped unread is no reason to leave the rest as it is.
+#[test]
+fn what_a_strict_profile_drops_may_hold_any_byte() {
+    let scheme = Normalizer::new(&Profile::SCHEME).with_charset(Charset::LATIN_1).unwrap();
+    let without = |switch| scheme.clone().without_switches([switch]).unwrap();
+    let no_fragment = without(Switch::KeepFragment);
+    let no_userinfo = without(Switch::KeepUserinfo);
+    let relative = no_userinfo.clone().with_base(b"http://b/").unwrap();
+    let assumed = no_userinfo.clone().with_assumed_scheme(b"http").unwrap();
+    let form = Ok("http://h/%C3%B6");
+    let rows: [(&Normalizer, &[u8], _); 14] = [
+        (&no_fragment, b"http://h/%F6#\xF6", form),
+        (&no_userinfo, b"http://\xF6@h/%F6", form),
+        (&no_userinfo, b"HTTP://\xF6:%F6@h/%F6", form),
+        (&relative, b"//\xF6@h/%F6", form),
+        (&assumed, b"\xF6@h/%F6", form),
+        (&scheme, b"http://h/%F6#\xF6", Err(("byte", 13))),
+        (&scheme, b"http://\xF6@h/%F6", Err(("byte", 7))),
+        (&no_fragment, b"http://\xF6@h/%F6", Err(("byte", 7))),
+        (&no_fragment, b"http://h/%F6\xF6#", Err(("byte", 12))),
+        (&no_userinfo, b"http://h/%F6#\xF6", Err(("byte", 13))),
+        (&no_userinfo, b"http://u@h/%F6?\xF6", Err(("byte", 15))),
+        (&no_userinfo, b"http://\xF6@\xF6/%F6", Err(("byte", 9))),
+        (&no_userinfo, b"x://\xF6@h/%F6", Err(("byte", 4))),
+        (&no_userinfo, b"mailto:\xF6@h", Err(("byte", 7))),
+    ];
+    for (normalizer, url, expected) in rows {
+        let found = ask(|out| normalizer.normalize(url, out));
+        let expected = expected.map(|url| url.as_bytes().to_vec());
+        assert_eq!(found, expected, "{} {}", normalizer.description(), escape(url));
     }
 }
 
