@@ -67,13 +67,13 @@ pub(crate) struct Globs {
 /// Patterns for names that start with the same byte.
 #[derive(Clone, Default)]
 struct Candidates {
-    patterns: Vec<u16>,
+    patterns: Vec<usize>,
     /// A bit for each second byte that a name may have: nearly every name is settled by two.
     seconds: [u64; 4],
 }
 
 impl Candidates {
-    fn add(&mut self, i: u16, glob: &Glob, case: Case) {
+    fn add(&mut self, i: usize, glob: &Glob, case: Case) {
         self.patterns.push(i);
         for second in 0..=255u8 {
             let fits = match (glob.0.first(), glob.0.get(1)) {
@@ -92,13 +92,9 @@ impl Candidates {
 }
 
 impl Globs {
-    /// # Panics
-    ///
-    /// When there are more than 65,536 patterns.
     pub(crate) fn new(all: Vec<Glob>, case: Case) -> Self {
         let mut by_first = vec![Candidates::default(); 256];
         for (i, glob) in all.iter().enumerate() {
-            let i = u16::try_from(i).expect("a list of patterns is short");
             for first in 0..=255 {
                 let fits = match glob.0.first() {
                     Some(b'*' | b'?') => true,
@@ -128,7 +124,7 @@ impl Globs {
             }
         };
         let mut patterns = candidates.patterns.iter();
-        patterns.any(|i| self.all[usize::from(*i)].matches(name, self.case))
+        patterns.any(|i| self.all[*i].matches(name, self.case))
     }
 }
 

@@ -70,6 +70,21 @@ fn the_fragment_of_a_base_is_no_part_of_it() {
 }
 
 #[test]
+fn a_list_of_patterns_is_as_long_as_it_is_given() {
+    let patterns = || (0..=65_536).map(|i| format!("p{i}"));
+    let crawl = || Normalizer::new(&Profile::CRAWL);
+    for (normalizer, expected) in [
+        (crawl().with_dropped_parameters(patterns()), "http://h/?q=1&p65537=4"),
+        (crawl().with_kept_parameters(patterns()), "http://h/?p0=2&p65536=3"),
+    ] {
+        let mut out = Vec::new();
+        let url = b"http://h/?q=1&p0=2&p65536=3&p65537=4";
+        assert_eq!(normalizer.unwrap().normalize(url, &mut out), Outcome::Canonical);
+        assert_eq!(out.escape_ascii().to_string(), expected);
+    }
+}
+
+#[test]
 fn servlets_alone_have_a_decoded_path() {
     for profile in Profile::ALL {
         let has = Normalizer::new(profile).has_decoded();
