@@ -76,6 +76,7 @@ def test_switches_are_keywords():
         {"base": "/relative"},
         {"max_url": 1 << 40},
         {"profile_toml": "base = 1"},
+        {"profile_toml": 'name = "a"\nversion = 1\nbase = "crawl"\n[host."h.x"]\n', "drop_param": "a"},
     ],
 )
 def test_a_choice_that_means_nothing_is_a_usage_error(options):

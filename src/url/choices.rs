@@ -66,6 +66,8 @@ pub enum NoSuchChoice {
     Parameters(&'static Profile),
     /// The profile's form would not be a fixed point with triplets of another charset.
     Charset(&'static Profile),
+    /// Hosts of the profile file have rules of their own, which the choice would not reach.
+    Hosts,
 }
 
 impl std::fmt::Display for NoSuchChoice {
@@ -101,6 +103,11 @@ impl std::fmt::Display for NoSuchChoice {
                  have none of them for a base either",
                 profile.name()
             ),
+            NoSuchChoice::Hosts => write!(
+                f,
+                "hosts of the profile file have rules of their own, which this would not reach; say it in \
+                 the file"
+            ),
         }
     }
 }
@@ -122,7 +129,8 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The profile makes no check with one of the codes: see [`Profile::checks`].
+    /// The profile makes no check with one of the codes: see [`Profile::checks`]. Or hosts have rules of
+    /// their own by a profile file, which says for each what goes.
     ///
     /// ```
     /// use uniqurl::{Code, Normalizer, Outcome, Profile};
@@ -141,6 +149,7 @@ impl Normalizer {
         codes: impl IntoIterator<Item = Code>,
     ) -> Result<Self, NoSuchChoice> {
         for code in codes {
+            self.has_no_hosts()?;
             if !self.profile().checks.contains(code) {
                 return Err(NoSuchChoice::Check(self.profile(), code));
             }
@@ -153,7 +162,8 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The profile does not have one of them: see [`Profile::switchable`].
+    /// The profile does not have one of them: see [`Profile::switchable`]. Or hosts have rules of their
+    /// own by a profile file, which has switches for each.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile, Switch};
@@ -176,7 +186,8 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The profile does not have one of them: see [`Profile::switchable`].
+    /// The profile does not have one of them: see [`Profile::switchable`]. Or hosts have rules of their
+    /// own by a profile file, which has switches for each.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile, Switch};
@@ -202,6 +213,7 @@ impl Normalizer {
     ) -> Result<Switches, NoSuchChoice> {
         let mut set = Switches::NONE;
         for switch in switches {
+            self.has_no_hosts()?;
             if !self.profile().switchable.contains(switch) {
                 return Err(NoSuchChoice::Switch(self.profile(), switch));
             }
@@ -221,7 +233,8 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do.
+    /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do. Or hosts have
+    /// rules of their own by a profile file, which has lists for each.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
@@ -245,7 +258,8 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do.
+    /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do. Or hosts have
+    /// rules of their own by a profile file, which has lists for each.
     pub fn with_kept_parameters(
         mut self,
         patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
@@ -255,10 +269,17 @@ impl Normalizer {
         Ok(self)
     }
 
+    /// Rules that hosts have were made from those above them when the file was read: a choice made
+    /// afterwards is not theirs, and whether it should be no caller has said.
+    fn has_no_hosts(&self) -> Result<(), NoSuchChoice> {
+        self.choices.hosts.as_ref().map_or(Ok(()), |_| Err(NoSuchChoice::Hosts))
+    }
+
     fn parameters(
         &self,
         patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
     ) -> Result<Globs, NoSuchChoice> {
+        self.has_no_hosts()?;
         if !self.profile().takes_parameters() {
             return Err(NoSuchChoice::Parameters(self.profile()));
         }
@@ -270,8 +291,10 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The profile is another one: the rings of the built-in profiles never change.
+    /// The profile is another one: the rings of the built-in profiles never change. Or hosts have rules
+    /// of their own by a profile file.
     pub fn with_ring(mut self, ring: Ring) -> Result<Self, NoSuchChoice> {
+        self.has_no_hosts()?;
         if self.profile() != &Profile::RING {
             return Err(NoSuchChoice::Ring(self.profile()));
         }

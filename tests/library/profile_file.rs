@@ -4,7 +4,9 @@ use crate::cases::for_each_case;
 use crate::generator::{self, Rng, Temper};
 use crate::tsv::escape;
 use uniqurl::record::Span;
-use uniqurl::{Backend, Code, Normalizer, Outcome, Profile, Reject, Scratch};
+use uniqurl::{
+    Backend, Code, NoSuchChoice, Normalizer, Outcome, Profile, Reject, Ring, Scratch, Switch,
+};
 
 type Answer = Result<Vec<u8>, Reject>;
 
@@ -325,6 +327,27 @@ fn any_byte_may_come_out_where_one_host_is_under_string() {
         ask(|out| mixed.normalize(b"http://h.x/\t\xFF", out)).unwrap(),
         b"http://h.x/\t\xFF"
     );
+}
+
+#[test]
+fn what_would_not_reach_the_rules_of_hosts_is_refused() {
+    let file = |rest: &str| read(&format!("name = 'a'\nversion = 1\nbase = {rest}"));
+    let hosts = || file("'crawl'\n[host.'h.x']");
+    for refused in [
+        hosts().with_switches([Switch::StripWww]),
+        hosts().without_switches([Switch::StripWww]),
+        hosts().with_dropped_parameters(["a"]),
+        hosts().with_kept_parameters(["a"]),
+        file("'servlet'\n[host.'h.x']").with_allowed([Code::Control]),
+        file("'ring'\n[host.'h.x']").with_ring(Ring::parse("").unwrap()),
+    ] {
+        assert_eq!(refused.unwrap_err(), NoSuchChoice::Hosts);
+    }
+    assert!(NoSuchChoice::Hosts.to_string().contains("say it in the file"));
+    // Nothing chosen is nothing to reach them.
+    assert!(hosts().with_switches([]).is_ok() && hosts().with_allowed([]).is_ok());
+    let alone = file("'crawl'").with_dropped_parameters(["a"]).unwrap();
+    assert_eq!(normalize(&alone, "http://h/?a&b"), "http://h/?b");
 }
 
 #[test]
