@@ -397,12 +397,15 @@ fn of_dictionary<K: ArrowDictionaryKeyType>(
         let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
         if arrays.is_empty() { Ok(values.slice(0, 0)) } else { concat(&arrays).map_err(fault) }
     };
+    // What is of type null has no validity of its own, and all of it is null.
+    let no_value = values.logical_nulls();
+    let has_value = |value| no_value.as_ref().is_none_or(|nulls| nulls.is_valid(value));
     let value_of = |row| keys.is_valid(row).then(|| keys.value(row).as_usize());
     let mut losses = Losses::new();
     if done.is_same {
         for row in 0..rows {
             match value_of(row) {
-                Some(value) if values.is_valid(value) => losses.tally.canonical(),
+                Some(value) if has_value(value) => losses.tally.canonical(),
                 _ => losses.tally.blank(),
             }
         }

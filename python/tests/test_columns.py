@@ -125,6 +125,14 @@ def test_a_dictionary_is_looked_at_by_value_and_has_each_form_once():
     assert done.accounting["canonical"] == 3 and done.accounting["codes"] == {"relative": 1}
 
 
+def test_a_dictionary_of_nulls_is_blank():
+    indices = pa.array([0, 0, None], pa.int32())
+    for values in [pa.nulls(1), pa.nulls(1, pa.string())]:
+        done = uniqurl.normalize_column(pa.DictionaryArray.from_arrays(indices, values))
+        assert done.canonical.to_pylist() == [None] * 3
+        assert (done.accounting["canonical"], done.accounting["blank"]) == (0, 3)
+
+
 def test_bytes_that_are_not_text_survive():
     done = uniqurl.normalize_column(pa.array([b"http://h/\xff", b"http://h/a"]))
     assert done.canonical.to_pylist() == [b"http://h/%FF", b"http://h/a"]
