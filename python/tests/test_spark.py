@@ -142,6 +142,17 @@ def test_the_set_is_that_of_the_command(spark, files, expected, capsys):
     assert 0 < seconds["normalizing"] < seconds["worker"]
 
 
+def test_an_action_on_a_part_changes_no_accounting(spark):
+    urls = [(f"http://h/{number % 700}",) for number in range(1000)]
+    frame = spark.createDataFrame(urls, "url string").repartition(4)
+    accounting = uniqurl_spark.Accounting(spark)
+    found = uniqurl_spark.dedup(frame, "url", accounting=accounting)
+    for act in [found.count, lambda: found.take(1), found.count]:
+        act()
+        account = accounting.value
+        assert (account["records"], account["unique"], account["duplicates"]) == (1000, 700, 300)
+
+
 def executor_seconds(spark):
     """The run time of all tasks, as Spark's interface tells it."""
     context = spark.sparkContext

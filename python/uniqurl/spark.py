@@ -43,7 +43,9 @@ class Accounting:
         records = canonical + rejected + blank
         canonical = unique + duplicates          # of dedup
 
-    An accounting is for one data frame: one that counts several adds nothing up.
+    An accounting is for one data frame: one that counts several adds nothing up. Several actions on
+    that frame count as one, the one that read most of it; ``take``, ``show`` and ``first`` alone may
+    read a part only, and then ``unique`` is what they read of the set.
     """
 
     def __init__(self, spark: SparkSession) -> None:
@@ -62,10 +64,12 @@ class Accounting:
                 codes[code] = codes.get(code, 0) + count
         account["codes"] = codes
         if self._unique.value:
-            # The stage of another action may have had other partitions.
-            last = max(stage for stage, _ in self._unique.value)
-            counts = self._unique.value.items()
-            account["unique"] = sum(count for (stage, _), count in counts if stage == last)
+            # The stage of another action may have had other partitions, or a part of them, as that of
+            # take: it counts no more than one that had all.
+            stages: dict[int, int] = {}
+            for (stage, _), count in self._unique.value.items():
+                stages[stage] = stages.get(stage, 0) + count
+            account["unique"] = max(stages.values())
             account["duplicates"] = account["canonical"] - account["unique"]
         return account
 
