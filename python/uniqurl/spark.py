@@ -1,6 +1,7 @@
 """The same normalization inside Apache Spark: canonical forms in Arrow batches, sets by Spark's shuffle.
 
-Needs ``pyspark`` 3.5 or later and ``pyarrow`` on the driver, and this package on every executor.
+Needs ``pyspark`` 3.5 or later, ``pyarrow`` and ``pandas``, which Spark's ``mapInArrow`` asks for, on the
+driver, and this package on every executor.
 ``docs/spark.md`` says how large partitions and executors should be.
 """
 
