@@ -72,12 +72,15 @@ impl Normalizer {
         out.offsets.clear();
         out.outcomes.clear();
         out.offsets.push(0);
+        let mut before = 0;
+        for (at, &offset) in offsets.iter().enumerate() {
+            if offset < before || offset as usize > values.len() {
+                return Err(BadOffsets { at });
+            }
+            before = offset;
+        }
         let spans: Vec<Span> =
             offsets.windows(2).map(|pair| Span { start: pair[0], end: pair[1] }).collect();
-        let fits = |span: &Span| span.start <= span.end && span.end as usize <= values.len();
-        if let Some(at) = spans.iter().position(|span| !fits(span)) {
-            return Err(BadOffsets { at: at + 1 });
-        }
         let mut overflow = None;
         self.for_each(values, &spans, &mut Scratch::default(), |i, url| {
             let outcome = match url {
@@ -106,13 +109,17 @@ mod tests {
     fn offsets_that_fit_no_column_are_refused_by_their_index() {
         let crawl = Normalizer::new(&Profile::CRAWL);
         let values = b"http://h/http://h/";
-        let columns: [(&[u32], _); 6] = [
+        let columns: [(&[u32], _); 10] = [
             (&[0, 9, 18], None),
             (&[0, 0, 9, 9], None),
             (&[0, 19], Some(1)),
             (&[9, 0], Some(1)),
             (&[0, 9, 19], Some(2)),
             (&[0, 9, 18, 17], Some(3)),
+            (&[], None),
+            (&[18], None),
+            (&[19], Some(0)),
+            (&[19, 20], Some(0)),
         ];
         for (offsets, at) in columns {
             let mut out = Batch::default();
