@@ -110,7 +110,12 @@ impl Policy {
         let path = self.profile_file.as_ref()?;
         let told = |error: &dyn Display| format!("{}: {error}", Printable::path(path));
         let read = || {
-            let text = fs::read_to_string(path).map_err(|error| told(&error))?;
+            let text = fs::read(path).map_err(|error| told(&error))?;
+            let text = String::from_utf8(text).map_err(|error| {
+                let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+                told(&format!("line {line}: not UTF-8"))
+            })?;
             let made = Normalizer::from_profile_file(&text).map_err(|error| told(&error))?;
             match charset {
                 Some(charset) => made.with_charset(charset).map_err(|error| told(&error)),

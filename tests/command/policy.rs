@@ -124,6 +124,9 @@ fn a_profile_file_has_a_name_of_its_own() {
         let run = place.run(arguments.into_iter().chain(more)).exits(2);
         assert!(run.err.contains("cannot be used with"), "{}", run.err);
     }
+    place.write("bad", b"name = 'a'\nversion = 1\n# \xFF\nbase = 'crawl'\n");
+    let run = place.run(["dedup", "in", "--profile-file", "bad"]).exits(2);
+    assert!(run.err.contains("bad: line 3: not UTF-8"), "{}", run.err);
     let ports = String::from_utf8_lossy(file) + "ports.http = 81\n";
     place.write("ports.toml", ports.replace(".switches]\nstrip-www = true", "]").as_bytes());
     for key in [["--key", "ssurt"], ["--fields", "ssurt"]] {

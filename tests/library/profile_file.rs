@@ -408,6 +408,8 @@ fn a_bad_file_is_refused_with_line_and_reason() {
             "leaves parameters alone",
         ),
         ("name = 'a'\nversion = 1\nbase = '\\u00e9'\nk\u{e9}y = 1\n", 4, "invalid"),
+        (&format!("{start}[{}a]\nb = 1\n", "a.".repeat(300)), 4, "recursion limit"),
+        (&format!("{start}a = {}", "[".repeat(300)), 4, "recurs"),
     ] {
         let Err(error) = Normalizer::from_profile_file(text) else { panic!("accepted:\n{text}") };
         assert!(error.reason.contains(told), "{error}\n{text}");

@@ -87,9 +87,23 @@ impl<'i> File<'i> {
         ProfileFileError { line, reason: reason.to_string().chars().map(printable).collect() }
     }
 
+    /// Where an error of the parser is. Of a name that is nested too deep it does not say so: that one
+    /// is in the line with which the text begins to fail in this way.
+    fn place(&self, error: &toml::de::Error) -> Range<usize> {
+        error.span().unwrap_or_else(|| {
+            let ends: Vec<usize> = memchr::memchr_iter(b'\n', self.text.as_bytes()).collect();
+            let fails = |end: usize| {
+                DeTable::parse(&self.text[..end]).is_err_and(|error| error.span().is_none())
+            };
+            let before = ends.partition_point(|end| !fails(*end));
+            let end = ends.get(before).map_or(self.text.len(), |end| *end);
+            end..end
+        })
+    }
+
     fn read(&self) -> Result<Normalizer, ProfileFileError> {
         let table = DeTable::parse(self.text)
-            .map_err(|error| self.error(&error.span().unwrap_or_default(), error.message()))?;
+            .map_err(|error| self.error(&self.place(&error), error.message()))?;
         let all = table.get_ref();
         self.only(all, &[&["name", "version", "host"], RULES].concat())?;
         let whole = table.span();
