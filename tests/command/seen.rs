@@ -524,6 +524,23 @@ fn a_list_most_of_whose_lines_are_no_urls_is_refused() {
 }
 
 #[test]
+fn columns_that_are_escaped_for_one_host_are_not_read_as_they_stand() {
+    let profile = "name = \"s\"\nversion = 1\nbase = \"crawl\"\n[host.\"h\"]\nbase = \"string\"\n";
+    let place =
+        Place::with([("p.toml", profile.as_bytes()), ("in", b"http://h/a\tb\nhttp://a/\n")]);
+    let run = |arguments: &[&'static str]| {
+        place.run([&["dedup", "--profile-file", "p.toml", "in"], arguments].concat())
+    };
+    for output in ["o.tsv", "o.parquet"] {
+        run(&["-q", "--fields", "canonical,count", "-o", output]).exits(0);
+        let again = run(&["--seen", output]).exits(2);
+        assert!(again.err.contains("1 of its 2 URLs hold \\xHH"), "{}", again.err);
+    }
+    run(&["-q", "-o", "out"]).exits(0);
+    assert_eq!(run(&["--seen", "out"]).exits(0).summary("seen"), 2);
+}
+
+#[test]
 fn under_string_the_lines_of_a_list_are_taken_whole() {
     let place = Place::with([
         ("tabs", &b"http://h/a\tb\nhttp://h/c\td\n"[..]),

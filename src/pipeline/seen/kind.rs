@@ -227,8 +227,8 @@ impl Reading<'_> {
         odd.open = odd.open || is_open(url);
         let any = self.takes_any_bytes();
         odd.masked += u64::from(!(any && kind == Kind::List) && is_masked(url));
-        // What is canonical may have come out so. Only under `string` are columns escaped that hold it.
-        let may_be_plain = kind == Kind::List || !any;
+        // What is canonical may have come out so. Columns are escaped only where any byte may come out.
+        let may_be_plain = kind == Kind::List || !self.normalizer.may_write_any_byte();
         odd.escaped += u64::from(is_escaped(url) && !(may_be_plain && self.is_canonical(url)));
     }
 
