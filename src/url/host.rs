@@ -237,12 +237,18 @@ pub(super) fn to_ascii(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(
         }
     }
     match Uts46::new().to_ascii(&decoded, DENIED, Hyphens::Allow, DnsLength::Ignore) {
-        Ok(ascii) if !holds_unassigned(&ascii) => {
+        Ok(ascii) if !(may_be_unassigned(&decoded) && holds_unassigned(&ascii)) => {
             out.extend_from_slice(ascii.as_bytes());
             Ok(())
         }
         _ => Err(Reject::new(Code::Idna, start)),
     }
+}
+
+/// Whether a host may hold a code point of four bytes, as itself or in Punycode: nothing below U+F000 but
+/// a hyphen becomes one.
+fn may_be_unassigned(host: &[u8]) -> bool {
+    host.iter().any(|byte| *byte == b'-' || *byte >= 0xEF)
 }
 
 /// Whether one of the labels that UTS 46 gave holds a code point that Unicode has not assigned, which
@@ -319,6 +325,21 @@ mod tests {
         // The last ideograph that is assigned, in Unicode 17.
         assert_eq!(ascii("\u{33479}").as_deref(), Ok("xn--sm5o"));
         assert_eq!(ascii("b\u{fc}cher.\u{e9}").as_deref(), Ok("xn--bcher-kva.xn--9ca"));
+    }
+
+    #[test]
+    fn nothing_but_hyphens_and_high_code_points_calls_for_a_closer_look() {
+        let step = if cfg!(miri) { 61 } else { 1 };
+        for c in ('\0'..='\u{10FFFF}').step_by(step) {
+            let host = format!("a{c}b");
+            if may_be_unassigned(host.as_bytes()) {
+                assert!(c == '-' || c >= '\u{F000}', "{c:?}");
+                continue;
+            }
+            let (mapped, _) = Uts46::new().to_unicode(host.as_bytes(), DENIED, Hyphens::Allow);
+            let high = mapped.chars().any(|c| c == '-' || c >= '\u{10000}');
+            assert!(!high, "{c:?} becomes {mapped:?}");
+        }
     }
 
     #[test]

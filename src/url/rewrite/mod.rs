@@ -23,8 +23,10 @@ use std::ops::Range;
 
 use self::port::Port;
 use super::escape::{self, Triplet};
+use super::host;
+use crate::profile::scheme::Kind;
 use crate::profile::{Access, Ports, Profile, Schemes, Switch};
-use crate::scan::{BLOCK, Block, Lead, Page, Survey, Vector, Work};
+use crate::scan::{BLOCK, Block, Lead, Page, Survey, Vector, Work, up_to};
 
 mod path;
 mod port;
@@ -206,7 +208,14 @@ impl Pass<'_, '_, '_> {
             let at = odd.trailing_zeros() as usize;
             odd &= odd - 1;
             if !name.contains(&at) || self.source[at] != b'%' {
-                return Err(Declined);
+                let outside = (odd | 1 << at) & !(up_to(name.end) & !up_to(name.start));
+                if self.profile.access == Access::Identifier || outside != 0 {
+                    return Err(Declined);
+                }
+                let ascii = domain(&self.source[name]).ok_or(Declined)?;
+                self.page.truncate(before);
+                self.page.copy(&ascii, 0, ascii.len());
+                return Ok(());
             }
             let triplet = Triplet::read(&self.source[at..name.end]);
             let Some(Triplet { value, .. }) = triplet else { return Err(Declined) };
@@ -257,6 +266,16 @@ impl Pass<'_, '_, '_> {
         self.page.truncate(before + select_unpredictable(is_named & (start < end), length, 0));
         Ok(())
     }
+}
+
+/// A registered name as it is looked up (UTS 46), unless it is none or takes more room than there is.
+#[cold]
+#[inline(never)]
+fn domain(name: &[u8]) -> Option<Vec<u8>> {
+    let mut ascii = Vec::new();
+    host::to_ascii(name, 0, &mut ascii).ok()?;
+    host::drop_trailing_dots(0, Kind::Network, &mut ascii);
+    Some(ascii).filter(|ascii| (1..=GROWTH * name.len()).contains(&ascii.len()))
 }
 
 /// How many bits right below bit `end`, which is at least 1, are set.

@@ -86,7 +86,7 @@ fn paths_and_queries_come_out_as_normalize_has_them() {
 #[test]
 fn authorities_come_out_as_normalize_has_them() {
     // The last port is that of `http` but for a 33rd bit.
-    const PIECES: [&str; 21] = [
+    const PIECES: [&str; 26] = [
         "a",
         "B",
         "c.D",
@@ -104,6 +104,11 @@ fn authorities_come_out_as_normalize_has_them() {
         "%41",
         "%2e",
         "%C3%BC",
+        "\u{fc}",
+        "\u{3002}",
+        "\u{fdfa}",
+        "xn--bcher-kva",
+        "%FF",
         "[",
         "-",
         " ",
@@ -156,6 +161,7 @@ fn what_everybody_writes_is_done_here() {
         "https://u:p@Example.com:443/%7Ea/../b?c=%2f#d",
         "http://ex%41mple.com./a b/%",
         "https://example.com:8080/./?q\u{e9}",
+        "http://www.B\u{fc}cher.ex%41mple.:80/x",
     ] {
         let mut out = Vec::new();
         let bytes = url.as_bytes();
