@@ -104,6 +104,7 @@ pub(crate) enum Framing {
 
 /// A range of bytes of a chunk or of [`Records::side`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)] // a scanner writes several at once
 pub struct Span {
     /// Offset of the first byte.
     pub start: u32,

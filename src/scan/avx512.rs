@@ -7,9 +7,10 @@
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
+use super::lines::{self, Open, Room};
 use super::rules::{Asked, Rows, Rules};
-use super::triplets;
 use super::vector::{Block, Masks, Normalized, Survey, Vector, Work};
+use super::{spans, triplets};
 use crate::profile::set::{QUERY, REG_NAME};
 
 /// Made by [`run`] alone, whose caller promises that the CPU has the instruction set.
@@ -123,6 +124,19 @@ impl Vector for Avx512 {
     ) -> Option<Normalized> {
         // SAFETY: a value of this type proves the instruction set.
         unsafe { triplets::normalize(blocks, percent, inside) }
+    }
+
+    #[inline(always)]
+    fn lines(self, block: &Block, at: u32, open: &mut Open, room: &mut Room) -> usize {
+        // SAFETY: a value of this type proves the instruction set.
+        unsafe {
+            let bytes = load(block);
+            let (feeds, returns) = (equal(bytes, b'\n'), equal(bytes, b'\r'));
+            if cfg!(miri) || feeds.count_ones() as usize > spans::MOST {
+                return lines::by_masks(feeds, returns, at, open, room);
+            }
+            spans::write(feeds, returns, at, open, room)
+        }
     }
 
     #[inline(always)]

@@ -4,8 +4,9 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::glance::Settle;
+use super::lines::Lines;
 use super::loops::{
-    Act, CleanEach, Each, IsClean, IsVerbatim, Lines, Mark, MarkEach, Marked, Marks, Piece, Seen,
+    Act, CleanEach, Each, IsClean, IsVerbatim, Mark, MarkEach, Marked, Marks, Piece, Seen,
     SettleEach, SettleOne, Settled, VerbatimEach,
 };
 use super::rules::{

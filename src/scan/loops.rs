@@ -110,12 +110,6 @@ impl Act for Bits<'_> {
     }
 }
 
-/// See [`super::lines`].
-pub(super) struct Lines<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) out: &'a mut Vec<Span>,
-}
-
 /// See [`Kernel::clean_each`](super::Kernel::clean_each).
 pub(super) struct CleanEach<'a, R, A> {
     pub(super) piece: Piece<'a>,
@@ -190,15 +184,6 @@ pub(super) struct MarkEach<'a, R, D, S, F, A> {
     pub(super) is_clean: F,
     pub(super) act: A,
     pub(super) depth: PhantomData<(R, D)>,
-}
-
-impl Work for Lines<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector>(self, vector: V) {
-        lines(vector, self.bytes, self.out);
-    }
 }
 
 impl<R: Rules, A: Act> Work for CleanEach<'_, R, A> {
@@ -400,54 +385,6 @@ fn each<V: Vector>(
         piece.fetch_beyond(*span);
         act.act(vector, number, *span, is_clean(span));
     }
-}
-
-#[inline(always)]
-fn lines<V: Vector>(vector: V, bytes: &[u8], out: &mut Vec<Span>) {
-    let mut start = 0;
-    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-    for (i, block) in blocks.iter().enumerate() {
-        let mut feeds = vector.find(block, b'\n');
-        // Room for as many lines as a block can end, so that none of them has to ask.
-        out.reserve(BLOCK);
-        let count = feeds.count_ones() as usize;
-        let mut length = out.len();
-        let mut write = |feeds: u64, at: usize| {
-            let end = i * BLOCK + feeds.trailing_zeros() as usize;
-            // SAFETY: a block has BLOCK bits at most, so this is within what was reserved; a span is
-            // plain data.
-            unsafe { out.as_mut_ptr().add(at).write(line(bytes, start, end)) };
-            start = if feeds == 0 { start } else { end + 1 };
-        };
-        // Most blocks end two lines or fewer: both are written whether they are there or not, since
-        // their number is guessed wrong too often.
-        for at in length..length + 2 {
-            write(feeds, at);
-            feeds &= feeds.wrapping_sub(1);
-        }
-        for at in length + 2..length + count {
-            write(feeds, at);
-            feeds &= feeds - 1;
-        }
-        length += count;
-        // SAFETY: the spans up to there were written just now.
-        unsafe { out.set_len(length) };
-    }
-    for (i, _) in rest.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
-        let end = blocks.len() * BLOCK + i;
-        out.push(line(bytes, start, end));
-        start = end + 1;
-    }
-    if start < bytes.len() {
-        out.push(Span { start: start as u32, end: bytes.len() as u32 });
-    }
-}
-
-/// The line from `start` to a line feed at `end`, without a carriage return before that.
-#[inline(always)]
-fn line(bytes: &[u8], start: usize, end: usize) -> Span {
-    let cut = usize::from(end > start && bytes[end - 1] == b'\r');
-    Span { start: start as u32, end: (end - cut) as u32 }
 }
 
 /// What is settled at a glance at a clean URL of `length` bytes: one that fits into the window, or else

@@ -33,6 +33,7 @@
 
 mod glance;
 mod kernel;
+mod lines;
 mod loops;
 mod proof;
 mod rules;
@@ -47,6 +48,8 @@ mod avx512;
 mod neon;
 #[cfg(target_arch = "x86_64")]
 mod sse42;
+#[cfg(target_arch = "x86_64")]
+mod spans;
 #[cfg(target_arch = "x86_64")]
 mod triplets;
 #[cfg(target_arch = "x86_64")]

@@ -1,5 +1,6 @@
 //! What an instruction set has to offer, and what is made of it.
 
+use super::lines::{self, Open, Room};
 use super::rules::{Asked, Rules};
 
 /// Bytes in a block; one bit of a mask each.
@@ -75,6 +76,13 @@ pub(crate) trait Vector: Copy {
         _inside: u128,
     ) -> Option<Normalized> {
         None
+    }
+
+    /// Writes the lines that end in a block to the start of the room, and says how many: each without its
+    /// line feed, and a carriage return before that. The block stands `at` in a text.
+    #[inline(always)]
+    fn lines(self, block: &Block, at: u32, open: &mut Open, room: &mut Room) -> usize {
+        lines::by_masks(self.find(block, b'\n'), self.find(block, b'\r'), at, open, room)
     }
 
     /// The bits of a mask below `length`, which is 255 at most; all, where that is a block or more.
