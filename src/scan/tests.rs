@@ -84,11 +84,14 @@ impl Work for Normalize<'_> {
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) -> Self::Output {
         let Self(blocks, percent, inside) = self;
+        if !V::NORMALIZES_TRIPLETS {
+            return None;
+        }
         let normalized = vector.normalize_triplets(blocks, percent, inside).map(|normalized| {
             let parts = normalized.blocks.iter().map(|(block, length)| &block[..*length]);
             (parts.collect::<Vec<_>>().concat(), normalized.dots)
         });
-        V::NORMALIZES_TRIPLETS.then_some(normalized)
+        Some(normalized)
     }
 }
 
