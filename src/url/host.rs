@@ -237,7 +237,7 @@ pub(super) fn to_ascii(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(
         }
     }
     match Uts46::new().to_ascii(&decoded, DENIED, Hyphens::Allow, DnsLength::Ignore) {
-        Ok(ascii) if !(may_be_unassigned(&decoded) && holds_unassigned(&ascii)) => {
+        Ok(ascii) if !holds_unassigned(&decoded, &ascii) => {
             out.extend_from_slice(ascii.as_bytes());
             Ok(())
         }
@@ -245,20 +245,21 @@ pub(super) fn to_ascii(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(
     }
 }
 
+/// Whether one of the labels that UTS 46 made of a host, all its triplets decoded, holds a code point that
+/// Unicode has not assigned, which UTS 46 disallows, but the tables behind the `idna` crate take for valid:
+/// U+3D000 to U+3FC3F. What else it takes depends on the Unicode that its tables are of.
+pub(super) fn holds_unassigned(host: &[u8], ascii: &str) -> bool {
+    may_be_unassigned(host)
+        && ascii
+            .split('.')
+            .filter_map(|label| idna::punycode::decode_to_string(label.strip_prefix("xn--")?))
+            .any(|label| label.chars().any(|c| ('\u{3D000}'..='\u{3FFFF}').contains(&c)))
+}
+
 /// Whether a host may hold a code point of four bytes, as itself or in Punycode: nothing below U+F000 but
 /// a hyphen becomes one.
 fn may_be_unassigned(host: &[u8]) -> bool {
     host.iter().any(|byte| *byte == b'-' || *byte >= 0xEF)
-}
-
-/// Whether one of the labels that UTS 46 gave holds a code point that Unicode has not assigned, which
-/// UTS 46 disallows, but the tables behind the `idna` crate take for valid: U+3D000 to U+3FC3F. What
-/// else it takes depends on the Unicode that its tables are of.
-pub(super) fn holds_unassigned(ascii: &str) -> bool {
-    ascii
-        .split('.')
-        .filter_map(|label| idna::punycode::decode_to_string(label.strip_prefix("xn--")?))
-        .any(|label| label.chars().any(|c| ('\u{3D000}'..='\u{3FFFF}').contains(&c)))
 }
 
 /// A port of a known or unknown scheme (section 6.2.3): no leading zeros, not the default, not empty.

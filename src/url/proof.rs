@@ -10,8 +10,9 @@ use memchr::memchr;
 
 use super::clean::Clean;
 use super::normalizer::Normalizer;
-use super::{ia, ring, sanitize, servlet};
+use super::{ia, ring, sanitize, servlet, whatwg};
 use crate::profile::System;
+use crate::profile::sanitize::FIRST_FREE_PORT;
 use crate::profile::set::CLEAN_HOST;
 use crate::record::Span;
 use crate::scan::{
@@ -169,8 +170,8 @@ impl Normalizer {
         }
     }
 
-    /// Whether a URL with a port, which the scanner proves of none, is its own form under a profile of
-    /// the ladder that does more, a container or a ring.
+    /// Whether a URL with a port, which the scanner proves of none, is its own form under a profile that
+    /// does more than the ladder.
     #[inline(never)]
     pub(super) fn is_clean_but_for_port(&self, bytes: &[u8], range: Range<usize>) -> bool {
         let url = &bytes[range.clone()];
@@ -181,20 +182,22 @@ impl Normalizer {
         };
         let Some(slash) = memchr(b'/', &url[host_at..]) else { return false };
         let authority = &url[host_at..host_at + slash];
-        let Some(colon) = memchr(b':', authority) else { return false };
+        let Some(colon @ 1..) = memchr(b':', authority) else { return false };
         let (host, port) = (&authority[..colon], &authority[colon + 1..]);
+        let (lowest, leaves_host) = match (self.rules.system, self.rules.archive) {
+            (System::Sanitizer, _) => (FIRST_FREE_PORT, sanitize::leaves(host)),
+            (System::Browser, _) => (0, !whatwg::host::ends_in_number(host)),
+            (_, Some(archive)) => (0, ia::clean::keeps_host_whole(host, archive)),
+            _ => (0, self.choices.heuristics.leave_host(host)),
+        };
         let port_stays = !matches!(port, [] | [b'0', ..])
             && port != own
             && port.iter().all(u8::is_ascii_digit)
-            && std::str::from_utf8(port).is_ok_and(|port| port.parse::<u16>().is_ok())
+            && std::str::from_utf8(port).is_ok_and(|port| port.parse().is_ok_and(|n| lowest <= n))
             && self.choices.ports.is_none();
-        let host_stays = !host.is_empty()
+        let host_stays = leaves_host
             && !host.ends_with(b".")
-            && host.iter().all(|byte| CLEAN_HOST.contains(*byte))
-            && match self.rules.archive {
-                Some(archive) => ia::clean::keeps_host_whole(host, archive),
-                None => self.choices.heuristics.leave_host(host),
-            };
+            && host.iter().all(|byte| CLEAN_HOST.contains(*byte));
         let path = range.start + host_at + slash;
         port_stays && host_stays && self.is_clean_by_rules(bytes, path..range.end, Lead::Target)
     }
@@ -290,4 +293,51 @@ impl Normalizer {
 #[inline]
 fn behind_slashes(url: &[u8]) -> Option<&[u8]> {
     url.get(if url.get(4) == Some(&b':') { 7 } else { 8 }..)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Profile;
+
+    #[test]
+    fn a_url_that_is_clean_but_for_its_port_is_what_the_exact_way_makes_of_it() {
+        #[rustfmt::skip]
+        const HOSTS: &[&str] = &[
+            "h.example", "H.example", "1a.b", "a.1", "a.1a", "a.0x1", "a.08", "1.2.3.4", "1.2.3", "h.", "", "u@h",
+            "[::1]", "a!b", "xn--a", "h%41",
+        ];
+        #[rustfmt::skip]
+        const PORTS: &[&str] = &[
+            "1", "80", "443", "444", "21", "1023", "1024", "8080", "65535", "65536", "080", "0", "", "8a", "+1",
+        ];
+        #[rustfmt::skip]
+        const TAILS: &[&str] = &[
+            "/", "", "/a/b?c=d", "//a", "/.", "/..a", "/%2e", "/%41", "/%C3%A9", "/%", "/a;b", "/!'", "/?'", "/a b", "#f",
+            "/|^", "/?a|b", "/\u{e9}", "/A//B",
+        ];
+        for profile in Profile::ALL.iter().filter(|profile| profile.system != System::Ladder) {
+            let normalizer = Normalizer::new(profile);
+            let mut proven = 0;
+            for (scheme, other) in [("http", "https"), ("https", "ftp"), ("ftp", "http")] {
+                for host in HOSTS {
+                    for (port, tail) in
+                        PORTS.iter().flat_map(|port| TAILS.iter().map(move |tail| (port, tail)))
+                    {
+                        let url = format!("{scheme}://{host}:{port}{tail}");
+                        let bytes = format!("{url}{other}://x:1/").into_bytes();
+                        if !normalizer.is_clean_but_for_port(&bytes, 0..url.len()) {
+                            continue;
+                        }
+                        let mut out = Vec::new();
+                        let result = normalizer.rewrite_by_system(url.as_bytes(), &mut out);
+                        let out = result.map(|()| String::from_utf8_lossy(&out).into_owned());
+                        assert_eq!(out.as_deref(), Ok(&*url), "{}", profile.name());
+                        proven += 1;
+                    }
+                }
+            }
+            assert!(proven > 50, "{}: {proven}", profile.name());
+        }
+    }
 }

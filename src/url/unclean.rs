@@ -95,7 +95,7 @@ impl Normalizer {
     ) -> Result<(), Reject> {
         if matches!(self.rules.system, System::Ladder) {
             self.rewrite_by_ladder(bytes, range, out)
-        } else if self.takes_targets() && self.is_clean_but_for_port(bytes, range.clone()) {
+        } else if self.is_clean_but_for_port(bytes, range.clone()) {
             out.extend_from_slice(&bytes[range]);
             Ok(())
         } else {

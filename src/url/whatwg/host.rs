@@ -80,7 +80,7 @@ fn domain(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
     let ascii =
         Uts46::new().to_ascii(&decoded, AsciiDenyList::URL, Hyphens::Allow, DnsLength::Ignore);
     match ascii {
-        Ok(ascii) if !ascii.is_empty() && !holds_unassigned(&ascii) => {
+        Ok(ascii) if !ascii.is_empty() && !holds_unassigned(&decoded, &ascii) => {
             out.extend_from_slice(ascii.as_bytes());
             Ok(())
         }
@@ -89,7 +89,7 @@ fn domain(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
 }
 
 /// The "ends in a number checker" (section 3.5).
-fn ends_in_number(host: &[u8]) -> bool {
+pub(in crate::url) fn ends_in_number(host: &[u8]) -> bool {
     let host = host.strip_suffix(b".").unwrap_or(host);
     let last = host.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
     !last.is_empty() && (last.iter().all(u8::is_ascii_digit) || number(last).is_some())

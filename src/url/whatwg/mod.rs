@@ -9,7 +9,7 @@
 //! The serialization is a fixed point: the standard encodes the last space of an opaque path before
 //! `?` and `#`, and writes `/.` in front of a path that would read as a host.
 
-mod host;
+pub(super) mod host;
 mod path;
 
 use std::borrow::Cow;
