@@ -274,6 +274,7 @@ mod tests {
         assert_eq!(detect("x", cdx).name(), "cdx");
     }
 
+    #[cfg(feature = "batch")]
     #[test]
     fn a_header_names_columns_and_holds_no_url() {
         for (head, name) in [
