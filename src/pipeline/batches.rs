@@ -10,7 +10,7 @@ use super::sheet::Sheet;
 #[cfg(feature = "tables")]
 use crate::dedup::Counting;
 use crate::input::{Chunk, InputError, Trouble};
-use crate::output::Tally;
+use crate::output::{State, Tally};
 use crate::room::{self, NoRoom};
 
 /// Full chunks in a batch, for each thread.
@@ -90,6 +90,7 @@ impl Run<'_> {
         if self.setup.watch.is_stopped() {
             return Err(RunError::Stopped);
         }
+        self.show_inputs();
         Ok(batch)
     }
 
@@ -196,11 +197,20 @@ impl Run<'_> {
 
     /// Shows the accounting with these sheets, which were counted last.
     pub(super) fn show(&self, sheets: &[Sheet]) {
-        let Some(last) = sheets.last() else { return };
-        self.setup.watch.count(|tally, inputs| {
+        self.setup.watch.count(|tally, _| {
             sheets.iter().for_each(|sheet| tally.merge(&sheet.tally));
-            // The last one's own input may go on.
-            inputs.ok = last.input.saturating_sub(self.report.damaged.len()) as u64;
+        });
+    }
+
+    /// Shows which of the inputs that were begun are counted whole.
+    pub(super) fn show_inputs(&self) {
+        let reached = self.schedule.reached();
+        let whole = if self.is_read { reached } else { self.counted.min(reached) };
+        let left = &self.report.files[whole..reached];
+        let unfinished = left.iter().filter(|file| file.state == State::Ok).count();
+        self.setup.watch.count(|_, inputs| {
+            inputs.ok = (reached - unfinished).saturating_sub(self.report.damaged.len()) as u64;
+            inputs.unfinished = unfinished as u64;
         });
     }
 

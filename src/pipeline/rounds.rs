@@ -91,6 +91,7 @@ impl Run<'_> {
             batches.inserting = self.take_read(reading)?;
         }
         self.is_read = true;
+        self.show_inputs();
         self.check_share_of_rejected()?;
         if let Job::Dedup(dedup) = self.setup.job {
             self.finish(&dedup, out, saved)?;
