@@ -5,8 +5,8 @@
 //! the other threads are doing or waiting for; none of them looks for signals.
 //!
 //! Outputs are committed between [`Signals::hold_off`] and the end of the process. A signal that
-//! comes then comes too late: the run is completed, and its status says so. A second signal ends the
-//! process at once, whatever it is doing.
+//! comes then comes too late: the run is completed, and its status says so. A second signal then ends
+//! the process at once, whatever it is doing.
 //!
 //! A signal that was ignored when the process started, as `nohup` ignores HUP, stays ignored.
 
@@ -85,8 +85,9 @@ impl End {
             }
             // The lock is kept until the end, so nothing can be committed any more.
             output::remove_all();
-            self.at_once.store(true, Ordering::SeqCst);
+            // `timeout` sends each signal twice, and the second is not to cut the last words off.
             say(last_words);
+            self.at_once.store(true, Ordering::SeqCst);
             let _ = emulate_default_handler(signal);
             return;
         }

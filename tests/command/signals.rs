@@ -92,6 +92,28 @@ fn a_run_dies_by_the_signal_with_its_accounting_and_leaves_the_old_files() {
 }
 
 #[test]
+fn a_signal_that_comes_twice_leaves_the_accounting() {
+    let Some(signal) = heeded().next() else { return };
+    for pause in (0..20).map(|n| Duration::from_micros(n * 20)) {
+        let place = Place::with([("list", b"http://a/\nhttp://b/\n")]);
+        let mut command = built::process();
+        command.args(["dedup", "list", "-"]).current_dir(place.path(""));
+        let mut child = piped(command);
+        let mut input = child.stdin.take().expect("piped");
+        input.write_all(b"http://c/\n").expect("written");
+        let mut out = BufReader::new(child.stdout.take().expect("piped"));
+        (0..3).for_each(|_| assert!(out.read_line(&mut String::new()).expect("a line") > 0));
+        send(&child, signal);
+        thread::sleep(pause);
+        send(&child, signal);
+        assert_eq!(end(&mut child).signal(), Some(signal.as_raw()));
+        let shown = error(&mut child);
+        assert!(shown.starts_with("records 3 = unique 3 "), "{pause:?}: {shown:?}");
+        assert!(shown.contains("; inputs 1 ok, 0 damaged, 0 missing, 1 unfinished; "), "{shown:?}");
+    }
+}
+
+#[test]
 fn a_run_that_waits_for_a_reader_ends_too() {
     let place = Place::new();
     place.write("in", "http://example.com/a/rather/long/path/to/fill/the/pipe\n".repeat(100_000));
