@@ -24,12 +24,17 @@ pub(super) const CLOSED_PIPE: u8 = 141;
 
 /// The end of a command that only wrote to standard output.
 pub(super) fn wrote(result: io::Result<()>) -> ExitCode {
+    ExitCode::from(status_of(result))
+}
+
+/// Its exit status; what went wrong is told.
+pub(super) fn status_of(result: io::Result<()>) -> u8 {
     match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(CLOSED_PIPE),
+        Ok(()) => Status::Complete as u8,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => CLOSED_PIPE,
         Err(error) => {
             say(format_args!("standard output: {error}"));
-            ExitCode::from(Status::Failed as u8)
+            Status::Failed as u8
         }
     }
 }

@@ -95,6 +95,17 @@ fn a_full_disk_is_an_error_with_a_name() {
 }
 
 #[test]
+fn help_that_cannot_be_written_is_an_error_too() {
+    for arguments in [&["--help"][..], &["dedup", "--help"], &["help", "set"], &["--version"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("there");
+        let run = built::process().args(arguments).stdout(full).output().expect("started");
+        assert_eq!(run.status.code(), Some(2), "{arguments:?}");
+        let told = String::from_utf8(run.stderr).expect("text");
+        assert!(told.starts_with("uniqurl: standard output: No space"), "{told}");
+    }
+}
+
+#[test]
 fn the_accounting_of_a_run_that_failed_says_so() {
     let place = Place::with([("in", URLS)]);
     place.run(["dedup", "in", "-o", "/dev/full", "--stats", "stats"]).exits(2);

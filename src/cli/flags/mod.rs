@@ -18,7 +18,7 @@ use super::bench::flags::Bench;
 use super::compare::{self, Compare};
 use super::explain::Explain;
 use super::set::flags::Set;
-use super::status::printable;
+use super::status::{printable, status_of};
 use super::tables;
 use crate::Profile;
 use crate::record::Separator;
@@ -265,13 +265,12 @@ pub fn usage(subcommand: &str, kind: ErrorKind, message: impl std::fmt::Display)
 
 /// Prints a usage error, or the help or version that was asked for, and ends the process.
 pub fn exit(error: &clap::Error) -> ! {
+    if !error.use_stderr() {
+        let shown = error.print().and_then(|()| io::stdout().flush());
+        std::process::exit(status_of(shown).into())
+    }
     // A usage error quotes arguments, which may be file names that strangers chose.
-    let shown = match error.use_stderr() {
-        true => io::stderr().write_all(printable_lines(&error.render().to_string()).as_bytes()),
-        false => error.print(),
-    };
-    // Nobody is left to tell that it could not be shown.
-    let _ = shown;
+    let _ = io::stderr().write_all(printable_lines(&error.render().to_string()).as_bytes());
     std::process::exit(error.exit_code())
 }
 
