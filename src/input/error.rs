@@ -30,7 +30,8 @@ pub enum Trouble {
     Shrank,
     /// It holds nothing that could be read, for this reason.
     Refused(&'static str),
-    /// It is a table that does not have the columns asked for, or cannot be read as one.
+    /// It is a table that does not have the columns asked for, or cannot be read as one. The names of
+    /// columns in it are printable already, since not all of them are text.
     Columns(String),
     /// It is a table that contradicts its format, for this reason.
     Malformed(String),
@@ -105,7 +106,8 @@ impl fmt::Display for InputError {
             Trouble::Io(error) => write!(f, "{error}"),
             Trouble::Directory => f.write_str("is a directory; name the files in it"),
             Trouble::Refused(why) => f.write_str(why),
-            Trouble::Columns(why) | Trouble::Malformed(why) | Trouble::Memory(why) => {
+            Trouble::Columns(why) => f.write_str(why),
+            Trouble::Malformed(why) | Trouble::Memory(why) => {
                 write!(f, "{}", Printable(why.as_bytes()))
             }
             Trouble::Shrank => f.write_str("the file shrank while it was read"),

@@ -232,6 +232,17 @@ fn the_keys_of_a_zipnum_index_are_refused_with_a_sentence() {
 }
 
 #[test]
+fn the_names_of_columns_are_escaped_once_in_messages() {
+    let header = "größe,a\\b\n1,2\n".as_bytes();
+    let place = Place::with([("x.csv", header), ("y.csv", b"url\nhttp://y/\n")]);
+    let run = place.run(["dedup", "-f", "csv:url", "x.csv"]).exits(2);
+    let has = "`url`; its columns are gr\\xC3\\xB6\\xC3\\x9Fe, a\\x5Cb\n";
+    assert!(run.err.contains(has), "{}", run.err);
+    let run = place.run(["dedup", "-f", "csv:url", "--carry", "größe", "y.csv"]).exits(2);
+    assert!(run.err.contains("no column `gr\\xC3\\xB6\\xC3\\x9Fe`; "), "{}", run.err);
+}
+
+#[test]
 fn a_column_that_a_header_does_not_have_is_an_error_that_lists_what_it_has() {
     let place = Place::with([
         ("a.csv", b"url,status\nhttp://a/,200\n".as_slice()),

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::input::Trouble;
+use crate::output::Printable;
 use crate::record::{Container, NoColumn, Table};
 
 /// A column that holds values, and no other columns.
@@ -43,7 +44,7 @@ pub(super) fn choose(table: &Table, leaves: &[Leaf]) -> Result<(Table, Vec<usize
             Holds::Lists => "several values a row",
             Holds::Other => "neither text nor whole numbers",
         };
-        let name = leaves[*leaf].path.join(".");
+        let name = printed(&leaves[*leaf]);
         return Err(Trouble::Columns(format!(
             "its column `{name}` holds {what}; {}",
             listed(leaves)
@@ -55,7 +56,10 @@ pub(super) fn choose(table: &Table, leaves: &[Leaf]) -> Result<(Table, Vec<usize
 fn no_column(why: &NoColumn, table: &Table, leaves: &[Leaf]) -> String {
     let name = table.container().name();
     match why {
-        NoColumn::Missing(column) => format!("it has no column `{column}`; {}", listed(leaves)),
+        NoColumn::Missing(column) => {
+            let column = Printable(column.as_bytes());
+            format!("it has no column `{column}`; {}", listed(leaves))
+        }
         NoColumn::Unclear => format!(
             "none of its columns is called `url`, and not just one holds text; {}; say which, as in \
              --format {name}:COLUMN",
@@ -64,12 +68,17 @@ fn no_column(why: &NoColumn, table: &Table, leaves: &[Leaf]) -> String {
     }
 }
 
+/// The name of a column, as messages show it.
+fn printed(leaf: &Leaf) -> String {
+    Printable(leaf.path.join(".").as_bytes()).to_string()
+}
+
 /// The names of the columns.
 fn listed(leaves: &[Leaf]) -> String {
     let mut text = String::from("its columns are ");
     for (i, leaf) in leaves.iter().take(LISTED).enumerate() {
         text.push_str(if i > 0 { ", " } else { "" });
-        text.push_str(&leaf.path.join("."));
+        text.push_str(&printed(leaf));
         text.push_str(match leaf.holds {
             Holds::Text => " (text)",
             Holds::Numbers => " (numbers)",
