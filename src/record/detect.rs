@@ -58,6 +58,9 @@ pub fn refusal(head: &[u8]) -> Option<&'static str> {
              write it to a file as it is, and name that",
         );
     }
+    if let Some(why) = super::foreign::refusal(head) {
+        return Some(why);
+    }
     let mut lines = lines(head).filter(|line| !line.starts_with(b"!")).take(10).peekable();
     lines.peek()?;
     lines.all(super::cdxj::is_of_cluster).then_some(

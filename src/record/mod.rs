@@ -12,6 +12,8 @@
 //! says where things are has an `after` too: the format as it stands behind a chunk.
 
 mod detect;
+#[cfg(feature = "batch")]
+mod foreign;
 mod format;
 
 mod filter;

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::packed::gzip;
 use super::{Place, json_lines};
 
 const LOG: &str = r#"1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "GET /a/../b?q=%7e HTTP/1.1" 200 5 "-" "x"
@@ -229,6 +230,37 @@ fn the_keys_of_a_zipnum_index_are_refused_with_a_sentence() {
     assert!(run.err.contains("holds keys only"), "{}", run.err);
     let run = place.run(["dedup", "--keep-going", "cluster.idx", "urls"]).exits(1);
     assert_eq!(run.out(), "http://h/\n");
+}
+
+#[test]
+fn what_holds_its_lines_in_a_form_that_is_not_read_is_refused_with_what_to_do() {
+    let list = b"http://a/\nhttp://b/\n";
+    let utf_16 = list.iter().flat_map(|byte| [*byte, 0]);
+    let utf_16: Vec<u8> = [0xFF, 0xFE].into_iter().chain(utf_16).collect();
+    let behind = |head: &[u8]| [head, list].concat();
+    let in_tar = [&b"list"[..], &[0; 253], b"ustar", &[0; 250], list].concat();
+    for (input, told) in [
+        (utf_16, "iconv -f UTF-16 "),
+        (behind(&[0, 0, 0xFE, 0xFF]), "iconv -f UTF-32 "),
+        (behind(b"PK\x03\x04\x14\0\0"), "unzip -p "),
+        (in_tar.clone(), "tar -xO "),
+        (gzip(&in_tar), "tar -xO "),
+        (behind(&[0x04, 0x22, 0x4D, 0x18]), "lz4 -dc "),
+        (gzip(&gzip(list)), "unpack it once before"),
+    ] {
+        let place = Place::with([("x", &input[..]), ("y", b"http://y/\n")]);
+        for arguments in [["dedup", "x", "y", "-oout"], ["normalize", "x", "y", "-oout"]] {
+            let run = place.run(arguments).exits(2);
+            assert!(run.err.contains("x: format: ") && run.err.contains(told), "{}", run.err);
+            assert_eq!((run.summary("refused"), place.path("out").exists()), (1, false));
+        }
+        assert!(place.run_on(["dedup"], &input[..]).exits(2).err.contains(told));
+        let run = place.run(["dedup", "--keep-going", "x", "y"]).exits(1);
+        assert_eq!(run.out(), "http://y/\n");
+        assert!(place.run(["dedup", "y", "--seen", "x"]).exits(2).err.contains(told));
+        // Whoever says what it is knows better.
+        place.run(["normalize", "--format", "lines", "x"]).exits(0);
+    }
 }
 
 #[test]
