@@ -22,7 +22,7 @@ const BUFFER: usize = 256 << 10;
 ///
 /// Where the name ends in `.gz` or `.zst`, the bytes are compressed.
 ///
-/// Standard output, pipes and devices are written directly: what they were given cannot be taken
+/// Standard output and error, pipes and devices are written directly: what they were given cannot be taken
 /// back. A closed pipe is an error of kind [`BrokenPipe`](io::ErrorKind::BrokenPipe). Every error
 /// names the path.
 ///
@@ -90,10 +90,9 @@ impl Output {
 
     /// `blocks` are held before they are compressed.
     fn with(path: &Path, name: &Path, buffer: usize, blocks: usize) -> io::Result<Self> {
-        let opened = if path == Path::new("-") || path == Path::new("/dev/stdout") {
-            stdout().map(|file| (file, Place::Direct))
-        } else {
-            open(path)
+        let opened = match standard(path) {
+            Some(file) => file.map(|file| (file, Place::Direct)),
+            None => open(path),
         };
         let (file, place) = opened.map_err(|error| named(name, error))?;
         let sync = if matches!(place, Place::Direct) { Sync::Never } else { Sync::AtTheEnd };
@@ -167,18 +166,28 @@ impl Drop for Output {
     }
 }
 
-/// Standard output as a file, without the line buffer that the standard library puts before it.
-fn stdout() -> io::Result<File> {
-    #[cfg(unix)]
-    {
-        use std::os::fd::AsFd;
-        Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
+/// A standard stream that goes by this name, as a file, without the buffer that the standard library
+/// puts before it. To open its name would be to replace the file behind it, under the feet of all
+/// others that write there.
+fn standard(path: &Path) -> Option<io::Result<File>> {
+    let is_one_of = |names: &[&str]| names.iter().any(|name| path == Path::new(name));
+    if is_one_of(&["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]) {
+        Some(another(&io::stdout()))
+    } else if is_one_of(&["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"]) {
+        Some(another(&io::stderr()))
+    } else {
+        None
     }
-    #[cfg(windows)]
-    {
-        use std::os::windows::io::AsHandle;
-        Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
-    }
+}
+
+#[cfg(unix)]
+fn another(stream: &impl std::os::fd::AsFd) -> io::Result<File> {
+    Ok(File::from(stream.as_fd().try_clone_to_owned()?))
+}
+
+#[cfg(windows)]
+fn another(stream: &impl std::os::windows::io::AsHandle) -> io::Result<File> {
+    Ok(File::from(stream.as_handle().try_clone_to_owned()?))
 }
 
 fn open(path: &Path) -> io::Result<(File, Place)> {
@@ -187,6 +196,10 @@ fn open(path: &Path) -> io::Result<(File, Place)> {
         // Opened by the given name: a link in /dev/fd to a pipe leads nowhere by its text.
         Ok(found) if !found.is_file() => {
             return Ok((OpenOptions::new().write(true).open(path)?, Place::Direct));
+        }
+        Ok(_) if is_descriptor(path) => {
+            // It can be written to only through that, which takes unsafe code.
+            return Err(io::Error::other("an open file would be replaced; name the file itself"));
         }
         Ok(found) => Some(found),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -203,6 +216,11 @@ fn open(path: &Path) -> io::Result<(File, Place)> {
         file.set_permissions(old.permissions())?;
     }
     Ok((file, place))
+}
+
+/// Whether a name is that of a descriptor of this process.
+fn is_descriptor(path: &Path) -> bool {
+    ["/dev/fd", "/proc/self/fd"].iter().any(|directory| path.starts_with(directory))
 }
 
 /// The path at the end of a chain of symbolic links, whether or not anything is there.

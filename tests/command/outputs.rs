@@ -265,6 +265,35 @@ fn accounts_into_a_closed_pipe_end_the_run_quietly() {
 }
 
 #[test]
+fn a_file_behind_a_standard_stream_is_written_to_and_not_replaced() {
+    let place = Place::with([("in", URLS)]);
+    for (name, is_error) in
+        [("/dev/stdout", false), ("/dev/fd/1", false), ("/dev/stderr", true), ("/dev/fd/2", true)]
+    {
+        fs::write(place.path("log"), "before\n").expect("written");
+        let mut log = fs::OpenOptions::new().append(true).open(place.path("log")).expect("there");
+        let stream = log.try_clone().expect("another");
+        let mut command = built::process();
+        command.args(["dedup", "-q", "in", "-o", name]).current_dir(place.path(""));
+        match is_error {
+            true => command.stderr(stream),
+            false => command.stdout(stream),
+        };
+        assert!(command.status().expect("started").success());
+        log.write_all(b"behind\n").expect("written");
+        assert_eq!(place.text("log"), "before\nhttp://b/\nhttp://a/\nbehind\n", "{name}");
+    }
+    // The file behind another descriptor stays as well.
+    let mut command = built::process();
+    let file = fs::File::open(place.path("log")).expect("there");
+    command.args(["dedup", "in", "-o", "/dev/fd/0"]).current_dir(place.path("")).stdin(file);
+    let run = command.output().expect("started");
+    let told = String::from_utf8(run.stderr).expect("text");
+    assert!(told.contains("/dev/fd/0: an open file would be replaced"), "{told}");
+    assert_eq!(place.text("log"), "before\nhttp://b/\nhttp://a/\nbehind\n");
+}
+
+#[test]
 fn standard_output_is_a_place_like_any_other() {
     let place = Place::with([("in", b"http://a/\nrelative\n")]);
     for arguments in [
