@@ -1,8 +1,7 @@
 //! The names of the inputs, from the command line and from `--files-from`.
 
-use crate::input::{stdin, unpacked};
+use crate::input::{pipe, unpacked};
 use crate::output::Printable;
-use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -10,8 +9,7 @@ use std::path::{Path, PathBuf};
 /// name, as `find -print0` writes it; any other has one name a line. Empty names are passed over. The list may be compressed, like an input.
 pub fn from_list(list: &Path) -> io::Result<Vec<PathBuf>> {
     let mut text = Vec::new();
-    let opened = if list == Path::new("-") { stdin() } else { fs::File::open(list) };
-    let read = opened.and_then(unpacked).and_then(|mut list| list.read_to_end(&mut text));
+    let read = pipe(list).and_then(unpacked).and_then(|mut list| list.read_to_end(&mut text));
     read.map_err(|error| {
         io::Error::new(error.kind(), format!("{}: {error}", Printable::path(list)))
     })?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::{InputError, Trouble};
-use super::source::stdin;
+use super::source::{Pipe, pipe};
 
 /// An input that can be opened.
 #[derive(Debug, Clone)]
@@ -82,11 +82,8 @@ impl Input {
     }
 
     /// Opens a stream.
-    pub(crate) fn open_stream(&self) -> Result<File, InputError> {
-        let opened = match self.path == Path::new("-") {
-            true => stdin(),
-            false => File::open(&self.path),
-        };
+    pub(crate) fn open_stream(&self) -> Result<Box<dyn Pipe>, InputError> {
+        let opened = pipe(&self.path);
         opened.map_err(|error| InputError::new(&self.path, None, Trouble::Io(error)))
     }
 }

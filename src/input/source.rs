@@ -3,9 +3,10 @@
 use std::borrow::Borrow;
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Seek};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,6 +40,11 @@ pub(super) trait Source: Read {
 
     /// Whether the next read would find nothing for so long. `false` where that cannot be told.
     fn waits(&self, _patience: Duration) -> bool {
+        false
+    }
+
+    /// Whether more stands behind its end by now, so that its last line may have been cut there.
+    fn grew(&self) -> bool {
         false
     }
 
@@ -104,6 +110,11 @@ pub(crate) trait Pipe: Read + Send {
     fn waits(&self, _patience: Duration) -> bool {
         false
     }
+
+    /// Whether more stands behind its end by now.
+    fn grew(&self) -> bool {
+        false
+    }
 }
 
 impl Pipe for File {
@@ -111,6 +122,32 @@ impl Pipe for File {
         let patience = patience.try_into().ok();
         // An end and an error are something that a read finds at once.
         matches!(poll(&mut [PollFd::new(self, PollFlags::IN)], patience.as_ref()), Ok(0))
+    }
+}
+
+/// A file that is standard input, from the place that it is at to the size that it has when it is
+/// opened. What comes behind that may be a line that is being written, or what this run writes itself.
+struct Redirected {
+    file: File,
+    size: u64,
+    left: u64,
+}
+
+impl Read for Redirected {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = out.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let read = self.file.read(&mut out[..length])?;
+        if read == 0 && length > 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+impl Pipe for Redirected {
+    fn grew(&self) -> bool {
+        self.file.metadata().is_ok_and(|now| now.len() > self.size)
     }
 }
 
@@ -167,13 +204,30 @@ pub(super) fn open(origin: Origin, threads: usize, limits: Limits) -> io::Result
 
 /// A reader of compressed bytes, for lists of names: those that are not compressed come as they are.
 #[cfg(feature = "cli")]
-pub(crate) fn unpacked(pipe: File) -> io::Result<impl Read> {
-    open(Origin::Pipe(Box::new(pipe)), 1, Limits::MOST)
+pub(crate) fn unpacked(pipe: Box<dyn Pipe>) -> io::Result<impl Read> {
+    open(Origin::Pipe(pipe), 1, Limits::MOST)
 }
 
-/// Standard input as a file, without the buffer that the standard library puts behind it.
-pub(crate) fn stdin() -> io::Result<File> {
-    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+/// What a name stands for, read from front to back: `-` is standard input.
+pub(crate) fn pipe(path: &Path) -> io::Result<Box<dyn Pipe>> {
+    match path == Path::new("-") {
+        true => stdin(),
+        false => Ok(Box::new(File::open(path)?)),
+    }
+}
+
+/// Standard input, without the buffer that the standard library puts behind it.
+fn stdin() -> io::Result<Box<dyn Pipe>> {
+    let mut file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let found = file.metadata()?;
+    if found.is_file() {
+        let (size, at) = (found.len(), file.stream_position()?);
+        // Files of /proc say that they are empty and are not.
+        if at < size {
+            return Ok(Box::new(Redirected { file, size, left: size - at }));
+        }
+    }
+    Ok(Box::new(file))
 }
 
 /// The same for a regular file, up to the size it had when it was looked at.
@@ -234,6 +288,10 @@ impl Source for Counted<Chain<Cursor<Vec<u8>>, Box<dyn Pipe>>> {
     fn waits(&self, patience: Duration) -> bool {
         let (head, pipe) = self.inner.get_ref();
         head.position() == head.get_ref().len() as u64 && pipe.waits(patience)
+    }
+
+    fn grew(&self) -> bool {
+        self.inner.get_ref().1.grew()
     }
 }
 

@@ -16,6 +16,7 @@ use super::buffers::{Buffer, Buffers};
 use super::engine::Limits;
 use super::error::{Packed, Trouble};
 use super::frames::Framer;
+use super::range::Cut;
 use super::source::{self, Origin, Source};
 use super::{Chunk, Data};
 use crate::record::{self, Format, Framing};
@@ -27,6 +28,8 @@ pub(crate) enum Piece {
     Guess(Arc<Format>),
     /// Records, and how many bytes of the input were read for them.
     Chunk(Chunk, u64),
+    /// A line that was left out, since it was being written.
+    Cut(Cut),
     /// It could not be read on, at this offset.
     Error(u64, Trouble),
     /// It ended.
@@ -187,7 +190,8 @@ impl Reader {
             {
                 continue;
             }
-            if matches!(last, Got::End) {
+            let cut = matches!(last, Got::End) && whole < buffer.len() && source.grew();
+            if matches!(last, Got::End) && !cut {
                 whole = buffer.len();
             }
             let rest = buffer.len() - whole;
@@ -212,7 +216,12 @@ impl Reader {
             looked = buffer.len();
             match last {
                 Got::Some => {}
-                Got::End => return self.end(&*source),
+                Got::End => {
+                    if cut {
+                        self.send(Piece::Cut(Cut { at: offset }))?;
+                    }
+                    return self.end(&*source);
+                }
                 Got::Error(error) => {
                     return self.fail(offset + buffer.len() as u64, error, &*source);
                 }
@@ -284,6 +293,7 @@ impl Reader {
                     _ => Trouble::Damaged(packed, error.to_string()),
                 }
             }
+            None if error.kind() == io::ErrorKind::UnexpectedEof => Trouble::Shrank,
             _ => Trouble::Io(error),
         };
         self.send(Piece::Error(at, trouble))
@@ -354,6 +364,7 @@ mod tests {
                         at += line.len() as u64;
                     }
                 }
+                Piece::Cut(_) => panic!("a pipe does not grow"),
                 Piece::Error(..) => panic!("no error was read"),
                 Piece::End { taken, .. } => assert_eq!(taken, text.len() as u64),
             }

@@ -1,9 +1,9 @@
 //! Files, lists of files, pipes, and what is wrong with them.
 
-use super::{Place, built, is_root};
+use super::{Place, Run, built, is_root};
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
@@ -104,6 +104,55 @@ fn a_named_pipe_is_streamed() {
     let run = place.run(["dedup", "pipe"]).exits(0);
     writer.join().expect("no panic").expect("all of it was read");
     assert_eq!((run.out(), run.summary("duplicates")), ("http://a/\n", 49_999));
+}
+
+/// A run with a file as its standard input, to whose end its standard output goes.
+fn behind_its_own_input(place: &Place, arguments: &[&str]) -> Run {
+    let path = place.path("list");
+    let out = fs::OpenOptions::new().append(true).open(&path).expect("there");
+    let mut command = built::process();
+    command.args(arguments).current_dir(place.path("")).stdout(out);
+    command.stdin(fs::File::open(&path).expect("there"));
+    Run::of(command.output().expect("started"))
+}
+
+#[test]
+fn of_a_file_that_is_standard_input_what_is_there_at_the_start_is_read() {
+    // More than is read ahead of what is written.
+    let path = "http://example.com/a/path/that/makes/the/list/a/long/one";
+    let list: String = (0..250_000).map(|n| format!("{path}/{n}\n")).collect();
+    let place = Place::with([("list", list.as_bytes())]);
+    let run = behind_its_own_input(&place, &["dedup", "-", "-j", "1"]).exits(0);
+    assert_eq!((run.summary("records"), run.summary("duplicates")), (250_000, 0));
+    assert!(place.text("list") == list.repeat(2));
+    // A line that is being written is none yet, and behind an offset the rest is read.
+    place.write("list", format!("{list}http://cut"));
+    let run = behind_its_own_input(&place, &["dedup", "-j", "1"]).exits(0);
+    let cut = format!("-@{}: cut: the last line was still being written", list.len());
+    assert!(run.err.contains(&cut) && run.summary("skipped") == 1, "{}", run.err);
+    assert!(place.text("list") == format!("{list}http://cut{list}"));
+    place.write("list", "header\nhttp://a/\nhttp://b");
+    let mut file = fs::File::open(place.path("list")).expect("there");
+    file.seek(SeekFrom::Start(7)).expect("a file");
+    let run = built::process().args(["dedup", "-q"]).stdin(file).output().expect("started");
+    assert_eq!(run.stdout, b"http://a/\nhttp://b/\n");
+}
+
+#[test]
+fn a_file_that_shrinks_as_standard_input_is_an_error() {
+    let place = Place::new();
+    place.write("list", "http://example.com/a/rather/long/path/to/fill/the/pipe\n".repeat(500_000));
+    let mut command = built::process();
+    command.args(["normalize", "-j", "1"]).current_dir(place.path(""));
+    command.stdin(fs::File::open(place.path("list")).expect("there"));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+    let mut out = BufReader::with_capacity(64, child.stdout.take().expect("piped"));
+    out.read_line(&mut String::new()).expect("a line");
+    // It waits for a reader, far from the end.
+    fs::OpenOptions::new().write(true).truncate(true).open(place.path("list")).expect("emptied");
+    io::copy(&mut out, &mut io::sink()).expect("read");
+    let run = Run::of(child.wait_with_output().expect("ended")).exits(2);
+    assert!(run.err.contains("changed: the file shrank while it was read"), "{}", run.err);
 }
 
 #[test]

@@ -225,7 +225,7 @@ impl<'a> Schedule<'a> {
             {
                 return Err(InputError::new(&input.path, None, Trouble::Refused(rows::NO_PIPE)));
             }
-            let pipe = Origin::Pipe(Box::new(input.open_stream()?));
+            let pipe = Origin::Pipe(input.open_stream()?);
             self.begin_stream(index, pipe, None, None)?;
             return Ok(None);
         };

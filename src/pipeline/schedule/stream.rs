@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::reading::Reading;
 use super::{Bytes, Current, End, Next, Schedule, Task, here};
-use crate::input::{self, Cutting, InputError, OpenFile, Origin, Piece, Trouble};
+use crate::input::{self, Chunk, Cutting, InputError, OpenFile, Origin, Piece, Trouble};
 use crate::pipeline::job::Format;
 use crate::record;
 
@@ -94,6 +94,11 @@ impl Schedule<'_> {
                 reading = Some(Reading::new(Arc::clone(&format)));
                 Some(Next::Guessed(index, format))
             }
+            (Ok(Piece::Cut(cut)), Some(reading)) => {
+                let (format, bytes) =
+                    (Arc::clone(&reading.format), here(Chunk::default(), Some(cut)));
+                Some(Next::Task(Task { input: index, format, bytes }))
+            }
             (Ok(Piece::End { taken, padding }), reading) => {
                 if let Some(error) = changed() {
                     return Some(Next::Trouble(index, error));
@@ -119,7 +124,7 @@ impl Schedule<'_> {
             (Err(TryRecvError::Empty), _) => Some(Next::Wait),
             // The reader sends a guess before any chunk, and an end or an error before it goes; it can
             // only have panicked.
-            (Err(TryRecvError::Disconnected) | Ok(Piece::Chunk(..)), _) => {
+            (Err(TryRecvError::Disconnected) | Ok(Piece::Chunk(..) | Piece::Cut(_)), _) => {
                 let error = std::io::Error::other("the reading thread ended early");
                 let error = InputError::new(path, None, Trouble::Io(error));
                 return Some(Next::Trouble(index, error));

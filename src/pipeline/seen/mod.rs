@@ -162,6 +162,8 @@ impl Loader<'_> {
                     }
                     // The format is known.
                     Piece::Guess(_) => {}
+                    // What was not there yet was not seen.
+                    Piece::Cut(_) => {}
                     Piece::End { .. } => over = true,
                     Piece::Error(at, trouble) => {
                         let changed = file.as_ref().and_then(|file| file.verify().err());
@@ -272,7 +274,7 @@ impl Loader<'_> {
     ) -> Result<Pieces, RunError> {
         let origin = match file {
             Some(file) => Origin::File(Arc::clone(file)),
-            None => Origin::Pipe(Box::new(input.open_stream().map_err(RunError::Input)?)),
+            None => Origin::Pipe(input.open_stream().map_err(RunError::Input)?),
         };
         let cutting = Cutting {
             format: Some(Arc::new(Format::Lines)),
