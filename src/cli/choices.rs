@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use super::policy::Policy;
 use crate::uri::Charset;
-use crate::{Code, Normalizer, Profile, Ring, Switch};
+use crate::{Code, NoSuchChoice, Normalizer, Profile, Ring, Switch};
 
 /// The choices of a command line.
 #[derive(Debug, Clone, Copy)]
@@ -79,6 +79,32 @@ impl Choices<'_> {
             };
         }
         Ok(normalizer)
+    }
+
+    /// Finds a choice that none of several profiles has, so that it would do nothing.
+    ///
+    /// # Errors
+    ///
+    /// Why the last of them does not have it, in words.
+    pub(super) fn are_had_by(&self, profiles: &[&'static Profile]) -> Result<(), String> {
+        let had = |turn: &dyn Fn(Normalizer) -> Result<Normalizer, NoSuchChoice>| {
+            let turned = profiles.iter().map(|profile| turn(Normalizer::new(profile)).map(|_| ()));
+            turned.reduce(Result::or).unwrap_or(Ok(())).map_err(|error| error.to_string())
+        };
+        for code in self.allow {
+            had(&|normalizer| normalizer.with_allowed([*code]))?;
+        }
+        for switch in self.policy.with.iter().chain(&self.policy.without) {
+            had(&|normalizer| normalizer.with_switches([*switch]))?;
+        }
+        had(&|normalizer| self.policy.filter_parameters(normalizer))?;
+        if let Some(ring) = self.ring {
+            had(&|normalizer| normalizer.with_ring(ring.clone()))?;
+        }
+        if let Some(charset) = self.transcode {
+            had(&|normalizer| normalizer.with_charset(charset))?;
+        }
+        Ok(())
     }
 
     /// The same with what every profile takes.

@@ -252,7 +252,9 @@ fn options_of_inputs_are_refused_with_two_urls() {
 fn help_says_of_compare_what_it_does() {
     let run = Place::new().run(["compare", "--help"]).exits(0);
     let help = run.out().split_whitespace().collect::<Vec<_>>().join(" ");
-    for wrong in ["parquet or .arrow; -", ".parquet or", "--rejects", "column original"] {
+    for wrong in
+        ["parquet or .arrow; -", ".parquet or", "--rejects", "column original", "--profile-file"]
+    {
         assert!(!help.contains(wrong), "{wrong}: {help}");
     }
     for told in ["1 different, or an input was skipped", "3 stopped by a limit"] {
@@ -294,6 +296,61 @@ fn targets_of_logs_are_compared_as_the_profiles_read_them() {
     let object = &json_lines(&run.out)[0];
     assert_eq!(object["url"], "https://b/a%2fb//..;x");
     assert_eq!(object["says"][1]["out"], "https://b/a/b//..;x");
+}
+
+#[test]
+fn a_choice_is_for_the_profile_that_has_it() {
+    let links = b"http://u@h/a%2Fb\n/a//b%2Fc\n";
+    let place = Place::with([("in", links)]);
+    for (profiles, options, says) in [
+        (
+            "crawl,sanitize",
+            "--allow userinfo,encoded-slash",
+            ["http://h/a%2Fb", "http://u@h/a%2Fb"],
+        ),
+        (
+            "sanitize,crawl",
+            "--allow userinfo,encoded-slash",
+            ["http://u@h/a%2Fb", "http://h/a%2Fb"],
+        ),
+        ("servlet,mediawiki", "--allow encoded-slash", ["http://u@h/a%2Fb", "http://u@h/a/b"]),
+        (
+            "servlet,ring",
+            "--allow encoded-slash --ring decode=2F",
+            ["http://u@h/a%2Fb", "http://u@h/a/b"],
+        ),
+    ] {
+        let run = place.run(
+            ["compare", "--json", "--profiles", profiles, "in"]
+                .into_iter()
+                .chain(options.split_whitespace()),
+        );
+        let listed = json_lines(&run.exits(1).out);
+        let outs = [0, 1].map(|i| listed[0]["says"][i]["out"].clone());
+        assert_eq!(outs, says, "{profiles} {options}");
+    }
+    let kept = ["compare", "--json", "--profiles", "servlet,crawl", "in", "--allow"];
+    let more = ["encoded-slash", "--with", "keep-empty-segments"];
+    let run = place.run(kept.into_iter().chain(more)).exits(1);
+    assert_eq!(json_lines(&run.out)[1]["says"][0]["out"], "/a//b%2Fc");
+}
+
+#[test]
+fn a_choice_that_no_profile_has_is_refused() {
+    let place = Place::with([("in", LINKS)]);
+    for (arguments, told) in [
+        ("--profiles crawl,ia in --allow userinfo", "profile ia makes no check userinfo"),
+        ("--profiles string,syntax in --with strip-www", "profile syntax has no switch strip-www"),
+        ("--profiles string,syntax in --without strip-www", "no switch strip-www"),
+        ("--profiles string,syntax in --drop-param x", "profile syntax"),
+        ("--profiles crawl,mediawiki in --ring decode=2F", "profile mediawiki takes no ring"),
+        ("--profiles string,whatwg in --transcode latin1", "profile whatwg"),
+        ("http://h/ http://h/ --allow userinfo", "profile aggressive makes no check userinfo"),
+        ("http://h/ http://h/ --ring decode=2F", "profile aggressive takes no ring"),
+    ] {
+        let run = place.run(["compare"].into_iter().chain(arguments.split_whitespace())).exits(2);
+        assert!(run.err.contains(told), "{arguments}: {}", run.err);
+    }
 }
 
 #[test]

@@ -74,25 +74,24 @@ impl Compare {
     pub fn compared(&self) -> Result<Compared<'_>, clap::Error> {
         let wrong = |kind, message: &str| Err(usage("compare", kind, message));
         match (&self.profiles[..], &self.common.files[..]) {
-            ([], [a, b]) => {
-                Ok(Compared::Urls([a, b].map(|url| url.as_os_str().as_encoded_bytes())))
-            }
+            ([], [a, b]) => match self.common.choices().are_had_by(Profile::LADDER) {
+                Ok(()) => Ok(Compared::Urls([a, b].map(|url| url.as_os_str().as_encoded_bytes()))),
+                Err(message) => wrong(ErrorKind::ValueValidation, &message),
+            },
             ([], _) => wrong(
                 ErrorKind::WrongNumberOfValues,
                 "two URLs are compared; --profiles A,B compares what two profiles make of inputs",
             ),
             ([a, b], _) if a != b => {
-                let made = |profile| self.common.choices().normalizer(profile, Foreign::IsLeft);
-                match (made(a), made(b)) {
-                    (Ok(a), Ok(b)) => {
-                        Ok(Compared::Profiles([a, b].map(|normalizer| {
-                            Box::new(normalizer.with_backend(self.common.backend))
-                        })))
-                    }
-                    (Err(message), _) | (_, Err(message)) => {
-                        wrong(ErrorKind::ValueValidation, &message)
-                    }
-                }
+                let choices = self.common.choices();
+                let made = |profile| {
+                    let normalizer = choices.normalizer(profile, Foreign::IsLeft)?;
+                    Ok::<_, String>(Box::new(normalizer.with_backend(self.common.backend)))
+                };
+                let made = choices
+                    .are_had_by(&self.profiles)
+                    .and_then(|()| Ok(Compared::Profiles([made(a)?, made(b)?])));
+                made.or_else(|message| wrong(ErrorKind::ValueValidation, &message))
             }
             _ => wrong(ErrorKind::WrongNumberOfValues, "--profiles takes two different profiles"),
         }

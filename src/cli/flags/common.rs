@@ -171,7 +171,7 @@ pub struct Common {
     ///
     /// Bytes are in hexadecimal, and either list may be left out. It can name these sixteen, each
     /// in one list: : / [ ] @ ! $ & ' ( ) * + , ; = (the others of them stay as they are spelled).
-    /// Implies --profile ring.
+    /// It is for the profile ring, and implies it where no profile is named.
     #[arg(
         long,
         value_name = "LISTS",
@@ -385,7 +385,10 @@ impl Common {
         if let Err(message) = self.policy.check() {
             return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
         }
-        if let Err(error) = self.normalizer() {
+        // The profiles of `compare` are others, and it has looked at them.
+        if subcommand != "compare"
+            && let Err(error) = self.normalizer()
+        {
             return Err(usage(subcommand, ErrorKind::ArgumentConflict, error));
         }
         if self.files.is_empty() && self.files_from.is_none() && stdin == Stdin::Terminal {
