@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::line::{Line, is_blank};
-use super::site::Site;
+use super::site::{Site, scheme_of};
 use super::target::{self, Method, Text};
 use super::{Context, Found, Place, Span, request};
 use crate::url::Code;
@@ -21,6 +21,8 @@ pub(super) enum Part {
     Scheme,
     /// Its host, perhaps with a port.
     Host,
+    /// Its host as the client named it: without a port, it means the default one.
+    ClientHost,
     /// Its port.
     Port,
     /// Its path, without the query.
@@ -174,7 +176,10 @@ impl<'a> Said<'a> {
 
     /// The scheme and host that the record names, if it names a host.
     fn site(&self) -> Result<Option<Site<'_>>, Code> {
-        let Some(host) = self.get(Part::Host) else { return Ok(None) };
+        let (client, own) = (self.get(Part::ClientHost), self.get(Part::Host));
+        if client.or(own).is_none() {
+            return Ok(None);
+        }
         let scheme = self.get(Part::Scheme);
         let is_scheme = |name: &[u8]| {
             name[0].is_ascii_alphabetic()
@@ -183,7 +188,11 @@ impl<'a> Said<'a> {
         if scheme.is_some_and(|scheme| !is_scheme(scheme)) {
             return Err(Code::LogSyntax);
         }
-        Ok(Site::plain(scheme, host, self.get(Part::Port)))
+        let port = self.get(Part::Port);
+        // The port that a request came to may tell the scheme; the client asked for the one it named.
+        let told = scheme.or_else(|| port.and_then(scheme_of));
+        let asked = client.and_then(|host| Site::plain(told, host, None));
+        Ok(asked.or_else(|| Site::plain(scheme, own?, port)))
     }
 }
 

@@ -80,13 +80,9 @@ impl<'a> Site<'a> {
                 (scheme, host, port)
             }
         };
-        side.extend_from_slice(match (scheme, port, &ctx.base) {
-            (Some(scheme), _, _) => scheme,
-            (None, Some(b"443"), _) => b"https",
-            (None, Some(b"80"), _) => b"http",
-            (None, _, Some(base)) => &base.scheme,
-            (None, _, None) => b"http",
-        });
+        let told = scheme.or(port.and_then(scheme_of));
+        let base = ctx.base.as_ref().map(|base| &base.scheme[..]);
+        side.extend_from_slice(told.or(base).unwrap_or(b"http"));
         side.extend_from_slice(b"://");
         let start = side.len();
         unescape(host, side);
@@ -97,5 +93,14 @@ impl<'a> Site<'a> {
         // Clients name hosts: one with a delimiter in it would become a path or another host.
         let breaks = |byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'@' | b'\\');
         (!side[start..].iter().any(breaks)).then_some(())
+    }
+}
+
+/// The scheme that a port tells.
+pub(super) fn scheme_of(port: &[u8]) -> Option<&'static [u8]> {
+    match port {
+        b"443" => Some(b"https"),
+        b"80" => Some(b"http"),
+        _ => None,
     }
 }

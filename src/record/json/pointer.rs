@@ -47,7 +47,10 @@ impl Node {
 
     /// Whether all that pointers lead to here can be missing without the URL missing.
     pub fn is_aside(&self) -> bool {
-        let aside = |part| matches!(part, Part::Scheme | Part::Method | Part::Status | Part::Mime);
+        let aside = |part| {
+            use Part::{Method, Mime, Port, Scheme, Status};
+            matches!(part, Scheme | Port | Method | Status | Mime)
+        };
         self.parts.iter().all(|(part, _)| aside(*part))
             && self.children.iter().all(|(_, child)| child.is_aside())
     }

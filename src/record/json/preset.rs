@@ -34,9 +34,10 @@ const CLOUDFLARE: Pointers = &[
 /// nginx, whose administrators write the format themselves and name the members as the variables.
 const NGINX: Pointers = &[
     (Part::Scheme, "/scheme"),
-    (Part::Host, "/http_host"),
+    (Part::ClientHost, "/http_host"),
     (Part::Host, "/host"),
     (Part::Host, "/server_name"),
+    (Part::Port, "/server_port"),
     (Part::Target, "/request_uri"),
     (Part::Request, "/request"),
     (Part::Method, "/request_method"),

@@ -121,6 +121,27 @@ fn the_presets_read_their_logs() {
     let nginx =
         r#"{"http_host":"h.org:81","host":"e.org","request_uri":"/u","request":"GET /a HTTP/1.1"}"#;
     assert_eq!(json("nginx-json", nginx.as_bytes()), "joined 15 http://h.org:81/u");
+    // As $server_port in a format string: a client that names no port means the default one.
+    for (line, shown) in [
+        (r#"{"server_name":"s","server_port":443,"request_uri":"/"}"#, "joined 13 https://s:443/"),
+        (r#"{"host":"h","server_port":"8080","request_uri":"/"}"#, "joined 13 http://h:8080/"),
+        (
+            r#"{"http_host":"c","host":"h","server_port":"443","request_uri":"/"}"#,
+            "joined 9 https://c/",
+        ),
+        (r#"{"http_host":"c","server_port":"8080","request_uri":"/"}"#, "joined 8 http://c/"),
+        (r#"{"http_host":"c:81","server_port":80,"request_uri":"/"}"#, "joined 11 http://c:81/"),
+        (
+            r#"{"http_host":"-","host":"h","server_port":[],"request_uri":"/"}"#,
+            "joined 8 http://h/",
+        ),
+        (
+            r#"{"scheme":"http","host":"h","server_port":443,"request_uri":"/"}"#,
+            "joined 12 http://h:443/",
+        ),
+    ] {
+        assert_eq!(json("nginx-json", line.as_bytes()), shown, "{line}");
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ use memchr::{memchr, memchr3, memmem};
 use self::plan::{End, Field, Piece, Plan, Quote};
 use super::escape::{Escape, closing_quote};
 use super::line::{self, Line};
-use super::site::Site;
+use super::site::{Site, scheme_of};
 use super::target::{self, Method, Text};
 use super::{Context, Facts, FormatError, Found, Records, Span, request};
 use crate::url::Code;
@@ -199,11 +199,7 @@ fn site<'a>(line: &'a [u8], slots: &Slots) -> Option<Site<'a>> {
     let scheme = Some(value(Field::ForwardedScheme))
         .filter(is_http)
         .or_else(|| Some(value(Field::Scheme)).filter(is_http))
-        .or(match port {
-            b"443" => Some(b"https"),
-            b"80" => Some(b"http"),
-            _ => None,
-        });
+        .or(scheme_of(port));
     let site = |field: Field| Site::logged(scheme, value(field));
     let with_port = |site: Site<'a>| match site {
         Site::Logged { scheme, host, port: None | Some(b"") } if !port.is_empty() => {
