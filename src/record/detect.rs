@@ -125,6 +125,7 @@ struct Votes {
     elb: usize,
     cdx: usize,
     cdxj: usize,
+    heritrix: usize,
     json: usize,
     /// What the first of the lines in JSON can be read as.
     in_json: Option<Format>,
@@ -143,6 +144,10 @@ impl Votes {
         }
         if cdx::is_usual(line) {
             self.cdx += 1;
+            return;
+        }
+        if is_heritrix(line) {
+            self.heritrix += 1;
             return;
         }
         #[cfg(feature = "batch")]
@@ -193,6 +198,8 @@ impl Votes {
             named("cdx")
         } else if self.cdxj * 2 > self.all {
             named("cdxj")
+        } else if most(self.heritrix) {
+            named("ws:4")
         } else if self.json * 2 > self.all {
             self.in_json.unwrap_or(Format::Lines)
         } else if most(self.haproxy) {
@@ -222,6 +229,21 @@ fn names_port(before: &[u8]) -> bool {
     }
 }
 
+/// Whether a line is of Heritrix's `crawl.log`: `2004-07-20T18:13:01.000Z 200 3235 URI path via type
+/// #005 ...`, with a dash or a number below zero where nothing was fetched.
+fn is_heritrix(line: &[u8]) -> bool {
+    fn is_number(text: &[u8]) -> bool {
+        !text.is_empty() && text.iter().all(u8::is_ascii_digit)
+    }
+    let mut fields = line.split(|byte| *byte == b' ').filter(|field| !field.is_empty());
+    let mut next = |is: fn(&[u8]) -> bool| fields.next().is_some_and(is);
+    next(|time| matches!(time, [_, _, _, _, b'-', _, _, b'-', _, _, b'T', .., b'Z']))
+        && next(|status| is_number(status.strip_prefix(b"-").unwrap_or(status)))
+        && next(|size| size == b"-" || is_number(size))
+        && next(|uri| uri.contains(&b':'))
+        && fields.nth(3).is_some_and(|thread| matches!(thread, [b'#', n @ ..] if is_number(n)))
+}
+
 /// Whether a line from its time on reads `[time.123] frontend backend/server`.
 fn is_haproxy(line: &[u8]) -> bool {
     let mut fields = line.split(|&byte| byte == b' ');
@@ -240,6 +262,9 @@ mod tests {
         r#"1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 5 "-" "UA""#;
     const HAPROXY: &str = r#"1.2.3.4:5 [06/Feb/2009:12:14:14.655] in static/srv1 1/0 "GET /""#;
 
+    const HERITRIX: &str = "2011-06-23T17:12:08.802Z   200       1299 http://h.example/robots.txt LREP \
+        http://h.example/ text/plain #014 20110623171208574+225 sha1:YIUO - 3t";
+
     #[test]
     fn each_format_is_told_by_its_lines() {
         let vhost = format!("h.example:443 {COMBINED}");
@@ -252,6 +277,10 @@ mod tests {
             (&wrapped, "combined"),
             (&vhost, "vhost"),
             (HAPROXY, "haproxy"),
+            (HERITRIX, "ws:4"),
+            (&HERITRIX.replace("200       1299", "-6          -"), "ws:4"),
+            (&HERITRIX.replace("#014", "x014"), "lines"),
+            (&HERITRIX.replace("200", "OK"), "lines"),
             ("/a?b", "target"),
             ("//h/x", "target"),
             ("http://h/", "lines"),
