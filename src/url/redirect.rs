@@ -63,13 +63,15 @@ pub enum RedirectErrorKind {
 
 impl Redirects {
     /// Reads a list: two URLs a line, from and to, with one tab between them. Empty lines are passed
-    /// over, and a carriage return before a line feed is no part of a line.
+    /// over, and neither a carriage return before a line feed nor a byte-order mark at the start of the
+    /// list is a part of a line.
     ///
     /// # Errors
     ///
     /// A line is something else ([`RedirectErrorKind::Columns`]).
     pub fn parse(text: &[u8]) -> Result<Self, RedirectError> {
         let mut pairs = Vec::new();
+        let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
         for (i, line) in text.split(|byte| *byte == b'\n').enumerate() {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if line.is_empty() {

@@ -74,6 +74,8 @@ fn redirects_are_for_any_profile() {
     for (normalizer, list, url, expected) in [
         (Normalizer::new(&Profile::STRING), "a\tb\n", "a", "b"),
         (Normalizer::new(&Profile::STRING), "a\tb\n", "A", "A"),
+        (Normalizer::new(&Profile::STRING), "\u{FEFF}a\tb\r\n", "a", "b"),
+        (Normalizer::new(&Profile::CRAWL), "\u{FEFF}http://h/\thttp://k/", "http://h", "http://k/"),
         (
             Normalizer::new(&Profile::AGGRESSIVE),
             "http://www.h.x/a/\thttp://k/",
