@@ -1,6 +1,6 @@
 //! The names of the inputs, from the command line and from `--files-from`.
 
-use crate::input::{pipe, unpacked};
+use crate::input::{InputError, pipe, unpacked};
 use crate::output::Printable;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -9,9 +9,12 @@ use std::path::{Path, PathBuf};
 /// name, as `find -print0` writes it; any other has one name a line. Empty names are passed over. The list may be compressed, like an input.
 pub fn from_list(list: &Path) -> io::Result<Vec<PathBuf>> {
     let mut text = Vec::new();
-    let read = pipe(list).and_then(unpacked).and_then(|mut list| list.read_to_end(&mut text));
-    read.map_err(|error| {
+    let mut unpacked = pipe(list).and_then(unpacked).map_err(|error| {
         io::Error::new(error.kind(), format!("{}: {error}", Printable::path(list)))
+    })?;
+    unpacked.read_to_end(&mut text).map_err(|error| {
+        let (kind, at) = (error.kind(), text.len() as u64);
+        io::Error::new(kind, InputError::new(list, Some(at), unpacked.trouble(error)))
     })?;
     Ok(split(&text))
 }

@@ -42,7 +42,7 @@ pub(crate) use opened::OpenFile;
 pub(crate) use range::{Block, Cut, read_range};
 pub(crate) use source::{Origin, packing_of, unpacked_file};
 #[cfg(feature = "cli")]
-pub(crate) use source::{pipe, unpacked};
+pub(crate) use source::{Unpacked, pipe, unpacked};
 pub(crate) use stream::{Cutting, Piece, stream};
 
 use bytes::{Buf, Bytes};

@@ -13,6 +13,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::engine::Limits;
+use super::error::{Packed, Trouble};
 use super::members::Members;
 use super::opened::OpenFile;
 use super::packing::{HEAD, Packing};
@@ -202,10 +203,44 @@ pub(super) fn open(origin: Origin, threads: usize, limits: Limits) -> io::Result
     }
 }
 
+/// What an error of a source says of the input.
+pub(super) fn trouble(error: io::Error, source: &dyn Source) -> Trouble {
+    match source.packing() {
+        // Only what the system says has a number.
+        Some(packing) if error.raw_os_error().is_none() => {
+            let packed = Packed { packing, at: source.taken() };
+            match error.kind() {
+                io::ErrorKind::UnexpectedEof => Trouble::Truncated(packed),
+                io::ErrorKind::QuotaExceeded => Trouble::Limit(packed, error.to_string()),
+                _ => Trouble::Damaged(packed, error.to_string()),
+            }
+        }
+        None if error.kind() == io::ErrorKind::UnexpectedEof => Trouble::Shrank,
+        _ => Trouble::Io(error),
+    }
+}
+
+/// What is read from front to back by who asks for it: unpacked, if it was compressed.
+pub(crate) struct Unpacked(Box<dyn Source>);
+
+impl Unpacked {
+    /// What an error of a read says of the input.
+    #[cfg(feature = "cli")]
+    pub(crate) fn trouble(&self, error: io::Error) -> Trouble {
+        trouble(error, &*self.0)
+    }
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.0.read(out)
+    }
+}
+
 /// A reader of compressed bytes, for lists of names: those that are not compressed come as they are.
 #[cfg(feature = "cli")]
-pub(crate) fn unpacked(pipe: Box<dyn Pipe>) -> io::Result<impl Read> {
-    open(Origin::Pipe(pipe), 1, Limits::MOST)
+pub(crate) fn unpacked(pipe: Box<dyn Pipe>) -> io::Result<Unpacked> {
+    open(Origin::Pipe(pipe), 1, Limits::MOST).map(Unpacked)
 }
 
 /// What a name stands for, read from front to back: `-` is standard input.
@@ -231,8 +266,8 @@ fn stdin() -> io::Result<Box<dyn Pipe>> {
 }
 
 /// The same for a regular file, up to the size it had when it was looked at.
-pub(crate) fn unpacked_file(file: Arc<OpenFile>) -> io::Result<impl Read> {
-    open(Origin::File(file), 1, Limits::MOST)
+pub(crate) fn unpacked_file(file: Arc<OpenFile>) -> io::Result<Unpacked> {
+    open(Origin::File(file), 1, Limits::MOST).map(Unpacked)
 }
 
 /// Counts what is taken.

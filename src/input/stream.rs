@@ -14,7 +14,7 @@ use memchr::{memchr, memrchr};
 
 use super::buffers::{Buffer, Buffers};
 use super::engine::Limits;
-use super::error::{Packed, Trouble};
+use super::error::Trouble;
 use super::frames::Framer;
 use super::range::Cut;
 use super::source::{self, Origin, Source};
@@ -283,20 +283,7 @@ impl Reader {
     }
 
     fn fail(&self, at: u64, error: io::Error, source: &dyn Source) -> Result<(), Unwanted> {
-        let trouble = match source.packing() {
-            // Only what the system says has a number.
-            Some(packing) if error.raw_os_error().is_none() => {
-                let packed = Packed { packing, at: source.taken() };
-                match error.kind() {
-                    io::ErrorKind::UnexpectedEof => Trouble::Truncated(packed),
-                    io::ErrorKind::QuotaExceeded => Trouble::Limit(packed, error.to_string()),
-                    _ => Trouble::Damaged(packed, error.to_string()),
-                }
-            }
-            None if error.kind() == io::ErrorKind::UnexpectedEof => Trouble::Shrank,
-            _ => Trouble::Io(error),
-        };
-        self.send(Piece::Error(at, trouble))
+        self.send(Piece::Error(at, source::trouble(error, source)))
     }
 
     fn send(&self, piece: Piece) -> Result<(), Unwanted> {

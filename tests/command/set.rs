@@ -36,9 +36,37 @@ fn compressed_sets_go_in_and_come_out() {
     let run = place.run(["set", "union", "a.gz", "b.zst"]).exits(0);
     assert_eq!(run.out(), "http://a/\nhttp://b/\nhttp://c/\n");
     let whole = place.read("a.gz");
-    place.write("cut.gz", &whole[..whole.len() - 6]);
-    let run = place.run(["set", "union", "b", "cut.gz", "-o", "out"]).exits(2);
-    assert!(run.err.contains("uniqurl: cut.gz") && !place.path("out").exists(), "{}", run.err);
+    let end = whole.len();
+    place.write("cut.gz", &whole[..end - 6]);
+    let mut flipped = whole.clone();
+    flipped[end - 8] ^= 1;
+    place.write("flipped.gz", &flipped);
+    place.write("followed.gz", [&whole[..], b"rest"].concat());
+    let early = format!("truncated: the gzip data ends early, at byte {}", end - 6);
+    for (name, told) in [
+        ("cut.gz", &*early),
+        ("flipped.gz", "damaged: gzip: the checksum does not match, before byte"),
+        ("followed.gz", "damaged: gzip: what follows the last gzip member is none, before byte"),
+    ] {
+        let told = format!("uniqurl: {name}@20: {told}");
+        let run = place.run(["set", "union", "b", name, "-o", "out"]).exits(2);
+        assert!(run.err.contains(&told) && !place.path("out").exists(), "{told}: {}", run.err);
+        let run = place.run(["dedup", "--files-from", name]).exits(2);
+        assert!(run.err.contains(&told), "{told}: {}", run.err);
+        let cat = place.run_on(["set", "union", "-"], place.read(name)).exits(2);
+        assert!(cat.err.contains(&told.replace(name, "-")), "{told}: {}", cat.err);
+    }
+}
+
+#[test]
+fn a_table_is_no_set() {
+    let place = Place::with([("a", b"http://a/\n")]);
+    for name in ["t.parquet", "t.arrow"] {
+        place.run(["dedup", "a", "-o", name]).exits(0);
+        let run = place.run(["set", "union", "a", name, "-o", "out"]).exits(2);
+        let told = format!("uniqurl: {name}@0: format: is a table, and no sorted list");
+        assert!(run.err.contains(&told) && !place.path("out").exists(), "{}", run.err);
+    }
 }
 
 #[test]

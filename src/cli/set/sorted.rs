@@ -1,13 +1,15 @@
 //! A sorted set, read from front to back, one key at a time.
 
 use std::cmp::Ordering;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::flags::Lines;
-use crate::input::{self, Input, InputError, OpenFile, Trouble};
+use crate::input::{self, Input, InputError, OpenFile, Trouble, Unpacked};
 use crate::output::{LONGEST_KEY, Parsed, Printable, SetHeader, UrlExcerpt};
+#[cfg(feature = "tables")]
+use crate::record::Container;
 use crate::record::Separator;
 
 /// How much of an input is held.
@@ -26,7 +28,7 @@ struct Line {
 /// A set that is being read. Its keys come out in ascending order, each once.
 pub(super) struct Sorted {
     path: PathBuf,
-    reader: BufReader<Box<dyn Read>>,
+    reader: BufReader<Unpacked>,
     file: Option<Arc<OpenFile>>,
     separator: u8,
     lines: Lines,
@@ -50,15 +52,11 @@ impl Sorted {
     pub(super) fn open(input: &Input, lines: Lines, separator: Separator) -> Result<Self, String> {
         let failed = |error| InputError::new(&input.path, None, Trouble::Io(error)).to_string();
         let file = OpenFile::open(input).map_err(|error| error.to_string())?.map(Arc::new);
-        let reader: Box<dyn Read> = match &file {
-            // Of no bytes nothing can be told.
-            Some(file) if file.size() == 0 => Box::new(std::io::empty()),
-            Some(file) => Box::new(input::unpacked_file(Arc::clone(file)).map_err(failed)?),
-            None => {
-                let pipe = input.open_stream().map_err(|error| error.to_string())?;
-                Box::new(input::unpacked(pipe).map_err(failed)?)
-            }
+        let reader = match &file {
+            Some(file) => input::unpacked_file(Arc::clone(file)),
+            None => input::unpacked(input.open_stream().map_err(|error| error.to_string())?),
         };
+        let reader = reader.map_err(failed)?;
         let mut sorted = Self {
             path: input.path.clone(),
             reader: BufReader::with_capacity(BUFFER, reader),
@@ -73,7 +71,13 @@ impl Sorted {
             start: 0,
             end: 0,
         };
-        let head = sorted.reader.fill_buf().map_err(failed)?;
+        sorted.reader.fill_buf().map(drop).map_err(|error| sorted.failed(error))?;
+        let head = sorted.reader.buffer();
+        #[cfg(feature = "tables")]
+        if Container::of(head).is_some() {
+            let why = "is a table, and no sorted list; dedup --order sorted writes one of it";
+            return Err(sorted.fault("format", why));
+        }
         if head.starts_with(SetHeader::MAGIC.as_bytes()) {
             sorted.separator = b'\n';
             sorted.read()?;
@@ -154,9 +158,8 @@ impl Sorted {
     fn read(&mut self) -> Result<bool, String> {
         self.text.clear();
         let mut limited = self.reader.by_ref().take(LONGEST);
-        let read = limited.read_until(self.separator, &mut self.text).map_err(|error| {
-            InputError::new(&self.path, Some(self.end), Trouble::Io(error)).to_string()
-        })?;
+        let read = limited.read_until(self.separator, &mut self.text);
+        let read = read.map_err(|error| self.failed(error))?;
         if read == 0 {
             return Ok(false);
         }
@@ -171,6 +174,13 @@ impl Sorted {
             return Err(self.fault("too-long", &self.about_line("is longer than any URL")));
         }
         Ok(true)
+    }
+
+    /// What to say of an error behind the bytes that were read.
+    fn failed(&self, error: io::Error) -> String {
+        let at = self.end + self.text.len() as u64;
+        let trouble = self.reader.get_ref().trouble(error);
+        InputError::new(&self.path, Some(at), trouble).to_string()
     }
 
     /// What to say of a line that does not come behind the one before it.
