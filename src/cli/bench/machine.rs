@@ -87,6 +87,7 @@ fn features() -> Vec<String> {
         ("avx512vl", is_x86_feature_detected!("avx512vl")),
         ("avx512vbmi", is_x86_feature_detected!("avx512vbmi")),
         ("avx512vbmi2", is_x86_feature_detected!("avx512vbmi2")),
+        ("vaes", is_x86_feature_detected!("vaes")),
         ("gfni", is_x86_feature_detected!("gfni")),
     ];
     present(&features)
@@ -130,5 +131,8 @@ mod tests {
     fn this_machine_is_described() {
         let here = Machine::here();
         assert!(here.cores >= 1 && !here.cpu.is_empty() && !here.os.is_empty());
+        // It changes the row `dedup`: the set hashes by it.
+        #[cfg(target_arch = "x86_64")]
+        assert_eq!(here.features.contains(&"vaes".into()), is_x86_feature_detected!("vaes"));
     }
 }
