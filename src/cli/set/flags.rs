@@ -24,8 +24,8 @@ does; one that is not is refused, with the first line that is out of order. Equa
 are one, as for sort -m -u; empty lines are passed over. Inputs may be compressed. Nothing is
 normalized: lines are compared as they stand. Memory does not grow with the inputs.
 
-Saved sets (dedup --save-seen) must be of the same profile, switches, lists and key; where all inputs
-are such, so is the result.
+Saved sets (dedup --save-seen) must be of the same profile, switches, lists and key; where all
+inputs are such, so is the result.
 
 Exit status: 0 complete; 2 failed or wrong usage, no file written; 141 the reader of a pipe is
 gone.")]
