@@ -375,7 +375,14 @@ fn read(
     };
     let (report, result) = pipeline::run_to(setup, inputs, sinks);
     let result = match result {
-        Ok(()) if job == output::Job::Dedup && all_rejected(&report) => Err(End::NothingButRejects),
+        // A limit that was given stands in the place of this one.
+        Ok(())
+            if job == output::Job::Dedup
+                && setup.max_rejected.is_none()
+                && all_rejected(&report) =>
+        {
+            Err(End::NothingButRejects)
+        }
         // The last bytes may be the first to meet a full disk or a closed pipe.
         Ok(()) => outputs.prepare().map_err(End::from),
         Err(RunError::Output(error)) => Err(End::from(error)),

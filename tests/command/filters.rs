@@ -164,6 +164,24 @@ fn too_many_rejected_records_stop_the_run_and_write_nothing() {
 }
 
 #[test]
+fn all_may_be_rejected_where_a_limit_says_so() {
+    let place = Place::with([("list", b"bad1\n\nbad2\n")]);
+    for (arguments, status) in [
+        (&[][..], 3),
+        (&["--max-rejected", "1"], 3),
+        (&["--max-rejected", "50%"], 3),
+        (&["--max-rejected", "2"], 0),
+        (&["--max-rejected", "100%"], 0),
+    ] {
+        let files = ["dedup", "list", "-o", "out", "--rejects", "rejects"];
+        place.run([&files, arguments].concat()).exits(status);
+        let written = place.names().contains(&"out".into());
+        assert_eq!(written, status == 0, "{arguments:?}");
+    }
+    assert_eq!((place.text("out").as_str(), place.text("rejects").lines().count()), ("", 2));
+}
+
+#[test]
 fn what_is_on_standard_output_is_not_said_to_be_unwritten() {
     let mut list: Vec<u8> =
         (0..200_000).flat_map(|n| format!("http://h/{n}\n").into_bytes()).collect();
