@@ -10,7 +10,7 @@ use super::excerpt::{HIDDEN, secret};
 pub enum Secrets {
     /// Records are told as they came.
     Shown,
-    /// `***` stands where userinfo and the values of queries were.
+    /// `***` stands where userinfo, the values of queries and fragments were.
     Masked,
 }
 

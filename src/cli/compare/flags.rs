@@ -12,7 +12,7 @@ use crate::{Normalizer, Profile};
 pub(in crate::cli) const OUTPUT_HELP: &str = "Write to FILE, whole or not at all, compressed if it ends in \
                                          .gz or .zst; -: standard output";
 pub(in crate::cli) const REDACT_HELP: &str =
-    "Mask userinfo and the values of queries in what --profiles lists";
+    "Mask userinfo, values of queries and fragments in what --profiles lists";
 
 /// `uniqurl compare`
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ string, syntax, scheme, crawl, aggressive and different; why it is not a lower o
 error.
 --profiles: the URLs of FILEs for which the two profiles name different hosts, give different
 forms, or which only one of them rejects, and the counts of them on standard error. --redact masks
-userinfo and the values of queries in them.
+userinfo, values of queries and fragments in them.
 
 Exit status: 0 the same; 1 different, or an input was skipped (--keep-going); 2 failed or wrong
 usage; 3 stopped by a limit, such as --max-rejected; 141 the reader of a pipe is gone."

@@ -217,7 +217,7 @@ pub struct Common {
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub rejects: Option<PathBuf>,
 
-    /// Mask userinfo and the values of queries in --rejects and in the column original
+    /// Mask userinfo, values of queries and fragments in --rejects and in the column original
     #[arg(
         long = "redact",
         action = ArgAction::SetTrue,

@@ -13,8 +13,8 @@ use clap::{ArgAction, Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
 /// What `--redact` does to a set, which has columns of the input too.
-pub(super) const REDACT_HELP: &str = "Mask userinfo and the values of queries in --rejects, in the \
-                                      column original and in those of --carry";
+pub(super) const REDACT_HELP: &str = "Mask userinfo, values of queries and fragments in --rejects, \
+                                      in the column original and in those of --carry";
 
 /// `uniqurl dedup`
 #[derive(Debug, Args)]
