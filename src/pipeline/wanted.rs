@@ -46,7 +46,13 @@ impl Wanted {
     /// Adds a glob for hosts; a URL is kept whose whole host is like one of them, in any case. A `*`
     /// stands for dots as well.
     pub fn host(&mut self, glob: &str) -> Result<(), String> {
-        let glob = globset::GlobBuilder::new(glob).case_insensitive(true).build();
+        // What is in one pair of brackets, with a colon, is an IPv6 address and no set of characters.
+        let address = glob.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let address = address.filter(|text| text.contains(':') && !text.contains(['[', ']']));
+        let escaped = address.map(|text| format!("[[]{text}]"));
+        let glob = globset::GlobBuilder::new(escaped.as_deref().unwrap_or(glob))
+            .case_insensitive(true)
+            .build();
         let glob = glob.map_err(|error| error.to_string())?;
         self.hosts.push(Regex::new(glob.regex()).map_err(|error| error.to_string())?);
         Ok(())
@@ -117,6 +123,17 @@ mod tests {
             assert_eq!(wanted.keeps(url.as_bytes()), kept, "{url}");
         }
         assert!(Wanted::default().host("[").is_err());
+        for (glob, kept) in [
+            ("[2001:DB8::1]", true),
+            ("[2001:db8:*]", true),
+            ("[2001:db8::2]", false),
+            ("[[]2001:db8::1]", true),
+            ("[2]*", false),
+        ] {
+            let mut wanted = Wanted::default();
+            wanted.host(glob).unwrap();
+            assert_eq!(wanted.keeps(b"http://[2001:db8::1]:8/"), kept, "{glob}");
+        }
     }
 
     #[test]
