@@ -149,6 +149,23 @@ fn saved_sets_stay_saved_sets_and_must_be_of_the_same_rules() {
 }
 
 #[test]
+fn a_saved_set_is_one_in_a_pipe_too() {
+    let place = Place::with([("a", b"http://a/\nhttp://b/\n"), ("b", b"http://b/\n")]);
+    place.run(["dedup", "-q", "a", "-p", "scheme", "--save-seen", "a.set"]).exits(0);
+    place.run(["dedup", "-q", "b", "--save-seen", "b.set"]).exits(0);
+    place.run(["dedup", "-q", "a", "-p", "scheme", "--save-seen", "a.set.gz"]).exits(0);
+    for name in ["a.set", "a.set.gz"] {
+        let run =
+            |arguments: &[&str]| place.run_on([&["set"], arguments].concat(), place.read(name));
+        assert_eq!(run(&["union", "-"]).exits(0).out, place.read("a.set"));
+        assert_eq!(run(&["diff", "-", "b"]).exits(0).out(), "http://a/\n");
+        assert_eq!(run(&["diff", "-0", "-"]).exits(0).out(), "http://a/\0http://b/\0");
+        let refused = run(&["union", "b.set", "-"]).exits(2);
+        assert!(refused.err.contains("-: set: its rules are `scheme@1`"), "{}", refused.err);
+    }
+}
+
+#[test]
 fn wrong_use_is_refused() {
     let place = Place::with([("a", b"a\n")]);
     for (arguments, words) in [

@@ -1,7 +1,7 @@
 //! A sorted set, read from front to back, one key at a time.
 
 use std::cmp::Ordering;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ struct Line {
 /// A set that is being read. Its keys come out in ascending order, each once.
 pub(super) struct Sorted {
     path: PathBuf,
-    reader: BufReader<Unpacked>,
+    reader: BufReader<Chain<Cursor<Vec<u8>>, Unpacked>>,
     file: Option<Arc<OpenFile>>,
     separator: u8,
     lines: Lines,
@@ -56,7 +56,19 @@ impl Sorted {
             Some(file) => input::unpacked_file(Arc::clone(file)),
             None => input::unpacked(input.open_stream().map_err(|error| error.to_string())?),
         };
-        let reader = reader.map_err(failed)?;
+        let mut reader = reader.map_err(failed)?;
+        // A pipe gives its first bytes in pieces.
+        let mut head = Vec::new();
+        let magic = SetHeader::MAGIC.as_bytes();
+        let read = reader.by_ref().take(magic.len() as u64).read_to_end(&mut head);
+        read.map_err(|error| {
+            let trouble = reader.trouble(error);
+            InputError::new(&input.path, Some(head.len() as u64), trouble).to_string()
+        })?;
+        #[cfg(feature = "tables")]
+        let is_table = Container::of(&head).is_some();
+        let is_saved = head == magic;
+        let reader = Cursor::new(head).chain(reader);
         let mut sorted = Self {
             path: input.path.clone(),
             reader: BufReader::with_capacity(BUFFER, reader),
@@ -71,14 +83,12 @@ impl Sorted {
             start: 0,
             end: 0,
         };
-        sorted.reader.fill_buf().map(drop).map_err(|error| sorted.failed(error))?;
-        let head = sorted.reader.buffer();
         #[cfg(feature = "tables")]
-        if Container::of(head).is_some() {
+        if is_table {
             let why = "is a table, and no sorted list; dedup --order sorted writes one of it";
             return Err(sorted.fault("format", why));
         }
-        if head.starts_with(SetHeader::MAGIC.as_bytes()) {
+        if is_saved {
             sorted.separator = b'\n';
             sorted.read()?;
             match SetHeader::parse(&sorted.text) {
@@ -179,7 +189,8 @@ impl Sorted {
     /// What to say of an error behind the bytes that were read.
     fn failed(&self, error: io::Error) -> String {
         let at = self.end + self.text.len() as u64;
-        let trouble = self.reader.get_ref().trouble(error);
+        let (_, unpacked) = self.reader.get_ref().get_ref();
+        let trouble = unpacked.trouble(error);
         InputError::new(&self.path, Some(at), trouble).to_string()
     }
 
