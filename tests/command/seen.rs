@@ -70,6 +70,25 @@ fn an_earlier_output_may_have_counts_and_any_compression() {
 }
 
 #[test]
+fn an_earlier_output_is_known_also_where_encoding_made_a_url_longer_than_max_url() {
+    // By default, and as short as can be.
+    let long = [&b"http://h/"[..], &[0xE9; 60 << 10], b"\n"].concat();
+    let place = Place::with([("long", &long[..]), ("short", b"http://h/\xE9\xE9\n")]);
+    for (input, more) in [("long", &[][..]), ("short", &["--max-url", "11"])] {
+        for name in ["old", "old.zst", "old.parquet"] {
+            let run = |beside: &[&str]| {
+                place.run([&["dedup", input][..], more, beside].concat()).exits(0)
+            };
+            run(&["-o", name]);
+            let again = run(&["--seen", name]);
+            assert_eq!(again.out, b"", "{input} {name}");
+            assert!(again.err.contains("seen 1 "), "{input} {name}: {}", again.err);
+            assert!(!again.err.contains("no URL"), "{input} {name}: {}", again.err);
+        }
+    }
+}
+
+#[test]
 fn a_saved_set_grows_from_run_to_run_and_is_sorted() {
     let place = Place::new();
     let mut new = Vec::new();

@@ -112,13 +112,14 @@ pub(super) fn load(
 ) -> Result<Seen, RunError> {
     let string = Normalizer::new(&Profile::STRING).with_backend(setup.normalizer.backend());
     let rules = |normalizer, context| Rules::plain(normalizer, context, key.clone(), shards);
-    let of_keys = Context { max_url: LONGEST_KEY, max_record: LONGEST_KEY, ..Context::default() };
+    // What was written may be longer than a URL that is read, since encoding makes it so.
+    let written = |context| Context { max_url: LONGEST_KEY, max_record: LONGEST_KEY, ..context };
     let mut loader = Loader {
         setup,
         header,
         sorting: if saving { size_of::<u64>() + SORT_MEMORY } else { 0 },
-        list: Rules { written: setup.key, ..rules(&setup.normalizer, context.clone()) },
-        saved: rules(&string, of_keys),
+        list: Rules { written: setup.key, ..rules(&setup.normalizer, written(context.clone())) },
+        saved: rules(&string, written(Context::default())),
         seen: Seen {
             shards: (0..shards).map(|_| Shard::new(Counting::Off)).collect(),
             overflow: None,
