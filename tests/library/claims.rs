@@ -549,6 +549,40 @@ fn what_unpacks_without_end_is_not_unpacked() {
 }
 
 #[test]
+fn a_page_that_was_left_unpacked_is_not_looked_at_as_if_it_were_packed() {
+    const BROTLI: i64 = 4;
+    const FALSE: u8 = 2;
+    // The length of the first is what no window of brotli begins with.
+    let bytes = plain(&["http://a.example/", "http://b/"]);
+    assert_eq!(bytes[0], 0b1_0001);
+    let length = bytes.len() as i64;
+    let data = [
+        (1, Field::I32(2)),
+        (2, Field::I32(0)),
+        (3, Field::I32(2)),
+        (4, Field::I32(PLAIN)),
+        (5, Field::I32(0)),
+        (6, Field::I32(0)),
+    ];
+    let page = |is_compressed: &[(i64, Field)]| {
+        let data = fields(&[&data[..], is_compressed].concat());
+        let head = fields(&[
+            (1, Field::I32(3)),
+            (2, Field::I32(length)),
+            (3, Field::I32(length)),
+            (8, Field::Struct(data)),
+        ]);
+        let bytes = [head, bytes.clone()].concat();
+        read(&with_pages(&Pages { codec: BROTLI, bytes, rows: 2, dictionary: false }), None)
+    };
+    let (out, _, result) = page(&[(7, Field::Raw(FALSE, Vec::new()))]);
+    result.unwrap();
+    assert_eq!(out, "http://a.example/\nhttp://b/\n");
+    let error = page(&[]).2.expect_err("it is packed where nothing is said").to_string();
+    assert!(error.contains("a page is longer than there is memory for"), "{error}");
+}
+
+#[test]
 fn numbers_are_not_believed_to_be_more_than_the_head_of_their_page_says() {
     const INT32: i64 = 1;
     let urls = page(PLAIN, 3, &plain(&["http://a/", "http://b/", "http://c/"]));

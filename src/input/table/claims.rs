@@ -110,7 +110,7 @@ const PAGE_HEAD: &[(i16, Shape)] = &[
             (ENCODING_2, I32),
             (DEFINITIONS, I32),
             (REPETITIONS, I32),
-            (7, Shape::Bool),
+            (IS_PACKED, Shape::Bool),
             (8, STATISTICS),
         ]),
     ),
@@ -125,6 +125,7 @@ const DATA_2: i16 = 8;
 const ENCODING_2: i16 = 4;
 const DEFINITIONS: i16 = 5;
 const REPETITIONS: i16 = 6;
+const IS_PACKED: i16 = 7;
 /// `PLAIN_DICTIONARY` and `RLE_DICTIONARY`.
 const KEYED: [i64; 2] = [2, 8];
 const STATISTICS: Shape = Shape::Struct(&[
@@ -277,7 +278,7 @@ pub(super) fn pages(
         };
         place += page.head as u64;
         let is_too_long = page.packed.max(page.unpacked) > room as u64
-            || unpacks_to_more(at, place, &page, codec, room as u64)?;
+            || !page.is_stored && unpacks_to_more(at, place, &page, codec, room as u64)?;
         if is_too_long {
             return Err(Fault::Limit(TOO_LONG.to_owned()));
         }
@@ -323,6 +324,8 @@ struct Page {
     unpacked: u64,
     /// Of what is behind it these bytes are not packed.
     levels: i64,
+    /// Whether none is, whatever the codec: some writers leave what would not become shorter.
+    is_stored: bool,
     rows: Option<u64>,
     encoding: i64,
 }
@@ -340,7 +343,12 @@ fn page(bytes: &[u8]) -> Result<Page, Wrong> {
         match event {
             Event::Int(0, UNPACKED, bytes) => unpacked = bytes,
             Event::Int(0, PACKED, bytes) => packed = bytes,
-            Event::Struct(0, id) => inside = id,
+            Event::Struct(0, id) => {
+                inside = id;
+                // "optional bool is_compressed = true"
+                page.is_stored = false;
+            }
+            Event::Bool(1, IS_PACKED, is_packed) if inside == DATA_2 => page.is_stored = !is_packed,
             Event::Int(1, VALUES, count) if inside == DICTIONARY => values = count,
             Event::Int(1, VALUES, count) if [DATA, DATA_2].contains(&inside) => {
                 rows = rows.min(count)

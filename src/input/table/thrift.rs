@@ -2,7 +2,7 @@
 //! believes it. Nothing is kept of what is read.
 //!
 //! In comes a struct and what its fields must be; out goes its length, and on the way each whole number,
-//! text and list in it is shown to the caller. Fields of other types than they must have are an error, so that the
+//! truth value, text and list in it is shown to the caller. Fields of other types than they must have are an error, so that the
 //! library, which goes by the numbers of fields alone, reads the same; those that nobody knows are
 //! stepped over by their own types, as the library does.
 
@@ -44,6 +44,8 @@ pub(super) enum Wrong {
 pub(super) enum Event {
     /// The field of this number, in a struct this deep below the first, is this whole number.
     Int(u8, i16, i64),
+    /// The field is true or false.
+    Bool(u8, i16, bool),
     /// The field is this many bytes of text.
     Binary(u8, i16, u64),
     /// A list of so many elements begins.
@@ -199,7 +201,8 @@ impl Reader<'_> {
                 self.pass(length)?;
                 judge(Event::Binary(depth, id, length))
             }
-            Shape::Bool | Shape::Byte => self.skip(kind, depth + 1),
+            Shape::Bool => judge(Event::Bool(depth, id, kind == TRUE)),
+            Shape::Byte => self.skip(kind, depth + 1),
         }
     }
 
