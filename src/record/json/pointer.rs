@@ -55,6 +55,11 @@ impl Node {
             && self.children.iter().all(|(_, child)| child.is_aside())
     }
 
+    /// Whether the value is the scheme.
+    pub fn says_scheme(&self) -> bool {
+        self.parts.iter().any(|(part, _)| *part == Part::Scheme)
+    }
+
     /// Whether the pointer of this rank to a part leads to here or on from here.
     pub fn holds(&self, part: Part, rank: usize) -> bool {
         self.parts.contains(&(part, rank))

@@ -157,3 +157,34 @@ fn pointers_that_lead_nowhere_are_refused() {
         assert!(error.contains(words), "{name}: {error}");
     }
 }
+
+#[test]
+fn what_stands_beside_the_url_need_not_be_utf_8() {
+    let mut ctx = Context::default();
+    ctx.filter.status("200").unwrap();
+    ctx.filter.mime("text/*").unwrap();
+    let format = Format::parse("json:url=/u,mime=/h/m/0,status=/s").unwrap();
+    for (mime, status, shown) in [
+        (&b"text/\xE9"[..], "200", "url http://h/"),
+        (b"text/\\xE9", "\"200\"", "url http://h/"),
+        (b"text/\\udce9", "200", "url http://h/"),
+        (b"text/\xE9", "404", "filtered"),
+        (b"text/\xE9", "-200", "filtered"),
+        (b"\xE9", "200", "filtered"),
+    ] {
+        let line = [
+            &b"{\"h\":{\"m\":[\""[..],
+            mime,
+            b"\"]},\"u\":\"http://h/\",\"s\":",
+            status.as_bytes(),
+        ];
+        let line = [&line.concat()[..], b"}"].concat();
+        assert_eq!(show(&format, &ctx, &line), shown, "{}", line.escape_ascii());
+    }
+    let caddy = b"{\"request\":{\"method\":\"\xE9\",\"host\":\"h\",\"uri\":\"/\",\"tls\":{}}}";
+    assert_eq!(json("caddy", caddy), "joined 9 https://h/");
+    let scheme = b"{\"s\":\"\xE9\",\"h\":\"h\",\"t\":\"/\"}";
+    assert_eq!(json("scheme=/s,host=/h,target=/t", scheme), "log-syntax 0");
+    assert_eq!(json("url=/u,mime=/m", b"{\"u\":1,\"m\":\"\xE9\"}"), "no-field 0");
+    assert_eq!(json("url=/u,mime=/m", b"{\"u\":\"x\",\"m\":\"\xE9\""), "log-syntax 0");
+}
