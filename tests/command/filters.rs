@@ -237,6 +237,9 @@ fn directories_are_read_in_the_order_of_their_names() {
     assert!(run.err.contains("give -r"), "{}", run.err);
     assert_eq!(place.run(["dedup", "-r", "d/.x"]).exits(0).out(), "http://h/no\n");
     place.run(["dedup", "-r", "missing"]).exits(2);
+    let run = place.run_on(["dedup", "-r"], "http://h/\n").exits(2);
+    assert!(run.err.contains("name one, such as ."), "{}", run.err);
+    assert_eq!(place.run_on(["dedup", "-r", "-"], "http://h/\n").exits(0).out(), "http://h/\n");
 }
 
 #[test]

@@ -391,7 +391,13 @@ impl Common {
         {
             return Err(usage(subcommand, ErrorKind::ArgumentConflict, error));
         }
-        if self.files.is_empty() && self.files_from.is_none() && stdin == Stdin::Terminal {
+        let is_unnamed = self.files.is_empty() && self.files_from.is_none();
+        if is_unnamed && matches!(self.directories, Directories::AreWalked) {
+            // Who leaves the directory out means the one they are in, and would wait for a pipe.
+            let message = "-r reads the files below directories: name one, such as .";
+            return Err(usage(subcommand, ErrorKind::MissingRequiredArgument, message));
+        }
+        if is_unnamed && stdin == Stdin::Terminal {
             return Err(usage(
                 subcommand,
                 ErrorKind::MissingRequiredArgument,
