@@ -1,7 +1,6 @@
 //! The options about memory, and what holds where they are not given.
 
-use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -45,23 +44,37 @@ pub struct Options {
 }
 
 impl Options {
-    /// Finds a directory that was named and can hold no file, before hours of work show it.
+    /// Finds a directory that was named and can hold no file, before hours of work show it. One that the
+    /// environment names is no mistake of this run, which may need none: it is only warned of.
     pub fn check(&self) -> Result<(), String> {
-        let Some(directory) = &self.temp_dir else { return Ok(()) };
-        tempfile::tempfile_in(directory)
-            .map(|_| ())
-            .map_err(|error| format!("--temp-dir {}: {error}", Printable::path(directory)))
+        let unfit = |directory: &Path| {
+            let error = tempfile::tempfile_in(directory).err()?;
+            Some(format!("{}: {error}", Printable::path(directory)))
+        };
+        if let Some(directory) = &self.temp_dir {
+            return unfit(directory).map_or(Ok(()), |why| Err(format!("--temp-dir {why}")));
+        }
+        if let Some(why) = named_by_environment().as_deref().and_then(unfit) {
+            say(format_args!(
+                "warning: TMPDIR={why}; what does not fit into memory has no place, unless --temp-dir \
+                 names one"
+            ));
+        }
+        Ok(())
     }
 
     /// The memory of a run; none where nothing was asked for and it is not known what is free.
     pub fn memory(&self, tell: fn(&Spilling<'_>)) -> Option<Memory> {
         let budget = self.memory.or_else(|| Some((available()? / 4 * 3).max(MIN)))?;
-        let directory = self.temp_dir.clone().unwrap_or_else(|| {
-            let named = std::env::var_os("TMPDIR").filter(|named| !named.is_empty());
-            named.as_deref().unwrap_or(OsStr::new("/tmp")).into()
-        });
+        let directory = self.temp_dir.clone().or_else(named_by_environment);
+        let directory = directory.unwrap_or_else(|| "/tmp".into());
         Some(Memory { budget, directory, tell })
     }
+}
+
+/// The directory for temporary files that `TMPDIR` names.
+fn named_by_environment() -> Option<PathBuf> {
+    std::env::var_os("TMPDIR").filter(|named| !named.is_empty()).map(PathBuf::from)
 }
 
 /// Bytes of a chunk.

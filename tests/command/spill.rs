@@ -1,7 +1,7 @@
 //! A set that is larger than the memory it may take.
 
-use super::Place;
 use super::packed::gzip;
+use super::{Place, built};
 use serde_json::Value;
 use std::fs;
 
@@ -94,6 +94,20 @@ fn a_temporary_directory_that_cannot_be_used_is_named_and_nothing_is_written() {
     assert!(run.err.contains("--temp-dir no/such: No such file or directory"), "{}", run.err);
     assert_eq!(place.text("out"), "old");
     assert_eq!(place.names(), ["in", "out"]);
+}
+
+#[test]
+fn a_temporary_directory_of_the_environment_that_cannot_be_used_is_warned_of() {
+    let place = Place::with([("in", b"http://a/\n")]);
+    let run = |arguments: &[&str]| {
+        let mut command = built::command();
+        command.args(["dedup", "-q", "in"]).args(arguments).env("TMPDIR", "no/such");
+        let output = command.current_dir(place.path("")).output().expect("started");
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).expect("text")
+    };
+    assert!(run(&[]).starts_with("uniqurl: warning: TMPDIR=no/such: No such file"));
+    assert_eq!(run(&["--temp-dir", "."]), "");
 }
 
 #[test]
