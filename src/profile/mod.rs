@@ -338,6 +338,13 @@ impl Profile {
         version.is_none_or(|version| version == profile.version.to_string()).then_some(*profile)
     }
 
+    /// Why no profile has this name, where one has it in another version.
+    #[cfg(any(feature = "cli", feature = "profile-file"))]
+    pub(crate) fn unknown_version(name: &str) -> Option<String> {
+        let Profile { name, version, .. } = Self::named(name.split_once('@')?.0)?;
+        Some(format!("the only version of the profile {name} is {name}@{version}"))
+    }
+
     /// The name without its version.
     pub const fn name(&self) -> &'static str {
         self.name

@@ -368,7 +368,12 @@ fn a_bad_file_is_refused_with_line_and_reason() {
         ("name = 'a'\nversion = 1\n", 1, "base is missing"),
         ("version = 1\nname = 'a b'\nbase = 'crawl'\n", 2, "letters, digits"),
         ("version = -1\nname = 'a'\nbase = 'crawl'\n", 1, "a whole number from 0"),
-        ("version = 1\nname = 'a'\nbase = 'crawl@2'\n", 3, "no built-in profile"),
+        (
+            "version = 1\nname = 'a'\nbase = 'crawl@2'\n",
+            3,
+            "the only version of the profile crawl is",
+        ),
+        ("version = 1\nname = 'a'\nbase = 'crawled'\n", 3, "no built-in profile"),
         ("version = 1\nname = 'a'\nbase = 3\n", 3, "a string"),
         ("version = 1\nname = 'a'\nname = 'b'\n", 3, "duplicate key"),
         ("version = 1\nname = \n", 2, "string values must be quoted"),

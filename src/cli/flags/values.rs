@@ -42,11 +42,8 @@ impl TypedValueParser for ProfileParser {
         value: &OsStr,
     ) -> Result<Self::Value, clap::Error> {
         let known = self.0.parse_ref(command, argument, value).map(profile);
-        let named = value.to_str().and_then(|value| value.split_once('@'));
-        match named.and_then(|(name, _)| Profile::named(name)) {
-            Some(profile) if known.is_err() => {
-                let (name, version) = (profile.name(), profile.version());
-                let message = format!("the only version of the profile {name} is {name}@{version}");
+        match value.to_str().and_then(Profile::unknown_version) {
+            Some(message) if known.is_err() => {
                 Err(command.clone().error(ErrorKind::InvalidValue, message))
             }
             _ => known,

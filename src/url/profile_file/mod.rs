@@ -153,14 +153,8 @@ impl<'i> File<'i> {
         let mut normalizer = match (find(section, "base"), start) {
             (Some(base), _) => {
                 let name = self.string(base)?;
-                let profile = Profile::named(name).ok_or_else(|| {
-                    let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
-                    let reason = format!(
-                        "no built-in profile is this; those that are: {}",
-                        names.join(", ")
-                    );
-                    self.error(&base.span(), reason)
-                })?;
+                let profile = Profile::named(name)
+                    .ok_or_else(|| self.error(&base.span(), not_built_in(name)))?;
                 Normalizer::new(profile)
             }
             (None, Some(start)) => start.clone(),
@@ -357,6 +351,14 @@ impl<'i> File<'i> {
 
 /// How many patterns a list may hold.
 const MOST_PATTERNS: usize = 10_000;
+
+/// Why no built-in profile has this name.
+fn not_built_in(name: &str) -> String {
+    Profile::unknown_version(name).unwrap_or_else(|| {
+        let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
+        format!("no built-in profile is this; those that are: {}", names.join(", "))
+    })
+}
 
 fn find<'a, 'i>(table: &'a DeTable<'i>, key: &str) -> Option<Value<'a, 'i>> {
     table.iter().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value)
