@@ -140,6 +140,10 @@ fn saved_sets_stay_saved_sets_and_must_be_of_the_same_rules() {
     assert_eq!(place.text("both.set"), place.text("whole.set"));
     let run = place.run(["dedup", "a", "b", "--seen", "both.set"]).exits(0);
     assert_eq!((run.out(), run.summary("seen")), ("", 4));
+    // A file that holds nothing says nothing of rules.
+    place.write("nothing", "");
+    let run = place.run(["set", "union", "nothing", "a.set", "nothing"]).exits(0);
+    assert_eq!(run.out(), place.text("a.set"));
     // With a list it is a list.
     assert_eq!(place.run(["set", "diff", "b", "a.set"]).exits(0).out(), "http://c/\n");
     let run = place.run(["set", "union", "a.set", "scheme.set"]).exits(2);

@@ -79,18 +79,18 @@ fn run(set: &Set) -> Result<(), End> {
     Ok(out.commit()?)
 }
 
-/// The rules of the result, where all sets are saved ones. Those that are must not differ.
+/// The rules of the result, where all sets that hold anything are saved ones. Those that are must not
+/// differ.
 fn common_header(sets: &[Sorted]) -> Result<Option<SetHeader>, String> {
     let mut headers = sets.iter().filter_map(|set| Some((set.path(), set.header()?)));
     let Some((first, header)) = headers.next() else { return Ok(None) };
-    let mut saved = 1;
     for (path, other) in headers {
-        saved += 1;
         if let Some(difference) = other.difference(header, &Printable::path(first).to_string()) {
             return Err(format!("{}: set: {difference}", Printable::path(path)));
         }
     }
-    Ok((saved == sets.len()).then(|| header.clone()))
+    let by_rules = sets.iter().all(|set| set.header().is_some() || set.holds_nothing());
+    Ok(by_rules.then(|| header.clone()))
 }
 
 /// Writes the keys that `set` asks for. Takes time for each key, and memory for the longest.

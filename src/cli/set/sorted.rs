@@ -106,6 +106,11 @@ impl Sorted {
         self.header.as_ref()
     }
 
+    /// Whether there is no key, none of them having been told.
+    pub(super) fn holds_nothing(&self) -> bool {
+        self.ahead.is_none()
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
