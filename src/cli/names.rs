@@ -2,11 +2,13 @@
 
 use crate::input::{InputError, pipe, unpacked};
 use crate::output::Printable;
+use crate::record::without_mark;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The names in a list: `-` reads it from standard input. A list that holds a NUL has one after each
-/// name, as `find -print0` writes it; any other has one name a line. Empty names are passed over. The list may be compressed, like an input.
+/// name, as `find -print0` writes it; any other has one name a line. Empty names are passed over, and so is a
+/// byte-order mark in front. The list may be compressed, like an input.
 pub fn from_list(list: &Path) -> io::Result<Vec<PathBuf>> {
     let mut text = Vec::new();
     let mut unpacked = pipe(list).and_then(unpacked).map_err(|error| {
@@ -20,6 +22,7 @@ pub fn from_list(list: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn split(list: &[u8]) -> Vec<PathBuf> {
+    let list = without_mark(list);
     if list.contains(&0) {
         list.split(|&b| b == 0).filter_map(path).collect()
     } else {
@@ -53,6 +56,7 @@ mod tests {
         assert_eq!(names(b"a\nb c\r\n\n d\n-"), ["a", "b c", " d", "-"]);
         assert_eq!(names(b"a\nb\0c\r\0\0"), ["a\nb", "c\r"]);
         assert_eq!(names(b"one\0"), ["one"]);
+        assert_eq!(names(b"\xEF\xBB\xBFa\n\xEF\xBB\xBF"), ["a", "\u{feff}"]);
         assert!(names(b"").is_empty() && names(b"\n\n").is_empty());
     }
 

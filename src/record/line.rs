@@ -68,7 +68,7 @@ pub(super) fn each(
 pub(crate) const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// What stands behind a byte-order mark, if there is one.
-pub(super) fn without_mark(text: &[u8]) -> &[u8] {
+pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(MARK).unwrap_or(text)
 }
 

@@ -78,7 +78,7 @@ pub(crate) use archive::{Frame, State, arc_body, could_be_archive, warc_body, wa
 #[cfg(feature = "batch")]
 pub(crate) use detect::HEAD;
 #[cfg(feature = "batch")]
-pub(crate) use line::MARK;
+pub(crate) use line::{MARK, without_mark};
 
 #[cfg(feature = "batch")]
 pub(crate) use carry::{Carrier, Values, carrying, missing};
