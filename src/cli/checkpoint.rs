@@ -20,8 +20,8 @@ pub struct Checkpoints {
     ///
     /// Given again with the same inputs and options, the command goes on behind the files that it had
     /// read to their ends, and the result is the same to the byte. It refuses, and says why, if what
-    /// it had read, an option that matters, or the version has changed. Inputs and --seen must be files.
-    /// DIR is made if it is missing, and removed when the run is complete.
+    /// it had read, an option that matters, or the version has changed. Inputs, --seen, --redirects and
+    /// --profile-file must be files. DIR is made if it is missing, and removed when the run is complete.
     #[arg(
         long,
         value_name = "DIR",
@@ -74,9 +74,7 @@ impl Checkpoints {
         let Some(directory) = &self.checkpoint else { return Ok(None) };
         let mut all = inputs.iter().chain(seen);
         if let Some(stream) = all.find(|input| input.source == Source::Stream) {
-            let name = Printable::path(stream.name());
-            let text = format!("{name} cannot be read twice; --checkpoint is for files");
-            return Err(io::Error::other(text));
+            return Err(read_once(stream.name()));
         }
         let every = Duration::from_secs(self.checkpoint_every);
         let given = Cli::command().get_matches_from(std::env::args_os());
@@ -108,8 +106,17 @@ fn that_matter(subcommand: &str, given: &ArgMatches) -> io::Result<pipeline::Opt
     Ok(options)
 }
 
+fn read_once(path: &Path) -> io::Error {
+    let name = Printable::path(path);
+    io::Error::other(format!("{name} cannot be read twice; --checkpoint is for files"))
+}
+
 /// A name for what a file holds.
 fn content(path: &Path) -> io::Result<String> {
+    // A pipe was read when the rules were made, so all of them would have the name of nothing.
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(read_once(path));
+    }
     let read = fs::File::open(path).and_then(|mut file| {
         let mut hash = Hash(Sha256::new());
         io::copy(&mut file, &mut hash)?;

@@ -310,6 +310,9 @@ fn what_cannot_be_read_twice_has_no_checkpoint() {
     let place = place();
     let run = place.run_on(["dedup", "a", "-", "--checkpoint", "kept"], "http://a/\n").exits(2);
     assert!(run.err.contains("- cannot be read twice"), "{}", run.err);
+    let arguments = ["dedup", "a", "--checkpoint", "kept", "--redirects", "/dev/stdin"];
+    let run = place.run_on(arguments, "http://a/\thttp://b/\n").exits(2);
+    assert!(run.err.contains("/dev/stdin cannot be read twice"), "{}", run.err);
     place.run(["dedup", "a", "--checkpoint-every", "1"]).exits(2);
     place.run(["normalize", "a", "--checkpoint", "kept"]).exits(2);
     assert!(!place.path("kept").exists());
