@@ -28,6 +28,8 @@ fn the_lowest_rung_that_joins_two_urls_is_named_alone() {
         // A rung that rejects either is passed over.
         ("http://h/^", "http://h/%5E", "crawl"),
         ("http:/h", "http:/h", "string"),
+        ("", "", "string"),
+        ("", "http://h/", "different"),
     ] {
         let status = i32::from(rung == "different");
         let run = place.run(["compare", a, b]).exits(status);

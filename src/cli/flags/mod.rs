@@ -22,12 +22,14 @@ use super::status::{printable, status_of};
 use super::tables;
 use crate::Profile;
 use crate::record::Separator;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 
 pub(super) const INPUT: &str = "Input";
 pub(super) const RULES: &str = "Rules";
@@ -74,7 +76,11 @@ pub enum Command {
     Explain(Box<Explain>),
     /// Tell at which rung two URLs are the same, or which URLs two profiles read differently.
     #[command(
-        mut_arg("files", |arg| arg.help("Two URLs; with --profiles, inputs")),
+        mut_arg("files", |arg| {
+            // A URL may be empty; a plain path may not.
+            let parser = OsStringValueParser::new().map(PathBuf::from);
+            arg.help("Two URLs; with --profiles, inputs").value_parser(parser)
+        }),
         mut_arg("output", |arg| arg.help(compare::OUTPUT_HELP).long_help(compare::OUTPUT_HELP)),
         mut_arg("secrets", |arg| arg.help(compare::REDACT_HELP)),
         mut_arg("profile", |arg| arg.hide(true)),
