@@ -27,10 +27,22 @@ pub fn man(page: Option<Page>, out: &mut impl Write) -> io::Result<()> {
             found.expect("each page has its subcommand").clone()
         }
     };
+    let usage = command.clone().render_usage().to_string();
     let mut text = Vec::new();
     let source = concat!("uniqurl ", env!("CARGO_PKG_VERSION"));
     Man::new(command).source(source).render(&mut text)?;
-    out.write_all(unfilled(&String::from_utf8_lossy(&text)).as_bytes())
+    let page = with_synopsis(&String::from_utf8_lossy(&text), &usage);
+    out.write_all(unfilled(&page).as_bytes())
+}
+
+/// A page whose synopsis is what `--help` calls the usage. The generated one lists each option
+/// without its value, and knows neither a second form nor that there may be several files.
+fn with_synopsis(page: &str, usage: &str) -> String {
+    let (before, rest) = page.split_once(".SH SYNOPSIS\n").expect("each page has a synopsis");
+    let (_, behind) = rest.split_once(".SH ").expect("the description is behind it");
+    let forms: Vec<_> = usage.trim_start_matches("Usage:").lines().map(str::trim).collect();
+    let synopsis = forms.join("\n.br\n").replace('-', "\\-");
+    format!("{before}.SH SYNOPSIS\n{synopsis}\n.SH {behind}")
 }
 
 /// A page whose examples stay as they are: filled, a command would be hyphenated where its line ends.
@@ -92,6 +104,26 @@ mod tests {
             man(page, &mut text).expect("written");
             let text = String::from_utf8(text).expect("text");
             assert!(text.contains(".TH") && text.contains(&format!(".SH NAME\n{name}")), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_synopsis_has_all_forms_of_the_command() {
+        for (page, synopsis) in [
+            (None, "uniqurl <COMMAND>"),
+            (Some(Page::Dedup), "uniqurl dedup [OPTIONS] [FILE]..."),
+            (
+                Some(Page::Compare),
+                "uniqurl compare [OPTIONS] URL URL\n.br\n\
+                 uniqurl compare \\-\\-profiles A,B [OPTIONS] [FILE]...",
+            ),
+            (Some(Page::Set), "uniqurl set [OPTIONS] <OPERATION> <FILE>..."),
+        ] {
+            let mut text = Vec::new();
+            man(page, &mut text).expect("written");
+            let text = String::from_utf8(text).expect("text");
+            let section = format!(".SH SYNOPSIS\n{synopsis}\n.SH DESCRIPTION\n");
+            assert!(text.contains(&section), "{text}");
         }
     }
 
