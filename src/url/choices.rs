@@ -78,6 +78,11 @@ impl std::fmt::Display for NoSuchChoice {
                 for (i, check) in profile.checks().iter().enumerate() {
                     write!(f, "{}{}", if i == 0 { "; its checks: " } else { ", " }, check.name())?;
                 }
+                let makes_it = |profile: &Profile| profile.checks().contains(*code);
+                if profile.checks().is_empty() && Profile::ALL.iter().copied().any(makes_it) {
+                    f.write_str("; it is one of ")?;
+                    list_profiles(f, makes_it)?;
+                }
                 Ok(())
             }
             NoSuchChoice::Ring(profile) => {
