@@ -82,11 +82,13 @@ pub enum Format {
 }
 
 /// What is said of a name that is none.
-const NO_SUCH: &str = "no such format; there are lines, target, text, clf, combined, vhost, \
-                     log:FORMAT, w3c, elb, alb, cloudfront, haproxy, ws:N, csv:COL, tsv:COL, \
-                     json:POINTER, cdx, cdxj, warc, wat, \
-                     wat:links, arc, parquet, parquet:COL, arrow and arrow:COL; \
-                     and auto, for the command";
+const NO_SUCH: &str = if cfg!(feature = "tables") {
+    "no such format; there are lines, target, text, clf, combined, vhost, log:FORMAT, w3c, elb, \
+     alb, cloudfront, haproxy, ws:N, csv:COL, tsv:COL, json:POINTER, cdx, cdxj, warc, wat, \
+     wat:links, arc, parquet, parquet:COL, arrow and arrow:COL; and auto, for the command"
+} else {
+    "no such format without the features `batch` and `tables`"
+};
 
 impl Format {
     /// The format that `name` names.
@@ -387,6 +389,15 @@ pub(super) mod tests {
     fn well_known_log_formats_have_names() {
         assert_eq!(Format::parse("log:combined"), Ok(Format::Combined));
         assert_eq!(Format::parse("log:vhost_combined"), Ok(Format::Vhost));
+    }
+
+    #[test]
+    #[cfg(not(feature = "batch"))]
+    fn formats_that_take_a_feature_are_not_said_to_be_there() {
+        for name in ["csv:url", "json:/url", "cdxj", "warc", "parquet"] {
+            let error = Format::parse(name).unwrap_err().to_string();
+            assert!(error.contains("features") && !error.contains("there are"), "{error}");
+        }
     }
 
     #[test]
