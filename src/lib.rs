@@ -53,3 +53,8 @@ pub use url::{
     BadOffsets, Batch, Canonical, Code, Codes, NoSuchChoice, Normalizer, Outcome, RedirectError,
     RedirectErrorKind, Redirects, Reject, Rule, Scratch, Step,
 };
+
+/// Has the examples of the README run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
