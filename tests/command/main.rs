@@ -31,7 +31,7 @@ mod hostile;
 mod inputs;
 mod keys;
 mod messages;
-mod nul;
+mod null;
 mod open_files;
 mod orders;
 mod outputs;
