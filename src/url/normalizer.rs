@@ -72,6 +72,9 @@ impl Normalizer {
     /// Resolves relative references against `base` (RFC 3986 section 5.2, strictly; under `whatwg` the
     /// URL Standard's way) instead of rejecting them.
     ///
+    /// The base is brought into canonical form by this normalizer as it is now, so this comes after a
+    /// charset, switches and checks; only redirects come later.
+    ///
     /// # Errors
     ///
     /// The base itself is rejected by the profile, or it is no absolute URL ([`Code::Relative`]).
