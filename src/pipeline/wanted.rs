@@ -25,6 +25,10 @@ pub struct Wanted {
 
 impl Wanted {
     /// Adds schemes to keep, between commas. A request target has none and stays.
+    ///
+    /// # Errors
+    ///
+    /// What stands between two commas is no scheme, in words.
     pub fn schemes(&mut self, list: &str) -> Result<(), String> {
         for name in list.split(',') {
             let is_scheme = name.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -38,6 +42,10 @@ impl Wanted {
     }
 
     /// Adds a regular expression; a URL is kept in which one of them is found.
+    ///
+    /// # Errors
+    ///
+    /// It is none, in words.
     pub fn pattern(&mut self, pattern: &str) -> Result<(), String> {
         self.patterns.push(Regex::new(pattern).map_err(|error| error.to_string())?);
         Ok(())
@@ -45,6 +53,10 @@ impl Wanted {
 
     /// Adds a glob for hosts; a URL is kept whose whole host is like one of them, in any case. A `*`
     /// stands for dots as well.
+    ///
+    /// # Errors
+    ///
+    /// It is no glob, in words.
     pub fn host(&mut self, glob: &str) -> Result<(), String> {
         // What is in one pair of brackets, with a colon, is an IPv6 address and no set of characters.
         let address = glob.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));

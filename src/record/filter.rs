@@ -41,6 +41,10 @@ impl std::error::Error for BadFilter {}
 
 impl Filter {
     /// Adds statuses to keep: `200`, or a class such as `2xx`, between commas.
+    ///
+    /// # Errors
+    ///
+    /// What stands between two commas is neither; what stands before it was added.
     pub fn status(&mut self, list: &str) -> Result<(), BadFilter> {
         for item in list.split(',') {
             let pattern: Option<[u8; 3]> = item.to_ascii_lowercase().into_bytes().try_into().ok();
@@ -55,6 +59,10 @@ impl Filter {
     }
 
     /// Adds methods to keep, between commas. They are case-sensitive, as RFC 9110 has them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Filter::status`].
     pub fn method(&mut self, list: &str) -> Result<(), BadFilter> {
         for item in list.split(',') {
             if item.is_empty() || !item.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -67,6 +75,10 @@ impl Filter {
 
     /// Adds media types to keep: `text/html`, or `text/*`, between commas. Case does not matter,
     /// nor do parameters.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Filter::status`].
     pub fn mime(&mut self, list: &str) -> Result<(), BadFilter> {
         for item in list.split(',') {
             let parts = item.split_once('/').filter(|(kind, sub)| {

@@ -92,6 +92,10 @@ const NO_SUCH: &str = if cfg!(feature = "tables") {
 
 impl Format {
     /// The format that `name` names.
+    ///
+    /// # Errors
+    ///
+    /// There is no such format, or what stands behind its colon is not what it takes.
     pub fn parse(name: &str) -> Result<Self, FormatError> {
         let error = |why| FormatError { name: name.to_owned(), at: 0, why };
         if let Some(text) = name.strip_prefix("log:") {

@@ -40,6 +40,10 @@ type Slots = [Span; Field::COUNT];
 
 impl LogFormat {
     /// Compiles `text`, the value of Apache's `LogFormat` or nginx's `log_format` directive.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, does not tell its fields apart, or names no request.
     pub fn parse(text: &str) -> Result<Self, FormatError> {
         let error = |(at, why)| FormatError { name: text.to_owned(), at, why };
         let tokens = directives::tokens(text).map_err(error)?;
