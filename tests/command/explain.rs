@@ -212,6 +212,9 @@ fn all_profiles_are_told_and_equal_ones_together() {
     // A choice is for the profiles that have it.
     let allowed = explain(&["-p", "all", "--allow", "encoded-unreserved", "http://ex%61mple.com/"]);
     assert!(!allowed.contains("rejected"), "{allowed}");
+    let both = explain(&["-p", "servlet,sanitize", "--allow", "userinfo", "http://u@h/"]);
+    assert!(both.contains("servlet@1, sanitize@1 allow=userinfo\n"), "{both}");
+    assert!(!both.contains("rejected"), "{both}");
 }
 
 #[test]
@@ -312,6 +315,7 @@ fn wrong_usage_is_status_2() {
         &["explain", "-p", "frob", "x"],
         &["explain", "--allow", "control", "x"],
         &["explain", "-p", "servlet", "--allow", "nul", "x"],
+        &["explain", "-p", "syntax,crawl", "--allow", "nul", "x"],
         &["explain", "--base", "relative", "x"],
         &["explain", "--color", "often", "x"],
     ] {

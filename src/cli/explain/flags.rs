@@ -135,11 +135,9 @@ impl Explain {
             }
         }
         let choices = self.choices();
-        // Among all profiles, a choice is for those that have it.
-        let all = self.profiles.contains(&Named::All);
-        let foreign = if all { Foreign::IsLeft } else { Foreign::IsRefused };
+        choices.are_had_by(&profiles)?;
         let finished = |profile| {
-            let turned = choices.turned(profile, foreign)?;
+            let turned = choices.turned(profile, Foreign::IsLeft)?;
             let name = turned.description();
             Ok(choices.finish(turned).map_err(|reason| Unusable { name, reason }))
         };
