@@ -17,7 +17,7 @@ use super::status::{CLOSED_PIPE, Status, say};
 use super::tell::tell;
 use super::{checkpoint, memory, names, outputs, tables, walk};
 use crate::input::{self, Input, InputError, Source, Trouble};
-use crate::output::{self, Field, FileStats, Inputs, LineForm, State, Stats, Summary};
+use crate::output::{self, Field, FileStats, Inputs, LineForm, Printable, State, Stats, Summary};
 use crate::pipeline::{
     self, Auditing, Checkpoint, Job, Keep, Memory, Report, RunError, Setup, Watch,
 };
@@ -188,7 +188,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
             return ExitCode::from(Status::Failed as u8);
         }
     };
-    let opened = paths(common)
+    let opened = paths(common, &plan.seen)
         .and_then(|paths| Ok((paths, Outputs::create(common, shape(common, &plan, &normalizer))?)));
     let (paths, mut outputs) = match opened {
         Ok(opened) => opened,
@@ -438,10 +438,25 @@ fn normalizer(common: &Common) -> Result<Normalizer, String> {
 }
 
 /// The names of the inputs: arguments first, then the list; standard input where there are neither.
-fn paths(common: &Common) -> io::Result<Vec<PathBuf>> {
+/// Whether it is read twice is known of the list only now: as the list itself, or as one of `seen`.
+fn paths(common: &Common, seen: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     let mut paths = common.files.clone();
     match &common.files_from {
-        Some(list) => paths.extend(names::from_list(list)?),
+        Some(list) => {
+            let listed = names::from_list(list)?;
+            let standard = PathBuf::from("-");
+            let other = match () {
+                () if *list == standard => Some("the list of inputs"),
+                () if seen.contains(&standard) => Some("--seen"),
+                () => None,
+            };
+            if let Some(other) = other.filter(|_| listed.contains(&standard)) {
+                let list = Printable::path(list);
+                let text = format!("{list}: standard input cannot be both an input and {other}");
+                return Err(io::Error::other(text));
+            }
+            paths.extend(listed);
+        }
         None if paths.is_empty() => paths.push(PathBuf::from("-")),
         None => {}
     }

@@ -213,6 +213,15 @@ fn names_come_from_lists_of_lines_and_of_nul() {
     let run = place.run(["dedup", "--files-from", "nowhere"]).exits(2);
     assert!(run.err.contains("nowhere"), "{}", run.err);
     place.run(["dedup", "-", "--files-from", "-"]).exits(2);
+    place.write("standard", "-\n");
+    let run = place.run_on(["dedup", "--files-from", "standard"], "http://p/\n").exits(0);
+    assert_eq!(run.out(), "http://p/\n");
+    for arguments in
+        [&["dedup", "--files-from", "-"][..], &["dedup", "--files-from", "standard", "--seen", "-"]]
+    {
+        let run = place.run_on(arguments, "-\n").exits(2);
+        assert!(run.err.contains("standard input cannot be both"), "{}", run.err);
+    }
 }
 
 #[test]
