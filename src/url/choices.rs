@@ -340,8 +340,8 @@ impl Normalizer {
     }
 
     /// Whether a canonical form may hold any byte, as one of `string` may; else all are within
-    /// 0x20-0x7E. A host of a [profile file](Normalizer::from_profile_file) may have `string` for its
-    /// base where the profile itself is another, so [`Normalizer::profile`] alone does not tell.
+    /// 0x20-0x7E. A host of a profile file (feature `profile-file`) may have `string` for its base where
+    /// the profile itself is another, so [`Normalizer::profile`] alone does not tell.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
