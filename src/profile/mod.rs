@@ -361,6 +361,12 @@ impl Profile {
         self.checks
     }
 
+    /// The codes of the checks that some profile makes.
+    #[cfg(feature = "profile-file")]
+    pub(crate) fn checks_of_all() -> Codes {
+        Self::ALL.iter().map(|profile| profile.checks).fold(Codes::NONE, Codes::or)
+    }
+
     /// The switches that are on.
     pub const fn switches(&self) -> Switches {
         self.switches

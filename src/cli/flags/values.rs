@@ -5,7 +5,7 @@ use crate::output::LONGEST_KEY;
 use crate::record::{Format, FormatError};
 use crate::uri::Charset;
 use crate::url::GROWTH;
-use crate::{Backend, Code, Codes, Key, Profile, Ring, RingError};
+use crate::{Backend, Code, Key, Profile, Ring, RingError};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
@@ -68,8 +68,7 @@ pub(super) fn key(name: String) -> Key {
 }
 
 pub(in crate::cli) fn code(name: &str) -> Result<Code, String> {
-    let checks = Profile::ALL.iter().map(|profile| profile.checks());
-    let checks = checks.fold(Codes::NONE, Codes::or);
+    let checks = Profile::checks_of_all();
     Code::named(name).filter(|code| checks.contains(*code)).ok_or_else(|| {
         let names: Vec<_> = checks.iter().map(Code::name).collect();
         format!("no check has this code; those that are: {}", names.join(", "))

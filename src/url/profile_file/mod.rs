@@ -166,8 +166,12 @@ impl<'i> File<'i> {
         if let Some(allow) = find(section, "allow") {
             normalizer.choices.allowed = Codes::NONE;
             for (name, place) in self.strings(allow)? {
-                let code = Code::named(name)
-                    .ok_or_else(|| self.error(&place, format!("no check has the code {name}")))?;
+                let code = Code::named(name).ok_or_else(|| {
+                    let names: Vec<_> = Profile::checks_of_all().iter().map(Code::name).collect();
+                    let those = names.join(", ");
+                    let reason = format!("no check has the code {name}; those that are: {those}");
+                    self.error(&place, reason)
+                })?;
                 normalizer = normalizer.with_allowed([code]).map_err(|e| self.error(&place, e))?;
             }
         }
@@ -195,7 +199,9 @@ impl<'i> File<'i> {
     ) -> Result<Normalizer, ProfileFileError> {
         for (name, value) in self.table(switches)? {
             let switch = Switch::named(name.get_ref()).ok_or_else(|| {
-                self.error(&name.span(), format!("there is no switch {}", name.get_ref()))
+                let those: Vec<_> = Switch::ALL.iter().map(|switch| switch.name()).collect();
+                let (name, place, those) = (name.get_ref(), name.span(), those.join(", "));
+                self.error(&place, format!("there is no switch {name}; those that are: {those}"))
             })?;
             let on = value.get_ref().as_bool();
             let on = on.ok_or_else(|| self.error(&value.span(), "a switch is true or false"))?;
