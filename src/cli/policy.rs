@@ -1,5 +1,6 @@
 //! The arguments that turn a profile: switches, and lists of query parameters.
 
+use std::cell::OnceCell;
 use std::fmt::Display;
 use std::fs;
 use std::path::PathBuf;
@@ -88,6 +89,10 @@ pub struct Policy {
                 between"
     )]
     pub redirects: Option<PathBuf>,
+
+    /// That list, read once for all profiles: a pipe has it for the first alone.
+    #[arg(skip)]
+    read: OnceCell<Result<Redirects, String>>,
 }
 
 impl Policy {
@@ -128,11 +133,13 @@ impl Policy {
     /// The normalizer with the redirects, which are read by its rules: it has all else already.
     pub fn redirect(&self, normalizer: Normalizer) -> Result<Normalizer, String> {
         let Some(path) = &self.redirects else { return Ok(normalizer) };
-        let text = fs::read(path).map_err(|error| format!("{}: {error}", Printable::path(path)))?;
-        let redirects = Redirects::parse(&text);
-        redirects
-            .and_then(|redirects| normalizer.with_redirects(&redirects))
-            .map_err(|error| format!("{}: {error}", Printable::path(path)))
+        let told = |error: &dyn Display| format!("{}: {error}", Printable::path(path));
+        let read = self.read.get_or_init(|| {
+            let text = fs::read(path).map_err(|error| told(&error))?;
+            Redirects::parse(&text).map_err(|error| told(&error))
+        });
+        let redirects = read.as_ref().map_err(String::clone)?;
+        normalizer.with_redirects(redirects).map_err(|error| told(&error))
     }
 
     /// Finds what contradicts itself.

@@ -153,6 +153,22 @@ fn relative_references_are_compared_on_a_base() {
     assert_eq!(run.out(), "syntax\n");
 }
 
+#[test]
+fn redirects_that_come_through_a_pipe_are_those_of_every_profile() {
+    let place = Place::with([("in", b"http://h/a\n")]);
+    let list = "http://h/a\thttp://h/b\n";
+    let redirects = ["compare", "--redirects", "/dev/stdin"];
+    let with = |more: &[&'static str]| [&redirects, more].concat();
+    let run = place.run_on(with(&["HTTP://h/a", "http://h/b"]), list).exits(0);
+    assert_eq!(run.out(), "syntax\n");
+    let www = "http://h/a\thttp://www.h.example/\n";
+    let run = place.run_on(with(&["--profiles", "crawl,aggressive", "in"]), www).exits(1);
+    assert!(run.out().contains("http://www.h.example/"), "{}", run.out());
+    let explain = ["explain", "-p", "all", "--redirects", "/dev/stdin", "http://h/a"];
+    let run = place.run_on(explain, list).exits(0);
+    assert!(!run.out().contains("redirects=0"), "{}", run.out());
+}
+
 const LINKS: &[u8] = b"http://h/a\nhttp://www.H/b?\nhttp://h/ x\n/x\n\nhttp://H/\nhttp://h/A\n";
 
 #[test]
