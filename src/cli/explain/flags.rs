@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
 
 use crate::cli::choices::{Choices, Foreign};
-use crate::cli::flags::{INPUT, OUTPUT, RULES, charset, code, profiles, ring};
+use crate::cli::flags::{INPUT, OUTPUT, RULES, charset, checks, code, profiles, ring};
 use crate::cli::paint::Color;
 use crate::cli::policy::Policy;
 use crate::uri::Charset;
@@ -45,7 +45,8 @@ pub struct Explain {
         long,
         value_name = "CODE,...",
         value_delimiter = ',',
-        value_parser = code,
+        value_parser = PossibleValuesParser::new(checks()).map(code),
+        hide_possible_values = true,
         help_heading = RULES
     )]
     allow: Vec<Code>,

@@ -1,7 +1,7 @@
 //! The options that `dedup` and `normalize` share, and what contradicts itself among them.
 
 use super::values::{
-    ProfileParser, backend, backends, charset, code, format, key, keys, max_url, ring,
+    ProfileParser, backend, backends, charset, checks, code, format, key, keys, max_url, ring,
 };
 use super::{INPUT, MESSAGES, OUTPUT, RESOURCES, RULES, Stdin, usage};
 use crate::cli::archives::Archives;
@@ -157,7 +157,8 @@ pub struct Common {
         long,
         value_name = "CODE,...",
         value_delimiter = ',',
-        value_parser = code,
+        value_parser = PossibleValuesParser::new(checks()).map(code),
+        hide_possible_values = true,
         help_heading = RULES,
         help = "Accept what these checks of the profile reject (servlet, sanitize)"
     )]

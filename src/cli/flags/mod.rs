@@ -12,7 +12,7 @@ pub(super) use common::share_a_place;
 pub use common::{BadInput, Common, Directories, FormatChoice, Messages};
 pub use dedup::{Columns, Dedup, Order};
 pub use normalize::{Form, Normalize};
-pub(super) use values::{ProfileParser, backend, charset, code, profiles, ring, size};
+pub(super) use values::{ProfileParser, backend, charset, checks, code, profiles, ring, size};
 
 use super::bench::flags::Bench;
 use super::compare::{self, Compare};

@@ -90,6 +90,7 @@ fn choices_are_those_of_the_profile() {
     ] {
         error(line);
     }
+    assert!(error("dedup --allow encoded-slsh").contains("similar value exists: 'encoded-slash'"));
     let told = "makes no check control; it is one of sanitize, servlet";
     assert!(error("dedup -p mediawiki --allow control").contains(told));
     assert!(error("dedup -p servlet --allow nul").contains("leading-dot-dot"));

@@ -67,12 +67,13 @@ pub(super) fn key(name: String) -> Key {
     Key::named(&name).expect("only names of keys are accepted")
 }
 
-pub(in crate::cli) fn code(name: &str) -> Result<Code, String> {
-    let checks = Profile::checks_of_all();
-    Code::named(name).filter(|code| checks.contains(*code)).ok_or_else(|| {
-        let names: Vec<_> = checks.iter().map(Code::name).collect();
-        format!("no check has this code; those that are: {}", names.join(", "))
-    })
+pub(in crate::cli) fn checks() -> Vec<PossibleValue> {
+    let value = |code: Code| PossibleValue::new(code.name()).help(code.sentence());
+    Profile::checks_of_all().iter().map(value).collect()
+}
+
+pub(in crate::cli) fn code(name: String) -> Code {
+    Code::named(&name).expect("only codes of checks are accepted")
 }
 
 pub(in crate::cli) fn ring(lists: &str) -> Result<Ring, RingError> {
