@@ -2,10 +2,11 @@
 
 use std::net::Ipv6Addr;
 
-use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
+use idna::uts46::AsciiDenyList;
 
 use super::escape::{self, REG_NAME, Triplet};
 use super::outcome::{Code, Reject};
+use super::uts46;
 use crate::profile::scheme::{Kind, Scheme};
 use crate::profile::{Access, Grammar, Ports, Profile, Schemes};
 
@@ -236,30 +237,11 @@ pub(super) fn to_ascii(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(
             }
         }
     }
-    match Uts46::new().to_ascii(&decoded, DENIED, Hyphens::Allow, DnsLength::Ignore) {
-        Ok(ascii) if !holds_unassigned(&decoded, &ascii) => {
-            out.extend_from_slice(ascii.as_bytes());
-            Ok(())
-        }
-        _ => Err(Reject::new(Code::Idna, start)),
-    }
-}
-
-/// Whether one of the labels that UTS 46 made of a host, all its triplets decoded, holds a code point that
-/// Unicode has not assigned, which UTS 46 disallows, but the tables behind the `idna` crate take for valid:
-/// U+3D000 to U+3FC3F. What else it takes depends on the Unicode that its tables are of.
-pub(super) fn holds_unassigned(host: &[u8], ascii: &str) -> bool {
-    may_be_unassigned(host)
-        && ascii
-            .split('.')
-            .filter_map(|label| idna::punycode::decode_to_string(label.strip_prefix("xn--")?))
-            .any(|label| label.chars().any(|c| ('\u{3D000}'..='\u{3FFFF}').contains(&c)))
-}
-
-/// Whether a host may hold a code point of four bytes, as itself or in Punycode: nothing below U+F000 but
-/// a hyphen becomes one.
-fn may_be_unassigned(host: &[u8]) -> bool {
-    host.iter().any(|byte| *byte == b'-' || *byte >= 0xEF)
+    let Some(ascii) = uts46::to_ascii(&decoded, DENIED) else {
+        return Err(Reject::new(Code::Idna, start));
+    };
+    out.extend_from_slice(ascii.as_bytes());
+    Ok(())
 }
 
 /// A port of a known or unknown scheme (section 6.2.3): no leading zeros, not the default, not empty.
@@ -309,37 +291,6 @@ mod tests {
             let mut out = Vec::new();
             push_ipv6(ipv6(address.as_bytes()).unwrap(), &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), expected, "{address}");
-        }
-    }
-
-    #[test]
-    fn what_unicode_has_not_assigned_is_no_host() {
-        let ascii = |host: &str| {
-            let mut out = Vec::new();
-            to_ascii(host.as_bytes(), 3, &mut out)?;
-            Ok(String::from_utf8(out).unwrap())
-        };
-        let refused = Err(Reject::new(Code::Idna, 3));
-        for unassigned in ["\u{3D000}", "a.b\u{3E8AC}", "\u{3FC3F}.\u{e9}", "xn--t92s.\u{e9}"] {
-            assert_eq!(ascii(unassigned), refused, "{unassigned:?}");
-        }
-        // The last ideograph that is assigned, in Unicode 17.
-        assert_eq!(ascii("\u{33479}").as_deref(), Ok("xn--sm5o"));
-        assert_eq!(ascii("b\u{fc}cher.\u{e9}").as_deref(), Ok("xn--bcher-kva.xn--9ca"));
-    }
-
-    #[test]
-    fn nothing_but_hyphens_and_high_code_points_calls_for_a_closer_look() {
-        let step = if cfg!(miri) { 61 } else { 1 };
-        for c in ('\0'..='\u{10FFFF}').step_by(step) {
-            let host = format!("a{c}b");
-            if may_be_unassigned(host.as_bytes()) {
-                assert!(c == '-' || c >= '\u{F000}', "{c:?}");
-                continue;
-            }
-            let (mapped, _) = Uts46::new().to_unicode(host.as_bytes(), DENIED, Hyphens::Allow);
-            let high = mapped.chars().any(|c| c == '-' || c >= '\u{10000}');
-            assert!(!high, "{c:?} becomes {mapped:?}");
         }
     }
 

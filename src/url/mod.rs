@@ -40,6 +40,7 @@ mod system;
 #[cfg(feature = "transcode")]
 mod transcode;
 mod unclean;
+mod uts46;
 mod whatwg;
 
 pub use batch::{BadOffsets, Batch};

@@ -1,12 +1,13 @@
 //! Hosts, by the host parser of the URL Standard (section 3.5).
 
-use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
+use idna::uts46::AsciiDenyList;
 
 use super::encode;
 use crate::profile::whatwg::{Kind, Place};
 use crate::url::escape::Triplet;
-use crate::url::host::{holds_unassigned, ipv6, push_ipv6_fields};
+use crate::url::host::{ipv6, push_ipv6_fields};
 use crate::url::outcome::{Code, Reject};
+use crate::url::uts46;
 
 /// Appends the host of a URL with a scheme of this kind. `start` is its offset in the input.
 pub(super) fn parse(
@@ -77,10 +78,8 @@ fn domain(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
         out.extend(decoded.iter().map(u8::to_ascii_lowercase));
         return Ok(());
     }
-    let ascii =
-        Uts46::new().to_ascii(&decoded, AsciiDenyList::URL, Hyphens::Allow, DnsLength::Ignore);
-    match ascii {
-        Ok(ascii) if !ascii.is_empty() && !holds_unassigned(&decoded, &ascii) => {
+    match uts46::to_ascii(&decoded, AsciiDenyList::URL) {
+        Some(ascii) if !ascii.is_empty() => {
             out.extend_from_slice(ascii.as_bytes());
             Ok(())
         }

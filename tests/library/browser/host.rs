@@ -77,8 +77,8 @@ fn to_ascii(domain: &[u8]) -> Result<String, Failure> {
         .map_err(|_| "idna")?
         .into_owned();
     let (unicode, _) = uts46.to_unicode(ascii.as_bytes(), AsciiDenyList::EMPTY, Hyphens::Allow);
-    // Nothing is assigned in these planes, whatever the crate thinks.
-    let unassigned = unicode.chars().any(|c| ('\u{3D000}'..'\u{E0000}').contains(&c));
+    // Of what Unicode 18 has added generators and vectors have a currency and the seal characters.
+    let unassigned = unicode.chars().any(|c| matches!(c, '\u{20C2}' | '\u{3D000}'..'\u{E0000}'));
     if ascii.is_empty() || ascii.contains(is_forbidden) || unassigned {
         return Err("idna");
     }

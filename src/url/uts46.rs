@@ -1,0 +1,112 @@
+//! UTS 46 ToASCII of a host: non-transitional, without checks of hyphens and lengths, by Unicode 17.
+//!
+//! The `idna` crate does it, but the tables behind it may be of a later Unicode, by which a version of a
+//! profile would give other URLs than before.
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+use idna::punycode;
+use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
+
+/// The ASCII form of a host, all its triplets decoded, if it has one.
+pub(super) fn to_ascii(host: &[u8], denied: AsciiDenyList) -> Option<Cow<'_, str>> {
+    let ascii = Uts46::new().to_ascii(host, denied, Hyphens::Allow, DnsLength::Ignore).ok()?;
+    let text = std::str::from_utf8(host).ok()?;
+    if text.chars().any(is_of_unicode_18) || may_hold_punycode(host) && holds_bad_punycode(&ascii) {
+        return None;
+    }
+    Some(ascii)
+}
+
+/// Whether a label of a host may become Punycode as it stands: nothing below U+F000 but a hyphen becomes a
+/// hyphen.
+fn may_hold_punycode(host: &[u8]) -> bool {
+    host.iter().any(|byte| *byte == b'-' || *byte >= 0xEF)
+}
+
+/// Whether one of the labels stands for what Unicode 17 has not assigned.
+fn holds_bad_punycode(ascii: &str) -> bool {
+    ascii
+        .split('.')
+        .filter_map(|label| punycode::decode_to_string(label.strip_prefix("xn--")?))
+        .any(|label| label.chars().any(is_of_unicode_18))
+}
+
+fn is_of_unicode_18(c: char) -> bool {
+    let at = OF_UNICODE_18.partition_point(|range| *range.end() < c);
+    OF_UNICODE_18.get(at).is_some_and(|range| range.contains(&c))
+}
+
+/// What Unicode 18 has added and UTS 46 allows or maps since: `idna/IdnaMappingTable.txt` of version 18.0.0
+/// where 17.0.0 says `disallowed`.
+#[rustfmt::skip]
+const OF_UNICODE_18: [RangeInclusive<char>; 51] = [
+    '\u{0558}'..='\u{0558}', '\u{058B}'..='\u{058C}', '\u{05C8}'..='\u{05C9}', '\u{0B53}'..='\u{0B54}',
+    '\u{1ADE}'..='\u{1ADF}', '\u{1AEC}'..='\u{1AF0}', '\u{208F}'..='\u{208F}', '\u{209D}'..='\u{209F}',
+    '\u{20C2}'..='\u{20C4}', '\u{2E60}'..='\u{2E63}', '\u{A7DD}'..='\u{A7DD}', '\u{A7E2}'..='\u{A7E2}',
+    '\u{AB6C}'..='\u{AB6D}', '\u{107BB}'..='\u{107BF}', '\u{10EC9}'..='\u{10ECF}', '\u{10ED9}'..='\u{10EEE}',
+    '\u{10EF0}'..='\u{10EF9}', '\u{11B0A}'..='\u{11B0A}', '\u{11DF0}'..='\u{11DF1}',
+    '\u{1246F}'..='\u{1246F}', '\u{12475}'..='\u{1247F}', '\u{12550}'..='\u{12686}',
+    '\u{18CD6}'..='\u{18CDA}', '\u{18D1F}'..='\u{18D20}', '\u{18E00}'..='\u{19191}',
+    '\u{191A0}'..='\u{191D2}', '\u{1B123}'..='\u{1B128}', '\u{1B168}'..='\u{1B168}',
+    '\u{1CED2}'..='\u{1CED4}', '\u{1CEDD}'..='\u{1CEDF}', '\u{1CEF1}'..='\u{1CEFD}',
+    '\u{1D127}'..='\u{1D128}', '\u{1D1EB}'..='\u{1D1FF}', '\u{1D250}'..='\u{1D281}',
+    '\u{1D6A6}'..='\u{1D6A6}', '\u{1DB00}'..='\u{1DB1C}', '\u{1DF1F}'..='\u{1DF24}',
+    '\u{1DF2B}'..='\u{1DF81}', '\u{1DF90}'..='\u{1DF96}', '\u{1DFCD}'..='\u{1DFFF}',
+    '\u{1F1AE}'..='\u{1F1AE}', '\u{1F6D9}'..='\u{1F6D9}', '\u{1F7DA}'..='\u{1F7DB}',
+    '\u{1F7F1}'..='\u{1F7FF}', '\u{1FA8B}'..='\u{1FA8D}', '\u{1FACC}'..='\u{1FACC}',
+    '\u{1FADD}'..='\u{1FADD}', '\u{1FAEB}'..='\u{1FAEB}', '\u{1FAF9}'..='\u{1FAFA}',
+    '\u{2B81E}'..='\u{2B81E}', '\u{3D000}'..='\u{3FC3F}',
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ascii(host: &str) -> Option<String> {
+        to_ascii(host.as_bytes(), AsciiDenyList::URL).map(Cow::into_owned)
+    }
+
+    #[test]
+    fn what_unicode_17_has_not_assigned_is_no_host() {
+        for unassigned in [
+            "\u{20C2}",          // a currency
+            "b\u{FC}.\u{1FACC}", // an emoji
+            "a\u{A7DD}",         // a capital of an older letter
+            "\u{378}",           // unassigned before and after
+            "xn--zg5d.\u{E9}",   // U+12550
+            "\u{3D000}",
+            "a.b\u{3E8AC}",
+            "\u{3FC3F}.\u{E9}",
+            "xn--t92s.\u{E9}",
+        ] {
+            assert_eq!(ascii(unassigned), None, "{unassigned:?}");
+        }
+        // The newest of Unicode 17: a currency, and the last ideograph.
+        assert_eq!(ascii("\u{20C1}").as_deref(), Some("xn--6zg"));
+        assert_eq!(ascii("\u{33479}").as_deref(), Some("xn--sm5o"));
+        assert_eq!(ascii("b\u{FC}cher.\u{E9}").as_deref(), Some("xn--bcher-kva.xn--9ca"));
+    }
+
+    #[test]
+    fn the_ranges_ascend() {
+        assert!(OF_UNICODE_18.iter().all(|range| range.start() <= range.end()));
+        assert!(OF_UNICODE_18.windows(2).all(|pair| pair[0].end() < pair[1].start()));
+    }
+
+    #[test]
+    fn nothing_but_hyphens_and_high_code_points_becomes_a_hyphen() {
+        let step = if cfg!(miri) { 61 } else { 1 };
+        for c in ('\0'..='\u{10FFFF}').step_by(step) {
+            let host = format!("a{c}b");
+            if may_hold_punycode(host.as_bytes()) {
+                assert!(c == '-' || c >= '\u{F000}', "{c:?}");
+                continue;
+            }
+            let (mapped, _) =
+                Uts46::new().to_unicode(host.as_bytes(), AsciiDenyList::URL, Hyphens::Allow);
+            assert!(!mapped.contains('-'), "{c:?} becomes {mapped:?}");
+        }
+    }
+}
