@@ -1,7 +1,7 @@
 //! UTS 46 ToASCII of a host: non-transitional, without checks of hyphens and lengths, by Unicode 17.
 //!
-//! The `idna` crate does it, but the tables behind it may be of a later Unicode, by which a version of a
-//! profile would give other URLs than before.
+//! The `idna` crate does it, but for two things. It does not ask one rule of section 4.1; and the tables
+//! behind it may be of a later Unicode, by which a version of a profile would give other URLs than before.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -25,12 +25,13 @@ fn may_hold_punycode(host: &[u8]) -> bool {
     host.iter().any(|byte| *byte == b'-' || *byte >= 0xEF)
 }
 
-/// Whether one of the labels stands for what Unicode 17 has not assigned.
+/// Whether one of the labels stands for what is no label: what Unicode 17 has not assigned, or Punycode
+/// again. "If not CheckHyphens, the label must not begin with “xn--”" (section 4.1).
 fn holds_bad_punycode(ascii: &str) -> bool {
     ascii
         .split('.')
         .filter_map(|label| punycode::decode_to_string(label.strip_prefix("xn--")?))
-        .any(|label| label.chars().any(is_of_unicode_18))
+        .any(|label| label.starts_with("xn--") || label.chars().any(is_of_unicode_18))
 }
 
 fn is_of_unicode_18(c: char) -> bool {
@@ -87,6 +88,15 @@ mod tests {
         assert_eq!(ascii("\u{20C1}").as_deref(), Some("xn--6zg"));
         assert_eq!(ascii("\u{33479}").as_deref(), Some("xn--sm5o"));
         assert_eq!(ascii("b\u{FC}cher.\u{E9}").as_deref(), Some("xn--bcher-kva.xn--9ca"));
+    }
+
+    #[test]
+    fn punycode_of_punycode_is_no_host() {
+        for host in ["xn--xn---epa.\u{FC}", "\u{FC}.XN--XN---epa", "xn--xn--a--gua\u{3002}pt"] {
+            assert_eq!(ascii(host), None, "{host}");
+        }
+        // That of `xn-é` is one.
+        assert_eq!(ascii("xn--xn--dma.\u{FC}").as_deref(), Some("xn--xn--dma.xn--tda"));
     }
 
     #[test]

@@ -62,13 +62,14 @@ fn the_steps_of_the_standard_give_the_same_with_a_base() {
 
 /// Whether the `url` crate is known to answer otherwise than the standard of today. It keeps `^` in
 /// paths and the spaces at the end of an opaque path, checks labels that begin with `xn--` also where
-/// all is ASCII, takes what Unicode 18 has added, keeps what looks like a drive letter in any path, reads
+/// all is ASCII, takes what Unicode 18 has added and Punycode of Punycode, keeps what looks like a drive letter in any path, reads
 /// `file` URLs by older rules, lets a host be missing behind an `@`, and lets a backslash end any port.
 fn is_departure(text: &str, answer: &Answer) -> bool {
     let lower = text.to_ascii_lowercase().replace(['\t', '\n', '\r'], "");
     let drive = |segment: &str| matches!(segment.as_bytes(), [b'a'..=b'z', b':' | b'|', ..]);
     lower.trim_start_matches(|c| c <= ' ').starts_with("file:")
         || lower.contains(['^', '\u{3d001}'])
+        || lower.contains("xn--xn--")
         || lower.contains(" ?")
         || lower.contains(" #")
         || lower.split(['/', '\\']).any(drive)

@@ -79,7 +79,9 @@ fn to_ascii(domain: &[u8]) -> Result<String, Failure> {
     let (unicode, _) = uts46.to_unicode(ascii.as_bytes(), AsciiDenyList::EMPTY, Hyphens::Allow);
     // Of what Unicode 18 has added generators and vectors have a currency and the seal characters.
     let unassigned = unicode.chars().any(|c| matches!(c, '\u{20C2}' | '\u{3D000}'..'\u{E0000}'));
-    if ascii.is_empty() || ascii.contains(is_forbidden) || unassigned {
+    // UTS 46 section 4.1: "If not CheckHyphens, the label must not begin with “xn--”."
+    let twice = unicode.split('.').any(|label| label.starts_with("xn--"));
+    if ascii.is_empty() || ascii.contains(is_forbidden) || unassigned || twice {
         return Err("idna");
     }
     Ok(ascii)

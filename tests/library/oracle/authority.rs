@@ -1,7 +1,5 @@
 //! Section 3.2: userinfo, host and port, checked from left to right and rewritten.
 
-use std::borrow::Cow;
-
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 
 use super::parts::Piece;
@@ -187,11 +185,12 @@ fn to_ascii(name: &[u8]) -> Option<Vec<u8>> {
     if text.chars().any(|c| matches!(c, '\u{20C2}' | '\u{3D000}'..'\u{E0000}')) {
         return None;
     }
-    match Uts46::new().to_ascii(name, denied, Hyphens::Allow, DnsLength::Ignore) {
-        Ok(Cow::Borrowed(text)) => Some(text.as_bytes().to_vec()),
-        Ok(Cow::Owned(text)) => Some(text.into_bytes()),
-        Err(_) => None,
-    }
+    let uts46 = Uts46::new();
+    let ascii = uts46.to_ascii(name, denied, Hyphens::Allow, DnsLength::Ignore).ok()?;
+    // UTS 46 section 4.1: "If not CheckHyphens, the label must not begin with “xn--”."
+    let (unicode, _) = uts46.to_unicode(ascii.as_bytes(), denied, Hyphens::Allow);
+    let twice = unicode.split('.').any(|label| label.starts_with("xn--"));
+    (!twice).then(|| ascii.into_owned().into_bytes())
 }
 
 /// `port = *DIGIT`. Section 6.2.3: "the port subcomponent [...] is empty or [...] the default".
