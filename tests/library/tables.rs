@@ -9,7 +9,7 @@ use arrow_array::builder::StringDictionaryBuilder;
 use arrow_array::types::Int32Type;
 use arrow_array::{
     ArrayRef, BinaryArray, BinaryViewArray, Int32Array, LargeBinaryArray, LargeStringArray,
-    RecordBatch, StringArray, StringViewArray, StructArray, UInt64Array,
+    NullArray, RecordBatch, StringArray, StringViewArray, StructArray, UInt64Array,
 };
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
@@ -337,6 +337,27 @@ fn the_column_is_told_by_its_name_or_number_or_type() {
             let error = error(&file, of(column)).to_string();
             assert!(error.contains(": format: ") && error.contains(words), "{error}");
         }
+    }
+}
+
+#[test]
+fn a_column_of_nulls_alone_is_blank_whatever_is_asked_of_it() {
+    let nothing = Arc::new(NullArray::new(3)) as ArrayRef;
+    let urls = Arc::new(StringArray::from(vec!["http://a/", "http://b/", "http://c/"])) as ArrayRef;
+    let batch = batch(vec![("url", Arc::clone(&nothing)), ("link", urls), ("code", nothing)]);
+    let [file, stream] = arrow(&batch, 2, None);
+    for file in [parquet(&batch, plain()), file, stream] {
+        let tally = read(&file, &How::default()).report.tally;
+        assert_eq!((tally.records, tally.blank), (3, 3));
+        let container = if file.starts_with(b"PAR1") { "parquet" } else { "arrow" };
+        let format = String::leak(format!("{container}:link,status=code"));
+        let how = How { format, ..How::default() };
+        assert_eq!(read(&file, &how).out, "http://a/\nhttp://b/\nhttp://c/\n");
+        let error = error(&file, String::leak(format!("{container}:nope"))).to_string();
+        assert!(
+            error.contains("its columns are url (nulls), link (text), code (nulls)"),
+            "{error}"
+        );
     }
 }
 

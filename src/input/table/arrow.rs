@@ -188,6 +188,7 @@ fn holds(data_type: &DataType) -> Holds {
         | DataType::LargeListView(_)
         | DataType::FixedSizeList(..)
         | DataType::Map(..) => Holds::Lists,
+        DataType::Null => Holds::Nothing,
         _ => Holds::Other,
     }
 }

@@ -213,6 +213,7 @@ fn leaf(column: &ColumnDescriptor) -> Leaf {
     } else {
         match column.physical_type() {
             Physical::BYTE_ARRAY if !is_decimal => Holds::Text,
+            _ if matches!(column.logical_type_ref(), Some(LogicalType::Unknown)) => Holds::Nothing,
             Physical::INT32 | Physical::INT64 if !is_decimal => Holds::Numbers,
             _ => Holds::Other,
         }

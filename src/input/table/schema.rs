@@ -23,6 +23,8 @@ pub(super) enum Holds {
     Numbers,
     /// Several values a row.
     Lists,
+    /// Nulls alone, as in a part of a data set in which a column happens to have no value.
+    Nothing,
     /// What no part of a URL is read from.
     Other,
 }
@@ -38,7 +40,7 @@ pub(super) fn choose(table: &Table, leaves: &[Leaf]) -> Result<(Table, Vec<usize
         found.map_err(|why| Trouble::Columns(no_column(&why, table, leaves)))?;
     for (cell, leaf) in wanted.iter().enumerate() {
         let what = match leaves[*leaf].holds {
-            Holds::Text => continue,
+            Holds::Text | Holds::Nothing => continue,
             Holds::Numbers if cell != resolved.source() => continue,
             Holds::Numbers => "numbers, and no URL",
             Holds::Lists => "several values a row",
@@ -83,6 +85,7 @@ fn listed(leaves: &[Leaf]) -> String {
             Holds::Text => " (text)",
             Holds::Numbers => " (numbers)",
             Holds::Lists => " (lists)",
+            Holds::Nothing => " (nulls)",
             Holds::Other => "",
         });
     }
