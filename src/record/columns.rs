@@ -153,10 +153,13 @@ impl Columns {
     }
 }
 
-/// The column of a name: as it is, then in any case.
+/// The column of a name: as it is, then in any case, then without the white space around it, which some
+/// write behind commas.
 fn position(header: &[Vec<u8>], name: &[u8]) -> Option<usize> {
-    let exact = header.iter().position(|column| column == name);
-    exact.or_else(|| header.iter().position(|column| column.eq_ignore_ascii_case(name)))
+    let find = |is: fn(&[u8], &[u8]) -> bool| header.iter().position(|column| is(column, name));
+    find(|column, name| column == name)
+        .or_else(|| find(|column, name| column.eq_ignore_ascii_case(name)))
+        .or_else(|| find(|column, name| column.trim_ascii().eq_ignore_ascii_case(name)))
 }
 
 /// Reads `host=A,target=B`, or a lone name, which is that of the URL; also where parts follow it, as

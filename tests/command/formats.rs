@@ -264,6 +264,20 @@ fn what_holds_its_lines_in_a_form_that_is_not_read_is_refused_with_what_to_do() 
 }
 
 #[test]
+fn blanks_around_a_name_in_a_header_are_no_part_of_it() {
+    let table = b"id, url ,\tSTATUS\n1,http://a/,200\n2,http://b/,404\n";
+    let place = Place::with([("x", table)]);
+    let run = place.run(["dedup", "x"]).exits(0);
+    assert!(run.out() == "http://a/\nhttp://b/\n" && run.err.contains("csv:url"), "{}", run.err);
+    let filter = ["dedup", "x", "-f", "csv:url,status=status", "--status", "200"];
+    assert_eq!(place.run(filter).exits(0).out(), "http://a/\n");
+    // A name that is written so is another.
+    place.write("y", " url,url\nhttp://a/,http://b/\n");
+    assert_eq!(place.run(["dedup", "y", "-f", "csv:url"]).exits(0).out(), "http://b/\n");
+    assert_eq!(place.run(["dedup", "y", "-f", "csv: url"]).exits(0).out(), "http://a/\n");
+}
+
+#[test]
 fn the_names_of_columns_are_escaped_once_in_messages() {
     let header = "größe,a\\b\n1,2\n".as_bytes();
     let place = Place::with([("x.csv", header), ("y.csv", b"url\nhttp://y/\n")]);

@@ -105,7 +105,9 @@ fn words(text: &[u8], spaces: &[u8]) -> Vec<Vec<u8>> {
 fn by_name<'a>(names: &[Vec<u8>], name: &str, fields: &'a [Vec<u8>]) -> Option<&'a Vec<u8>> {
     let name = name.as_bytes();
     let at = names.iter().position(|other| other == name);
-    let at = at.or_else(|| names.iter().position(|other| other.eq_ignore_ascii_case(name)))?;
+    let at = at.or_else(|| names.iter().position(|other| other.eq_ignore_ascii_case(name)));
+    let bare = |other: &[u8]| other.trim_ascii().eq_ignore_ascii_case(name);
+    let at = at.or_else(|| names.iter().position(|other| bare(other)))?;
     fields.get(at)
 }
 
