@@ -229,7 +229,7 @@ fn read(reading: &mut Reading, rules: &Rules<'_>, watch: &Watch) -> Result<(), N
             }
         }
     };
-    if rules.normalizer.profile().grammar == Grammar::Repaired {
+    if rules.normalizer.profile().grammar == Grammar::Repaired || task.format.is_json() {
         chunk.skip_mark();
     }
     sheet.text.chunk = Some(chunk);

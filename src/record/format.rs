@@ -283,6 +283,13 @@ impl Format {
         }
     }
 
+    /// Whether its records are JSON, in which a byte-order mark at the start of an input is no part of the
+    /// first (RFC 8259 section 8.1: parsers "MAY ignore the presence of a byte order mark").
+    #[cfg(feature = "batch")]
+    pub(crate) fn is_json(&self) -> bool {
+        matches!(self, Format::Json(_) | Format::Cdxj(_))
+    }
+
     /// Whether an input can turn out to be one that `refusal` speaks of.
     #[cfg(feature = "batch")]
     pub(crate) fn may_refuse(&self) -> bool {

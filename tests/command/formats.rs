@@ -278,6 +278,19 @@ fn blanks_around_a_name_in_a_header_are_no_part_of_it() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_json_under_any_profile() {
+    let json = "\u{FEFF}{\"url\":\"http://a/\"}\n{\"url\":\"http://b/\"}\n";
+    let cdxj = "\u{FEFF}a)/ 20240101000000 {\"url\":\"http://a/\"}\n";
+    let place = Place::with([("json", json.as_bytes()), ("cdxj", cdxj.as_bytes())]);
+    for profile in ["string", "scheme", "crawl"] {
+        let run = place.run(["dedup", "-p", profile, "json"]).exits(0);
+        assert_eq!((run.out(), run.summary("rejected")), ("http://a/\nhttp://b/\n", 0));
+        let run = place.run(["dedup", "-p", profile, "--carry", "urlkey", "cdxj"]).exits(0);
+        assert_eq!(run.out(), "http://a/\ta)/\n");
+    }
+}
+
+#[test]
 fn the_names_of_columns_are_escaped_once_in_messages() {
     let header = "größe,a\\b\n1,2\n".as_bytes();
     let place = Place::with([("x.csv", header), ("y.csv", b"url\nhttp://y/\n")]);
