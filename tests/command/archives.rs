@@ -52,6 +52,17 @@ fn targets_of_what_a_url_led_to_are_taken_and_other_records_are_skipped() {
 }
 
 #[test]
+fn the_value_of_a_field_may_begin_on_the_next_line() {
+    let folded = "WARC/1.0\r\nX:\r\n WARC-Type: request\r\nWARC-Type:\r\n response\r\n\
+                  WARC-Target-URI: \r\n\t<http://a/>\r\nContent-Length:\r\n  4\r\n\r\nbody\r\n\r\n";
+    let next = of_kind("response", "http://b/");
+    for folded in [folded.to_owned(), folded.replace("\r\n", "\n")] {
+        let run = Place::new().run_on(["dedup"], folded + &next).exits(0);
+        assert_eq!((run.out(), run.summary("rejected")), ("http://a/\nhttp://b/\n", 0));
+    }
+}
+
+#[test]
 fn offsets_are_those_of_records_in_the_input() {
     let first = of_kind("response", "http://h:99999/");
     let second = of_kind("response", "http://ok/");

@@ -20,14 +20,23 @@ pub(crate) fn end_of_fields(bytes: &[u8]) -> Option<usize> {
 }
 
 /// The value of the first field with this name, which is in lower case; without the white space
-/// around it.
+/// around it. It may begin on the next line: `field-value = *( field-content | LWS )` and
+/// `LWS = [CRLF] 1*( SP | HT )`.
 pub(crate) fn field<'a>(head: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     // The first line is the version.
-    head.split(|byte| *byte == b'\n').skip(1).find_map(|line| {
-        let colon = memchr(b':', line)?;
-        let is_it = line[..colon].trim_ascii_end().eq_ignore_ascii_case(name);
-        is_it.then(|| line[colon + 1..].trim_ascii())
-    })
+    let mut lines = head.split(|byte| *byte == b'\n').skip(1).peekable();
+    while let Some(line) = lines.next() {
+        let Some(colon) = memchr(b':', line) else { continue };
+        if !line[..colon].trim_ascii_end().eq_ignore_ascii_case(name) {
+            continue;
+        }
+        let value = line[colon + 1..].trim_ascii();
+        return match lines.peek() {
+            Some(folded @ [b' ' | b'\t', ..]) if value.is_empty() => Some(folded.trim_ascii()),
+            _ => Some(value),
+        };
+    }
+    None
 }
 
 /// How long the body is, if the head says so.
