@@ -3,8 +3,8 @@
 //! A legend, ` CDX N b a m s k r M S V g`, names the columns by letters and, with its first byte,
 //! what stands between them: `a` is the URL as it was asked for, `m` the media type, `s` the status.
 //! It acts on the lines behind it up to the next one, which stands where files were put one behind
-//! the other. Lines without a legend have the usual 9, 10 or 11 columns, which begin alike: key,
-//! timestamp, URL, media type, status. A line with another number of columns is `log-syntax`: where
+//! the other. Lines without a legend have the usual 9, 10 or 11 columns, or the 7 of the Wayback
+//! Machine's CDX server, which begin alike: key, timestamp, URL, media type, status. A line with another number of columns is `log-syntax`: where
 //! a URL holds a space, nothing tells which of them it is.
 
 use std::sync::Arc;
@@ -49,8 +49,11 @@ impl Cdx {
                 None => (b' ', &usual),
             };
             let columns = memchr_iter(delimiter, line.bytes).count() + 1;
-            let expected = now.as_ref().map_or(9..=11, |now| now.letters.len()..=now.letters.len());
-            if !expected.contains(&columns) {
+            let is_expected = match &now {
+                Some(legend) => columns == legend.letters.len(),
+                None => is_usual_number(columns),
+            };
+            if !is_expected {
                 return Found::Reject(Code::LogSyntax, 0);
             }
             found(ctx, line, delimiter, layout, side)
@@ -63,6 +66,7 @@ impl Cdx {
         match &self.legend {
             Some(legend) => (legend.delimiter, &legend.letters),
             None => match memchr_iter(b' ', line).count() + 1 {
+                7 => (b' ', b"NbamskS"),
                 9 => (b' ', b"NbamskrVg"),
                 10 => (b' ', b"NbamskrMVg"),
                 _ => (b' ', b"NbamskrMSVg"),
@@ -108,11 +112,16 @@ fn usual() -> Layout {
     Layout::new(vec![(2, Part::Url), (3, Part::Mime), (4, Part::Status)])
 }
 
+/// How many columns there may be without a legend.
+fn is_usual_number(columns: usize) -> bool {
+    matches!(columns, 7 | 9..=11)
+}
+
 /// Whether a line has the shape of the usual columns. In the place of the URL a `cdxj` has an object, in
 /// which there may be as many spaces.
 pub(super) fn is_usual(line: &[u8]) -> bool {
     let fields: Vec<_> = line.split(|byte| *byte == b' ').collect();
-    (9..=11).contains(&fields.len())
+    is_usual_number(fields.len())
         && fields[1].len() == 14
         && fields[1].iter().all(u8::is_ascii_digit)
         && fields[2].contains(&b':')
@@ -214,12 +223,14 @@ mod tests {
     }
 
     #[test]
-    fn without_a_legend_the_url_is_the_third_of_nine_to_eleven() {
-        for columns in [9, 10, 11] {
+    fn without_a_legend_the_url_is_the_third_of_seven_or_nine_to_eleven() {
+        for columns in [7, 9, 10, 11] {
             let line = format!("k 20140126200624 http://h/{}", " -".repeat(columns - 3));
             assert_eq!(show(&cdx(), &Context::default(), line.as_bytes()), "url http://h/");
         }
-        for line in ["k 20140126200624 http://h/", "k 2014 u - - - - - - - - -"] {
+        for line in
+            ["k 20140126200624 http://h/", "k 2014 u - - - - -", "k 2014 u - - - - - - - - -"]
+        {
             assert_eq!(show(&cdx(), &Context::default(), line.as_bytes()), "log-syntax 0");
         }
     }

@@ -291,6 +291,14 @@ fn a_byte_order_mark_is_no_part_of_json_under_any_profile() {
 }
 
 #[test]
+fn an_index_of_the_wayback_machine_is_read_without_a_legend() {
+    let line = "a)/ 20240101000000 http://a/ text/html 200 DIGEST 1234\n";
+    let run = Place::new().run_on(["dedup", "--carry", "status,digest,length"], line).exits(0);
+    assert!(run.err.contains("read as cdx"), "{}", run.err);
+    assert_eq!(run.out(), "http://a/\t200\tDIGEST\t1234\n");
+}
+
+#[test]
 fn the_names_of_columns_are_escaped_once_in_messages() {
     let header = "größe,a\\b\n1,2\n".as_bytes();
     let place = Place::with([("x.csv", header), ("y.csv", b"url\nhttp://y/\n")]);

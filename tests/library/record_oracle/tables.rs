@@ -132,10 +132,10 @@ fn letters(line: &[u8]) -> Option<(u8, Vec<u8>)> {
 
 fn cdx(known: &Known, line: &[u8], legend: &Option<(u8, Vec<u8>)>) -> Holds {
     let (delimiter, at, counts) = match legend {
-        None => (b' ', Some(2), 9..=11),
+        None => (b' ', Some(2), vec![7, 9, 10, 11]),
         Some((delimiter, letters)) => {
             let at = letters.iter().rposition(|letter| *letter == b'a');
-            (*delimiter, at, letters.len()..=letters.len())
+            (*delimiter, at, vec![letters.len()])
         }
     };
     let columns = split(line, delimiter);
