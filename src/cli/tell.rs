@@ -1,5 +1,7 @@
 //! What a run says on standard error besides its numbers.
 
+use std::path::Path;
+
 use super::flags::{Common, Messages};
 use super::status::say;
 use crate::output::{self, Printable};
@@ -87,10 +89,20 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
     }
 }
 
+/// Whether a name says that there are columns in the file, packed or not.
+fn is_named_as_table(path: &Path) -> bool {
+    let name = path.to_string_lossy().to_ascii_lowercase();
+    name.split('.').skip(1).any(|ending| matches!(ending, "csv" | "tsv"))
+}
+
 /// What was found that nobody has to do anything about.
 fn inform(report: &Report, name: output::Job) {
     let mut guesses: Vec<(&str, usize, usize)> = Vec::new();
-    for (input, format) in report.guessed.iter().filter(|(_, format)| format != "lines") {
+    for (input, format) in &report.guessed {
+        // A list goes without saying.
+        if format == "lines" && !is_named_as_table(&report.files[*input].path) {
+            continue;
+        }
         match guesses.iter_mut().find(|(name, ..)| name == format) {
             Some((.., more)) => *more += 1,
             None => guesses.push((format, *input, 0)),
@@ -98,9 +110,13 @@ fn inform(report: &Report, name: output::Job) {
     }
     for (format, input, more) in guesses {
         let path = Printable::path(&report.files[input].path);
+        let hint = match format {
+            "lines" => ", though its name is that of a table; --format csv:COLUMN reads a column",
+            _ => "",
+        };
         match more {
-            0 => say(format_args!("{path}: read as {format}")),
-            more => say(format_args!("{path} and {more} more: read as {format}")),
+            0 => say(format_args!("{path}: read as {format}{hint}")),
+            more => say(format_args!("{path} and {more} more: read as {format}{hint}")),
         }
     }
     if name == output::Job::Compare {

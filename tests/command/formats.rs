@@ -299,6 +299,17 @@ fn an_index_of_the_wayback_machine_is_read_without_a_legend() {
 }
 
 #[test]
+fn a_table_whose_name_alone_says_so_is_read_as_lines_and_told_of() {
+    let table = b"Address,Status\nhttp://a/,200\n";
+    let place = Place::with([("x.CSV", table), ("y.tsv.gz", table), ("csv", table)]);
+    let run = place.run(["normalize", "x.CSV", "y.tsv.gz", "csv"]).exits(0);
+    let told = "x.CSV and 1 more: read as lines, though its name is that of a table; --format csv:";
+    assert!(run.err.contains(told), "{}", run.err);
+    assert!(!place.run(["normalize", "csv"]).exits(0).err.contains("read as"));
+    assert!(!place.run(["normalize", "-f", "lines", "x.CSV"]).exits(0).err.contains("read as"));
+}
+
+#[test]
 fn the_names_of_columns_are_escaped_once_in_messages() {
     let header = "größe,a\\b\n1,2\n".as_bytes();
     let place = Place::with([("x.csv", header), ("y.csv", b"url\nhttp://y/\n")]);
