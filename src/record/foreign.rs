@@ -1,11 +1,14 @@
-//! Tells beginnings of files that hold their lines in another form, and that nothing here reads.
+//! Tells beginnings of files that hold their lines in another form, and that nothing here reads: by
+//! their first bytes, and by a header whose columns stand between other bytes than commas or tabs.
 //!
 //! Taken for lists, most of them would come out as a few URLs that nobody wrote and many rejected
 //! lines, and only the accounting would tell.
 
+use super::line::without_mark;
+
 /// What a file is whose bytes at an offset are these, in words that follow a colon. Of two that fit
 /// the first counts.
-const BEGINNINGS: [(usize, &[u8], &str); 13] = [
+const BEGINNINGS: [(usize, &[u8], &str); 19] = [
     (0, &[0xFF, 0xFE, 0, 0], UTF_32),
     (0, &[0, 0, 0xFE, 0xFF], UTF_32),
     (0, &[0xFF, 0xFE], UTF_16),
@@ -15,6 +18,21 @@ const BEGINNINGS: [(usize, &[u8], &str); 13] = [
     (257, b"ustar", "a tar archive is not read; tar -xO writes what is in it"),
     (0, &[0x04, 0x22, 0x4D, 0x18], "what lz4 packed is not read; lz4 -dc unpacks it"),
     (0, &[0x1F, 0x9D], "what compress packed is not read; gzip -dc unpacks it"),
+    (0, b"LZIP\x01", "what lzip packed is not read; lzip -dc unpacks it"),
+    // No magic number: properties, and a dictionary's size, which is a multiple of 64 KiB.
+    (0, b"\x5D\0\0", "what lzma packed is not read; xz -dc unpacks it"),
+    (0, b"PARE", "Parquet with an encrypted footer is not read; write it anew without encryption"),
+    (
+        0,
+        b"FEA1",
+        "version 1 of Feather is not read; write it anew as version 2, which is Arrow IPC",
+    ),
+    (0, b"Obj\x01", "Avro is not read; DuckDB and others make Parquet of it"),
+    (
+        0,
+        b"SQLite format 3\0",
+        "a database of SQLite is not read; sqlite3 -csv writes what a query finds",
+    ),
     // The first layer is off when this is asked.
     (0, &[0x1F, 0x8B, 0x08], TWICE),
     (0, &[0x28, 0xB5, 0x2F, 0xFD], TWICE),
@@ -31,5 +49,41 @@ pub(super) fn refusal(head: &[u8]) -> Option<&'static str> {
     let begins = |(at, magic, _): &&(usize, &[u8], &str)| {
         head.get(*at..).is_some_and(|rest| rest.starts_with(magic))
     };
-    BEGINNINGS.iter().find(begins).map(|(.., why)| *why)
+    if let Some((.., why)) = BEGINNINGS.iter().find(begins) {
+        return Some(why);
+    }
+    let text = without_mark(head).trim_ascii_start();
+    let opens = |byte: &&u8| **byte == b'[' || byte.is_ascii_whitespace();
+    if text.starts_with(b"[") && matches!(text.iter().find(|b| !opens(b)), Some(b'{' | b'"')) {
+        return Some(ARRAY);
+    }
+    let first = text.split(|byte| *byte == b'\n').next()?.trim_ascii_end();
+    match first {
+        [b's', b'e', b'p', b'=', delimiter] if !delimiter.is_ascii_alphanumeric() => {
+            Some(SEPARATOR)
+        }
+        _ if names_url(first, b';') => Some(SEMICOLONS),
+        _ if names_url(first, b'|') => Some(BARS),
+        _ => None,
+    }
+}
+
+const ARRAY: &str =
+    "an array of JSON is not read; jq -c '.[]' writes each of its elements on a line";
+const SEPARATOR: &str = "its first line is for spreadsheets alone; tail -n +2 leaves it out";
+const SEMICOLONS: &str = "its columns stand between semicolons, which csv does not read; \
+                          mlr --icsv --ifs ';' --ocsv cat puts commas there";
+const BARS: &str = "its columns stand between bars, which csv does not read; \
+                    mlr --icsv --ifs '|' --ocsv cat puts commas there";
+
+/// Whether a line is a header with columns between these bytes, one of which is called `url` or `uri`.
+fn names_url(line: &[u8], delimiter: u8) -> bool {
+    let is_url = |name: &[u8]| {
+        let name = name.trim_ascii();
+        let quoted = name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\""));
+        let name = quoted.unwrap_or(name);
+        name.eq_ignore_ascii_case(b"url") || name.eq_ignore_ascii_case(b"uri")
+    };
+    let mut names = line.split(|byte| *byte == delimiter);
+    line.contains(&delimiter) && names.any(is_url)
 }

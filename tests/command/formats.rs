@@ -247,6 +247,17 @@ fn what_holds_its_lines_in_a_form_that_is_not_read_is_refused_with_what_to_do() 
         (gzip(&in_tar), "tar -xO "),
         (behind(&[0x04, 0x22, 0x4D, 0x18]), "lz4 -dc "),
         (gzip(&gzip(list)), "unpack it once before"),
+        (behind(b"LZIP\x01\x0C"), "lzip -dc "),
+        (behind(b"\x5D\0\0\x80\0"), "xz -dc "),
+        (behind(b"PARE"), "without encryption"),
+        (behind(b"FEA1\0\0\0\0"), "version 2, which is Arrow IPC"),
+        (behind(b"Obj\x01\x04"), "Avro "),
+        (behind(b"SQLite format 3\0"), "sqlite3 -csv "),
+        (behind(b"id;URL;x\n1;http://h/;2\n"), "--ifs ';' "),
+        (behind(b"\xEF\xBB\xBF\"uri\"|\"id\"\r\n"), "--ifs '|' "),
+        (behind(b"sep=;\r\nid;url\r\n"), "tail -n +2 "),
+        (behind(b"[\n  {\"url\": \"http://h/\"},\n"), "jq -c '.[]' "),
+        (behind(b"[[\"urlkey\",\"original\"],\n"), "jq -c '.[]' "),
     ] {
         let place = Place::with([("x", &input[..]), ("y", b"http://y/\n")]);
         for arguments in [["dedup", "x", "y", "-oout"], ["normalize", "x", "y", "-oout"]] {
