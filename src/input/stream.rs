@@ -125,7 +125,11 @@ impl Reader {
             {
                 last = read(&mut *source, &mut head);
             }
-            if let Some(why) = record::refusal(head.bytes()) {
+            let why = match known {
+                Some(_) => record::refusal(head.bytes()),
+                None => record::refusal_of_auto(head.bytes()),
+            };
+            if let Some(why) = why {
                 return self.send(Piece::Error(0, Trouble::Refused(why)));
             }
         }

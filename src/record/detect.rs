@@ -68,6 +68,12 @@ pub fn refusal(head: &[u8]) -> Option<&'static str> {
     )
 }
 
+/// The same of an input whose format is not said: its lines may end otherwise.
+#[cfg(feature = "batch")]
+pub(crate) fn refusal_of_auto(head: &[u8]) -> Option<&'static str> {
+    refusal(head).or_else(|| super::foreign::ends_otherwise(head))
+}
+
 fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     let lines = head.split(|&byte| byte == b'\n');
     lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).filter(|line| !is_blank(line))

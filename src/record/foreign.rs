@@ -1,8 +1,11 @@
 //! Tells beginnings of files that hold their lines in another form, and that nothing here reads: by
-//! their first bytes, and by a header whose columns stand between other bytes than commas or tabs.
+//! their first bytes, by a header whose columns stand between other bytes than commas or tabs, and by
+//! what ends their lines.
 //!
 //! Taken for lists, most of them would come out as a few URLs that nobody wrote and many rejected
 //! lines, and only the accounting would tell.
+
+use memchr::{memchr, memmem};
 
 use super::line::without_mark;
 
@@ -86,4 +89,23 @@ fn names_url(line: &[u8], delimiter: u8) -> bool {
     };
     let mut names = line.split(|byte| *byte == delimiter);
     line.contains(&delimiter) && names.any(is_url)
+}
+
+/// What a file that begins with `head` has in place of line feeds, in words that follow a colon: where
+/// there are none, all of it would be one URL.
+pub(super) fn ends_otherwise(head: &[u8]) -> Option<&'static str> {
+    if memchr(b'\n', head).is_some() {
+        return None;
+    }
+    let are_urls = |end: u8| {
+        let records = head.split(|byte| *byte == end);
+        records.filter(|record| memmem::find(record, b"://").is_some()).nth(1).is_some()
+    };
+    if are_urls(0) {
+        Some("its records end with NUL; -0 reads such lists")
+    } else if are_urls(b'\r') {
+        Some("its lines end with a carriage return alone; tr '\\r' '\\n' makes line feeds of them")
+    } else {
+        None
+    }
 }

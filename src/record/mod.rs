@@ -76,7 +76,7 @@ pub use tsv::Tsv;
 pub(crate) use archive::{Frame, State, arc_body, could_be_archive, warc_body, warc_head};
 
 #[cfg(feature = "batch")]
-pub(crate) use detect::HEAD;
+pub(crate) use detect::{HEAD, refusal_of_auto};
 #[cfg(feature = "batch")]
 pub(crate) use line::{MARK, without_mark};
 

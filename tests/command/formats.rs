@@ -275,6 +275,33 @@ fn what_holds_its_lines_in_a_form_that_is_not_read_is_refused_with_what_to_do() 
 }
 
 #[test]
+fn a_list_whose_lines_end_otherwise_is_refused_with_what_to_do() {
+    let packed = gzip(b"http://a/\0http://b/\0");
+    let table = b"id,url\r1,http://a/\r2,http://b/\r";
+    for (input, told) in [
+        (&b"http://a/\0http://b/\0"[..], "-0 reads such lists"),
+        (&packed, "-0 reads such lists"),
+        (b"http://a/\rhttp://b/", "tr '\\r' '\\n' "),
+        (table, "tr '\\r' '\\n' "),
+    ] {
+        let place = Place::with([("x", input), ("y", b"http://y/\n")]);
+        let run = place.run(["dedup", "x", "-oout"]).exits(2);
+        assert!(run.err.contains("x: format: its ") && run.err.contains(told), "{}", run.err);
+        assert!(!place.path("out").exists());
+        assert!(place.run_on(["normalize"], input).exits(2).err.contains(told));
+        assert_eq!(place.run(["dedup", "y", "x", "--keep-going"]).exits(1).out(), "http://y/\n");
+        assert!(place.run(["dedup", "y", "--seen", "x"]).exits(2).err.contains(told));
+        let run = place.run(["normalize", "-f", "lines", "x"]).exits(0);
+        assert_eq!(run.summary("records"), 1);
+    }
+    // Where lines end as they do, such bytes are a part of one.
+    for input in ["http://a/\rhttp://b/\n", "http://a/\0http://b/\n", "http://a/\0", "http://a/\r"]
+    {
+        assert_eq!(Place::new().run_on(["dedup"], input).exits(0).summary("unique"), 1);
+    }
+}
+
+#[test]
 fn blanks_around_a_name_in_a_header_are_no_part_of_it() {
     let table = b"id, url ,\tSTATUS\n1,http://a/,200\n2,http://b/,404\n";
     let place = Place::with([("x", table)]);
@@ -286,6 +313,17 @@ fn blanks_around_a_name_in_a_header_are_no_part_of_it() {
     place.write("y", " url,url\nhttp://a/,http://b/\n");
     assert_eq!(place.run(["dedup", "y", "-f", "csv:url"]).exits(0).out(), "http://b/\n");
     assert_eq!(place.run(["dedup", "y", "-f", "csv: url"]).exits(0).out(), "http://a/\n");
+}
+
+#[test]
+fn a_table_whose_name_alone_says_so_is_read_as_lines_and_told_of() {
+    let table = b"Address,Status\nhttp://a/,200\n";
+    let place = Place::with([("x.CSV", table), ("y.tsv.gz", table), ("csv", table)]);
+    let run = place.run(["normalize", "x.CSV", "y.tsv.gz", "csv"]).exits(0);
+    let told = "x.CSV and 1 more: read as lines, though its name is that of a table; --format csv:";
+    assert!(run.err.contains(told), "{}", run.err);
+    assert!(!place.run(["normalize", "csv"]).exits(0).err.contains("read as"));
+    assert!(!place.run(["normalize", "-f", "lines", "x.CSV"]).exits(0).err.contains("read as"));
 }
 
 #[test]
@@ -307,17 +345,6 @@ fn an_index_of_the_wayback_machine_is_read_without_a_legend() {
     let run = Place::new().run_on(["dedup", "--carry", "status,digest,length"], line).exits(0);
     assert!(run.err.contains("read as cdx"), "{}", run.err);
     assert_eq!(run.out(), "http://a/\t200\tDIGEST\t1234\n");
-}
-
-#[test]
-fn a_table_whose_name_alone_says_so_is_read_as_lines_and_told_of() {
-    let table = b"Address,Status\nhttp://a/,200\n";
-    let place = Place::with([("x.CSV", table), ("y.tsv.gz", table), ("csv", table)]);
-    let run = place.run(["normalize", "x.CSV", "y.tsv.gz", "csv"]).exits(0);
-    let told = "x.CSV and 1 more: read as lines, though its name is that of a table; --format csv:";
-    assert!(run.err.contains(told), "{}", run.err);
-    assert!(!place.run(["normalize", "csv"]).exits(0).err.contains("read as"));
-    assert!(!place.run(["normalize", "-f", "lines", "x.CSV"]).exits(0).err.contains("read as"));
 }
 
 #[test]

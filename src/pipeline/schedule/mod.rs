@@ -309,7 +309,11 @@ impl<'a> Schedule<'a> {
         head: &[u8],
     ) -> Result<(Arc<record::Format>, Option<Next>), InputError> {
         let path = &self.inputs[index].path;
-        if let Some(why) = record::refusal(head) {
+        let why = match self.format {
+            Format::Auto => record::refusal_of_auto(head),
+            Format::Fixed(_) => record::refusal(head),
+        };
+        if let Some(why) = why {
             return Err(InputError::new(path, None, Trouble::Refused(why)));
         }
         if let Format::Fixed(format) = self.format {

@@ -84,7 +84,11 @@ impl Reading<'_> {
     /// What is wrong with it, in words: read as a list of URLs, it would say of everything that it is new.
     pub(super) fn kind_of(&self, bytes: &[u8]) -> Result<Kind, String> {
         let head = &bytes[..bytes.len().min(HEAD)];
-        if let Some(why) = record::refusal(head) {
+        let why = match self.separator {
+            Separator::LineFeed => record::refusal_of_auto(head),
+            Separator::Nul => record::refusal(head),
+        };
+        if let Some(why) = why {
             return Err(why.into());
         }
         if head.starts_with(b"{\"") {
