@@ -207,6 +207,11 @@ fn wrong_zstd(error: &io::Error, limits: Limits) -> Wrong {
             more(limits.zstd_window < most, 1 << (most - 20))
         ));
     }
+    if words.starts_with("Dictionary mismatch") {
+        let why =
+            "its dictionary is not at the start of the input; zstd -dc -D DICTIONARY unpacks it";
+        return Wrong::Damaged(why.into());
+    }
     Wrong::Damaged(words)
 }
 

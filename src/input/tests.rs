@@ -204,6 +204,10 @@ fn skippable_frames_and_a_dictionary_at_the_start_are_understood() {
 
     let samples: Vec<_> = (0..200).map(|seed| text(400, seed)).collect();
     let dictionary = zstd::dict::from_samples(&samples, 4096).unwrap();
+    let alone =
+        zstd::bulk::Compressor::with_dictionary(3, &dictionary).unwrap().compress(&samples[0]);
+    let error = unpacked(Packing::Zstd, &alone.unwrap()).1.expect_err("a dictionary");
+    assert!(error.to_string().contains("its dictionary is not at the start"), "{error}");
     let mut packed = skippable(13, &dictionary);
     let mut also = skippable(13, &zstd::bulk::compress(&dictionary, 3).unwrap());
     let mut whole = Vec::new();
