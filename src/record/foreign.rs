@@ -79,7 +79,8 @@ const SEMICOLONS: &str = "its columns stand between semicolons, which csv does n
 const BARS: &str = "its columns stand between bars, which csv does not read; \
                     mlr --icsv --ifs '|' --ocsv cat puts commas there";
 
-/// Whether a line is a header with columns between these bytes, one of which is called `url` or `uri`.
+/// Whether a line is a header with columns between these bytes, one of which is called `url` or `uri`. A
+/// URL or path may hold the word as well: `/a;url`.
 fn names_url(line: &[u8], delimiter: u8) -> bool {
     let is_url = |name: &[u8]| {
         let name = name.trim_ascii();
@@ -87,8 +88,9 @@ fn names_url(line: &[u8], delimiter: u8) -> bool {
         let name = quoted.unwrap_or(name);
         name.eq_ignore_ascii_case(b"url") || name.eq_ignore_ascii_case(b"uri")
     };
+    let is_header = !line.starts_with(b"/") && memmem::find(line, b"://").is_none();
     let mut names = line.split(|byte| *byte == delimiter);
-    line.contains(&delimiter) && names.any(is_url)
+    is_header && line.contains(&delimiter) && names.any(is_url)
 }
 
 /// What a file that begins with `head` has in place of line feeds, in words that follow a colon: where

@@ -275,6 +275,25 @@ fn what_holds_its_lines_in_a_form_that_is_not_read_is_refused_with_what_to_do() 
 }
 
 #[test]
+fn a_list_that_begins_as_other_files_nearly_do_is_one() {
+    for first in [
+        "http://h/;url",
+        "/a;url",
+        "http://h/|url",
+        "a;b",
+        "sep=x",
+        "[::1]",
+        "[a](http://h/)",
+        "[[http://h/]]",
+        "[",
+        "LZIP",
+    ] {
+        let run = Place::new().run_on(["dedup"], format!("{first}\nhttp://a/\n")).exits(0);
+        assert!(run.out().ends_with("http://a/\n"), "{first}: {}", run.out());
+    }
+}
+
+#[test]
 fn a_list_whose_lines_end_otherwise_is_refused_with_what_to_do() {
     let packed = gzip(b"http://a/\0http://b/\0");
     let table = b"id,url\r1,http://a/\r2,http://b/\r";
