@@ -126,12 +126,13 @@ pub(super) fn bracketed_time(line: &[u8]) -> Option<Range<usize>> {
     closed(first?)
 }
 
-/// Whether `text` begins as `10/Oct/2000:` (Apache, nginx, HAProxy) or `2000-10-10T` (ISO 8601).
+/// Whether `text` begins as `10/Oct/2000:` (Apache, nginx, HAProxy), `10/Oct/2000 ` (Python's http.server)
+/// or `2000-10-10T` (ISO 8601).
 #[inline]
 pub(super) fn begins_as_time(text: &[u8]) -> bool {
     let digits = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_digit);
     match *text {
-        [d1, d2, b'/', m1, m2, m3, b'/', y1, y2, y3, y4, b':', ..] => {
+        [d1, d2, b'/', m1, m2, m3, b'/', y1, y2, y3, y4, b':' | b' ', ..] => {
             digits(&[d1, d2, y1, y2, y3, y4]) && [m1, m2, m3].iter().all(u8::is_ascii_alphabetic)
         }
         [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T' | b' ', ..] => {

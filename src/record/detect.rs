@@ -276,7 +276,9 @@ mod tests {
         let vhost = format!("h.example:443 {COMBINED}");
         let proxied = format!("10.0.0.1, {COMBINED}");
         let wrapped = format!("\"{COMBINED}\"");
+        let of_python = r#"::1 - - [17/May/2015 10:05:03] "GET /a HTTP/1.1" 200 -"#;
         for (line, name) in [
+            (of_python, "clf"),
             (CLF, "clf"),
             (COMBINED, "combined"),
             (&proxied, "combined"),

@@ -151,7 +151,9 @@ fn after_time(line: &[u8]) -> Option<usize> {
     let close = |open: usize| (open..line.len()).find(|at| line[*at] == b']');
     let time = opens.iter().copied().find(|open| {
         let rest = &line[open + 1..];
-        ["dd/aaa/dddd:", "dddd-dd-ddT", "dddd-dd-dd "].iter().any(|shape| has_shape(rest, shape))
+        ["dd/aaa/dddd:", "dd/aaa/dddd ", "dddd-dd-ddT", "dddd-dd-dd "]
+            .iter()
+            .any(|shape| has_shape(rest, shape))
     });
     let end = time.and_then(close).or_else(|| close(*opens.first()?))?;
     Some(end + 1)
