@@ -82,10 +82,6 @@ fn a_byte_order_mark_is_skipped_at_the_start_of_every_file_and_nowhere_else() {
     let run = place.run(["normalize", "a", "c"]).exits(0);
     assert_eq!(run.out(), "http://a/\n\nhttp://c/\n");
     assert_eq!(run.summary("rejected"), 1);
-    // Where it is kept as a part of the first URL, it is none of an object before that.
-    let object = b"\xEF\xBB\xBF{\"url\":\"http://a/\",\"n\":1}\n";
-    let arguments = ["dedup", "-", "-f", "json:/url", "--carry", "n", "-p", "syntax"];
-    assert_eq!(place.run_on(arguments, object).exits(0).out(), "http://a/\t1\n");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use serde::de::{Deserializer as _, Visitor};
 
 use self::pointer::Node;
 use super::columns::parts;
-use super::line::{self, Line, without_mark};
+use super::line::{self, Line};
 use super::part::{Facts, Said, Value};
 use super::{Context, Found, Records};
 use crate::url::Code;
@@ -92,7 +92,6 @@ impl Json {
         text: &'a [u8],
         buffer: &'a mut Vec<u8>,
     ) -> Result<Said<'a>, Error> {
-        let text = without_mark(text);
         let rewritten = memmem::find(text, b"\\x").is_some();
         if !rewritten {
             return walk::walk(&self.root, text, Value::InLine);
@@ -120,7 +119,7 @@ pub(super) fn carry(
     buffer: &mut Vec<u8>,
     mut take: impl FnMut(Option<&[u8]>),
 ) {
-    let mut text = without_mark(text);
+    let mut text = text;
     if memmem::find(text, b"\\x").is_some() {
         buffer.clear();
         without_hex_escapes(text, buffer);
