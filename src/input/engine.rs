@@ -204,7 +204,7 @@ fn wrong_zstd(error: &io::Error, limits: Limits) -> Wrong {
         return Wrong::Limit(format!(
             "its window is beyond the limit of {} MiB{}",
             1 << (limits.zstd_window - 20),
-            more(limits.zstd_window < most, 1 << (most - 20))
+            way_out(limits.zstd_window < most, 1 << (most - 20), "zstd -dc --long=31")
         ));
     }
     if words.starts_with("Dictionary mismatch") {
@@ -215,12 +215,13 @@ fn wrong_zstd(error: &io::Error, limits: Limits) -> Wrong {
     Wrong::Damaged(words)
 }
 
-/// What more memory would do about a limit.
-fn more(has_more: bool, mebibytes: u64) -> String {
+/// What can be done about a limit: more memory moves it up to so many MiB, and behind that there is
+/// another program.
+fn way_out(has_more: bool, mebibytes: u64, command: &str) -> String {
     if has_more {
         format!("; with a larger --memory it is up to {mebibytes} MiB")
     } else {
-        String::new()
+        format!("; {command} unpacks it")
     }
 }
 
@@ -232,7 +233,7 @@ fn wrong_xz(error: XzError, limits: Limits) -> Wrong {
             Wrong::Limit(format!(
                 "unpacking it takes more memory than the limit of {} MiB{}",
                 limits.xz_memory >> 20,
-                more(limits.xz_memory < most, most >> 20)
+                way_out(limits.xz_memory < most, most >> 20, "xz -dc")
             ))
         }
         XzError::UnsupportedCheck => {
