@@ -35,6 +35,10 @@ fn holds_bad_punycode(ascii: &str) -> bool {
 }
 
 fn is_of_unicode_18(c: char) -> bool {
+    // Most of a host is ASCII.
+    if c < *OF_UNICODE_18[0].start() {
+        return false;
+    }
     let at = OF_UNICODE_18.partition_point(|range| *range.end() < c);
     OF_UNICODE_18.get(at).is_some_and(|range| range.contains(&c))
 }
