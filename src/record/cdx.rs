@@ -4,8 +4,9 @@
 //! what stands between them: `a` is the URL as it was asked for, `m` the media type, `s` the status.
 //! It acts on the lines behind it up to the next one, which stands where files were put one behind
 //! the other. Lines without a legend have the usual 9, 10 or 11 columns, or the 7 of the Wayback
-//! Machine's CDX server, which begin alike: key, timestamp, URL, media type, status. A line with another number of columns is `log-syntax`: where
-//! a URL holds a space, nothing tells which of them it is.
+//! Machine's CDX server, which begin alike: key, timestamp, URL, media type, status. A line with
+//! another number of columns is `log-syntax`: where a URL holds a space, nothing tells which of them
+//! it is.
 
 use std::sync::Arc;
 
