@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, StructArray};
-use arrow_schema::{DataType, Field, FieldRef, Fields};
+use arrow_array::{Array, ArrayRef, StructArray, make_array};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
@@ -13,7 +14,7 @@ use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 use pyo3_arrow::input::AnyArray;
 use uniqurl::output::Tally;
 
-use crate::piece::bytes_of;
+use crate::piece::{self, bytes_of};
 
 /// The chunks of a column: an array, a chunked array, a series, or a table of one column.
 pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
@@ -41,7 +42,19 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType
         )));
     };
     let kind = field.data_type().clone();
-    Ok((chunks.iter().map(|chunk| Arc::clone(chunk.as_struct().column(0))).collect(), kind))
+    let columns = chunks.iter().map(|chunk| only_column(chunk.as_struct()));
+    Ok((columns.collect::<Result<_, _>>().map_err(piece::fault)?, kind))
+}
+
+/// The column of a table. An array of structs may say of a row that it is null as a whole, and then
+/// what stands in the column is nothing.
+fn only_column(table: &StructArray) -> Result<ArrayRef, ArrowError> {
+    let column = Arc::clone(table.column(0));
+    if table.null_count() == 0 || column.data_type() == &DataType::Null {
+        return Ok(column);
+    }
+    let nulls = NullBuffer::union(table.nulls(), column.nulls());
+    Ok(make_array(column.to_data().into_builder().nulls(nulls).build()?))
 }
 
 /// A column of an answer.

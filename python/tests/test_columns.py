@@ -133,6 +133,18 @@ def test_a_dictionary_of_nulls_is_blank():
         assert (done.accounting["canonical"], done.accounting["blank"]) == (0, 3)
 
 
+@pytest.mark.parametrize("kind", TYPES + [pa.null()], ids=str)
+def test_a_row_of_a_struct_that_is_null_is_null(kind):
+    values = column([None] * 4 if kind == pa.null() else ["http://h/x", "http://behind.null/", None, "HTTP://h/y"], kind)
+    rows = pa.StructArray.from_arrays([values], ["url"], mask=pa.array([False, True, False, False]))
+    expected = [None] * 4 if kind == pa.null() else ["http://h/x", None, None, "http://h/y"]
+    for skipped in [0, 1]:
+        done = uniqurl.normalize_column(rows[skipped:])
+        assert texts(done.canonical.to_pylist()) == expected[skipped:]
+        assert pa.chunked_array(done.canonical).type == kind
+        assert done.accounting["blank"] == expected[skipped:].count(None)
+
+
 def test_bytes_that_are_not_text_survive():
     done = uniqurl.normalize_column(pa.array([b"http://h/\xff", b"http://h/a"]))
     assert done.canonical.to_pylist() == [b"http://h/%FF", b"http://h/a"]
