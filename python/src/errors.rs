@@ -1,7 +1,6 @@
 //! What goes wrong, as exceptions: the classes of `uniqurl/_errors.py`, with the codes of the command.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use pyo3::IntoPyObjectExt;
@@ -83,7 +82,7 @@ pub fn usage(py: Python<'_>, message: impl std::fmt::Display) -> PyErr {
 
 /// An input that cannot be read.
 pub fn input(py: Python<'_>, error: &InputError) -> PyErr {
-    exception(py, "InputError", (error.code(), error.to_string(), path(&error.path)))
+    exception(py, "InputError", (error.code(), error.to_string(), error.path.as_os_str()))
 }
 
 /// A run that ended early.
@@ -100,8 +99,4 @@ pub fn run(py: Python<'_>, error: &RunError) -> PyErr {
 /// The set of an array is full.
 pub fn full(py: Python<'_>, error: &uniqurl::SetFull) -> PyErr {
     exception(py, "RunError", ("memory", error.to_string()))
-}
-
-fn path(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
 }

@@ -84,6 +84,13 @@ def test_a_missing_or_damaged_file_is_an_error_with_its_code(paths, tmp_path):
     assert set(found.urls.to_pylist()) == set(SET)
 
 
+def test_the_path_of_an_error_names_the_file_whatever_its_bytes(tmp_path):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff")
+    with pytest.raises(uniqurl.InputError) as caught:
+        uniqurl.dedup(path)
+    assert caught.value.path == path
+
+
 @pytest.mark.parametrize("options", [{"format": "nonsense"}, {"order": "random"}, {"key": "md5"}])
 def test_wrong_words_are_usage_errors(options):
     with pytest.raises(uniqurl.UsageError):
