@@ -35,7 +35,14 @@ impl Normalizer {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let rules = guarded(py, || Rules::new(py, profile.as_deref(), options))?;
-        let options = options.map(|options| options.copy()).transpose()?.map(Bound::unbind);
+        // A list among them may change afterwards, and what is pickled is what was made.
+        let options = match options {
+            Some(options) => {
+                let copy = py.import("copy")?.call_method1("deepcopy", (options,))?;
+                Some(copy.cast_into::<PyDict>()?.unbind())
+            }
+            None => None,
+        };
         Ok(Self { rules, profile, options })
     }
 

@@ -91,6 +91,14 @@ def test_a_keyword_that_is_none_is_a_type_error(options):
         uniqurl.Normalizer("crawl", **options)
 
 
+def test_what_is_pickled_is_what_was_made():
+    names = ["a"]
+    made = uniqurl.Normalizer(drop_param=names)
+    names.append("b")
+    again = pickle.loads(pickle.dumps(made))
+    assert again("http://h/?a&b") == made("http://h/?a&b") == "http://h/?b"
+
+
 def test_a_normalizer_survives_pickling():
     made = uniqurl.Normalizer("scheme", sort_query=True, max_url=100)
     again = pickle.loads(pickle.dumps(made))
