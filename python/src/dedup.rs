@@ -11,7 +11,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use uniqurl::output::{State, Tally};
 use uniqurl::pipeline::{self, Dedup, Format, Job, Order, Report, Setup, Watch};
-use uniqurl::record;
 use uniqurl::{Key, SetFull, UrlSet, input};
 
 use crate::arrow::{Column, accounting, chunks_of};
@@ -20,7 +19,7 @@ use crate::interrupt;
 use crate::lines::Lines;
 use crate::piece::bytes_of;
 use crate::pieces;
-use crate::rules::Rules;
+use crate::rules::{Rules, format_of};
 use crate::threads;
 
 /// A set, and what became of each record.
@@ -116,7 +115,7 @@ pub fn dedup(
     format: &str,
     order: &str,
     key: &str,
-    threads: Option<usize>,
+    threads: Option<i64>,
     keep_going: bool,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Deduplicated> {
@@ -124,10 +123,7 @@ pub fn dedup(
         let is_of_lines = matches!(format, "auto" | "lines");
         let format = match format {
             "auto" => Format::Auto,
-            name => {
-                let format = record::Format::parse(name);
-                Format::Fixed(Arc::new(format.map_err(|error| errors::usage(py, error))?))
-            }
+            name => Format::Fixed(Arc::new(format_of(py, name)?)),
         };
         let order = match order {
             "first" => Order::First,
@@ -138,6 +134,7 @@ pub fn dedup(
         let key =
             Key::named(key).ok_or_else(|| errors::usage(py, "key is url, surt, ssurt or hash"))?;
         let rules = Rules::new(py, profile, options)?;
+        let threads = threads::asked(py, threads)?;
         let wish = Wish { rules, format, order, key, threads, keep_going };
         let inputs = several(inputs)?;
         if inputs.is_empty() || is_path(&inputs[0])? {

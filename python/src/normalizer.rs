@@ -13,6 +13,7 @@ use crate::errors::{self, guarded};
 use crate::interrupt;
 use crate::pieces;
 use crate::rules::Rules;
+use crate::threads;
 
 /// A column of fewer rows is done before anybody has pressed Ctrl-C.
 const SHORT: usize = 1 << 20;
@@ -63,7 +64,7 @@ impl Normalizer {
         &self,
         array: &Bound<'_, PyAny>,
         format: Option<&str>,
-        threads: Option<usize>,
+        threads: Option<i64>,
     ) -> PyResult<Columns> {
         column(self.rules.clone(), array, format, threads)
     }
@@ -182,7 +183,7 @@ pub fn normalize_column(
     array: &Bound<'_, PyAny>,
     profile: Option<&str>,
     format: Option<&str>,
-    threads: Option<usize>,
+    threads: Option<i64>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Columns> {
     let py = array.py();
@@ -290,11 +291,12 @@ fn column(
     rules: Rules,
     array: &Bound<'_, PyAny>,
     format: Option<&str>,
-    threads: Option<usize>,
+    threads: Option<i64>,
 ) -> PyResult<Columns> {
     let py = array.py();
     guarded(py, || {
         let rules = rules.with_format(py, format)?;
+        let threads = threads::asked(py, threads)?;
         let (chunks, kind) = chunks_of(array)?;
         let rows: usize = chunks.iter().map(|chunk| chunk.len()).sum();
         let stop = Arc::<AtomicBool>::default();

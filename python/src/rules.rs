@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyString};
 use uniqurl::record::Format;
@@ -93,8 +93,8 @@ impl Rules {
                 .map_err(|reject| errors::usage(py, format!("base: {reject}")))?;
         }
         let max_url = options.max_url.unwrap_or(MAX_URL);
-        if max_url > LONGEST {
-            return Err(errors::usage(py, format!("max_url is at most {LONGEST}")));
+        if !(1..=LONGEST).contains(&max_url) {
+            return Err(errors::usage(py, format!("max_url is 1 to {LONGEST}")));
         }
         Ok(Self { normalizer, max_url, format: None })
     }
@@ -103,7 +103,7 @@ impl Rules {
     /// says in one line what the others mean, cannot be read value by value.
     pub fn with_format(mut self, py: Python<'_>, name: Option<&str>) -> PyResult<Self> {
         let Some(name) = name.filter(|name| *name != "lines") else { return Ok(self) };
-        let format = Format::parse(name).map_err(|error| errors::usage(py, error))?;
+        let format = format_of(py, name)?;
         if format.looks_back() || matches!(format, Format::Archive(_) | Format::Text) {
             let why = format!("format {name} cannot be read value by value");
             return Err(errors::usage(py, why));
@@ -124,7 +124,19 @@ impl Rules {
     }
 }
 
+/// The format of this name.
+pub fn format_of(py: Python<'_>, name: &str) -> PyResult<Format> {
+    if matches!(name.split(':').next(), Some("parquet" | "arrow")) {
+        return Err(errors::usage(py, format!("format {name}: tables come in as columns")));
+    }
+    Format::parse(name).map_err(|error| errors::usage(py, error))
+}
+
 fn unknown_profile(name: &str) -> String {
+    if let Some(profile) = name.split_once('@').and_then(|(name, _)| Profile::named(name)) {
+        let (name, version) = (profile.name(), profile.version());
+        return format!("the only version of the profile {name} is {name}@{version}");
+    }
     let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
     format!("there is no profile {name:?}; there are {}", names.join(", "))
 }
@@ -155,35 +167,54 @@ impl Options {
             if value.is_none() {
                 continue;
             }
-            match key.as_str() {
-                "allow" => {
-                    for name in strings(&value)? {
-                        let code = Code::named(&name);
-                        let unknown = || errors::usage(py, format!("there is no code {name:?}"));
-                        read.allow.push(code.ok_or_else(unknown)?);
-                    }
-                }
-                "drop_param" => read.drop_param = strings(&value)?,
-                "keep_param" => read.keep_param = strings(&value)?,
-                "ring" => {
-                    let ring = Ring::parse(&value.extract::<String>()?);
-                    read.ring = Some(ring.map_err(|error| errors::usage(py, error))?);
-                }
-                "base" => read.base = Some(bytes(&value)?),
-                "assume_scheme" => read.assume_scheme = Some(bytes(&value)?),
-                "max_url" => read.max_url = Some(value.extract()?),
-                "profile_toml" => read.profile_toml = Some(value.extract()?),
-                name => {
-                    let switch = Switch::named(&name.replace('_', "-"));
-                    let switch = switch.filter(|_| !name.contains('-')).ok_or_else(|| {
-                        PyTypeError::new_err(format!("there is no option or switch {name:?}"))
-                    })?;
-                    let is_on = value.cast::<PyBool>()?.is_true();
-                    if is_on { &mut read.on } else { &mut read.off }.push(switch);
-                }
-            }
+            read.take(&key, &value).map_err(|error| of_option(py, &key, error))?;
         }
         Ok(read)
+    }
+
+    /// Takes one of them.
+    fn take(&mut self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = value.py();
+        match key {
+            "allow" => {
+                for name in strings(value)? {
+                    let code = Code::named(&name);
+                    let unknown = || errors::usage(py, format!("there is no code {name:?}"));
+                    self.allow.push(code.ok_or_else(unknown)?);
+                }
+            }
+            "drop_param" => self.drop_param = strings(value)?,
+            "keep_param" => self.keep_param = strings(value)?,
+            "ring" => {
+                let ring = Ring::parse(&value.extract::<String>()?);
+                self.ring = Some(ring.map_err(|error| errors::usage(py, error))?);
+            }
+            "base" => self.base = Some(bytes(value)?),
+            "assume_scheme" => self.assume_scheme = Some(bytes(value)?),
+            "max_url" => self.max_url = Some(value.extract()?),
+            "profile_toml" => self.profile_toml = Some(value.extract()?),
+            name => {
+                let switch = Switch::named(&name.replace('_', "-"));
+                let unknown = || PyTypeError::new_err("there is no option or switch of this name");
+                let switch = switch.filter(|_| !name.contains('-')).ok_or_else(unknown)?;
+                let is_on = value.cast::<PyBool>()?.is_true();
+                if is_on { &mut self.on } else { &mut self.off }.push(switch);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with the value of an option, with its name. A number that is out of all range is wrong
+/// as one is that is only too large.
+fn of_option(py: Python<'_>, key: &str, error: PyErr) -> PyErr {
+    let said = || format!("{key}: {}", error.value(py));
+    if error.is_instance_of::<PyOverflowError>(py) {
+        errors::usage(py, said())
+    } else if error.is_instance_of::<PyTypeError>(py) {
+        PyTypeError::new_err(said())
+    } else {
+        error
     }
 }
 

@@ -3,10 +3,12 @@
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::PyErr;
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::{PyErr, PyResult, Python};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::errors;
 
 /// The pool of a process.
 struct Kept {
@@ -15,10 +17,23 @@ struct Kept {
     pool: Arc<ThreadPool>,
 }
 
+/// Most threads that the command takes, too.
+const MOST: i64 = 1024;
+
+/// A number of threads that somebody asked for.
+pub fn asked(py: Python<'_>, threads: Option<i64>) -> PyResult<Option<usize>> {
+    match threads {
+        Some(threads) if !(1..=MOST).contains(&threads) => {
+            Err(errors::usage(py, format!("threads is 1 to {MOST}")))
+        }
+        threads => Ok(threads.map(|threads| threads as usize)),
+    }
+}
+
 /// As many threads as were asked for, or as there are cores for this process.
 pub fn count(asked: Option<usize>) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
-    asked.unwrap_or_else(cores).max(1)
+    asked.unwrap_or_else(cores)
 }
 
 /// What `work` makes of each item, in order.

@@ -196,6 +196,15 @@ def test_other_threads_run_meanwhile():
     assert within > 20
 
 
+def test_threads_are_as_many_as_the_command_takes():
+    urls = pa.array(["http://h/"])
+    assert len(uniqurl.normalize_column(urls, threads=1024)) == 1
+    for threads in [-1, 0, 1025, 10**6]:
+        for work in [uniqurl.normalize_column, uniqurl.Normalizer().normalize_column, uniqurl.dedup]:
+            with pytest.raises(uniqurl.UsageError, match="threads is 1 to 1024"):
+                work(urls, threads=threads)
+
+
 def test_polars_round_trip():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"url": URLS})

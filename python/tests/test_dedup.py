@@ -91,6 +91,14 @@ def test_the_path_of_an_error_names_the_file_whatever_its_bytes(tmp_path):
     assert caught.value.path == path
 
 
+def test_a_format_of_tables_is_refused_with_what_to_do(paths):
+    for format in ["parquet", "parquet:url", "arrow:1"]:
+        with pytest.raises(uniqurl.UsageError, match="tables come in as columns"):
+            uniqurl.dedup(paths, format=format)
+        with pytest.raises(uniqurl.UsageError, match="tables come in as columns"):
+            uniqurl.normalize_column(pa.array(["http://h/"]), format=format)
+
+
 @pytest.mark.parametrize("options", [{"format": "nonsense"}, {"order": "random"}, {"key": "md5"}])
 def test_wrong_words_are_usage_errors(options):
     with pytest.raises(uniqurl.UsageError):

@@ -75,6 +75,9 @@ def test_switches_are_keywords():
         {"ring": "decode=2F"},
         {"base": "/relative"},
         {"max_url": 1 << 40},
+        {"max_url": 1 << 80},
+        {"max_url": 0},
+        {"max_url": -1},
         {"profile_toml": "base = 1"},
         {"profile_toml": 'name = "a"\nversion = 1\nbase = "crawl"\n[host."h.x"]\n', "drop_param": "a"},
     ],
@@ -89,6 +92,20 @@ def test_a_choice_that_means_nothing_is_a_usage_error(options):
 def test_a_keyword_that_is_none_is_a_type_error(options):
     with pytest.raises(TypeError):
         uniqurl.Normalizer("crawl", **options)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [("sort_query", 1), ("no_such", True), ("allow", 3), ("drop_param", b"a"), ("keep_param", [1]), ("base", 1), ("max_url", 1.5), ("ring", b"")],
+)
+def test_a_type_error_names_the_keyword(name, value):
+    with pytest.raises(TypeError, match=f"^{name}: "):
+        uniqurl.normalize("http://h/", **{name: value})
+
+
+def test_a_version_that_is_none_is_told_which_there_is():
+    with pytest.raises(uniqurl.UsageError, match="^the only version of the profile crawl is crawl@1$"):
+        uniqurl.normalize("http://h/", "crawl@2")
 
 
 def test_what_is_pickled_is_what_was_made():
