@@ -18,13 +18,35 @@ Keywords ``**options`` choose what the command chooses with ``--with`` and kin:
 
 import os
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, TypedDict, TypeVar, overload
+from typing import Any, Literal, Protocol, TypedDict, TypeVar, final, overload, type_check_only
 
-__all__: list[str]
+__all__ = [
+    "Column",
+    "Columns",
+    "Deduplicated",
+    "Error",
+    "InputError",
+    "InternalError",
+    "Normalizer",
+    "Profile",
+    "Rejected",
+    "RunError",
+    "Step",
+    "UsageError",
+    "codes",
+    "compare",
+    "dedup",
+    "explain",
+    "normalize",
+    "normalize_column",
+    "profiles",
+]
 
+@type_check_only
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
+@type_check_only
 class _ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
@@ -44,6 +66,7 @@ class Rejected(Error, ValueError):
 
     at: int
     codes: tuple[str, ...]
+    def __init__(self, code: str, at: int, codes: tuple[str, ...], message: str) -> None: ...
 
 class UsageError(Error, ValueError):
     """An argument means nothing, or not together with another."""
@@ -52,6 +75,7 @@ class InputError(Error, OSError):
     """A file cannot be read."""
 
     path: str
+    def __init__(self, code: str, message: str, path: str) -> None: ...
 
 class RunError(Error):
     """A run ended early, for another reason than an input."""
@@ -59,6 +83,7 @@ class RunError(Error):
 class InternalError(Error):
     """A fault in uniqurl itself."""
 
+@type_check_only
 class ColumnAccounting(TypedDict):
     """``records = canonical + rejected + blank``; headers and comments are ``skipped``."""
 
@@ -69,6 +94,7 @@ class ColumnAccounting(TypedDict):
     skipped: int
     codes: dict[str, int]
 
+@type_check_only
 class SetAccounting(TypedDict):
     """``records = unique + duplicates + rejected + blank``; headers and comments are ``skipped``."""
 
@@ -80,6 +106,7 @@ class SetAccounting(TypedDict):
     skipped: int
     codes: dict[str, int]
 
+@type_check_only
 class FileAccounting(TypedDict):
     """What one file held."""
 
@@ -91,6 +118,7 @@ class FileAccounting(TypedDict):
     blank: int
     codes: dict[str, int]
 
+@final
 class Column:
     """A column of an answer, in chunks. PyArrow takes it as ``pyarrow.chunked_array(column)``, Polars
     as ``polars.Series(column)``."""
@@ -104,6 +132,7 @@ class Column:
     def __len__(self) -> int: ...
     def to_pylist(self) -> list[Any]: ...
 
+@final
 class Columns:
     """What became of a column, row by row: ``canonical`` is of the type that came in, ``reject`` is
     text. It is a table of the two for whoever takes one: ``pyarrow.table(columns)``,
@@ -119,6 +148,7 @@ class Columns:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __len__(self) -> int: ...
 
+@final
 class Deduplicated:
     """A set and its accounting. ``urls`` is a column of large_string, and of large_binary under the
     profile ``string``, be it that of one host; ``files`` tells of each file, where files were read."""
@@ -131,32 +161,47 @@ class Deduplicated:
     def files(self) -> list[FileAccounting]: ...
     def __len__(self) -> int: ...
 
+@final
 class Step:
     """One rule that acted on a URL."""
 
-    rule: str
-    sentence: str
-    source: str | None
-    before: str | bytes
-    after: str | bytes
+    @property
+    def rule(self) -> str: ...
+    @property
+    def sentence(self) -> str: ...
+    @property
+    def source(self) -> str | None: ...
+    @property
+    def before(self) -> str | bytes: ...
+    @property
+    def after(self) -> str | bytes: ...
 
+@final
 class Profile:
     """A built-in profile: its switches, which of them are on, the checks that ``allow`` switches off,
     and all of it as a profile file."""
 
-    name: str
-    version: int
-    summary: str
-    on: list[str]
-    switches: list[str]
-    checks: list[str]
-    toml: str
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def summary(self) -> str: ...
+    @property
+    def on(self) -> list[str]: ...
+    @property
+    def switches(self) -> list[str]: ...
+    @property
+    def checks(self) -> list[str]: ...
+    @property
+    def toml(self) -> str: ...
 
+@final
 class Normalizer:
     """A profile and what was chosen beside it, made once for many URLs. It can be shared by threads,
     called like a function, and pickled."""
 
-    def __init__(self, profile: str | None = None, **options: Any) -> None: ...
+    def __new__(cls, profile: str | None = None, **options: Any) -> Normalizer: ...
     def normalize(self, url: _Url) -> _Url: ...
     def __call__(self, url: _Url) -> _Url: ...
     def explain(self, url: str | bytes) -> list[Step]: ...
