@@ -182,7 +182,7 @@ impl Columns {
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyArrowResult<Bound<'py, PyCapsule>> {
-        to_schema_pycapsule(py, &self.field())
+        to_schema_pycapsule(py, self.field())
     }
 
     #[pyo3(signature = (requested_schema=None))]
