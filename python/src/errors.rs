@@ -82,7 +82,12 @@ pub fn usage(py: Python<'_>, message: impl std::fmt::Display) -> PyErr {
 
 /// An input that cannot be read.
 pub fn input(py: Python<'_>, error: &InputError) -> PyErr {
-    exception(py, "InputError", (error.code(), error.to_string(), error.path.as_os_str()))
+    let (code, path) = (error.code(), error.path.as_os_str());
+    let mut said = error.to_string();
+    if code == "missing" && path.to_string_lossy().contains("://") {
+        said.push_str("; URLs themselves come in as a column, such as pyarrow.array(urls)");
+    }
+    exception(py, "InputError", (code, said, path))
 }
 
 /// A run that ended early.

@@ -91,6 +91,12 @@ def test_the_path_of_an_error_names_the_file_whatever_its_bytes(tmp_path):
     assert caught.value.path == path
 
 
+def test_who_gives_urls_for_paths_is_told_of_columns():
+    for inputs in ["http://h/a", ["http://h/a", "http://h/b"]]:
+        with pytest.raises(uniqurl.InputError, match="http://h/a: missing: .*; URLs themselves come in as a column"):
+            uniqurl.dedup(inputs)
+
+
 def test_a_format_of_tables_is_refused_with_what_to_do(paths):
     for format in ["parquet", "parquet:url", "arrow:1"]:
         with pytest.raises(uniqurl.UsageError, match="tables come in as columns"):
