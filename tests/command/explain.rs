@@ -88,6 +88,15 @@ mediawiki@1
 }
 
 #[test]
+fn a_ring_alone_implies_its_profile() {
+    let place = Place::new();
+    let run = place.run(["explain", "--ring", "decode=21", "http://h/%21"]).exits(0);
+    assert!(run.out().contains("\n  = http://h/!\n"), "{}", run.out());
+    let run = place.run(["explain", "-p", "crawl", "--ring", "decode=21", "http://h/"]).exits(2);
+    assert!(run.err.contains("profile crawl takes no ring"), "{}", run.err);
+}
+
+#[test]
 fn a_rejected_url_has_a_caret_and_advice() {
     // Erlang's guide: uri_string:parse("http://cities/\u{f6}rebro?foo bar").
     let text = explain(&["-p", "syntax,scheme", "http://cities/\u{f6}rebro?foo bar"]);

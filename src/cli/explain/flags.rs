@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
 
 use crate::cli::choices::{Choices, Foreign};
@@ -34,6 +34,7 @@ pub struct Explain {
         long = "profile",
         value_name = "NAME,...",
         default_value = "crawl",
+        default_value_if("ring", ArgPredicate::IsPresent, "ring"),
         value_delimiter = ',',
         value_parser = PossibleValuesParser::new(names()).map(named),
         help_heading = RULES
@@ -55,7 +56,8 @@ pub struct Explain {
     #[command(flatten)]
     pub(crate) policy: Policy,
 
-    /// Decode and encode these bytes of a path, as in 'decode=2F,3A encode=21,24' (profile ring)
+    /// Decode and encode these bytes of a path, as in 'decode=2F,3A encode=21,24'; implies the profile ring
+    /// where none is named
     #[arg(long, value_name = "LISTS", value_parser = ring, help_heading = RULES)]
     ring: Option<Ring>,
 
