@@ -253,6 +253,10 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
     let committed = if is_complete && is_same { Status::Complete } else { Status::Incomplete };
     let account_files = outputs.account_files();
     let given = outputs.main.given();
+    let result = result.and_then(|done| match &checkpoint {
+        Some(checkpoint) => checkpoint.announce().map(|()| done).map_err(End::from),
+        None => Ok(done),
+    });
     let status = match settle(outputs, result, &signals, &known(committed)) {
         Ok(()) => {
             if let Some(checkpoint) = checkpoint {

@@ -189,6 +189,32 @@ fn a_set_that_was_seen_and_has_changed_is_refused_and_one_that_was_replaced_told
 }
 
 #[test]
+fn a_run_that_has_replaced_what_was_seen_is_known_without_a_checkpoint_too() {
+    let place = Place::new();
+    place.write("today", "http://a/\nhttp://b/\n");
+    place.write("old", "http://a/\n");
+    place.run(["dedup", "old", "--save-seen", "seen"]).exits(0);
+    let arguments =
+        ["dedup", "today", "--seen", "seen", "--save-seen", "seen", "--checkpoint", "kept"];
+    // It ends before its outputs get their names; nothing is replaced yet.
+    let to_full = [&arguments[..], &["--stats", "/dev/full", "-o", "out"]].concat();
+    place.run(&to_full).exits(2);
+    let again = [&arguments[..], &["--stats", "stats", "-o", "out"]].concat();
+    // As a kill between the last output and the end of the checkpoint leaves it.
+    let before = place.read("seen");
+    place.run(["dedup", "today", "--seen", "seen", "--save-seen", "seen"]).exits(0);
+    let run = place.run(&again).exits(2);
+    assert!(run.err.contains("if --save-seen has replaced it, all outputs"), "{}", run.err);
+    assert!(!place.path("out").exists());
+    place.write("seen", before);
+    fs::remove_dir_all(place.path("kept")).expect("removed");
+    place.run(&to_full).exits(2);
+    place.run(&again).exits(0);
+    assert_eq!(place.text("out"), "http://b/\n");
+    assert!(!place.path("kept").exists());
+}
+
+#[test]
 fn a_run_that_is_killed_once_it_has_a_checkpoint_goes_on() {
     let place = place();
     place.write("d.gz", gzip(list(3).as_bytes()));

@@ -135,6 +135,31 @@ impl Checkpoint {
         self.found.as_ref().map_or(0, |found| found.files.len())
     }
 
+    /// Leaves word of the run, where no checkpoint was due before its outputs are: one that is killed
+    /// once `--save-seen` has replaced one of `--seen` would else begin anew, find that all was seen, and
+    /// replace its own output by an empty one.
+    ///
+    /// # Errors
+    ///
+    /// Where the directory takes no file.
+    pub fn announce(&self) -> io::Result<()> {
+        let may_replace = !self.seen.is_empty() && self.options.contains_key("save-seen");
+        if !may_replace || self.directory.join(MANIFEST).exists() {
+            return Ok(());
+        }
+        self.write(&Manifest {
+            options: self.options.clone(),
+            seen: self.seen.clone(),
+            ..Manifest::new()
+        })
+    }
+
+    fn write(&self, manifest: &Manifest) -> io::Result<()> {
+        let mut output = Output::create(&self.directory.join(MANIFEST))?;
+        output.write_all(&manifest.text())?;
+        output.commit()
+    }
+
     /// Removes it: the run is complete. What cannot be removed stays.
     pub fn remove(self) {
         // The manifest goes first: without it the rest is nothing.
@@ -281,9 +306,7 @@ impl<'a> Keeper<'a> {
         manifest.inputs.clone_from(&self.stamps);
         manifest.seen.clone_from(&self.checkpoint.seen);
         manifest.part = self.part;
-        let mut output = Output::create(&self.checkpoint.directory.join(MANIFEST))?;
-        output.write_all(&manifest.text())?;
-        output.commit()?;
+        self.checkpoint.write(&manifest)?;
         for kind in WHOLE {
             match fs::remove_file(self.path(kind, self.part - 1)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
