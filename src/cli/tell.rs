@@ -91,7 +91,7 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
 
 /// Whether a name says that there are columns in the file, packed or not.
 fn is_named_as_table(path: &Path) -> bool {
-    let name = path.to_string_lossy().to_ascii_lowercase();
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     name.split('.').skip(1).any(|ending| matches!(ending, "csv" | "tsv"))
 }
 

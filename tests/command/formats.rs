@@ -1,5 +1,7 @@
 //! Logs: where the URL is, and what is no URL.
 
+use std::fs;
+
 use serde_json::json;
 
 use super::packed::gzip;
@@ -342,6 +344,9 @@ fn a_table_whose_name_alone_says_so_is_read_as_lines_and_told_of() {
     let told = "x.CSV and 1 more: read as lines, though its name is that of a table; --format csv:";
     assert!(run.err.contains(told), "{}", run.err);
     assert!(!place.run(["normalize", "csv"]).exits(0).err.contains("read as"));
+    fs::create_dir(place.path("d.csv")).expect("made");
+    place.write("d.csv/list", "http://a/\n");
+    assert!(!place.run(["normalize", "d.csv/list"]).exits(0).err.contains("read as"));
     assert!(!place.run(["normalize", "-f", "lines", "x.CSV"]).exits(0).err.contains("read as"));
 }
 
