@@ -449,12 +449,9 @@ fn paths(common: &Common, seen: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
         Some(list) => {
             let listed = names::from_list(list)?;
             let standard = PathBuf::from("-");
-            let other = match () {
-                () if *list == standard => Some("the list of inputs"),
-                () if seen.contains(&standard) => Some("--seen"),
-                () => None,
-            };
-            if let Some(other) = other.filter(|_| listed.contains(&standard)) {
+            let is_list = *list == standard;
+            if listed.contains(&standard) && (is_list || seen.contains(&standard)) {
+                let other = if is_list { "the list of inputs" } else { "--seen" };
                 let list = Printable::path(list);
                 let text = format!("{list}: standard input cannot be both an input and {other}");
                 return Err(io::Error::other(text));
