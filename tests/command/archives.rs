@@ -149,6 +149,18 @@ fn a_wat_file_gives_responses_or_the_links_of_their_pages() {
 }
 
 #[test]
+fn a_string_of_a_wat_file_need_not_be_utf8() {
+    let page = r#"{"Head":{"Base":"/~/"},"Links":[{"url":"~"},{"url":"\udce9"},{"url":"z"}]}"#;
+    let mut archive = told("response", "http://h/~", page).into_bytes();
+    archive.iter_mut().filter(|byte| **byte == b'~').for_each(|byte| *byte = 0xE9);
+    let place = Place::with([("in", &archive[..])]);
+    assert_eq!(place.run(["normalize", "in"]).exits(0).out(), "http://h/%E9\n");
+    let run = place.run(["normalize", "in", "-f", "wat:links"]).exits(0);
+    let links = ["http://h/%E9/%E9", "http://h/%E9/%ED%B3%A9", "http://h/%E9/z"];
+    assert_eq!(run.out().lines().collect::<Vec<_>>(), links);
+}
+
+#[test]
 fn an_arc_file_is_read_by_its_heads() {
     let body = "HTTP/1.0 200 OK\n\nhttp://no/ 1.2.3.4 20010101000000 text/html 3\n";
     let head = |url: &str, body: &str| {

@@ -12,6 +12,11 @@ use super::{url, warc};
 use crate::uri;
 use crate::url::Code;
 
+/// A string of JSON, which need not be UTF-8.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, [u8]>);
+
 #[derive(Deserialize)]
 struct Document<'a> {
     #[serde(rename = "Envelope", borrow)]
@@ -29,9 +34,9 @@ struct Envelope<'a> {
 #[derive(Deserialize)]
 struct Head<'a> {
     #[serde(rename = "WARC-Type", borrow)]
-    kind: Option<Cow<'a, str>>,
+    kind: Option<Text<'a>>,
     #[serde(rename = "WARC-Target-URI", borrow)]
-    target: Option<Cow<'a, str>>,
+    target: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -57,7 +62,7 @@ struct Page<'a> {
 #[derive(Deserialize)]
 struct PageHead<'a> {
     #[serde(rename = "Base", borrow)]
-    base: Option<Cow<'a, str>>,
+    base: Option<Text<'a>>,
     #[serde(rename = "Link", borrow, default)]
     links: Vec<Link<'a>>,
     #[serde(rename = "Scripts", borrow, default)]
@@ -67,7 +72,7 @@ struct PageHead<'a> {
 #[derive(Deserialize)]
 struct Link<'a> {
     #[serde(borrow)]
-    url: Option<Cow<'a, str>>,
+    url: Option<Text<'a>>,
 }
 
 /// What a record tells, and its target.
@@ -77,7 +82,7 @@ enum Told<'a> {
     /// In no JSON of the kind that is known.
     Malformed,
     Response {
-        target: Cow<'a, str>,
+        target: Cow<'a, [u8]>,
         page: Option<Page<'a>>,
     },
 }
@@ -90,13 +95,13 @@ fn told(record: &[u8]) -> Told<'_> {
     }
     let Ok(Document { envelope }) = serde_json::from_slice(body) else { return Told::Malformed };
     match envelope.head.kind {
-        Some(kind) if kind.eq_ignore_ascii_case("response") => {}
+        Some(Text(kind)) if kind.eq_ignore_ascii_case(b"response") => {}
         Some(_) => return Told::Nothing,
         None => return Told::Malformed,
     }
     let page = envelope.payload.and_then(|payload| payload.response?.page);
     match envelope.head.target {
-        Some(target) => Told::Response { target, page },
+        Some(Text(target)) => Told::Response { target, page },
         None => Told::Malformed,
     }
 }
@@ -108,7 +113,7 @@ pub(super) fn target(ctx: &Context, record: &[u8], line: Span, out: &mut Records
         Told::Malformed => Found::Reject(Code::LogSyntax, 0),
         Told::Response { target, .. } => {
             let start = out.side.len();
-            out.side.extend_from_slice(bare(target.as_bytes()));
+            out.side.extend_from_slice(bare(&target));
             side(ctx, start, out)
         }
     };
@@ -128,14 +133,14 @@ pub(super) fn links(ctx: &Context, record: &[u8], line: Span, out: &mut Records)
     };
     let Some(Page { head, links: body }) = page else { return };
     let head = head.unwrap_or(PageHead { base: None, links: Vec::new(), scripts: Vec::new() });
-    let own = bare(target.as_bytes());
+    let own = bare(&target);
     let mut base = Vec::new();
     match &head.base {
-        Some(reference) if resolve(own, reference, &mut base) => {}
+        Some(Text(reference)) if resolve(own, reference, &mut base) => {}
         _ => base = own.to_vec(),
     }
     for link in head.links.iter().chain(&head.scripts).chain(&body) {
-        let Some(reference) = &link.url else { continue };
+        let Some(Text(reference)) = &link.url else { continue };
         if out.is_full() {
             break;
         }
@@ -145,21 +150,17 @@ pub(super) fn links(ctx: &Context, record: &[u8], line: Span, out: &mut Records)
         }
         let start = out.side.len();
         if !resolve(&base, reference, &mut out.side) {
-            out.side.extend_from_slice(trim(reference));
+            out.side.extend_from_slice(reference.trim_ascii());
         }
         let found = side(ctx, start, out);
         out.push(Record { line, found });
     }
 }
 
-/// Appends a reference of a page, resolved; false where it cannot be, since the base is none.
-fn resolve(base: &[u8], reference: &str, out: &mut Vec<u8>) -> bool {
-    uri::resolve(base, trim(reference), out).is_ok()
-}
-
-/// Attributes may have white space around what they say.
-fn trim(reference: &str) -> &[u8] {
-    reference.as_bytes().trim_ascii()
+/// Appends a reference of a page, resolved; false where it cannot be, since the base is none. Attributes
+/// may have white space around what they say.
+fn resolve(base: &[u8], reference: &[u8], out: &mut Vec<u8>) -> bool {
+    uri::resolve(base, reference.trim_ascii(), out).is_ok()
 }
 
 fn bare(target: &[u8]) -> &[u8] {
