@@ -317,7 +317,7 @@ impl Format {
             #[cfg(feature = "batch")]
             Format::Csv(csv) => csv.columns.facts(),
             #[cfg(feature = "batch")]
-            Format::Archive(_) => Facts::default(),
+            Format::Archive(archive) => archive.facts(),
             #[cfg(feature = "tables")]
             Format::Table(table) => table.facts(),
         }

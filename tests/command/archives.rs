@@ -184,6 +184,28 @@ fn an_arc_file_is_read_by_its_heads() {
     }
 }
 
+#[test]
+fn records_of_an_arc_file_are_kept_by_their_types() {
+    let head = |url: &str, mime: &str| format!("{url} 192.0.2.1 20010101000000 {mime} 1\nx\n");
+    let archive = [
+        head("filedesc://a.arc", "text/plain"),
+        head("http://a/", "text/html"),
+        head("http://b/", "image/png"),
+        head("http://c/ text/html", "-"),
+        "no head\n".to_owned(),
+        head("http://d/", "TEXT/html;charset=x"),
+    ]
+    .concat();
+    let place = Place::with([("in", archive.as_bytes())]);
+    let run = place.run(["dedup", "in", "--mime", "text/*"]).exits(0);
+    assert_eq!(run.out(), "http://a/\nhttp://d/\n");
+    assert_eq!((run.summary("filtered"), run.summary("rejected")), (2, 1));
+    assert_eq!(run.summary("skipped"), 1);
+    assert!(!run.err.contains("warning"), "{}", run.err);
+    place.run(["dedup", "in", "-f", "arc", "--mime", "image/*"]).exits(0);
+    place.run(["dedup", "in", "-f", "arc", "--status", "200"]).exits(2);
+}
+
 /// A record of a member of its own, as a crawler writes it.
 fn target(n: usize) -> String {
     let fields = [("WARC-Type", "response"), ("WARC-Target-URI", &*format!("http://h/{n}"))];

@@ -1,15 +1,19 @@
 //! ARC records of version 1 by their heads: a line of URL, address, date, type and length.
 
-use super::super::{Context, Found, Place};
+use super::super::{Context, Facts, Found, Place};
 use super::url;
 use crate::url::Code;
 
 /// What a file begins with: a record about itself.
 pub(super) const FIRST: &[u8] = b"filedesc://";
 
+/// What the records can be judged by.
+pub(super) const FACTS: Facts = Facts { method: false, status: false, mime: true };
+
 /// What a head says that is of use here.
 pub(crate) struct Fields<'a> {
     pub(crate) url: &'a [u8],
+    mime: &'a [u8],
     pub(crate) length: &'a [u8],
 }
 
@@ -18,11 +22,11 @@ pub(crate) struct Fields<'a> {
 pub(crate) fn fields(line: &[u8]) -> Option<Fields<'_>> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let mut fields = line.rsplitn(5, |byte| *byte == b' ');
-    let (length, _type) = (fields.next()?, fields.next()?);
+    let (length, mime) = (fields.next()?, fields.next()?);
     let (date, _address, url) = (fields.next()?, fields.next()?, fields.next()?);
     let is_number = |field: &[u8]| !field.is_empty() && field.iter().all(u8::is_ascii_digit);
     (is_number(length) && is_number(date) && (8..=17).contains(&date.len()) && url.contains(&b':'))
-        .then_some(Fields { url, length })
+        .then_some(Fields { url, mime, length })
 }
 
 /// How long the body is, if the line is a head.
@@ -36,6 +40,7 @@ pub(super) fn find(ctx: &Context, head: &[u8], start: u32) -> Found {
     match fields(line) {
         None => Found::Reject(Code::LogSyntax, 0),
         Some(fields) if fields.url.starts_with(FIRST) => Found::Skipped,
+        Some(fields) if !ctx.filter.keeps(None, None, Some(fields.mime)) => Found::Filtered,
         Some(fields) => url(ctx, Place::Chunk, start, fields.url),
     }
 }

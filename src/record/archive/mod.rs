@@ -16,7 +16,7 @@ pub(crate) use warc::{content_length as warc_body, end_of_fields as warc_head};
 use std::borrow::Cow;
 
 use super::line::is_blank;
-use super::{Context, Found, Framing, Place, Record, Records, Span};
+use super::{Context, Facts, Found, Framing, Place, Record, Records, Span};
 use crate::url::Code;
 
 /// The format of an archive.
@@ -87,6 +87,13 @@ impl Archive {
             Some(Archive::Arc)
         } else {
             None
+        }
+    }
+
+    pub(super) fn facts(self) -> Facts {
+        match self {
+            Archive::Arc => arc::FACTS,
+            _ => Facts::default(),
         }
     }
 
