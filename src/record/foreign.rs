@@ -8,10 +8,11 @@
 use memchr::{memchr, memmem};
 
 use super::line::without_mark;
+use crate::output::SetHeader;
 
 /// What a file is whose bytes at an offset are these, in words that follow a colon. Of two that fit
 /// the first counts.
-const BEGINNINGS: [(usize, &[u8], &str); 19] = [
+const BEGINNINGS: [(usize, &[u8], &str); 20] = [
     (0, &[0xFF, 0xFE, 0, 0], UTF_32),
     (0, &[0, 0, 0xFE, 0xFF], UTF_32),
     (0, &[0xFF, 0xFE], UTF_16),
@@ -35,6 +36,11 @@ const BEGINNINGS: [(usize, &[u8], &str); 19] = [
         0,
         b"SQLite format 3\0",
         "a database of SQLite is not read; sqlite3 -csv writes what a query finds",
+    ),
+    (
+        0,
+        SetHeader::MAGIC.as_bytes(),
+        "a saved set is for --seen and `uniqurl set`; tail -n +2 leaves a list of it",
     ),
     // The first layer is off when this is asked.
     (0, &[0x1F, 0x8B, 0x08], TWICE),

@@ -277,6 +277,19 @@ fn what_holds_its_lines_in_a_form_that_is_not_read_is_refused_with_what_to_do() 
 }
 
 #[test]
+fn a_saved_set_is_no_list_among_the_inputs() {
+    let place = Place::with([("y", b"http://y/\n")]);
+    place.run(["dedup", "y", "--save-seen", "x.zst", "-o", "out"]).exits(0);
+    // A reference to the base, or a URL under `string`, that nobody wrote.
+    for more in [&["--base", "http://h/"][..], &["-p", "string"]] {
+        let run = place.run([&["dedup", "x.zst"][..], more].concat()).exits(2);
+        assert!(run.err.contains("x.zst: format: a saved set is for --seen "), "{}", run.err);
+    }
+    let run = place.run(["dedup", "y", "--seen", "x.zst"]).exits(0);
+    assert_eq!((run.out(), run.summary("seen")), ("", 1));
+}
+
+#[test]
 fn a_list_that_begins_as_other_files_nearly_do_is_one() {
     for first in [
         "http://h/;url",
@@ -289,6 +302,7 @@ fn a_list_that_begins_as_other_files_nearly_do_is_one() {
         "[[http://h/]]",
         "[",
         "LZIP",
+        "#uniqurl",
     ] {
         let run = Place::new().run_on(["dedup"], format!("{first}\nhttp://a/\n")).exits(0);
         assert!(run.out().ends_with("http://a/\n"), "{first}: {}", run.out());

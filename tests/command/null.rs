@@ -71,7 +71,7 @@ fn lists_of_what_was_seen_end_so_too_and_saved_sets_do_not() {
     assert_eq!(place.run(["dedup", "-0", "--seen", "counts", "in"]).exits(0).out(), "http://b/\0");
     assert!(place.text("set").contains("http://a/\nhttp://b/\n"));
     assert_eq!(place.run(["dedup", "-0", "--seen", "set", "in"]).exits(0).out(), "");
-    assert_eq!(place.run(["dedup", "--seen", "set", "set", "-q"]).exits(0).out(), "");
+    assert_eq!(place.run(["dedup", "--seen", "set", "set", "-f", "lines"]).exits(0).out(), "");
     let set = place.read("set");
     let run = place.run_on(["dedup", "-0", "--seen", "-", "in"], set).exits(2);
     assert!(run.err.contains("not from a pipe"), "{}", run.err);
