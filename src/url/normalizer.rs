@@ -163,7 +163,7 @@ impl Normalizer {
         base + self.choices.redirects.as_ref().map_or(0, |ends| ends.longest())
     }
 
-    pub(super) fn assumed_scheme(&self) -> Option<&[u8]> {
+    pub(crate) fn assumed_scheme(&self) -> Option<&[u8]> {
         self.assumed_scheme.as_deref()
     }
 

@@ -141,6 +141,21 @@ fn a_base_and_an_assumed_scheme_say_how_to_read_the_rest() {
 }
 
 #[test]
+fn a_list_that_a_scheme_is_assumed_of_is_none_of_request_targets() {
+    let list = "//h/x\n//H/x\n/y\n";
+    let place = Place::with([("in", list.as_bytes())]);
+    let run = place.run(["dedup", "in", "--assume-scheme", "https"]).exits(0);
+    assert_eq!((run.out(), run.summary("rejected")), ("https://h/x\n", 1), "{}", run.err);
+    assert!(!run.err.contains("read as"), "{}", run.err);
+    let piped = place.run_on(["dedup", "--assume-scheme", "https"], list).exits(0);
+    assert_eq!(piped.out(), run.out());
+    let arguments = ["dedup", "in", "--assume-scheme", "https", "--base", "http://b/"];
+    assert_eq!(place.run(arguments).exits(0).out(), "https://h/x\nhttp://b/y\n");
+    // Without it, no host comes out of a path.
+    assert_eq!(place.run(["dedup", "in"]).exits(0).out(), "//h/x\n//H/x\n/y\n");
+}
+
+#[test]
 fn each_profile_does_its_own() {
     let place = Place::with([("in", b"HTTP://U@EX%41MPLE.com:80/a/../%7eb c#f\nHTTP://H#f\n")]);
     for (profile, out) in [

@@ -99,6 +99,8 @@ pub(super) struct Schedule<'a> {
     ahead: usize,
     threads: usize,
     kinds: Kinds,
+    /// Whether a scheme is assumed where there is none.
+    assumes_scheme: bool,
     /// Columns that are taken out of the records.
     taken_out: &'a [String],
     /// Bytes of memory that the run may take.
@@ -151,6 +153,7 @@ impl<'a> Schedule<'a> {
             ahead: setup.threads * CHUNKS,
             threads: setup.threads,
             kinds: setup.kinds,
+            assumes_scheme: setup.normalizer.assumed_scheme().is_some(),
             taken_out,
             memory: setup.memory.as_ref().map_or(usize::MAX, Memory::size),
             once: false,
@@ -319,9 +322,18 @@ impl<'a> Schedule<'a> {
         if let Format::Fixed(format) = self.format {
             return Ok((self.taking_out(index, format)?, None));
         }
-        let format = record::detect(&path.to_string_lossy(), head).with_kinds(self.kinds);
+        let format = self.as_asked(record::detect(&path.to_string_lossy(), head));
         let format = self.taking_out(index, &Arc::new(format))?;
         Ok((Arc::clone(&format), Some(Next::Guessed(index, format))))
+    }
+
+    /// A format that was guessed, as the options have it.
+    fn as_asked(&self, format: record::Format) -> record::Format {
+        match format {
+            // No scheme is assumed of targets of requests, so these are none: `//host/path`.
+            record::Format::Target if self.assumes_scheme => record::Format::Lines,
+            format => format.with_kinds(self.kinds),
+        }
     }
 
     fn next_range(

@@ -87,7 +87,7 @@ impl Schedule<'_> {
                 })
             }
             (Ok(Piece::Guess(format)), _) => {
-                let format = Arc::new(format.as_ref().clone().with_kinds(self.kinds));
+                let format = Arc::new(self.as_asked(format.as_ref().clone()));
                 if let Err(error) = self.taking_out(index, &format) {
                     return Some(Next::Trouble(index, error));
                 }
