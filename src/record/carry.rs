@@ -14,6 +14,7 @@ use super::part::Value;
 use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
 #[cfg(feature = "tables")]
 use super::{NULL, Rows};
+use crate::output::{Excerpt, UrlExcerpt};
 
 /// The values of one record's columns. Reused from record to record.
 #[derive(Debug, Default)]
@@ -144,7 +145,12 @@ pub(crate) fn missing(
         let lacks = |name: &&Name| name.find(header).is_none_or(|column| column >= header.len());
         let lacking = names.iter().find(lacks)?;
         let printed = |name: &[u8]| crate::output::Printable(name).to_string();
-        let mut listed: Vec<_> = header.iter().take(LISTED).map(|name| printed(name)).collect();
+        // A first row that is no header may have a URL in the place of a name.
+        let shown = |name: &Vec<u8>| match name.iter().any(|byte| b"/:@=".contains(byte)) {
+            true => UrlExcerpt(name).to_string(),
+            false => Excerpt(name).to_string(),
+        };
+        let mut listed: Vec<_> = header.iter().take(LISTED).map(shown).collect();
         if header.len() > LISTED {
             listed.push(format!("{} more", header.len() - LISTED));
         }

@@ -290,4 +290,14 @@ fn credentials_and_queries_stay_out_of_messages() {
         let run = place.run(["dedup", "in", "--base", base]).exits(2);
         assert!(!run.err.contains("SECRET"), "{base}: {}", run.err);
     }
+    // Without a header, the first row stands in the place of one.
+    for (format, row) in [
+        ("csv:url", "http://u:SECRET@h/,h/?t=SECRET,1"),
+        ("tsv:url", "http://h/#SECRET\th?t=SECRET\t1"),
+    ] {
+        let run = place.run_on(["dedup", "-f", format], format!("{row}\n")).exits(2);
+        assert!(!run.err.contains("SECRET") && run.err.contains("***, 1\n"), "{}", run.err);
+    }
+    let run = place.run_on(["dedup", "-f", "csv:url"], "#uri,cs(Host),a/b\n").exits(2);
+    assert!(run.err.contains("its columns are #uri, cs(Host), a/b\n"), "{}", run.err);
 }
