@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::key::Located;
 use crate::output::{Object, Printable, Secrets, redact};
+use crate::record::Context;
 use crate::url::{Normalizer, Reject};
 
 /// How a second profile disagrees with the first.
@@ -53,6 +54,8 @@ impl Differences {
 /// Another profile, whose answers are compared.
 pub(super) struct Versus<'a> {
     pub(super) other: &'a Normalizer,
+    /// How it reads records, where that is not how the first one does.
+    pub(super) context: Option<Context>,
     /// Both profiles.
     pub(super) names: [String; 2],
     /// Objects instead of lines.
@@ -63,11 +66,15 @@ pub(super) struct Versus<'a> {
 impl<'a> Versus<'a> {
     pub(super) fn new(
         one: &Normalizer,
+        context: &Context,
         other: &'a Normalizer,
         json: bool,
         secrets: Secrets,
     ) -> Self {
-        Self { other, names: [one.description(), other.description()], json, secrets }
+        let (base, targets) = (other.origin(), other.targets());
+        let is_other = base != context.base || targets != context.targets;
+        let context = is_other.then(|| Context { base, targets, ..context.clone() });
+        Self { other, context, names: [one.description(), other.description()], json, secrets }
     }
 
     /// Appends what there is to say of a URL.

@@ -275,6 +275,13 @@ impl<'a> Run<'a> {
             rules: Rules {
                 normalizer: &setup.normalizer,
                 brought: setup.normalizer.brought(),
+                versus: match &setup.job {
+                    Job::Compare { other, json } => {
+                        let one = &setup.normalizer;
+                        Some(Versus::new(one, &context, other, *json, setup.secrets))
+                    }
+                    Job::Dedup(_) | Job::Normalize { .. } | Job::Tabulate => None,
+                },
                 context,
                 key,
                 wanted: Some(&setup.wanted).filter(|wanted| !wanted.is_empty()),
@@ -287,12 +294,6 @@ impl<'a> Run<'a> {
                     && (formatting == Formatting::Json || setup.fields.contains(&Field::Decoded)),
                 count_rules: setup.auditing != Auditing::Off,
                 observes: setup.observes,
-                versus: match &setup.job {
-                    Job::Compare { other, json } => {
-                        Some(Versus::new(&setup.normalizer, other, *json, setup.secrets))
-                    }
-                    Job::Dedup(_) | Job::Normalize { .. } | Job::Tabulate => None,
-                },
             },
             formatting,
             counting,

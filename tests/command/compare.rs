@@ -317,6 +317,55 @@ fn targets_of_logs_are_compared_as_the_profiles_read_them() {
 }
 
 #[test]
+fn each_profile_reads_records_as_it_does_alone() {
+    let log = [
+        "/a", // A URL of the ladder, and no target of a ring.
+        "mailto:x",
+        // Blanks before a target are none of it where the profile trims.
+        r"\x20/a", // What a ring rejects as `*` the ladder does as well.
+        "*",
+    ]
+    .map(|target| format!("h - - [10/Oct/2000:13:55:36 +0000] \"GET {target} HTTP/1.1\" 200 1\n"))
+    .concat();
+    let place = Place::with([("log", log.as_bytes()), ("list", b"\xEF\xBB\xBFhttp://h/\n")]);
+    for (profiles, base, records) in [
+        ("syntax,mediawiki", None, &[2][..]),
+        ("scheme,crawl", None, &[3]),
+        ("crawl,mediawiki", None, &[2, 3]),
+        ("string,crawl", Some("HTTP://B:80"), &[1, 3]),
+    ] {
+        let (one, other) = profiles.split_once(',').unwrap();
+        for (one, other) in [(one, other), (other, one)] {
+            let profiles = format!("{one},{other}");
+            let mut options = vec!["-f", "combined", "log", "--json"];
+            options.extend(base.iter().flat_map(|base| ["--base", base]));
+            let alone = |profile| {
+                let run = place.run(["normalize", "-p", profile].iter().chain(&options)).exits(0);
+                json_lines(&run.out)
+            };
+            let alone = [alone(one), alone(other)];
+            let run = place.run(["compare", "--profiles", &profiles].iter().chain(&options));
+            let found = json_lines(&run.exits(1).out);
+            let listed: Vec<_> =
+                found.iter().map(|object| object["record"].as_u64().unwrap()).collect();
+            assert_eq!(listed, records, "{profiles}");
+            for object in &found {
+                let record = object["record"].as_u64().unwrap() as usize - 1;
+                for (says, alone) in object["says"].as_array().unwrap().iter().zip(&alone) {
+                    for member in ["out", "reject", "at"] {
+                        assert_eq!(says.get(member), alone[record].get(member), "{profiles}");
+                    }
+                }
+            }
+        }
+    }
+    // A byte-order mark that one of them skips is no difference.
+    for profiles in ["crawl,syntax", "syntax,crawl"] {
+        place.run(["compare", "--profiles", profiles, "list"]).exits(0);
+    }
+}
+
+#[test]
 fn a_choice_is_for_the_profile_that_has_it() {
     let links = b"http://u@h/a%2Fb\n/a//b%2Fc\n";
     let place = Place::with([("in", links)]);

@@ -8,7 +8,7 @@ use crate::dedup::{Entry, Hash, Survivor};
 use crate::input::Chunk;
 use crate::key;
 use crate::pipeline::wanted::Wanted;
-use crate::record::{self, Found, Place, Record, Separator, Span};
+use crate::record::{self, Context, Found, Place, Record, Records, Separator, Span};
 use crate::room::{self, NoRoom};
 use crate::scan::Piece;
 use crate::url::{Code, GROWTH, Reject};
@@ -156,22 +156,17 @@ impl Sheet {
         let Some(chunk) = self.text.chunk.take() else { return Ok(()) };
         let mut records = std::mem::take(&mut self.text.records);
         records.limit(self.from, AT_ONCE);
-        match format {
-            record::Format::Archive(archive) => {
-                archive.read(&rules.context, chunk.bytes(), &chunk.frames, &mut records);
-            }
-            #[cfg(feature = "tables")]
-            record::Format::Table(table) => {
-                if let Some(rows) = chunk.rows() {
-                    table.read(&rules.context, chunk.bytes(), rows, &mut records);
-                }
-            }
-            format => format.read(&rules.context, chunk.bytes(), &mut records),
+        read(format, &rules.context, &chunk, &mut records);
+        let mut most = records.records.len();
+        if let Some(context) = rules.versus.as_ref().and_then(|versus| versus.context.as_ref()) {
+            self.others.limit(self.from, AT_ONCE);
+            read(format, context, &chunk, &mut self.others);
+            most = most.min(self.others.records.len());
         }
         reserve(&mut self.urls, records.records.len())?;
         let headers = records.headers();
-        let mut read = records.records.len();
-        for (row, record) in records.records.iter().enumerate().skip(headers) {
+        let mut read = most;
+        for (row, record) in records.records[..most].iter().enumerate().skip(headers) {
             if self.text.rewritten.len() > AT_ONCE {
                 read = row;
                 break;
@@ -182,7 +177,7 @@ impl Sheet {
                 self.record(chunk.bytes(), &records.side, *record, rules)?;
             }
         }
-        if read < records.records.len() || records.is_full() {
+        if read < records.records.len() || records.is_full() || self.others.is_full() {
             self.rest = Some(self.from + read - headers);
             records.records.truncate(read);
         }
@@ -443,6 +438,22 @@ impl Sheet {
             self.places.resize(self.entries.len(), 0);
         }
         Ok(())
+    }
+}
+
+/// Reads the records of a chunk in any format but a list's.
+fn read(format: &record::Format, context: &Context, chunk: &Chunk, records: &mut Records) {
+    match format {
+        record::Format::Archive(archive) => {
+            archive.read(context, chunk.bytes(), &chunk.frames, records);
+        }
+        #[cfg(feature = "tables")]
+        record::Format::Table(table) => {
+            if let Some(rows) = chunk.rows() {
+                table.read(context, chunk.bytes(), rows, records);
+            }
+        }
+        format => format.read(context, chunk.bytes(), records),
     }
 }
 

@@ -8,12 +8,12 @@ use crate::dedup::Candidate;
 use crate::input::Chunk;
 use crate::output::json::{self, FileMember};
 use crate::output::{LineForm, Printable, Row, Secrets, escaped, redact};
-use crate::pipeline::differences::{Difference, Differences, Differing, Versus};
+use crate::pipeline::differences::{Difference, Differences, Differing};
 use crate::pipeline::split::{self, Split};
 use crate::record::{Carrier, Found, Place, Values};
 use crate::room::{self, NoRoom};
 use crate::spill::{self, PARTITIONS};
-use crate::url::{Code, Outcome};
+use crate::url::{Code, Outcome, Reject};
 
 impl Sheet {
     /// Stage *format* of a set: the new URLs, in order, or a line about each.
@@ -366,7 +366,7 @@ impl Sheet {
         let mut out = std::mem::take(&mut self.out);
         let any_byte = rules.normalizer.may_write_any_byte();
         let mut originals = vec![&[][..]; self.urls.len()];
-        self.each_url(|sequence, _, url, _, prefix| originals[sequence] = &url[prefix..]);
+        self.each_url(|sequence, url, _, prefix| originals[sequence] = &url[prefix..]);
         let mut rejected = self.rejected.iter();
         let records = self.before.in_run + 1..;
         for ((number, url), original) in records.zip(&self.urls).zip(originals) {
@@ -403,38 +403,46 @@ impl Sheet {
     }
 
     /// Stage *format* of `compare`: the URLs that the other profile reads differently, in order.
-    pub(in crate::pipeline) fn format_differences(&mut self, versus: &Versus<'_>, path: &Path) {
-        let Some(chunk) = &self.text.chunk else { return };
+    pub(in crate::pipeline) fn format_differences(&mut self, rules: &Rules<'_>, path: &Path) {
+        let (Some(chunk), Some(versus)) = (&self.text.chunk, &rules.versus) else { return };
         let mut out = std::mem::take(&mut self.out);
         let mut differences = Differences::default();
         let names = [&*versus.names[0], &*versus.names[1]];
-        let mut rejected = self.rejected.iter().peekable();
+        let mut rejected = self.rejected.iter();
         let mut form = Vec::new();
-        self.each_url(|sequence, line, url, kind, prefix| {
-            // Records without a URL may be rejected too.
-            while rejected.next_if(|reject| (reject.sequence as usize) < sequence).is_some() {}
+        let own = &self.text.records;
+        let others = if versus.context.is_some() { &self.others } else { own };
+        let both = self.found(own).zip(self.found(others));
+        for (sequence, ((line, found), (_, found_there))) in both.enumerate() {
             let canonical = self.urls[sequence];
-            let one = match (canonical.is_canonical(), rejected.peek()) {
-                (true, _) => Ok(self.text.get(canonical)),
-                (false, Some(found)) if found.sequence as usize == sequence => Err(found.reject),
-                // A blank line, or a URL that is not wanted.
-                (false, _) => return,
+            let reject = if canonical.is_rejected() { rejected.next() } else { None };
+            let one = match reject {
+                Some(reject) => Err(reject.reject),
+                None if canonical.is_canonical() => Ok(self.text.get(canonical)),
+                // A blank record, or one that is not wanted.
+                None => continue,
             };
             if one.is_err_and(|reject| reject.code == Code::TooLong) {
                 // No profile is asked about these.
-                return;
+                continue;
             }
             form.clear();
-            let other = match kind {
-                Kind::Url => versus.other.normalize(url, &mut form),
-                Kind::Target => versus.other.normalize_target(url, &mut form),
+            let there = self.url_of(found_there, others);
+            let outcome = match (there, found_there) {
+                (Some((url, Kind::Url, _)), _) => versus.other.normalize(url, &mut form),
+                (Some((url, Kind::Target, _)), _) => versus.other.normalize_target(url, &mut form),
+                (None, Found::Reject(code, at)) => Outcome::Reject(Reject::new(code, at as usize)),
+                (None, _) => continue,
             };
-            let other = match other {
+            let prefix = there.map_or(0, |(.., prefix)| prefix);
+            let other = match outcome {
                 Outcome::Canonical => Ok(&form[..]),
                 Outcome::Reject(reject) => Err(reject.moved(|at| at.saturating_sub(prefix))),
             };
             let said = [one, other];
-            let Some(difference) = Difference::of(&said) else { return };
+            let Some(difference) = Difference::of(&said) else { continue };
+            // Where one of them finds no URL in the record, it is the one that the other finds.
+            let Some((url, ..)) = self.url_of(found, own).or(there) else { continue };
             differences.count(difference);
             let differing = Differing {
                 difference,
@@ -446,7 +454,7 @@ impl Sheet {
                 said,
             };
             versus.tell(differing, &mut out);
-        });
+        }
         self.differences = differences;
         self.out = out;
     }

@@ -66,6 +66,8 @@ pub(in crate::pipeline) struct Sheet {
     pub(in crate::pipeline) places: Vec<u32>,
     /// What may be written of the URLs that the set holds.
     pub(in crate::pipeline) candidates: Candidates,
+    /// The records as another profile reads them, where that is compared and has a way of its own.
+    others: Records,
     /// The format as it stands at the start of the chunk, where columns are taken out of its records.
     pub(in crate::pipeline) format: Option<Arc<record::Format>>,
     /// Whether the set took no more URLs when the chunk's came to it.
@@ -185,6 +187,7 @@ impl Sheet {
         self.places.clear();
         self.candidates.bytes.clear();
         self.candidates.ends.clear();
+        self.others.clear();
         self.format = None;
         self.spills = false;
         self.clear_spilled();
@@ -247,6 +250,7 @@ impl Sheet {
             lines_of_new,
             places,
             candidates,
+            others: Records { records: others, side: beside_others, .. },
             spilled,
             observed,
             decoded,
@@ -265,11 +269,13 @@ impl Sheet {
             spills: _,
         } = self;
         let texts =
-            [side, rewritten, out, rejects, lines_of_new, &candidates.bytes, &decoded.paths, key];
-        let texts = texts.into_iter().chain(spilled).map(bytes).sum::<usize>();
+            [side, rewritten, out, rejects, lines_of_new, &candidates.bytes, &decoded.paths];
+        let texts = texts.into_iter().chain([key, beside_others]);
+        let texts = texts.chain(spilled).map(bytes).sum::<usize>();
         chunk.as_ref().map_or(0, Chunk::memory)
             + texts
             + bytes(records)
+            + bytes(others)
             + bytes(urls)
             + bytes(canonical)
             + bytes(rejected)
@@ -292,32 +298,38 @@ impl Sheet {
         self.text.chunk().len() + self.text.records.side.len() + self.text.rewritten.len()
     }
 
-    /// Calls `visit` for each record in which a URL was found: its number, its line, the URL as the
-    /// normalizer was given it, what that is, and how many bytes a host before it takes.
-    fn each_url<'s>(&'s self, mut visit: impl FnMut(usize, Span, &'s [u8], Kind, usize)) {
-        let Some(chunk) = &self.text.chunk else { return };
-        let records = &self.text.records;
-        let buffer = |place| match place {
-            Place::Chunk => chunk.bytes(),
-            Place::Side => &records.side[..],
-        };
+    /// The line of each record and what `records` say of it; of a list, that each line is a URL.
+    fn found<'s>(&'s self, records: &'s Records) -> impl Iterator<Item = (Span, Found)> {
         let lines = self.scratch.lines.iter().map(|line| (*line, Found::Url(Place::Chunk, *line)));
         let found = records.records.iter().filter(|record| record.found != Found::Skipped);
         // One of the two is empty: a list has lines, any other format records.
-        let found = lines.chain(found.map(|record| (record.line, record.found)));
-        for (sequence, (line, found)) in found.enumerate() {
-            match found {
-                Found::Blank | Found::Skipped | Found::Filtered | Found::Reject(..) => {}
-                Found::Url(place, url) => {
-                    visit(sequence, line, url.of(buffer(place)), Kind::Url, 0)
-                }
-                Found::Target(place, url) => {
-                    visit(sequence, line, url.of(buffer(place)), Kind::Target, 0);
-                }
-                Found::Joined { url, prefix } => {
-                    let prefix = prefix as usize;
-                    visit(sequence, line, url.of(&records.side), Kind::Url, prefix);
-                }
+        lines.chain(found.map(|record| (record.line, record.found)))
+    }
+
+    /// The URL that was found in a record, as the normalizer is given it, what that is, and how many bytes
+    /// a host before it takes.
+    fn url_of<'s>(&'s self, found: Found, records: &'s Records) -> Option<(&'s [u8], Kind, usize)> {
+        let buffer = |place| match place {
+            Place::Chunk => self.text.chunk(),
+            Place::Side => &records.side[..],
+        };
+        match found {
+            Found::Blank | Found::Skipped | Found::Filtered | Found::Reject(..) => None,
+            Found::Url(place, url) => Some((url.of(buffer(place)), Kind::Url, 0)),
+            Found::Target(place, url) => Some((url.of(buffer(place)), Kind::Target, 0)),
+            Found::Joined { url, prefix } => {
+                Some((url.of(&records.side), Kind::Url, prefix as usize))
+            }
+        }
+    }
+
+    /// Calls `visit` for each record in which a URL was found: its number, and what
+    /// [`url_of`](Self::url_of) says.
+    fn each_url<'s>(&'s self, mut visit: impl FnMut(usize, &'s [u8], Kind, usize)) {
+        let records = &self.text.records;
+        for (sequence, (_, found)) in self.found(records).enumerate() {
+            if let Some((url, kind, prefix)) = self.url_of(found, records) {
+                visit(sequence, url, kind, prefix);
             }
         }
     }
@@ -329,7 +341,7 @@ impl Sheet {
         originals: &mut Originals,
     ) -> Result<(), NoRoom> {
         let mut added = Ok(());
-        self.each_url(|sequence, _, url, kind, _| {
+        self.each_url(|sequence, url, kind, _| {
             if self.urls[sequence].is_canonical() && added.is_ok() {
                 let target = kind == Kind::Target || normalizer.is_hostless(url);
                 added = originals.add(url, if target { Kind::Target } else { Kind::Url });
