@@ -366,6 +366,26 @@ fn each_profile_reads_records_as_it_does_alone() {
 }
 
 #[test]
+fn a_url_is_wanted_in_either_form() {
+    // Both take the first two; `crawl` alone the others.
+    let links = b"http://a/\nhttp://b/\nhttp://a/^\nhttp://b/^\nhttp:\\\\a\n";
+    let place = Place::with([("links", links)]);
+    for (profiles, lines, filtered) in [
+        ("syntax,crawl", &[3][..], 1),
+        ("crawl,syntax", &[3], 2),
+        ("crawl,whatwg", &[5], 2),
+        ("whatwg,crawl", &[5], 2),
+    ] {
+        let arguments = ["compare", "--json", "--host", "a", "--profiles", profiles, "links"];
+        let run = place.run(arguments).exits(1);
+        let found: Vec<_> =
+            json_lines(&run.out).iter().map(|object| object["record"].as_u64().unwrap()).collect();
+        assert_eq!(found, lines, "{profiles}");
+        assert!(run.err.contains(&format!("+ filtered {filtered} +")), "{profiles}: {}", run.err);
+    }
+}
+
+#[test]
 fn a_choice_is_for_the_profile_that_has_it() {
     let links = b"http://u@h/a%2Fb\n/a//b%2Fc\n";
     let place = Place::with([("in", links)]);

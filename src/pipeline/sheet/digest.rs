@@ -30,7 +30,8 @@ impl Sheet {
             }
             format => self.records(format, rules)?,
         }
-        if let Some(wanted) = rules.wanted {
+        // Of two profiles that are compared, each has its own canonical form.
+        if let (Some(wanted), None) = (rules.wanted, &rules.versus) {
             self.choose(wanted);
         }
         #[cfg(feature = "tables")]

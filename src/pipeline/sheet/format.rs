@@ -409,6 +409,7 @@ impl Sheet {
         let mut differences = Differences::default();
         let names = [&*versus.names[0], &*versus.names[1]];
         let mut rejected = self.rejected.iter();
+        let mut unwanted = Vec::new();
         let mut form = Vec::new();
         let own = &self.text.records;
         let others = if versus.context.is_some() { &self.others } else { own };
@@ -440,6 +441,13 @@ impl Sheet {
                 Outcome::Reject(reject) => Err(reject.moved(|at| at.saturating_sub(prefix))),
             };
             let said = [one, other];
+            if let Some(wanted) = rules.wanted
+                && said.iter().any(Result::is_ok)
+                && !said.iter().flatten().any(|form| wanted.keeps(form))
+            {
+                unwanted.extend(one.is_ok().then_some(sequence));
+                continue;
+            }
             let Some(difference) = Difference::of(&said) else { continue };
             // Where one of them finds no URL in the record, it is the one that the other finds.
             let Some((url, ..)) = self.url_of(found, own).or(there) else { continue };
@@ -455,6 +463,9 @@ impl Sheet {
             };
             versus.tell(differing, &mut out);
         }
+        self.tally.filtered += unwanted.len() as u64;
+        self.tally.canonical -= unwanted.len() as u64;
+        unwanted.into_iter().for_each(|sequence| self.urls[sequence] = Url::UNWANTED);
         self.differences = differences;
         self.out = out;
     }
