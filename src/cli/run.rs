@@ -134,9 +134,12 @@ struct Found {
 
 impl Found {
     /// Looks for it, and says what is not there.
-    fn look(common: &Common, paths: Vec<PathBuf>, seen: &[PathBuf]) -> Self {
+    fn look(common: &Common, paths: Vec<PathBuf>, plan: &Plan) -> Self {
         let (paths, mut missing) = match common.directories {
-            Directories::AreWalked => walk::files_below(paths),
+            Directories::AreWalked => {
+                let kept = plan.checkpoint.as_ref().and_then(|kept| kept.checkpoint.as_deref());
+                walk::files_below(paths, kept)
+            }
             Directories::AreRefused => (paths, Vec::new()),
         };
         let (inputs, unreadable) = input::check(&paths);
@@ -159,7 +162,7 @@ impl Found {
                 _ => say(error),
             }
         }
-        let (seen, unseen) = input::check(seen);
+        let (seen, unseen) = input::check(&plan.seen);
         for error in &unseen {
             say(format_args!("{error}; without it (--seen) URLs would come out again"));
         }
@@ -198,7 +201,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
             return ExitCode::from(Status::Failed as u8);
         }
     };
-    let found = Found::look(common, paths, &plan.seen);
+    let found = Found::look(common, paths, &plan);
     watch.count(|_, inputs| *inputs = found.missing.iter().map(unopened).collect());
     let kept = plan.checkpoint.take();
     let kept = kept.filter(|_| found.is_readable(common) && found.unseen.is_empty());

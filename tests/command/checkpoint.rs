@@ -133,6 +133,25 @@ fn a_run_that_failed_goes_on_to_the_same_bytes() {
     }
 }
 
+#[test]
+fn a_checkpoint_below_a_directory_that_is_read_is_no_input() {
+    let place = Place::new();
+    let whole = gzip(list(3).as_bytes());
+    fs::create_dir(place.path("in")).expect("a directory");
+    place.write("in/a", list(0));
+    // Both before and behind the inputs.
+    for kept in ["in/0", "in/kept", "./in/../in/kept"] {
+        place.write("in/d.gz", &whole[..whole.len() / 2]);
+        let run = ["dedup", "-r", "in", "--checkpoint", kept, "--checkpoint-every", "0"];
+        place.run(run).exits(2);
+        assert!(place.path(kept).join("checkpoint.json").exists());
+        place.write("in/d.gz", &whole);
+        let resumed = place.run(run).exits(0);
+        assert!(resumed.err.contains("going on behind the first 1 of 2"), "{}", resumed.err);
+        assert!(resumed.out == place.run(["dedup", "-r", "in"]).exits(0).out, "{kept}");
+    }
+}
+
 /// A memory in which a set is at home until lines of [`table`] become longer, and a column that does.
 const SMALL: &str = "5M";
 const MOVING: &str = "3";
