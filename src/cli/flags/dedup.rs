@@ -267,13 +267,29 @@ impl Dedup {
                 return wrong("--save-seen and another output would write to the same place");
             }
         }
-        if let Some(directory) = &self.checkpoint.checkpoint {
-            let mut outputs = common.outputs().into_iter().chain(self.save_seen.as_deref());
-            if outputs.any(|output| share_a_place(&[output, directory])) {
-                return wrong("--checkpoint and an output would write to the same place");
+        let is_in = |path: &Path, directory: &Path| {
+            path != standard && place(path).starts_with(place(directory))
+        };
+        let checkpoint = &self.checkpoint.checkpoint;
+        if self.split_by.is_some() {
+            let others = [
+                ("--rejects", &common.rejects),
+                ("--stats", &common.stats),
+                ("--report", &common.report),
+                ("--save-seen", &self.save_seen),
+                ("--checkpoint", checkpoint),
+            ];
+            let is_there = |path: &PathBuf| is_in(path, &common.output);
+            let there = others.iter().find(|(_, path)| path.as_ref().is_some_and(is_there));
+            if let Some((option, _)) = there {
+                let why = "is in the directory that --split-by writes anew";
+                return Err(named(format!("{option} {why}")));
             }
-            if self.split_by.is_some() && place(directory).starts_with(place(&common.output)) {
-                return wrong("--checkpoint is in the directory that --split-by writes anew");
+        }
+        if let Some(directory) = checkpoint {
+            let mut outputs = common.outputs().into_iter().chain(self.save_seen.as_deref());
+            if outputs.any(|output| is_in(output, directory)) {
+                return wrong("--checkpoint takes a directory of its own, and an output is in it");
             }
         }
         Ok(())
