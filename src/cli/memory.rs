@@ -26,8 +26,8 @@ pub struct Options {
     /// Hold no more than this in memory, and the rest in a temporary file; K, M, G are powers of 1024
     /// [default: three quarters of what is free]
     ///
-    /// The output is the same to the byte. What is free is what the system, and the control group
-    /// that this process is in, could give when the run starts.
+    /// The output is the same to the byte. SIZE is 1M or more. What is free is what the system, and the
+    /// control group that this process is in, could give when the run starts.
     #[arg(
         long,
         value_name = "SIZE",

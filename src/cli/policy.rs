@@ -67,7 +67,8 @@ pub struct Policy {
     /// Take the rules from a profile file, as `uniqurl profiles NAME` writes them
     ///
     /// A TOML file: a built-in profile as its base, and what is different: switches, checks, the lists
-    /// of a ring, parameters, default ports, and rules for single hosts.
+    /// of a ring, parameters, default ports, and rules for single hosts. Not with --profile, --with,
+    /// --without, --allow, --ring, --drop-param and --keep-param, which it says itself.
     #[arg(
         long,
         value_name = "FILE",

@@ -115,7 +115,7 @@ pub struct Common {
     #[arg(long, value_name = "SCHEME", help_heading = INPUT)]
     pub assume_scheme: Option<OsString>,
 
-    /// Reject longer URLs; K, M, G are powers of 1024
+    /// Reject longer URLs; at most 64M, where K, M, G are powers of 1024
     #[arg(
         long,
         value_name = "BYTES",
@@ -245,7 +245,7 @@ pub struct Common {
     )]
     pub bad_input: BadInput,
 
-    /// How many threads work [default: one for each core]
+    /// How many threads work, 1 to 1024 [default: one for each core]
     #[arg(
         short = 'j',
         long,

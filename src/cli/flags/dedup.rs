@@ -71,7 +71,7 @@ pub struct Dedup {
     /// ssurt, hash: as for --key. count: how many records have the key. first: where the first of
     /// them is (or the one that --keep names), as file:record:offset. original: the URL as that record
     /// has it, with bytes outside 0x20-0x7E and the backslash as \xHH. decoded: the decoded path of the
-    /// profile servlet, likewise.
+    /// profile servlet, likewise. Not with --count, which is the column count here.
     #[arg(
         long,
         value_name = "LIST",
@@ -136,11 +136,11 @@ pub struct Dedup {
 
     /// Divide the URLs among N files in the directory that --output names: host:N or hash:N
     ///
-    /// host:N keeps all URLs of a host in one file, and all without a host; hash:N divides evenly. The
-    /// files are shard-00000, shard-00001, ..., N of them, each in the order of --order. A URL is in the
-    /// same one in every run: the first 8 bytes of the SHA-256 of its host, or of all that is written as
-    /// its key, as a number with the highest byte first, modulo N. The directory must be new or empty; it
-    /// appears when all files are complete, or not at all.
+    /// host:N keeps all URLs of a host in one file, and all without a host; hash:N divides evenly. N is
+    /// 1 to 4096. The files are shard-00000, shard-00001, ..., N of them, each in the order of --order. A
+    /// URL is in the same one in every run: the first 8 bytes of the SHA-256 of its host, or of all that
+    /// is written as its key, as a number with the highest byte first, modulo N. The directory must be new
+    /// or empty; it appears when all files are complete, or not at all.
     #[arg(
         long,
         value_name = "host:N|hash:N",
@@ -208,7 +208,7 @@ pub struct Dedup {
     pub save_seen: Option<PathBuf>,
 
     /// Add to --stats and --report how many different URLs each rule made one; keeps them all in
-    /// memory
+    /// memory, and is not for --seen
     #[arg(
         long,
         action = ArgAction::SetTrue,
