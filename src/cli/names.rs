@@ -3,8 +3,21 @@
 use crate::input::{InputError, pipe, unpacked};
 use crate::output::Printable;
 use crate::record::without_mark;
+use std::fs;
 use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+/// Whether a name is that of standard input: `-`, or another one of the pipe behind it, which can be read
+/// once. A file has as many readers as it has names.
+pub fn is_standard_input(path: &Path) -> bool {
+    let pipe = |path: &Path| {
+        let found = fs::metadata(path).ok().filter(|found| found.file_type().is_fifo())?;
+        Some((found.dev(), found.ino()))
+    };
+    path == Path::new("-")
+        || pipe(path).is_some_and(|found| pipe(Path::new("/dev/stdin")) == Some(found))
+}
 
 /// The names in a list: `-` reads it from standard input. A list that holds a NUL has one after each
 /// name, as `find -print0` writes it; any other has one name a line. Empty names are passed over, and so is a

@@ -10,6 +10,7 @@ use std::time::Instant;
 use clap::error::ErrorKind;
 
 use super::flags::{self, BadInput, Common, Directories, Form, FormatChoice, Messages};
+use super::names::is_standard_input;
 use super::outputs::{Division, End, Known, Outputs, Shape, failure, write_anew};
 use super::progress::{Bar, Progress, When};
 use super::signals::Signals;
@@ -451,9 +452,9 @@ fn paths(common: &Common, seen: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     match &common.files_from {
         Some(list) => {
             let listed = names::from_list(list)?;
-            let standard = PathBuf::from("-");
-            let is_list = *list == standard;
-            if listed.contains(&standard) && (is_list || seen.contains(&standard)) {
+            let is_list = is_standard_input(list);
+            let has_it = |names: &[PathBuf]| names.iter().any(|name| is_standard_input(name));
+            if (is_list || has_it(seen)) && has_it(&listed) {
                 let other = if is_list { "the list of inputs" } else { "--seen" };
                 let list = Printable::path(list);
                 let text = format!("{list}: standard input cannot be both an input and {other}");

@@ -257,3 +257,26 @@ fn a_file_given_twice_is_read_twice() {
     let run = place.run(["dedup", "a", "a"]).exits(0);
     assert_eq!((run.out(), run.summary("duplicates"), run.summary("ok")), ("http://a/\n", 1, 2));
 }
+
+#[test]
+fn a_pipe_that_is_standard_input_is_that_under_any_name() {
+    let place = Place::with([("in", b"http://h/\n"), ("list", b"in\n/dev/stdin\n")]);
+    for arguments in [
+        &["dedup", "--seen", "/dev/stdin"][..],
+        &["dedup", "in", "/dev/stdin", "--seen", "-"],
+        &["dedup", "in", "--seen", "/dev/fd/0", "--seen", "/dev/stdin"],
+        &["dedup", "--files-from", "/dev/stdin", "-"],
+        &["dedup", "--files-from", "list", "--seen", "-"],
+        &["set", "union", "-", "/dev/stdin"],
+    ] {
+        let run = place.run_on(arguments, "http://h/\n").exits(2);
+        assert!(run.err.contains("standard input can"), "{arguments:?}: {}", run.err);
+        assert_eq!(run.out(), "", "{arguments:?}");
+    }
+    // A file has more readers than one.
+    let file = fs::File::open(place.path("in")).expect("there");
+    let mut command = built::process();
+    command.args(["dedup", "/dev/stdin", "--seen", "-", "--max-rejected", "0"]).stdin(file);
+    assert!(command.output().expect("a run").status.success());
+    place.run_on(["dedup", "/dev/stdin", "--seen", "in"], "http://h/\n").exits(0);
+}

@@ -7,6 +7,7 @@ use super::{INPUT, MESSAGES, OUTPUT, RESOURCES, RULES, Stdin, usage};
 use crate::cli::archives::Archives;
 use crate::cli::choices::{Choices, Foreign};
 use crate::cli::filters::Filters;
+use crate::cli::names::is_standard_input;
 use crate::cli::policy::Policy;
 use crate::cli::progress::When;
 use crate::cli::tables;
@@ -429,7 +430,8 @@ impl Common {
             return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
         }
         let standard = Path::new("-");
-        if self.files_from.as_deref() == Some(standard) && self.files.iter().any(|f| f == standard)
+        if self.files_from.as_deref().is_some_and(is_standard_input)
+            && self.files.iter().any(|file| is_standard_input(file))
         {
             return Err(usage(
                 subcommand,

@@ -4,6 +4,7 @@ use super::common::share_a_place;
 use super::normalize::Form;
 use super::{Common, INPUT, OUTPUT, usage};
 use crate::Key;
+use crate::cli::names::is_standard_input;
 use crate::cli::{checkpoint, memory, tables};
 use crate::output::{Field, Printable, TableKind, place};
 use crate::pipeline::{Keep, SplitBy};
@@ -230,13 +231,12 @@ impl Dedup {
         let wrong = |message| Err(usage("dedup", ErrorKind::ArgumentConflict, message));
         let common = &self.common;
         let standard = Path::new("-");
-        let of_standard = self.seen.iter().filter(|file| *file == standard).count();
-        let is_input = common.files.iter().any(|file| file == standard)
-            || common
-                .files_from
-                .as_deref()
-                .map_or(common.files.is_empty(), |list| list == standard);
-        if of_standard > 1 || (of_standard == 1 && is_input) {
+        let of_standard = self.seen.iter().filter(|file| is_standard_input(file)).count();
+        let is_input = || {
+            common.files.iter().any(|file| is_standard_input(file))
+                || common.files_from.as_deref().map_or(common.files.is_empty(), is_standard_input)
+        };
+        if of_standard > 1 || (of_standard == 1 && is_input()) {
             return wrong("standard input cannot be both --seen and another input");
         }
         if let Some((by, _)) = self.split_by {

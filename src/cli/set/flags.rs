@@ -1,12 +1,13 @@
 //! The arguments of `uniqurl set`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::builder::{BoolishValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
 
 use crate::cli::flags::usage;
+use crate::cli::names::is_standard_input;
 use crate::cli::tables;
 use crate::record::Separator;
 
@@ -99,7 +100,7 @@ impl Set {
         if let Err(message) = tables::check("--output", &self.output, Some("set writes lists")) {
             return wrong(&message);
         }
-        if self.files.iter().filter(|file| *file == Path::new("-")).count() > 1 {
+        if self.files.iter().filter(|file| is_standard_input(file)).count() > 1 {
             return wrong("standard input can be one of the sets only");
         }
         Ok(())
