@@ -8,7 +8,8 @@ use super::normalizer::Normalizer;
 use super::outcome::Reject;
 use super::parts::{Authority, Parts};
 use super::unclean::lacks_scheme;
-use crate::profile::{Access, Profile, scheme};
+use crate::profile::scheme::{self, Scheme};
+use crate::profile::{Access, Profile};
 use crate::scan::Lead;
 
 /// A normalizer for each host, or for all hosts below a domain.
@@ -56,7 +57,9 @@ impl Hosts {
         if name.contains(['/', '?', '#', '@', '*']) || (!literal && name.contains(':')) {
             return None;
         }
-        let name = canonical_host(&Parts::split(format!("http://{name}/").as_bytes()))?;
+        let url = format!("http://{name}/");
+        let (name, facts) = host_of(&Parts::split(url.as_bytes()))?;
+        let name = canonical_host(name, facts)?;
         if pattern.starts_with("*.") {
             self.longest = self.longest.max(name.len());
         }
@@ -77,17 +80,22 @@ impl Hosts {
     }
 }
 
-/// The host of a URL with an authority as it is looked up, whatever profile it is for.
-fn canonical_host(parts: &Parts<'_>) -> Option<Vec<u8>> {
+/// The host of a URL with an authority as it stands, and the facts of its scheme.
+fn host_of<'a>(parts: &Parts<'a>) -> Option<(&'a [u8], &'static Scheme)> {
     let host_port = Authority::split(parts.authority?).host_port;
     let facts = scheme::facts(&parts.scheme?.to_ascii_lowercase());
-    let mut host = Vec::new();
     // The port is no part of it, be it good or bad.
     let end = match host_port.first() {
         Some(b'[') => host_port.iter().position(|byte| *byte == b']')? + 1,
         _ => host_port.iter().position(|byte| *byte == b':').unwrap_or(host_port.len()),
     };
-    host::normalize(&host_port[..end], &Profile::CRAWL, facts, 0, &mut host).ok()?;
+    Some((&host_port[..end], facts))
+}
+
+/// A host as it is looked up, whatever profile it is for.
+fn canonical_host(name: &[u8], facts: &Scheme) -> Option<Vec<u8>> {
+    let mut host = Vec::new();
+    host::normalize(name, &Profile::CRAWL, facts, 0, &mut host).ok()?;
     Some(host)
 }
 
@@ -107,25 +115,37 @@ impl Normalizer {
 
     /// Which normalizer of `hosts` a URL comes under; none for one without a host.
     fn find_host(&self, hosts: &Hosts, url: &[u8]) -> Option<usize> {
+        // What stands around a URL is no part of its host, whether its profile trims or refuses it.
         let start = url.iter().position(|byte| *byte > 0x20)?;
-        let url = &url[start..];
+        let end = url.iter().rposition(|byte| *byte > 0x20)? + 1;
+        let url = &url[start..end];
         let parts = Parts::split(url);
         let host = match (self.assumed_scheme(), parts.scheme, self.base()) {
             (Some(scheme), ..) if lacks_scheme(&parts, url) => {
                 let delimiter: &[u8] = if url.starts_with(b"//") { b":" } else { b"://" };
-                canonical_host(&Parts::split(&[scheme, delimiter, url].concat()))
+                self.host_looked_up(&Parts::split(&[scheme, delimiter, url].concat()))
             }
-            (_, Some(_), _) => canonical_host(&parts),
+            (_, Some(_), _) => self.host_looked_up(&parts),
             // A request target is put behind the authority of the base.
             (_, None, Some(base)) if self.takes_targets() || parts.authority.is_none() => {
-                canonical_host(&Parts::split(base))
+                self.host_looked_up(&Parts::split(base))
             }
             (_, None, Some(base)) => {
-                canonical_host(&Parts { scheme: Parts::split(base).scheme, ..parts })
+                self.host_looked_up(&Parts { scheme: Parts::split(base).scheme, ..parts })
             }
             (_, None, None) => None,
         };
         hosts.find(&host?)
+    }
+
+    /// The host of a URL as it is looked up, its octets in UTF-8.
+    fn host_looked_up(&self, parts: &Parts<'_>) -> Option<Vec<u8>> {
+        let (host, facts) = host_of(parts)?;
+        #[cfg(feature = "transcode")]
+        if let Some(transcoded) = self.transcoded_host(host) {
+            return canonical_host(&transcoded.url, facts);
+        }
+        canonical_host(host, facts)
     }
 
     /// Whether a URL is proven clean by the rules of its host.

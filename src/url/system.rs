@@ -75,6 +75,12 @@ impl Normalizer {
         self.transcoded_before(target, <[u8]>::is_ascii, || self.path_end_if_lowered(target))
     }
 
+    /// The same for a host, whose case does not count.
+    #[cfg(feature = "transcode")]
+    pub(super) fn transcoded_host(&self, host: &[u8]) -> Option<Transcoded> {
+        transcode::transcode(host, self.choices.transcoding?, Delimiters::Kept, || host.len())
+    }
+
     #[cfg(feature = "transcode")]
     fn transcoded_before(
         &self,

@@ -191,13 +191,14 @@ fn each_host_has_its_own_rules() {
 #[test]
 fn a_host_is_found_however_a_url_comes_to_it() {
     let keeping = "name = 'k'\nversion = 1\nbase = 'crawl'\n[switches]\ndrop-query = true\n\
-                   [host.'keep.example'.switches]\ndrop-query = false\n";
+                   [host.'keep.example'.switches]\ndrop-query = false\nkeep-userinfo = true\n";
     let plain = read(keeping);
     let kept = "http://keep.example/a?q";
     let dropped = "http://other.example/a";
     for (base, assumed, url, expected) in [
         ("", "", "http://keep.example/a?q", kept),
         ("", "", "\x20http://keep.example/a?q", kept),
+        ("", "", "http://u@keep.example\x20", "http://u@keep.example/"),
         ("", "", "http://other.example/a?q", dropped),
         ("", "http", "keep.example/a?q", kept),
         ("", "http", "//keep.example/a?q", kept),
@@ -301,8 +302,9 @@ fn a_charset_is_for_all_hosts_and_each_reads_it_as_its_rules_do() {
         ("http://other/%F6//", "http://other/%C3%B6/"),
         ("http://x.shop.example//%F6", "http://x.shop.example//%C3%B6"),
         ("http://wiki.example/%f6%2fx", "http://wiki.example/%C3%B6/x"),
-        // The host is one to look up once its octets are UTF-8.
-        ("http://b%FCcher.example/%F6;x", "http://xn--bcher-kva.example/%C3%B6"),
+        // A host is looked up with its octets in UTF-8, and no other rules act on it before.
+        ("http://u@b%FCcher.example/%F6;x", "http://u@b%C3%BCcher.example/%C3%B6"),
+        ("http://u@b%C3%BCcher.example/%F6;x", "http://u@b%C3%BCcher.example/%C3%B6"),
         ("http://xn--bcher-kva.example/%F6;x", "http://xn--bcher-kva.example/%C3%B6"),
     ] {
         assert_eq!(normalize(&sites, url), expected, "{url}");
