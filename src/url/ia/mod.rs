@@ -225,8 +225,9 @@ fn authority(
     let host_length = name.len();
     name.extend_from_slice(port);
     host::normalize(&name, &Profile::CRAWL, facts, start, out).map_err(|reject| {
-        let beyond = (reject.at - start).checked_sub(host_length);
-        Reject::new(reject.code, beyond.map_or(start, |beyond| start + colon + beyond))
+        // Only what stands behind the colon is told where it is.
+        let beyond = (reject.at - start).checked_sub(host_length + 1);
+        Reject::new(reject.code, beyond.map_or(start, |beyond| start + colon + 1 + beyond))
     })?;
     let tail = out.split_off(at);
     let end = tail.iter().position(|byte| *byte == b':').unwrap_or(tail.len());
