@@ -254,7 +254,7 @@ impl Normalizer {
         patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
     ) -> Result<Self, NoSuchChoice> {
         let globs = self.parameters(patterns)?;
-        self.choices.heuristics.drop_parameters(globs);
+        self.choices.heuristics.drop_parameters(Some(globs));
         Ok(self)
     }
 
@@ -270,7 +270,7 @@ impl Normalizer {
         patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
     ) -> Result<Self, NoSuchChoice> {
         let globs = self.parameters(patterns)?;
-        self.choices.heuristics.keep_parameters(globs);
+        self.choices.heuristics.keep_parameters(Some(globs));
         Ok(self)
     }
 

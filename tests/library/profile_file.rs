@@ -236,6 +236,30 @@ fn a_host_is_found_however_a_url_comes_to_it() {
 }
 
 #[test]
+fn an_empty_list_of_a_host_takes_the_place_of_the_one_above() {
+    let lists = read(
+        "name = 'l'\nversion = 1\nbase = 'crawl'\nswitches.strip-tracking = true\n\
+         [parameters]\ndrop = ['ref']\nkeep = ['a', 'ref', 'my', 'gclid']\ntracking = ['my']\n\
+         [host.'drop.x'.parameters]\ndrop = []\n\
+         [host.'keep.x'.parameters]\nkeep = []\n\
+         [host.'tracking.x'.parameters]\ntracking = []\n\
+         [host.'all.x'.parameters]\ntracking = []\nkeep = []\ndrop = []\n",
+    );
+    for (host, query) in [
+        ("x", "?a"),
+        ("drop.x", "?a&ref"),
+        ("keep.x", "?a&b"),
+        ("tracking.x", "?a&my"),
+        ("all.x", "?a&b&ref&my"),
+    ] {
+        let expected = format!("http://{host}/{query}");
+        let url = format!("http://{host}/?a&b&ref&my&gclid");
+        assert_eq!(normalize(&lists, &url), expected);
+        assert!(lists.is_clean(expected.as_bytes()), "{expected}");
+    }
+}
+
+#[test]
 fn rules_of_hosts_keep_the_laws() {
     let plain = read(SITES);
     let hosts = [

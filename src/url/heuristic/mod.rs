@@ -67,14 +67,19 @@ impl Heuristics {
         self.switches = switches.and(STEPS);
     }
 
-    pub(super) fn drop_parameters(&mut self, globs: Globs) {
-        self.dropped = Some(Arc::new(globs));
-        self.starts = None;
+    pub(super) fn drop_parameters(&mut self, globs: Option<Globs>) {
+        self.dropped = globs.map(Arc::new);
+        self.find_starts();
     }
 
-    pub(super) fn keep_parameters(&mut self, globs: Globs) {
-        self.kept = Some(Arc::new(globs));
-        self.starts = None;
+    pub(super) fn keep_parameters(&mut self, globs: Option<Globs>) {
+        self.kept = globs.map(Arc::new);
+        self.find_starts();
+    }
+
+    fn find_starts(&mut self) {
+        let any_may_go = self.dropped.is_some() || self.kept.is_some();
+        self.starts = (!any_may_go).then(|| Arc::new(starts(&self.tracking)));
     }
 
     /// How parameters start that may go.
@@ -94,7 +99,7 @@ impl Heuristics {
     #[cfg(feature = "profile-file")]
     pub(super) fn track(&mut self, more: impl Iterator<Item = Glob>) {
         self.tracking = Arc::new(Globs::new(tracking().chain(more).collect(), TRACKING_CASE));
-        self.starts = self.starts.as_ref().map(|_| Arc::new(starts(&self.tracking)));
+        self.find_starts();
     }
 
     pub(super) fn tracking(&self) -> &Globs {

@@ -12,11 +12,12 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::heuristic::PARAMETER_CASE;
 use super::hosts::Hosts;
 use super::normalizer::Normalizer;
 use super::outcome::{Code, Codes};
 use super::ports::DefaultPorts;
-use crate::profile::glob::Glob;
+use crate::profile::glob::{Glob, Globs};
 use crate::profile::{Ports, Profile, Ring, RingError, Switch, System, set};
 
 /// Why a profile file cannot be used.
@@ -252,18 +253,16 @@ impl<'i> File<'i> {
             if patterns.len() > MOST_PATTERNS {
                 return Err(self.error(&list.span(), format!("more than {MOST_PATTERNS} patterns")));
             }
-            let taken = match key.get_ref().as_ref() {
-                "tracking" => {
-                    let globs = patterns.iter().map(|pattern| Glob::new(pattern.as_bytes()));
-                    normalizer.choices.heuristics.track(globs);
-                    Ok(normalizer)
-                }
-                // A list without a pattern is none.
-                _ if patterns.is_empty() => Ok(normalizer),
-                "drop" => normalizer.with_dropped_parameters(patterns),
-                _ => normalizer.with_kept_parameters(patterns),
-            };
-            normalizer = taken.map_err(|error| self.error(&key.span(), error))?;
+            let globs = patterns.iter().map(|pattern| Glob::new(pattern.as_bytes()));
+            let heuristics = &mut normalizer.choices.heuristics;
+            // A list without a pattern is none, also where there is one above.
+            let listed =
+                |globs: Vec<Glob>| (!globs.is_empty()).then(|| Globs::new(globs, PARAMETER_CASE));
+            match key.get_ref().as_ref() {
+                "tracking" => heuristics.track(globs),
+                "drop" => heuristics.drop_parameters(listed(globs.collect())),
+                _ => heuristics.keep_parameters(listed(globs.collect())),
+            }
         }
         Ok(normalizer)
     }
