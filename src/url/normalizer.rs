@@ -77,7 +77,8 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The base itself is rejected by the profile, or it is no absolute URL ([`Code::Relative`]).
+    /// The base itself is rejected by the profile (where its host has rules of its own by a profile file,
+    /// by those), or it is no absolute URL ([`Code::Relative`]).
     /// Under `string` it is only asked to have a scheme, and acts on request targets alone.
     ///
     /// ```
@@ -90,6 +91,16 @@ impl Normalizer {
     /// ```
     pub fn with_base(mut self, base: &[u8]) -> Result<Self, Reject> {
         self.base = None;
+        let canonical = self.for_host_of(base).canonical_base(base)?;
+        self.base = Some(canonical.clone());
+        // Of the hosts with rules of their own only that of the base has references resolved.
+        self.of_each_host(|section| {
+            Ok::<_, Infallible>(Self { base: Some(canonical.clone()), ..section })
+        })
+        .map_err(|never| match never {})
+    }
+
+    fn canonical_base(&self, base: &[u8]) -> Result<Vec<u8>, Reject> {
         let mut canonical = Vec::new();
         let mut normalizer = self.clone();
         // The final slash of a base counts, and the form of an archive key has none.
@@ -111,8 +122,7 @@ impl Normalizer {
         }
         let fragment = parts.fragment.map_or(0, |fragment| fragment.len() + 1);
         canonical.truncate(canonical.len() - fragment);
-        self.base = Some(canonical);
-        self.of_each_host(|section| section.with_base(base))
+        Ok(canonical)
     }
 
     /// Reads what has no scheme as if `scheme://` (or `scheme:` before `//`) stood in front of it.

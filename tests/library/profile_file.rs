@@ -235,6 +235,32 @@ fn a_host_is_found_however_a_url_comes_to_it() {
     assert_eq!(normalize(&servlet, "//other.example//a"), "http://keep.example//other.example//a");
 }
 
+/// Of a base nothing comes under the rules of another host, so these have no say in it.
+#[test]
+fn a_base_comes_under_the_rules_of_its_host_alone() {
+    let sites = read(
+        "name = 'b'\nversion = 1\nbase = 'crawl'\n[host.'s.x']\nbase = 'sanitize'\n\
+         [host.'k.x'.switches]\nkeep-userinfo = true\n[host.'v.x']\nbase = 'servlet'\n",
+    );
+    for (base, url, expected) in [
+        ("http://u@other:22/a b/%2541", "c", "http://other:22/a%20b/c"),
+        ("http://u@other/", "//s.x/%41", "!encoded-unreserved@6"),
+        ("http://u@other/", "//v.x/a;b", "http://v.x/a"),
+        ("http://u@K.x/a/", "b", "http://u@k.x/a/b"),
+        ("http://s.x/a/", "b", "http://s.x/a/b"),
+    ] {
+        let based = sites.clone().with_base(base.as_bytes()).unwrap();
+        assert_eq!(normalize(&based, url), expected, "{url} behind {base}");
+    }
+    let refused = sites.clone().with_base(b"http://u@s.x/").unwrap_err();
+    assert_eq!((refused.code, refused.at), (Code::Userinfo, 7));
+    let keeping = sites.with_base(b"http://u@k.x/").unwrap();
+    assert_eq!(keeping.origin().unwrap().authority, b"u@k.x");
+    let strict = "name = 'b'\nversion = 1\nbase = 'sanitize'\n[host.'c.x']\nbase = 'crawl'\n";
+    let based = read(strict).with_base(b"http://u@c.x/").unwrap();
+    assert_eq!(normalize(&based, "a b"), "http://c.x/a%20b");
+}
+
 #[test]
 fn an_empty_list_of_a_host_takes_the_place_of_the_one_above() {
     let lists = read(
