@@ -135,9 +135,16 @@ servlet@1
 #[test]
 fn advice_about_a_host_holds_for_hosts() {
     // Erlang's guide. As a triplet the byte would be refused all the same, and by crawl too.
-    for (profile, url, at) in [
-        ("whatwg", "http://%6C%6Fcal%23host/%F6re%26bro%20", 16),
-        ("syntax", "https://local host", 13),
+    let byte = "byte: a byte that the grammar does not allow here";
+    for (profile, url, at, trouble) in [
+        ("whatwg", "http://%6C%6Fcal%23host/%F6re%26bro%20", 16, byte),
+        ("syntax", "https://local host", 13, byte),
+        (
+            "syntax",
+            "https://local%host",
+            13,
+            "escape: a percent sign that no two hexadecimal digits follow",
+        ),
     ] {
         let text = explain(&["-p", profile, url]);
         let caret = " ".repeat(4 + at);
@@ -150,7 +157,7 @@ fn advice_about_a_host_holds_for_hosts() {
   rejected at byte {at}
     {url}
 {caret}^
-  byte: a byte that the grammar does not allow here.
+  {trouble}.
   A host is letters, digits, hyphens and dots; the profile crawl writes other
   scripts in ASCII.
 "

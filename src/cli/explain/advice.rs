@@ -19,7 +19,7 @@ pub(super) fn advice(code: Code, url: &[u8], at: usize) -> Option<Cow<'static, s
         }
         Code::NoAuthority => "Write // and a host behind the colon, as in http://example.com/.",
         // No profile that sends a host to a resolver takes a triplet of it there.
-        Code::Byte if is_in_host(url, at) => {
+        Code::Byte | Code::Escape if is_in_host(url, at) => {
             "A host is letters, digits, hyphens and dots; the profile crawl writes other scripts in \
              ASCII."
         }
