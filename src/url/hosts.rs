@@ -8,8 +8,7 @@ use super::normalizer::Normalizer;
 use super::outcome::Reject;
 use super::parts::{Authority, Parts};
 use super::unclean::lacks_scheme;
-use crate::profile::scheme::{self, Scheme};
-use crate::profile::{Access, Profile};
+use crate::profile::{Access, Profile, scheme};
 use crate::scan::Lead;
 
 /// A normalizer for each host, or for all hosts below a domain.
@@ -58,8 +57,7 @@ impl Hosts {
             return None;
         }
         let url = format!("http://{name}/");
-        let (name, facts) = host_of(&Parts::split(url.as_bytes()))?;
-        let name = canonical_host(name, facts)?;
+        let name = canonical_host(host_of(&Parts::split(url.as_bytes()))?)?;
         if pattern.starts_with("*.") {
             self.longest = self.longest.max(name.len());
         }
@@ -80,22 +78,22 @@ impl Hosts {
     }
 }
 
-/// The host of a URL with an authority as it stands, and the facts of its scheme.
-fn host_of<'a>(parts: &Parts<'a>) -> Option<(&'a [u8], &'static Scheme)> {
+/// The host of a URL with a scheme and an authority, as it stands.
+fn host_of<'a>(parts: &Parts<'a>) -> Option<&'a [u8]> {
+    parts.scheme?;
     let host_port = Authority::split(parts.authority?).host_port;
-    let facts = scheme::facts(&parts.scheme?.to_ascii_lowercase());
     // The port is no part of it, be it good or bad.
     let end = match host_port.first() {
         Some(b'[') => host_port.iter().position(|byte| *byte == b']')? + 1,
         _ => host_port.iter().position(|byte| *byte == b':').unwrap_or(host_port.len()),
     };
-    Some((&host_port[..end], facts))
+    Some(&host_port[..end])
 }
 
-/// A host as it is looked up, whatever profile it is for.
-fn canonical_host(name: &[u8], facts: &Scheme) -> Option<Vec<u8>> {
+/// A host as it is looked up, whatever scheme and profile it is for.
+fn canonical_host(name: &[u8]) -> Option<Vec<u8>> {
     let mut host = Vec::new();
-    host::normalize(name, &Profile::CRAWL, facts, 0, &mut host).ok()?;
+    host::normalize(name, &Profile::CRAWL, scheme::facts(b"http"), 0, &mut host).ok()?;
     Some(host)
 }
 
@@ -140,12 +138,12 @@ impl Normalizer {
 
     /// The host of a URL as it is looked up, its octets in UTF-8.
     fn host_looked_up(&self, parts: &Parts<'_>) -> Option<Vec<u8>> {
-        let (host, facts) = host_of(parts)?;
+        let host = host_of(parts)?;
         #[cfg(feature = "transcode")]
         if let Some(transcoded) = self.transcoded_host(host) {
-            return canonical_host(&transcoded.url, facts);
+            return canonical_host(&transcoded.url);
         }
-        canonical_host(host, facts)
+        canonical_host(host)
     }
 
     /// Whether a URL is proven clean by the rules of its host.

@@ -170,6 +170,9 @@ fn each_host_has_its_own_rules() {
         ("http://xn--bcher-kva.example/a%2fb;c", "http://xn--bcher-kva.example/a%2Fb"),
         (" http://shop.example/?b&a", "http://shop.example/?a&b"),
         ("\t \u{1} http://shop.example/?b&a", "http://shop.example/?a&b"),
+        // The dot stays in other schemes, and makes no other host of it.
+        ("http://shop.example.?b&a", "http://shop.example/?a&b"),
+        ("x://Shop.Example.?b&a", "x://shop.example.?a&b"),
         ("http://[0::1]:8080/a//b", "http://[::1]/a/b"),
         ("http://[::2]:8080/", "http://[::2]:8080/"),
         ("mailto:a@shop.example?b&a", "mailto:a@shop.example?b&a"),
