@@ -11,12 +11,17 @@ use super::outcome::{Code, Troubles};
 use super::parts::Parts;
 use super::servlet::{find_encoded_slash, is_encoded_dot_segment};
 use crate::profile::sanitize::FIRST_FREE_PORT;
-use crate::profile::scheme;
 use crate::scan::{Glance, Settle, Vector};
 
 /// Adds the troubles of a URL or reference, split into `parts`. `base_scheme` is the scheme of a
-/// reference.
-pub(super) fn check(url: &[u8], parts: &Parts<'_>, base_scheme: &[u8], troubles: &mut Troubles) {
+/// reference, `own_port` the default port of a scheme in lower case.
+pub(super) fn check(
+    url: &[u8],
+    parts: &Parts<'_>,
+    base_scheme: &[u8],
+    own_port: impl Fn(&[u8]) -> Option<u16>,
+    troubles: &mut Troubles,
+) {
     triplets(url, troubles);
     let path_at = parts.path_start();
     let path_end = path_at + parts.path.len();
@@ -37,7 +42,8 @@ pub(super) fn check(url: &[u8], parts: &Parts<'_>, base_scheme: &[u8], troubles:
     }
     if let Some(authority) = parts.authority {
         let scheme = parts.scheme.unwrap_or(base_scheme);
-        self::authority(authority, scheme, parts.authority_start(), troubles);
+        let own_port = || own_port(&scheme.to_ascii_lowercase());
+        self::authority(authority, own_port, parts.authority_start(), troubles);
     }
 }
 
@@ -92,7 +98,12 @@ fn is_overlong(first: u8, rest: &[u8]) -> bool {
     )
 }
 
-fn authority(authority: &[u8], scheme: &[u8], start: usize, troubles: &mut Troubles) {
+fn authority(
+    authority: &[u8],
+    own_port: impl FnOnce() -> Option<u16>,
+    start: usize,
+    troubles: &mut Troubles,
+) {
     let host_at = match authority.iter().rposition(|byte| *byte == b'@') {
         Some(at) => {
             troubles.add(Code::Userinfo, start);
@@ -110,15 +121,14 @@ fn authority(authority: &[u8], scheme: &[u8], start: usize, troubles: &mut Troub
         troubles.add(Code::RareIpv4, start + host_at);
     }
     if let Some((b':', digits)) = port.split_first()
-        && is_well_known_port(digits, scheme)
+        && own_port().is_some_and(|own| is_well_known_port(digits, own))
     {
         troubles.add(Code::WellKnownPort, start + host_at + host.len() + 1);
     }
 }
 
-/// Whether the port is one of another service, on a scheme that has one of its own.
-fn is_well_known_port(digits: &[u8], scheme: &[u8]) -> bool {
-    let Some(own) = scheme::facts(&scheme.to_ascii_lowercase()).port else { return false };
+/// Whether the port is one of another service than the scheme's `own`.
+fn is_well_known_port(digits: &[u8], own: u16) -> bool {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return false;
     }

@@ -20,8 +20,8 @@ use super::{ring, sanitize, servlet};
 #[cfg(feature = "transcode")]
 use crate::profile::Grammar;
 #[cfg(feature = "transcode")]
-use crate::profile::scheme::{self, Kind};
-use crate::profile::{Profile, Ring, Switch, System};
+use crate::profile::scheme::Kind;
+use crate::profile::{Profile, Ring, Switch, System, scheme};
 
 /// The path of a request target or URL, and what follows it.
 struct Rest<'a> {
@@ -309,7 +309,7 @@ impl Normalizer {
         let parts = Parts::split_target(target);
         if self.profile().system == System::Sanitizer {
             let mut troubles = Troubles::new(self.choices.allowed);
-            sanitize::check(target, &parts, b"", &mut troubles);
+            sanitize::check(target, &parts, b"", |_| None, &mut troubles);
             troubles.join_result(self.rewrite_target_by_ladder(target, out));
             return troubles.result();
         }
@@ -326,14 +326,19 @@ impl Normalizer {
 
     fn sanitize(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
         let mut troubles = Troubles::new(self.choices.allowed);
+        let own_port = |scheme: &[u8]| match &self.choices.ports {
+            Some(ports) => ports.of(scheme),
+            None => scheme::facts(scheme).port,
+        };
         if let Some((assumed, prefix)) = self.assume(url) {
-            sanitize::check(&assumed, &Parts::split(&assumed), b"", &mut troubles);
+            let parts = Parts::split(&assumed);
+            sanitize::check(&assumed, &parts, b"", own_port, &mut troubles);
             let found = troubles.result().map_err(|r| r.moved(|at| at.saturating_sub(prefix)));
             troubles = Troubles::new(Codes::NONE);
             troubles.join_result(found);
         } else {
             let base = self.base().and_then(|base| Parts::split(base).scheme).unwrap_or_default();
-            sanitize::check(url, &Parts::split(url), base, &mut troubles);
+            sanitize::check(url, &Parts::split(url), base, own_port, &mut troubles);
         }
         troubles.join_result(self.rewrite_by_ladder(url, 0..url.len(), out));
         troubles.result()

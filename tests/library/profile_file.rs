@@ -114,6 +114,17 @@ fn what_a_file_says_is_done() {
             &[("http://h:8080/a;b", "http://h/a"), ("http://h:80", "http://h:80/")],
         ),
         ("base = 'sanitize'\nallow = ['userinfo']\nports.x = 9", &[("x://u@h:9", "x://u@h")]),
+        // Which port is of another service goes by the file, too.
+        (
+            "base = 'sanitize'\n[ports]\nhttp = 81\nx = 9\nftp = false\n",
+            &[
+                ("http://h:81/", "http://h/"),
+                ("HTTP://h:80/", "!well-known-port@9"),
+                ("x://h:80", "!well-known-port@6"),
+                ("ftp://h:22/", "ftp://h:22/"),
+                ("https://h:22/", "!well-known-port@10"),
+            ],
+        ),
     ] {
         let mine = file(rest);
         assert!(mine.description().starts_with("mine@7 base="), "{}", mine.description());
