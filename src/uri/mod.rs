@@ -39,4 +39,6 @@ pub use percent::{percent_decode, quote, unquote};
 pub use query::{DissectQuery, compose_query, dissect_query};
 pub use resolve::{remove_dot_segments, resolve};
 #[cfg(feature = "transcode")]
+pub(crate) use transcode::transcode_each;
+#[cfg(feature = "transcode")]
 pub use transcode::{Charset, transcode};

@@ -1,5 +1,7 @@
 //! Triplets from one charset to another.
 
+use std::ops::Range;
+
 use encoding_rs::{Decoder, DecoderResult, EncoderResult, Encoding};
 
 use super::error::{Error, ErrorKind};
@@ -116,15 +118,33 @@ pub fn transcode(
     to: Charset,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
+    transcode_each(encoded, from, to, out, |_, _| {})
+}
+
+/// As [`transcode`], and tells where each character that was not raw ASCII stood in `encoded` and
+/// stands in `out`.
+pub(crate) fn transcode_each(
+    encoded: &[u8],
+    from: Charset,
+    to: Charset,
+    out: &mut Vec<u8>,
+    each: impl FnMut(Range<usize>, Range<usize>),
+) -> Result<(), Error> {
     let length = out.len();
-    let result = characters(encoded, from, to, out);
+    let result = characters(encoded, from, to, out, each);
     if result.is_err() {
         out.truncate(length);
     }
     result
 }
 
-fn characters(encoded: &[u8], from: Charset, to: Charset, out: &mut Vec<u8>) -> Result<(), Error> {
+fn characters(
+    encoded: &[u8],
+    from: Charset,
+    to: Charset,
+    out: &mut Vec<u8>,
+    mut each: impl FnMut(Range<usize>, Range<usize>),
+) -> Result<(), Error> {
     let mut decoder = from.decoder();
     // A character started at `start` and has octets still to come, unless that is `i`.
     let (mut start, mut i) = (0, 0);
@@ -147,7 +167,9 @@ fn characters(encoded: &[u8], from: Charset, to: Charset, out: &mut Vec<u8>) -> 
         let text = decode(&mut decoder, &[octet], &mut utf8)
             .ok_or(Error::new(start, ErrorKind::Malformed))?;
         if !text.is_empty() {
+            let before = out.len();
             to.push_triplets(text, out).map_err(|kind| Error::new(start, kind))?;
+            each(start..i, before..out.len());
             start = i;
         }
     }

@@ -9,6 +9,8 @@
 //!
 //! No profile that takes a charset moves the end of a run, so rewriting twice is rewriting once.
 
+use std::ops::Range;
+
 use crate::uri::{self, Charset};
 
 use super::escape::Triplet;
@@ -17,15 +19,13 @@ use super::outcome::{Outcome, Reject};
 /// A URL with its runs rewritten.
 pub(super) struct Transcoded {
     pub(super) url: Vec<u8>,
-    /// Where each rewritten run was and where it is, in order.
+    /// Where each character of a rewritten run was and where it is, in order; raw ASCII is left out.
     edits: Vec<Edit>,
 }
 
 struct Edit {
-    old_end: usize,
-    old_start: usize,
-    new_start: usize,
-    new_end: usize,
+    old: Range<usize>,
+    new: Range<usize>,
 }
 
 /// What the profile does to delimiters that are spelled as triplets, and the other way round.
@@ -61,16 +61,17 @@ pub(super) fn transcode(
         }
         let run = &url[at..end];
         if !is_utf8(run) {
-            let length = out.len();
+            let (length, known) = (out.len(), edits.len());
             out.extend_from_slice(&url[copied..at]);
-            let new_start = out.len();
-            match uri::transcode(run, from, Charset::UTF_8, &mut out) {
-                Ok(()) => {
-                    let new_end = out.len();
-                    edits.push(Edit { old_start: at, old_end: end, new_start, new_end });
-                    copied = end;
+            let add = |old: Range<usize>, new| {
+                edits.push(Edit { old: at + old.start..at + old.end, new });
+            };
+            match uri::transcode_each(run, from, Charset::UTF_8, &mut out, add) {
+                Ok(()) => copied = end,
+                Err(_) => {
+                    out.truncate(length);
+                    edits.truncate(known);
                 }
-                Err(_) => out.truncate(length),
             }
         }
         at = end;
@@ -97,11 +98,11 @@ impl Transcoded {
 
     /// Where in the URL as it was a place in the rewritten one comes from.
     fn origin(&self, at: usize) -> usize {
-        let before = self.edits.partition_point(|edit| edit.new_start <= at);
+        let before = self.edits.partition_point(|edit| edit.new.start <= at);
         let Some(edit) = before.checked_sub(1).and_then(|i| self.edits.get(i)) else { return at };
-        match at.checked_sub(edit.new_end) {
-            Some(behind) => edit.old_end + behind,
-            None => edit.old_start,
+        match at.checked_sub(edit.new.end) {
+            Some(behind) => edit.old.end + behind,
+            None => edit.old.start,
         }
     }
 }
@@ -188,7 +189,7 @@ mod tests {
         let transcoded = transcode(url, Charset::LATIN_1, Delimiters::Kept).unwrap();
         assert_eq!(transcoded.url, b"/%C3%B6/%C3%A9a/x");
         let places = [0, 1, 3, 7, 8, 9, 14, 15, 16, 17].map(|at| transcoded.origin(at));
-        assert_eq!(places, [0, 1, 1, 4, 5, 5, 5, 9, 10, 11]);
+        assert_eq!(places, [0, 1, 1, 4, 5, 5, 8, 9, 10, 11]);
     }
 
     #[test]

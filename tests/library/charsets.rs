@@ -277,6 +277,23 @@ fn a_letter_whose_case_may_change_is_no_part_of_a_character() {
     }
 }
 
+/// What is read at once may be long, and its ASCII is what a profile refuses.
+#[test]
+fn trouble_beside_another_character_is_told_where_it_stands() {
+    let shift_jis = Charset::for_label(b"shift_jis").unwrap();
+    for (profile, charset, url, expected) in [
+        (&Profile::SYNTAX, Charset::LATIN_1, "http://h/aa%F6bb^x", ("byte", 16)),
+        (&Profile::SYNTAX, Charset::LATIN_1, "http://h/aa^%F6bb", ("byte", 11)),
+        (&Profile::SYNTAX, Charset::LATIN_1, "http://h/%F6/%F6%F6|", ("byte", 19)),
+        (&Profile::SYNTAX, shift_jis, "http://h/%83n%83%6E^", ("byte", 19)),
+        (&Profile::SANITIZE, Charset::LATIN_1, "http://h/x%F6y%41", ("encoded-unreserved", 14)),
+        (&Profile::SERVLET, Charset::LATIN_1, "/x%F6%5C", ("backslash", 5)),
+    ] {
+        let normalizer = Normalizer::new(profile).with_charset(charset).unwrap();
+        assert_eq!(ask(|out| normalizer.normalize(url.as_bytes(), out)), Err(expected), "{url}");
+    }
+}
+
 #[test]
 fn some_profiles_take_no_charset() {
     for profile in [&Profile::STRING, &Profile::IA, &Profile::WHATWG] {
