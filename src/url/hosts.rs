@@ -97,6 +97,15 @@ fn canonical_host(name: &[u8]) -> Option<Vec<u8>> {
     Some(host)
 }
 
+/// Where a place in what was `made` of a URL is in the URL. From there on the two are mostly the same:
+/// the host is what changed.
+fn place_in(url: &[u8], made: &[u8], at: usize) -> usize {
+    match made.get(at..) {
+        Some(behind) if url.ends_with(behind) => url.len() - behind.len(),
+        _ => at.min(url.len()),
+    }
+}
+
 impl Normalizer {
     /// Changes the normalizer of each host.
     pub(super) fn of_each_host<E>(
@@ -183,7 +192,7 @@ impl Normalizer {
             let before = out.split_off(at);
             let rewritten =
                 self.of_host(hosts, found).rewrite_in_charset(&before, 0..before.len(), out);
-            rewritten.map_err(|reject| reject.moved(|at| at.min(url.len())))?;
+            rewritten.map_err(|reject| reject.moved(|at| place_in(url, &before, at)))?;
         }
         Ok(())
     }

@@ -276,6 +276,17 @@ fn a_base_comes_under_the_rules_of_its_host_alone() {
 }
 
 #[test]
+fn trouble_under_the_rules_of_a_second_host_is_told_where_it_stands() {
+    let sites = read(
+        "name = 's'\nversion = 1\nbase = 'crawl'\nswitches.strip-www = true\n\
+         [host.'s.x']\nbase = 'sanitize'\n",
+    );
+    assert_eq!(normalize(&sites, "http://s.x/%2541"), "!double-encoding@11");
+    assert_eq!(normalize(&sites, "http://www.s.x/%2541"), "!double-encoding@15");
+    assert_eq!(normalize(&sites, "HTTP://u@www.s.x:80/a?%2541"), "!double-encoding@22");
+}
+
+#[test]
 fn an_empty_list_of_a_host_takes_the_place_of_the_one_above() {
     let lists = read(
         "name = 'l'\nversion = 1\nbase = 'crawl'\nswitches.strip-tracking = true\n\
