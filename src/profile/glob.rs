@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::set;
 use super::starts::Starts;
 
 /// A pattern: `*` stands for any bytes, `?` for any one byte, every other byte for itself.
@@ -129,11 +130,12 @@ impl Globs {
 }
 
 impl Globs {
-    /// Adds how names start that may fit a pattern.
+    /// Adds how names start, as they are written in a canonical URL, that may fit a pattern. What may be
+    /// written as a triplet ends that, as what is wild does.
     pub(crate) fn add_starts(&self, starts: &mut Starts) {
         for Glob(pattern) in &self.all {
-            let wild = pattern.iter().position(|byte| matches!(byte, b'*' | b'?'));
-            starts.add(&pattern[..wild.unwrap_or(pattern.len())]);
+            let known = pattern.iter().position(|byte| !set::UNRESERVED.contains(*byte));
+            starts.add(&pattern[..known.unwrap_or(pattern.len())]);
         }
     }
 

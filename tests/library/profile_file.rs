@@ -84,6 +84,18 @@ fn what_a_file_says_is_done() {
             "base = 'crawl'\n[switches]\nstrip-tracking = true\n[parameters]\ntracking = ['ref', 'x_*']\n",
             &[("http://h/?ref=1&X_a&utm_b&gclid&c", "http://h/?c")],
         ),
+        // A name is what its triplets stand for.
+        (
+            "base = 'crawl'\nswitches.strip-tracking = true\nparameters.tracking = ['f[*]', 'größe', ' x', 'a+b']\n",
+            &[
+                (
+                    "http://h/?f[a]&f%5bb%5D=1&gr%C3%B6%C3%9Fe=1&größe&f[&%20X=2&b",
+                    "http://h/?f%5B&b",
+                ),
+                ("http://h/?a+b&A%2bb=1&f%5B%5D&a=b", "http://h/?a=b"),
+                ("http://h/?f%5B%5D", "http://h/"),
+            ],
+        ),
         (
             "base = 'servlet'\nallow = ['encoded-slash']",
             &[("/a%2Fb", "/a%2Fb"), ("/a\\", "!backslash@2")],

@@ -223,6 +223,12 @@ impl Heuristics {
         }
     }
 
+    /// Whether a parameter is for tracking; `name` is written as in the URL.
+    #[inline]
+    fn is_tracking(&self, name: &[u8]) -> bool {
+        self.tracking.match_any(query::decoded(name, &mut Vec::new()))
+    }
+
     /// Whether a parameter goes by the lists; `name` is written as in the URL.
     fn is_unwanted(&self, name: &[u8]) -> bool {
         let mut room = Vec::new();

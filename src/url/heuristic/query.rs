@@ -65,7 +65,7 @@ impl Heuristics {
     pub(super) fn goes(&self, parameter: &[u8], name: &[u8], value: &[u8]) -> bool {
         (self.is_on(Switch::SqueezeQuery) && matches!(parameter, b"" | b"="))
             || (self.is_on(Switch::StripSession) && is_session(name, value))
-            || (self.is_on(Switch::StripTracking) && self.tracking.match_any(name))
+            || (self.is_on(Switch::StripTracking) && self.is_tracking(name))
             || ((self.dropped.is_some() || self.kept.is_some()) && self.is_unwanted(name))
     }
 }
