@@ -7,8 +7,10 @@
 
 use super::excerpt::Printable;
 use super::pack::{BLOCKS, Pack};
+use super::replaced::may_be_replaced;
 use super::spool::{Spool, Sync};
 use super::temporary::Temporary;
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -206,9 +208,10 @@ fn open(path: &Path) -> io::Result<(File, Place)> {
         Err(error) => return Err(error),
     };
     let target = resolve(path)?;
-    if found.is_some() {
+    if let Some(old) = &found {
         // Renaming over the file would get round its write protection.
         OpenOptions::new().write(true).open(&target)?;
+        may_be_replaced(&target, old)?;
     }
     let (file, place) = temporary(target)?;
     if let Some(old) = found {
@@ -253,8 +256,16 @@ pub(crate) fn place(path: &Path) -> PathBuf {
 
 /// Opens a temporary file beside `target`, with the permissions of any new file (the umask's).
 fn temporary(target: PathBuf) -> io::Result<(File, Place)> {
-    if target.file_name().is_none() {
-        return Err(io::ErrorKind::IsADirectory.into());
+    let ends_in =
+        |name: &OsStr| target.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes());
+    match target.file_name() {
+        None => return Err(io::ErrorKind::IsADirectory.into()),
+        // A slash behind it, or a slash and a dot.
+        Some(name) if !ends_in(name) => {
+            let text = "the name is that of a directory, and there is none";
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, text));
+        }
+        Some(_) => {}
     }
     #[cfg(target_os = "linux")]
     if let Some(file) = nameless::create(directory(&target))? {
@@ -493,7 +504,7 @@ mod tests {
     fn what_cannot_be_written_is_known_at_once_and_named_safely() {
         let dir = tempfile::tempdir().expect("a directory");
         fs::write(dir.path().join("file"), "").expect("written");
-        for bad in ["missing/out", "", "file/out", "missing\x1b[31m/out", ".."] {
+        for bad in ["missing/out", "", "file/out", "missing\x1b[31m/out", "..", "new/", "new/."] {
             let path = dir.path().join(bad);
             let text = Output::create(&path).expect_err(bad).to_string();
             assert!(text.starts_with(&Printable::path(&path).to_string()), "{text}");

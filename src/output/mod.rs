@@ -15,6 +15,7 @@ mod object;
 mod pack;
 mod page;
 mod redact;
+mod replaced;
 #[cfg(feature = "cli")]
 mod shards;
 mod spool;

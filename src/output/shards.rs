@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::file::{Output, cannot_sync, directory, keep_owner, named, resolve};
+use super::replaced::may_be_replaced;
 use super::temporary::Temporary;
 use crate::pipeline::MARK;
 use crate::record::Separator;
@@ -111,6 +112,9 @@ fn make(name: &Path) -> io::Result<(PathBuf, Temporary)> {
     }
     if target.file_name().is_none() {
         return Err(io::ErrorKind::InvalidInput.into());
+    }
+    if let Some(old) = &old {
+        may_be_replaced(&target, old)?;
     }
     let ((), temporary) = Temporary::make(directory(&target), |path| fs::create_dir(path))?;
     if let Some(old) = old {

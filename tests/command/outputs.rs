@@ -1,9 +1,10 @@
 //! An output is whole or absent.
 
-use super::{Place, built, is_root};
+use super::{Place, Run, built, is_root};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -68,18 +69,70 @@ fn all_records_rejected_is_status_3_for_dedup_alone() {
 fn an_output_that_cannot_be_is_named_before_any_work() {
     let place = Place::with([("in", URLS), ("file", b"")]);
     fs::create_dir(place.path("dir")).expect("made");
-    for bad in ["missing/out", "dir", "file/out"] {
-        let run = place.run(["dedup", "in", "-o", bad]).exits(2);
-        assert!(run.err.contains(bad), "{}", run.err);
+    for bad in ["missing/out", "dir", "file/out", "new/", "new/."] {
+        let run = place.run(["dedup", "in", "-o", bad, "--rejects", "rejects"]).exits(2);
+        assert!(run.err.contains(bad) && run.summary("records") == 0, "{}", run.err);
         let run = place.run(["dedup", "in", "--rejects", bad]).exits(2);
         assert!(run.err.contains(bad) && run.out.is_empty(), "{}", run.err);
     }
+    assert_eq!(place.names(), ["dir", "file", "in"]);
     if !is_root() {
         place.write("protected", "old");
         let read_only = fs::Permissions::from_mode(0o444);
         fs::set_permissions(place.path("protected"), read_only).expect("set");
         place.run(["dedup", "in", "-o", "protected"]).exits(2);
         assert_eq!(place.text("protected"), "old");
+    }
+}
+
+/// What a rename would be refused for is known before any work, too.
+#[test]
+fn a_file_that_cannot_be_replaced_is_named_before_any_work() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::with([("in", URLS), ("theirs", b"old")]);
+    let all = fs::Permissions::from_mode(0o1777);
+    fs::set_permissions(place.path(""), all).expect("set");
+    fs::set_permissions(place.path("theirs"), fs::Permissions::from_mode(0o666)).expect("set");
+    fs::create_dir(place.path("dir")).expect("made");
+    for name in ["theirs", "dir"] {
+        chown(place.path(name), Some(1), Some(1)).expect("given");
+    }
+    for output in [&["theirs"][..], &["dir", "--split-by", "hash:2"]] {
+        let mut command = built::process();
+        command.args(["dedup", "in", "--rejects", "rejects", "-o"]).args(output);
+        command.current_dir(place.path("")).uid(2).gid(2);
+        // Not every user may run what root has built.
+        let Ok(run) = command.output().map(Run::of) else { return };
+        let run = run.exits(2);
+        assert!(run.err.contains("another user") && run.summary("records") == 0, "{}", run.err);
+        assert_eq!(place.names(), ["dir", "in", "theirs"]);
+    }
+    place.run(["dedup", "in", "-o", "theirs"]).exits(0);
+    assert_eq!(place.text("theirs").lines().count(), 2);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_mount_point_is_no_output() {
+    let place = Place::with([("in", URLS), ("file", b"old"), ("other", b"other")]);
+    fs::create_dir(place.path("dir")).expect("made");
+    for output in [&["file"][..], &["dir", "--split-by", "hash:2"]] {
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--mount", "sh", "-c"]).current_dir(place.path(""));
+        command.arg("mount --bind other file && mount -t tmpfs none dir || exit 77; exec \"$@\"");
+        let run = built::process();
+        command.arg("sh").arg(run.get_program()).args(run.get_args());
+        command.args(["dedup", "in", "--rejects", "rejects", "-o"]).args(output);
+        let Ok(run) = command.output().map(Run::of) else { return };
+        // Where nothing can be mounted there is nothing to see.
+        if !matches!(run.status, Some(0 | 2)) {
+            return;
+        }
+        let run = run.exits(2);
+        assert!(run.err.contains("mount") && run.summary("records") == 0, "{}", run.err);
+        assert_eq!(place.names(), ["dir", "file", "in", "other"]);
     }
 }
 
