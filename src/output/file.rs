@@ -7,7 +7,7 @@
 
 use super::excerpt::Printable;
 use super::pack::{BLOCKS, Pack};
-use super::replaced::may_be_replaced;
+use super::replaced::{may_be_replaced, take_after};
 use super::spool::{Spool, Sync};
 use super::temporary::Temporary;
 use std::ffi::OsStr;
@@ -214,9 +214,8 @@ fn open(path: &Path) -> io::Result<(File, Place)> {
         may_be_replaced(&target, old)?;
     }
     let (file, place) = temporary(target)?;
-    if let Some(old) = found {
-        keep_owner(&file, &old);
-        file.set_permissions(old.permissions())?;
+    if let (Some(old), Some(target)) = (found, place.target()) {
+        take_after(&file, target, &old)?;
     }
     Ok((file, place))
 }
@@ -319,22 +318,6 @@ pub(super) fn directory(path: &Path) -> &Path {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     }
-}
-
-/// Leaves a file that belongs to someone else theirs, as writing into it would have done. Only a
-/// privileged process may; for any other the file becomes its own.
-pub(super) fn keep_owner(file: &File, old: &fs::Metadata) {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, fchown};
-        if let Ok(new) = file.metadata()
-            && (new.uid(), new.gid()) != (old.uid(), old.gid())
-        {
-            let _ = fchown(file, Some(old.uid()), Some(old.gid()));
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = (file, old);
 }
 
 /// An error that names the path and keeps its kind.

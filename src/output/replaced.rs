@@ -1,7 +1,7 @@
-//! What an output replaces: whether that can be replaced.
+//! What an output replaces: whether that can be replaced, and what its successor takes over.
 
 use super::file::directory;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
@@ -37,5 +37,49 @@ pub(super) fn may_be_replaced(target: &Path, old: &fs::Metadata) -> io::Result<(
     }
     #[cfg(not(unix))]
     let _ = (target, old);
+    Ok(())
+}
+
+/// Gives a file the owner, the group, the permissions and the access control lists of the one that it
+/// replaces, as writing into that would have left them. Only a privileged process may give it to another
+/// owner, and only a member to a group; for any other it stays its own.
+pub(super) fn take_after(file: &File, target: &Path, old: &fs::Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let new = file.metadata()?;
+        if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+            let group = Some(old.gid());
+            let _ = fchown(file, Some(old.uid()), group).or_else(|_| fchown(file, None, group));
+        }
+    }
+    #[cfg(target_os = "linux")]
+    copy_lists(file, target, old)?;
+    #[cfg(not(target_os = "linux"))]
+    let _ = target;
+    file.set_permissions(old.permissions())
+}
+
+/// Copies the access control lists of `target`, and takes away those that the directory gave where it has
+/// none. The permissions of a file with a list say what the list may give, and not what its group may.
+#[cfg(target_os = "linux")]
+fn copy_lists(file: &File, target: &Path, old: &fs::Metadata) -> io::Result<()> {
+    use rustix::buffer::spare_capacity;
+    use rustix::fs::{XattrFlags, fremovexattr, fsetxattr, getxattr};
+    use rustix::io::Errno;
+    /// The longest value that the system takes.
+    const MOST: usize = 64 << 10;
+    let names = ["system.posix_acl_access", "system.posix_acl_default"];
+    for name in if old.is_dir() { &names[..] } else { &names[..1] } {
+        let mut list = Vec::with_capacity(MOST);
+        match getxattr(target, *name, spare_capacity(&mut list)) {
+            Ok(_) => fsetxattr(file, *name, &list, XattrFlags::empty())?,
+            Err(Errno::NODATA) => {
+                let _ = fremovexattr(file, *name);
+            }
+            // This file system has none.
+            Err(_) => {}
+        }
+    }
     Ok(())
 }

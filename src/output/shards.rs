@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::file::{Output, cannot_sync, directory, keep_owner, named, resolve};
-use super::replaced::may_be_replaced;
+use super::file::{Output, cannot_sync, directory, named, resolve};
+use super::replaced::{may_be_replaced, take_after};
 use super::temporary::Temporary;
 use crate::pipeline::MARK;
 use crate::record::Separator;
@@ -118,9 +118,7 @@ fn make(name: &Path) -> io::Result<(PathBuf, Temporary)> {
     }
     let ((), temporary) = Temporary::make(directory(&target), |path| fs::create_dir(path))?;
     if let Some(old) = old {
-        let made = File::open(temporary.path())?;
-        keep_owner(&made, &old);
-        made.set_permissions(old.permissions())?;
+        take_after(&File::open(temporary.path())?, &target, &old)?;
     }
     Ok((target, temporary))
 }

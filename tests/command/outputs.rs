@@ -3,7 +3,7 @@
 use super::{Place, Run, built, is_root};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -178,6 +178,64 @@ fn permissions_and_links_survive() {
     assert!(place.path("link").is_symlink());
     assert_eq!((place.text("old").lines().count(), mode("old") & 0o777), (2, 0o640));
     assert_eq!(mode("new"), mode("plain"));
+}
+
+/// The mode bits that are kept would else open the file to a group that could not read the old one.
+#[test]
+fn the_group_of_an_old_file_survives() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::with([("in", URLS), ("old", b"old")]);
+    for name in ["", "old"] {
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o770)).expect("set");
+        chown(place.path(name), Some(1), Some(3)).expect("given");
+    }
+    let mut command = std::process::Command::new("setpriv");
+    command.args(["--reuid=2", "--regid=2", "--groups=3"]).current_dir(place.path(""));
+    let run = built::process();
+    command.arg(run.get_program()).args(run.get_args());
+    let Ok(run) = command.args(["dedup", "in", "-o", "old"]).output().map(Run::of) else { return };
+    // Not every user may run what root has built.
+    if run.status == Some(0) {
+        let new = fs::metadata(place.path("old")).expect("there");
+        assert_eq!((new.uid(), new.gid(), new.mode() & 0o777), (2, 3, 0o770));
+    }
+}
+
+/// What is above the mode bits says for whom they are: without it those of the group, which limit what
+/// others were given, would be for the group.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_access_control_list_of_an_old_file_survives() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    const ACL: &str = "system.posix_acl_access";
+    // Version 2; the owner, user 5 and the mask may read and write, the group and others nothing
+    // (acl(5), and linux/posix_acl_xattr.h).
+    let entry = |tag: u16, may: u16, id: u32| {
+        [&tag.to_le_bytes()[..], &may.to_le_bytes(), &id.to_le_bytes()].concat()
+    };
+    let none = u32::MAX;
+    let list = [
+        2u32.to_le_bytes().to_vec(),
+        entry(0x01, 6, none),
+        entry(0x02, 6, 5),
+        entry(0x04, 0, none),
+        entry(0x10, 6, none),
+        entry(0x20, 0, none),
+    ]
+    .concat();
+    let place = Place::with([("in", URLS), ("old", b"old")]);
+    let old = place.path("old");
+    if setxattr(&old, ACL, &list, XattrFlags::empty()).is_err() {
+        // There are none on this file system.
+        return;
+    }
+    place.run(["dedup", "in", "-o", "old"]).exits(0);
+    let mut kept = [0; 100];
+    let length = getxattr(&old, ACL, &mut kept).expect("a list");
+    assert_eq!(kept[..length], list);
+    assert_eq!(place.text("old").lines().count(), 2);
 }
 
 #[test]
