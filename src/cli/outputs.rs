@@ -195,6 +195,15 @@ impl Outputs {
         })
     }
 
+    /// Whether what is written during the run goes to a terminal, where a bar would stand in its way.
+    pub(super) fn are_watched(&self) -> bool {
+        let main = match &self.main {
+            Main::Lines(output) => output.inner().is_terminal(),
+            Main::Shards(_) | Main::Table(_) => false,
+        };
+        main || self.rejects.as_ref().is_some_and(Output::is_terminal)
+    }
+
     /// The accounts that go to files.
     pub(super) fn account_files(&self) -> Vec<(PathBuf, Form)> {
         let files = self.accounts.iter().filter(|account| !account.output.is_direct());

@@ -222,7 +222,9 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
         {
             say(format_args!("going on behind the first {done} of {} inputs", inputs.len()));
         }
-        bar.draw(|| Progress::start(when(common), Arc::clone(&watch.bytes), total(inputs)));
+        bar.draw(|| {
+            Progress::start(when(common, &outputs), Arc::clone(&watch.bytes), total(inputs))
+        });
         let setup = setup(common, normalizer, plan, seen, checkpoint.as_ref(), &watch);
         let (report, result) = read(&setup, inputs, &mut outputs, last_line.job);
         bar.wipe();
@@ -468,8 +470,9 @@ fn paths(common: &Common, seen: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn when(common: &Common) -> When {
+fn when(common: &Common, outputs: &Outputs) -> When {
     match common.messages {
+        Messages::All if common.progress == When::Auto && outputs.are_watched() => When::Never,
         Messages::All => common.progress,
         Messages::Warnings => When::Never,
     }

@@ -13,6 +13,8 @@ use super::temporary::Temporary;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
+#[cfg(feature = "cli")]
+use std::io::IsTerminal;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -106,6 +108,12 @@ impl Output {
     /// Whether it is a pipe, a terminal, a device: what was written stays written.
     pub fn is_direct(&self) -> bool {
         matches!(self.place, Place::Direct)
+    }
+
+    /// Whether somebody watches what is written.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.writer.as_ref().is_some_and(|writer| writer.get_ref().spool().file().is_terminal())
     }
 
     /// What went where it cannot be taken back, in words, if anything did.

@@ -472,3 +472,26 @@ fn a_place_for_what_is_kept_is_looked_at_before_any_work() {
     }
     place.run(["dedup", "in", "-o", "x", "--temp-dir", "d"]).exits(0);
 }
+
+/// A bar would be drawn behind each line, and wiped away in front of none.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_bar_is_drawn_among_lines_on_a_terminal() {
+    let place = Place::new();
+    let run = built::process();
+    let words = [run.get_program()].into_iter().chain(run.get_args());
+    let words: Vec<_> = words.map(|word| format!("'{}'", word.to_string_lossy())).collect();
+    for (output, drawn) in [("", false), ("-o out", true), ("--progress always", true)] {
+        // Both ends of the run are on the terminal that `script` makes.
+        let text = format!(
+            "(echo http://a/; sleep 1; echo http://b/) | {} normalize {output}",
+            words.join(" ")
+        );
+        let mut command = std::process::Command::new("script");
+        command.args(["-qec", &text, "/dev/null"]).current_dir(place.path("")).env("TERM", "xterm");
+        let Ok(run) = command.stdin(Stdio::null()).output() else { return };
+        let shown = String::from_utf8_lossy(&run.stdout);
+        assert!(shown.contains("records 2"), "{shown}");
+        assert_eq!(shown.contains("\x1b[2K"), drawn, "{output}: {shown}");
+    }
+}
