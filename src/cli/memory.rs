@@ -13,6 +13,9 @@ use crate::pipeline::{CHUNK_SIZE, Memory, Spilling};
 /// Least memory that may be asked for.
 const MIN: u64 = 1 << 20;
 
+/// What is left to the program itself, its threads and what the allocator keeps.
+const BESIDE: u64 = 64 << 20;
+
 /// Smallest chunk, however little memory there is.
 const MIN_CHUNK: usize = 16 << 10;
 
@@ -27,7 +30,8 @@ pub struct Options {
     /// [default: three quarters of what is free]
     ///
     /// The output is the same to the byte. SIZE is 1M or more. What is free is what the system, and the
-    /// control group that this process is in, could give when the run starts.
+    /// control group that this process is in, could give when the run starts; 64 MiB of it are left in
+    /// any case.
     #[arg(
         long,
         value_name = "SIZE",
@@ -65,11 +69,16 @@ impl Options {
 
     /// The memory of a run; none where nothing was asked for and it is not known what is free.
     pub fn memory(&self, tell: fn(&Spilling<'_>)) -> Option<Memory> {
-        let budget = self.memory.or_else(|| Some((available()? / 4 * 3).max(MIN)))?;
+        let budget = self.memory.or_else(|| available().map(share))?;
         let directory = self.temp_dir.clone().or_else(named_by_environment);
         let directory = directory.unwrap_or_else(|| "/tmp".into());
         Some(Memory { budget, directory, tell })
     }
+}
+
+/// How much of what is free a set may hold where nothing was asked for.
+fn share(free: u64) -> u64 {
+    (free / 4 * 3).min(free.saturating_sub(BESIDE)).max(MIN)
 }
 
 /// The directory for temporary files that `TMPDIR` names.
@@ -124,6 +133,12 @@ mod tests {
         for bad in ["", "0", "1023K", "1T", "x"] {
             assert!(memory(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn something_is_left_of_what_is_free() {
+        let mib = |free: u64| share(free << 20) >> 20;
+        assert_eq!([4096, 256, 128, 96, 64, 8].map(mib), [3072, 192, 64, 32, 1, 1]);
     }
 
     #[test]
