@@ -57,7 +57,8 @@ impl Spool {
             running.join()?;
         }
         if self.writeback.is_none() {
-            self.writeback = Some(Writeback::spawn(Arc::clone(&self.file))?);
+            // Where no thread can be had, the sync at the end does all.
+            self.writeback = Writeback::spawn(Arc::clone(&self.file)).ok();
         }
         if let Some(writeback) = &self.writeback {
             let _ = writeback.ask.try_send(());

@@ -1,9 +1,10 @@
 //! A set that is larger than the memory it may take.
 
 use super::packed::gzip;
-use super::{Place, built};
+use super::{Place, Run, built, is_root};
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 /// URLs that come again far behind, with rejected and blank lines between them.
 fn list() -> String {
@@ -156,4 +157,37 @@ fn a_run_that_ends_before_it_is_settled_calls_nothing_a_duplicate_that_is_none()
             !settled.err.contains("undecided") && place.json("stats").get("undecided").is_none()
         );
     }
+}
+
+/// What brings a large output to the disk while it is written is a help, no more.
+#[test]
+fn no_thread_for_the_disk_is_no_reason_to_fail() {
+    if !is_root() {
+        return;
+    }
+    let place = Place::new();
+    let line = |i| format!("http://example.com/{i}{}\n", "x".repeat(60_000));
+    place.write("in", (0..1200).map(line).collect::<String>());
+    fs::set_permissions(place.path(""), fs::Permissions::from_mode(0o777)).expect("set");
+    let mut ends = [0; 2];
+    // Root has no limit of processes, and this user has no others.
+    for limit in 1..10 {
+        let mut command = std::process::Command::new("setpriv");
+        command.args(["--reuid=54321", "--regid=54321", "--clear-groups"]);
+        command.args(["prlimit", &format!("--nproc={limit}")]);
+        let run = built::process();
+        command.arg(run.get_program()).args(run.get_args());
+        command.args(["dedup", "-p", "string", "-j", "1", "in", "-o", "out"]);
+        let run = command.current_dir(place.path("")).output();
+        let Ok(run) = run.map(Run::of) else { return };
+        // There are none but for where threads are started, or all.
+        match run.status {
+            Some(0) => ends[0] += 1,
+            Some(2) => ends[1] += 1,
+            // Not every user may run what root has built.
+            _ => return,
+        }
+        assert!(!run.err.contains("uniqurl: out"), "{limit}: {}", run.err);
+    }
+    assert!(ends[0] > 0 && ends[1] > 0, "{ends:?}");
 }
