@@ -54,9 +54,6 @@ pub(super) fn failure(why: End, given: Option<String>) -> Status {
                 RunError::Output(error) if error.kind() == io::ErrorKind::OutOfMemory => {
                     Status::Limit
                 }
-                RunError::Spill(error) if error.error.kind() == io::ErrorKind::OutOfMemory => {
-                    Status::Limit
-                }
                 _ => Status::Failed,
             }
         }

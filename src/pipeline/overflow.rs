@@ -380,7 +380,7 @@ mod tests {
                         survived += 1;
                     }
                     Err(RunError::Set(_) | RunError::Memory) => refused += 1,
-                    Err(RunError::Spill(SpillError { error, .. }) | RunError::Output(error)) => {
+                    Err(RunError::Output(error)) => {
                         assert_eq!(error.kind(), std::io::ErrorKind::OutOfMemory, "{k}");
                         refused += 1;
                     }

@@ -172,7 +172,9 @@ impl fmt::Display for RunError {
             RunError::Spill(error) => error.fmt(f),
             RunError::Seen(error) => error.fmt(f),
             RunError::Stopped => f.write_str("stopped"),
-            RunError::Threads(error) => write!(f, "cannot start threads: {error}"),
+            RunError::Threads(error) => {
+                write!(f, "cannot start threads: {error}; -j says how many")
+            }
         }
     }
 }
@@ -193,6 +195,10 @@ impl From<NoRoom> for RunError {
 
 impl From<SpillError> for RunError {
     fn from(error: SpillError) -> Self {
-        RunError::Spill(error)
+        // Another directory would be no help then.
+        match error.error.kind() {
+            io::ErrorKind::OutOfMemory => RunError::Memory,
+            _ => RunError::Spill(error),
+        }
     }
 }

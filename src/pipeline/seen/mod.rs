@@ -382,7 +382,7 @@ impl Loader<'_> {
             }
         });
         match failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
-            Some(error) => Err(RunError::Spill(error)),
+            Some(error) => Err(error.into()),
             None => Ok(odd),
         }
     }
