@@ -31,7 +31,9 @@ pub fn man(page: Option<Page>, out: &mut impl Write) -> io::Result<()> {
     let mut text = Vec::new();
     let source = concat!("uniqurl ", env!("CARGO_PKG_VERSION"));
     Man::new(command).source(source).render(&mut text)?;
-    let page = with_synopsis(&String::from_utf8_lossy(&text), &usage);
+    // The date, which is empty, is left out of the title, and the source is taken for it.
+    let text = String::from_utf8_lossy(&text).replacen(" 1  \"", " 1 \"\" \"", 1);
+    let page = with_synopsis(&text, &usage);
     out.write_all(unfilled(&page).as_bytes())
 }
 
@@ -103,7 +105,11 @@ mod tests {
             let mut text = Vec::new();
             man(page, &mut text).expect("written");
             let text = String::from_utf8(text).expect("text");
-            assert!(text.contains(".TH") && text.contains(&format!(".SH NAME\n{name}")), "{text}");
+            assert!(text.contains(&format!(".SH NAME\n{name}")), "{text}");
+            // Title, section, date, source (man(7)).
+            let title = name.replace('\\', "");
+            let version = env!("CARGO_PKG_VERSION");
+            assert!(text.contains(&format!(".TH {title} 1 \"\" \"uniqurl {version}\"")), "{text}");
         }
     }
 
