@@ -138,7 +138,10 @@ impl Output {
         }
         let writer = self.writer.as_mut().expect("only commit takes the writer");
         let done = writer.flush().and_then(|()| writer.get_mut().finish());
-        done.map_err(|error| named(&self.name, error))?;
+        // That it went away would else be known when other outputs have their names.
+        let directory = self.place.target().map(directory);
+        done.and_then(|()| directory.map_or(Ok(()), is_there))
+            .map_err(|error| named(&self.name, error))?;
         self.prepared = true;
         Ok(())
     }
@@ -285,6 +288,16 @@ fn named_temporary(target: PathBuf) -> io::Result<(File, Place)> {
     let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
     let (file, temporary) = Temporary::make(directory(&target), create)?;
     Ok((file, Place::Named { temporary, target }))
+}
+
+fn is_there(directory: &Path) -> io::Result<()> {
+    match fs::metadata(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let text = format!("there is no directory {} any more", Printable::path(directory));
+            Err(io::Error::new(error.kind(), text))
+        }
+        found => found.map(drop),
+    }
 }
 
 /// Gives the bytes their name and makes the name last.

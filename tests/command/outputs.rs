@@ -473,6 +473,24 @@ fn a_place_for_what_is_kept_is_looked_at_before_any_work() {
     place.run(["dedup", "in", "-o", "x", "--temp-dir", "d"]).exits(0);
 }
 
+#[test]
+fn a_directory_that_goes_away_leaves_no_output_elsewhere() {
+    let place = Place::with([("first", URLS)]);
+    fs::create_dir(place.path("dir")).expect("made");
+    let mut command = built::process();
+    command.args(["dedup", "first", "-", "-o", "dir/out", "--rejects", "rejects"]);
+    command.stdin(Stdio::piped()).stderr(Stdio::piped()).current_dir(place.path(""));
+    let mut child = command.spawn().expect("started");
+    let mut input = child.stdin.take().expect("piped");
+    // More than a pipe and the buffers behind it hold: the outputs are open when it is taken.
+    input.write_all(&b"http://c/\n".repeat(200_000)).expect("taken");
+    fs::remove_dir_all(place.path("dir")).expect("removed");
+    drop(input);
+    let run = Run::of(child.wait_with_output().expect("over")).exits(2);
+    assert!(run.err.contains("dir/out: there is no directory dir"), "{}", run.err);
+    assert_eq!(place.names(), ["first"]);
+}
+
 /// A bar would be drawn behind each line, and wiped away in front of none.
 #[cfg(target_os = "linux")]
 #[test]
