@@ -119,7 +119,10 @@ fn main() -> ExitCode {
         } else if let Some(names) = argument.strip_prefix("--only=") {
             only = Some(names.to_owned());
         } else if let Some(number) = argument.strip_prefix("--seed=") {
-            seed = number.parse().expect("a number");
+            seed = match number.parse() {
+                Ok(number) => number,
+                Err(_) => return wrong(&format!("no number: {number}")),
+            };
         } else {
             command = Some(PathBuf::from(argument));
         }
@@ -127,18 +130,23 @@ fn main() -> ExitCode {
     // A relative name would lead elsewhere from the directories of the rows.
     let command = command.and_then(|name| name.canonicalize().ok());
     let Some(command) = command else {
-        eprintln!("usage: torture [--short] [--only=ROW,...] [--seed=N] COMMAND");
-        return ExitCode::from(2);
+        return wrong("usage: torture [--short] [--only=ROW,...] [--seed=N] COMMAND");
     };
+    let long = if extent == Extent::Full { LONG_ROWS } else { &[] };
+    let rows: Vec<_> = ROWS.iter().chain(long).collect();
+    // A name that is none would try nothing, and that would break no promise.
+    let mut names = only.iter().flat_map(|only| only.split(','));
+    if let Some(name) = names.find(|name| rows.iter().all(|(row, _)| row != name)) {
+        return wrong(&format!("no row, or one that --short leaves out: {name}"));
+    }
     let root = std::env::temp_dir().join(format!("uniqurl-torture-{}", std::process::id()));
     std::fs::create_dir_all(&root).expect("a directory");
     let mut torture = Torture { command, root: root.clone(), extent, random: seed };
     let start = Instant::now();
     println!("seed {seed}\n\n| promise | figure | result |\n|---|---|---|");
     let (mut kept, mut broken, mut skipped) = (0, 0, 0);
-    let long = if extent == Extent::Full { LONG_ROWS } else { &[] };
     let wanted = |name: &str| only.as_ref().is_none_or(|only| only.split(',').any(|n| n == name));
-    for (_, row) in ROWS.iter().chain(long).filter(|(name, _)| wanted(name)) {
+    for (_, row) in rows.into_iter().filter(|(name, _)| wanted(name)) {
         let row = row(&mut torture);
         let result = match (&row.skipped, row.broken.len()) {
             (Some(why), _) => {
@@ -166,4 +174,10 @@ fn main() -> ExitCode {
     let seconds = start.elapsed().as_secs();
     println!("\ntorture: {kept} kept, {broken} broken, {skipped} not tried; {seconds} s");
     ExitCode::from(u8::from(broken > 0))
+}
+
+/// What was asked for makes no sense.
+fn wrong(why: &str) -> ExitCode {
+    eprintln!("torture: {why}");
+    ExitCode::from(2)
 }
