@@ -127,6 +127,15 @@ fn the_plot_is_well_formed() {
     }
 }
 
+#[test]
+fn a_profile_is_taken_as_the_result_calls_it() {
+    let place = Place::new();
+    small(&place, &["--corpus=clean", "--stage=scan", "--profile=syntax@1,crawl,syntax"]);
+    assert_eq!(strings(&place.json("here.json")["flags"]["profile"]), ["syntax@1", "crawl@1"]);
+    let run = place.run(["bench", "--profile", "crawl@9"]).exits(2);
+    assert!(run.err.contains("crawl@9"), "{}", run.err);
+}
+
 /// Whether every element of an XML text ends where it should.
 fn is_nested(xml: &str) {
     let mut open = Vec::new();

@@ -6,7 +6,7 @@ use crate::cli::progress::When;
 use crate::cli::tables;
 use crate::corpus::Kind;
 use crate::{Backend, Profile};
-use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
+use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
 use std::path::PathBuf;
@@ -262,8 +262,8 @@ fn kind(name: String) -> Kind {
     Kind::named(&name).expect("only names of corpora are accepted")
 }
 
-fn profiles() -> Vec<&'static str> {
-    std::iter::once("all").chain(Profile::ALL.iter().map(|profile| profile.name())).collect()
+fn profiles() -> Vec<PossibleValue> {
+    std::iter::once(PossibleValue::new("all")).chain(flags::profiles()).collect()
 }
 
 fn profile(name: String) -> Profiles {
