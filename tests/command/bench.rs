@@ -128,6 +128,20 @@ fn the_plot_is_well_formed() {
 }
 
 #[test]
+fn what_goes_to_standard_output_stands_there_alone() {
+    let place = Place::new();
+    let small =
+        ["bench", "-q", "--size=6K", "--repeats=1", "-j1", "--corpus=clean", "--stage=scan"];
+    for name in ["-", "/dev/stdout"] {
+        let json = place.run(small.iter().chain(&["--json", name, "--plot=a.svg"])).exits(0);
+        serde_json::from_slice::<Value>(&json.out).expect("JSON alone");
+        let plot = place.run(small.iter().chain(&["--plot", name, "--json=a.json"])).exits(0);
+        assert!(plot.out().starts_with("<svg "), "{}", plot.out());
+        assert!(plot.out().trim_end().ends_with("</svg>"), "{}", plot.out());
+    }
+}
+
+#[test]
 fn a_profile_is_taken_as_the_result_calls_it() {
     let place = Place::new();
     small(&place, &["--corpus=clean", "--stage=scan", "--profile=syntax@1,crawl,syntax"]);

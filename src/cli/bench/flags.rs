@@ -9,7 +9,7 @@ use crate::{Backend, Profile};
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Largest size of a corpus, which stays in memory together with a copy of it.
 const MAX_SIZE: u64 = 64 << 30;
@@ -125,7 +125,8 @@ pub struct Bench {
     #[arg(long, value_name = "FILE", help_heading = RESULT)]
     pub json: Option<PathBuf>,
 
-    /// Draw the result to FILE as SVG: bars for scanners, lines over threads
+    /// Draw the result to FILE as SVG: bars for scanners, lines over threads; -: to standard output,
+    /// instead of the table
     #[arg(long, value_name = "FILE", help_heading = RESULT)]
     pub plot: Option<PathBuf>,
 
@@ -185,6 +186,12 @@ impl Bench {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether standard output has the JSON or the plot, beside which nothing else may stand.
+    pub fn writes_to_stdout(&self) -> bool {
+        let mut files = [&self.json, &self.plot].into_iter().flatten();
+        files.any(|path| flags::share_a_place(&[path, Path::new("-")]))
     }
 
     /// The corpora, each once.

@@ -70,7 +70,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Measures, and gives the table unless standard output has the JSON.
+/// Measures, and gives the table unless standard output has the JSON or the plot.
 fn run(bench: &Bench) -> Result<Option<String>, Failure> {
     let bar = Bar::default();
     let drawn = bar.clone();
@@ -124,8 +124,7 @@ fn run(bench: &Bench) -> Result<Option<String>, Failure> {
     if let Some(json) = json {
         finish(json, &document.json())?;
     }
-    let to_stdout = bench.json.as_deref().is_some_and(|path| path.as_os_str() == "-");
-    Ok((!to_stdout).then(|| Table(&document).to_string()))
+    Ok((!bench.writes_to_stdout()).then(|| Table(&document).to_string()))
 }
 
 fn create(path: &Option<PathBuf>) -> io::Result<Option<Output>> {
