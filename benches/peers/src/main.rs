@@ -122,7 +122,7 @@ fn measure(
             seconds.sort_by(f64::total_cmp);
             Measured {
                 contender,
-                median: seconds[seconds.len() / 2],
+                median: (seconds[(seconds.len() - 1) / 2] + seconds[seconds.len() / 2]) / 2.0,
                 best: seconds[0],
                 accepted: fold.accepted,
             }
