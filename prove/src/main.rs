@@ -60,6 +60,9 @@ usage: prove [--executions N] [--seconds N] [--seed N] [--threads N] [--profile 
   --block N       this block alone, as a failure names it
 ";
 
+/// The URLs that are changed unless others are named.
+const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../corpora/sample.txt");
+
 /// What was asked for.
 struct Wish {
     executions: u64,
@@ -80,7 +83,7 @@ impl Wish {
             seed: 0x7566_6971_7572_6C00,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             profiles: Vec::new(),
-            urls: Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora/sample.txt"),
+            urls: SAMPLE.into(),
             state: None,
             block: None,
         };
@@ -168,6 +171,10 @@ impl Progress {
 }
 
 fn main() -> ExitCode {
+    if std::env::args().skip(1).any(|argument| argument == "--help" || argument == "-h") {
+        print!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
     match run() {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
@@ -309,8 +316,13 @@ fn one_block(
             let profiles: String =
                 wish.profiles.iter().map(|profile| format!(" --profile {profile}")).collect();
             let all = wish.profiles.len() == PROFILES.len();
+            // What is drawn hangs on these as well.
+            let urls = match wish.urls == Path::new(SAMPLE) {
+                true => String::new(),
+                false => format!(" --urls '{}'", wish.urls.display()),
+            };
             return Some(format!(
-                "A difference. scripts/prove --seed {} --block {number}{}\n\n{text}",
+                "A difference. scripts/prove --seed {} --block {number}{}{urls}\n\n{text}",
                 wish.seed,
                 if all { "" } else { &profiles }
             ));
