@@ -29,6 +29,9 @@ use super::pack::ending;
 /// Rows of a row group, in Parquet and in Arrow.
 const ROW_GROUP: usize = 128 << 10;
 
+/// Packed bytes that end a row group of Parquet earlier: it stays in memory up to its end.
+const ROW_GROUP_BYTES: usize = 64 << 20;
+
 /// Rows that are handed to the writer at a time, and bytes of a column that end them earlier.
 const ROWS: usize = 16 << 10;
 const BYTES: usize = 16 << 20;
@@ -286,6 +289,7 @@ fn properties(sorted_by: Option<usize>) -> WriterProperties {
         // Distinct values only fill a dictionary.
         .set_dictionary_enabled(false)
         .set_max_row_group_row_count(Some(ROW_GROUP))
+        .set_max_row_group_bytes(Some(ROW_GROUP_BYTES))
         .set_sorting_columns(sorted)
         .build()
 }

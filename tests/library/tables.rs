@@ -428,6 +428,34 @@ fn a_set_in_a_table_is_read_back_as_it_was() {
 }
 
 #[test]
+fn a_row_group_of_long_rows_ends_before_it_fills_the_memory() {
+    const LONG: usize = 1 << 20;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("long.parquet");
+    let columns = vec![TableColumn { name: "original".into(), holds: TableValues::Text }];
+    let mut table = TableFile::create(&path, TableKind::Parquet, columns, None).unwrap();
+    let mut state = 1_u64;
+    for _ in 0..110 {
+        // Six bits of chance in a byte: packed, three quarters of it are left.
+        let mut line: Vec<u8> = Vec::with_capacity(LONG + 8);
+        while line.len() < LONG {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            line.extend((0..5).map(|i| b'0' + (state >> (30 + 6 * i) & 63) as u8));
+        }
+        line.push(b'\n');
+        table.write_all(&line).unwrap();
+    }
+    table.commit().unwrap();
+    let file = std::fs::File::open(path).unwrap();
+    let metadata = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().metadata().clone();
+    let groups = metadata.row_groups();
+    assert!(groups.len() > 1);
+    // A batch of 16 MiB more than where it ends.
+    assert!(groups.iter().all(|group| group.compressed_size() < 80 << 20));
+    assert_eq!(groups.iter().map(|group| group.num_rows()).sum::<i64>(), 110);
+}
+
+#[test]
 fn a_sorted_set_says_what_is_least_and_greatest_in_each_row_group() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("set.parquet");
