@@ -145,6 +145,11 @@ impl Run {
         }
     }
 
+    /// Whether it ended as the command does, and not as a program before it that could not start it.
+    fn is_of_command(&self) -> bool {
+        matches!(self.status, None | Some(0 | 2))
+    }
+
     #[track_caller]
     fn exits(self, status: i32) -> Self {
         assert_eq!(self.status, Some(status), "{}", self.err);
@@ -176,6 +181,9 @@ fn json_lines(text: &[u8]) -> Vec<Value> {
     let lines = text.split(|&b| b == b'\n').filter(|line| !line.is_empty());
     lines.map(|line| serde_json::from_slice(line).expect("an object a line")).collect()
 }
+
+/// What a test says that runs the command as somebody else.
+const NOT_OF_ROOT: &str = "NOT TRIED: another user cannot run the command here";
 
 fn is_root() -> bool {
     // Nothing is forbidden to root, so tests of permissions mean nothing there.

@@ -1,5 +1,6 @@
 //! A run that is told to end does, in order.
 
+use super::shared::say;
 use super::{Place, built};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -41,7 +42,7 @@ fn heeded() -> impl Iterator<Item = Signal> {
     SIGNALS.into_iter().filter(move |signal| {
         let ignored = mask >> (signal.as_raw() - 1) & 1 == 1;
         if ignored {
-            eprintln!("NOT TRIED: {signal:?} is ignored here");
+            say(&format!("NOT TRIED: {signal:?} is ignored here"));
         }
         !ignored
     })
@@ -137,8 +138,7 @@ fn a_run_that_waits_for_a_reader_ends_too() {
 fn a_signal_that_was_ignored_stays_ignored() {
     if std::env::var_os("UNIQURL_COMMAND").is_some() {
         // An emulator handles signals itself, and hides from the command which were ignored.
-        eprintln!("NOT TRIED: ignored signals do not reach an emulated command as such");
-        return;
+        return say("NOT TRIED: ignored signals do not reach an emulated command as such");
     }
     let place = Place::new();
     let built = built::process();
