@@ -10,7 +10,7 @@ use super::overflow::{self, Overflow};
 use super::report::RunError;
 use super::run::{Formatting, Run};
 use super::sheet::Sheet;
-use crate::dedup::{Bytes as _, Counting, SORT_MEMORY, SetFull, Shard};
+use crate::dedup::{Bytes as _, Counting, SetFull, Shard, sort_memory};
 use crate::input::Source;
 use crate::spill::Entry;
 
@@ -42,9 +42,9 @@ impl Run<'_> {
         let waiting = match (self.formatting, &self.setup.job) {
             (Formatting::Places, Job::Dedup(dedup)) => {
                 let urls = self.places.len() + all_more;
-                let sorting = if dedup.order == Order::Sorted { SORT_MEMORY } else { 0 };
+                let sorting = if dedup.order == Order::Sorted { sort_memory(urls) } else { 0 };
                 // A vector that grows is there twice for a moment, once at double size.
-                urls * (3 * size_of::<u64>() + sorting) + self.lines.memory(all_more)
+                urls * 3 * size_of::<u64>() + sorting + self.lines.memory(all_more)
             }
             _ => 0,
         };
@@ -54,7 +54,7 @@ impl Run<'_> {
             None => 0,
             Some(_) => {
                 let keys = seen.chain(&self.shards).map(Shard::len).sum::<usize>() + all_more;
-                keys * (size_of::<u64>() + SORT_MEMORY)
+                keys * size_of::<u64>() + sort_memory(keys)
             }
         };
         let behind = self.waiting.iter().map(|reading| &reading.sheet);

@@ -9,7 +9,7 @@ use super::overflow::{self, Saving};
 use super::report::RunError;
 use super::run::{Formatting, Run};
 use super::split::{self, Split};
-use crate::dedup::{SetFull, Shard, Survivor, Survivors, Threads, sort};
+use crate::dedup::{SetFull, Shard, Shards, Survivor, Survivors, Threads, Urls, sort};
 use crate::output::json::number;
 use crate::output::{SetHeader, with_count};
 use crate::room::{self, NoRoom};
@@ -17,6 +17,8 @@ use crate::spill::Entry;
 
 /// Lines that are formatted by one task, and tasks whose text is held before it is written.
 const LINES: usize = 1 << 12;
+/// Keys that are fetched ahead of the one that is written.
+const AHEAD: usize = 16;
 /// Bytes that stand around a key at most: a count, a tab, a line feed.
 const COUNT: usize = 22;
 const TASKS: usize = 32;
@@ -127,7 +129,7 @@ impl<'a> Ordered<'a> {
             places.retain(|place| ordered.count(*place) >= dedup.min_count);
         }
         if dedup.order == Order::Sorted {
-            sort(&mut places, &|place| ordered.get(place), Threads::All)?;
+            sort(&mut places, &Shards(shards.iter().collect()), Threads::All)?;
         }
         ordered.places = places;
         if let Some(lines) = &mut ordered.lines {
@@ -167,7 +169,10 @@ impl<'a> Ordered<'a> {
         for group in self.places[..written as usize].chunks(LINES * TASKS) {
             let texts = group.par_chunks(LINES).map(|places| {
                 let mut text = Vec::new();
-                for place in places {
+                for (n, place) in places.iter().enumerate() {
+                    if let Some(ahead) = places.get(n + AHEAD) {
+                        self.shards[(ahead >> 32) as usize].fetch(*ahead as u32);
+                    }
                     let (key, count) = (self.get(*place), self.count(*place));
                     let line = self.lines.as_ref().map(|lines| lines.get(*place));
                     room::reserve(&mut text, COUNT + key.len() + line.map_or(0, <[u8]>::len))?;
@@ -257,25 +262,25 @@ impl Run<'_> {
     fn save_set<'w>(&mut self, out: &'w mut (dyn Write + Send)) -> Result<Saving<'w>, RunError> {
         let header = self.header.as_ref().map(SetHeader::line).unwrap_or_default();
         out.write_all(header.as_bytes()).map_err(RunError::Output)?;
-        let shards: Vec<&Shard> = self.shards.iter().chain(self.seen.iter().flatten()).collect();
+        let shards = Shards(self.shards.iter().chain(self.seen.iter().flatten()).collect());
         let mut places = Vec::new();
-        let keys = shards.iter().map(|shard| shard.len()).sum();
+        let keys = shards.0.iter().map(|shard| shard.len()).sum();
         places.try_reserve_exact(keys).map_err(|_| SetFull::default())?;
-        for (at, shard) in (0u64..).zip(&shards) {
+        for (at, shard) in (0u64..).zip(&shards.0) {
             places.extend(shard.places().map(|place| at << 32 | u64::from(place)));
         }
-        let key = |place: u64| shards[(place >> 32) as usize].get(place as u32);
-        sort(&mut places, &key, Threads::All)?;
+        sort(&mut places, &shards, Threads::All)?;
         let mut runs = Vec::new();
         if let Some(overflow) = &mut self.overflow {
-            let entry = |place: &u64| Entry { ordinal: 0, count: 0, key: key(*place), line: &[] };
+            let entry =
+                |place: &u64| Entry { ordinal: 0, count: 0, key: shards.get(*place), line: &[] };
             runs.push(overflow.run_of(places.iter().map(entry))?);
         } else {
             let mut text = Vec::new();
             for group in places.chunks(SAVED) {
                 text.clear();
                 for place in group {
-                    text.extend_from_slice(key(*place));
+                    text.extend_from_slice(shards.get(*place));
                     text.push(b'\n');
                 }
                 out.write_all(&text).map_err(RunError::Output)?;

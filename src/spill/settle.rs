@@ -7,7 +7,9 @@ use super::entry::{Entry, Owned};
 use super::merge::Order;
 use super::store::{SpillError, Store};
 use super::stream::{Packer, Reader, Stream, Unpacker, Writer, written};
-use crate::dedup::{Counting, Hash, Key, SORT_MEMORY, Shard, Survivor, Survivors, Threads, sort};
+use crate::dedup::{
+    Counting, Hash, Key, Shard, Shards, Survivor, Survivors, Threads, Urls, sort, sort_memory,
+};
 use crate::room::{self, NoRoom};
 
 /// How partitions are settled and runs are merged.
@@ -62,9 +64,6 @@ struct Kept {
     /// Where its line ends; it starts where the one before ends.
     line_end: usize,
 }
-
-/// Memory for each URL that sorting takes: a place, and a digit of its bytes beside a place.
-const SORTING: usize = size_of::<u64>() + SORT_MEMORY;
 
 /// Finds the distinct URLs of a partition, whose entries are in ascending order, behind the keys that
 /// were seen before the run. `found` is told the ordinal of each that is settled and of each record whose
@@ -268,10 +267,11 @@ impl Set {
     /// Bytes it takes, once it has taken one more URL and was sorted.
     fn memory(&self, plan: &Plan<'_>) -> usize {
         let sorting = match plan.order {
-            _ if plan.saving => self.len() * SORTING,
+            _ if plan.saving => self.len(),
             Order::First => 0,
-            Order::Sorted => self.kept.len() * SORTING,
+            Order::Sorted => self.kept.len(),
         };
+        let sorting = sorting * size_of::<u64>() + sort_memory(sorting);
         // A vector that grows is there twice for a moment, once at double size.
         let kept = 3 * self.kept.len() * size_of::<Kept>();
         let survivors = self.survivors.as_ref().map_or(0, |survivors| survivors.memory(1));
@@ -285,14 +285,11 @@ impl Set {
         let seen = self.seen.places().map(u64::from);
         let new = self.kept.iter().map(|kept| IN_SET | u64::from(kept.place));
         let mut places: Vec<u64> = seen.chain(new).collect();
-        let key = |place: u64| match place & IN_SET {
-            0 => self.seen.get(place as u32),
-            _ => self.shard.get(place as u32),
-        };
-        if sort(&mut places, &key, Threads::One).is_err() {
+        let shards = Shards(vec![&self.seen, &self.shard]);
+        if sort(&mut places, &shards, Threads::One).is_err() {
             return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
         }
-        let entry = |place| Entry { ordinal: 0, count: 0, key: key(place), line: &[] };
+        let entry = |place| Entry { ordinal: 0, count: 0, key: shards.get(place), line: &[] };
         written(places.into_iter().map(entry), plan.block, packer)
     }
 
@@ -302,8 +299,7 @@ impl Set {
             Order::First => Vec::new(),
             Order::Sorted => (0..self.kept.len() as u64).collect(),
         };
-        let key = |at: u64| self.shard.get(self.kept[at as usize].place);
-        if sort(&mut order, &key, Threads::One).is_err() {
+        if sort(&mut order, &self, Threads::One).is_err() {
             return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
         }
         let sorted = order.iter().map(|at| *at as usize);
@@ -319,6 +315,17 @@ impl Set {
         });
         let often = entries.filter(|entry| entry.count >= plan.min_count);
         written(often, plan.block, packer)
+    }
+}
+
+/// By their place in [`Set::kept`].
+impl Urls for Set {
+    fn get(&self, at: u64) -> &[u8] {
+        self.shard.get(self.kept[at as usize].place)
+    }
+
+    fn fetch(&self, at: u64) {
+        self.shard.fetch(self.kept[at as usize].place);
     }
 }
 

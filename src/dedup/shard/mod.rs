@@ -82,6 +82,10 @@ pub(crate) struct Mark {
 #[cfg(feature = "batch")]
 const NOT_HERE: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MIN);
 
+/// Nearly all URLs are no longer, in bytes.
+#[cfg(feature = "batch")]
+const USUAL: usize = 127;
+
 impl Shard {
     pub(crate) fn new(counting: Counting) -> Self {
         Self { table: Table::default(), len: 0, arena: Arena::new(counting) }
@@ -247,6 +251,12 @@ impl Shard {
     /// The URL that [`Entry::new`] named.
     pub(crate) fn get(&self, place: u32) -> &[u8] {
         self.arena.get(Place(place))
+    }
+
+    /// Has it fetched, for a [`get`](Self::get) that comes later.
+    #[cfg(feature = "batch")]
+    pub(crate) fn fetch(&self, place: u32) {
+        self.arena.prefetch(Place(place), USUAL);
     }
 
     /// How often the URL there was added.

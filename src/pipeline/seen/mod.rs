@@ -27,7 +27,7 @@ use super::memory::Memory;
 use super::overflow::{self, Overflow};
 use super::report::{RunError, SeenError};
 use super::sheet::{Rules, Sheet};
-use crate::dedup::{Counting, Key, SORT_MEMORY, SetFull, Shard};
+use crate::dedup::{Counting, Key, SetFull, Shard, sort_memory};
 #[cfg(feature = "tables")]
 use crate::input::table;
 use crate::input::{
@@ -92,8 +92,8 @@ impl Pieces {
 struct Loader<'a> {
     setup: &'a Setup<'a>,
     header: &'a SetHeader,
-    /// Memory that each key takes at the end, where all of them are saved.
-    sorting: usize,
+    /// Whether all keys are sorted at the end.
+    saving: bool,
     /// For lists, and for saved sets.
     list: Rules<'a>,
     saved: Rules<'a>,
@@ -117,7 +117,7 @@ pub(super) fn load(
     let mut loader = Loader {
         setup,
         header,
-        sorting: if saving { size_of::<u64>() + SORT_MEMORY } else { 0 },
+        saving,
         list: Rules { written: setup.key, ..rules(&setup.normalizer, written(context.clone())) },
         saved: rules(&string, written(Context::default())),
         seen: Seen {
@@ -392,14 +392,13 @@ impl Loader<'_> {
         let Some(memory) = &self.setup.memory else { return false };
         let more = entries_by_shard(sheets, self.seen.shards.len());
         let shards = self.seen.shards.iter().zip(&more);
-        let of_shard = |(shard, more): (&Shard, &usize)| {
-            shard.memory(*more) + self.sorting * (shard.len() + more)
-        };
-        let set: usize = shards.map(of_shard).sum();
+        let keys: usize = shards.clone().map(|(shard, more)| shard.len() + more).sum();
+        let set: usize = shards.map(|(shard, more)| shard.memory(*more)).sum();
+        let sorting = if self.saving { keys * size_of::<u64>() + sort_memory(keys) } else { 0 };
         let text: usize = sheets.iter().map(Sheet::canonical_bytes).sum();
         let buffers: usize = sheets.iter().chain(&self.spare).map(Sheet::memory).sum();
         let partitions = overflow::buffers(memory.size(), self.setup.threads);
-        memory.is_exceeded_by(set + text + buffers + partitions)
+        memory.is_exceeded_by(set + sorting + text + buffers + partitions)
     }
 
     fn begin_to_spill(&mut self) -> Result<(), RunError> {
