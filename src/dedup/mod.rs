@@ -24,7 +24,7 @@ pub(crate) use hash::{Hash, Key};
 #[cfg(feature = "batch")]
 pub(crate) use shard::{Bytes, Entry, Mark, Part, Shard};
 #[cfg(feature = "batch")]
-pub(crate) use sort::{Shards, Threads, Urls, sort, sort_memory};
+pub(crate) use sort::{Shards, Threads, Urls, in_turn, sort, sort_memory};
 #[cfg(feature = "batch")]
 pub(crate) use survivor::{Candidate, Survivor, Survivors};
 

@@ -9,22 +9,17 @@ use super::overflow::{self, Saving};
 use super::report::RunError;
 use super::run::{Formatting, Run};
 use super::split::{self, Split};
-use crate::dedup::{SetFull, Shard, Shards, Survivor, Survivors, Threads, Urls, sort};
+use crate::dedup::{SetFull, Shard, Shards, Survivor, Survivors, Threads, Urls, in_turn, sort};
 use crate::output::json::number;
 use crate::output::{SetHeader, with_count};
 use crate::room::{self, NoRoom};
 use crate::spill::Entry;
 
 /// Lines that are formatted by one task, and tasks whose text is held before it is written.
-const LINES: usize = 1 << 12;
-/// Keys that are fetched ahead of the one that is written.
-const AHEAD: usize = 16;
+const LINES: usize = 1 << 10;
 /// Bytes that stand around a key at most: a count, a tab, a line feed.
 const COUNT: usize = 22;
 const TASKS: usize = 32;
-
-/// Keys of a saved set that are written at a time.
-const SAVED: usize = 1 << 12;
 
 /// What is to be written of URLs, where that is more than their keys.
 #[derive(Debug, Default)]
@@ -107,7 +102,7 @@ impl Lines {
 
 /// A set that is complete, in the order in which it is written.
 pub(super) struct Ordered<'a> {
-    shards: &'a [Shard],
+    shards: Shards<'a>,
     /// Shard and place of each URL.
     places: Vec<u64>,
     lines: Option<Lines>,
@@ -119,41 +114,31 @@ impl<'a> Ordered<'a> {
     /// written instead of the keys.
     pub(super) fn new(
         shards: &'a [Shard],
-        places: Vec<u64>,
-        lines: Option<Lines>,
+        mut places: Vec<u64>,
+        mut lines: Option<Lines>,
         dedup: &Dedup,
     ) -> Result<Self, SetFull> {
-        let mut ordered = Self { shards, places, lines };
-        let mut places = std::mem::take(&mut ordered.places);
+        let shards = Shards(shards.iter().collect());
         if dedup.min_count > 1 {
-            places.retain(|place| ordered.count(*place) >= dedup.min_count);
+            places.retain(|place| shards.count(*place) >= dedup.min_count);
         }
         if dedup.order == Order::Sorted {
-            sort(&mut places, &Shards(shards.iter().collect()), Threads::All)?;
+            sort(&mut places, &shards, Threads::All)?;
         }
-        ordered.places = places;
-        if let Some(lines) = &mut ordered.lines {
+        if let Some(lines) = &mut lines {
             lines.starts.par_sort_unstable();
         }
-        Ok(ordered)
-    }
-
-    fn get(&self, place: u64) -> &[u8] {
-        self.shards[(place >> 32) as usize].get(place as u32)
-    }
-
-    fn count(&self, place: u64) -> u64 {
-        self.shards[(place >> 32) as usize].count(place as u32)
+        Ok(Self { shards, places, lines })
     }
 
     /// The same for a merge with what was spilled.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        self.places.iter().map(|place| Entry {
+        in_turn(&self.places, &self.shards).map(|place| Entry {
             // What is merged by bytes needs none.
             ordinal: 0,
-            count: self.count(*place),
-            key: self.get(*place),
-            line: self.lines.as_ref().map_or(&[], |lines| lines.get(*place)),
+            count: self.shards.count(place),
+            key: self.shards.get(place),
+            line: self.lines.as_ref().map_or(&[], |lines| lines.get(place)),
         })
     }
 
@@ -166,28 +151,43 @@ impl<'a> Ordered<'a> {
     ) -> io::Result<u64> {
         let all = self.places.len() as u64;
         let written = dedup.limit.map_or(all, |limit| limit.min(all));
-        for group in self.places[..written as usize].chunks(LINES * TASKS) {
-            let texts = group.par_chunks(LINES).map(|places| {
-                let mut text = Vec::new();
-                for (n, place) in places.iter().enumerate() {
-                    if let Some(ahead) = places.get(n + AHEAD) {
-                        self.shards[(ahead >> 32) as usize].fetch(*ahead as u32);
-                    }
-                    let (key, count) = (self.get(*place), self.count(*place));
-                    let line = self.lines.as_ref().map(|lines| lines.get(*place));
-                    room::reserve(&mut text, COUNT + key.len() + line.map_or(0, <[u8]>::len))?;
-                    split::mark(split, key, &mut text);
-                    append(key, count, line, dedup, &mut text);
-                }
-                Ok(text)
-            });
-            let texts: Vec<_> = texts.collect::<Result<_, NoRoom>>()?;
-            for text in texts {
-                out.write_all(&text)?;
-            }
-        }
+        write(&self.places[..written as usize], &self.shards, out, |place, key, text| {
+            let count = self.shards.count(place);
+            let line = self.lines.as_ref().map(|lines| lines.get(place));
+            room::reserve(text, COUNT + key.len() + line.map_or(0, <[u8]>::len))?;
+            split::mark(split, key, text);
+            append(key, count, line, dedup, text);
+            Ok(())
+        })?;
         Ok(written)
     }
+}
+
+/// Writes what `append` appends for each place and its key. All threads work on what comes next
+/// while one writes.
+fn write(
+    places: &[u64],
+    shards: &Shards<'_>,
+    out: &mut (dyn Write + Send),
+    append: impl Fn(u64, &[u8], &mut Vec<u8>) -> Result<(), NoRoom> + Sync,
+) -> io::Result<()> {
+    let text = |places: &[u64]| {
+        let mut text = Vec::new();
+        for place in in_turn(places, shards) {
+            append(place, shards.get(place), &mut text)?;
+        }
+        Ok(text)
+    };
+    let mut texts: Vec<Vec<u8>> = Vec::new();
+    for group in places.chunks(LINES * TASKS) {
+        let (written, next) = rayon::join(
+            || texts.iter().try_for_each(|text| out.write_all(text)),
+            || group.par_chunks(LINES).map(text).collect::<Result<_, NoRoom>>(),
+        );
+        written?;
+        texts = next?;
+    }
+    texts.iter().try_for_each(|text| out.write_all(text))
 }
 
 /// Appends what is written of a URL.
@@ -272,19 +272,16 @@ impl Run<'_> {
         sort(&mut places, &shards, Threads::All)?;
         let mut runs = Vec::new();
         if let Some(overflow) = &mut self.overflow {
-            let entry =
-                |place: &u64| Entry { ordinal: 0, count: 0, key: shards.get(*place), line: &[] };
-            runs.push(overflow.run_of(places.iter().map(entry))?);
+            let entry = |place| Entry { ordinal: 0, count: 0, key: shards.get(place), line: &[] };
+            runs.push(overflow.run_of(in_turn(&places, &shards).map(entry))?);
         } else {
-            let mut text = Vec::new();
-            for group in places.chunks(SAVED) {
-                text.clear();
-                for place in group {
-                    text.extend_from_slice(shards.get(*place));
-                    text.push(b'\n');
-                }
-                out.write_all(&text).map_err(RunError::Output)?;
-            }
+            let written = write(&places, &shards, out, |_, key, text| {
+                room::reserve(text, key.len() + 1)?;
+                text.extend_from_slice(key);
+                text.push(b'\n');
+                Ok(())
+            });
+            written.map_err(RunError::Output)?;
         }
         Ok(Saving { runs, out })
     }

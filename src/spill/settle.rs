@@ -8,7 +8,8 @@ use super::merge::Order;
 use super::store::{SpillError, Store};
 use super::stream::{Packer, Reader, Stream, Unpacker, Writer, written};
 use crate::dedup::{
-    Counting, Hash, Key, Shard, Shards, Survivor, Survivors, Threads, Urls, sort, sort_memory,
+    Counting, Hash, Key, Shard, Shards, Survivor, Survivors, Threads, Urls, in_turn, sort,
+    sort_memory,
 };
 use crate::room::{self, NoRoom};
 
@@ -290,7 +291,7 @@ impl Set {
             return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
         }
         let entry = |place| Entry { ordinal: 0, count: 0, key: shards.get(place), line: &[] };
-        written(places.into_iter().map(entry), plan.block, packer)
+        written(in_turn(&places, &shards).map(entry), plan.block, packer)
     }
 
     /// Writes the set in order.
@@ -302,7 +303,7 @@ impl Set {
         if sort(&mut order, &self, Threads::One).is_err() {
             return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
         }
-        let sorted = order.iter().map(|at| *at as usize);
+        let sorted = in_turn(&order, &self).map(|at| at as usize);
         let first = 0..if order.is_empty() { self.kept.len() } else { 0 };
         let entries = first.chain(sorted).map(|at| {
             let entry = self.entry(at);

@@ -27,7 +27,7 @@ const MANY: usize = 1 << 14;
 /// Of so many URLs one is in the sample.
 const SAMPLED: usize = 128;
 
-/// URLs that are fetched ahead of the one that is dealt.
+/// URLs that are fetched ahead of the one whose turn it is.
 const AHEAD: usize = 32;
 
 /// Who sorts.
@@ -51,6 +51,13 @@ pub(crate) trait Urls: Sync {
 /// Shards whose places have the number of the shard in their upper half.
 pub(crate) struct Shards<'a>(pub(crate) Vec<&'a Shard>);
 
+impl Shards<'_> {
+    /// How often the URL there was added.
+    pub(crate) fn count(&self, place: u64) -> u64 {
+        self.0[(place >> 32) as usize].count(place as u32)
+    }
+}
+
 impl Urls for Shards<'_> {
     fn get(&self, place: u64) -> &[u8] {
         self.0[(place >> 32) as usize].get(place as u32)
@@ -59,6 +66,19 @@ impl Urls for Shards<'_> {
     fn fetch(&self, place: u64) {
         self.0[(place >> 32) as usize].fetch(place as u32);
     }
+}
+
+/// Each place in its turn, while the URLs of those behind it are fetched.
+pub(crate) fn in_turn<'p>(
+    places: &'p [u64],
+    urls: &'p impl Urls,
+) -> impl Iterator<Item = u64> + 'p {
+    places.iter().enumerate().map(move |(n, place)| {
+        if let Some(ahead) = places.get(n + AHEAD) {
+            urls.fetch(*ahead);
+        }
+        *place
+    })
 }
 
 /// Memory that sorting so many places takes: for each its bucket, and a second place, by bucket; for
@@ -160,11 +180,8 @@ impl Dealt {
         let mut ends = vec![0; bounds.len()];
         let mut buckets: Vec<u32> = Vec::new();
         room::reserve_exact(&mut buckets, part.len())?;
-        for (n, place) in part.iter().enumerate() {
-            if let Some(ahead) = part.get(n + AHEAD) {
-                urls.fetch(*ahead);
-            }
-            let bucket = bounds.bucket(urls.get(*place));
+        for place in in_turn(part, urls) {
+            let bucket = bounds.bucket(urls.get(place));
             ends[bucket as usize] += 1;
             buckets.push(bucket);
         }
