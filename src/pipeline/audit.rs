@@ -1,14 +1,18 @@
 //! Which rules made one URL of several: the counts of `--audit`.
 //!
-//! The different URLs of the input are kept as they were read. At the end the rules run on each of
-//! them, one by one, and where two of a group are the same from one rule on, that rule has merged
-//! them. [`Audit`] says exactly what is counted.
+//! The different URLs of the input are kept as they were read, in a set of their own. At the end those
+//! that are not their own canonical forms are brought together by these, and where there are several of
+//! one form, the rules run on each, one by one: where two are the same from one rule on, that rule has
+//! merged them. [`Audit`] says exactly what is counted.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::sheet::Kind;
+use rayon::prelude::*;
+
+use super::sheet::{Kind, Sheet};
+use crate::dedup::{Counting, Hash, Key, Part, Shard};
 use crate::output::Audit;
-use crate::room::{self, NoRoom};
+use crate::room::NoRoom;
 use crate::spill::Entry;
 use crate::url::{Normalizer, Rule};
 
@@ -25,85 +29,199 @@ pub enum Auditing {
 }
 
 /// The different URLs of the input that have a canonical form.
-#[derive(Debug, Default)]
 pub(super) struct Originals {
-    urls: HashSet<Box<[u8]>>,
-    targets: HashSet<Box<[u8]>>,
+    key: Key,
+    /// Those of each kind in as many: see [`shard_of`].
+    shards: Vec<Shard>,
+}
+
+/// Which of so many shards a URL as it was read belongs to.
+pub(super) fn shard_of(hash: Hash, kind: Kind, shards: usize) -> usize {
+    hash.shard(shards / 2) + if kind == Kind::Target { shards / 2 } else { 0 }
 }
 
 /// A URL on its way through the rules: what it became, and at which rule of which round.
 type Trace = Vec<((usize, Rule), Vec<u8>)>;
 
 /// A URL as it was read, and its way.
-type Original = (Box<[u8]>, Trace);
+type Original<'u> = (&'u [u8], Trace);
+
+/// What the URLs of a shard, and of the one with targets of the same hashes, turn out to be.
+#[derive(Default)]
+struct Found {
+    /// How many are their own canonical forms.
+    own: u64,
+    /// Those that are not: the shard that this form would be in, in order; kind and place.
+    changed: Vec<(usize, Kind, u32)>,
+}
 
 impl Originals {
-    pub(super) fn add(&mut self, url: &[u8], kind: Kind) -> Result<(), NoRoom> {
-        let set = match kind {
-            Kind::Url => &mut self.urls,
-            Kind::Target => &mut self.targets,
-        };
-        if !set.contains(url) {
-            let mut kept = Vec::new();
-            room::reserve_exact(&mut kept, url.len())?;
-            kept.extend_from_slice(url);
-            set.try_reserve(1).map_err(|_| NoRoom)?;
-            set.insert(kept.into());
+    pub(super) fn new(key: Key, shards_of_kind: usize) -> Self {
+        let shards = (0..2 * shards_of_kind).map(|_| Shard::new(Counting::Off));
+        Self { key, shards: shards.collect() }
+    }
+
+    /// Number of shards.
+    pub(super) fn shards(&self) -> usize {
+        self.shards.len()
+    }
+
+    /// Adds those of these sheets, on all threads.
+    pub(super) fn add_all(&mut self, sheets: &mut [Sheet]) -> Result<(), NoRoom> {
+        let mut parts: Vec<Vec<_>> = self.shards.iter().map(|_| Vec::new()).collect();
+        for sheet in sheets {
+            let bytes = sheet.text.buffers();
+            let (mut rest, mut start) = (sheet.originals.as_mut_slice(), 0);
+            for (parts, end) in parts.iter_mut().zip(&sheet.ends_of_originals) {
+                let (entries, behind) = rest.split_at_mut(end - start);
+                parts.push(Part { entries, bytes });
+                (rest, start) = (behind, *end);
+            }
         }
-        Ok(())
+        let of_shards = self.shards.par_iter_mut().zip(parts);
+        of_shards
+            .try_for_each(|(shard, mut parts)| shard.insert_all(&mut parts).map_err(|_| NoRoom))
     }
 
     /// All of them, for a run that goes on.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        [(Kind::Url, &self.urls), (Kind::Target, &self.targets)].into_iter().flat_map(
-            |(kind, urls)| {
-                urls.iter().map(move |key| Entry { ordinal: kind as u64, count: 0, key, line: &[] })
-            },
-        )
+        let (urls, targets) = self.shards.split_at(self.shards.len() / 2);
+        [(Kind::Url, urls), (Kind::Target, targets)].into_iter().flat_map(|(kind, shards)| {
+            let entry = move |key| Entry { ordinal: kind as u64, count: 0, key, line: &[] };
+            shards.iter().flat_map(|shard| shard.places().map(|place| shard.get(place))).map(entry)
+        })
     }
 
     /// Adds one of these.
     pub(super) fn take(&mut self, entry: &Entry<'_>) -> Result<(), NoRoom> {
         let is_target = entry.ordinal == Kind::Target as u64;
-        self.add(entry.key, if is_target { Kind::Target } else { Kind::Url })
+        let kind = if is_target { Kind::Target } else { Kind::Url };
+        let hash = self.key.hash(entry.key);
+        let number = shard_of(hash, kind, self.shards.len());
+        self.shards[number].add(hash, entry.key).map(|_| ()).map_err(|_| NoRoom)
     }
 
-    /// Runs the rules on all of them and counts the merges.
-    pub(super) fn audit(self, normalizer: &Normalizer) -> Audit {
-        let mut groups: HashMap<Vec<u8>, Vec<Original>> = HashMap::new();
-        let urls = self.urls.into_iter().map(|url| (normalizer.explain(&url), url));
-        let targets = self.targets.into_iter().map(|url| (normalizer.explain_target(&url), url));
-        for (steps, url) in urls.chain(targets) {
-            let steps = steps.unwrap_or_default();
-            let (mut round, mut before) = (0, None);
-            let trace: Trace = steps
-                .into_iter()
-                .map(|step| {
-                    // Switches act again where one makes work for another before it.
-                    round += usize::from(before.is_some_and(|before| before >= step.rule));
-                    before = Some(step.rule);
-                    ((round, step.rule), step.after)
-                })
-                .collect();
-            let canonical = trace.last().map_or(&url[..], |(_, text)| text).to_vec();
-            groups.entry(canonical).or_default().push((url, trace));
+    /// Runs the rules on those of which several have one canonical form, and counts the merges.
+    pub(super) fn audit(&self, normalizer: &Normalizer) -> Audit {
+        let shards = self.shards.len() / 2;
+        let found: Vec<Found> =
+            (0..shards).into_par_iter().map(|shard| self.found(shard, normalizer)).collect();
+        let own = found.iter().map(|found| found.own).sum();
+        let audits: Vec<Audit> = (0..shards)
+            .into_par_iter()
+            .map(|shard| self.audit_changed(shard, &found, normalizer))
+            .collect();
+        let by_rule = vec![0; Rule::ALL.len()];
+        let mut all = Audit { originals: own, canonical: own, by_rule, by_key: 0 };
+        for audit in audits {
+            all.originals += audit.originals;
+            all.canonical += audit.canonical;
+            all.by_rule.iter_mut().zip(audit.by_rule).for_each(|(all, count)| *all += count);
+        }
+        all
+    }
+
+    fn found(&self, shard: usize, normalizer: &Normalizer) -> Found {
+        let shards = self.shards.len() / 2;
+        let mut found = Found::default();
+        let mut form = Vec::new();
+        for kind in [Kind::Url, Kind::Target] {
+            let urls = self.of_kind(kind, shard);
+            for place in urls.places() {
+                let url = urls.get(place);
+                canonical(url, kind, normalizer, &mut form);
+                if form != url {
+                    found.changed.push((self.key.hash(&form).shard(shards), kind, place));
+                } else if kind == Kind::Url || !self.has_own(&form, Kind::Url, normalizer) {
+                    found.own += 1;
+                }
+            }
+        }
+        found.changed.sort_unstable_by_key(|(shard, ..)| *shard);
+        found
+    }
+
+    /// Counts of the URLs that are not their own canonical forms, where these would be in a shard.
+    fn audit_changed(&self, shard: usize, found: &[Found], normalizer: &Normalizer) -> Audit {
+        let mut groups: HashMap<Vec<u8>, Vec<(&[u8], Kind)>> = HashMap::new();
+        let mut form = Vec::new();
+        for (number, Found { changed, .. }) in found.iter().enumerate() {
+            let start = changed.partition_point(|(of_form, ..)| *of_form < shard);
+            let here = changed[start..].iter().take_while(|(of_form, ..)| *of_form == shard);
+            for (_, kind, place) in here {
+                let url = self.of_kind(*kind, number).get(*place);
+                canonical(url, *kind, normalizer, &mut form);
+                match groups.get_mut(&form) {
+                    Some(group) => group.push((url, *kind)),
+                    None => _ = groups.insert(form.clone(), vec![(url, *kind)]),
+                }
+            }
         }
         let mut audit = Audit { by_rule: vec![0; Rule::ALL.len()], ..Audit::default() };
-        for group in groups.values() {
-            audit.originals += count_merges(group, &mut audit.by_rule);
-            audit.canonical += 1;
+        for (form, changed) in &groups {
+            let own = [Kind::Url, Kind::Target].into_iter();
+            let own = own.filter(|kind| self.has_own(form, *kind, normalizer)).count();
+            // The form itself is counted where it is found, and no rule acts on it.
+            audit.canonical += u64::from(own == 0);
+            if own == 0 && changed.len() == 1 {
+                audit.originals += 1;
+                continue;
+            }
+            let traced = changed.iter().map(|(url, kind)| (*url, trace(url, *kind, normalizer)));
+            let itself = (own > 0).then(|| (&form[..], Trace::new()));
+            let group: Vec<Original<'_>> = traced.chain(itself).collect();
+            audit.originals += count_merges(&group, &mut audit.by_rule) - u64::from(own > 0);
         }
         audit
     }
+
+    /// Whether it holds this URL, which is its own canonical form.
+    fn has_own(&self, url: &[u8], kind: Kind, normalizer: &Normalizer) -> bool {
+        let hash = self.key.hash(url);
+        let mut form = Vec::new();
+        let shard = &self.shards[shard_of(hash, kind, self.shards.len())];
+        shard.contains(hash, url) && {
+            canonical(url, kind, normalizer, &mut form);
+            form == url
+        }
+    }
+
+    fn of_kind(&self, kind: Kind, shard: usize) -> &Shard {
+        let targets = self.shards.len() / 2;
+        &self.shards[shard + if kind == Kind::Target { targets } else { 0 }]
+    }
+}
+
+/// Writes the canonical form of a URL that has one.
+fn canonical(url: &[u8], kind: Kind, normalizer: &Normalizer, form: &mut Vec<u8>) {
+    form.clear();
+    let _canonical = match kind {
+        Kind::Url => normalizer.normalize(url, form),
+        Kind::Target => normalizer.normalize_target(url, form),
+    };
+}
+
+/// What the rules do to a URL, one by one.
+fn trace(url: &[u8], kind: Kind, normalizer: &Normalizer) -> Trace {
+    let steps = match kind {
+        Kind::Url => normalizer.explain(url),
+        Kind::Target => normalizer.explain_target(url),
+    };
+    let (mut round, mut before) = (0, None);
+    let steps = steps.unwrap_or_default().into_iter();
+    let steps = steps.map(|step| {
+        // Switches act again where one makes work for another before it.
+        round += usize::from(before.is_some_and(|before| before >= step.rule));
+        before = Some(step.rule);
+        ((round, step.rule), step.after)
+    });
+    steps.collect()
 }
 
 /// Counts the merges in a group of URLs that have one canonical form, and says how many different ones
 /// there are.
-fn count_merges(group: &[Original], by_rule: &mut [u64]) -> u64 {
-    if group.len() == 1 {
-        return 1;
-    }
-    let originals: HashSet<&[u8]> = group.iter().map(|(url, _)| &**url).collect();
+fn count_merges(group: &[Original<'_>], by_rule: &mut [u64]) -> u64 {
+    let originals: HashSet<&[u8]> = group.iter().map(|(url, _)| *url).collect();
     let acting: BTreeSet<(usize, Rule)> =
         group.iter().flat_map(|(_, trace)| trace).map(|step| step.0).collect();
     let mut different = originals.len();
@@ -127,13 +245,22 @@ fn after<'t>(url: &'t [u8], trace: &'t Trace, at: (usize, Rule)) -> &'t [u8] {
 mod tests {
     use super::*;
     use crate::Profile;
+    use crate::scan::Kernel;
+
+    fn of<'u>(urls: impl IntoIterator<Item = (&'u str, Kind)>) -> Originals {
+        let mut originals = Originals::new(Key::random(Kernel::best()), 4);
+        for (url, kind) in urls {
+            let key = url.as_bytes();
+            originals.take(&Entry { ordinal: kind as u64, count: 0, key, line: b"" }).unwrap();
+        }
+        originals
+    }
 
     fn audit(profile: &'static Profile, urls: &[&str]) -> (Audit, Vec<(&'static str, u64)>) {
-        let mut originals = Originals::default();
-        for url in urls {
-            originals.add(url.as_bytes(), Kind::Url).unwrap();
-        }
-        let audit = originals.audit(&Normalizer::new(profile));
+        let normalizer = Normalizer::new(profile);
+        let has_form = |url: &&&str| normalizer.explain(url.as_bytes()).is_ok();
+        let originals = of(urls.iter().filter(has_form).map(|url| (*url, Kind::Url)));
+        let audit = originals.audit(&normalizer);
         let merges = audit.merges().map(|(rule, count)| (rule.name(), count)).collect();
         (audit, merges)
     }
@@ -151,16 +278,30 @@ mod tests {
 
     #[test]
     fn what_was_kept_of_a_run_is_audited_like_the_run() {
-        let mut originals = Originals::default();
-        for (url, kind) in
-            [("http://H/", Kind::Url), ("//H/a", Kind::Target), ("/%61", Kind::Target)]
-        {
-            originals.add(url.as_bytes(), kind).unwrap();
-        }
-        let mut again = Originals::default();
+        let all = |originals: &Originals| {
+            let entries = originals.entries().map(|entry| (entry.ordinal, entry.key.to_vec()));
+            entries.collect::<BTreeSet<_>>()
+        };
+        let originals =
+            of([("http://H/", Kind::Url), ("//H/a", Kind::Target), ("/%61", Kind::Target)]);
+        let mut again = of([]);
         originals.entries().for_each(|entry| again.take(&entry).unwrap());
-        assert_eq!((&again.urls, &again.targets), (&originals.urls, &originals.targets));
-        assert_eq!((again.urls.len(), again.targets.len()), (1, 2));
+        assert_eq!(all(&again), all(&originals));
+        assert_eq!(all(&again).len(), 3);
+    }
+
+    #[test]
+    fn what_is_read_as_a_url_and_as_a_target_is_one_original_of_one_form() {
+        let kinds = [Kind::Url, Kind::Target];
+        let urls = ["/a", "/%61", "/b"].into_iter();
+        let originals = of(urls.flat_map(|url| kinds.map(|kind| (url, kind))));
+        let found = originals.audit(&Normalizer::new(&Profile::SERVLET));
+        assert_eq!((found.originals, found.canonical), (3, 2));
+        assert_eq!(found.by_rule.iter().sum::<u64>(), 1);
+        // With a base they are two.
+        let normalizer = Normalizer::new(&Profile::CRAWL).with_base(b"http://h/").unwrap();
+        let found = of(kinds.map(|kind| ("/%61", kind))).audit(&normalizer);
+        assert_eq!((found.originals, found.canonical), (2, 2));
     }
 
     #[test]

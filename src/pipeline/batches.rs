@@ -162,8 +162,23 @@ impl Run<'_> {
         Ok(sheets)
     }
 
+    /// Counts what formatted sheets hold, up to the one with a rejected record too many.
+    pub(super) fn account_all(&mut self, sheets: &mut [Sheet]) -> Result<(), RunError> {
+        let mut counted = 0;
+        let mut checked = Ok(());
+        while checked.is_ok() && counted < sheets.len() {
+            self.account(&mut sheets[counted])?;
+            checked = self.check_rejected(&sheets[counted]);
+            counted += 1;
+        }
+        if let Some(originals) = &mut self.originals {
+            originals.add_all(&mut sheets[..counted])?;
+        }
+        checked
+    }
+
     /// Ends the run at the first rejected record that is one too many.
-    pub(super) fn check_rejected(&mut self, sheet: &Sheet) -> Result<(), RunError> {
+    fn check_rejected(&mut self, sheet: &Sheet) -> Result<(), RunError> {
         let before = self.rejected;
         self.rejected += sheet.tally.rejected;
         let Some(limit @ MaxRejected::Count(most)) = self.setup.max_rejected else { return Ok(()) };
@@ -215,7 +230,7 @@ impl Run<'_> {
     }
 
     /// Counts what a formatted sheet holds.
-    pub(super) fn account(&mut self, sheet: &mut Sheet) -> Result<(), NoRoom> {
+    fn account(&mut self, sheet: &mut Sheet) -> Result<(), NoRoom> {
         if let (Some(observed), Some(more)) = (&mut self.report.observed, &mut sheet.observed) {
             observed.merge(more);
         }
@@ -223,9 +238,6 @@ impl Run<'_> {
         self.counted = sheet.input;
         self.report.hostless += sheet.hostless;
         self.report.differences.merge(&sheet.differences);
-        if let Some(originals) = &mut self.originals {
-            sheet.list_originals(&self.setup.normalizer, originals)?;
-        }
         #[cfg(feature = "tables")]
         if self.counting == Counting::On {
             sheet.add_counts(&mut self.shards);

@@ -77,10 +77,7 @@ impl Run<'_> {
             self.is_moving = self.has_outgrown(batches.all());
             self.round(&mut reading, &mut batches, out, &mut rejects)?;
             self.spare.append(&mut batches.writing);
-            for sheet in &mut batches.formatting {
-                self.account(sheet)?;
-                self.check_rejected(sheet)?;
-            }
+            self.account_all(&mut batches.formatting)?;
             if let Some(observed) = &mut self.report.observed {
                 let bytes = self.setup.watch.bytes.load(Ordering::Relaxed);
                 observed.pace.note(self.start.elapsed().as_secs_f64(), bytes);

@@ -267,6 +267,8 @@ impl<'a> Run<'a> {
             separator: setup.separator,
         };
         let schedule = Schedule::new(setup, inputs, context.clone(), taken_out);
+        let originals = (setup.auditing == Auditing::Merges)
+            .then(|| Originals::new(key.clone(), shards_for(setup.threads)));
         Self {
             setup,
             inputs,
@@ -293,6 +295,7 @@ impl<'a> Run<'a> {
                 decoded: setup.normalizer.has_decoded()
                     && (formatting == Formatting::Json || setup.fields.contains(&Field::Decoded)),
                 count_rules: setup.auditing != Auditing::Off,
+                shards_of_originals: originals.as_ref().map_or(0, Originals::shards),
                 observes: setup.observes,
             },
             formatting,
@@ -307,7 +310,7 @@ impl<'a> Run<'a> {
             origins: Origins::default(),
             spare: Vec::new(),
             waiting: Vec::new(),
-            originals: (setup.auditing == Auditing::Merges).then(Originals::default),
+            originals,
             before: Before::default(),
             before_input: 0,
             counted: 0,

@@ -85,6 +85,18 @@ fn originals_of_logs_have_the_host_they_were_joined_to() {
 }
 
 #[test]
+fn a_target_of_a_list_that_no_log_would_hold_has_its_canonical_form() {
+    let place = Place::with([("in", b"a/%61\na/a\n/b\n")]);
+    place.run(["dedup", "-p", "upload", "in", "--stats", "stats", "--audit"]).exits(0);
+    let stats = place.json("stats");
+    assert_eq!(stats["unique"], json!(2));
+    assert_eq!(
+        stats["audit"],
+        json!({"originals": 3, "canonical": 2, "merges": {"decode-unreserved": 1}, "key_merges": 0})
+    );
+}
+
+#[test]
 fn an_audit_goes_into_the_accounting() {
     let run = Place::with([("in", URLS)]).run(["dedup", "in", "--audit"]).exits(2);
     assert!(run.err.contains("--stats"), "{}", run.err);

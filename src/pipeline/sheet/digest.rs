@@ -7,6 +7,7 @@ use super::{Kind, Rejected, Rules, Sheet};
 use crate::dedup::{Entry, Hash, Survivor};
 use crate::input::Chunk;
 use crate::key;
+use crate::pipeline::audit;
 use crate::pipeline::wanted::Wanted;
 use crate::record::{self, Context, Found, Place, Record, Records, Separator, Span};
 use crate::room::{self, NoRoom};
@@ -41,6 +42,9 @@ impl Sheet {
         }
         if rules.shards > 0 {
             self.partition(rules)?;
+        }
+        if rules.shards_of_originals > 0 {
+            self.partition_originals(rules)?;
         }
         Ok(())
     }
@@ -400,46 +404,82 @@ impl Sheet {
         let hashes = &mut self.scratch.hashes;
         hashes.clear();
         reserve(hashes, self.urls.len())?;
-        room::reserve(&mut self.ends, rules.shards)?;
-        self.ends.resize(rules.shards, 0);
         let buffers = self.text.buffers();
         let texts = self.urls.iter().map(|url| buffers.get(*url));
         rules.key.hash_all(texts, |hash| hashes.push(hash));
-        let ends = self.ends.as_mut_slice();
-        for (url, hash) in self.urls.iter().zip(&*hashes) {
-            if url.is_canonical() {
-                ends[hash.shard(rules.shards)] += 1;
-            }
-        }
-        let mut start = 0;
-        for end in &mut *ends {
-            (*end, start) = (start, start + *end);
-        }
-        let nothing = Entry { hash: Hash::default(), start: 0, len: 0, sequence: 0, new: None };
-        // Those of the chunk before are all written over.
-        let more = start.saturating_sub(self.entries.len());
-        reserve(&mut self.entries, more)?;
-        self.entries.resize(start, nothing);
-        let entries = self.entries.as_mut_slice();
-        for (sequence, (url, hash)) in self.urls.iter().zip(hashes.iter()).enumerate() {
-            if url.is_canonical() {
-                let next = &mut ends[hash.shard(rules.shards)];
-                entries[*next] = Entry {
-                    hash: *hash,
-                    start: url.at,
-                    len: url.len,
-                    sequence: sequence as u32,
-                    new: None,
-                };
-                *next += 1;
-            }
-        }
+        let urls = self.urls.iter().zip(&*hashes).enumerate();
+        let entries = urls.filter(|(_, (url, _))| url.is_canonical());
+        let entries =
+            entries.map(|(i, (url, hash))| (hash.shard(rules.shards), entry(i, *url, *hash)));
+        sort_by_shard(entries, rules.shards, &mut self.entries, &mut self.ends)?;
         if rules.survivor() != Survivor::First {
             room::reserve(&mut self.places, self.entries.len())?;
             self.places.resize(self.entries.len(), 0);
         }
         Ok(())
     }
+
+    /// The same for those that have a canonical form, as they were read, by kind and shard.
+    fn partition_originals(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+        let mut originals = std::mem::take(&mut self.scratch.originals);
+        originals.clear();
+        reserve(&mut originals, self.urls.len())?;
+        let buffers = self.text.buffers();
+        let found = self.found(&self.text.records).zip(&self.urls);
+        for ((_, found), _) in found.filter(|(_, url)| url.is_canonical()) {
+            let (place, span) = match found {
+                Found::Url(place, span) | Found::Target(place, span) => (place, span),
+                Found::Joined { url, .. } => (Place::Side, url),
+                Found::Blank | Found::Skipped | Found::Filtered | Found::Reject(..) => continue,
+            };
+            let place = if place == Place::Side { IN_SIDE } else { IN_CHUNK };
+            let url = Url::new(place, span.start as usize, span.len())?;
+            let is_target = matches!(found, Found::Target(..));
+            originals.push((url, if is_target { Kind::Target } else { Kind::Url }));
+        }
+        let mut hashes = std::mem::take(&mut self.scratch.hashes_of_originals);
+        hashes.clear();
+        reserve(&mut hashes, originals.len())?;
+        let texts = originals.iter().map(|(url, _)| buffers.get(*url));
+        rules.key.hash_all(texts, |hash| hashes.push(hash));
+        let entries = originals.iter().zip(&hashes).map(|((url, kind), hash)| {
+            (audit::shard_of(*hash, *kind, rules.shards_of_originals), entry(0, *url, *hash))
+        });
+        let (all, ends) = (&mut self.originals, &mut self.ends_of_originals);
+        sort_by_shard(entries, rules.shards_of_originals, all, ends)?;
+        (self.scratch.originals, self.scratch.hashes_of_originals) = (originals, hashes);
+        Ok(())
+    }
+}
+
+fn entry(sequence: usize, url: Url, hash: Hash) -> Entry {
+    Entry { hash, start: url.at, len: url.len, sequence: sequence as u32, new: None }
+}
+
+/// Sorts entries by the shard that stands before each, keeping their order within one, and says where
+/// those of each shard end.
+fn sort_by_shard(
+    unsorted: impl Iterator<Item = (usize, Entry)> + Clone,
+    shards: usize,
+    entries: &mut Vec<Entry>,
+    ends: &mut Vec<usize>,
+) -> Result<(), NoRoom> {
+    ends.clear();
+    room::reserve(ends, shards)?;
+    ends.resize(shards, 0);
+    unsorted.clone().for_each(|(shard, _)| ends[shard] += 1);
+    let mut start = 0;
+    for end in &mut *ends {
+        (*end, start) = (start, start + *end);
+    }
+    // Those of the chunk before are all written over.
+    reserve(entries, start.saturating_sub(entries.len()))?;
+    entries.resize(start, entry(0, Url::BLANK, Hash::default()));
+    for (shard, entry) in unsorted {
+        entries[ends[shard]] = entry;
+        ends[shard] += 1;
+    }
+    Ok(())
 }
 
 /// Reads the records of a chunk in any format but a list's.

@@ -11,7 +11,6 @@ pub(in crate::pipeline) use text::{Buffers, Text};
 
 use std::sync::Arc;
 
-use super::audit::Originals;
 use super::differences::Differences;
 #[cfg(feature = "tables")]
 use crate::dedup::{Bytes as _, Shard};
@@ -19,8 +18,7 @@ use crate::dedup::{Entry, Hash};
 use crate::input::{Block, Chunk, Cut, Data};
 use crate::output::{Observed, Tally};
 use crate::record::{self, Found, Place, Records, Span};
-use crate::room::NoRoom;
-use crate::url::{Code, Normalizer, Reject};
+use crate::url::{Code, Reject};
 use text::Url;
 
 /// What a chunk is made into, and the buffers for it. Reused from chunk to chunk.
@@ -43,6 +41,10 @@ pub(in crate::pipeline) struct Sheet {
     pub(in crate::pipeline) entries: Vec<Entry>,
     /// Where the entries of each shard end.
     pub(in crate::pipeline) ends: Vec<usize>,
+    /// The URLs that have a canonical form, as they were read, in the same way; by kind and shard, where
+    /// merges are counted.
+    pub(in crate::pipeline) originals: Vec<Entry>,
+    pub(in crate::pipeline) ends_of_originals: Vec<usize>,
     pub(in crate::pipeline) tally: Tally,
     /// Request targets that no host was known for.
     pub(in crate::pipeline) hostless: u64,
@@ -115,6 +117,8 @@ struct Scratch {
     lines: Vec<Span>,
     clean: Vec<u64>,
     hashes: Vec<Hash>,
+    originals: Vec<(Url, Kind)>,
+    hashes_of_originals: Vec<Hash>,
     key: Vec<u8>,
     by_sequence: Vec<u64>,
 }
@@ -244,6 +248,8 @@ impl Sheet {
             rejected,
             entries,
             ends,
+            originals,
+            ends_of_originals,
             out,
             rejects,
             new,
@@ -254,7 +260,16 @@ impl Sheet {
             spilled,
             observed,
             decoded,
-            scratch: Scratch { lines, clean, hashes, key, by_sequence },
+            scratch:
+                Scratch {
+                    lines,
+                    clean,
+                    hashes,
+                    originals: by_kind,
+                    hashes_of_originals,
+                    key,
+                    by_sequence,
+                },
             input: _,
             from: _,
             rest: _,
@@ -281,6 +296,8 @@ impl Sheet {
             + bytes(rejected)
             + bytes(entries)
             + bytes(ends)
+            + bytes(originals)
+            + bytes(ends_of_originals)
             + bytes(new)
             + bytes(places)
             + bytes(&candidates.ends)
@@ -290,6 +307,8 @@ impl Sheet {
             + bytes(lines)
             + bytes(clean)
             + bytes(hashes)
+            + bytes(by_kind)
+            + bytes(hashes_of_originals)
             + bytes(by_sequence)
     }
 
@@ -334,22 +353,6 @@ impl Sheet {
         }
     }
 
-    /// Adds the URLs that have a canonical form, as they were read.
-    pub(in crate::pipeline) fn list_originals(
-        &self,
-        normalizer: &Normalizer,
-        originals: &mut Originals,
-    ) -> Result<(), NoRoom> {
-        let mut added = Ok(());
-        self.each_url(|sequence, url, kind, _| {
-            if self.urls[sequence].is_canonical() && added.is_ok() {
-                let target = kind == Kind::Target || normalizer.is_hostless(url);
-                added = originals.add(url, if target { Kind::Target } else { Kind::Url });
-            }
-        });
-        added
-    }
-
     /// The bytes of a rejected record that are told of: of one that was not read its start.
     fn raw(&self, reject: &Rejected) -> &[u8] {
         let buffer = match reject.place {
@@ -384,12 +387,14 @@ mod tests {
     #[test]
     fn what_only_some_runs_ask_for_counts_as_memory() {
         const MORE: usize = 1000;
-        let grown: [fn(&mut Sheet); 6] = [
+        let grown: [fn(&mut Sheet); 8] = [
             |sheet| sheet.decoded.paths.reserve(MORE),
             |sheet| sheet.decoded.ends.reserve(MORE),
             |sheet| sheet.scratch.key.reserve(MORE),
             |sheet| sheet.scratch.clean.reserve(MORE),
             |sheet| sheet.ends.reserve(MORE),
+            |sheet| sheet.originals.reserve(MORE),
+            |sheet| sheet.scratch.hashes_of_originals.reserve(MORE),
             |sheet| {
                 let observed = sheet.observed.get_or_insert_default();
                 (0..MORE).for_each(|i| observed.records.add(i.to_string().as_bytes(), 1));

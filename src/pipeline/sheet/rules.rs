@@ -31,6 +31,8 @@ pub(in crate::pipeline) struct Rules<'a> {
     pub(in crate::pipeline) decoded: bool,
     /// Whether the rules that act are counted.
     pub(in crate::pipeline) count_rules: bool,
+    /// Shards of the URLs as they were read; 0 where merges are not counted.
+    pub(in crate::pipeline) shards_of_originals: usize,
     /// Whether there is to be a page about the run.
     pub(in crate::pipeline) observes: bool,
     /// The profile that each URL is compared under.
@@ -58,6 +60,7 @@ impl<'a> Rules<'a> {
             shards,
             decoded: false,
             count_rules: false,
+            shards_of_originals: 0,
             observes: false,
             versus: None,
         }
