@@ -6,7 +6,7 @@ use super::checkpoint::Keeper;
 use super::report::{MaxRejected, RunError, TooManyRejected};
 use super::run::Run;
 use super::schedule::{self, Next, Task};
-use super::sheet::Sheet;
+use super::sheet::{Sheet, add_hosts};
 #[cfg(feature = "tables")]
 use crate::dedup::Counting;
 use crate::input::{Chunk, InputError, Trouble};
@@ -167,9 +167,13 @@ impl Run<'_> {
         let mut counted = 0;
         let mut checked = Ok(());
         while checked.is_ok() && counted < sheets.len() {
-            self.account(&mut sheets[counted])?;
-            checked = self.check_rejected(&sheets[counted]);
+            let sheet = &mut sheets[counted];
+            checked = self.account(sheet).map_err(RunError::from);
+            checked = checked.and_then(|()| self.check_rejected(sheet));
             counted += 1;
+        }
+        if let Some(observed) = &mut self.report.observed {
+            add_hosts(&sheets[..counted], observed);
         }
         if let Some(originals) = &mut self.originals {
             originals.add_all(&mut sheets[..counted])?;

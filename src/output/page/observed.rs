@@ -127,11 +127,6 @@ impl Pace {
 }
 
 impl Observed {
-    /// Bytes of memory that it takes; samples are few.
-    pub(crate) fn memory(&self) -> usize {
-        self.records.memory() + self.duplicates.memory()
-    }
-
     /// All of it but the pace, for a run that goes on.
     pub(crate) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         let bytes = Entry { ordinal: UNIQUE_BYTES, count: self.unique_bytes, key: b"", line: b"" };
@@ -165,10 +160,8 @@ impl Observed {
         }
     }
 
-    /// Adds what was observed in the next chunk.
+    /// Adds what was observed in the next chunk, but for its hosts.
     pub(crate) fn merge(&mut self, other: &mut Observed) {
-        self.records.merge(&other.records);
-        self.duplicates.merge(&other.duplicates);
         self.samples.merge(&mut other.samples);
         self.unique_bytes += other.unique_bytes;
     }

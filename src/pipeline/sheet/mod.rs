@@ -6,6 +6,7 @@ mod observe;
 mod rules;
 mod text;
 
+pub(in crate::pipeline) use observe::add_hosts;
 pub(in crate::pipeline) use rules::{Columns, Rules};
 pub(in crate::pipeline) use text::{Buffers, Text};
 
@@ -19,6 +20,7 @@ use crate::input::{Block, Chunk, Cut, Data};
 use crate::output::{Observed, Tally};
 use crate::record::{self, Found, Place, Records, Span};
 use crate::url::{Code, Reject};
+use observe::Host;
 use text::Url;
 
 /// What a chunk is made into, and the buffers for it. Reused from chunk to chunk.
@@ -78,6 +80,8 @@ pub(in crate::pipeline) struct Sheet {
     pub(in crate::pipeline) spilled: Vec<Vec<u8>>,
     /// What a page shows of the chunk, where there is to be one.
     pub(in crate::pipeline) observed: Option<Box<Observed>>,
+    /// The hosts that it tells of, by first occurrence.
+    hosts: Vec<Host>,
     /// The decoded path of each URL that [has a form](Url::has_form), in order, where it is asked for.
     decoded: Decoded,
     scratch: Scratch,
@@ -184,6 +188,7 @@ impl Sheet {
         self.tabbed = 0;
         self.cut = None;
         self.observed = None;
+        self.hosts.clear();
         self.out.clear();
         self.rejects.clear();
         self.new.clear();
@@ -258,7 +263,7 @@ impl Sheet {
             candidates,
             others: Records { records: others, side: beside_others, .. },
             spilled,
-            observed,
+            hosts,
             decoded,
             scratch:
                 Scratch {
@@ -280,6 +285,7 @@ impl Sheet {
             tabbed: _,
             cut: _,
             before: _,
+            observed: _,
             format: _,
             spills: _,
         } = self;
@@ -302,7 +308,7 @@ impl Sheet {
             + bytes(places)
             + bytes(&candidates.ends)
             + bytes(spilled)
-            + observed.as_ref().map_or(0, |observed| observed.memory())
+            + bytes(hosts)
             + bytes(&decoded.ends)
             + bytes(lines)
             + bytes(clean)
@@ -395,10 +401,7 @@ mod tests {
             |sheet| sheet.ends.reserve(MORE),
             |sheet| sheet.originals.reserve(MORE),
             |sheet| sheet.scratch.hashes_of_originals.reserve(MORE),
-            |sheet| {
-                let observed = sheet.observed.get_or_insert_default();
-                (0..MORE).for_each(|i| observed.records.add(i.to_string().as_bytes(), 1));
-            },
+            |sheet| sheet.hosts.reserve(MORE),
         ];
         for (i, grow) in grown.iter().enumerate() {
             let mut sheet = Sheet::default();
