@@ -143,10 +143,15 @@ fn cut(parts: &[&[u8]], f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 fn write_byte(byte: u8, to: &mut impl Write) -> fmt::Result {
-    match byte {
-        0x20..=0x7E if byte != b'\\' => to.write_char(char::from(byte)),
-        _ => write!(to, "\\x{byte:02X}"),
+    match stands_for_itself(byte) {
+        true => to.write_char(char::from(byte)),
+        false => write!(to, "\\x{byte:02X}"),
     }
+}
+
+/// Whether a byte is printed as it is.
+pub(super) fn stands_for_itself(byte: u8) -> bool {
+    matches!(byte, 0x20..=0x7E) && byte != b'\\'
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use super::excerpt::Printable;
+use super::excerpt::{Printable, stands_for_itself};
 use super::object::Object;
 use crate::key::{Key, Located};
 use crate::url::Parts;
@@ -243,6 +243,10 @@ pub(crate) fn with_count(line: &[u8], count: u64, out: &mut Vec<u8>) {
 
 /// Appends bytes as text on one line: those outside of 0x20-0x7E, and the backslash, as `\\xHH`.
 pub(crate) fn escaped(bytes: &[u8], out: &mut Vec<u8>) {
+    // In nearly all there is nothing to escape. Vectors tell, since the loop has no early end.
+    if bytes.iter().fold(true, |all, byte| all & stands_for_itself(*byte)) {
+        return out.extend_from_slice(bytes);
+    }
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = write!(text, "{}", Printable(bytes));
@@ -293,6 +297,16 @@ mod tests {
             assert_eq!(line.matches('\t').count(), Field::ALL.len() - 1, "{byte:#x}");
             assert_eq!(line.matches('\n').count(), 1, "{byte:#x}");
             assert!(line.bytes().all(|b| matches!(b, b'\t' | b'\n' | 0x20..=0x7E)), "{byte:#x}");
+        }
+    }
+
+    #[test]
+    fn what_stands_for_itself_is_told_alike_for_one_byte_and_for_all() {
+        for byte in 0..=255u8 {
+            let bytes = [b'a', byte, b'b'];
+            let mut out = Vec::new();
+            escaped(&bytes, &mut out);
+            assert_eq!(out, Printable(&bytes).to_string().as_bytes(), "{byte:#x}");
         }
     }
 
