@@ -16,6 +16,8 @@ mod pack;
 mod page;
 mod redact;
 mod replaced;
+#[cfg(feature = "tables")]
+mod row_groups;
 #[cfg(feature = "cli")]
 mod shards;
 mod spool;

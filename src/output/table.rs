@@ -17,24 +17,30 @@ use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
 use arrow_ipc::{CompressionType, MetadataVersion};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::errors::ParquetError;
 use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::WriterProperties;
 
 use super::Output;
 use super::pack::ending;
+use super::row_groups::{RowGroups, of_parquet};
 
-/// Rows of a row group, in Parquet and in Arrow.
-const ROW_GROUP: usize = 128 << 10;
+/// Rows that are handed to the writer together, and the memory that ends a batch earlier, since it is
+/// held up to its end.
+#[derive(Debug, Clone, Copy, Default)]
+struct Batch {
+    rows: usize,
+    bytes: usize,
+}
 
-/// Packed bytes that end a row group of Parquet earlier: it stays in memory up to its end.
-const ROW_GROUP_BYTES: usize = 64 << 20;
+/// A row group of Parquet.
+const ROW_GROUP: Batch = Batch { rows: 128 << 10, bytes: 32 << 20 };
 
-/// Rows that are handed to the writer at a time, and bytes of a column that end them earlier.
-const ROWS: usize = 16 << 10;
-const BYTES: usize = 16 << 20;
+/// A batch of Arrow.
+const ARROW: Batch = Batch { rows: 16 << 10, bytes: 16 << 20 };
+
+/// What a column takes of a row beside its text, or a number.
+const BESIDE_TEXT: usize = size_of::<u64>();
 
 /// A column of a table.
 #[derive(Debug, Clone)]
@@ -98,13 +104,15 @@ pub struct TableFile {
     writer: Writer,
     schema: Arc<Schema>,
     columns: Vec<Making>,
-    rows: usize,
+    /// What the columns hold, and what they hold when it is written.
+    held: Batch,
+    full: Batch,
     /// A line whose end has not come yet.
     pending: Vec<u8>,
 }
 
 enum Writer {
-    Parquet(Box<ArrowWriter<Output>>),
+    Parquet(Box<RowGroups>),
     Arrow(Box<FileWriter<Output>>),
     /// All of it is written.
     Done(Box<Output>),
@@ -120,6 +128,8 @@ struct Making {
     ends: Vec<i32>,
     valid: Vec<bool>,
     numbers: UInt64Builder,
+    /// Room for the bytes of later rows: new memory is slow to come.
+    spare: Vec<Vec<u8>>,
 }
 
 impl TableFile {
@@ -147,7 +157,7 @@ impl TableFile {
         let writer = match kind {
             TableKind::Parquet => {
                 let properties = properties(sorted_by);
-                let writer = ArrowWriter::try_new(output, Arc::clone(&schema), Some(properties));
+                let writer = RowGroups::new(output, &schema, properties);
                 Writer::Parquet(Box::new(writer.map_err(of_parquet)?))
             }
             TableKind::Arrow => {
@@ -159,7 +169,12 @@ impl TableFile {
             }
         };
         let columns = columns.iter().map(|column| Making::new(column.holds)).collect();
-        Ok(Self { writer, schema, columns, rows: 0, pending: Vec::new() })
+        let full = match kind {
+            TableKind::Parquet => ROW_GROUP,
+            TableKind::Arrow => ARROW,
+        };
+        let held = Batch::default();
+        Ok(Self { writer, schema, columns, held, full, pending: Vec::new() })
     }
 
     /// Brings every byte to the disk; see [`Output::prepare`].
@@ -171,7 +186,7 @@ impl TableFile {
             }
             self.write_rows()?;
             let output = match std::mem::replace(&mut self.writer, Writer::Lost) {
-                Writer::Parquet(writer) => writer.into_inner().map_err(of_parquet)?,
+                Writer::Parquet(writer) => writer.finish().map_err(of_parquet)?,
                 Writer::Arrow(writer) => writer.into_inner().map_err(of_arrow)?,
                 Writer::Done(output) => *output,
                 Writer::Lost => return Err(lost()),
@@ -199,25 +214,34 @@ impl TableFile {
         for column in &mut self.columns {
             column.add(cells.next().unwrap_or_default());
         }
-        self.rows += 1;
-        let full = self.columns.iter().any(|column| column.bytes.len() >= BYTES);
-        if full || self.rows >= ROWS { self.write_rows() } else { Ok(()) }
+        self.held.rows += 1;
+        self.held.bytes += line.len() + self.columns.len() * BESIDE_TEXT;
+        let is_full = self.held.rows >= self.full.rows || self.held.bytes >= self.full.bytes;
+        if is_full { self.write_rows() } else { Ok(()) }
     }
 
     fn write_rows(&mut self) -> io::Result<()> {
-        if self.rows == 0 {
+        let Batch { rows, bytes } = std::mem::take(&mut self.held);
+        if rows == 0 {
             return Ok(());
         }
-        self.rows = 0;
         let arrays = self.columns.iter_mut().map(Making::take).collect::<Result<Vec<_>, _>>();
         let batch =
             arrays.and_then(|arrays| RecordBatch::try_new(Arc::clone(&self.schema), arrays));
         let batch = batch.map_err(of_arrow)?;
-        match &mut self.writer {
-            Writer::Parquet(writer) => writer.write(&batch).map_err(of_parquet),
-            Writer::Arrow(writer) => writer.write(&batch).map_err(of_arrow),
-            Writer::Done(_) | Writer::Lost => Err(lost()),
+        let written = match &mut self.writer {
+            Writer::Parquet(writer) => writer.push(batch, bytes).map_err(of_parquet)?,
+            Writer::Arrow(writer) => {
+                writer.write(&batch).map_err(of_arrow)?;
+                vec![batch]
+            }
+            Writer::Done(_) | Writer::Lost => return Err(lost()),
+        };
+        for batch in written {
+            let (_, arrays, _) = batch.into_parts();
+            self.columns.iter_mut().zip(arrays).for_each(|(column, array)| column.reuse(array));
         }
+        Ok(())
     }
 }
 
@@ -247,7 +271,14 @@ impl Write for TableFile {
 impl Making {
     fn new(holds: TableValues) -> Self {
         let (bytes, ends) = (Vec::new(), vec![0]);
-        Self { holds, bytes, ends, valid: Vec::new(), numbers: UInt64Builder::new() }
+        Self {
+            holds,
+            bytes,
+            ends,
+            valid: Vec::new(),
+            numbers: UInt64Builder::new(),
+            spare: Vec::new(),
+        }
     }
 
     fn add(&mut self, cell: &[u8]) {
@@ -256,7 +287,7 @@ impl Making {
             return self.numbers.append_option(number);
         }
         self.bytes.extend_from_slice(cell);
-        // A row more than `BYTES`, and no row is anywhere near 2 GiB.
+        // A row more than a batch, and no row is anywhere near 2 GiB.
         self.ends.push(self.bytes.len() as i32);
         self.valid.push(!cell.is_empty());
     }
@@ -268,13 +299,28 @@ impl Making {
         }
         let ends = std::mem::replace(&mut self.ends, vec![0]);
         let offsets = OffsetBuffer::new(ends.into());
-        let bytes = Buffer::from_vec(std::mem::take(&mut self.bytes));
+        // The next rows take about as much.
+        let length = self.bytes.len();
+        let room = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(length + length / 8));
+        let bytes = Buffer::from_vec(std::mem::replace(&mut self.bytes, room));
         let valid = std::mem::take(&mut self.valid);
         let nulls = valid.contains(&false).then(|| NullBuffer::from(valid));
         Ok(match self.holds {
             TableValues::Text => Arc::new(StringArray::try_new(offsets, bytes, nulls)?),
             _ => Arc::new(BinaryArray::try_new(offsets, bytes, nulls)?),
         })
+    }
+
+    /// Keeps the room of what is written, where it was about as much as was needed.
+    fn reuse(&mut self, array: ArrayRef) {
+        let text = array.to_data().buffers().get(1).cloned();
+        drop(array);
+        if let Some(Ok(mut bytes)) = text.map(Buffer::into_vec::<u8>)
+            && bytes.len() >= bytes.capacity() / 2
+        {
+            bytes.clear();
+            self.spare.push(bytes);
+        }
     }
 }
 
@@ -288,8 +334,6 @@ fn properties(sorted_by: Option<usize>) -> WriterProperties {
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         // Distinct values only fill a dictionary.
         .set_dictionary_enabled(false)
-        .set_max_row_group_row_count(Some(ROW_GROUP))
-        .set_max_row_group_bytes(Some(ROW_GROUP_BYTES))
         .set_sorting_columns(sorted)
         .build()
 }
@@ -299,17 +343,6 @@ fn lost() -> io::Error {
 }
 
 /// The system's own error again, where one is inside.
-fn of_parquet(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(inner) => *inner,
-            Err(inner) => io::Error::other(inner),
-        },
-        error => io::Error::other(error),
-    }
-}
-
-/// The same.
 fn of_arrow(error: ArrowError) -> io::Error {
     match error {
         ArrowError::IoError(_, inner) => inner,

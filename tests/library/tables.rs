@@ -450,9 +450,42 @@ fn a_row_group_of_long_rows_ends_before_it_fills_the_memory() {
     let metadata = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().metadata().clone();
     let groups = metadata.row_groups();
     assert!(groups.len() > 1);
-    // A batch of 16 MiB more than where it ends.
-    assert!(groups.iter().all(|group| group.compressed_size() < 80 << 20));
+    // A row more than where it ends.
+    assert!(groups.iter().all(|group| group.total_byte_size() < 34 << 20));
     assert_eq!(groups.iter().map(|group| group.num_rows()).sum::<i64>(), 110);
+}
+
+#[test]
+fn the_bytes_of_a_table_depend_on_nothing_but_its_rows() {
+    let directory = tempfile::tempdir().unwrap();
+    let rows: String = (0..150_000).map(|i| format!("{i}\thttp://a/{i}\n")).collect();
+    // Half of what may wait, so that bytes end it too.
+    let long = format!("1\thttp://a/{}\n", "b".repeat(32 << 20));
+    let lines = [&rows[..], &long, &rows, &long, &rows, &rows].concat();
+    let written = |kind, threads: usize| {
+        let column = |name: &str, holds| TableColumn { name: name.into(), holds };
+        let columns =
+            vec![column("count", TableValues::Numbers), column("canonical", TableValues::Text)];
+        let path = directory.path().join(threads.to_string());
+        let write = || {
+            let mut table = TableFile::create(&path, kind, columns, None).unwrap();
+            lines.as_bytes().chunks(300_000).for_each(|part| table.write_all(part).unwrap());
+            table.commit().unwrap();
+        };
+        match threads {
+            0 => write(),
+            threads => {
+                rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(write)
+            }
+        }
+        std::fs::read(path).unwrap()
+    };
+    for kind in [TableKind::Parquet, TableKind::Arrow] {
+        let outside_of_a_pool = written(kind, 0);
+        for threads in [1, 2, 7] {
+            assert!(written(kind, threads) == outside_of_a_pool, "{kind:?} {threads}");
+        }
+    }
 }
 
 #[test]

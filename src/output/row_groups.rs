@@ -1,0 +1,109 @@
+//! The row groups of a Parquet file, encoded side by side.
+//!
+//! In come row groups, whole; out goes the file, the same however many threads there are. Each column
+//! of each group is a task. Columns alone would be too few: a set has one.
+
+use std::io;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
+};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use rayon::prelude::*;
+
+use super::Output;
+
+/// Memory of the row groups that wait for others to be encoded beside them.
+const WAITING: usize = 64 << 20;
+
+/// A file that grows by row groups.
+pub(super) struct RowGroups {
+    file: SerializedFileWriter<Output>,
+    columns: ArrowRowGroupWriterFactory,
+    /// Columns of text, which take nearly all of the time.
+    texts: usize,
+    waiting: Vec<RecordBatch>,
+    /// The memory of those.
+    bytes: usize,
+}
+
+impl RowGroups {
+    /// Begins the file.
+    pub fn new(output: Output, schema: &Arc<Schema>, properties: WriterProperties) -> Result<Self> {
+        let writer = ArrowWriter::try_new(output, Arc::clone(schema), Some(properties))?;
+        let (file, columns) = writer.into_serialized_writer()?;
+        let is_text = |field: &&Arc<Field>| *field.data_type() != DataType::UInt64;
+        let texts = schema.fields().iter().filter(is_text).count().max(1);
+        Ok(Self { file, columns, texts, waiting: Vec::new(), bytes: 0 })
+    }
+
+    /// Adds a row group that takes so much memory, and gives back those that were written.
+    pub fn push(&mut self, group: RecordBatch, bytes: usize) -> Result<Vec<RecordBatch>> {
+        self.waiting.push(group);
+        self.bytes += bytes;
+        // Outside of a pool of threads there is only this one.
+        let threads = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads());
+        let tasks = self.waiting.len() * self.texts;
+        // The next may be as long as this one.
+        let is_full = tasks >= threads || self.bytes + bytes > WAITING;
+        if is_full { self.write() } else { Ok(Vec::new()) }
+    }
+
+    /// Writes what is left, and gives the output back.
+    pub fn finish(mut self) -> Result<Output> {
+        self.write()?;
+        self.file.into_inner()
+    }
+
+    fn write(&mut self) -> Result<Vec<RecordBatch>> {
+        let before = self.file.flushed_row_groups().len();
+        let mut columns = Vec::new();
+        for (i, group) in self.waiting.iter().enumerate() {
+            let writers = self.columns.create_column_writers(before + i)?;
+            columns
+                .extend(writers.into_iter().zip(group.schema_ref().fields()).zip(group.columns()));
+        }
+        let chunks: Vec<_> = if rayon::current_thread_index().is_some() {
+            columns.into_par_iter().with_max_len(1).map(encode).collect()
+        } else {
+            columns.into_iter().map(encode).collect()
+        };
+        let mut chunks = chunks.into_iter();
+        for group in &self.waiting {
+            let mut writer = self.file.next_row_group()?;
+            for chunk in chunks.by_ref().take(group.num_columns()) {
+                chunk?.append_to_row_group(&mut writer)?;
+            }
+            writer.close()?;
+        }
+        self.bytes = 0;
+        Ok(std::mem::take(&mut self.waiting))
+    }
+}
+
+/// A column of a row group, and what it is packed by.
+type Column<'g> = ((ArrowColumnWriter, &'g Arc<Field>), &'g ArrayRef);
+
+fn encode(((mut writer, field), values): Column<'_>) -> Result<ArrowColumnChunk> {
+    for leaf in compute_leaves(field, values)? {
+        writer.write(&leaf)?;
+    }
+    writer.close()
+}
+
+/// The system's own error again, where one is inside.
+pub(super) fn of_parquet(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(inner) => *inner,
+            Err(inner) => io::Error::other(inner),
+        },
+        error => io::Error::other(error),
+    }
+}
