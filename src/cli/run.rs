@@ -394,11 +394,19 @@ fn read(
             Err(End::NothingButRejects)
         }
         // The last bytes may be the first to meet a full disk or a closed pipe.
-        Ok(()) => outputs.prepare().map_err(End::from),
+        Ok(()) => prepare(outputs, setup.threads).map_err(End::from),
         Err(RunError::Output(error)) => Err(End::from(error)),
         Err(error) => Err(End::Failed(error)),
     };
     (report, result)
+}
+
+/// Brings all bytes to where they belong. What waits to be packed takes all threads once more.
+fn prepare(outputs: &mut Outputs, threads: usize) -> io::Result<()> {
+    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) => pool.install(|| outputs.prepare()),
+        Err(_) => outputs.prepare(),
+    }
 }
 
 /// How an input is left that was not begun.
