@@ -7,8 +7,6 @@
 
 use std::ops::Range;
 
-use memchr::memchr;
-
 use super::columns::{Columns, Name};
 use super::part::Value;
 use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
@@ -249,12 +247,10 @@ impl Carrier {
             From::Json(pointers) => {
                 json::carry(line, pointers, &mut self.buffer, |value| out.push(value));
             }
-            From::Csv(csv, names) if memchr(b'"', line).is_none() => {
-                let fields: Vec<&[u8]> = line.split(|byte| *byte == b',').collect();
-                take(names, csv.header(), &fields, out);
-            }
             From::Csv(csv, names) => {
-                csv.unquoted(line, |fields| take(names, csv.header(), fields, out));
+                let fields = csv.fields(line);
+                let fields: Vec<&[u8]> = fields.iter().map(Value::bytes).collect();
+                take(names, csv.header(), &fields, out);
             }
             From::Tsv(tsv, names) => {
                 let fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();

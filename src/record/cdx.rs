@@ -89,8 +89,8 @@ fn found(
     layout: &Layout,
     side: &mut Vec<u8>,
 ) -> Found {
-    let fields = line.bytes.split(|byte| *byte == delimiter).map(Value::InLine);
-    layout.said(fields).found(ctx, FACTS, line, side)
+    let fields = line.bytes.split(|byte| *byte == delimiter);
+    layout.said(fields, Value::InLine).found(ctx, FACTS, line, side)
 }
 
 /// What the columns are called by those who write and read indexes, by letter.

@@ -22,14 +22,18 @@ impl Layout {
         Self { slots, facts, names: Vec::new() }
     }
 
-    /// What a record of these fields says.
-    pub fn said<'a>(&self, fields: impl IntoIterator<Item = Value<'a>>) -> Said<'a> {
+    /// What a record of these fields says, each of those that matter by `value`.
+    pub fn said<'a, F>(
+        &self,
+        mut fields: impl Iterator<Item = F>,
+        value: impl Fn(F) -> Value<'a>,
+    ) -> Said<'a> {
         let mut said = Said::default();
-        let mut fields = fields.into_iter();
         let mut next = 0;
         let mut slots = self.slots.iter().peekable();
         while let Some((column, _)) = slots.peek() {
-            let Some(value) = fields.nth(column - next) else { break };
+            let Some(field) = fields.nth(column - next) else { break };
+            let value = value(field);
             next = column + 1;
             while let Some((_, part)) = slots.next_if(|(other, _)| other + 1 == next) {
                 said.set(*part, value.clone());

@@ -61,9 +61,9 @@ impl Extended {
             }
             let Some(layout) = &now.layout else { return Found::Reject(Code::LogSyntax, 0) };
             let mut said = match now.dialect {
-                Dialect::W3c => layout.said(fields(line.bytes)),
+                Dialect::W3c => layout.said(fields(line.bytes), |value| value),
                 Dialect::CloudFront => {
-                    layout.said(line.bytes.split(|byte| *byte == b'\t').map(decoded))
+                    layout.said(line.bytes.split(|byte| *byte == b'\t'), decoded)
                 }
             };
             if now.decoded_path

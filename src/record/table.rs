@@ -243,8 +243,8 @@ impl Table {
             } else if cells.iter().any(|cell| value(cell).len() > ctx.max_record) {
                 Found::Reject(Code::TooLong, 0)
             } else {
-                let values = cells.iter().map(|cell| Value::InLine(value(cell)));
-                layout.said(values).found(ctx, layout.facts, line, &mut out.side)
+                let said = layout.said(cells.iter(), |cell| Value::InLine(value(cell)));
+                said.found(ctx, layout.facts, line, &mut out.side)
             };
             out.push(Record { line: own, found });
             if out.is_full() {

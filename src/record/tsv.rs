@@ -38,8 +38,8 @@ impl Tsv {
                 now = Some(Arc::new(self.layout(line.bytes)));
                 return Found::Skipped;
             };
-            let fields = line.bytes.split(|byte| *byte == b'\t').map(Value::InLine);
-            layout.said(fields).found(ctx, layout.facts, line, side)
+            let fields = line.bytes.split(|byte| *byte == b'\t');
+            layout.said(fields, Value::InLine).found(ctx, layout.facts, line, side)
         });
     }
 

@@ -4,10 +4,15 @@
 //! enclosed in double-quotes." A field is quoted if a quotation mark is its first byte; in it two
 //! marks are one, and one alone ends the quotation. Everywhere else a mark is a byte like any other.
 //! These are csv-core's rules too, so that what is cut here is one record there.
+//!
+//! The plain way is to go from field to field ([`reach`]). Up to the first mark that is one of no
+//! quotation, the line feeds that end records are found 64 bytes at a time in its place ([`Usual`]).
 
 use std::ops::Range;
 
 use memchr::{memchr, memrchr};
+
+use crate::scan::{BLOCK, Block, Kernel, Vector, Work};
 
 /// A piece of a chunk: the range of its bytes without the line ending.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +40,10 @@ pub(super) struct Cutter<'a> {
     at: usize,
     /// Lines that begin before here are read each by itself.
     single_until: usize,
+    /// The line feeds behind the next records, as far as they are known, the nearest last.
+    feeds: Vec<usize>,
+    /// Whether more of them may be found at once.
+    usual: bool,
 }
 
 /// How far a record goes.
@@ -49,7 +58,25 @@ enum Reach {
 
 impl<'a> Cutter<'a> {
     pub fn new(bytes: &'a [u8], max_record: usize) -> Self {
-        Self { bytes, max_record, at: 0, single_until: 0 }
+        Self { bytes, max_record, at: 0, single_until: 0, feeds: Vec::new(), usual: true }
+    }
+
+    /// The same without masks.
+    #[cfg(test)]
+    pub fn by_fields(bytes: &'a [u8], max_record: usize) -> Self {
+        Self { usual: false, ..Self::new(bytes, max_record) }
+    }
+
+    /// The line feed behind the next record, where it need not be gone to field by field.
+    fn usual(&mut self) -> Option<usize> {
+        if self.feeds.is_empty() && self.usual && self.at >= self.single_until {
+            let Self { bytes, max_record, at, feeds, .. } = self;
+            let usual = Usual { bytes: &bytes[*at..], max_record: *max_record, at: *at, feeds };
+            // Not again where there are no more: each line of an open quotation would be searched.
+            self.usual = Kernel::best().run(usual);
+            self.feeds.reverse();
+        }
+        self.feeds.pop()
     }
 
     /// The next line by itself, and where the line behind it begins.
@@ -65,6 +92,11 @@ impl Iterator for Cutter<'_> {
     type Item = Cut;
 
     fn next(&mut self) -> Option<Cut> {
+        if let Some(feed) = self.usual() {
+            let range = without_return(self.bytes, self.at..feed);
+            self.at = feed + 1;
+            return Some(Cut::Record(range));
+        }
         if self.at == self.bytes.len() {
             return None;
         }
@@ -107,6 +139,10 @@ pub(super) fn whole(bytes: &[u8], max_record: usize) -> usize {
     }
     let mut cutter = Cutter::new(bytes, max_record);
     while cutter.at < lines {
+        if let Some(feed) = cutter.usual() {
+            cutter.at = feed + 1;
+            continue;
+        }
         if cutter.at >= cutter.single_until {
             match reach(bytes, cutter.at, max_record) {
                 Reach::End(_) => {}
@@ -136,16 +172,11 @@ fn reach(bytes: &[u8], start: usize, max_record: usize) -> Reach {
     // At the start of a field.
     loop {
         if window.get(at) == Some(&b'"') {
-            at += 1;
-            loop {
-                let Some(length) = memchr(b'"', &window[at..]) else { return open(true) };
-                at += length + 1;
-                match window.get(at) {
-                    Some(b'"') => at += 1,
-                    // The mark is the last byte there is: the next may make it a pair.
-                    None if too_far => return Reach::TooFar,
-                    _ => break,
-                }
+            let Some(length) = quotation(&window[at..]) else { return open(true) };
+            at += length;
+            // The mark is the last byte there is: the next may make it a pair.
+            if at == window.len() && too_far {
+                return Reach::TooFar;
             }
         }
         match memchr::memchr2(b',', b'\n', &window[at..]) {
@@ -153,6 +184,106 @@ fn reach(bytes: &[u8], start: usize, max_record: usize) -> Reach {
             Some(length) if window[at + length] == b'\n' => return Reach::End(start + at + length),
             Some(length) => at += length + 1,
         }
+    }
+}
+
+/// Length of the quotation that a text begins with, both marks included.
+fn quotation(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += memchr(b'"', &text[at..])? + 1;
+        if text.get(at) != Some(&b'"') {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
+/// The fields of a record as they are written, with their marks.
+pub(super) fn fields(record: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = (!record.is_empty()).then_some(record);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let quoted = if text.starts_with(b"\"") { quotation(text)? } else { 0 };
+        let comma = memchr(b',', &text[quoted..]).map(|length| quoted + length);
+        rest = comma.map(|comma| &text[comma + 1..]);
+        Some(&text[..comma.unwrap_or(text.len())])
+    })
+}
+
+/// The records at the start of a text, found by the masks of its marks, commas and line feeds.
+///
+/// A mark is one of a quotation if an even number of them stands before it and it begins a field, or
+/// if an odd number does. One that follows the end of a quotation makes a pair with it, which by this
+/// count ends the quotation and begins it anew. So as long as nothing but these is there, a byte is
+/// quoted where the number of the marks before it is odd.
+struct Usual<'a> {
+    bytes: &'a [u8],
+    max_record: usize,
+    /// Where they stand in the chunk.
+    at: usize,
+    /// Takes the line feeds behind them.
+    feeds: &'a mut Vec<usize>,
+}
+
+/// What stands before a block.
+struct Before {
+    /// All ones if the block begins in a quotation, else 0.
+    quoted: u64,
+    /// Whether a quotation may begin right there.
+    start: bool,
+}
+
+impl Work for Usual<'_> {
+    /// Whether it stopped at a mark that is none of a quotation, or at a record that is too long. Else
+    /// there are no whole records behind those that were found.
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) -> bool {
+        let Self { bytes, max_record, at, feeds } = self;
+        let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+        let mut last: Block = [0; BLOCK];
+        last[..rest.len()].copy_from_slice(rest);
+        let mut before = Before { quoted: 0, start: true };
+        let mut start = at;
+        for (i, block) in blocks.iter().chain([&last]).enumerate() {
+            let (mut ends, odd) = before.ends(vector, block);
+            while ends != 0 {
+                let feed = at + i * BLOCK + ends.trailing_zeros() as usize;
+                if feed - start > max_record {
+                    return true;
+                }
+                feeds.push(feed);
+                start = feed + 1;
+                ends &= ends - 1;
+            }
+            if odd {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Before {
+    /// The line feeds of a block that end a record, up to the first mark that is none of a quotation,
+    /// and whether there is one.
+    #[inline(always)]
+    fn ends<V: Vector>(&mut self, vector: V, block: &Block) -> (u64, bool) {
+        let marks = vector.find(block, b'"');
+        let feeds = vector.find(block, b'\n');
+        let mut quoted = marks;
+        for shift in [1, 2, 4, 8, 16, 32] {
+            quoted ^= quoted << shift;
+        }
+        quoted ^= self.quoted;
+        let starts = marks | feeds | vector.find(block, b',');
+        let odd = marks & quoted & !(starts << 1 | u64::from(self.start));
+        self.quoted = 0u64.wrapping_sub(quoted >> (BLOCK - 1));
+        self.start = starts >> (BLOCK - 1) != 0;
+        let usual = (odd & odd.wrapping_neg()).wrapping_sub(1);
+        (feeds & !quoted & usual, odd != 0)
     }
 }
 

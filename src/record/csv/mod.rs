@@ -1,8 +1,8 @@
 //! Reads `csv:COL`, RFC 4180: fields between commas, quoted where they hold commas or line feeds.
 //!
-//! [`cut`] finds the records, which may span lines; csv-core takes those apart that hold a quotation
-//! mark, and the others are split where they stand. Where columns are named, the first record of an
-//! input that is not blank names them.
+//! [`cut`] finds the records, which may span lines, and their fields; csv-core reads those that are
+//! asked for and hold a quotation mark beside the two around them. Where columns are named, the first
+//! record of an input that is not blank names them.
 //!
 //! A quotation that does not close within the longest record there may be is no quotation but an
 //! error, which must not swallow the rest of the input: the line that it begins on is `truncated`,
@@ -10,9 +10,10 @@
 
 mod cut;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use csv_core::{ReadFieldResult, ReaderBuilder, Terminator};
+use csv_core::{Reader, ReaderBuilder, Terminator};
 use memchr::memchr;
 
 use self::cut::{Cut, Cutter};
@@ -39,7 +40,6 @@ impl Csv {
     /// Appends the records of `chunk`, which ends where a record does, or with the input.
     pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let mut now = self.layout.clone();
-        let mut reader = Fields::new();
         for cut in Cutter::new(chunk, ctx.max_record) {
             let range = cut.range();
             let line = Line { bytes: &chunk[range.clone()], start: range.start as u32 };
@@ -48,18 +48,12 @@ impl Csv {
                 (Cut::Unclosed(_), _) => Found::Reject(Code::Truncated, 0),
                 (Cut::Record(_), _) if is_blank(line.bytes) => Found::Blank,
                 (Cut::Record(_), None) => {
-                    now = Some(Arc::new(self.layout(&mut reader, line.bytes)));
+                    now = Some(Arc::new(self.layout(line.bytes)));
                     Found::Skipped
                 }
                 (Cut::Record(_), Some(layout)) => {
-                    if memchr(b'"', line.bytes).is_none() {
-                        let fields = line.bytes.split(|byte| *byte == b',').map(Value::InLine);
-                        layout.said(fields).found(ctx, layout.facts, line, &mut out.side)
-                    } else {
-                        let fields = reader.read(line.bytes);
-                        let fields = fields.map(|field| Value::Elsewhere(field.into()));
-                        layout.said(fields).found(ctx, layout.facts, line, &mut out.side)
-                    }
+                    let said = layout.said(cut::fields(line.bytes), value);
+                    said.found(ctx, layout.facts, line, &mut out.side)
                 }
             };
             out.push(Record { line: line.span(0..line.bytes.len()), found });
@@ -78,7 +72,7 @@ impl Csv {
             Cut::Record(range) if !is_blank(&chunk[range.clone()]) => Some(range),
             _ => None,
         })?;
-        let layout = self.layout(&mut Fields::new(), &chunk[header]);
+        let layout = self.layout(&chunk[header]);
         Some(Self { columns: self.columns.clone(), layout: Some(Arc::new(layout)) })
     }
 
@@ -90,7 +84,7 @@ impl Csv {
     /// Takes a record for the header, if that is still to come.
     pub(super) fn take_header(&mut self, record: &[u8]) {
         if self.layout.is_none() {
-            self.layout = Some(Arc::new(self.layout(&mut Fields::new(), record)));
+            self.layout = Some(Arc::new(self.layout(record)));
         }
     }
 
@@ -99,51 +93,49 @@ impl Csv {
         self.layout.as_ref().map_or(&[], |layout| &layout.names)
     }
 
-    /// Hands out the fields of a record, without their quotation marks.
-    pub(super) fn unquoted(&self, record: &[u8], take: impl FnOnce(&[&[u8]])) {
-        take(&Fields::new().read(record).collect::<Vec<_>>());
+    /// The fields of a record, without their quotation marks.
+    pub(super) fn fields<'a>(&self, record: &'a [u8]) -> Vec<Value<'a>> {
+        cut::fields(record).map(value).collect()
     }
 
-    fn layout(&self, reader: &mut Fields, record: &[u8]) -> Layout {
-        let names: Vec<Vec<u8>> = reader.read(without_mark(record)).map(<[u8]>::to_vec).collect();
-        self.columns.layout(&names)
+    fn layout(&self, record: &[u8]) -> Layout {
+        let names = cut::fields(without_mark(record)).map(|field| value(field).bytes().to_vec());
+        self.columns.layout(&names.collect::<Vec<_>>())
     }
 }
 
-/// The fields of records with quotation marks, taken apart by csv-core.
-struct Fields {
-    reader: csv_core::Reader,
-    text: Vec<u8>,
-    ends: Vec<usize>,
+/// What a field says that is written like this.
+fn value(field: &[u8]) -> Value<'_> {
+    match field {
+        [b'"', text @ .., b'"'] if memchr(b'"', text).is_none() => Value::InLine(text),
+        [b'"', ..] => Value::Elsewhere(unquoted(field).into()),
+        _ => Value::InLine(field),
+    }
 }
 
-impl Fields {
-    fn new() -> Self {
-        let mut reader = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
-        // Past what may be a byte-order mark: a record that begins like one is to keep it.
-        reader.read_field(b"\n", &mut []);
-        Self { reader, text: Vec::new(), ends: Vec::new() }
-    }
+thread_local! {
+    /// It takes longer to make than most chunks have to be read with it.
+    static READER: RefCell<Reader> =
+        RefCell::new(ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build());
+}
 
-    /// The fields of one record.
-    fn read(&mut self, record: &[u8]) -> impl Iterator<Item = &[u8]> {
-        self.ends.clear();
-        // No field is longer than what it was written as.
-        self.text.resize(record.len() + 1, 0);
-        let mut end = 0;
-        for mut input in [record, b"\n"] {
+/// A field without its quotation marks, by csv-core.
+fn unquoted(field: &[u8]) -> Vec<u8> {
+    // No field is longer than what it was written as.
+    let mut text = vec![0; field.len()];
+    let mut length = 0;
+    READER.with_borrow_mut(|reader| {
+        reader.reset();
+        for mut input in [field, b"\n"] {
             while !input.is_empty() {
-                let (result, read, wrote) = self.reader.read_field(input, &mut self.text[end..]);
+                let (_, read, wrote) = reader.read_field(input, &mut text[length..]);
                 input = &input[read..];
-                end += wrote;
-                if matches!(result, ReadFieldResult::Field { .. }) {
-                    self.ends.push(end);
-                }
+                length += wrote;
             }
         }
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, end)| &self.text[start..*end])
-    }
+    });
+    text.truncate(length);
+    text
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 use super::super::{Context, Format, Found, Place, Records, format::tests::read};
-use super::cut;
+use super::{cut, value};
 use crate::url::Code;
+use csv_core::{ReadFieldResult, ReaderBuilder, Terminator};
 
 fn csv(columns: &str) -> Format {
     Format::parse(&format!("csv:{columns}")).unwrap()
@@ -121,6 +122,61 @@ fn how_much_is_whole_does_not_change_what_is_read() {
         let all: Vec<_> =
             all.iter().map(|piece| (piece.range(), std::mem::discriminant(piece))).collect();
         assert_eq!(apart, all, "{max_record}: {}", text.escape_ascii());
+    }
+}
+
+/// Texts of some blocks, most of them of usual quotations and a mark of none here and there.
+fn texts() -> impl Iterator<Item = Vec<u8>> {
+    let usual: &[&[u8]] =
+        &[b",", b"\n", b"\r\n", b"\"\",", b"\"a,\n\",", b"\"\"\"\"\n", b"\"a\"\"b\"\n", b"abc"];
+    let odd: &[&[u8]] = &[b"\"", b"\"x", b"x\"", b"\"\r", b"\"\"", b"\""];
+    (0..20_000u64).map(move |case| {
+        let mut state = case.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut below = |n: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % n
+        };
+        let words = below(80);
+        let pick =
+            |_| if below(40) == 0 { odd[below(odd.len())] } else { usual[below(usual.len())] };
+        (0..words).flat_map(pick).copied().collect()
+    })
+}
+
+#[test]
+fn records_cut_by_masks_are_those_cut_field_by_field() {
+    for (case, text) in texts().enumerate() {
+        let max_record = [3, 20, 70, 1000][case % 4];
+        let by_masks: Vec<_> = cut::Cutter::new(&text, max_record).collect();
+        let by_fields: Vec<_> = cut::Cutter::by_fields(&text, max_record).collect();
+        assert_eq!(by_masks, by_fields, "{max_record}: {}", text.escape_ascii());
+    }
+}
+
+#[test]
+fn fields_are_those_of_csv_core() {
+    let mut reader = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
+    for text in texts() {
+        for piece in cut::Cutter::new(&text, 1000) {
+            let cut::Cut::Record(range) = piece else { continue };
+            let record = &text[range];
+            let own: Vec<Vec<u8>> =
+                cut::fields(record).map(|field| value(field).bytes().to_vec()).collect();
+            let mut fields = vec![Vec::new()];
+            for mut input in [record, b"\n"] {
+                while !input.is_empty() {
+                    let mut room = [0];
+                    let (result, read, wrote) = reader.read_field(input, &mut room);
+                    input = &input[read..];
+                    fields.last_mut().unwrap().extend_from_slice(&room[..wrote]);
+                    if matches!(result, ReadFieldResult::Field { .. }) {
+                        fields.push(Vec::new());
+                    }
+                }
+            }
+            fields.pop();
+            assert_eq!(own, fields, "{}", record.escape_ascii());
+        }
     }
 }
 
