@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::memchr;
+use memchr::{memchr, memchr3};
 
 use crate::profile::scheme::{self, Kind};
 use crate::profile::set::{self, AsciiSet};
@@ -163,7 +163,7 @@ impl Start {
         }
         let end = self.body + length;
         let uri = &text[self.at..end];
-        if delimited.is_some() && uri.iter().copied().any(is_white_space) {
+        if delimited.is_some() && has_blank(uri) {
             return Some((
                 end,
                 uri.iter().copied().filter(|byte| !is_white_space(*byte)).collect(),
@@ -174,12 +174,14 @@ impl Start {
 
     /// Length of what stands before the `>`, white space at its end not counted.
     fn in_brackets(&self, rest: &[u8]) -> Option<usize> {
+        let end = memchr3(b'>', b'<', b'"', rest).filter(|end| rest[*end] == b'>')?;
+        if !has_blank(&rest[..end]) {
+            return (end > 0).then_some(end);
+        }
         let mut length = 0;
         let mut breaks = 0;
-        for (i, &byte) in rest.iter().enumerate() {
+        for (i, &byte) in rest[..end].iter().enumerate() {
             match byte {
-                b'>' => return (length > 0).then_some(length),
-                b'<' | b'"' => return None,
                 b'\n' if breaks == 1 => return None,
                 b'\n' => breaks += 1,
                 _ if is_white_space(byte) => {}
@@ -191,8 +193,14 @@ impl Start {
                 }
             }
         }
-        None
+        (length > 0).then_some(length)
     }
+}
+
+/// Whether there is white space or a control character in a text. All of it is looked at, which takes
+/// less time than to stop at the first.
+fn has_blank(text: &[u8]) -> bool {
+    text.iter().fold(false, |any, byte| any | (*byte <= b' ') | (*byte == 0x7F))
 }
 
 /// Length of what stands before the closing quote, if it is all of a piece.
@@ -203,33 +211,44 @@ fn in_quotes(rest: &[u8]) -> Option<usize> {
     (rest[end] == b'"' && end > 0).then_some(end)
 }
 
-/// What no URI holds, so that it delimits one: ASCII that is in no rule of the grammar.
-const DELIMITERS: AsciiSet = AsciiSet::range(0, 0x7F).without(URI);
+/// ASCII that a URI holds; all other is in no rule of the grammar, so that it delimits one.
 const URI: AsciiSet = set::QUERY.or(AsciiSet::of(b"%#[]"));
+/// What a URI holds wherever it stands. As a table, since each byte of it is looked up.
+const PLAIN: [bool; 256] = {
+    let plain = URI.without(AsciiSet::of(b"()[]"));
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 0x80 {
+        table[byte] = plain.contains(byte as u8);
+        byte += 1;
+    }
+    table
+};
 
 /// Length of what stands before the first delimiter, final punctuation not counted.
 fn bare(rest: &[u8]) -> usize {
     let mut open = [0usize; 2];
-    let mut end = rest.len();
-    for (i, &byte) in rest.iter().enumerate() {
-        let ends = match byte {
-            b'(' | b'[' => {
-                open[usize::from(byte == b'[')] += 1;
+    let mut end = 0;
+    loop {
+        end += rest[end..].iter().take_while(|byte| PLAIN[usize::from(**byte)]).count();
+        let ends = match rest.get(end) {
+            Some(byte @ (b'(' | b'[')) => {
+                open[usize::from(*byte == b'[')] += 1;
                 false
             }
-            b')' | b']' => {
-                let open = &mut open[usize::from(byte == b']')];
+            Some(byte @ (b')' | b']')) => {
+                let open = &mut open[usize::from(*byte == b']')];
                 let unopened = *open == 0;
                 *open = open.saturating_sub(1);
                 unopened
             }
-            0x80.. => is_punctuation(&rest[i..]),
-            _ => DELIMITERS.contains(byte),
+            Some(0x80..) => is_punctuation(&rest[end..]),
+            _ => true,
         };
         if ends {
-            end = i;
             break;
         }
+        end += 1;
     }
     let is_final = |byte: &&u8| b".,:;!?'([".contains(*byte);
     end - rest[..end].iter().rev().take_while(is_final).count()
