@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use memchr::memchr_iter;
 
-use super::columns::Layout;
-use super::line::{self, Line, without_mark};
+use super::columns::{Layout, split};
+use super::line::{self, without_mark};
 use super::part::{Facts, Part, Value};
 use super::{Context, Found, Records};
 use crate::url::Code;
@@ -57,7 +57,8 @@ impl Cdx {
             if !is_expected {
                 return Found::Reject(Code::LogSyntax, 0);
             }
-            found(ctx, line, delimiter, layout, side)
+            let fields = split(line.bytes, delimiter);
+            layout.found(ctx, line, fields, |_, field| Value::InLine(field), side)
         });
     }
 
@@ -82,17 +83,6 @@ impl Cdx {
     }
 }
 
-fn found(
-    ctx: &Context,
-    line: Line<'_>,
-    delimiter: u8,
-    layout: &Layout,
-    side: &mut Vec<u8>,
-) -> Found {
-    let fields = line.bytes.split(|byte| *byte == delimiter);
-    layout.said(fields, Value::InLine).found(ctx, FACTS, line, side)
-}
-
 /// What the columns are called by those who write and read indexes, by letter.
 #[cfg(feature = "batch")]
 pub(super) const NAMES: &[(u8, &[&str])] = &[
@@ -110,7 +100,13 @@ pub(super) const NAMES: &[(u8, &[&str])] = &[
 ];
 
 fn usual() -> Layout {
-    Layout::new(vec![(2, Part::Url), (3, Part::Mime), (4, Part::Status)])
+    layout(vec![(2, Part::Url), (3, Part::Mime), (4, Part::Status)])
+}
+
+fn layout(slots: Vec<(usize, Part)>) -> Layout {
+    let mut layout = Layout::new(slots);
+    layout.facts = FACTS;
+    layout
 }
 
 /// How many columns there may be without a legend.
@@ -150,7 +146,7 @@ fn legend(line: &[u8]) -> Option<Legend> {
         };
         Some((column, part))
     };
-    let layout = Layout::new(letters.iter().enumerate().filter_map(part).collect());
+    let layout = layout(letters.iter().enumerate().filter_map(part).collect());
     Some(Legend { delimiter, letters: letters.concat(), layout })
 }
 

@@ -3,7 +3,11 @@
 //! In comes what a user wrote behind `csv:` or `tsv:`, or the header of a log that has its own; out
 //! goes a [`Layout`], and from a layout and the fields of a record what the record says.
 
+use memchr::memchr;
+
+use super::line::Line;
 use super::part::{Facts, Part, Said, Value};
+use super::{Context, Found};
 
 /// The parts of the columns that matter, by ascending column, counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -22,25 +26,40 @@ impl Layout {
         Self { slots, facts, names: Vec::new() }
     }
 
-    /// What a record of these fields says, each of those that matter by `value`.
-    pub fn said<'a, F>(
+    /// What a record of these fields holds. What each of those that matter says is told by `value`;
+    /// what nothing but filters asks for matters where there are any.
+    pub fn found<'a, F: Clone>(
         &self,
+        ctx: &Context,
+        line: Line<'_>,
         mut fields: impl Iterator<Item = F>,
-        value: impl Fn(F) -> Value<'a>,
-    ) -> Said<'a> {
+        value: impl Fn(Part, F) -> Value<'a>,
+        side: &mut Vec<u8>,
+    ) -> Found {
         let mut said = Said::default();
         let mut next = 0;
-        let mut slots = self.slots.iter().peekable();
+        let is_asked = |part| !matches!(part, Part::Status | Part::Mime) || !ctx.filter.is_empty();
+        let mut slots = self.slots.iter().filter(|(_, part)| is_asked(*part)).peekable();
         while let Some((column, _)) = slots.peek() {
             let Some(field) = fields.nth(column - next) else { break };
-            let value = value(field);
             next = column + 1;
             while let Some((_, part)) = slots.next_if(|(other, _)| other + 1 == next) {
-                said.set(*part, value.clone());
+                said.set(*part, value(*part, field.clone()));
             }
         }
-        said
+        said.found(ctx, self.facts, line, side)
     }
+}
+
+/// The fields of a line between these bytes. As `slice::split`, which goes byte by byte.
+pub(super) fn split(line: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end = memchr(delimiter, text);
+        rest = end.map(|end| &text[end + 1..]);
+        Some(&text[..end.unwrap_or(text.len())])
+    })
 }
 
 impl Name {

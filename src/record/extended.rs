@@ -10,11 +10,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr3, memmem};
 
 use super::columns::Layout;
-use super::line::{self, without_mark};
+use super::line::{self, Line, without_mark};
 use super::part::{Facts, Part, Value};
+use super::separators::Separators;
 use super::{Context, Found, Records};
 use crate::url::Code;
 
@@ -54,24 +55,24 @@ impl Extended {
     /// Appends a record for each line of `chunk`.
     pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let mut now = self.clone();
+        let separators = self.dialect.separators(chunk);
         line::each(ctx, 0, chunk, out, |line, side| {
             if without_mark(line.bytes).starts_with(b"#") {
                 now.take(line.bytes);
                 return Found::Skipped;
             }
             let Some(layout) = &now.layout else { return Found::Reject(Code::LogSyntax, 0) };
-            let mut said = match now.dialect {
-                Dialect::W3c => layout.said(fields(line.bytes), |value| value),
-                Dialect::CloudFront => {
-                    layout.said(line.bytes.split(|byte| *byte == b'\t'), decoded)
-                }
+            let meant = |part, value| match part {
+                Part::Path if now.decoded_path => encoded(value),
+                _ => value,
             };
-            if now.decoded_path
-                && let Some(path) = said.get(Part::Path).and_then(encoded)
-            {
-                said.set(Part::Path, Value::Elsewhere(path.into()));
+            match now.dialect {
+                Dialect::W3c => layout.found(ctx, line, fields(line, &separators), meant, side),
+                Dialect::CloudFront => {
+                    let value = |part, field| meant(part, decoded(field));
+                    layout.found(ctx, line, separators.split(line), value, side)
+                }
             }
-            said.found(ctx, layout.facts, line, side)
         });
     }
 
@@ -98,8 +99,12 @@ impl Extended {
     /// Hands out the fields of a line, as they are meant, and what they are called.
     #[cfg(feature = "batch")]
     pub(super) fn fields(&self, line: &[u8], take: impl FnOnce(&[Vec<u8>], Vec<Value<'_>>)) {
+        let spaces;
         let fields = match self.dialect {
-            Dialect::W3c => fields(line).collect(),
+            Dialect::W3c => {
+                spaces = self.dialect.separators(line);
+                fields(Line { bytes: line, start: 0 }, &spaces).collect()
+            }
             Dialect::CloudFront => line.split(|byte| *byte == b'\t').map(decoded).collect(),
         };
         take(self.layout.as_ref().map_or(&[], |layout| &layout.names), fields);
@@ -147,6 +152,14 @@ const CLOUDFRONT: &[(&str, Part)] = &[
 ];
 
 impl Dialect {
+    /// What stands between the fields of a chunk.
+    fn separators(self, chunk: &[u8]) -> Separators {
+        match self {
+            Dialect::W3c => Separators::find(chunk, [b' ', b'\t']),
+            Dialect::CloudFront => Separators::find(chunk, [b'\t']),
+        }
+    }
+
     fn layout(self, names: &[u8]) -> Layout {
         let known = match self {
             Dialect::W3c => W3C,
@@ -187,25 +200,23 @@ fn directives(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The fields between runs of spaces and tabs.
-fn fields(line: &[u8]) -> impl Iterator<Item = Value<'_>> {
-    let is_space = |byte: u8| matches!(byte, b' ' | b'\t');
-    let mut rest = line;
+fn fields<'a>(line: Line<'a>, spaces: &'a Separators) -> impl Iterator<Item = Value<'a>> {
+    let mut at = 0;
     std::iter::from_fn(move || {
-        let start = rest.iter().position(|byte| !is_space(*byte))?;
-        rest = &rest[start..];
-        if let Some(quoted) = rest.strip_prefix(b"\"")
+        let rest = &line.bytes[at..];
+        at += rest.iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
+        if let Some(quoted) = line.bytes[at..].strip_prefix(b"\"")
             && let Some((text, length)) = unquoted(quoted)
         {
-            rest = &quoted[length..];
+            at += 1 + length;
             return Some(match text {
                 Cow::Borrowed(text) => Value::InLine(text),
                 owned => Value::Elsewhere(owned),
             });
         }
-        let end = rest.iter().position(|byte| is_space(*byte)).unwrap_or(rest.len());
-        let (field, behind) = rest.split_at(end);
-        rest = behind;
-        Some(Value::InLine(field))
+        let start = at;
+        at = spaces.next(line, start).unwrap_or(line.bytes.len());
+        Some(Value::InLine(&line.bytes[start..at]))
     })
 }
 
@@ -262,12 +273,12 @@ fn decoded(field: &[u8]) -> Value<'_> {
 }
 
 /// A path that was logged decoded, with triplets for what would not be read as a part of a path.
-fn encoded(path: &[u8]) -> Option<Vec<u8>> {
-    if !path.iter().any(|byte| matches!(byte, b'%' | b'?' | b'#')) {
-        return None;
+fn encoded(path: Value<'_>) -> Value<'_> {
+    if memchr3(b'%', b'?', b'#', path.bytes()).is_none() {
+        return path;
     }
-    let mut out = Vec::with_capacity(path.len() + 8);
-    for byte in path {
+    let mut out = Vec::with_capacity(path.bytes().len() + 8);
+    for byte in path.bytes() {
         match byte {
             b'%' => out.extend_from_slice(b"%25"),
             b'?' => out.extend_from_slice(b"%3F"),
@@ -275,5 +286,5 @@ fn encoded(path: &[u8]) -> Option<Vec<u8>> {
             _ => out.push(*byte),
         }
     }
-    Some(out)
+    Value::Elsewhere(out.into())
 }

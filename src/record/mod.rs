@@ -26,6 +26,7 @@ mod request;
 
 mod columns;
 mod part;
+mod separators;
 
 mod cdx;
 #[cfg(feature = "batch")]

@@ -243,8 +243,8 @@ impl Table {
             } else if cells.iter().any(|cell| value(cell).len() > ctx.max_record) {
                 Found::Reject(Code::TooLong, 0)
             } else {
-                let said = layout.said(cells.iter(), |cell| Value::InLine(value(cell)));
-                said.found(ctx, layout.facts, line, &mut out.side)
+                let value = |_, cell| Value::InLine(value(cell));
+                layout.found(ctx, line, cells.iter(), value, &mut out.side)
             };
             out.push(Record { line: own, found });
             if out.is_full() {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::columns::{Columns, Layout};
 use super::line::{self, is_blank, without_mark};
 use super::part::Value;
+use super::separators::Separators;
 use super::{Context, Found, Records};
 
 /// The columns, and where they are once the header has been read.
@@ -33,13 +34,13 @@ impl Tsv {
     /// Appends a record for each line of `chunk`.
     pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let mut now = self.layout.clone();
+        let tabs = Separators::find(chunk, [b'\t']);
         line::each(ctx, 0, chunk, out, |line, side| {
             let Some(layout) = &now else {
                 now = Some(Arc::new(self.layout(line.bytes)));
                 return Found::Skipped;
             };
-            let fields = line.bytes.split(|byte| *byte == b'\t');
-            layout.said(fields, Value::InLine).found(ctx, layout.facts, line, side)
+            layout.found(ctx, line, tabs.split(line), |_, field| Value::InLine(field), side)
         });
     }
 

@@ -52,8 +52,8 @@ impl Csv {
                     Found::Skipped
                 }
                 (Cut::Record(_), Some(layout)) => {
-                    let said = layout.said(cut::fields(line.bytes), value);
-                    said.found(ctx, layout.facts, line, &mut out.side)
+                    let fields = cut::fields(line.bytes);
+                    layout.found(ctx, line, fields, |_, field| value(field), &mut out.side)
                 }
             };
             out.push(Record { line: line.span(0..line.bytes.len()), found });
