@@ -78,7 +78,7 @@ impl Cdx {
 
     /// The format as it stands behind `chunk`, if that changes it.
     pub(super) fn after(&self, chunk: &[u8]) -> Option<Self> {
-        let last = lines_backwards(chunk).find_map(legend)?;
+        let last = candidates(chunk).filter_map(legend).last()?;
         Some(Self { legend: Some(Arc::new(last)) })
     }
 }
@@ -150,9 +150,9 @@ fn legend(line: &[u8]) -> Option<Legend> {
     Some(Legend { delimiter, letters: letters.concat(), layout })
 }
 
-/// The lines of a chunk that may be legends, the last one first.
-fn lines_backwards(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
-    memchr::memmem::rfind_iter(chunk, b"CDX").filter_map(move |at| {
+/// The lines of a chunk that may be legends. Backwards, the search would have no vectors.
+fn candidates(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
+    memchr::memmem::find_iter(chunk, b"CDX").filter_map(move |at| {
         // A delimiter, and perhaps a byte-order mark, come before it. No more is looked at, since a
         // line may hold as many of them as it has room for.
         let near = at.saturating_sub(5);
@@ -174,7 +174,7 @@ mod tests {
         Context, Format, Found, Place,
         format::tests::{read, show},
     };
-    use super::{Cdx, lines_backwards};
+    use super::{Cdx, candidates};
 
     fn cdx() -> Format {
         Format::parse("cdx").unwrap()
@@ -216,7 +216,7 @@ mod tests {
         chunk.extend(b" CDX".repeat(1 << 20));
         chunk.push(b'\n');
         assert_eq!(Cdx::default().after(&chunk), behind);
-        assert_eq!(lines_backwards(&chunk).count(), 2);
+        assert_eq!(candidates(&chunk).count(), 2);
     }
 
     #[test]
