@@ -2,6 +2,7 @@
 
 use memchr::{memchr, memchr_iter};
 
+use super::super::columns::split;
 use super::super::{Context, Found, Place};
 use super::{Kinds, url};
 use crate::url::Code;
@@ -24,8 +25,11 @@ pub(crate) fn end_of_fields(bytes: &[u8]) -> Option<usize> {
 /// `LWS = [CRLF] 1*( SP | HT )`.
 pub(crate) fn field<'a>(head: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     // The first line is the version.
-    let mut lines = head.split(|byte| *byte == b'\n').skip(1).peekable();
+    let mut lines = split(head, b'\n').skip(1).peekable();
     while let Some(line) = lines.next() {
+        if !line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)) {
+            continue;
+        }
         let Some(colon) = memchr(b':', line) else { continue };
         if !line[..colon].trim_ascii_end().eq_ignore_ascii_case(name) {
             continue;
