@@ -4,6 +4,8 @@
 //! log's own where it has one, else told by the port (443 https, 80 http), else the base's, else
 //! http. The port stays as it was logged: dropping a default one is the normalizer's business.
 
+use memchr::{memchr2, memchr3, memrchr2};
+
 use super::escape::Escape;
 use super::{Context, Origin};
 
@@ -36,7 +38,7 @@ impl<'a> Site<'a> {
     /// Splits `host`, `host:port` or `[address]:port`; none if there is no host in it.
     #[inline]
     pub fn logged(scheme: Option<&'a [u8]>, field: &'a [u8]) -> Option<Self> {
-        let colon = match field.iter().rposition(|&byte| matches!(byte, b':' | b']')) {
+        let colon = match memrchr2(b':', b']', field) {
             Some(at) if field[at] == b':' => at,
             _ => field.len(),
         };
@@ -91,8 +93,9 @@ impl<'a> Site<'a> {
             unescape(port, side);
         }
         // Clients name hosts: one with a delimiter in it would become a path or another host.
-        let breaks = |byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'@' | b'\\');
-        (!side[start..].iter().any(breaks)).then_some(())
+        let host = &side[start..];
+        let breaks = memchr3(b'/', b'?', b'#', host).or_else(|| memchr2(b'@', b'\\', host));
+        breaks.is_none().then_some(())
     }
 }
 
