@@ -10,11 +10,10 @@
 
 use std::sync::Arc;
 
-use memchr::memchr_iter;
-
-use super::columns::{Layout, split};
-use super::line::{self, without_mark};
+use super::columns::Layout;
+use super::line::{self, Line, without_mark};
 use super::part::{Facts, Part, Value};
+use super::separators::Separators;
 use super::{Context, Found, Records};
 use crate::url::Code;
 
@@ -40,6 +39,8 @@ impl Cdx {
     pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let usual = usual();
         let mut now = self.legend.clone();
+        let at_start = self.delimiter();
+        let separators = Separators::find(chunk, [at_start]);
         line::each(ctx, 0, chunk, out, |line, side| {
             if let Some(legend) = legend(line.bytes) {
                 now = Some(Arc::new(legend));
@@ -49,7 +50,13 @@ impl Cdx {
                 Some(legend) => (legend.delimiter, &legend.layout),
                 None => (b' ', &usual),
             };
-            let columns = memchr_iter(delimiter, line.bytes).count() + 1;
+            // Those of each line by itself: legends may change as often as there are lines.
+            let own = (delimiter != at_start).then(|| Separators::find(line.bytes, [delimiter]));
+            let (separators, place) = match &own {
+                Some(own) => (own, Line { start: 0, ..line }),
+                None => (&separators, line),
+            };
+            let columns = separators.count(place) + 1;
             let is_expected = match &now {
                 Some(legend) => columns == legend.letters.len(),
                 None => is_usual_number(columns),
@@ -57,9 +64,14 @@ impl Cdx {
             if !is_expected {
                 return Found::Reject(Code::LogSyntax, 0);
             }
-            let fields = split(line.bytes, delimiter);
+            let fields = separators.split(place);
             layout.found(ctx, line, fields, |_, field| Value::InLine(field), side)
         });
+    }
+
+    /// What stands between the columns.
+    fn delimiter(&self) -> u8 {
+        self.legend.as_ref().map_or(b' ', |legend| legend.delimiter)
     }
 
     /// What stands between the columns of a line, and the letter of each.
@@ -67,7 +79,7 @@ impl Cdx {
     pub(super) fn columns(&self, line: &[u8]) -> (u8, &[u8]) {
         match &self.legend {
             Some(legend) => (legend.delimiter, &legend.letters),
-            None => match memchr_iter(b' ', line).count() + 1 {
+            None => match memchr::memchr_iter(b' ', line).count() + 1 {
                 7 => (b' ', b"NbamskS"),
                 9 => (b' ', b"NbamskrVg"),
                 10 => (b' ', b"NbamskrMVg"),

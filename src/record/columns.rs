@@ -3,8 +3,6 @@
 //! In comes what a user wrote behind `csv:` or `tsv:`, or the header of a log that has its own; out
 //! goes a [`Layout`], and from a layout and the fields of a record what the record says.
 
-use memchr::memchr;
-
 use super::line::Line;
 use super::part::{Facts, Part, Said, Value};
 use super::{Context, Found};
@@ -49,17 +47,6 @@ impl Layout {
         }
         said.found(ctx, self.facts, line, side)
     }
-}
-
-/// The fields of a line between these bytes. As `slice::split`, which goes byte by byte.
-pub(super) fn split(line: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
-    let mut rest = Some(line);
-    std::iter::from_fn(move || {
-        let text = rest?;
-        let end = memchr(delimiter, text);
-        rest = end.map(|end| &text[end + 1..]);
-        Some(&text[..end.unwrap_or(text.len())])
-    })
 }
 
 impl Name {

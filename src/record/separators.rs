@@ -31,6 +31,20 @@ impl Separators {
         })
     }
 
+    /// How many there are in a line.
+    pub fn count(&self, line: Line<'_>) -> usize {
+        let start = line.start as usize;
+        let Some(last) = (start + line.bytes.len()).checked_sub(1).filter(|last| *last >= start)
+        else {
+            return 0;
+        };
+        let words = &self.bits[start / BLOCK..=last / BLOCK];
+        let all: usize = words.iter().map(|word| word.count_ones() as usize).sum();
+        let before = words[0] & !(u64::MAX << (start % BLOCK));
+        let behind = words[words.len() - 1] & !(u64::MAX >> (BLOCK - 1 - last % BLOCK));
+        all - (before.count_ones() + behind.count_ones()) as usize
+    }
+
     /// The first one in a line at or behind `from`.
     #[inline]
     pub fn next(&self, line: Line<'_>, from: usize) -> Option<usize> {
@@ -89,7 +103,8 @@ mod tests {
             for end in start..=bytes.len().min(start + 150) {
                 let line = Line { bytes: &bytes[start..end], start: start as u32 };
                 let fields = line.bytes.split(|byte| matches!(byte, b'\t' | b' '));
-                assert!(separators.split(line).eq(fields), "{start}..{end}");
+                assert!(separators.split(line).eq(fields.clone()), "{start}..{end}");
+                assert_eq!(separators.count(line) + 1, fields.count(), "{start}..{end}");
             }
         }
     }

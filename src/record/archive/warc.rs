@@ -2,7 +2,6 @@
 
 use memchr::{memchr, memchr_iter};
 
-use super::super::columns::split;
 use super::super::{Context, Found, Place};
 use super::{Kinds, url};
 use crate::url::Code;
@@ -25,7 +24,7 @@ pub(crate) fn end_of_fields(bytes: &[u8]) -> Option<usize> {
 /// `LWS = [CRLF] 1*( SP | HT )`.
 pub(crate) fn field<'a>(head: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     // The first line is the version.
-    let mut lines = split(head, b'\n').skip(1).peekable();
+    let mut lines = lines(head).skip(1).peekable();
     while let Some(line) = lines.next() {
         if !line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)) {
             continue;
@@ -41,6 +40,17 @@ pub(crate) fn field<'a>(head: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
         };
     }
     None
+}
+
+/// What stands between line feeds. As `slice::split`, which goes byte by byte.
+fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(head);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let feed = memchr(b'\n', text);
+        rest = feed.map(|feed| &text[feed + 1..]);
+        Some(&text[..feed.unwrap_or(text.len())])
+    })
 }
 
 /// How long the body is, if the head says so.
