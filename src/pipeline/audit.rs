@@ -5,6 +5,7 @@
 //! one form, the rules run on each, one by one: where two are the same from one rule on, that rule has
 //! merged them. [`Audit`] says exactly what is counted.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use rayon::prelude::*;
@@ -28,7 +29,7 @@ pub enum Auditing {
     Merges,
 }
 
-/// The different URLs of the input that have a canonical form.
+/// The different URLs of the input that have a canonical form, [as they are held](hold).
 pub(super) struct Originals {
     key: Key,
     /// Those of each kind in as many: see [`shard_of`].
@@ -40,11 +41,45 @@ pub(super) fn shard_of(hash: Hash, kind: Kind, shards: usize) -> usize {
     hash.shard(shards / 2) + if kind == Kind::Target { shards / 2 } else { 0 }
 }
 
+/// Stands before each byte that a URL is not held with.
+const MARK: u8 = 0;
+
+/// Whether a URL is held in another spelling than its own.
+pub(super) fn is_held_marked(url: &[u8]) -> bool {
+    memchr::memchr2(b'\n', MARK, url).is_some()
+}
+
+/// Appends a URL as it is held. Shards end each by a line feed; one that a field of a table or of JSON
+/// has becomes two other bytes.
+pub(super) fn hold(url: &[u8], held: &mut Vec<u8>) {
+    for byte in url {
+        match byte {
+            b'\n' => held.extend([MARK, b'n']),
+            &MARK => held.extend([MARK, MARK]),
+            _ => held.push(*byte),
+        }
+    }
+}
+
+/// A URL that is held as it was read.
+fn as_read(held: &[u8]) -> Cow<'_, [u8]> {
+    let Some(mark) = memchr::memchr(MARK, held) else { return Cow::Borrowed(held) };
+    let (before, marked) = held.split_at(mark);
+    let (mut url, mut bytes) = (before.to_vec(), marked.iter());
+    while let Some(byte) = bytes.next() {
+        url.push(match byte {
+            &MARK if bytes.next() == Some(&b'n') => b'\n',
+            byte => *byte,
+        });
+    }
+    Cow::Owned(url)
+}
+
 /// A URL on its way through the rules: what it became, and at which rule of which round.
 type Trace = Vec<((usize, Rule), Vec<u8>)>;
 
 /// A URL as it was read, and its way.
-type Original<'u> = (&'u [u8], Trace);
+type Original<'u> = (Cow<'u, [u8]>, Trace);
 
 /// What the URLs of a shard, and of the one with targets of the same hashes, turn out to be.
 #[derive(Default)]
@@ -83,7 +118,7 @@ impl Originals {
             .try_for_each(|(shard, mut parts)| shard.insert_all(&mut parts).map_err(|_| NoRoom))
     }
 
-    /// All of them, for a run that goes on.
+    /// All of them as they are held, for a run that goes on.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         let (urls, targets) = self.shards.split_at(self.shards.len() / 2);
         [(Kind::Url, urls), (Kind::Target, targets)].into_iter().flat_map(|(kind, shards)| {
@@ -128,9 +163,9 @@ impl Originals {
         for kind in [Kind::Url, Kind::Target] {
             let urls = self.of_kind(kind, shard);
             for place in urls.places() {
-                let url = urls.get(place);
-                canonical(url, kind, normalizer, &mut form);
-                if form != url {
+                let url = as_read(urls.get(place));
+                canonical(&url, kind, normalizer, &mut form);
+                if form != *url {
                     found.changed.push((self.key.hash(&form).shard(shards), kind, place));
                 } else if kind == Kind::Url || !self.has_own(&form, Kind::Url, normalizer) {
                     found.own += 1;
@@ -143,14 +178,14 @@ impl Originals {
 
     /// Counts of the URLs that are not their own canonical forms, where these would be in a shard.
     fn audit_changed(&self, shard: usize, found: &[Found], normalizer: &Normalizer) -> Audit {
-        let mut groups: HashMap<Vec<u8>, Vec<(&[u8], Kind)>> = HashMap::new();
+        let mut groups: HashMap<Vec<u8>, Vec<_>> = HashMap::new();
         let mut form = Vec::new();
         for (number, Found { changed, .. }) in found.iter().enumerate() {
             let start = changed.partition_point(|(of_form, ..)| *of_form < shard);
             let here = changed[start..].iter().take_while(|(of_form, ..)| *of_form == shard);
             for (_, kind, place) in here {
-                let url = self.of_kind(*kind, number).get(*place);
-                canonical(url, *kind, normalizer, &mut form);
+                let url = as_read(self.of_kind(*kind, number).get(*place));
+                canonical(&url, *kind, normalizer, &mut form);
                 match groups.get_mut(&form) {
                     Some(group) => group.push((url, *kind)),
                     None => _ = groups.insert(form.clone(), vec![(url, *kind)]),
@@ -158,17 +193,20 @@ impl Originals {
             }
         }
         let mut audit = Audit { by_rule: vec![0; Rule::ALL.len()], ..Audit::default() };
-        for (form, changed) in &groups {
+        for (form, changed) in groups {
             let own = [Kind::Url, Kind::Target].into_iter();
-            let own = own.filter(|kind| self.has_own(form, *kind, normalizer)).count();
+            let own = own.filter(|kind| self.has_own(&form, *kind, normalizer)).count();
             // The form itself is counted where it is found, and no rule acts on it.
             audit.canonical += u64::from(own == 0);
             if own == 0 && changed.len() == 1 {
                 audit.originals += 1;
                 continue;
             }
-            let traced = changed.iter().map(|(url, kind)| (*url, trace(url, *kind, normalizer)));
-            let itself = (own > 0).then(|| (&form[..], Trace::new()));
+            let traced = changed.into_iter().map(|(url, kind)| {
+                let trace = trace(&url, kind, normalizer);
+                (url, trace)
+            });
+            let itself = (own > 0).then(|| (Cow::Borrowed(&form[..]), Trace::new()));
             let group: Vec<Original<'_>> = traced.chain(itself).collect();
             audit.originals += count_merges(&group, &mut audit.by_rule) - u64::from(own > 0);
         }
@@ -177,10 +215,11 @@ impl Originals {
 
     /// Whether it holds this URL, which is its own canonical form.
     fn has_own(&self, url: &[u8], kind: Kind, normalizer: &Normalizer) -> bool {
-        let hash = self.key.hash(url);
-        let mut form = Vec::new();
+        let (mut held, mut form) = (Vec::new(), Vec::new());
+        hold(url, &mut held);
+        let hash = self.key.hash(&held);
         let shard = &self.shards[shard_of(hash, kind, self.shards.len())];
-        shard.contains(hash, url) && {
+        shard.contains(hash, &held) && {
             canonical(url, kind, normalizer, &mut form);
             form == url
         }
@@ -221,7 +260,7 @@ fn trace(url: &[u8], kind: Kind, normalizer: &Normalizer) -> Trace {
 /// Counts the merges in a group of URLs that have one canonical form, and says how many different ones
 /// there are.
 fn count_merges(group: &[Original<'_>], by_rule: &mut [u64]) -> u64 {
-    let originals: HashSet<&[u8]> = group.iter().map(|(url, _)| *url).collect();
+    let originals: HashSet<&[u8]> = group.iter().map(|(url, _)| &**url).collect();
     let acting: BTreeSet<(usize, Rule)> =
         group.iter().flat_map(|(_, trace)| trace).map(|step| step.0).collect();
     let mut different = originals.len();
@@ -250,8 +289,10 @@ mod tests {
     fn of<'u>(urls: impl IntoIterator<Item = (&'u str, Kind)>) -> Originals {
         let mut originals = Originals::new(Key::random(Kernel::best()), 4);
         for (url, kind) in urls {
-            let key = url.as_bytes();
-            originals.take(&Entry { ordinal: kind as u64, count: 0, key, line: b"" }).unwrap();
+            let mut key = Vec::new();
+            hold(url.as_bytes(), &mut key);
+            let entry = Entry { ordinal: kind as u64, count: 0, key: &key, line: b"" };
+            originals.take(&entry).unwrap();
         }
         originals
     }
@@ -274,6 +315,24 @@ mod tests {
             audit(&Profile::SCHEME, &[a, b, c, "http://D/", "http://e/", "http://e/"]);
         assert_eq!(merges, [("host-case", 1), ("default-port", 1)]);
         assert_eq!((found.originals, found.canonical), (5, 3));
+    }
+
+    #[test]
+    fn no_two_urls_are_held_alike_and_none_with_a_line_feed() {
+        const BYTES: &[u8] = b"a\nn\0";
+        let mut all = HashSet::new();
+        for n in 0..BYTES.len().pow(5) {
+            let url: Vec<u8> = (0..5).map(|i| BYTES[n >> (2 * i) & 3]).collect();
+            for url in (0..=5).map(|len| &url[..len]) {
+                let mut held = Vec::new();
+                hold(url, &mut held);
+                assert!(!held.contains(&b'\n'));
+                assert_eq!(is_held_marked(url), held != url);
+                assert_eq!(as_read(&held), url);
+                all.insert(held);
+            }
+        }
+        assert_eq!(all.len(), (0..=5).map(|len| BYTES.len().pow(len)).sum::<usize>());
     }
 
     #[test]

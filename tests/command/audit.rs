@@ -97,6 +97,19 @@ fn a_target_of_a_list_that_no_log_would_hold_has_its_canonical_form() {
 }
 
 #[test]
+fn a_line_feed_in_a_field_parts_no_original() {
+    let table = b"u\n\"http://h/a#\nhttp://b/\"\nhttp://h/a\nhttp://h/a#\nhttp://b/\n";
+    let place = Place::with([("in.csv", table)]);
+    place.run(["dedup", "-f", "csv:u", "in.csv", "--stats", "stats", "--audit"]).exits(0);
+    let stats = place.json("stats");
+    assert_eq!((&stats["records"], &stats["unique"]), (&json!(4), &json!(2)));
+    assert_eq!(
+        stats["audit"],
+        json!({"originals": 4, "canonical": 2, "merges": {"drop-fragment": 2}, "key_merges": 0})
+    );
+}
+
+#[test]
 fn an_audit_goes_into_the_accounting() {
     let run = Place::with([("in", URLS)]).run(["dedup", "in", "--audit"]).exits(2);
     assert!(run.err.contains("--stats"), "{}", run.err);

@@ -424,7 +424,7 @@ impl Sheet {
         let mut originals = std::mem::take(&mut self.scratch.originals);
         originals.clear();
         reserve(&mut originals, self.urls.len())?;
-        let buffers = self.text.buffers();
+        let mut rewritten = std::mem::take(&mut self.text.rewritten);
         let found = self.found(&self.text.records).zip(&self.urls);
         for ((_, found), _) in found.filter(|(_, url)| url.is_canonical()) {
             let (place, span) = match found {
@@ -432,11 +432,24 @@ impl Sheet {
                 Found::Joined { url, .. } => (Place::Side, url),
                 Found::Blank | Found::Skipped | Found::Filtered | Found::Reject(..) => continue,
             };
-            let place = if place == Place::Side { IN_SIDE } else { IN_CHUNK };
-            let url = Url::new(place, span.start as usize, span.len())?;
+            let (buffer, place) = match place {
+                Place::Side => (&self.text.records.side[..], IN_SIDE),
+                Place::Chunk => (self.text.chunk(), IN_CHUNK),
+            };
+            let read = span.of(buffer);
+            let url = if audit::is_held_marked(read) {
+                let start = rewritten.len();
+                room::reserve(&mut rewritten, 2 * read.len())?;
+                audit::hold(read, &mut rewritten);
+                Url::new(IN_REWRITTEN, start, rewritten.len() - start)?
+            } else {
+                Url::new(place, span.start as usize, span.len())?
+            };
             let is_target = matches!(found, Found::Target(..));
             originals.push((url, if is_target { Kind::Target } else { Kind::Url }));
         }
+        self.text.rewritten = rewritten;
+        let buffers = self.text.buffers();
         let mut hashes = std::mem::take(&mut self.scratch.hashes_of_originals);
         hashes.clear();
         reserve(&mut hashes, originals.len())?;

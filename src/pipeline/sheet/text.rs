@@ -21,7 +21,7 @@ pub(in crate::pipeline) struct Text {
 pub(in crate::pipeline) struct Buffers<'t>([&'t [u8]; 4]);
 
 /// No bytes, at an address that there is. An empty slice of its own has one where nothing may be read,
-/// and there a masked load of no byte at all, by which hashes are made, takes 100 ns.
+/// and there a masked load of no byte at all, by which hashes are made, takes 80 ns.
 const NOTHING: &[u8] = b"\0".split_at(0).0;
 
 impl Text {
