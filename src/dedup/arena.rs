@@ -126,9 +126,15 @@ impl Arena {
 
     /// The URL at `place`.
     pub(super) fn get(&self, place: Place) -> &[u8] {
+        let text = self.text(place);
+        &text[..memchr::memchr(b'\n', text).unwrap_or_default()]
+    }
+
+    /// The URL at `place`, the line feed behind it, and what comes then.
+    #[inline]
+    pub(super) fn text(&self, place: Place) -> &[u8] {
         let (block, at) = self.at(place);
-        let length = memchr::memchr(b'\n', &block[at..]).unwrap_or_default();
-        &block[at..at + length]
+        &block[at..]
     }
 
     /// The counter of the URL at `place`.

@@ -9,7 +9,7 @@ use super::overflow::{self, Saving};
 use super::report::RunError;
 use super::run::{Formatting, Run};
 use super::split::{self, Split};
-use crate::dedup::{SetFull, Shard, Shards, Survivor, Survivors, Threads, Urls, in_turn, sort};
+use crate::dedup::{SetFull, Shard, Shards, Survivor, Survivors, Threads, in_turn, sort};
 use crate::output::json::number;
 use crate::output::{SetHeader, with_count};
 use crate::room::{self, NoRoom};

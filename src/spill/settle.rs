@@ -321,8 +321,8 @@ impl Set {
 
 /// By their place in [`Set::kept`].
 impl Urls for Set {
-    fn get(&self, at: u64) -> &[u8] {
-        self.shard.get(self.kept[at as usize].place)
+    fn text(&self, at: u64) -> &[u8] {
+        self.shard.text(self.kept[at as usize].place)
     }
 
     fn fetch(&self, at: u64) {

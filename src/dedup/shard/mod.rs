@@ -253,6 +253,13 @@ impl Shard {
         self.arena.get(Place(place))
     }
 
+    /// The URL there, the line feed behind it, and what comes then.
+    #[cfg(feature = "batch")]
+    #[inline]
+    pub(crate) fn text(&self, place: u32) -> &[u8] {
+        self.arena.text(Place(place))
+    }
+
     /// Has it fetched, for a [`get`](Self::get) that comes later.
     #[cfg(feature = "batch")]
     pub(crate) fn fetch(&self, place: u32) {

@@ -42,9 +42,9 @@ pub(crate) enum Threads {
 
 /// URLs that are far away.
 pub(crate) trait Urls: Sync {
-    /// The URL at a place.
-    fn get(&self, place: u64) -> &[u8];
-    /// Has it fetched, for a `get` that comes later.
+    /// The URL at a place, a line feed, and whatever comes behind it.
+    fn text(&self, place: u64) -> &[u8];
+    /// Has it fetched, for a `text` that comes later.
     fn fetch(&self, place: u64);
 }
 
@@ -52,6 +52,11 @@ pub(crate) trait Urls: Sync {
 pub(crate) struct Shards<'a>(pub(crate) Vec<&'a Shard>);
 
 impl Shards<'_> {
+    /// The URL there.
+    pub(crate) fn get(&self, place: u64) -> &[u8] {
+        self.0[(place >> 32) as usize].get(place as u32)
+    }
+
     /// How often the URL there was added.
     pub(crate) fn count(&self, place: u64) -> u64 {
         self.0[(place >> 32) as usize].count(place as u32)
@@ -59,8 +64,9 @@ impl Shards<'_> {
 }
 
 impl Urls for Shards<'_> {
-    fn get(&self, place: u64) -> &[u8] {
-        self.0[(place >> 32) as usize].get(place as u32)
+    #[inline]
+    fn text(&self, place: u64) -> &[u8] {
+        self.0[(place >> 32) as usize].text(place as u32)
     }
 
     fn fetch(&self, place: u64) {
@@ -162,10 +168,10 @@ fn sample(
         sample.push(some[random.hash_one(n) as usize % some.len()]);
     }
     sort(&mut sample, urls, threads)?;
-    let mut bytes: Vec<&[u8]> = Vec::new();
-    room::reserve_exact(&mut bytes, sample.len())?;
-    bytes.extend(sample.iter().map(|place| urls.get(*place)));
-    Ok(Bounds::new(&bytes, depth))
+    let mut texts: Vec<&[u8]> = Vec::new();
+    room::reserve_exact(&mut texts, sample.len())?;
+    texts.extend(sample.iter().map(|place| urls.text(*place)));
+    Ok(Bounds::new(&texts, depth))
 }
 
 /// A part of the places, by bucket.
@@ -181,7 +187,7 @@ impl Dealt {
         let mut buckets: Vec<u32> = Vec::new();
         room::reserve_exact(&mut buckets, part.len())?;
         for place in in_turn(part, urls) {
-            let bucket = bounds.bucket(urls.get(place));
+            let bucket = bounds.bucket(urls.text(place));
             ends[bucket as usize] += 1;
             buckets.push(bucket);
         }
@@ -229,7 +235,7 @@ fn sort_bucket(
 fn sort_digits(mut depth: usize, mut keyed: &mut Keyed, urls: &impl Urls) {
     while !keyed.is_empty() {
         for (key, place) in keyed.iter_mut() {
-            *key = digit(urls.get(*place), depth);
+            *key = digit(urls.text(*place), depth);
         }
         keyed.sort_unstable_by_key(|(digit, _)| *digit);
         depth += DIGIT;
@@ -254,17 +260,22 @@ fn still_equal(keyed: &mut Keyed) -> impl Iterator<Item = &mut Keyed> {
     keyed.chunk_by_mut(|a, b| a.0 == b.0).filter(goes_on)
 }
 
-/// The bytes of a URL from `depth` on, so that digits compare as the bytes do: a shorter one first.
+/// The bytes from `depth` on of a URL that a line feed ends, so that digits compare as the bytes do: a
+/// shorter one first. The end is looked for in these bytes alone.
 #[inline]
-fn digit(url: &[u8], depth: usize) -> u128 {
-    let rest = url.get(depth..).unwrap_or_default();
-    if let Some(bytes) = rest.first_chunk() {
-        return u128::from_be_bytes(*bytes) & !0xFF | DIGIT as u128;
-    }
-    let mut digit = [0; 16];
-    digit[..rest.len()].copy_from_slice(rest);
-    digit[DIGIT] = rest.len() as u8;
-    u128::from_be_bytes(digit)
+fn digit(text: &[u8], depth: usize) -> u128 {
+    const FIRST_BITS: u128 = u128::MAX / 0xFF;
+    let rest = text.get(depth..).unwrap_or_default();
+    let mut short = [b'\n'; 16];
+    let bytes = rest.first_chunk().unwrap_or_else(|| {
+        short[..rest.len()].copy_from_slice(rest);
+        &short
+    });
+    // The first byte that is zero here has its top bit set, and none before it has.
+    let feeds = u128::from_le_bytes(*bytes) ^ (FIRST_BITS * u128::from(b'\n'));
+    let zeros = feeds.wrapping_sub(FIRST_BITS) & !feeds & (FIRST_BITS << 7);
+    let length = DIGIT.min(zeros.trailing_zeros() as usize / 8);
+    u128::from_be_bytes(*bytes) & !(u128::MAX >> (8 * length)) | length as u128
 }
 
 #[cfg(test)]
@@ -273,7 +284,7 @@ mod tests {
     use crate::cases::cases;
 
     impl Urls for Vec<Vec<u8>> {
-        fn get(&self, place: u64) -> &[u8] {
+        fn text(&self, place: u64) -> &[u8] {
             &self[place as usize]
         }
 
