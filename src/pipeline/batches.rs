@@ -251,7 +251,7 @@ impl Run<'_> {
         room::reserve(&mut self.places, sheet.new.len())?;
         self.places.extend_from_slice(&sheet.new);
         if !sheet.lines_of_new.is_empty() {
-            self.lines.add(&sheet.new, &sheet.lines_of_new)?;
+            self.lines.add(sheet.new.len(), &sheet.lines_of_new)?;
         }
         for (place, candidate) in sheet.candidates.iter() {
             self.lines.offer(place, candidate)?;

@@ -9,10 +9,11 @@ use super::overflow::{self, Saving};
 use super::report::RunError;
 use super::run::{Formatting, Run};
 use super::split::{self, Split};
-use crate::dedup::{SetFull, Shard, Shards, Survivor, Survivors, Threads, in_turn, sort};
+use crate::dedup::{SetFull, Shard, Shards, Survivor, Survivors, Threads, Urls, in_turn, sort};
 use crate::output::json::number;
 use crate::output::{SetHeader, with_count};
 use crate::room::{self, NoRoom};
+use crate::scan::prefetch;
 use crate::spill::Entry;
 
 /// Lines that are formatted by one task, and tasks whose text is held before it is written.
@@ -20,13 +21,19 @@ const LINES: usize = 1 << 10;
 /// Bytes that stand around a key at most: a count, a tab, a line feed.
 const COUNT: usize = 22;
 const TASKS: usize = 32;
+/// Bytes of a block of lines, or more where as many come at once, and the bits that tell a place in one.
+const LINES_BLOCK: usize = 4 << 20;
+const IN_BLOCK: u32 = 40;
 
 /// What is to be written of URLs, where that is more than their keys.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    text: Vec<u8>,
-    /// Place of a URL, and where its line starts; by place once it is complete.
-    starts: Vec<(u64, usize)>,
+    /// In blocks, none of which moves when there are more.
+    blocks: Vec<Vec<u8>>,
+    /// Bytes in them, what is left free at the end of all but the last among them.
+    held: usize,
+    /// Where each starts, in the order of adding: the block, and where in it.
+    starts: Vec<u64>,
     /// Instead of both, where a line may be about another record than the first.
     survivors: Option<Survivors>,
 }
@@ -47,36 +54,45 @@ impl Lines {
         self.survivors.as_mut().map_or(Ok(()), |survivors| survivors.offer(place, candidate))
     }
 
-    /// Adds the lines of these places, in their order.
-    pub(super) fn add(&mut self, places: &[u64], lines: &[u8]) -> Result<(), NoRoom> {
-        room::reserve(&mut self.starts, places.len())?;
-        room::reserve(&mut self.text, lines.len())?;
-        let mut start = self.text.len();
-        for (place, line) in places.iter().zip(lines.split_inclusive(|byte| *byte == b'\n')) {
-            self.starts.push((*place, start));
-            start += line.len();
+    /// Adds so many lines, one behind the other.
+    pub(super) fn add(&mut self, count: usize, lines: &[u8]) -> Result<(), NoRoom> {
+        room::reserve(&mut self.starts, count)?;
+        if self.blocks.last().is_none_or(|block| block.capacity() - block.len() < lines.len()) {
+            let mut block = Vec::new();
+            room::reserve_exact(&mut block, lines.len().max(LINES_BLOCK))?;
+            room::reserve(&mut self.blocks, 1)?;
+            self.held += self.blocks.last().map_or(0, |last| last.capacity() - last.len());
+            self.blocks.push(block);
         }
-        self.text.extend_from_slice(lines);
+        let last = self.blocks.len() - 1;
+        let block = &mut self.blocks[last];
+        let start = (last as u64) << IN_BLOCK | block.len() as u64;
+        let starts = memchr::memchr_iter(b'\n', lines).map(|end| start + end as u64 + 1);
+        self.starts.extend(std::iter::once(start).chain(starts).take(count));
+        block.extend_from_slice(lines);
+        self.held += lines.len();
         Ok(())
     }
 
-    /// The line that was added as the n-th, counted from 0, before they were sorted.
+    /// The line that was added as the n-th, counted from 0, with its line feed.
     pub(super) fn nth(&self, n: usize) -> &[u8] {
-        let start = |n: usize| self.starts.get(n).map_or(self.text.len(), |(_, start)| *start);
-        &self.text[start(n)..start(n + 1)]
+        let Some((block, start)) = self.place(n) else { return &[] };
+        let behind = self.place(n + 1).filter(|(next, _)| *next == block);
+        let block = &self.blocks[block];
+        &block[start..behind.map_or(block.len(), |(_, start)| start)]
     }
 
-    /// The line of a place, with its line feed.
-    fn get(&self, place: u64) -> &[u8] {
-        if let Some(survivors) = &self.survivors {
-            return survivors.line(place);
+    fn place(&self, n: usize) -> Option<(usize, usize)> {
+        let start = self.starts.get(n)?;
+        Some(((start >> IN_BLOCK) as usize, (start & ((1 << IN_BLOCK) - 1)) as usize))
+    }
+
+    /// Has the n-th fetched.
+    fn fetch(&self, n: usize) {
+        if let Some((block, start)) = self.place(n) {
+            prefetch(&self.blocks[block], start);
+            prefetch(&self.blocks[block], start + 64);
         }
-        let found = self.starts.binary_search_by_key(&place, |(place, _)| *place);
-        let Some((_, start)) = found.ok().and_then(|index| self.starts.get(index)) else {
-            return &[];
-        };
-        let line = &self.text[*start..];
-        &line[..memchr::memchr(b'\n', line).map_or(line.len(), |end| end + 1)]
     }
 
     /// Whether lines are replaced by others, which may be longer.
@@ -91,21 +107,71 @@ impl Lines {
 
     /// Bytes of memory, and with it what they may need while they take the lines of `more` URLs.
     pub(super) fn memory(&self, more: usize) -> usize {
-        // A vector that grows is there twice for a moment, once at double size.
-        let each = 3 * size_of::<(u64, usize)>();
+        // A vector that grows is there twice for a moment, once at double size. Numbers come at the end.
+        let each = 4 * size_of::<u64>();
         match &self.survivors {
             Some(survivors) => survivors.memory(more),
-            None => 3 * self.text.len() + each * (self.starts.len() + more),
+            // What is on its way, as text and as what is spilled and packed of it, grows with the lines.
+            None => 3 * self.held + each * (self.starts.len() + more),
+        }
+    }
+}
+
+/// The URLs of a set that is complete. Each has a number: what the lines were added by, where there are
+/// such, else its shard and place.
+struct Complete<'a> {
+    shards: Shards<'a>,
+    /// Shard and place by number, where these are not the numbers.
+    places: Vec<u64>,
+    lines: Option<Lines>,
+}
+
+impl Complete<'_> {
+    fn place(&self, number: u64) -> u64 {
+        self.places.get(number as usize).copied().unwrap_or(number)
+    }
+
+    /// What is written in place of the key.
+    fn line(&self, number: u64) -> Option<&[u8]> {
+        let lines = self.lines.as_ref()?;
+        Some(match &lines.survivors {
+            Some(survivors) => survivors.line(number),
+            None => lines.nth(number as usize),
+        })
+    }
+}
+
+impl Urls for Complete<'_> {
+    fn text(&self, number: u64) -> &[u8] {
+        self.shards.text(self.place(number))
+    }
+
+    fn fetch(&self, number: u64) {
+        self.shards.fetch(self.place(number));
+    }
+}
+
+/// The same while they are written, lines and all.
+struct Written<'u, 's>(&'u Complete<'s>);
+
+impl Urls for Written<'_, '_> {
+    fn text(&self, number: u64) -> &[u8] {
+        self.0.text(number)
+    }
+
+    fn fetch(&self, number: u64) {
+        self.0.fetch(number);
+        if let Some(lines) = &self.0.lines {
+            lines.fetch(number as usize);
         }
     }
 }
 
 /// A set that is complete, in the order in which it is written.
 pub(super) struct Ordered<'a> {
-    shards: Shards<'a>,
-    /// Shard and place of each URL.
-    places: Vec<u64>,
-    lines: Option<Lines>,
+    urls: Complete<'a>,
+    /// The numbers of the URLs.
+    order: Vec<u64>,
 }
 
 impl<'a> Ordered<'a> {
@@ -115,30 +181,34 @@ impl<'a> Ordered<'a> {
     pub(super) fn new(
         shards: &'a [Shard],
         mut places: Vec<u64>,
-        mut lines: Option<Lines>,
+        lines: Option<Lines>,
         dedup: &Dedup,
     ) -> Result<Self, SetFull> {
-        let shards = Shards(shards.iter().collect());
+        let mut order = Vec::new();
+        if lines.as_ref().is_some_and(|lines| !lines.are_replaced()) {
+            room::reserve_exact(&mut order, places.len())?;
+            order.extend(0..places.len() as u64);
+        } else {
+            std::mem::swap(&mut order, &mut places);
+        }
+        let urls = Complete { shards: Shards(shards.iter().collect()), places, lines };
         if dedup.min_count > 1 {
-            places.retain(|place| shards.count(*place) >= dedup.min_count);
+            order.retain(|number| urls.shards.count(urls.place(*number)) >= dedup.min_count);
         }
         if dedup.order == Order::Sorted {
-            sort(&mut places, &shards, Threads::All)?;
+            sort(&mut order, &urls, Threads::All)?;
         }
-        if let Some(lines) = &mut lines {
-            lines.starts.par_sort_unstable();
-        }
-        Ok(Self { shards, places, lines })
+        Ok(Self { urls, order })
     }
 
     /// The same for a merge with what was spilled.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        in_turn(&self.places, &self.shards).map(|place| Entry {
+        in_turn(&self.order, &self.urls).map(|number| Entry {
             // What is merged by bytes needs none.
             ordinal: 0,
-            count: self.shards.count(place),
-            key: self.shards.get(place),
-            line: self.lines.as_ref().map_or(&[], |lines| lines.get(place)),
+            count: self.urls.shards.count(self.urls.place(number)),
+            key: self.urls.get(number),
+            line: self.urls.line(number).unwrap_or_default(),
         })
     }
 
@@ -149,11 +219,12 @@ impl<'a> Ordered<'a> {
         split: Option<Split>,
         out: &mut (dyn Write + Send),
     ) -> io::Result<u64> {
-        let all = self.places.len() as u64;
+        let all = self.order.len() as u64;
         let written = dedup.limit.map_or(all, |limit| limit.min(all));
-        write(&self.places[..written as usize], &self.shards, out, |place, key, text| {
-            let count = self.shards.count(place);
-            let line = self.lines.as_ref().map(|lines| lines.get(place));
+        let Self { urls, order } = self;
+        write(&order[..written as usize], &Written(&urls), out, |number, key, text| {
+            let count = urls.shards.count(urls.place(number));
+            let line = urls.line(number);
             room::reserve(text, COUNT + key.len() + line.map_or(0, <[u8]>::len))?;
             split::mark(split, key, text);
             append(key, count, line, dedup, text);
@@ -167,14 +238,14 @@ impl<'a> Ordered<'a> {
 /// while one writes.
 fn write(
     places: &[u64],
-    shards: &Shards<'_>,
+    urls: &impl Urls,
     out: &mut (dyn Write + Send),
     append: impl Fn(u64, &[u8], &mut Vec<u8>) -> Result<(), NoRoom> + Sync,
 ) -> io::Result<()> {
     let text = |places: &[u64]| {
         let mut text = Vec::new();
-        for place in in_turn(places, shards) {
-            append(place, shards.get(place), &mut text)?;
+        for place in in_turn(places, urls) {
+            append(place, urls.get(place), &mut text)?;
         }
         Ok(text)
     };

@@ -133,7 +133,7 @@ impl Run<'_> {
             self.places.push(place);
             // Where a later record may survive, lines are with the counts.
             if !entry.line.is_empty() {
-                self.lines.add(&[place], entry.line)?;
+                self.lines.add(1, entry.line)?;
             }
         }
         Ok(())

@@ -46,17 +46,18 @@ pub(crate) trait Urls: Sync {
     fn text(&self, place: u64) -> &[u8];
     /// Has it fetched, for a `text` that comes later.
     fn fetch(&self, place: u64);
+
+    /// The URL at a place.
+    fn get(&self, place: u64) -> &[u8] {
+        let text = self.text(place);
+        &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())]
+    }
 }
 
 /// Shards whose places have the number of the shard in their upper half.
 pub(crate) struct Shards<'a>(pub(crate) Vec<&'a Shard>);
 
 impl Shards<'_> {
-    /// The URL there.
-    pub(crate) fn get(&self, place: u64) -> &[u8] {
-        self.0[(place >> 32) as usize].get(place as u32)
-    }
-
     /// How often the URL there was added.
     pub(crate) fn count(&self, place: u64) -> u64 {
         self.0[(place >> 32) as usize].count(place as u32)
