@@ -12,13 +12,15 @@ use memchr::{memchr, memrchr};
 
 use super::error::{InputError, Trouble};
 use super::opened::OpenFile;
-use crate::room;
+use crate::room::{self, NoRoom};
 
 /// A buffer for the records of a range. Its memory is kept from range to range.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
-    /// Initialized to its full length; what is behind `used.end` is left over.
+    /// Initialized to its full length; what is outside of `used` is left over.
     buffer: Vec<u8>,
+    /// Where what was read begins.
+    front: usize,
     used: Range<usize>,
 }
 
@@ -38,6 +40,32 @@ impl Block {
     pub(super) fn truncate(&mut self, length: usize) {
         self.used.end = self.used.start + length;
     }
+
+    /// Makes room for `length` bytes of the file from `from` on, and one page more.
+    fn begin(&mut self, from: u64, length: usize) -> Result<(), NoRoom> {
+        self.used = 0..0;
+        self.front = 0;
+        self.reach(length + PAGE)?;
+        self.front = (from as usize).wrapping_sub(self.buffer.as_ptr().addr()) % PAGE;
+        Ok(())
+    }
+
+    /// Makes room for `length` bytes in all.
+    fn reach(&mut self, length: usize) -> Result<(), NoRoom> {
+        let end = self.front + length;
+        if self.buffer.len() < end {
+            let end = end.next_multiple_of(STEP);
+            let more = end - self.buffer.len();
+            room::reserve_exact(&mut self.buffer, more)?;
+            self.buffer.resize(end, 0);
+        }
+        Ok(())
+    }
+
+    /// The first `length` bytes that were read.
+    fn read(&self, length: usize) -> &[u8] {
+        &self.buffer[self.front..][..length]
+    }
 }
 
 /// A last line without a line feed in a file that grew since: it was being written.
@@ -49,6 +77,11 @@ pub(crate) struct Cut {
 
 /// How much is read on at a time for the last record of a range.
 const STEP: usize = 16 << 10;
+
+/// What lies at the same place of a page in the file and in memory is copied fast by every kernel and CPU.
+/// Where memory is ahead by 1 to some 20 bytes, as it is when the byte before a page is read to the start of
+/// one, `rep movsb` takes four times as long on AMD's Zen 4.
+const PAGE: usize = 4096;
 
 /// Fills `block` with the records that start in `range`, which lies within the size of the file at
 /// opening, and end with the byte `separator`. Gives the offset of the first, and the line that was left out, if any.
@@ -63,26 +96,28 @@ pub(crate) fn read_range(
     // The byte before the range tells whether a record starts with it.
     let from = range.start.saturating_sub(1);
     let mut length = (range.end - from) as usize;
-    block.used = 0..0;
+    let no_room = |error: NoRoom| {
+        InputError::new(opened.path(), Some(range.start), Trouble::Io(error.into()))
+    };
+    block.begin(from, length).map_err(no_room)?;
     read(opened, from, 0..length, block)?;
     let start = if range.start == 0 {
         0
     } else {
-        match memchr(separator, &block.buffer[..length]) {
+        match memchr(separator, block.read(length)) {
             Some(feed) if feed + 1 < length => feed + 1,
             _ => return Ok((range.end, None)),
         }
     };
-    let last_record =
-        |buffer: &[u8]| memrchr(separator, buffer).map_or(start, |f| (f + 1).max(start));
-    let last = last_record(&block.buffer[..length]);
+    let last = memrchr(separator, block.read(length)).map_or(start, |feed| (feed + 1).max(start));
     // Read on until the last record is complete, too long, or the last of the file.
     let limit = last + max_record + 1;
     let mut complete = last == length;
     while !complete && from + (length as u64) < size && length < limit {
         let step = STEP.min((size - from - length as u64) as usize);
+        block.reach(length + step).map_err(no_room)?;
         read(opened, from, length..length + step, block)?;
-        match memchr(separator, &block.buffer[length..length + step]) {
+        match memchr(separator, &block.read(length + step)[length..]) {
             Some(feed) => {
                 length += feed + 1;
                 complete = true;
@@ -97,29 +132,22 @@ pub(crate) fn read_range(
     } else if !complete {
         length = length.min(limit);
     }
-    block.used = start..length;
+    block.used = block.front + start..block.front + length;
     Ok((from + start as u64, cut))
 }
 
-/// Reads the bytes of the file at `from + part` into `part` of the buffer.
+/// Reads the bytes of the file at `from + part` into `part` of what was read, where there is room for it.
 fn read(
     opened: &OpenFile,
     from: u64,
     part: Range<usize>,
     block: &mut Block,
 ) -> Result<(), InputError> {
-    if block.buffer.len() < part.end {
-        let length = part.end.next_multiple_of(STEP);
-        let more = length - block.buffer.len();
-        if let Err(error) = room::reserve_exact(&mut block.buffer, more) {
-            return Err(InputError::new(opened.path(), Some(from), Trouble::Io(error.into())));
-        }
-        block.buffer.resize(length, 0);
-    }
-    let mut at = part.start;
-    while at < part.end {
+    let Range { start: mut at, end } = part;
+    while at < end {
         let offset = from + at as u64;
-        let trouble = match opened.file.read_at(&mut block.buffer[at..part.end], offset) {
+        let to = &mut block.buffer[block.front + at..block.front + end];
+        let trouble = match opened.file.read_at(to, offset) {
             Ok(0) => Trouble::Shrank,
             Ok(read) => {
                 at += read;
