@@ -22,6 +22,8 @@
 
 pub mod profile;
 #[cfg(feature = "batch")]
+mod pipe;
+#[cfg(feature = "batch")]
 pub mod input;
 pub mod record;
 pub mod scan;

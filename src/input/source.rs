@@ -18,6 +18,7 @@ use super::members::Members;
 use super::opened::OpenFile;
 use super::packing::{HEAD, Packing};
 use super::unpack::Unpacker;
+use crate::pipe;
 
 /// A source of bytes, unpacked if they were compressed.
 pub(super) trait Source: Read {
@@ -247,7 +248,11 @@ pub(crate) fn unpacked(pipe: Box<dyn Pipe>) -> io::Result<Unpacked> {
 pub(crate) fn pipe(path: &Path) -> io::Result<Box<dyn Pipe>> {
     match path == Path::new("-") {
         true => stdin(),
-        false => Ok(Box::new(File::open(path)?)),
+        false => {
+            let file = File::open(path)?;
+            pipe::widen(&file);
+            Ok(Box::new(file))
+        }
     }
 }
 
@@ -262,6 +267,7 @@ fn stdin() -> io::Result<Box<dyn Pipe>> {
             return Ok(Box::new(Redirected { file, size, left: size - at }));
         }
     }
+    pipe::widen(&file);
     Ok(Box::new(file))
 }
 

@@ -58,7 +58,7 @@ pub(crate) struct Cutting {
     pub(crate) limits: Limits,
 }
 
-/// How much is asked for at a time; as much as a pipe holds. The same for chunks of any size: how much a
+/// How much is asked for at a time. The same for chunks of any size: how much a
 /// library gives before damage can depend on it.
 const READ: usize = 64 << 10;
 

@@ -10,6 +10,7 @@ use super::pack::{BLOCKS, Pack};
 use super::replaced::{may_be_replaced, take_after};
 use super::spool::{Spool, Sync};
 use super::temporary::Temporary;
+use crate::pipe;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -99,7 +100,13 @@ impl Output {
             None => open(path),
         };
         let (file, place) = opened.map_err(|error| named(name, error))?;
-        let sync = if matches!(place, Place::Direct) { Sync::Never } else { Sync::AtTheEnd };
+        let sync = match place {
+            Place::Direct => {
+                pipe::widen(&file);
+                Sync::Never
+            }
+            _ => Sync::AtTheEnd,
+        };
         let pack = Pack::new(path, Spool::new(file, sync), blocks);
         let writer = Some(BufWriter::with_capacity(buffer, pack));
         Ok(Self { name: name.to_owned(), writer, place, prepared: false })
