@@ -8,6 +8,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use bytes::Bytes;
 
+use super::range::PAGE;
+
 /// Where buffers come from.
 pub(super) struct Buffers {
     size: usize,
@@ -28,13 +30,16 @@ impl Buffers {
     /// Of buffers that have room for `size` bytes without growing.
     pub(super) fn new(size: usize) -> Self {
         let (back, spare) = channel();
-        Self { size, spare, back }
+        Self { size: size + PAGE, spare, back }
     }
 
-    /// An empty buffer.
-    pub(super) fn take(&self) -> Buffer {
+    /// A buffer that holds `rest`, so that what comes behind it goes to the start of a [`PAGE`].
+    pub(super) fn take(&self, rest: &[u8]) -> Buffer {
         let memory = self.spare.try_recv().unwrap_or_else(|_| vec![0; self.size]);
-        Buffer { memory, start: 0, end: 0 }
+        let start = 0usize.wrapping_sub(memory.as_ptr().addr() + rest.len()) % PAGE;
+        let mut buffer = Buffer { memory, start, end: start };
+        buffer.extend_from_slice(rest);
+        buffer
     }
 
     /// The first `length` bytes of a buffer, to keep as long as anybody wants.

@@ -81,7 +81,7 @@ const STEP: usize = 16 << 10;
 /// What lies at the same place of a page in the file and in memory is copied fast by every kernel and CPU.
 /// Where memory is ahead by 1 to some 20 bytes, as it is when the byte before a page is read to the start of
 /// one, `rep movsb` takes four times as long on AMD's Zen 4.
-const PAGE: usize = 4096;
+pub(super) const PAGE: usize = 4096;
 
 /// Fills `block` with the records that start in `range`, which lies within the size of the file at
 /// opening, and end with the byte `separator`. Gives the offset of the first, and the line that was left out, if any.

@@ -109,7 +109,7 @@ enum Got {
 
 impl Reader {
     fn run(mut self, mut source: Box<dyn Source>) -> Result<(), Unwanted> {
-        let mut head = self.buffers.take();
+        let mut head = self.buffers.take(&[]);
         let mut last = Got::Some;
         let known = self.cutting.format.clone();
         if known.as_ref().is_none_or(|format| format.may_refuse()) {
@@ -200,8 +200,7 @@ impl Reader {
             }
             let rest = buffer.len() - whole;
             if whole > 0 {
-                let mut next = self.buffers.take();
-                next.extend_from_slice(&buffer.bytes()[whole..]);
+                let next = self.buffers.take(&buffer.bytes()[whole..]);
                 let data =
                     Data::Shared(self.buffers.lend(std::mem::replace(&mut buffer, next), whole));
                 self.hand_on(Chunk { data, offset, frames: Vec::new() }, &*source)?;
@@ -210,7 +209,7 @@ impl Reader {
                 handed_on = Instant::now();
             }
             if rest > max_record && goes_on {
-                let next = self.buffers.take();
+                let next = self.buffers.take(&[]);
                 let start = self.buffers.lend(std::mem::replace(&mut buffer, next), max_record + 1);
                 let data = Data::Shared(start);
                 self.hand_on(Chunk { data, offset, frames: Vec::new() }, &*source)?;
@@ -248,7 +247,7 @@ impl Reader {
         };
         let mut framer =
             Framer::new(&mut *source, head.bytes().to_vec(), failed, framing, max_record);
-        let mut buffer = self.buffers.take();
+        let mut buffer = self.buffers.take(&[]);
         let mut frames = Vec::new();
         let mut handed_on = Instant::now();
         loop {
@@ -260,7 +259,7 @@ impl Reader {
             if !frames.is_empty()
                 && (over || buffer.len() >= chunk_size || handed_on.elapsed() >= PATIENCE)
             {
-                let (next, whole) = (self.buffers.take(), buffer.len());
+                let (next, whole) = (self.buffers.take(&[]), buffer.len());
                 let full = std::mem::replace(&mut buffer, next);
                 let data = Data::Shared(self.buffers.lend(full, whole));
                 let frames = std::mem::take(&mut frames);
