@@ -1,8 +1,7 @@
 //! Pipes that hold more.
 //!
 //! A pipe holds 64 KiB when it is made, and each time that it is full or empty one side sleeps until the
-//! other has run. With sixteen times as much, a gigabyte from `cat` through `normalize` to `cat` takes 0.6 of
-//! the time, and half for `dedup` of a list whose lines are mostly new.
+//! other has run. With sixteen times as much, a gigabyte from `cat` to `dedup` takes 0.78 of the time.
 
 use std::os::fd::AsFd;
 

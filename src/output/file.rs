@@ -20,7 +20,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Small writes are gathered up to this many bytes; larger ones pass through.
-const BUFFER: usize = 256 << 10;
+const BUFFER: usize = 64 << 10;
 
 /// Where a run's bytes go. What is written counts once [`commit`](Self::commit) returns; an
 /// `Output` that is dropped before leaves no trace of a regular file.
