@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{ArgMatches, Args, CommandFactory};
 use sha2::{Digest, Sha256};
 
-use super::flags::{self, Cli};
+use super::flags::{self, Cli, to_parse};
 use crate::input::{Input, Source};
 use crate::output::Printable;
 use crate::pipeline;
@@ -77,7 +77,7 @@ impl Checkpoints {
             return Err(read_once(stream.name()));
         }
         let every = Duration::from_secs(self.checkpoint_every);
-        let given = Cli::command().get_matches_from(std::env::args_os());
+        let given = to_parse().get_matches_from(std::env::args_os());
         let options = given.subcommand().map(|(name, given)| that_matter(name, given));
         let options = options.transpose()?.unwrap_or_default();
         pipeline::Checkpoint::open(directory, every, options, inputs, seen).map(Some)

@@ -25,7 +25,7 @@ use crate::record::Separator;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -176,7 +176,7 @@ impl Cli {
         stdin: Stdin,
     ) -> Result<Self, clap::Error> {
         let version = format!("{} (scanner {scanner})", env!("CARGO_PKG_VERSION"));
-        let matches = Cli::command().version(version).try_get_matches_from(arguments)?;
+        let matches = to_parse().version(version).try_get_matches_from(arguments)?;
         let mut cli = Cli::from_arg_matches(&matches)?;
         if let Command::Dedup(dedup) = &cli.command {
             dedup.check()?;
@@ -240,6 +240,34 @@ impl Cli {
         common.check(name, stdin)?;
         Ok(cli)
     }
+}
+
+/// The arguments as they are parsed: of a choice that is given again the last one counts, so that a command
+/// line can say otherwise than the alias that it begins with.
+pub fn to_parse() -> clap::Command {
+    Cli::command().mut_subcommands(|command| {
+        command.mut_args(|argument| match is_choice(&argument) {
+            true => {
+                let id = argument.get_id().clone();
+                argument.overrides_with(id)
+            }
+            false => argument,
+        })
+    })
+}
+
+/// Options that name what is read or written, each once: of two the first would not be, and nobody told.
+#[rustfmt::skip]
+const NAMED_ONCE: [&str; 11] = [
+    "files_from", "redirects", "profile_file", "output", "rejects", "stats", "report", "save_seen", "checkpoint", "json",
+    "plot",
+];
+
+/// Whether it is an option that has one value or none. Lists grow with each time that they are given.
+fn is_choice(argument: &clap::Arg) -> bool {
+    let is_one = matches!(argument.get_action(), ArgAction::Set | ArgAction::SetTrue);
+    let is_file = NAMED_ONCE.contains(&argument.get_id().as_str());
+    is_one && !argument.is_positional() && !is_file
 }
 
 /// The first option of `compare` that was given and that two URLs have no use for.

@@ -27,6 +27,48 @@ fn error(line: &str) -> String {
 #[test]
 fn the_definitions_are_consistent() {
     Cli::command().debug_assert();
+    to_parse().debug_assert();
+    let all = Cli::command();
+    let ids: Vec<_> = all.get_subcommands().flat_map(|command| command.get_arguments()).collect();
+    for id in NAMED_ONCE {
+        assert!(ids.iter().any(|argument| argument.get_id() == id), "{id}");
+    }
+}
+
+#[test]
+fn of_a_choice_that_is_given_again_the_last_one_counts() {
+    let again = dedup(
+        "-q -j 3 --order sorted -p ia -f warc --memory 1G --max-url 2K --count --schemes http -q -j 4 --order none \
+         -p syntax -f lines --memory 2G --max-url 3K --count --schemes https",
+    );
+    assert_eq!((again.order, again.memory.memory), (Order::None, Some(2 << 30)));
+    let Common { profile, format, max_url, filters, .. } = &again.common;
+    assert_eq!((*profile, *max_url), (&Profile::SYNTAX, 3 << 10));
+    assert_eq!(*format, FormatChoice::Named(Format::Lines));
+    assert_eq!((again.common.threads(), again.common.messages), (4, Messages::Warnings));
+    assert_eq!(filters.schemes.len(), 2, "lists grow");
+}
+
+#[test]
+fn what_names_a_file_is_given_once() {
+    for option in [
+        "-o",
+        "--rejects",
+        "--stats",
+        "--report",
+        "--save-seen",
+        "--checkpoint",
+        "--files-from",
+        "--redirects",
+        "--profile-file",
+    ] {
+        let told = error(&format!("dedup {option} a {option} b"));
+        assert!(told.contains("cannot be used multiple times"), "{option}: {told}");
+    }
+    for option in ["--json", "--plot"] {
+        let told = error(&format!("bench {option} a {option} b"));
+        assert!(told.contains("cannot be used multiple times"), "{option}: {told}");
+    }
 }
 
 #[test]
