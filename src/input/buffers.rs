@@ -115,3 +115,25 @@ impl Drop for Lent {
         let _ = self.back.send(std::mem::take(&mut self.memory));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_behind_the_rest_of_a_line_goes_to_the_start_of_a_page() {
+        let buffers = Buffers::new(10_000);
+        for length in [0, 1, 75, 4095, 4096, 9_999, 30_000] {
+            let rest = vec![b'r'; length];
+            let mut buffer = buffers.take(&rest);
+            assert_eq!((buffer.bytes(), buffer.len()), (&rest[..], length));
+            // One that grew may lie elsewhere.
+            if length < 10_000 {
+                assert_eq!(buffer.room(1).as_ptr().addr() % PAGE, 0, "{length}");
+            }
+            buffer.extend_from_slice(b"next");
+            let lent = buffers.lend(buffer, length + 2);
+            assert_eq!(lent, [&rest[..], b"ne"].concat());
+        }
+    }
+}

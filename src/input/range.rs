@@ -220,6 +220,25 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_has_the_same_place_in_a_page_of_memory_as_in_the_file() {
+        let text: Vec<u8> =
+            (0..60_000u32).map(|i| if i % 70 == 9 { b'\n' } else { b'x' }).collect();
+        let (_file, opened) = opened(&text);
+        let mut block = Block::default();
+        for start in (0..50_000).step_by(997) {
+            for length in [1, 70, 4096, 10_000] {
+                let (at, _) =
+                    read_range(&opened, start..start + length, 100, b'\n', &mut block).unwrap();
+                // Of a range in which no record starts there is nothing.
+                if !block.bytes().is_empty() {
+                    let place = block.bytes().as_ptr().addr();
+                    assert_eq!(place % PAGE, at as usize % PAGE, "{start} {length}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn of_a_record_that_is_too_long_one_byte_more_than_the_limit_comes_out() {
         let mut text = b"ab\n".to_vec();
         text.extend([b'x'; 200_000]);
