@@ -6,7 +6,7 @@ use super::glance::{Glance, Settle};
 use super::kernel::Lead;
 use super::prefetch::prefetch;
 use super::proof::{
-    Front, Proof, WINDOW, blocks, front, is_clean, is_plain, is_verbatim, prove, prove_from, window,
+    Proof, WINDOW, blocks, front, is_clean, is_plain, is_verbatim, prove, prove_from, window,
 };
 use super::rules::{Asked, Depth, Rules};
 use super::vector::{BLOCK, Vector, Work, up_to};
@@ -311,17 +311,10 @@ where
                 let mut room = None;
                 let window = window(bytes, start, end, &mut room);
                 let front = front::<V, R>(vector, length, window, lead);
-                // Most are short, and have no query and nothing to be looked at by itself.
-                let plain =
-                    front.starts_well & (front.bad[0] | front.bad[1] == 0) & (length <= WINDOW);
-                if plain {
-                    let Front { host, path, masks, .. } = front;
-                    let proof = Proof { clean: true, host, path, question: Some([0; 2]), masks };
-                    let from = at_least(&bytes[start..], window);
-                    return Glance::<V, { WINDOW / BLOCK }>::new(
-                        vector, from, length, lead, &proof,
-                    )
-                    .is_some_and(|glance| settle.settles(&glance.without_query()));
+                // Where no question mark stands out either.
+                if let Some(proof) = front.proof(length) {
+                    return short_glance(vector, &bytes[start..], window, length, lead, &proof)
+                        .is_some_and(|glance| settle.settles(&glance.without_query()));
                 }
                 let proof = prove_from::<V, R>(vector, url, window, &front);
                 proof.clean
@@ -358,16 +351,30 @@ where
                 let (url, length) = (span.of(bytes), end - start);
                 let mut room = None;
                 let window = window(bytes, start, end, &mut room);
-                let proof = prove::<V, R>(vector, url, window, lead);
-                let glance =
-                    || glance(vector, &bytes[start..], window, length, lead, &proof, settle);
-                let seen = if proof.clean && glance() == Some(true) {
-                    Seen::Settled
-                } else {
-                    let marked = mark::<V, D>(vector, window, length, &proof, asked, &mut marks);
-                    Seen::Marked(marked, &marks)
+                let front = front::<V, R>(vector, length, window, lead);
+                let from = &bytes[start..];
+                // A way of its own for most, in which nothing else is asked.
+                let (proof, settled) = match front.proof(length) {
+                    Some(proof) => {
+                        let glance = short_glance(vector, from, window, length, lead, &proof);
+                        let settled = glance.is_some_and(|glance| settle.settles(&glance));
+                        if settled {
+                            return is_clean(url, Seen::Settled);
+                        }
+                        (proof, false)
+                    }
+                    None => {
+                        let proof = prove_from::<V, R>(vector, url, window, &front);
+                        let glance = || glance(vector, from, window, length, lead, &proof, settle);
+                        let settled = proof.clean && glance() == Some(true);
+                        (proof, settled)
+                    }
                 };
-                is_clean(url, seen)
+                if settled {
+                    return is_clean(url, Seen::Settled);
+                }
+                let marked = mark::<V, D>(vector, window, length, &proof, asked, &mut marks);
+                is_clean(url, Seen::Marked(marked, &marks))
             },
         );
     }
@@ -400,8 +407,7 @@ fn glance<V: Vector>(
     settle: impl Settle,
 ) -> Option<bool> {
     if length <= WINDOW {
-        let from = at_least(from, window);
-        let glance = Glance::<V, { WINDOW / BLOCK }>::new(vector, from, length, lead, proof)?;
+        let glance = short_glance(vector, from, window, length, lead, proof)?;
         return Some(settle.settles(&glance));
     }
     if length > LONG {
@@ -409,6 +415,19 @@ fn glance<V: Vector>(
     }
     let glance = Glance::<V, { LONG / BLOCK }>::new(vector, from, length, lead, proof)?;
     Some(settle.settles(&glance))
+}
+
+/// A glance at a clean URL that fits into its window.
+#[inline(always)]
+fn short_glance<'a, V: Vector>(
+    vector: V,
+    from: &'a [u8],
+    window: &'a [u8; WINDOW],
+    length: usize,
+    lead: Lead,
+    proof: &Proof,
+) -> Option<Glance<'a, V, { WINDOW / BLOCK }>> {
+    Glance::new(vector, at_least(from, window), length, lead, proof)
 }
 
 /// What stands in a buffer from a URL on, where it is no less than its window.
