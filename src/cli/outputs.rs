@@ -1,6 +1,6 @@
 //! The outputs of a run: opened before any input is read, and committed together or not at all.
 
-use std::io::{self, Write};
+use std::io::{self, IoSlice, Write};
 use std::path::{Path, PathBuf};
 
 use super::flags::Common;
@@ -133,6 +133,14 @@ impl Write for Main {
             Main::Lines(output) => output.write(bytes),
             Main::Shards(shards) => shards.write(bytes),
             Main::Table(table) => table.write(bytes),
+        }
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Main::Lines(output) => output.write_vectored(parts),
+            Main::Shards(shards) => shards.write_vectored(parts),
+            Main::Table(table) => table.write_vectored(parts),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Lines that end with another byte than a line feed.
 
-use std::io::{self, Write};
+use std::io::{self, IoSlice, Write};
 
+use super::vectored;
 use crate::record::Separator;
 
 /// Puts the separator in the place of each line feed. No canonical URL, key or column holds one, so a
@@ -39,6 +40,13 @@ impl<W: Write> Write for Ended<W> {
         let end = self.separator.byte();
         self.text.extend(bytes.iter().map(|byte| if *byte == b'\n' { end } else { *byte }));
         self.inner.write(&self.text)
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self.separator {
+            Separator::LineFeed => self.inner.write_vectored(parts),
+            Separator::Nul => self.write(vectored::first(parts)),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -10,13 +10,14 @@ use super::pack::{BLOCKS, Pack};
 use super::replaced::{may_be_replaced, take_after};
 use super::spool::{Spool, Sync};
 use super::temporary::Temporary;
+use super::vectored;
 use crate::pipe;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 #[cfg(feature = "cli")]
 use std::io::IsTerminal;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IoSlice, Write};
 use std::path::{Path, PathBuf};
 
 /// Small writes are gathered up to this many bytes; larger ones pass through.
@@ -169,6 +170,16 @@ impl Write for Output {
         self.prepared = false;
         let writer = self.writer.as_mut().expect("only commit takes the writer");
         writer.write(bytes).map_err(|error| named(&self.name, error))
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        if parts.iter().map(|part| part.len()).sum::<usize>() < BUFFER {
+            return self.write(vectored::first(parts));
+        }
+        self.prepared = false;
+        let writer = self.writer.as_mut().expect("only commit takes the writer");
+        let written = writer.flush().and_then(|()| writer.get_mut().write_vectored(parts));
+        written.map_err(|error| named(&self.name, error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -543,6 +554,36 @@ mod tests {
         let mut text = String::new();
         reader.read_to_string(&mut text).expect("read");
         assert_eq!(text, "through");
+    }
+
+    #[test]
+    fn parts_are_written_in_order_whatever_their_sizes_and_the_name() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let text: Vec<u8> = (0..9 * BUFFER).map(|i| (i % 253) as u8).collect();
+        for name in ["out", "out.gz"] {
+            let path = dir.path().join(name);
+            for step in [1000, BUFFER / 2, BUFFER - 1, BUFFER, 2 * BUFFER + 1] {
+                let mut output = Output::create(&path).expect("created");
+                let parts: Vec<_> = text.chunks(step).flat_map(|part| [part, b""]).collect();
+                for (i, parts) in parts.chunks(7).enumerate() {
+                    if i % 3 == 2 {
+                        parts.iter().for_each(|part| output.write_all(part).expect("written"));
+                        continue;
+                    }
+                    let write = |parts: &[IoSlice<'_>]| output.write_vectored(parts);
+                    vectored::write_all(parts.iter().copied(), write).expect("written");
+                }
+                output.commit().expect("committed");
+                let file = File::open(&path).expect("there");
+                let mut found = Vec::new();
+                match name {
+                    "out" => (&file).read_to_end(&mut found),
+                    _ => flate2::read::MultiGzDecoder::new(&file).read_to_end(&mut found),
+                }
+                .expect("read");
+                assert!(found == text, "{name}, {step}");
+            }
+        }
     }
 
     #[test]

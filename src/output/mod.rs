@@ -26,6 +26,7 @@ mod summary;
 #[cfg(feature = "tables")]
 mod table;
 mod temporary;
+pub(crate) mod vectored;
 
 #[cfg(feature = "cli")]
 pub(crate) use ended::Ended;

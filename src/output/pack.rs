@@ -4,7 +4,7 @@
 //! cores and can be unpacked on all of them, and the bytes of the file depend on nothing but what was
 //! written. On a list of 227,518 real URLs that costs 0.3 % of the size for gzip and 5 % for zstd.
 
-use std::io::{self, Write};
+use std::io::{self, IoSlice, Write};
 use std::path::Path;
 
 use flate2::Compression;
@@ -12,6 +12,7 @@ use flate2::write::GzEncoder;
 use rayon::prelude::*;
 
 use super::spool::Spool;
+use super::vectored;
 use crate::room;
 
 /// Bytes of a block, and blocks that are compressed at a time.
@@ -126,6 +127,13 @@ impl Write for Pack {
             self.write_blocks()?;
         }
         Ok(taken)
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self.packing {
+            Packing::Plain => self.spool.write_vectored(parts),
+            Packing::Gzip | Packing::Zstd => self.write(vectored::first(parts)),
+        }
     }
 
     /// Blocks are written whole, so that they depend on nothing but the bytes.

@@ -4,12 +4,18 @@
 //! Measured with 600 MiB to a file on ext4, medians of seven runs, wall time to the end of the
 //! commit: as fast as memory gives the bytes, 0.21 s against 0.27 s with one sync at the end; at the
 //! pace of a job that makes 600 MB/s, 1.09 s against 1.54 s.
+//!
+//! Much is written at a time where there is much: the kernel keeps a file in folios, which are no larger than
+//! what is written at once. 684 MiB as 120,345 bytes at a time take 0.21 s and the sync behind them 0.21, as
+//! six times that at once 0.15 and 0.18.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, IoSlice, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
+
+use super::vectored;
 
 /// How much is written before the disk is set to work on it.
 const WRITEBACK: u64 = 64 << 20;
@@ -104,7 +110,16 @@ impl Writeback {
 
 impl Write for Spool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = (&*self.file).write(bytes)?;
+        self.write_vectored(&[IoSlice::new(bytes)])
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        let mut file = &*self.file;
+        let written = match self.sync {
+            Sync::AtTheEnd => file.write_vectored(parts)?,
+            // Whoever reads a pipe is woken once for each write.
+            Sync::Never => file.write(vectored::first(parts))?,
+        };
         self.written += written as u64;
         if self.sync == Sync::AtTheEnd {
             self.unsynced += written as u64;

@@ -11,7 +11,7 @@ use super::run::{Formatting, Run};
 use super::split::{self, Split};
 use crate::dedup::{SetFull, Shard, Shards, Survivor, Survivors, Threads, Urls, in_turn, sort};
 use crate::output::json::number;
-use crate::output::{SetHeader, with_count};
+use crate::output::{SetHeader, vectored, with_count};
 use crate::room::{self, NoRoom};
 use crate::scan::prefetch;
 use crate::spill::Entry;
@@ -249,16 +249,19 @@ fn write(
         }
         Ok(text)
     };
+    let mut write = |texts: &[Vec<u8>]| {
+        vectored::write_all(texts.iter().map(Vec::as_slice), |parts| out.write_vectored(parts))
+    };
     let mut texts: Vec<Vec<u8>> = Vec::new();
     for group in places.chunks(LINES * TASKS) {
         let (written, next) = rayon::join(
-            || texts.iter().try_for_each(|text| out.write_all(text)),
+            || write(&texts),
             || group.par_chunks(LINES).map(text).collect::<Result<_, NoRoom>>(),
         );
         written?;
         texts = next?;
     }
-    texts.iter().try_for_each(|text| out.write_all(text))
+    write(&texts)
 }
 
 /// Appends what is written of a URL.

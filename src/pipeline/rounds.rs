@@ -15,6 +15,7 @@ use super::schedule;
 use super::sheet::{Rules, Sheet};
 use crate::dedup::Survivor;
 use crate::input::{Chunk, Data, read_range};
+use crate::output::vectored;
 use crate::profile::Grammar;
 use crate::record::Context;
 use crate::room::NoRoom;
@@ -280,11 +281,9 @@ fn write(
     out: &mut (dyn Write + Send),
     rejects: &mut Option<&mut (dyn Write + Send)>,
 ) -> io::Result<()> {
-    for sheet in sheets {
-        out.write_all(&sheet.out)?;
-        if let Some(rejects) = rejects {
-            rejects.write_all(&sheet.rejects)?;
-        }
-    }
-    Ok(())
+    let lines = sheets.iter().map(|sheet| sheet.out.as_slice());
+    vectored::write_all(lines, |parts| out.write_vectored(parts))?;
+    let Some(rejects) = rejects else { return Ok(()) };
+    let lines = sheets.iter().map(|sheet| sheet.rejects.as_slice());
+    vectored::write_all(lines, |parts| rejects.write_vectored(parts))
 }
