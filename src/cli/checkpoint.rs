@@ -9,6 +9,7 @@ use clap::{ArgMatches, Args, CommandFactory};
 use sha2::{Digest, Sha256};
 
 use super::flags::{self, Cli, to_parse};
+use super::names::is_standard_input;
 use crate::input::{Input, Source};
 use crate::output::Printable;
 use crate::pipeline;
@@ -114,7 +115,7 @@ fn read_once(path: &Path) -> io::Error {
 /// A name for what a file holds.
 fn content(path: &Path) -> io::Result<String> {
     // A pipe was read when the rules were made, so all of them would have the name of nothing.
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+    if is_standard_input(path) || fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(read_once(path));
     }
     let read = fs::File::open(path).and_then(|mut file| {

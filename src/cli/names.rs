@@ -1,4 +1,4 @@
-//! The names of the inputs, from the command line and from `--files-from`.
+//! The names of the inputs, from the command line and from `--files-from`; and lists beside the inputs.
 
 use crate::input::{InputError, pipe, unpacked};
 use crate::output::Printable;
@@ -19,10 +19,14 @@ pub fn is_standard_input(path: &Path) -> bool {
         || pipe(path).is_some_and(|found| pipe(Path::new("/dev/stdin")) == Some(found))
 }
 
-/// The names in a list: `-` reads it from standard input. A list that holds a NUL has one after each
-/// name, as `find -print0` writes it; any other has one name a line. Empty names are passed over, and so is a
-/// byte-order mark in front. The list may be compressed, like an input.
+/// The names in a list. One that holds a NUL has it after each name, as `find -print0` writes it; any other
+/// has one name a line. Empty names are passed over, and so is a byte-order mark in front.
 pub fn from_list(list: &Path) -> io::Result<Vec<PathBuf>> {
+    text_of(list).map(|text| split(&text))
+}
+
+/// What a list holds: `-` reads it from standard input. It may be compressed, like an input. Errors name it.
+pub fn text_of(list: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut unpacked = pipe(list).and_then(unpacked).map_err(|error| {
         io::Error::new(error.kind(), format!("{}: {error}", Printable::path(list)))
@@ -31,7 +35,7 @@ pub fn from_list(list: &Path) -> io::Result<Vec<PathBuf>> {
         let (kind, at) = (error.kind(), text.len() as u64);
         io::Error::new(kind, InputError::new(list, Some(at), unpacked.trouble(error)))
     })?;
-    Ok(split(&text))
+    Ok(text)
 }
 
 fn split(list: &[u8]) -> Vec<PathBuf> {

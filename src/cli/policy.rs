@@ -9,6 +9,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::flags::RULES;
+use super::names::text_of;
 use crate::output::Printable;
 use crate::uri::Charset;
 use crate::{NoSuchChoice, Normalizer, Redirects, Switch};
@@ -81,7 +82,7 @@ pub struct Policy {
     /// Replace the URLs that FILE names by what they redirect to: two URLs a line, a tab between
     ///
     /// The list is brought into canonical form first. A URL on the left becomes the end of its chain;
-    /// a cycle ends at its smallest member.
+    /// a cycle ends at its smallest member. - is standard input; the list may be compressed.
     #[arg(
         long,
         value_name = "FILE",
@@ -136,7 +137,7 @@ impl Policy {
         let Some(path) = &self.redirects else { return Ok(normalizer) };
         let told = |error: &dyn Display| format!("{}: {error}", Printable::path(path));
         let read = self.read.get_or_init(|| {
-            let text = fs::read(path).map_err(|error| told(&error))?;
+            let text = text_of(path).map_err(|error| error.to_string())?;
             Redirects::parse(&text).map_err(|error| told(&error))
         });
         let redirects = read.as_ref().map_err(String::clone)?;

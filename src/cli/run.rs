@@ -462,10 +462,16 @@ fn paths(common: &Common, seen: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     match &common.files_from {
         Some(list) => {
             let listed = names::from_list(list)?;
-            let is_list = is_standard_input(list);
             let has_it = |names: &[PathBuf]| names.iter().any(|name| is_standard_input(name));
-            if (is_list || has_it(seen)) && has_it(&listed) {
-                let other = if is_list { "the list of inputs" } else { "--seen" };
+            let redirects = common.policy.redirects.as_slice();
+            let others = [
+                ("the list of inputs", std::slice::from_ref(list)),
+                ("--seen", seen),
+                ("--redirects", redirects),
+            ];
+            if let Some((other, _)) = others.into_iter().find(|(_, names)| has_it(names))
+                && has_it(&listed)
+            {
                 let list = Printable::path(list);
                 let text = format!("{list}: standard input cannot be both an input and {other}");
                 return Err(io::Error::other(text));

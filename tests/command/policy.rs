@@ -1,5 +1,7 @@
 //! `aggressive`, switches, and lists of parameters.
 
+use std::io::Write;
+
 use super::Place;
 
 const URLS: &[u8] = b"http://www.h.x/a/index.html?b=1&a=2&utm_id=x\nhttps://h.x/a?a=2&b=1\n\
@@ -77,6 +79,41 @@ fn redirects_lead_to_the_end_of_their_chain() {
         assert!(run.err.contains(told), "{file}: {}", run.err);
     }
     assert!(!place.names().contains(&"out".to_owned()));
+}
+
+#[test]
+fn redirects_may_be_compressed_and_come_from_standard_input_where_nothing_else_does() {
+    let moved = "http://h/a\thttp://h/b\n";
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(moved.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    let place =
+        Place::with([("in", &b"http://h/a\n"[..]), ("moved.gz", &packed), ("list", b"-\n")]);
+    let run = place.run(["dedup", "in", "--redirects", "moved.gz"]).exits(0);
+    assert_eq!(run.out(), "http://h/b\n");
+    place.write("cut.gz", &packed[..packed.len() - 9]);
+    let run = place.run(["dedup", "in", "--redirects", "cut.gz"]).exits(2);
+    assert!(run.out.is_empty() && run.err.contains("cut.gz@21: truncated"), "{}", run.err);
+
+    for list in ["-", "/dev/stdin"] {
+        let run = place.run_on(["normalize", "in", "--redirects", list], moved).exits(0);
+        assert_eq!(run.out(), "http://h/b\n");
+        for inputs in [&[][..], &["-"], &["in", "/dev/stdin"], &["--files-from", "-"]] {
+            let arguments = ["normalize", "--redirects", list].into_iter().chain(inputs.to_vec());
+            let run = place.run_on(arguments, moved).exits(2);
+            let told = "standard input cannot be both --redirects and another input";
+            assert!(run.out.is_empty() && run.err.contains(told), "{inputs:?}: {}", run.err);
+        }
+        let seen = ["dedup", "in", "--redirects", list, "--seen", "-"];
+        let run = place.run_on(seen, moved).exits(2);
+        assert!(run.err.contains("both --seen and another input"), "{}", run.err);
+        let listed = ["dedup", "--redirects", list, "--files-from", "list"];
+        let run = place.run_on(listed, moved).exits(2);
+        assert!(run.err.contains("both an input and --redirects"), "{}", run.err);
+        let kept = ["dedup", "in", "--redirects", list, "--checkpoint", "kept"];
+        let run = place.run_on(kept, moved).exits(2);
+        assert!(run.err.contains("cannot be read twice"), "{}", run.err);
+    }
 }
 
 #[test]

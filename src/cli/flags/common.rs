@@ -429,6 +429,15 @@ impl Common {
             );
             return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
         }
+        if self.policy.redirects.as_deref().is_some_and(is_standard_input)
+            && self.reads_standard_input()
+        {
+            return Err(usage(
+                subcommand,
+                ErrorKind::ArgumentConflict,
+                "standard input cannot be both --redirects and another input",
+            ));
+        }
         let standard = Path::new("-");
         if self.files_from.as_deref().is_some_and(is_standard_input)
             && self.files.iter().any(|file| is_standard_input(file))
@@ -462,6 +471,12 @@ impl Common {
             ));
         }
         Ok(())
+    }
+
+    /// Whether standard input is an input or the list of them, as far as arguments say.
+    pub(super) fn reads_standard_input(&self) -> bool {
+        self.files.iter().any(|file| is_standard_input(file))
+            || self.files_from.as_deref().map_or(self.files.is_empty(), is_standard_input)
     }
 
     /// Where the run writes, but for what `dedup` has beside it.

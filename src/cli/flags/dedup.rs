@@ -232,11 +232,9 @@ impl Dedup {
         let common = &self.common;
         let standard = Path::new("-");
         let of_standard = self.seen.iter().filter(|file| is_standard_input(file)).count();
-        let is_input = || {
-            common.files.iter().any(|file| is_standard_input(file))
-                || common.files_from.as_deref().map_or(common.files.is_empty(), is_standard_input)
-        };
-        if of_standard > 1 || (of_standard == 1 && is_input()) {
+        let redirects = common.policy.redirects.as_deref();
+        let is_taken = || common.reads_standard_input() || redirects.is_some_and(is_standard_input);
+        if of_standard > 1 || (of_standard == 1 && is_taken()) {
             return wrong("standard input cannot be both --seen and another input");
         }
         if let Some((by, _)) = self.split_by {
