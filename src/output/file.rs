@@ -173,7 +173,8 @@ impl Write for Output {
     }
 
     fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-        if parts.iter().map(|part| part.len()).sum::<usize>() < BUFFER {
+        // Whoever reads a pipe is woken once for each write, and has something to do during the others.
+        if self.is_direct() || parts.iter().map(|part| part.len()).sum::<usize>() < BUFFER {
             return self.write(vectored::first(parts));
         }
         self.prepared = false;

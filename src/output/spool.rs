@@ -15,8 +15,6 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use super::vectored;
-
 /// How much is written before the disk is set to work on it.
 const WRITEBACK: u64 = 64 << 20;
 
@@ -114,12 +112,7 @@ impl Write for Spool {
     }
 
     fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-        let mut file = &*self.file;
-        let written = match self.sync {
-            Sync::AtTheEnd => file.write_vectored(parts)?,
-            // Whoever reads a pipe is woken once for each write.
-            Sync::Never => file.write(vectored::first(parts))?,
-        };
+        let written = (&*self.file).write_vectored(parts)?;
         self.written += written as u64;
         if self.sync == Sync::AtTheEnd {
             self.unsynced += written as u64;
