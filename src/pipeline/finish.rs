@@ -249,19 +249,19 @@ fn write(
         }
         Ok(text)
     };
-    let mut write = |texts: &[Vec<u8>]| {
+    let mut put = |texts: &[Vec<u8>]| {
         vectored::write_all(texts.iter().map(Vec::as_slice), |parts| out.write_vectored(parts))
     };
     let mut texts: Vec<Vec<u8>> = Vec::new();
     for group in places.chunks(LINES * TASKS) {
         let (written, next) = rayon::join(
-            || write(&texts),
+            || put(&texts),
             || group.par_chunks(LINES).map(text).collect::<Result<_, NoRoom>>(),
         );
         written?;
         texts = next?;
     }
-    write(&texts)
+    put(&texts)
 }
 
 /// Appends what is written of a URL.
