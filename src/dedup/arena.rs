@@ -124,6 +124,15 @@ impl Arena {
         prefetch(block, at + len.min(64));
     }
 
+    /// Fetches what stands `depth` bytes behind `place`, and most of a line's worth behind that.
+    #[cfg(feature = "batch")]
+    #[inline]
+    pub(super) fn prefetch_from(&self, place: Place, depth: usize) {
+        let (block, at) = self.at(place);
+        prefetch(block, at + depth);
+        prefetch(block, at + depth + 52);
+    }
+
     /// The URL at `place`.
     pub(super) fn get(&self, place: Place) -> &[u8] {
         let text = self.text(place);
@@ -137,8 +146,12 @@ impl Arena {
         &block[at..]
     }
 
-    /// The counter of the URL at `place`.
+    /// The counter of the URL at `place`; 0 if there are none.
+    #[inline]
     pub(super) fn count(&self, place: Place) -> u64 {
+        if self.head == 0 {
+            return 0;
+        }
         let (block, at) = self.at(place);
         block[..at].last_chunk().map_or(0, |count| u64::from_le_bytes(*count))
     }

@@ -149,6 +149,10 @@ impl Urls for Complete<'_> {
     fn fetch(&self, number: u64) {
         self.shards.fetch(self.place(number));
     }
+
+    fn fetch_from(&self, number: u64, depth: usize) {
+        self.shards.fetch_from(self.place(number), depth);
+    }
 }
 
 /// The same while they are written, lines and all.
@@ -164,6 +168,10 @@ impl Urls for Written<'_, '_> {
         if let Some(lines) = &self.0.lines {
             lines.fetch(number as usize);
         }
+    }
+
+    fn fetch_from(&self, number: u64, depth: usize) {
+        self.0.fetch_from(number, depth);
     }
 }
 

@@ -328,6 +328,10 @@ impl Urls for Set {
     fn fetch(&self, at: u64) {
         self.shard.fetch(self.kept[at as usize].place);
     }
+
+    fn fetch_from(&self, at: u64, depth: usize) {
+        self.shard.fetch_from(self.kept[at as usize].place, depth);
+    }
 }
 
 #[cfg(test)]

@@ -266,6 +266,13 @@ impl Shard {
         self.arena.prefetch(Place(place), USUAL);
     }
 
+    /// Has the bytes fetched that stand so far behind its start, and some behind them.
+    #[cfg(feature = "batch")]
+    #[inline]
+    pub(crate) fn fetch_from(&self, place: u32, depth: usize) {
+        self.arena.prefetch_from(Place(place), depth);
+    }
+
     /// How often the URL there was added.
     pub(crate) fn count(&self, place: u32) -> u64 {
         self.arena.count(Place(place))

@@ -3,32 +3,33 @@
 //! A comparison sort would fetch two URLs from memory at each comparison, and most of them start
 //! alike. Here each URL is fetched twice. Once to be dealt to one of many buckets, which follow each
 //! other in order: a sorted sample says where they begin. Then with all of its bucket, which fits the
-//! second level of the cache and is sorted there: the next bytes of each URL are brought beside its
-//! place, the places are sorted by them, and only those that are still equal go on to the bytes behind
-//! (a most-significant-digit radix sort whose digit is fifteen bytes).
+//! second level of the cache and is sorted there: by the next bytes of each URL, with its number in the
+//! bucket below them, and only those that are still equal go on to the bytes behind (a
+//! most-significant-digit radix sort whose digit is thirteen bytes).
 
 mod bounds;
+mod digit;
 
 use std::hash::{BuildHasher, RandomState};
 
 use rayon::prelude::*;
 
 use self::bounds::Bounds;
+use self::digit::digit;
 use super::set::SetFull;
 use super::shard::Shard;
 use crate::room::{self, NoRoom};
 
-/// Bytes of a digit; the one behind them says how many there were.
-const DIGIT: usize = 15;
-
-/// As many are dealt to buckets. Fewer are sorted at once.
+/// As many are dealt to buckets. Fewer are sorted at once, each by its number below its digit.
 const MANY: usize = 1 << 14;
+const _: () = assert!(MANY as u128 <= digit::BELOW);
 
 /// Of so many URLs one is in the sample.
 const SAMPLED: usize = 128;
 
-/// URLs that are fetched ahead of the one whose turn it is.
-const AHEAD: usize = 32;
+/// URLs that are fetched ahead of the one whose turn it is, three lines of each: with twice as many the
+/// next one waits for a place in the queue of the cache.
+const AHEAD: usize = 16;
 
 /// Who sorts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub(crate) trait Urls: Sync {
     fn text(&self, place: u64) -> &[u8];
     /// Has it fetched, for a `text` that comes later.
     fn fetch(&self, place: u64);
+    /// The same of the bytes that some digits are made of, from a depth on.
+    fn fetch_from(&self, place: u64, depth: usize);
 
     /// The URL at a place.
     fn get(&self, place: u64) -> &[u8] {
@@ -73,6 +76,11 @@ impl Urls for Shards<'_> {
     fn fetch(&self, place: u64) {
         self.0[(place >> 32) as usize].fetch(place as u32);
     }
+
+    #[inline]
+    fn fetch_from(&self, place: u64, depth: usize) {
+        self.0[(place >> 32) as usize].fetch_from(place as u32, depth);
+    }
 }
 
 /// Each place in its turn, while the URLs of those behind it are fetched.
@@ -80,29 +88,49 @@ pub(crate) fn in_turn<'p>(
     places: &'p [u64],
     urls: &'p impl Urls,
 ) -> impl Iterator<Item = u64> + 'p {
-    places.iter().enumerate().map(move |(n, place)| {
-        if let Some(ahead) = places.get(n + AHEAD) {
-            urls.fetch(*ahead);
-        }
-        *place
+    with_ahead(places).map(|(place, ahead)| {
+        ahead.into_iter().for_each(|ahead| urls.fetch(ahead));
+        place
     })
+}
+
+/// The URLs at places in their turn, of which digits from a depth on are wanted.
+fn texts_from<'p>(
+    depth: usize,
+    places: &'p [u64],
+    urls: &'p impl Urls,
+) -> impl Iterator<Item = &'p [u8]> {
+    with_ahead(places).map(move |(place, ahead)| {
+        ahead.into_iter().for_each(|ahead| urls.fetch_from(ahead, depth));
+        urls.text(place)
+    })
+}
+
+/// Each place, and the one whose turn comes in a while.
+fn with_ahead(places: &[u64]) -> impl Iterator<Item = (u64, Option<u64>)> {
+    places.iter().enumerate().map(|(n, place)| (*place, places.get(n + AHEAD).copied()))
 }
 
 /// Memory that sorting so many places takes: for each its bucket, and a second place, by bucket; for
 /// those of one bucket a digit and a place again.
 pub(crate) fn sort_memory(places: usize) -> usize {
-    places * (size_of::<u32>() + size_of::<u64>()) + places.min(MANY) * size_of::<(u128, u64)>()
+    let (again, in_bucket) = (size_of::<u32>() + size_of::<u64>(), size_of::<(u128, u64)>());
+    places * again + places.min(MANY) * in_bucket
 }
 
-/// Places beside digits.
-type Keyed = [(u128, u64)];
+/// What a bucket is sorted by, and its places as they came.
+#[derive(Default)]
+struct Keyed {
+    digits: Vec<u128>,
+    places: Vec<u64>,
+}
 
 /// Sorts places by the bytes there, which are all different. Fails where there is no memory for it.
 pub(crate) fn sort(places: &mut [u64], urls: &impl Urls, threads: Threads) -> Result<(), SetFull> {
     let mut unsorted = vec![(0, places)];
     while let Some((depth, places)) = unsorted.pop() {
         match places.len() < MANY {
-            true => sort_bucket(depth, places, urls, &mut Vec::new())?,
+            true => sort_bucket(depth, places, urls, &mut Keyed::default())?,
             false => unsorted.extend(sort_many(depth, places, urls, threads)?),
         }
     }
@@ -118,7 +146,7 @@ fn sort_many<'p>(
     threads: Threads,
 ) -> Result<Vec<(usize, &'p mut [u64])>, SetFull> {
     let bounds = sample(depth, places, urls, threads)?;
-    let deal = |part: &[u64]| Dealt::new(part, &bounds, urls);
+    let deal = |part: &[u64]| Dealt::new(depth, part, &bounds, urls);
     let parts: Vec<Dealt> = match threads {
         Threads::All => {
             let share = places.len().div_ceil(4 * rayon::current_num_threads());
@@ -133,7 +161,7 @@ fn sort_many<'p>(
         let size = parts.iter().map(|part| part.bucket(bucket).len()).sum();
         buckets.push((bucket, rest.split_off_mut(..size).unwrap_or_default()));
     }
-    let sort_one = |keyed: &mut Vec<_>, (bucket, places): &mut (usize, &mut [u64])| {
+    let sort_one = |keyed: &mut Keyed, (bucket, places): &mut (usize, &mut [u64])| {
         let mut rest = &mut **places;
         for part in parts.iter().map(|part| part.bucket(*bucket)) {
             rest.split_off_mut(..part.len()).unwrap_or_default().copy_from_slice(part);
@@ -144,9 +172,9 @@ fn sort_many<'p>(
         }
     };
     match threads {
-        Threads::All => buckets.par_iter_mut().try_for_each_init(Vec::new, sort_one)?,
+        Threads::All => buckets.par_iter_mut().try_for_each_init(Keyed::default, sort_one)?,
         Threads::One => {
-            let mut keyed = Vec::new();
+            let mut keyed = Keyed::default();
             buckets.iter_mut().try_for_each(|bucket| sort_one(&mut keyed, bucket))?;
         }
     }
@@ -183,14 +211,14 @@ struct Dealt {
 }
 
 impl Dealt {
-    fn new(part: &[u64], bounds: &Bounds, urls: &impl Urls) -> Result<Self, NoRoom> {
+    fn new(depth: usize, part: &[u64], bounds: &Bounds, urls: &impl Urls) -> Result<Self, NoRoom> {
         let mut ends = vec![0; bounds.len()];
         let mut buckets: Vec<u32> = Vec::new();
         room::reserve_exact(&mut buckets, part.len())?;
-        for place in in_turn(part, urls) {
-            let bucket = bounds.bucket(urls.text(place));
-            ends[bucket as usize] += 1;
-            buckets.push(bucket);
+        buckets.resize(part.len(), 0);
+        bounds.find(texts_from(depth, part, urls), &mut buckets);
+        for bucket in &buckets {
+            ends[*bucket as usize] += 1;
         }
         // Where each starts first.
         let mut start = 0;
@@ -214,69 +242,62 @@ impl Dealt {
     }
 }
 
-/// Sorts a few places, whose URLs are equal up to `depth`, beside digits in `keyed`.
+/// Sorts a few places, whose URLs are equal up to `depth`, by digits in `keyed`.
 fn sort_bucket(
     depth: usize,
     places: &mut [u64],
     urls: &impl Urls,
-    keyed: &mut Vec<(u128, u64)>,
+    keyed: &mut Keyed,
 ) -> Result<(), NoRoom> {
-    places.iter().for_each(|place| urls.fetch(*place));
-    keyed.clear();
-    room::reserve_exact(keyed, places.len())?;
-    keyed.extend(places.iter().map(|place| (0, *place)));
-    sort_digits(depth, keyed, urls);
-    for (place, (_, sorted)) in places.iter_mut().zip(keyed) {
-        *place = *sorted;
+    let Keyed { digits, places: unsorted } = keyed;
+    digits.clear();
+    unsorted.clear();
+    room::reserve_exact(digits, places.len())?;
+    room::reserve_exact(unsorted, places.len())?;
+    unsorted.extend_from_slice(places);
+    let texts = (0u128..).zip(texts_from(depth, unsorted, urls));
+    digits.extend(texts.map(|(number, text)| digit(text, depth) | number));
+    sort_digits(depth, digits, unsorted, urls);
+    for (place, digit) in places.iter_mut().zip(digits) {
+        *place = unsorted[number(*digit)];
     }
     Ok(())
 }
 
-/// Sorts URLs that are equal up to `depth`.
-fn sort_digits(mut depth: usize, mut keyed: &mut Keyed, urls: &impl Urls) {
-    while !keyed.is_empty() {
-        for (key, place) in keyed.iter_mut() {
-            *key = digit(urls.text(*place), depth);
-        }
-        keyed.sort_unstable_by_key(|(digit, _)| *digit);
-        depth += DIGIT;
+/// The number of a place, which stands below its digit.
+fn number(digit: u128) -> usize {
+    (digit & digit::BELOW) as usize
+}
+
+/// Sorts digits, those of URLs that are equal up to `depth`, and brings the ones behind to where they
+/// are equal.
+fn sort_digits(mut depth: usize, mut digits: &mut [u128], places: &[u64], urls: &impl Urls) {
+    while !digits.is_empty() {
+        digits.sort_unstable();
+        depth += digit::BYTES;
         // The largest group goes on here. The others are no more than half of all, so that the stack holds
         // few of them, however far long URLs are equal.
         let mut largest = &mut [][..];
-        for group in still_equal(keyed) {
+        for group in still_equal(digits) {
+            for at in &mut *group {
+                let number = number(*at);
+                *at = digit(urls.text(places[number]), depth) | number as u128;
+            }
             let smaller = match group.len() > largest.len() {
                 true => std::mem::replace(&mut largest, group),
                 false => group,
             };
-            sort_digits(depth, smaller, urls);
+            sort_digits(depth, smaller, places, urls);
         }
-        keyed = largest;
+        digits = largest;
     }
 }
 
 /// The groups that their digit does not tell apart. One that is not full is the end of its URL, and no other
 /// URL is equal to it.
-fn still_equal(keyed: &mut Keyed) -> impl Iterator<Item = &mut Keyed> {
-    let goes_on = |group: &&mut Keyed| group.len() > 1 && group[0].0 as u8 as usize == DIGIT;
-    keyed.chunk_by_mut(|a, b| a.0 == b.0).filter(goes_on)
-}
-
-/// The bytes from `depth` on of a URL that a line feed ends, so that digits compare as the bytes do: a
-/// shorter one first. The end is looked for in these bytes alone.
-#[inline]
-fn digit(text: &[u8], depth: usize) -> u128 {
-    const FIRST_BITS: u128 = u128::MAX / 0xFF;
-    let rest = text.get(depth..).unwrap_or_default();
-    let mut short = [b'\n'; 16];
-    let bytes = rest.first_chunk().unwrap_or_else(|| {
-        short[..rest.len()].copy_from_slice(rest);
-        &short
-    });
-    // The first byte that is zero here has its top bit set, and none before it has.
-    let feeds = u128::from_le_bytes(*bytes) ^ (FIRST_BITS * u128::from(b'\n'));
-    let zeros = feeds.wrapping_sub(FIRST_BITS) & !feeds & (FIRST_BITS << 7);
-    let length = DIGIT.min(zeros.trailing_zeros() as usize / 8);
-    u128::from_be_bytes(*bytes) & !(u128::MAX >> (8 * length)) | length as u128
+fn still_equal(digits: &mut [u128]) -> impl Iterator<Item = &mut [u128]> {
+    let goes_on = |group: &&mut [u128]| group.len() > 1 && digit::length(group[0]) == digit::BYTES;
+    digits.chunk_by_mut(|a, b| a ^ b <= digit::BELOW).filter(goes_on)
 }
 
 #[cfg(test)]
@@ -290,6 +311,8 @@ mod tests {
         }
 
         fn fetch(&self, _: u64) {}
+
+        fn fetch_from(&self, _: u64, _: usize) {}
     }
 
     fn assert_sorts(urls: &Vec<Vec<u8>>) {
@@ -332,7 +355,7 @@ mod tests {
         let start = "a".repeat(1 << 20);
         let pair = ["b", "a"].map(|end| format!("{start}{end}").into_bytes());
         // One goes its own way at each digit.
-        let stairs = (0..2_000).map(|n| format!("{}b", &start[..n * DIGIT]).into_bytes());
+        let stairs = (0..2_000).map(|n| format!("{}b", &start[..n * digit::BYTES]).into_bytes());
         assert_sorts(&pair.into_iter().chain(stairs).collect());
     }
 }
