@@ -10,7 +10,7 @@ use super::overflow::{self, Overflow};
 use super::report::RunError;
 use super::run::{Formatting, Run};
 use super::sheet::Sheet;
-use crate::dedup::{Bytes as _, Counting, SetFull, Shard, sort_memory};
+use crate::dedup::{Bytes as _, SetFull, Shard, sort_memory};
 use crate::input::Source;
 use crate::spill::Entry;
 
@@ -90,18 +90,13 @@ impl Run<'_> {
     /// Moves all of the set to where it spills, ahead of what was spilled before. Nothing may be on its
     /// way.
     pub(super) fn move_out(&mut self) -> Result<(), RunError> {
-        let Self {
-            overflow: Some(overflow), keeper, shards, places, lines, rules, counting, ..
-        } = self
+        let Self { overflow: Some(overflow), keeper, shards, places, lines, rules, .. } = self
         else {
             return Ok(());
         };
         let entries = (0..).zip(&*places).map(|(ordinal, place)| {
             let (shard, at) = (&shards[(place >> 32) as usize], *place as u32);
-            let count = match counting {
-                Counting::Off => 1,
-                Counting::On => shard.count(at),
-            };
+            let count = shard.count(at);
             Entry { ordinal, count, key: shard.get(at), line: lines.candidate(*place) }
         });
         if let Some(keeper) = keeper {

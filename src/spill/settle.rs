@@ -163,7 +163,6 @@ struct Set {
     /// The keys that were seen before the run.
     seen: Shard,
     shard: Shard,
-    counting: Counting,
     kept: Vec<Kept>,
     lines: Vec<u8>,
     /// Instead of the lines, where they may be another record's than the first.
@@ -178,7 +177,6 @@ impl Set {
         Self {
             seen: Shard::new(Counting::Off),
             shard: Shard::new(plan.counting),
-            counting: plan.counting,
             kept: Vec::new(),
             lines: Vec::new(),
             survivors: (plan.survivor != Survivor::First).then(|| Survivors::new(plan.survivor)),
@@ -251,10 +249,7 @@ impl Set {
             Some(survivors) => survivors.candidate(place.into()),
             None => &self.lines[line_start..line_end],
         };
-        let count = match self.counting {
-            Counting::Off => 1,
-            Counting::On => self.shard.count(place),
-        };
+        let count = self.shard.count(place);
         Entry { ordinal, count, key: self.shard.get(place), line }
     }
 

@@ -273,7 +273,7 @@ impl Shard {
         self.arena.prefetch_from(Place(place), depth);
     }
 
-    /// How often the URL there was added.
+    /// How often the URL there was added; once, where nothing counts.
     pub(crate) fn count(&self, place: u32) -> u64 {
         self.arena.count(Place(place))
     }
@@ -414,6 +414,8 @@ mod tests {
             assert!(shard.insert(hash, url).unwrap().is_some());
             assert!(shard.insert(hash, url).unwrap().is_none());
         }
+        // Nothing counts, whatever stands before them.
+        assert!(shard.places().all(|place| shard.count(place) == 1));
     }
 
     #[test]

@@ -114,8 +114,8 @@ fn with_ahead(places: &[u64]) -> impl Iterator<Item = (u64, Option<u64>)> {
 /// Memory that sorting so many places takes: for each its bucket, and a second place, by bucket; for
 /// those of one bucket a digit and a place again.
 pub(crate) fn sort_memory(places: usize) -> usize {
-    let (again, in_bucket) = (size_of::<u32>() + size_of::<u64>(), size_of::<(u128, u64)>());
-    places * again + places.min(MANY) * in_bucket
+    places * (size_of::<u32>() + size_of::<u64>())
+        + places.min(MANY) * (size_of::<u128>() + size_of::<u64>())
 }
 
 /// What a bucket is sorted by, and its places as they came.
