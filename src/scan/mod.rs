@@ -69,6 +69,8 @@ pub(crate) use loops::Bits;
 pub(crate) use loops::{Act, Marked, Marks, Piece, Seen, Settled};
 pub(crate) use page::Page;
 pub(crate) use prefetch::prefetch;
+#[cfg(feature = "batch")]
+pub(crate) use proof::holds;
 pub(crate) use rules::{
     Asked, Container, Delimiters, Experience, Few, Foldable, Index, Ladder, Look, NOTHING,
     Unescaped,

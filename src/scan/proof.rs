@@ -56,6 +56,25 @@ pub(super) fn is_verbatim<V: Vector>(vector: V, bytes: &[u8], start: usize, end:
     (found == 0) & !is_blank && (tail.is_empty() || memchr::memchr2(b'\r', b'\n', tail).is_none())
 }
 
+/// Whether `bytes[start..end]` holds this byte.
+#[inline(always)]
+pub(crate) fn holds<V: Vector>(
+    vector: V,
+    bytes: &[u8],
+    start: usize,
+    end: usize,
+    byte: u8,
+) -> bool {
+    let length = end - start;
+    let mut room = None;
+    let window = window(bytes, start, end, &mut room);
+    let [first, second] = blocks(window);
+    let found = vector.find(first, byte) & up_to(length)
+        | vector.find(second, byte) & up_to(length.saturating_sub(BLOCK));
+    let tail = bytes[start..end].get(WINDOW..).unwrap_or_default();
+    found != 0 || (!tail.is_empty() && memchr::memchr(byte, tail).is_some())
+}
+
 /// Line feeds and carriage returns.
 #[inline(always)]
 fn breaks<V: Vector>(vector: V, block: &Block) -> u64 {

@@ -139,7 +139,7 @@ impl Normalizer {
         let bytes = piece.bytes;
         if self.rules_alone_act() {
             let act = HandOver::<_, true> { normalizer, bytes, url, visit };
-            self.kernel().clean_each(&self.rules, piece, act);
+            self.clean_each(piece, act);
         } else {
             let act = HandOver::<_, false> { normalizer, bytes, url, visit };
             self.judge_each(piece, act);

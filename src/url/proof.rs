@@ -28,7 +28,7 @@ impl Normalizer {
     }
 
     /// Does something about each URL, by whether it is proven clean.
-    pub(super) fn judge_each(&self, piece: Piece<'_>, act: impl Act) {
+    pub(crate) fn judge_each(&self, piece: Piece<'_>, act: impl Act) {
         let (kernel, heuristics) = (self.kernel(), &self.choices.heuristics);
         let bytes = piece.bytes;
         if let Some(hosts) = &self.choices.hosts {
@@ -52,7 +52,13 @@ impl Normalizer {
         }
     }
 
-    /// The same where marks are made for the profile: a loop for each kind of profile, so that nothing about
+    /// The same where nothing acts but the rules of a profile of the ladder.
+    #[inline]
+    pub(crate) fn clean_each(&self, piece: Piece<'_>, act: impl Act) {
+        self.kernel().clean_each(&self.rules, piece, act);
+    }
+
+    /// As [`Normalizer::judge_each`], where marks are made for the profile: a loop for each kind of profile, so that nothing about
     /// it is asked for each URL. What is not inlined into a loop lacks the instruction set, and takes
     /// many instructions to find or count bits.
     fn judge_each_by_marks(&self, piece: Piece<'_>, act: impl Act) {

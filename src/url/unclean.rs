@@ -11,7 +11,7 @@ use super::parts::Parts;
 use super::resolve::resolve;
 use super::rewrite::Rewrite;
 use crate::profile::{Access, Grammar, System};
-use crate::scan::Lead;
+use crate::scan::{Lead, Work};
 
 impl Normalizer {
     /// Appends the canonical form of a URL that is not known to be clean. On a rejection, `out` may
@@ -41,7 +41,7 @@ impl Normalizer {
 
     /// Whether nothing acts but the rules of a profile of the ladder.
     #[inline]
-    pub(super) fn rules_alone_act(&self) -> bool {
+    pub(crate) fn rules_alone_act(&self) -> bool {
         self.rules.system == System::Ladder
             && self.rules.grammar != Grammar::Ignored
             && self.rules.archive.is_none()
@@ -52,7 +52,7 @@ impl Normalizer {
     }
 
     #[inline(never)]
-    pub(super) fn rewrite_by_steps(
+    pub(crate) fn rewrite_by_steps(
         &self,
         bytes: &[u8],
         range: Range<usize>,
@@ -234,13 +234,13 @@ impl Normalizer {
     }
 
     #[inline(always)]
-    pub(super) fn rewrite_of<'a>(
+    pub(crate) fn rewrite_of<'a>(
         &'a self,
         lead: Lead,
         bytes: &'a [u8],
         range: &Range<usize>,
         out: &'a mut Vec<u8>,
-    ) -> Rewrite<'a> {
+    ) -> impl Work<Output = bool> + 'a {
         let &Range { start, end } = range;
         Rewrite { profile: &self.rules, lead, bytes, start, end, out }
     }

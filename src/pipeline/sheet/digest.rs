@@ -9,10 +9,9 @@ use crate::input::Chunk;
 use crate::key;
 use crate::pipeline::audit;
 use crate::pipeline::wanted::Wanted;
-use crate::record::{self, Context, Found, Place, Record, Records, Separator, Span};
+use crate::record::{self, Context, Found, Place, Record, Records, Span};
 use crate::room::{self, NoRoom};
-use crate::scan::Piece;
-use crate::url::{Code, GROWTH, Reject};
+use crate::url::{GROWTH, Reject};
 
 impl Sheet {
     /// Makes of the chunk what the set is asked about.
@@ -49,109 +48,9 @@ impl Sheet {
         Ok(())
     }
 
-    /// A list: the lines in bulk, then the clean ones in bulk, then the others one by one.
-    fn lines(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
-        let Some(chunk) = &self.text.chunk else { return Ok(()) };
-        let lines = &mut self.scratch.lines;
-        lines.clear();
-        match rules.context.separator {
-            Separator::LineFeed => rules.normalizer.kernel().lines(chunk.bytes(), lines),
-            Separator::Nul => ended_by_nul(chunk.bytes(), lines),
-        }
-        lines.drain(..self.from.min(lines.len()));
-        self.spans(rules)?;
-        self.listed = self.tally.records;
-        Ok(())
-    }
-
-    /// The rows of a table that are URLs and nothing else: as the lines of a list.
-    #[cfg(feature = "tables")]
-    fn cells(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
-        let rows = self.text.chunk.as_ref().and_then(Chunk::rows);
-        let cells = rows.map_or(&[][..], |rows| &rows.cells);
-        let lines = &mut self.scratch.lines;
-        lines.clear();
-        room::reserve(lines, cells.len())?;
-        let blank = |cell: &Span| if *cell == record::NULL { Span::default() } else { *cell };
-        lines.extend(cells.iter().map(blank));
-        self.spans(rules)?;
-        // Columns are told apart otherwise.
-        self.tabbed = 0;
-        Ok(())
-    }
-
-    /// What stands in [`Scratch::lines`].
-    fn spans(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
-        let normalizer = rules.normalizer;
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let Some(chunk) = self.text.chunk.take() else { return Ok(()) };
-        let bytes = chunk.bytes();
-        scratch.clean.clear();
-        normalizer.clean(Piece::last(bytes, &scratch.lines), &mut scratch.clean);
-        reserve(&mut self.urls, scratch.lines.len())?;
-        // Only where any byte may be clean is a tab.
-        let any_tab = normalizer.may_write_any_byte() && memchr::memchr(b'\t', bytes).is_some();
-        // Nothing is asked of a clean line but where it is.
-        let is_quick = !any_tab && !rules.decoded;
-        'lines: for (group, clean) in scratch.lines.chunks(64).zip(&scratch.clean) {
-            let all = u64::MAX >> (64 - group.len());
-            let fits = |line: &Span| line.len() <= rules.context.max_url;
-            if is_quick && clean & all == all && group.iter().all(fits) {
-                self.urls.extend(group.iter().map(|line| Url::in_chunk(*line)));
-                continue;
-            }
-            for (i, line) in group.iter().enumerate() {
-                if self.text.rewritten.len() > AT_ONCE {
-                    break 'lines;
-                }
-                if clean >> i & 1 == 1 && fits(line) {
-                    self.tabbed += u64::from(any_tab && line.of(bytes).contains(&b'\t'));
-                    self.urls.push(Url::in_chunk(*line));
-                    self.decode(line.of(bytes), Kind::Url, rules)?;
-                } else {
-                    self.line(bytes, *line, rules)?;
-                }
-            }
-        }
-        if self.urls.len() < scratch.lines.len() {
-            self.rest = Some(self.from + self.urls.len());
-            scratch.lines.truncate(self.urls.len());
-        }
-        let records = self.urls.len() as u64;
-        self.tally.records = records;
-        self.tally.canonical = records - self.tally.rejected - self.tally.blank;
-        self.text.chunk = Some(chunk);
-        self.scratch = scratch;
-        Ok(())
-    }
-
-    /// A line that is not known to be clean.
-    fn line(&mut self, bytes: &[u8], line: Span, rules: &Rules<'_>) -> Result<(), NoRoom> {
-        let url = line.of(bytes);
-        if url.len() > rules.context.max_url {
-            let reject = Reject::new(Code::TooLong, rules.context.max_url);
-            self.reject(line, Place::Chunk, line, reject);
-        } else if url.iter().all(|byte| matches!(byte, b' ' | b'\t')) {
-            self.tally.blank += 1;
-            self.urls.push(Url::BLANK);
-        } else {
-            let start = self.text.rewritten.len();
-            self.make_room_for(url, rules)?;
-            let result = rules.normalizer.rewrite_in(bytes, line.range(), &mut self.text.rewritten);
-            self.tabbed += u64::from(memchr::memchr(b'\t', url).is_some());
-            if result.is_ok() {
-                self.hostless += u64::from(rules.normalizer.is_hostless(url));
-                self.decode(url, Kind::Url, rules)?;
-                self.count_rules(url, Kind::Url, start, rules);
-            }
-            self.rewritten(result, start, line, Place::Chunk, line, 0)?;
-        }
-        Ok(())
-    }
-
     /// Room for what may become of a URL.
     #[inline]
-    fn make_room_for(&mut self, url: &[u8], rules: &Rules<'_>) -> Result<(), NoRoom> {
+    pub(super) fn make_room_for(&mut self, url: &[u8], rules: &Rules<'_>) -> Result<(), NoRoom> {
         room::reserve(&mut self.text.rewritten, GROWTH * url.len() + rules.brought + 64)
     }
 
@@ -313,7 +212,12 @@ impl Sheet {
     }
 
     /// Keeps the decoded path of a URL that has a canonical form, where that is wanted.
-    fn decode(&mut self, url: &[u8], kind: Kind, rules: &Rules<'_>) -> Result<(), NoRoom> {
+    pub(super) fn decode(
+        &mut self,
+        url: &[u8],
+        kind: Kind,
+        rules: &Rules<'_>,
+    ) -> Result<(), NoRoom> {
         if rules.decoded {
             let paths = &mut self.decoded.paths;
             room::reserve(paths, 3 * url.len() + 64)?;
@@ -327,7 +231,7 @@ impl Sheet {
     }
 
     /// Counts the rules that made what was rewritten from `start` on of a URL, where that is wanted.
-    fn count_rules(&mut self, url: &[u8], kind: Kind, start: usize, rules: &Rules<'_>) {
+    pub(super) fn count_rules(&mut self, url: &[u8], kind: Kind, start: usize, rules: &Rules<'_>) {
         if rules.count_rules && self.text.rewritten[start..] != *url {
             match kind {
                 Kind::Url => rules.normalizer.count_rules(url, &mut self.tally.by_rule),
@@ -339,7 +243,7 @@ impl Sheet {
     }
 
     /// Takes what the exact normalizer made of a URL.
-    fn rewritten(
+    pub(super) fn rewritten(
         &mut self,
         result: Result<(), Reject>,
         start: usize,
@@ -363,7 +267,7 @@ impl Sheet {
         Ok(())
     }
 
-    fn reject(&mut self, line: Span, place: Place, raw: Span, reject: Reject) {
+    pub(super) fn reject(&mut self, line: Span, place: Place, raw: Span, reject: Reject) {
         self.tally.reject(reject.codes);
         let sequence = self.urls.len() as u32;
         self.rejected.push(Rejected { sequence, line, place, raw, reject });
@@ -513,20 +417,10 @@ fn read(format: &record::Format, context: &Context, chunk: &Chunk, records: &mut
 
 /// Makes room for `more` elements and a few. A chunk has about as many records as the one before: with
 /// twice the room for the few more that it may have, all buffers together would take twice the memory.
-fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), NoRoom> {
+pub(super) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), NoRoom> {
     const STEP: usize = 512;
     match vec.capacity() - vec.len() >= more {
         true => Ok(()),
         false => room::reserve_exact(vec, (vec.len() + more).next_multiple_of(STEP) - vec.len()),
-    }
-}
-
-/// Appends a span for each record of `bytes`, the NUL behind it left out; a last one without it counts.
-fn ended_by_nul(bytes: &[u8], out: &mut Vec<Span>) {
-    let mut start = 0;
-    let rest = (!bytes.ends_with(b"\0")).then_some(bytes.len());
-    for end in memchr::memchr_iter(0, bytes).chain(rest.filter(|_| !bytes.is_empty())) {
-        out.push(Span { start, end: end as u32 });
-        start = end as u32 + 1;
     }
 }

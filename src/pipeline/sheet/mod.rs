@@ -2,6 +2,7 @@
 
 mod digest;
 mod format;
+mod list;
 mod observe;
 mod rules;
 mod text;
@@ -119,7 +120,6 @@ pub(in crate::pipeline) struct Before {
 #[derive(Debug, Default)]
 struct Scratch {
     lines: Vec<Span>,
-    clean: Vec<u64>,
     hashes: Vec<Hash>,
     originals: Vec<(Url, Kind)>,
     hashes_of_originals: Vec<Hash>,
@@ -266,15 +266,7 @@ impl Sheet {
             hosts,
             decoded,
             scratch:
-                Scratch {
-                    lines,
-                    clean,
-                    hashes,
-                    originals: by_kind,
-                    hashes_of_originals,
-                    key,
-                    by_sequence,
-                },
+                Scratch { lines, hashes, originals: by_kind, hashes_of_originals, key, by_sequence },
             input: _,
             from: _,
             rest: _,
@@ -311,7 +303,6 @@ impl Sheet {
             + bytes(hosts)
             + bytes(&decoded.ends)
             + bytes(lines)
-            + bytes(clean)
             + bytes(hashes)
             + bytes(by_kind)
             + bytes(hashes_of_originals)
@@ -393,11 +384,10 @@ mod tests {
     #[test]
     fn what_only_some_runs_ask_for_counts_as_memory() {
         const MORE: usize = 1000;
-        let grown: [fn(&mut Sheet); 8] = [
+        let grown: [fn(&mut Sheet); 7] = [
             |sheet| sheet.decoded.paths.reserve(MORE),
             |sheet| sheet.decoded.ends.reserve(MORE),
             |sheet| sheet.scratch.key.reserve(MORE),
-            |sheet| sheet.scratch.clean.reserve(MORE),
             |sheet| sheet.ends.reserve(MORE),
             |sheet| sheet.originals.reserve(MORE),
             |sheet| sheet.scratch.hashes_of_originals.reserve(MORE),
