@@ -1,7 +1,7 @@
 //! Whether a URL is clean under a set of rules, by the masks of its blocks.
 
 use super::kernel::Lead;
-use super::rules::{Asked, Rules};
+use super::rules::{Asked, Query, Rules};
 use super::vector::{BLOCK, Block, Masks, Vector, up_to};
 use crate::profile::set::AsciiSet;
 
@@ -191,14 +191,15 @@ pub(super) fn prove_from<V: Vector, R: Rules>(
         (bad_a, bad_b) = (bad_a & !question[0], bad_b & !question[1]);
     }
     let bad = u128::from(bad_a) | u128::from(bad_b) << BLOCK;
+    let mut query = None;
     let mut clean = starts_well & (bad == 0);
     // No branch on the start alone, which is what is wrong with every second dirty URL.
     if starts_well & (bad != 0) {
         let bad = unsure::<V, R, 2>(vector, blocks(window), url.len(), bad);
-        clean = bad == 0 || R::bad_stays(url, 0, bad);
+        clean = bad == 0 || R::bad_stays(url, 0, bad, &mut query);
     }
     if clean & (url.len() > WINDOW) {
-        clean = is_clean_tail::<V, R>(vector, url, masks[1].slash);
+        clean = is_clean_tail::<V, R>(vector, url, masks[1].slash, &mut query);
     }
     Proof { clean, host, path, question: R::QUERIES.then_some(question), masks }
 }
@@ -277,7 +278,12 @@ fn starts_with_host<R: Rules>(block: &Block, masks: &Masks, inside: u64) -> (boo
 
 /// What [`is_clean`] checks, for the bytes of a URL behind its first window.
 #[inline(always)]
-fn is_clean_tail<V: Vector, R: Rules>(vector: V, url: &[u8], mut slash: u64) -> bool {
+fn is_clean_tail<V: Vector, R: Rules>(
+    vector: V,
+    url: &[u8],
+    mut slash: u64,
+    query: &mut Query,
+) -> bool {
     let mut at = WINDOW;
     while at < url.len() {
         let mut copy = [0; BLOCK];
@@ -296,7 +302,7 @@ fn is_clean_tail<V: Vector, R: Rules>(vector: V, url: &[u8], mut slash: u64) -> 
         }
         if bad != 0 {
             let bad = unsure::<V, R, 1>(vector, [block], rest.len(), u128::from(bad));
-            if bad != 0 && !R::bad_stays(url, at, bad) {
+            if bad != 0 && !R::bad_stays(url, at, bad, query) {
                 return false;
             }
         }

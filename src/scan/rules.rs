@@ -9,6 +9,9 @@ use crate::url::Triplet;
 
 const QUESTION: AsciiSet = AsciiSet::of(b"?");
 
+/// Where the query of a URL is, once somebody asked.
+pub(super) type Query = Option<Range<usize>>;
+
 /// What a URL has to look like to be its own canonical form.
 pub(crate) trait Rules {
     /// What a host holds.
@@ -24,8 +27,9 @@ pub(crate) trait Rules {
     const TRIPLETS_STAY: bool = false;
 
     /// Whether all bytes of `url` at the bits of `bad`, counted from `at`, stay nevertheless, with what
-    /// follows them: they are outside of [`Rules::TAIL`], or full stops behind a slash.
-    fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool;
+    /// follows them: they are outside of [`Rules::TAIL`], or full stops behind a slash. The query is looked for
+    /// once for all blocks of a URL.
+    fn bad_stays(url: &[u8], at: usize, bad: u128, query: &mut Query) -> bool;
 
     /// Whether a host whose last label starts with `first` stays.
     #[inline(always)]
@@ -43,7 +47,7 @@ impl Rules for Ladder {
 
     /// A triplet does that a normalizer leaves as it is.
     #[inline]
-    fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
+    fn bad_stays(url: &[u8], at: usize, bad: u128, _: &mut Query) -> bool {
         each(bad, at, |i| url[i] == b'%' && is_canonical_triplet(&url[i..]))
     }
 }
@@ -55,7 +59,7 @@ impl Rules for Unescaped {
     const TAIL: AsciiSet = set::CLEAN_TAIL;
 
     #[inline(never)]
-    fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
+    fn bad_stays(url: &[u8], at: usize, bad: u128, _: &mut Query) -> bool {
         let stays =
             |triplet: Triplet| triplet.is_canonical() && sanitize::is_harmless(triplet.value);
         each(bad, at, |i| url[i] == b'%' && Triplet::read(&url[i..]).is_some_and(stays))
@@ -71,8 +75,8 @@ impl Rules for Container {
 
     /// What a path does not keep stays in a query.
     #[inline(never)]
-    fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
-        let query = query_of(url);
+    fn bad_stays(url: &[u8], at: usize, bad: u128, query: &mut Query) -> bool {
+        let query = query.get_or_insert_with(|| query_of(url));
         each(bad, at, |i| match url[i] {
             b'%' => query.contains(&i) && is_canonical_triplet(&url[i..]),
             b';' => query.contains(&i),
@@ -90,7 +94,7 @@ impl Rules for Experience {
     const TRIPLETS_STAY: bool = true;
 
     #[inline(never)]
-    fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
+    fn bad_stays(url: &[u8], at: usize, bad: u128, _: &mut Query) -> bool {
         each(bad, at, |i| match url[i] {
             b'%' => is_canonical_triplet(&url[i..]),
             b'(' | b';' => !heuristic::may_start_session(&url[i - 1..]),
@@ -109,7 +113,7 @@ impl Rules for Index {
 
     /// Capital letters, as digits too, are among the bytes that do not.
     #[inline(never)]
-    fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
+    fn bad_stays(url: &[u8], at: usize, bad: u128, _: &mut Query) -> bool {
         let archive = &archive::IA;
         each(bad, at, |i| match url[i] {
             b'%' => Triplet::read(&url[i..]).is_some_and(|triplet| archive.keeps(triplet.value)),
@@ -128,8 +132,8 @@ impl Rules for Foldable {
     const QUERIES: bool = true;
 
     #[inline(never)]
-    fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
-        Index::bad_stays(url, at, bad)
+    fn bad_stays(url: &[u8], at: usize, bad: u128, query: &mut Query) -> bool {
+        Index::bad_stays(url, at, bad, query)
     }
 }
 
@@ -142,8 +146,7 @@ impl Rules for Browser {
     /// Triplets stay and need not be any, but `%2e` may be a dot segment. An apostrophe stays outside
     /// of queries.
     #[inline(never)]
-    fn bad_stays(url: &[u8], at: usize, bad: u128) -> bool {
-        let mut query = None;
+    fn bad_stays(url: &[u8], at: usize, bad: u128, query: &mut Query) -> bool {
         each(bad, at, |i| match &url[i..] {
             [b'%', b'2', b'e' | b'E', ..] => false,
             [b'%', ..] => true,

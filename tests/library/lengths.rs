@@ -1,9 +1,12 @@
 //! A long segment changes nothing but the length: what is found of a URL that fits a few blocks is found
 //! of a long one too, one by one and in bulk, and proven of both.
 
+use std::time::Instant;
+
 use uniqurl::record::Span;
 use uniqurl::{Backend, Normalizer, Outcome, Profile, Redirects, Scratch};
 
+use crate::subject::on_best_backend;
 use crate::tsv::escape;
 
 /// Stands in each URL, in its path, and is as long as a test wants it. No rule acts on it.
@@ -174,4 +177,21 @@ fn ordinary_urls_of_any_length_are_proven_clean() {
             }
         }
     }
+}
+
+/// "No input makes it quadratic": where each block asked for the query anew, these took minutes.
+#[test]
+fn what_a_query_lets_stay_takes_linear_time() {
+    const LENGTH: usize = if cfg!(target_arch = "x86_64") { 16 << 20 } else { 1 << 20 };
+    let begun = Instant::now();
+    for (profile, front, piece) in [
+        ("servlet", "http://h.example/?", "%2F"),
+        ("servlet", "http://h.example/?", "a;b"),
+        ("whatwg", "http://h.example/", "'"),
+    ] {
+        let url = format!("{front}{}", piece.repeat(LENGTH / piece.len()));
+        let canonical = on_best_backend(profile).normalize(url.as_bytes());
+        assert!(canonical == Ok(url.into_bytes()), "{profile} {piece}");
+    }
+    assert!(begun.elapsed().as_secs() < 30);
 }
