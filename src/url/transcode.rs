@@ -61,8 +61,9 @@ pub(super) fn transcode(
         }
         let run = &url[at..end];
         if !is_utf8(run) {
-            let (length, known) = (out.len(), edits.len());
             out.extend_from_slice(&url[copied..at]);
+            copied = at;
+            let (length, known) = (out.len(), edits.len());
             let add = |old: Range<usize>, new| {
                 edits.push(Edit { old: at + old.start..at + old.end, new });
             };

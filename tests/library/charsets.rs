@@ -339,3 +339,17 @@ fn octets_that_look_like_others_are_parts_of_characters() {
         assert_eq!(escape(&out[0]), escape(&out[1]), "{url}");
     }
 }
+
+/// What is before them was copied anew for each, which took minutes.
+#[test]
+fn runs_that_the_charset_does_not_read_take_linear_time() {
+    const LENGTH: usize = if cfg!(target_arch = "x86_64") { 4 << 20 } else { 1 << 18 };
+    let begun = std::time::Instant::now();
+    let shift_jis = Charset::for_label(b"shift_jis").unwrap();
+    let crawl = Normalizer::new(&Profile::CRAWL).with_charset(shift_jis).unwrap();
+    let url = format!("http://h.example/{}", "%F6-".repeat(LENGTH / 4));
+    let mut out = Vec::new();
+    assert_eq!(crawl.normalize(url.as_bytes(), &mut out), Outcome::Canonical);
+    assert!(out == url.into_bytes());
+    assert!(begun.elapsed().as_secs() < 30);
+}
