@@ -71,7 +71,13 @@ impl Run<'_> {
 
     /// From now on the set takes no more.
     pub(super) fn begin_to_spill(&mut self) -> Result<(), RunError> {
-        let Some(memory) = &self.setup.memory else { return Ok(()) };
+        let Some(memory) = &self.setup.memory else {
+            // The run before this one had a limit, and what it spilled is to be taken over.
+            let directory = std::env::temp_dir();
+            let overflow = Overflow::create(&directory, self.budget(), self.setup.threads)?;
+            self.overflow = Some(overflow);
+            return Ok(());
+        };
         let done = self.setup.watch.bytes.load(Ordering::Relaxed);
         let sizes = self.inputs.iter().map(|input| match input.source {
             Source::File { size, .. } => Some(size),

@@ -366,3 +366,39 @@ fn a_file_that_changes_while_it_is_read_is_in_no_checkpoint() {
     assert_eq!(report.damaged.len(), 1, "{:?}", report.damaged);
     assert!(!kept.join("checkpoint.json").exists());
 }
+
+#[test]
+fn what_a_run_with_a_limit_spilled_is_found_by_one_without() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    let list = |numbers: std::ops::Range<u32>| {
+        numbers.map(|n| format!("http://h{n}.example/a/path\n")).collect::<String>()
+    };
+    std::fs::write(path("a"), list(0..5_000)).unwrap();
+    // It stops the first run behind the first file, and is another file when the second comes to it.
+    std::fs::write(path("b"), b"\x1f\x8b\x08\0").unwrap();
+    let watch = Watch::default();
+    let go = |memory: Option<Memory>| {
+        let (inputs, errors) = input::check(&[path("a"), path("b")]);
+        assert!(errors.is_empty());
+        let kept = path("kept");
+        let every = std::time::Duration::ZERO;
+        let checkpoint = Checkpoint::open(&kept, every, Options::new(), &inputs, &[]).unwrap();
+        let setup = Setup {
+            memory,
+            checkpoint: Some(&checkpoint),
+            ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
+        };
+        let mut out = Vec::new();
+        let (report, result) = run(&setup, &inputs, &mut out, None);
+        (out, report.tally, result)
+    };
+    let directory = place.path().to_owned();
+    let (_, tally, result) = go(Some(Memory { budget: 1, directory, tell: |_| {} }));
+    assert!(result.is_err() && tally.undecided > 0, "{result:?} {tally:?}");
+    std::fs::write(path("b"), list(4_000..6_000)).unwrap();
+    let (out, tally, result) = go(None);
+    result.unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), list(0..6_000));
+    assert_eq!((tally.unique, tally.duplicates, tally.undecided), (6_000, 1_000, 0));
+}
