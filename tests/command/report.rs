@@ -85,6 +85,25 @@ fn keys_and_spilled_sets_have_pages_too() {
 }
 
 #[test]
+fn duplicates_are_counted_by_host_where_a_full_set_meets_nothing_new() {
+    let lines: String =
+        (0..72_000).map(|i| format!("http://h.example/{i:08}/abcdefghij\n")).collect();
+    let place = Place::with([("in", lines.repeat(2).as_bytes())]);
+    let rest = ["-j2", "--report", "page.html", "--stats", "stats", "-o", "out"];
+    let mut spilled = Vec::new();
+    for memory in ["7M", "8M", "9M", "12M"] {
+        let run = place.run(["dedup", "in", "--memory", memory].into_iter().chain(rest)).exits(0);
+        assert_eq!(run.summary("duplicates"), 72_000);
+        let counted =
+            page(&place).matches("<code>h.example</code></td><td class=\"n\">72,000").count();
+        let bytes = place.json("stats")["spilled"].as_u64().unwrap();
+        assert_eq!(counted, usize::from(bytes == 0), "{memory}: spilled {bytes}");
+        spilled.push(bytes > 0);
+    }
+    assert!(spilled.contains(&true) && spilled.contains(&false), "{spilled:?}");
+}
+
+#[test]
 fn normalize_has_a_page() {
     let place = Place::with([("in", HOSTILE)]);
     place.run(["normalize", "in", "-o", "out", "--report", "page.html"]).exits(0);

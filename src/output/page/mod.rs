@@ -123,7 +123,7 @@ impl Page<'_> {
         html.push_str("<h2 id=\"size\">Size</h2>\n<table>\n");
         let after = self.observed.unique_bytes;
         let most = summary.bytes.max(after);
-        let known = summary.job == Job::Dedup && self.stats.spilled == 0;
+        let known = summary.job == Job::Dedup && self.set_was_in_memory();
         let rows = [("read", Some(summary.bytes)), ("in the set", known.then_some(after))];
         for (name, bytes) in rows {
             let Some(bytes) = bytes else { continue };
@@ -244,11 +244,16 @@ impl Page<'_> {
         Ok(())
     }
 
+    /// Whether the set held every URL, so that each record was known to be new or not when it was read.
+    fn set_was_in_memory(&self) -> bool {
+        self.stats.spilled == 0 && self.stats.summary.tally.undecided == 0
+    }
+
     fn hosts(&self, html: &mut String) -> fmt::Result {
         html.push_str("<h2 id=\"hosts\">Hosts</h2>\n<div class=\"hosts\">\n");
         host_list(html, "records", &self.observed.records)?;
         if self.stats.summary.job == Job::Dedup {
-            if self.stats.spilled == 0 {
+            if self.set_was_in_memory() {
                 host_list(html, "duplicates", &self.observed.duplicates)?;
             } else {
                 html.push_str(

@@ -61,10 +61,11 @@ impl Sheet {
             }
             let host = &mut hosts[*number];
             host.records += 1;
+            // What the set did not hold when it took no more may come again all the same.
             if is_new {
                 // A line feed ends each.
                 observed.unique_bytes += self.text.get(*key).len() as u64 + 1;
-            } else if sets && !is_seen && !self.spills {
+            } else if sets && !is_seen {
                 host.duplicates += 1;
             }
         }
