@@ -165,13 +165,19 @@ impl Normalizer {
         }
     }
 
-    /// Whether the profile has a second result for each URL: [`Normalizer::decoded`].
+    /// Whether URLs have a second result, [`Normalizer::decoded`]: all of them under `servlet`, and those of
+    /// some hosts where a profile file gives these rules that are based on it.
     pub fn has_decoded(&self) -> bool {
+        let hosts = self.choices.hosts.as_ref();
+        self.maps_paths() || hosts.is_some_and(|hosts| hosts.any(Normalizer::maps_paths))
+    }
+
+    fn maps_paths(&self) -> bool {
         self.profile().system == System::Servlet
     }
 
     /// Appends the decoded path of `url`: under `servlet`, what the container maps. It may hold any
-    /// bytes. Under any other profile there is none, and nothing is appended.
+    /// bytes, and holds one at least. Under any other profile there is none, and nothing is appended.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Outcome, Profile};
@@ -227,7 +233,7 @@ impl Normalizer {
         read: impl FnOnce(&'a [u8]) -> Read<'a>,
     ) -> Outcome {
         let mut troubles = Troubles::new(self.choices.allowed);
-        if self.has_decoded() {
+        if self.maps_paths() {
             let length = out.len();
             let (Read::Absolute(parts) | Read::Target(parts)) = read(url);
             let mut rest = Rest::of(&parts);

@@ -28,6 +28,28 @@ fn servlet_tells_both_results_and_all_codes() {
 }
 
 #[test]
+fn hosts_with_rules_of_their_own_have_a_decoded_path_by_them() {
+    let place = Place::with([("in", &b"http://api.example/a%20b;v=1/%20c\nhttp://h/a;v=1\n"[..])]);
+    let of_one = "name = \"site\"\nversion = 1\nbase = \"crawl\"\n[host.\"api.example\"]\nbase = \"servlet\"\n";
+    let of_others =
+        "name = \"site\"\nversion = 1\nbase = \"servlet\"\n[host.\"h\"]\nbase = \"crawl\"\n";
+    for profile in [of_one, of_others] {
+        place.write("site.toml", profile);
+        let run = place.run(["normalize", "--json", "--profile-file", "site.toml", "in"]).exits(0);
+        assert_eq!(
+            json_lines(&run.out),
+            [
+                json!({"record": 1, "out": "http://api.example/a%20b/%20c", "decoded": "/a b/ c"}),
+                json!({"record": 2, "out": "http://h/a;v=1"}),
+            ]
+        );
+        let fields = ["--fields", "decoded,canonical", "--profile-file", "site.toml", "in"];
+        let run = place.run(["dedup"].into_iter().chain(fields)).exits(0);
+        assert_eq!(run.out(), "/a b/ c\thttp://api.example/a%20b/%20c\n\thttp://h/a;v=1\n");
+    }
+}
+
+#[test]
 fn lines_without_json_hold_the_canonical_form_alone() {
     let place = Place::with([("in", b"/a//b\n/a%20b\n/a;x/b\n")]);
     let run = place.run(["dedup", "-p", "servlet", "in"]).exits(0);

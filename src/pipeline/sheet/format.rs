@@ -347,7 +347,7 @@ impl Sheet {
             let decoded = if url.has_form() { decoded.next() } else { None };
             if url.is_canonical() {
                 let url = self.text.get(*url);
-                match decoded {
+                match decoded.filter(|path| !path.is_empty()) {
                     Some(path) => json::canonical_and_decoded(number, url, path, &mut self.out),
                     None => json::canonical(number, url, &mut self.out),
                 }
