@@ -22,7 +22,7 @@ impl<'a> Page<'a> {
     /// Makes room for `room` bytes.
     #[inline(always)]
     pub(crate) fn new(out: &'a mut Vec<u8>, room: usize) -> Self {
-        out.reserve(room + COPY);
+        out.reserve(room.saturating_add(COPY));
         let start = out.spare_capacity_mut().as_mut_ptr().cast();
         Self { out, start, length: 0, room }
     }

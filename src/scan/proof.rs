@@ -57,6 +57,7 @@ pub(super) fn is_verbatim<V: Vector>(vector: V, bytes: &[u8], start: usize, end:
 }
 
 /// Whether `bytes[start..end]` holds this byte.
+#[cfg(feature = "batch")]
 #[inline(always)]
 pub(crate) fn holds<V: Vector>(
     vector: V,
@@ -389,6 +390,38 @@ mod tests {
                 if low != 0 && (length <= BLOCK || window[BLOCK - 2..BLOCK] == *b"aa") {
                     let found = kernel.run(Ask { blocks: [blocks[0]], length, bad: low });
                     assert_eq!(found, [left(low, inside), low], "{}", context());
+                }
+            }
+        }
+    }
+
+    #[cfg(feature = "batch")]
+    struct Holds<'a>(&'a [u8], usize, usize);
+
+    #[cfg(feature = "batch")]
+    impl Work for Holds<'_> {
+        type Output = bool;
+
+        #[inline(always)]
+        fn run<V: Vector>(self, vector: V) -> bool {
+            let Self(bytes, start, end) = self;
+            holds(vector, bytes, start, end, b'\t')
+        }
+    }
+
+    #[cfg(feature = "batch")]
+    #[test]
+    fn a_byte_is_found_within_the_range_alone() {
+        for kernel in Backend::available().into_iter().filter_map(Kernel::new) {
+            for (length, behind) in [(200, 0), (200, 3), (60, 0), (129, 0), (1, 200)] {
+                for at in 0..length + behind {
+                    let mut bytes = vec![b'a'; length + behind];
+                    bytes[at] = b'\t';
+                    for start in [0, 1, 64, 65].into_iter().filter(|start| *start <= length) {
+                        let found = kernel.run(Holds(&bytes, start, length));
+                        let context = || format!("{:?} {start} {at} {length}", kernel.backend());
+                        assert_eq!(found, (start..length).contains(&at), "{}", context());
+                    }
                 }
             }
         }
