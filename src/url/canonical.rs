@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The canonical bytes of a URL.
+/// The canonical bytes of a URL, or of a request target.
 ///
 /// Only a [`Normalizer`](crate::Normalizer) makes one, so what takes a `Canonical` cannot be given
 /// bytes that were not normalized. It borrows from the URL itself where that was clean, and otherwise

@@ -297,6 +297,38 @@ impl Normalizer {
         Ok(Canonical::new(scratch))
     }
 
+    /// The same for a request target, as [`Normalizer::normalize_target`] takes it: what a log asks for can go
+    /// into a set too.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile, UrlSet};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let (mut set, mut scratch) = (UrlSet::new(), Vec::new());
+    /// for target in [&b"/a/./b?q"[..], b"/%61/b?q"] {
+    ///     set.insert(crawl.canonical_target(target, &mut scratch)?)?;
+    /// }
+    /// assert_eq!(set.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The rejection, where the profile has no canonical form for `target`.
+    #[inline]
+    pub fn canonical_target<'a>(
+        &self,
+        target: &'a [u8],
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<Canonical<'a>, Reject> {
+        if self.is_clean_target(target) {
+            return Ok(Canonical::new(target));
+        }
+        scratch.clear();
+        self.rewrite_target(target, scratch)?;
+        Ok(Canonical::new(scratch))
+    }
+
     /// Runs `write` and cuts off what it wrote before a rejection.
     fn finish(
         &self,
