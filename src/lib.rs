@@ -19,6 +19,18 @@
 //! assert_eq!(set.len(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Features
+//!
+//! Without any (`default-features = false`) there is what the example needs: profiles, normalizing, keys, the
+//! set, and the formats whose records are lines. Each of these adds to it:
+//!
+//! - `transcode`: charsets other than UTF-8.
+//! - `profile-file`: profiles of one's own.
+//! - `batch`: whole jobs over files, on all threads, compressed or not. Linux and macOS.
+//! - `tables`: Parquet and Arrow IPC. It brings `batch`.
+//! - `cli` (default): the command itself. It brings all others; `cli` and `corpus` are its parts
+//!   and may change with any version.
 
 pub mod profile;
 #[cfg(feature = "batch")]

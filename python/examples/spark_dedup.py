@@ -2,7 +2,7 @@
 
     spark-submit spark_dedup.py PATH OUT [--format FORMAT] [--profile NAME] [--base URL] [--partitions N]
 
-PATH holds text (``--format text``), Common Crawl's columnar index (``cc-index``, Parquet with a column
+PATH holds URLs, one a line (``--format lines``), Common Crawl's columnar index (``cc-index``, Parquet with a column
 ``url``), or logs in a format of the command whose lines stand for themselves (``combined``,
 ``log:FORMAT``, ``json:/url``, ...). OUT is a directory that does not exist; it gets one column,
 ``canonical``, of bytes. The accounting is printed as JSON, and appears when OUT is complete.
@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> dict[str, Any]:
     parser = argparse.ArgumentParser(description="Writes the set of URLs in PATH to OUT.")
     parser.add_argument("path")
     parser.add_argument("out")
-    parser.add_argument("--format", default="text")
+    parser.add_argument("--format", default="lines")
     parser.add_argument("--profile", default="crawl")
     parser.add_argument("--base")
     parser.add_argument("--partitions", type=int, help="after the shuffle; Spark chooses where none is given")
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> dict[str, Any]:
         records, column, line_format = spark.read.parquet(wish.path).select("url"), "url", None
     else:
         records, column = uniqurl.read_lines(spark, wish.path), "line"
-        line_format = None if wish.format == "text" else wish.format
+        line_format = None if wish.format == "lines" else wish.format
 
     accounting = uniqurl.Accounting(spark)
     found = uniqurl.dedup(

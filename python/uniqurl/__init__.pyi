@@ -17,7 +17,6 @@ Keywords ``**options`` choose what the command chooses with ``--with`` and kin:
 """
 
 import os
-from collections.abc import Sequence
 from typing import Any, Literal, Protocol, TypedDict, TypeVar, final, overload, type_check_only
 
 __all__ = [
@@ -242,7 +241,7 @@ def normalize_column(
 
 @overload
 def dedup(
-    inputs: _Path | Sequence[_Path],
+    inputs: _Path | list[_Path] | tuple[_Path, ...],
     profile: str | None = None,
     *,
     format: str = "auto",
@@ -264,7 +263,7 @@ def dedup(
 
 @overload
 def dedup(
-    inputs: _Column | Sequence[_Column],
+    inputs: _Column | list[_Column] | tuple[_Column, ...],
     profile: str | None = None,
     *,
     order: Literal["first", "sorted", "none"] = "first",

@@ -105,7 +105,7 @@ macro_rules! switches {
         }
 
         impl Switch {
-            /// Every switch, in the order in which their steps act.
+            /// Every switch: first those that keep something, then in the order in which their steps act.
             pub const ALL: &[Switch] = &[$(Switch::$variant),*];
 
             /// The name, as options and profile files have it.

@@ -7,12 +7,14 @@ use crate::record::Span;
 
 /// The canonical forms of a column: values back to back, and where each one ends.
 ///
-/// This is the layout of an Arrow `Binary` or `Utf8` array. Reuse one from column to column.
+/// Up to 2 GiB of values this is the layout of an Arrow `Binary` or `Utf8` array, whose offsets have a sign.
+/// Reuse one from column to column.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
     /// The canonical URLs, one behind the other.
     pub values: Vec<u8>,
-    /// Value `i` is `values[offsets[i]..offsets[i + 1]]`; one more entry than there are URLs.
+    /// Value `i` is `values[offsets[i]..offsets[i + 1]]`; one more entry than there are URLs, once a column
+    /// was normalized.
     pub offsets: Vec<u32>,
     /// What became of each URL. The value of a rejected one is empty.
     pub outcomes: Vec<Outcome>,
@@ -39,7 +41,11 @@ pub struct BadOffsets {
 
 impl std::fmt::Display for BadOffsets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "offset {} does not fit the values of this column", self.at)
+        write!(
+            f,
+            "offset {} does not fit the values of this column, or its canonical forms",
+            self.at
+        )
     }
 }
 
@@ -61,7 +67,8 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The offsets do not ascend, lie behind the values, or the canonical forms together pass 4 GiB.
+    /// The offsets do not ascend, lie behind the values, or the canonical forms together pass 4 GiB. `out`
+    /// then holds nothing of use.
     pub fn normalize_batch(
         &self,
         values: &[u8],
@@ -127,6 +134,6 @@ mod tests {
             assert_eq!(result.err().map(|bad| bad.at), at, "{offsets:?}");
         }
         let told = BadOffsets { at: 3 }.to_string();
-        assert_eq!(told, "offset 3 does not fit the values of this column");
+        assert_eq!(told, "offset 3 does not fit the values of this column, or its canonical forms");
     }
 }

@@ -234,7 +234,8 @@ impl Normalizer {
     }
 
     /// Drops the query parameters whose name fits one of these patterns, in which `*` stands for any
-    /// bytes and `?` for any one byte. A name is compared with its triplets decoded; case counts.
+    /// bytes and `?` for any one byte. A name is compared with its triplets decoded; case counts. Called again,
+    /// it replaces the patterns.
     ///
     /// # Errors
     ///
@@ -259,7 +260,7 @@ impl Normalizer {
     }
 
     /// Drops all query parameters but those whose name fits one of these patterns, which are as for
-    /// [`Normalizer::with_dropped_parameters`].
+    /// [`Normalizer::with_dropped_parameters`]. Where there is no pattern, all of them go.
     ///
     /// # Errors
     ///
