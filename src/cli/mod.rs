@@ -1,31 +1,36 @@
 //! The command: what its arguments mean and what a person sees of a run.
 
-pub mod archives;
-mod available;
-pub mod bench;
-pub mod checkpoint;
-mod choices;
-pub mod compare;
-pub mod explain;
-pub mod filters;
-pub mod flags;
-pub mod generate;
+// From arguments to a plan.
 mod main;
-pub mod memory;
+pub mod flags;
+pub mod policy;
+mod choices;
+pub mod filters;
+pub mod archives;
 pub mod names;
+pub mod checkpoint;
+pub mod memory;
+mod available;
+
+// A run.
+mod run;
+mod walk;
 mod open_files;
 mod outputs;
-pub mod paint;
-pub mod policy;
-pub mod profiles;
-pub mod progress;
-mod run;
-pub mod set;
-mod signals;
-mod status;
 mod tables;
+mod signals;
+pub mod progress;
 mod tell;
-mod walk;
+mod status;
+
+// The other subcommands.
+pub mod compare;
+pub mod set;
+pub mod explain;
+pub mod paint;
+pub mod profiles;
+pub mod bench;
+pub mod generate;
 
 pub use main::main;
 use status::say;

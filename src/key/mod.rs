@@ -4,10 +4,10 @@
 //! somebody's index does, or makes them short. `docs/keys.md` says what each does with ports, IP
 //! addresses, credentials and URLs without a host; equal URLs have equal keys under each.
 
-mod hash;
 mod host;
-mod ssurt;
 mod surt;
+mod ssurt;
+mod hash;
 
 use std::fmt;
 

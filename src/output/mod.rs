@@ -4,29 +4,34 @@
 //! A new sink is a file here that appends its lines to a `Vec<u8>` (as [`json`] does) and is written
 //! through an [`Output`].
 
-#[cfg(feature = "cli")]
-mod ended;
-mod excerpt;
+// What lines and tables hold.
 mod fields;
-mod file;
-mod header;
-pub mod json;
 mod object;
-mod pack;
-mod page;
+pub mod json;
+mod excerpt;
 mod redact;
-mod replaced;
-#[cfg(feature = "tables")]
-mod row_groups;
-#[cfg(feature = "cli")]
-mod shards;
-mod spool;
-mod stats;
-mod summary;
+mod header;
 #[cfg(feature = "tables")]
 mod table;
-mod temporary;
+#[cfg(feature = "tables")]
+mod row_groups;
+
+// Where they go.
 pub(crate) mod vectored;
+mod pack;
+mod spool;
+mod temporary;
+mod replaced;
+mod file;
+#[cfg(feature = "cli")]
+mod shards;
+
+// What is told of a run.
+#[cfg(feature = "cli")]
+mod ended;
+mod summary;
+mod stats;
+mod page;
 
 #[cfg(feature = "cli")]
 pub(crate) use ended::Ended;

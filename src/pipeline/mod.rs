@@ -41,27 +41,38 @@
 //! set since the last checkpoint is written beside what was spilled and rejected meanwhile.
 //! URLs from before the run (`--seen`) are in a set of their own, which *insert* asks first.
 
-mod audit;
-mod batches;
-mod budget;
-mod checkpoint;
-mod differences;
-mod finish;
-mod insert;
+// What a run is asked for, and what it tells.
 mod job;
 mod memory;
-mod overflow;
 mod report;
-mod resume;
-mod rounds;
+
+// The loop.
 mod run;
+mod rounds;
+mod batches;
+
+// Stage *read*.
 mod schedule;
-mod seen;
 mod sheet;
+mod wanted;
+mod differences;
 mod split;
+
+// Stage *insert*, and what is done where the set is full or seen before.
+mod insert;
+mod budget;
+mod overflow;
+mod seen;
+mod audit;
+
+// The end, and going on behind it.
+mod finish;
+mod checkpoint;
+mod resume;
+
+// Parts of it, to be measured.
 #[cfg(feature = "cli")]
 mod stages;
-mod wanted;
 
 pub use audit::Auditing;
 pub use checkpoint::{Checkpoint, Options};

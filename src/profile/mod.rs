@@ -4,17 +4,22 @@
 //! To add a profile: write one const, list it in [`Profile::ALL`], and give it a file of vectors in
 //! `corpora/vectors/`.
 
-pub(crate) mod archive;
+// Sets of bytes, patterns and schemes.
+pub(crate) mod set;
 pub(crate) mod glob;
+pub(crate) mod starts;
+pub(crate) mod scheme;
+
+// What a profile may switch.
+pub(crate) mod switch;
+
+// What profiles know that go beyond the ladder.
 pub(crate) mod heuristic;
+pub(crate) mod archive;
+pub(crate) mod whatwg;
+pub(crate) mod servlet;
 pub(crate) mod ring;
 pub(crate) mod sanitize;
-pub(crate) mod scheme;
-pub(crate) mod servlet;
-pub(crate) mod set;
-pub(crate) mod starts;
-pub(crate) mod switch;
-pub(crate) mod whatwg;
 
 pub use heuristic::tracking_version;
 pub use ring::{Ring, RingError};

@@ -4,44 +4,55 @@
 //! every other URL takes one exact pass, by masks or by components. This module alone can make a
 //! [`Canonical`], so bytes that were not normalized cannot get into a set.
 
-mod batch;
+// What a URL is made of, and what becomes of it.
+mod parts;
+mod outcome;
 mod canonical;
+
+// The rules, and what is chosen beside a profile.
+mod normalizer;
 mod choices;
-mod clean;
-mod each;
-mod escape;
-mod explain;
 #[cfg(feature = "batch")]
 mod fingerprint;
-mod glance;
-mod heuristic;
-mod host;
-mod hosts;
-mod ia;
-mod normalize;
-mod normalizer;
-mod outcome;
-mod parameters;
-mod parts;
-mod path;
-mod ports;
 #[cfg(feature = "profile-file")]
 mod profile_file;
+mod hosts;
+
+// The proof that there is nothing to do.
 mod proof;
-mod redirect;
-mod resolve;
-mod rewrite;
-mod ring;
-mod sanitize;
-mod servlet;
-#[cfg(all(test, feature = "transcode", feature = "profile-file", not(miri)))]
-mod shortcuts;
-mod system;
+mod clean;
+mod glance;
+
+// What there is to do: the ladder.
+mod unclean;
 #[cfg(feature = "transcode")]
 mod transcode;
-mod unclean;
+mod rewrite;
+mod normalize;
+mod escape;
+mod host;
 mod uts46;
+mod ports;
+mod path;
+mod resolve;
+
+// What other profiles do.
+mod heuristic;
+mod parameters;
+mod ia;
 mod whatwg;
+mod system;
+mod servlet;
+mod ring;
+mod sanitize;
+mod redirect;
+
+// Many URLs, and one in words.
+mod each;
+mod batch;
+mod explain;
+#[cfg(all(test, feature = "transcode", feature = "profile-file", not(miri)))]
+mod shortcuts;
 
 pub use batch::{BadOffsets, Batch};
 pub use canonical::Canonical;

@@ -1,11 +1,11 @@
 //! One chunk on its way through the stages.
 
-mod digest;
-mod format;
-mod list;
-mod observe;
 mod rules;
 mod text;
+mod digest;
+mod list;
+mod observe;
+mod format;
 
 pub(in crate::pipeline) use observe::add_hosts;
 pub(in crate::pipeline) use rules::{Columns, Rules};
