@@ -94,10 +94,10 @@ pub(crate) trait Act {
 }
 
 /// Appends one bit for each URL, 64 to a word: whether it is clean.
-#[cfg(any(feature = "batch", test))]
+#[cfg(any(feature = "cli", test))]
 pub(crate) struct Bits<'a>(pub(crate) &'a mut Vec<u64>);
 
-#[cfg(any(feature = "batch", test))]
+#[cfg(any(feature = "cli", test))]
 impl Act for Bits<'_> {
     #[inline(always)]
     fn act<V: Vector>(&mut self, _: V, number: usize, _: Span, is_clean: bool) {

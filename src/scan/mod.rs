@@ -64,7 +64,7 @@ use crate::record::Span;
 
 pub(crate) use glance::{Glance, Settle, Slashes};
 pub(crate) use kernel::{Kernel, Lead};
-#[cfg(feature = "batch")]
+#[cfg(feature = "cli")]
 pub(crate) use loops::Bits;
 pub(crate) use loops::{Act, Marked, Marks, Piece, Seen, Settled};
 pub(crate) use page::Page;

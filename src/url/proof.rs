@@ -22,7 +22,7 @@ use crate::scan::{
 
 impl Normalizer {
     /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean.
-    #[cfg(feature = "batch")]
+    #[cfg(feature = "cli")]
     pub(crate) fn clean(&self, piece: Piece<'_>, out: &mut Vec<u64>) {
         self.judge_each(piece, crate::scan::Bits(out));
     }
