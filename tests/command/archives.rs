@@ -149,6 +149,14 @@ fn a_wat_file_gives_responses_or_the_links_of_their_pages() {
 }
 
 #[test]
+fn a_link_of_a_style_sheet_in_a_page_is_a_link() {
+    let page = r#"{"Links":[{"path":"STYLE/#text","href":"/bg.png"},{"href":"x","url":"a"},{"url":null,"href":"b"}]}"#;
+    let place = Place::with([("in", told("response", "http://h/d/p", page).as_bytes())]);
+    let run = place.run(["normalize", "in", "-f", "wat:links"]).exits(0);
+    assert_eq!(run.out(), "http://h/bg.png\nhttp://h/d/a\nhttp://h/d/b\n");
+}
+
+#[test]
 fn a_string_of_a_wat_file_need_not_be_utf8() {
     let page = r#"{"Head":{"Base":"/~/"},"Links":[{"url":"~"},{"url":"\udce9"},{"url":"z"}]}"#;
     let mut archive = told("response", "http://h/~", page).into_bytes();

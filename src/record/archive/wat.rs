@@ -73,6 +73,9 @@ struct PageHead<'a> {
 struct Link<'a> {
     #[serde(borrow)]
     url: Option<Text<'a>>,
+    /// What stands in its place for a URL of a style sheet that the page holds: `STYLE/#text`.
+    #[serde(borrow)]
+    href: Option<Text<'a>>,
 }
 
 /// What a record tells, and its target.
@@ -140,7 +143,7 @@ pub(super) fn links(ctx: &Context, record: &[u8], line: Span, out: &mut Records)
         _ => base = own.to_vec(),
     }
     for link in head.links.iter().chain(&head.scripts).chain(&body) {
-        let Some(Text(reference)) = &link.url else { continue };
+        let Some(Text(reference)) = link.url.as_ref().or(link.href.as_ref()) else { continue };
         if out.is_full() {
             break;
         }
