@@ -2,8 +2,9 @@
 //!
 //! [`directives`] takes the string apart, [`plan`] makes a list of pieces of it, and here each line
 //! is matched against the pieces: literal, field, literal, field. A field runs to the next literal; inside
-//! quotation marks no field runs past the mark that closes them. Matching ends with the last field
-//! that matters, so that a line cut behind it is still read, as `combined` reads it.
+//! quotation marks no field runs past the mark that closes them, and outside of them a target that is
+//! logged in front of the status runs up to it, since a decoded path may hold blanks. Matching ends with
+//! the last field that matters, so that a line cut behind it is still read, as `combined` reads it.
 //!
 //! The request is `%r`/`$request`, else `$request_uri`, else `%U`/`$uri` with `%q`/`$args`. The host
 //! is the client's (`%{Host}i`, `$http_host`), else the one the server took the request for (`%V`,
@@ -175,7 +176,26 @@ fn field_end(piece: &Piece, line: &[u8], at: usize, limit: usize) -> Option<(usi
             let end = from + find(literal, region)?;
             Some((end, end + literal.len()))
         }
+        End::Status(before, behind) => loop {
+            let end = from + find(before, &line[from..])?;
+            let next = end + before.len();
+            if is_status(&line[next..], behind) {
+                break Some((end, next));
+            }
+            from = end + 1;
+        },
     }
+}
+
+/// Whether a status stands at the start of a text, three digits or a dash, and behind it this literal
+/// or nothing.
+fn is_status(text: &[u8], literal: &[u8]) -> bool {
+    let rest = match text {
+        [b'-', rest @ ..] => rest,
+        [a, b, c, rest @ ..] if [a, b, c].iter().all(|byte| byte.is_ascii_digit()) => rest,
+        _ => return false,
+    };
+    rest.is_empty() || (!literal.is_empty() && begins(rest, literal))
 }
 
 /// The first place of a literal. Literals are a few bytes long, so the plain way is the fast one.

@@ -105,6 +105,9 @@ pub(super) enum End {
     Line,
     /// With this text, which has at least one byte.
     Literal(Vec<u8>),
+    /// With the first text where a status stands behind it, and behind that the second text or the end
+    /// of the line: the field may hold the first one itself.
+    Status(Vec<u8>, Vec<u8>),
     /// Before this byte, which belongs to the next field.
     Before(u8),
 }
@@ -159,8 +162,16 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<Plan, Trouble> {
             (true, _) => Quote::Opens,
         };
         let next = parts.get(index + 1);
-        let end = match next.map_or(&tail, |next| &next.before) {
-            literal if !literal.is_empty() => End::Literal(literal.clone()),
+        let after = |index: usize| parts.get(index + 1).map_or(&tail, |next| &next.before);
+        let end = match after(index) {
+            literal if !literal.is_empty() => match next {
+                Some(Part { field: Field::Status, .. })
+                    if quote == Quote::Outside && part.field.is_request() =>
+                {
+                    End::Status(literal.clone(), after(index + 1).clone())
+                }
+                _ => End::Literal(literal.clone()),
+            },
             _ => match next {
                 None => End::Line,
                 Some(next) if part.field.is_host() && begins_with_slash(next.field) => {

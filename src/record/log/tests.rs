@@ -74,6 +74,24 @@ fn a_request_without_quotes_ends_after_its_version() {
 }
 
 #[test]
+fn a_target_without_quotes_runs_up_to_the_status() {
+    let format = "%h %t %m %U%q %>s %b";
+    let line = |rest: &str| log(format, &format!("h [10/Oct/2024:13:55:36 +0000] GET {rest}"));
+    assert_eq!(line("/my file.html?x=1 200 5"), "target /my file.html?x=1");
+    assert_eq!(line("/my file.html 200"), "target /my file.html");
+    assert_eq!(line("/3 100% 200 5"), "target /3 100%25");
+    assert_eq!(line("/in 2000 and-  - 5"), "target /in 2000 and- ");
+    for cut in ["/my file", "/my file 20", "/my 2000 files "] {
+        assert_eq!(line(cut), "log-syntax 0", "{cut}");
+    }
+    assert_eq!(log("$uri $status", "/a 404 b 200"), "target /a 404 b");
+    assert_eq!(log("$request_uri;$status;", "/a;b;2000;c;-;"), "target /a;b;2000;c");
+    assert_eq!(log("%r %s", "GET /a 200"), "target /a");
+    assert_eq!(log("%r %s", "GET /a HTTP/1.1 b HTTP/1.1 200"), "target /a HTTP/1.1 b");
+    assert_eq!(log(r#""%U" %s"#, r#""/a b" x"#), "target /a b", "these say where it ends");
+}
+
+#[test]
 fn path_and_query_are_joined_again() {
     let format = r#""%m %U%q %H""#;
     assert_eq!(log(format, r#""GET /a b?c=%20?d HTTP/1.1""#), "target /a b?c=%20?d");
