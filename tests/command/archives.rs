@@ -149,6 +149,28 @@ fn a_wat_file_gives_responses_or_the_links_of_their_pages() {
 }
 
 #[test]
+fn a_note_in_json_among_other_records_makes_no_wat_file() {
+    let note = record(
+        &[
+            ("WARC-Type", "metadata"),
+            ("WARC-Target-URI", "urn:note"),
+            ("Content-Type", "application/json"),
+        ],
+        "{}",
+    );
+    let about = record(&[("WARC-Type", "warcinfo")], "");
+    for archive in [
+        [&about, &note, &target(1)].map(String::as_str).concat(),
+        [&about, &target(1), &note].map(String::as_str).concat(),
+        about,
+    ] {
+        let run = Place::new().run_on(["normalize"], &archive[..]).exits(0);
+        assert!(run.err.contains("-: read as warc"), "{}", run.err);
+        assert_eq!(run.out().lines().count(), archive.matches("response").count());
+    }
+}
+
+#[test]
 fn a_link_of_a_style_sheet_in_a_page_is_a_link() {
     let page = r#"{"Links":[{"path":"STYLE/#text","href":"/bg.png"},{"href":"x","url":"a"},{"url":null,"href":"b"}]}"#;
     let place = Place::with([("in", told("response", "http://h/d/p", page).as_bytes())]);

@@ -77,11 +77,11 @@ impl Archive {
         })
     }
 
-    /// The archive that begins like this, if it is one. What is in its first records tells a WAT file
-    /// from another WARC file.
+    /// The archive that begins like this, if it is one. Its first records tell a WAT file from another
+    /// WARC file.
     pub(super) fn detect(head: &[u8]) -> Option<Self> {
         if head.starts_with(warc::VERSION) {
-            let is_wat = warc::heads(head).any(warc::is_wat);
+            let is_wat = warc::begins_wat(head);
             Some(if is_wat { Archive::Wat } else { Archive::Warc(Kinds::default()) })
         } else if head.starts_with(arc::FIRST) {
             Some(Archive::Arc)

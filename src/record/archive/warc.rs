@@ -85,8 +85,18 @@ pub(super) fn is_wat(head: &[u8]) -> bool {
             .is_some_and(|kind| kind.to_ascii_lowercase().starts_with(b"application/json"))
 }
 
+/// Whether a WAT file begins like this: behind what is said of the file itself, all its records tell of
+/// others. Elsewhere a crawler may have noted something of its own in JSON.
+pub(super) fn begins_wat(bytes: &[u8]) -> bool {
+    let is_about_file = |head: &&[u8]| {
+        field(head, b"warc-type").is_some_and(|kind| kind.eq_ignore_ascii_case(b"warcinfo"))
+    };
+    let mut records = heads(bytes).filter(|head| !is_about_file(head)).peekable();
+    records.peek().is_some() && records.all(is_wat)
+}
+
 /// The heads of the records at the start of an input.
-pub(super) fn heads(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn heads(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let end = end_of_fields(bytes)?;
         let (head, rest) = bytes.split_at(end);
