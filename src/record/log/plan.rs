@@ -54,6 +54,11 @@ impl Field {
         matches!(self, Field::ClientHost | Field::Host | Field::ServerName)
     }
 
+    /// Whether it is a part of an authority, in which no slash stands.
+    fn ends_at_slash(self) -> bool {
+        self.is_host() || self == Field::Port
+    }
+
     /// Whether it is the request, or a part of it.
     fn is_request(self) -> bool {
         !self.is_host()
@@ -174,7 +179,7 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<Plan, Trouble> {
             },
             _ => match next {
                 None => End::Line,
-                Some(next) if part.field.is_host() && begins_with_slash(next.field) => {
+                Some(next) if part.field.ends_at_slash() && begins_with_slash(next.field) => {
                     End::Before(b'/')
                 }
                 Some(next) => return Err((next.at, SIDE_BY_SIDE)),

@@ -164,11 +164,16 @@ fn the_scheme_is_the_logs_then_the_ports_then_the_bases() {
 }
 
 #[test]
-fn host_and_target_may_stand_side_by_side() {
+fn host_or_port_and_target_may_stand_side_by_side() {
     let format = "$status $scheme://$host$request_uri $bytes_sent";
     assert_eq!(log(format, "200 https://h/a?b 5"), "joined 9 https://h/a?b");
     assert_eq!(log("%v%U%q", "h/a?b"), "joined 8 http://h/a?b");
     assert_eq!(log("%v%U%q", "[::1]/a"), "joined 12 http://[::1]/a");
+    assert_eq!(log("%v:%p%U%q", "h:8080/a?b"), "joined 13 http://h:8080/a?b");
+    assert_eq!(log("%v:%p%U%q", "h:-/a"), "joined 8 http://h/a");
+    let format = "$scheme://$host:$server_port$request_uri $status";
+    assert_eq!(log(format, "https://[::1]:444/a 200"), "joined 17 https://[::1]:444/a");
+    assert_eq!(log(format, "https://h:444 200"), "log-syntax 0");
 }
 
 #[test]
@@ -183,6 +188,7 @@ fn a_format_that_cannot_be_read_is_refused_in_words() {
         ("$remote_addr", "names no request"),
         ("plain", "names no request"),
         ("%h%r", "byte 2: nothing stands between"),
+        ("%p%r", "byte 2: nothing stands between"),
         ("$uri$args", "byte 4: nothing stands between"),
         ("%r %{X", "byte 3: a { that no } closes"),
         ("$request ${X", "byte 9: a { that no } closes"),
