@@ -133,8 +133,8 @@ struct Votes {
     cdxj: usize,
     heritrix: usize,
     json: usize,
-    /// What the first of the lines in JSON can be read as.
-    in_json: Option<Format>,
+    /// What the lines in JSON can be read as, and how many of them.
+    in_json: Vec<(Format, usize)>,
 }
 
 impl Votes {
@@ -162,8 +162,11 @@ impl Votes {
             return;
         } else if line.starts_with(b"{") {
             self.json += 1;
-            if self.in_json.is_none() {
-                self.in_json = super::json::guess(line).map(Format::Json);
+            if let Some(guess) = super::json::guess(line).map(Format::Json) {
+                match self.in_json.iter_mut().find(|(known, _)| *known == guess) {
+                    Some((_, votes)) => *votes += 1,
+                    None => self.in_json.push((guess, 1)),
+                }
             }
             return;
         }
@@ -207,7 +210,9 @@ impl Votes {
         } else if most(self.heritrix) {
             named("ws:4")
         } else if self.json * 2 > self.all {
-            self.in_json.unwrap_or(Format::Lines)
+            // Of equals the first.
+            let most = self.in_json.into_iter().rev().max_by_key(|(_, votes)| *votes);
+            most.map_or(Format::Lines, |(format, _)| format)
         } else if most(self.haproxy) {
             Format::Haproxy
         } else if most(self.vhost) {
@@ -325,6 +330,29 @@ mod tests {
             ("http://a/\turl\nhttp://b/\tlink\n", "lines"),
         ] {
             assert_eq!(detect("x", head.as_bytes()).name(), name, "{head}");
+        }
+    }
+
+    #[cfg(feature = "batch")]
+    #[test]
+    fn a_member_that_begins_with_a_slash_is_a_request_target() {
+        let nginx = r#"{"uri":"/a%","args":"","status":200}"#;
+        let whole = r#"{"uri":"/a?b","args":"b"}"#;
+        for (head, name) in [
+            (r#"{"uri":"//h/x"}"#.to_owned(), "json:target=/uri"),
+            (r#"{"url":"/x","uri":"http://h/"}"#.to_owned(), "json:target=/url"),
+            (r#"{"url":"x","uri":"/x"}"#.to_owned(), "json:/url"),
+            ("{\"uri\":\"http://h/\"}\n{\"uri\":\"//h/x\"}\n".repeat(2), "json:/uri"),
+            (
+                "{\"uri\":\"http://h/\"}\n{\"uri\":\"/\"}\n{\"uri\":\"/\"}".into(),
+                "json:target=/uri",
+            ),
+            (nginx.to_owned(), "json:nginx-json"),
+            (format!("{nginx}\n{whole}\n{whole}"), "json:target=/uri"),
+            (format!("{whole}\n{nginx}\n{nginx}"), "json:nginx-json"),
+            (r#"{"uri":"http://h/","args":""}"#.to_owned(), "json:/uri"),
+        ] {
+            assert_eq!(detect("x", format!("{head}\n").as_bytes()).name(), name, "{head}");
         }
     }
 

@@ -10,11 +10,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use memchr::{memchr, memchr3, memmem};
+use memchr::{memchr, memmem};
 
 use super::columns::Layout;
 use super::line::{self, Line, without_mark};
-use super::part::{Facts, Part, Value};
+use super::part::{Facts, Part, Value, encoded};
 use super::separators::Separators;
 use super::{Context, Found, Records};
 use crate::url::Code;
@@ -267,23 +267,6 @@ fn decoded(field: &[u8]) -> Value<'_> {
                 out.push(byte);
                 at += 1;
             }
-        }
-    }
-    Value::Elsewhere(out.into())
-}
-
-/// A path that was logged decoded, with triplets for what would not be read as a part of a path.
-fn encoded(path: Value<'_>) -> Value<'_> {
-    if memchr3(b'%', b'?', b'#', path.bytes()).is_none() {
-        return path;
-    }
-    let mut out = Vec::with_capacity(path.bytes().len() + 8);
-    for byte in path.bytes() {
-        match byte {
-            b'%' => out.extend_from_slice(b"%25"),
-            b'?' => out.extend_from_slice(b"%3F"),
-            b'#' => out.extend_from_slice(b"%23"),
-            _ => out.push(*byte),
         }
     }
     Value::Elsewhere(out.into())

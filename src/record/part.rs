@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr3;
+
 use super::line::{Line, is_blank};
 use super::site::{Site, scheme_of};
 use super::target::{self, Method, Text};
@@ -27,6 +29,8 @@ pub(super) enum Part {
     Port,
     /// Its path, without the query.
     Path,
+    /// The same as a server decoded it.
+    DecodedPath,
     /// Its query.
     Query,
     /// The target of the request: path and query, or a URL.
@@ -155,7 +159,8 @@ impl<'a> Said<'a> {
             };
             return target::found(ctx, line, text, method, site, side);
         }
-        let Some(path) = &self.values[Part::Path as usize] else {
+        let decoded = self.values[Part::DecodedPath as usize].clone().map(encoded);
+        let Some(path) = self.values[Part::Path as usize].as_ref().or(decoded.as_ref()) else {
             return Found::Reject(Code::NoField, 0);
         };
         let text = match (path.bytes(), self.get(Part::Query)) {
@@ -194,6 +199,23 @@ impl<'a> Said<'a> {
         let asked = client.and_then(|host| Site::plain(told, host, None));
         Ok(asked.or_else(|| Site::plain(scheme, own?, port)))
     }
+}
+
+/// A path that was logged decoded, with triplets for what would not be read as a part of a path.
+pub(super) fn encoded(path: Value<'_>) -> Value<'_> {
+    if memchr3(b'%', b'?', b'#', path.bytes()).is_none() {
+        return path;
+    }
+    let mut out = Vec::with_capacity(path.bytes().len() + 8);
+    for byte in path.bytes() {
+        match byte {
+            b'%' => out.extend_from_slice(b"%25"),
+            b'?' => out.extend_from_slice(b"%3F"),
+            b'#' => out.extend_from_slice(b"%23"),
+            _ => out.push(*byte),
+        }
+    }
+    Value::Elsewhere(out.into())
 }
 
 /// What a format says of a request and its answer, beside the URL.

@@ -21,7 +21,7 @@ use serde::de::{Deserializer as _, Visitor};
 use self::pointer::Node;
 use super::columns::parts;
 use super::line::{self, Line};
-use super::part::{Facts, Said, Value};
+use super::part::{Facts, Part, Said, Value};
 use super::{Context, Found, Records};
 use crate::url::Code;
 
@@ -153,13 +153,28 @@ fn bytes_of_string(text: &[u8]) -> Option<Vec<u8>> {
     serde_json::Deserializer::from_slice(text).deserialize_bytes(Bytes).ok()
 }
 
-/// Where the URL seems to be in lines like this one.
+/// Where the URL seems to be in lines like this one. What begins with a slash is the target of a request,
+/// as in a list: no host comes out of it.
 pub(super) fn guess(line: &[u8]) -> Option<Json> {
-    ["caddy", "cloudflare", "nginx-json", "/url", "/uri"].into_iter().find_map(|name| {
+    const NAMES: [&str; 7] =
+        ["caddy", "cloudflare", "nginx-json", "target=/url", "/url", "target=/uri", "/uri"];
+    // The `uri` of nginx is the path alone; others have the whole target there.
+    let has_args = || slice::at(line, &[b"args".to_vec()]).is_some();
+    let is_decoded = |path: &[u8]| path.starts_with(b"/") && !path.contains(&b'?') && has_args();
+    let mut buffer = Vec::new();
+    NAMES.into_iter().find_map(|name| {
         let json = Json::parse(name).ok()?;
-        let mut buffer = Vec::new();
-        let has = json.said(line, &mut buffer).is_ok_and(|said| said.has_source());
-        has.then_some(json)
+        let said = json.said(line, &mut buffer).ok()?;
+        let fits = match name {
+            "nginx-json" => {
+                said.has_source() || said.get(Part::DecodedPath).is_some_and(is_decoded)
+            }
+            "target=/url" | "target=/uri" => {
+                said.get(Part::Target).is_some_and(|target| target.starts_with(b"/"))
+            }
+            _ => said.has_source(),
+        };
+        fits.then_some(json)
     })
 }
 

@@ -31,7 +31,8 @@ const CLOUDFLARE: Pointers = &[
     (Part::Mime, "/EdgeResponseContentType"),
 ];
 
-/// nginx, whose administrators write the format themselves and name the members as the variables.
+/// nginx, whose administrators write the format themselves and name the members as the variables. Of
+/// these `uri` is the path decoded, and `args` its query; what stands in the log as it came goes before.
 const NGINX: Pointers = &[
     (Part::Scheme, "/scheme"),
     (Part::ClientHost, "/http_host"),
@@ -40,6 +41,8 @@ const NGINX: Pointers = &[
     (Part::Port, "/server_port"),
     (Part::Target, "/request_uri"),
     (Part::Request, "/request"),
+    (Part::DecodedPath, "/uri"),
+    (Part::Query, "/args"),
     (Part::Method, "/request_method"),
     (Part::Status, "/status"),
     (Part::Mime, "/sent_http_content_type"),

@@ -121,6 +121,17 @@ fn the_presets_read_their_logs() {
     let nginx =
         r#"{"http_host":"h.org:81","host":"e.org","request_uri":"/u","request":"GET /a HTTP/1.1"}"#;
     assert_eq!(json("nginx-json", nginx.as_bytes()), "joined 15 http://h.org:81/u");
+    // `uri` is the path decoded, as in a format string, and the last of what a URL is made of.
+    for (line, shown) in [
+        (r#"{"host":"h","uri":"/a b%?","args":"c=%20"}"#, "joined 8 http://h/a b%25%3F?c=%20"),
+        (r#"{"host":"h","uri":"//o/x","args":""}"#, "joined 8 http://h//o/x"),
+        (r#"{"uri":"\x2fa#","args":"-"}"#, "target /a%23"),
+        (r#"{"request_uri":"/%41","uri":"/A","args":"b"}"#, "target /%41"),
+        (r#"{"request":"GET /%41 HTTP/1.1","uri":"/A","args":"b"}"#, "target /%41"),
+        (r#"{"host":"h","uri":"","args":"b"}"#, "no-field 0"),
+    ] {
+        assert_eq!(json("nginx-json", line.as_bytes()), shown, "{line}");
+    }
     // As $server_port in a format string: a client that names no port means the default one.
     for (line, shown) in [
         (r#"{"server_name":"s","server_port":443,"request_uri":"/"}"#, "joined 13 https://s:443/"),
