@@ -5,7 +5,8 @@
 //! before the first is `log-syntax`. Other lines that begin with `#` are comments, of which
 //! `#Software:` matters: IIS logs the path decoded, so its `%`, `?` and `#` become triplets again, as
 //! they must have been ones. A field that begins with a quotation mark runs to the one that closes it,
-//! with `""` for a mark (section "Format" of the draft: `string = '"' *schar '"'`). A dash is nothing.
+//! with `""` for a mark (section "Format" of the draft: `string = '"' *schar '"'`), unless it is IIS
+//! that wrote it: there the client did. A dash is nothing.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -24,8 +25,20 @@ use crate::url::Code;
 pub struct Extended {
     dialect: Dialect,
     layout: Option<Arc<Layout>>,
-    /// Whether the software is known to log the path decoded.
-    decoded_path: bool,
+    software: Software,
+}
+
+/// What is known of the software.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Software {
+    /// Nothing: the path stands as it came, and a field may be in quotation marks.
+    Other,
+    /// IIS itself: the path is decoded, and nothing is put in quotation marks, but a `+` in the place
+    /// of a blank.
+    Iis,
+    /// A module of IIS, as that for advanced logging: the path is decoded, and texts are in quotation
+    /// marks.
+    IisModule,
 }
 
 /// Who wrote the log.
@@ -42,7 +55,7 @@ pub(super) const FACTS: Facts = Facts { method: true, status: true, mime: true }
 
 impl Extended {
     pub(super) fn new(dialect: Dialect) -> Self {
-        Self { dialect, layout: None, decoded_path: false }
+        Self { dialect, layout: None, software: Software::Other }
     }
 
     pub(super) fn name(&self) -> &'static str {
@@ -63,11 +76,14 @@ impl Extended {
             }
             let Some(layout) = &now.layout else { return Found::Reject(Code::LogSyntax, 0) };
             let meant = |part, value| match part {
-                Part::Path if now.decoded_path => encoded(value),
+                Part::Path if now.software != Software::Other => encoded(value),
                 _ => value,
             };
             match now.dialect {
-                Dialect::W3c => layout.found(ctx, line, fields(line, &separators), meant, side),
+                Dialect::W3c => {
+                    let fields = fields(line, &separators, now.software);
+                    layout.found(ctx, line, fields, meant, side)
+                }
                 Dialect::CloudFront => {
                     let value = |part, field| meant(part, decoded(field));
                     layout.found(ctx, line, separators.split(line), value, side)
@@ -103,7 +119,7 @@ impl Extended {
         let fields = match self.dialect {
             Dialect::W3c => {
                 spaces = self.dialect.separators(line);
-                fields(Line { bytes: line, start: 0 }, &spaces).collect()
+                fields(Line { bytes: line, start: 0 }, &spaces, self.software).collect()
             }
             Dialect::CloudFront => line.split(|byte| *byte == b'\t').map(decoded).collect(),
         };
@@ -116,8 +132,14 @@ impl Extended {
         if let Some(names) = directive.strip_prefix(b"#Fields:") {
             self.layout = Some(Arc::new(self.dialect.layout(names)));
         } else if let Some(software) = directive.strip_prefix(b"#Software:") {
-            self.decoded_path = memmem::find(software, b"Internet Information Services").is_some()
-                || memmem::find(software, b"IIS").is_some();
+            let says = |name: &[u8]| memmem::find(software, name).is_some();
+            self.software = if says(b"Internet Information Services") {
+                Software::Iis
+            } else if says(b"IIS") {
+                Software::IisModule
+            } else {
+                Software::Other
+            };
         }
     }
 }
@@ -200,12 +222,17 @@ fn directives(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The fields between runs of spaces and tabs.
-fn fields<'a>(line: Line<'a>, spaces: &'a Separators) -> impl Iterator<Item = Value<'a>> {
+fn fields<'a>(
+    line: Line<'a>,
+    spaces: &'a Separators,
+    software: Software,
+) -> impl Iterator<Item = Value<'a>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = &line.bytes[at..];
         at += rest.iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
-        if let Some(quoted) = line.bytes[at..].strip_prefix(b"\"")
+        if software != Software::Iis
+            && let Some(quoted) = line.bytes[at..].strip_prefix(b"\"")
             && let Some((text, length)) = unquoted(quoted)
         {
             at += 1 + length;

@@ -216,6 +216,20 @@ fn tables_and_logs_are_told_by_what_they_say_of_themselves() {
 }
 
 #[test]
+fn quotation_marks_in_a_log_of_iis_are_the_clients() {
+    let fields = "#Fields: cs-uri-stem cs-uri-query cs(Host) s-port\n";
+    for (software, line, url) in [
+        ("Microsoft Internet Information Services 10.0", "/q \"a\" h 80", "http://h/q?%22a%22"),
+        ("IIS Advanced Logging Module", "/%\t\"a\"\t\"h\"\t80", "http://h/%25?a"),
+        ("SGOS 6.7", "/%25 \"a\" \"h\" 80", "http://h/%25?a"),
+    ] {
+        let log = format!("#Software: {software}\n{fields}{line}\n");
+        let run = Place::new().run_on(["normalize"], &log[..]).exits(0);
+        assert_eq!(run.out(), format!("{url}\n"), "{log}");
+    }
+}
+
+#[test]
 fn the_keys_of_a_zipnum_index_are_refused_with_a_sentence() {
     let cluster = b"com,example)/ 20240101000000\tcdx-00000.gz\t0\t188224\t1\n\
         org,example)/ 20240101000000\tcdx-00000.gz\t188224\t178351\t2\n";

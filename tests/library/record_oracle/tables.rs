@@ -12,7 +12,7 @@ pub fn read_all(format: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
     let mut holds = Vec::new();
     let mut legend: Option<(u8, Vec<u8>)> = None;
     let mut header: Option<Vec<Vec<u8>>> = None;
-    let mut iis = false;
+    let mut software = "";
     for line in lines(input) {
         if format == "text" {
             holds.extend(text(known, &line));
@@ -40,14 +40,18 @@ pub fn read_all(format: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
                     header = Some(words(names, b" \t\x0c\r\n"));
                 }
                 if let Some(name) = unmarked.strip_prefix(b"#Software:") {
-                    iis = name.windows(3).any(|w| w == b"IIS")
-                        || name.windows(29).any(|w| w == b"Internet Information Services");
+                    let has = |part: &[u8]| name.windows(part.len()).any(|w| w == part);
+                    software = match (has(b"Internet Information Services"), has(b"IIS")) {
+                        (true, _) => "IIS itself",
+                        (_, true) => "a module of IIS",
+                        _ => "",
+                    };
                 }
                 Holds::Skipped
             }
             "w3c" | "cloudfront" => match &header {
                 None => Holds::Reject("log-syntax", 0),
-                Some(names) => extended(format, known, &line, names, iis),
+                Some(names) => extended(format, known, &line, names, software),
             },
             "elb" => elb(known, &line),
             "cdxj" => {
@@ -197,9 +201,11 @@ fn text(known: &Known, line: &[u8]) -> Vec<Holds> {
     if found.is_empty() { vec![Holds::Skipped] } else { found }
 }
 
-fn extended(format: &str, known: &Known, line: &[u8], names: &[Vec<u8>], iis: bool) -> Holds {
+fn extended(format: &str, known: &Known, line: &[u8], names: &[Vec<u8>], software: &str) -> Holds {
     let fields = if format == "cloudfront" {
         split(line, b'\t').iter().map(|field| percent_decoded(field)).collect()
+    } else if software == "IIS itself" {
+        words(line, b" \t")
     } else {
         quoted_words(line)
     };
@@ -220,7 +226,7 @@ fn extended(format: &str, known: &Known, line: &[u8], names: &[Vec<u8>], iis: bo
         said.push(("port", first(&["s-port", "cs-uri-port"])));
         first(&["cs-uri-stem", "cs-uri-path"])
     };
-    if iis {
+    if software.contains("IIS") {
         let triplet = |b: &u8| match b {
             b'%' => b"%25".to_vec(),
             b'?' => b"%3F".to_vec(),
