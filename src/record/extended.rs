@@ -204,11 +204,15 @@ impl Dialect {
     }
 }
 
-/// Whether a line is a directive that names fields, and who wrote it.
+/// Whether a line is a directive that names fields, and who wrote it. The fields of a log of CloudFront
+/// are chosen, and other servers have a `cs-protocol` too.
 pub(super) fn dialect(line: &[u8]) -> Option<Dialect> {
     let names = without_mark(line).strip_prefix(b"#Fields:")?;
-    let is_cloudfront = memmem::find(names, b"x-edge-location").is_some();
-    Some(if is_cloudfront { Dialect::CloudFront } else { Dialect::W3c })
+    let is_of_cloudfront = |name: &[u8]| {
+        name.starts_with(b"x-edge-") || matches!(name, b"x-host-header" | b"cs-protocol-version")
+    };
+    let mut names = names.split(u8::is_ascii_whitespace);
+    Some(if names.any(is_of_cloudfront) { Dialect::CloudFront } else { Dialect::W3c })
 }
 
 /// The lines that are no records.

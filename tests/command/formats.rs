@@ -182,13 +182,17 @@ fn tables_and_logs_are_told_by_what_they_say_of_themselves() {
                e.org 443 /a%20b?c#d -\n#Fields: cs-uri-stem cs-host\n/x e.net\n";
     let cloudfront = "#Version: 1.0\n#Fields: date x-edge-location cs-uri-stem x-host-header cs-protocol cs-uri-query\n\
                       d\tFRA\t/a%2520b\te.org\thttps\t-\nd\tFRA\t/a\te.org\thttps\tq=%2526\n";
+    let urls = "https://e.org/a%20b\nhttps://e.org/a?q=%26\n";
     let elb = "2015-05-13T23:39:43.945958Z lb 1.2.3.4:1 10.0.0.1:80 0 0 0 200 200 0 29 \"GET https://e.org:443/\\x22 HTTP/1.1\" \"curl\" - -\n";
     let caddy = r#"{"request":{"method":"GET","host":"e.org","uri":"/a","tls":{}},"status":200}"#;
     let cdxj = r#"org,e)/ 20240101000000 {"url": "http://e.org/", "mime": "text/html", "status": "200", "digest": "A"}"#;
     let place = Place::new();
     for (format, input, out) in [
         ("w3c", w3c, "https://e.org/a%2520b%3Fc%23d\nhttp://e.net/x\n"),
-        ("cloudfront", cloudfront, "https://e.org/a%20b\nhttps://e.org/a?q=%26\n"),
+        ("cloudfront", cloudfront, urls),
+        ("cloudfront", &cloudfront.replace("x-edge-location", "x-edge-result-type"), urls),
+        ("cloudfront", &cloudfront.replace("x-edge-location", "c-ip"), urls),
+        ("w3c", "#Fields: cs-protocol cs(x-edge-ip) cs-uri-stem\nh - /%2541\n", "/%2541\n"),
         ("elb", elb, "https://e.org/%22\n"),
         ("json:caddy", caddy, "https://e.org/a\n"),
         ("json:/url", "{\"id\":1,\"url\":\"http://h/\"}\n", "http://h/\n"),
