@@ -88,7 +88,8 @@ pub(crate) fn carrying(format: &Format, columns: &[String]) -> Result<Format, St
                         column,
                         "cdx has no such column; its columns are the letters of the legend, or \
                          urlkey, timestamp, url, mime, status, digest, redirect, robotflags, \
-                         length, offset and filename",
+                         length, offset and filename, of 14 also orig.length, orig.offset and \
+                         orig.filename",
                     );
                 }
             }

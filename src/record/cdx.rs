@@ -3,10 +3,11 @@
 //! A legend, ` CDX N b a m s k r M S V g`, names the columns by letters and, with its first byte,
 //! what stands between them: `a` is the URL as it was asked for, `m` the media type, `s` the status.
 //! It acts on the lines behind it up to the next one, which stands where files were put one behind
-//! the other. Lines without a legend have the usual 9, 10 or 11 columns, or the 7 of the Wayback
-//! Machine's CDX server, which begin alike: key, timestamp, URL, media type, status. A line with
-//! another number of columns is `log-syntax`: where a URL holds a space, nothing tells which of them
-//! it is.
+//! the other. Lines without a legend have the usual 9, 10 or 11 columns, the 7 of the Wayback Machine's
+//! CDX server, or 14, where the 11 are followed by length, offset and file of what a revisit stands for.
+//! All begin alike: key, timestamp, URL, media type, status. A line with another number of columns is
+//! `log-syntax`: where a URL holds a space, nothing tells which of them it is. OutbackCDX has lines
+//! `@alias KEY KEY` beside these.
 
 use std::sync::Arc;
 
@@ -46,6 +47,9 @@ impl Cdx {
                 now = Some(Arc::new(legend));
                 return Found::Skipped;
             }
+            if is_alias(line.bytes) {
+                return Found::Skipped;
+            }
             let (delimiter, layout) = match &now {
                 Some(legend) => (legend.delimiter, &legend.layout),
                 None => (b' ', &usual),
@@ -83,6 +87,7 @@ impl Cdx {
                 7 => (b' ', b"NbamskS"),
                 9 => (b' ', b"NbamskrVg"),
                 10 => (b' ', b"NbamskrMVg"),
+                14 => (b' ', b"NbamskrMSVg123"),
                 _ => (b' ', b"NbamskrMSVg"),
             },
         }
@@ -95,7 +100,8 @@ impl Cdx {
     }
 }
 
-/// What the columns are called by those who write and read indexes, by letter.
+/// What the columns are called by those who write and read indexes, by letter. The last three have
+/// none.
 #[cfg(feature = "batch")]
 pub(super) const NAMES: &[(u8, &[&str])] = &[
     (b'N', &["urlkey"]),
@@ -109,6 +115,9 @@ pub(super) const NAMES: &[(u8, &[&str])] = &[
     (b'S', &["length"]),
     (b'V', &["offset"]),
     (b'g', &["filename"]),
+    (b'1', &["orig.length"]),
+    (b'2', &["orig.offset"]),
+    (b'3', &["orig.filename"]),
 ];
 
 fn usual() -> Layout {
@@ -123,7 +132,12 @@ fn layout(slots: Vec<(usize, Part)>) -> Layout {
 
 /// How many columns there may be without a legend.
 fn is_usual_number(columns: usize) -> bool {
-    matches!(columns, 7 | 9..=11)
+    matches!(columns, 7 | 9..=11 | 14)
+}
+
+/// Whether a line says of two keys that they are one, and nothing of a capture.
+pub(super) fn is_alias(line: &[u8]) -> bool {
+    line.starts_with(b"@alias ")
 }
 
 /// Whether a line has the shape of the usual columns. In the place of the URL a `cdxj` has an object, in
@@ -232,8 +246,8 @@ mod tests {
     }
 
     #[test]
-    fn without_a_legend_the_url_is_the_third_of_seven_or_nine_to_eleven() {
-        for columns in [7, 9, 10, 11] {
+    fn without_a_legend_the_url_is_the_third_of_seven_or_nine_to_eleven_or_fourteen() {
+        for columns in [7, 9, 10, 11, 14] {
             let line = format!("k 20140126200624 http://h/{}", " -".repeat(columns - 3));
             assert_eq!(show(&cdx(), &Context::default(), line.as_bytes()), "url http://h/");
         }

@@ -38,7 +38,7 @@ pub fn detect(name: &str, head: &[u8]) -> Format {
         return format;
     }
     let mut votes = Votes::default();
-    lines(head).for_each(|line| votes.cast(line));
+    lines(head).filter(|line| !cdx::is_alias(line)).for_each(|line| votes.cast(line));
     let name = name.to_ascii_lowercase();
     votes.winner(name.contains("log") || name.contains("access"))
 }

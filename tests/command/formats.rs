@@ -404,6 +404,18 @@ fn an_index_of_the_wayback_machine_is_read_without_a_legend() {
 }
 
 #[test]
+fn an_index_of_outbackcdx_is_read_without_a_legend() {
+    let index = "@alias http://b/ http://a/\n\
+        a)/ 20240101000000 http://a/ warc/revisit 200 D - - 5 6 b.warc.gz 7 8 a.warc.gz\n";
+    let columns = "length,filename,orig.length,orig.offset,orig.filename";
+    let run = Place::new().run_on(["dedup", "--carry", columns, "-f", "cdx"], index).exits(0);
+    assert_eq!(run.out(), "http://a/\t5\tb.warc.gz\t7\t8\ta.warc.gz\n");
+    assert_eq!((run.summary("records"), run.summary("skipped")), (1, 1));
+    let run = Place::new().run_on(["dedup"], index).exits(0);
+    assert!(run.out() == "http://a/\n" && run.err.contains("read as cdx"), "{}", run.err);
+}
+
+#[test]
 fn the_names_of_columns_are_escaped_once_in_messages() {
     let header = "größe,a\\b\n1,2\n".as_bytes();
     let place = Place::with([("x.csv", header), ("y.csv", b"url\nhttp://y/\n")]);

@@ -511,6 +511,8 @@ const TABLE_WORDS: &[&[u8]] = &[
     b"\n,CDX,a,m,a\n",
     b"CDX",
     b"\nk 20140126200624 http://h/a - 200 - - - - - f\n",
+    b"\nk 20140126200624 http://h/a - 200 - - - 1 2 f 3 4 g\n",
+    b"\n@alias http://h/a http://h/b\n",
     b"\nk 2014 {\"url\":\"http://h/a\"}\n",
     b"\nh2 2015 \"GET http://h/\\x22 HTTP/1.1\" \"-\"\n",
     b"\"- ",

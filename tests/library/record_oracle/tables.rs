@@ -33,6 +33,7 @@ pub fn read_all(format: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
                     legend = Some(new);
                     Holds::Skipped
                 }
+                None if line.starts_with(b"@alias ") => Holds::Skipped,
                 None => cdx(known, &line, &legend),
             },
             "w3c" | "cloudfront" if unmarked[..].starts_with(b"#") => {
@@ -136,7 +137,7 @@ fn letters(line: &[u8]) -> Option<(u8, Vec<u8>)> {
 
 fn cdx(known: &Known, line: &[u8], legend: &Option<(u8, Vec<u8>)>) -> Holds {
     let (delimiter, at, counts) = match legend {
-        None => (b' ', Some(2), vec![7, 9, 10, 11]),
+        None => (b' ', Some(2), vec![7, 9, 10, 11, 14]),
         Some((delimiter, letters)) => {
             let at = letters.iter().rposition(|letter| *letter == b'a');
             (*delimiter, at, vec![letters.len()])
