@@ -61,6 +61,9 @@ pub(super) fn refusal(head: &[u8]) -> Option<&'static str> {
     if let Some((.., why)) = BEGINNINGS.iter().find(begins) {
         return Some(why);
     }
+    if is_old_arrow(head) {
+        return Some(OLD_ARROW);
+    }
     let text = without_mark(head).trim_ascii_start();
     let opens = |byte: &&u8| **byte == b'[' || byte.is_ascii_whitespace();
     if text.starts_with(b"[") && matches!(text.iter().find(|b| !opens(b)), Some(b'{' | b'"')) {
@@ -77,6 +80,21 @@ pub(super) fn refusal(head: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// Whether a stream of Arrow begins like this as they did before version 0.15, without the "32-bit
+/// continuation indicator": with a length, which ends the message at a multiple of 8, and the place of
+/// the root in a flatbuffer.
+fn is_old_arrow(head: &[u8]) -> bool {
+    let number = |at: usize| {
+        let bytes = head.get(at..)?.first_chunk()?;
+        Some(u32::from_le_bytes(*bytes))
+    };
+    let is_length = |length: u32| length < 1 << 24 && length % 8 == 4;
+    let is_root = |root: u32| (4..64).contains(&root) && root.is_multiple_of(4);
+    number(0).is_some_and(is_length) && number(4).is_some_and(is_root)
+}
+
+const OLD_ARROW: &str = "a stream of Arrow of before version 0.15 is not read; \
+                         pyarrow.ipc reads it and writes it anew";
 const ARRAY: &str =
     "an array of JSON is not read; jq -c '.[]' writes each of its elements on a line";
 const SEPARATOR: &str = "its first line is for spreadsheets alone; tail -n +2 leaves it out";

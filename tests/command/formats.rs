@@ -272,6 +272,7 @@ fn what_holds_its_lines_in_a_form_that_is_not_read_is_refused_with_what_to_do() 
         (behind(b"PARE"), "without encryption"),
         (behind(b"FEA1\0\0\0\0"), "version 2, which is Arrow IPC"),
         (behind(b"Obj\x01\x04"), "Avro "),
+        (behind(b"\xA4\0\0\0\x10\0\0\0\0\0\x0A\0"), "of before version 0.15"),
         (behind(b"SQLite format 3\0"), "sqlite3 -csv "),
         (behind(b"id;URL;x\n1;http://h/;2\n"), "--ifs ';' "),
         (behind(b"\xEF\xBB\xBF\"uri\"|\"id\"\r\n"), "--ifs '|' "),
