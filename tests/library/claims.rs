@@ -107,6 +107,11 @@ struct Pages {
 
 /// A file with one column of a row group.
 fn with_pages(pages: &Pages) -> Vec<u8> {
+    with_chunk(pages, Vec::new())
+}
+
+/// The same where the footer says more of the column in this row group.
+fn with_chunk(pages: &Pages, more: Vec<(i64, Field)>) -> Vec<u8> {
     let length = pages.bytes.len() as i64;
     let mut column = vec![
         (1, Field::I32(6)),
@@ -121,9 +126,10 @@ fn with_pages(pages: &Pages) -> Vec<u8> {
     if pages.dictionary {
         column.push((11, Field::I64(4)));
     }
-    let chunk = fields(&[(2, Field::I64(4)), (3, Field::Struct(fields(&column)))]);
+    let mut chunk = vec![(2, Field::I64(4)), (3, Field::Struct(fields(&column)))];
+    chunk.extend(more);
     let group = fields(&[
-        (1, Field::List(STRUCT, vec![chunk])),
+        (1, Field::List(STRUCT, vec![fields(&chunk)])),
         (2, Field::I64(length)),
         (3, Field::I64(pages.rows)),
     ]);
@@ -263,6 +269,18 @@ fn what_is_built_here_is_a_file_where_nothing_is_wrong_with_it() {
     let (out, report, result) = read(&with_pages(&pages), None);
     result.unwrap();
     assert_eq!((out.as_str(), report.tally.records), ("http://a/\nhttp://b/\n", 3));
+}
+
+#[test]
+fn a_column_that_is_encrypted_is_told_as_such() {
+    // What stands there is no page to anybody without the key.
+    let pages = Pages { codec: 0, bytes: vec![0xE5; 99], rows: 3, dictionary: false };
+    let with_key_of_footer = Field::Struct(fields(&[(1, Field::Struct(fields(&[])))]));
+    let bytes = with_chunk(&pages, vec![(8, with_key_of_footer)]);
+    let error = read(&bytes, None).2.unwrap_err().to_string();
+    assert!(error.contains(": format: its column is encrypted"), "{error}");
+    let bytes = with_chunk(&pages, vec![(8, Field::I32(1))]);
+    is_refused("another type", &bytes, "a type that it cannot have");
 }
 
 #[test]

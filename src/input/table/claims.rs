@@ -3,8 +3,9 @@
 //! The library makes room for what a file says that it has, and goes into a schema as deep as that is
 //! nested, so a file of a few bytes could end the process. In come the footer and the heads of the pages
 //! that are to be read; out goes an error where they claim what cannot be, or more than there is memory
-//! for.
+//! for. The footer also says which columns are encrypted, of which the library knows nothing.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
@@ -92,8 +93,10 @@ const TIME: Shape = Shape::Struct(&[
     (1, Shape::Bool),
     (2, Shape::Struct(&[(1, NOTHING), (2, NOTHING), (3, NOTHING)])),
 ]);
-const ROW_GROUP: &[(i16, Shape)] = &[(COLUMNS, Shape::List(&Shape::Struct(&[(2, I64)])))];
+const ROW_GROUP: &[(i16, Shape)] =
+    &[(COLUMNS, Shape::List(&Shape::Struct(&[(2, I64), (CRYPTO_METADATA, NOTHING)])))];
 const COLUMNS: i16 = 1;
+const CRYPTO_METADATA: i16 = 8;
 const PAGE_HEAD: &[(i16, Shape)] = &[
     (1, I32),
     (UNPACKED, I32),
@@ -139,19 +142,20 @@ const STATISTICS: Shape = Shape::Struct(&[
     (8, Shape::Bool),
 ]);
 
-/// Looks at the footer of a file, which may take `memory` bytes.
+/// Looks at the footer of a file, which may take `memory` bytes. Gives the columns that are encrypted in
+/// some row group.
 ///
 /// A file that is none is left to the library.
-pub(super) fn footer(at: &At, memory: usize) -> Result<(), Fault> {
+pub(super) fn footer(at: &At, memory: usize) -> Result<BTreeSet<usize>, Fault> {
     let memory = memory.max(LEAST);
     let size = at.size();
     let mut end = [0; 8];
-    let Some(place) = size.checked_sub(end.len() as u64) else { return Ok(()) };
+    let Some(place) = size.checked_sub(end.len() as u64) else { return Ok(BTreeSet::new()) };
     at.read_at(&mut end, place)?;
     let [a, b, c, d, magic @ ..] = end;
     let length = u32::from_le_bytes([a, b, c, d]);
     if magic != *b"PAR1" || u64::from(length) > place {
-        return Ok(());
+        return Ok(BTreeSet::new());
     }
     if length as usize > FOOTER.min(memory) {
         return Err(Fault::too_much(format_args!("its footer has {length} bytes")));
@@ -161,6 +165,7 @@ pub(super) fn footer(at: &At, memory: usize) -> Result<(), Fault> {
     let mut schema = Schema::default();
     let mut is_schema = false;
     let mut chunks = 0_usize;
+    let (mut column, mut encrypted) = (0, BTreeSet::new());
     let judged = thrift::read(&bytes, FILE, &mut |event| {
         match event {
             Event::List(0, id, count) => {
@@ -171,7 +176,10 @@ pub(super) fn footer(at: &At, memory: usize) -> Result<(), Fault> {
             }
             Event::List(1, COLUMNS, count) if !is_schema => {
                 chunks = chunks.saturating_add(count as usize);
+                column = 0;
             }
+            Event::Struct(2, CRYPTO_METADATA) if !is_schema => drop(encrypted.insert(column)),
+            Event::Element(1) if !is_schema => column += 1,
             Event::Int(1, CHILDREN, count) if is_schema => schema.children = count,
             Event::Binary(1, NAME, length) if is_schema => schema.name = length as usize,
             Event::Element(0) if is_schema => schema.end_column()?,
@@ -192,7 +200,7 @@ pub(super) fn footer(at: &At, memory: usize) -> Result<(), Fault> {
             "its footer tells of {columns} columns, and {chunks} in all row groups"
         )));
     }
-    Ok(())
+    Ok(encrypted)
 }
 
 /// The columns of a schema, which come one behind the other, each behind what it is in.

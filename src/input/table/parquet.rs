@@ -46,11 +46,17 @@ pub(super) struct Content {
 impl Content {
     /// Reads the footer, for which there are `memory` bytes.
     pub(super) fn open(at: At, table: &Table, memory: usize) -> Result<(Self, Table), Trouble> {
-        claims::footer(&at, memory)?;
+        let encrypted = claims::footer(&at, memory)?;
         let footer = ParquetMetaDataReader::new().parse_and_finish(&at).map_err(malformed)?;
         let descriptor = footer.file_metadata().schema_descr();
         let leaves: Vec<Leaf> = descriptor.columns().iter().map(|column| leaf(column)).collect();
         let (table, wanted) = schema::choose(table, &leaves)?;
+        if wanted.iter().any(|leaf| encrypted.contains(leaf)) {
+            return Err(Trouble::Columns(
+                "its column is encrypted, which is not read; write it anew without encryption"
+                    .into(),
+            ));
+        }
         for group in footer.row_groups() {
             let codecs = wanted.iter().filter_map(|leaf| group.columns().get(*leaf));
             if let Some(codec) = codecs.map(|column| column.compression()).find(is_foreign) {
