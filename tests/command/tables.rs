@@ -1,10 +1,17 @@
 //! Tables by name: `-o set.parquet`, `-o set.arrow`, and what is refused.
 
 use super::Place;
+use arrow_array::{
+    ArrayRef, Date32Array, RecordBatch, StringArray, Time32MillisecondArray, Time64NanosecondArray,
+    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
+};
+use arrow_ipc::writer::StreamWriter;
+use parquet::arrow::ArrowWriter;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use std::fs;
+use std::sync::Arc;
 
 const URLS: &[u8] = b"http://b/\nHTTP://A/\n\nno url\nhttp://a\nhttp://c/?q\n";
 
@@ -43,6 +50,66 @@ fn counts_and_columns_are_columns() {
     place.run(["dedup", "urls", "--fields", "host,canonical", "-o", "f.arrow"]).exits(0);
     let canonical = place.run(["dedup", "-f", "arrow:2", "f.arrow"]).exits(0);
     assert_eq!(canonical.out(), "http://b/\nhttp://a/\nhttp://c/?q\n");
+}
+
+#[test]
+fn dates_and_times_are_carried_as_text_that_sorts_as_they_do() {
+    let micros = || TimestampMicrosecondArray::from(vec![Some(1_500_000), None]);
+    let nanos = TimestampNanosecondArray::from(vec![-1, 1_767_225_600_000_000_000]);
+    // Too far away for a calendar.
+    let far = TimestampMillisecondArray::from(vec![i64::MAX, 0]);
+    let columns: [(&str, ArrayRef, [&str; 2]); 7] = [
+        ("date", Arc::new(Date32Array::from(vec![0, 20_454])), ["1970-01-01", "2026-01-01"]),
+        (
+            "milli",
+            Arc::new(Time32MillisecondArray::from(vec![0, 86_399_999])),
+            ["00:00:00", "23:59:59.999"],
+        ),
+        (
+            "nano",
+            Arc::new(Time64NanosecondArray::from(vec![1, 3_600_000_000_000])),
+            ["00:00:00.000000001", "01:00:00"],
+        ),
+        ("local", Arc::new(micros()), ["1970-01-01 00:00:01.500", ""]),
+        (
+            "utc",
+            Arc::new(micros().with_timezone("Europe/Berlin")),
+            ["1970-01-01 00:00:01.500+00:00", ""],
+        ),
+        ("before", Arc::new(nanos), ["1969-12-31 23:59:59.999999999", "2026-01-01 00:00:00"]),
+        ("far", Arc::new(far), ["9223372036854775807", "1970-01-01 00:00:00"]),
+    ];
+    let url: ArrayRef = Arc::new(StringArray::from(vec!["http://h/"; 2]));
+    let arrays = columns.iter().map(|(name, array, _)| (*name, Arc::clone(array)));
+    let batch = RecordBatch::try_from_iter([("url", url)].into_iter().chain(arrays)).unwrap();
+    let (mut parquet, mut arrow) = (Vec::new(), Vec::new());
+    let mut writer = ArrowWriter::try_new(&mut parquet, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let mut writer = StreamWriter::try_new(&mut arrow, &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let place = Place::with([("times.parquet", &parquet), ("times.arrow", &arrow)]);
+    for kind in ["parquet", "arrow"] {
+        let file = format!("times.{kind}");
+        for (name, _, [first, second]) in &columns {
+            let carried = ["dedup", "--carry", name, &file, "--keep"];
+            for (keep, text) in [("first", first), ("last", second)] {
+                let run = place.run([&carried[..], &[keep]].concat()).exits(0);
+                assert_eq!(run.out(), format!("http://h/\t{text}\n"), "{file} {name}");
+            }
+        }
+        for (name, greatest) in [("before", "2026-01-01 00:00:00"), ("date", "2026-01-01")] {
+            let keep = format!("max:{name}");
+            let run = place.run(["dedup", "--carry", name, "--keep", &keep, &file]).exits(0);
+            assert_eq!(run.out(), format!("http://h/\t{greatest}\n"), "{file} {name}");
+        }
+        let format = format!("{kind}:url,status=date");
+        place.run(["dedup", "-f", &format, "--status", "200", &file]).exits(0);
+        let format = format!("{kind}:date");
+        let run = place.run(["dedup", "-f", &format, &file]).exits(2);
+        assert!(run.err.contains("its column `date` holds times, and no URL;"), "{}", run.err);
+    }
 }
 
 #[test]

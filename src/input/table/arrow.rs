@@ -182,6 +182,11 @@ fn holds(data_type: &DataType) -> Holds {
         | DataType::BinaryView => Holds::Text,
         DataType::Dictionary(_, values) if holds(values) == Holds::Text => Holds::Text,
         data_type if data_type.is_integer() => Holds::Numbers,
+        DataType::Date32
+        | DataType::Date64
+        | DataType::Time32(_)
+        | DataType::Time64(_)
+        | DataType::Timestamp(..) => Holds::Times,
         DataType::List(_)
         | DataType::LargeList(_)
         | DataType::ListView(_)

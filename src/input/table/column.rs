@@ -2,14 +2,17 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Date32Type, Date64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
+    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, LargeStringArray, RecordBatch,
     StringArray, StringViewArray, StructArray,
 };
 use arrow_buffer::{Buffer, NullBuffer};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 
 use super::Column;
 
@@ -94,6 +97,8 @@ pub(super) enum Cell<'a> {
     Null,
     Text(&'a [u8]),
     Number(i128),
+    /// A date, a time of day, or both, in words that sort as they do.
+    Time(String),
 }
 
 enum Values<'a> {
@@ -104,6 +109,7 @@ enum Values<'a> {
     LargeBytes(&'a LargeBinaryArray),
     BytesView(&'a BinaryViewArray),
     Numbers(Box<dyn Fn(usize) -> i128 + 'a>, &'a ArrayRef),
+    Times(Box<dyn Fn(usize) -> String + 'a>, &'a ArrayRef),
     /// Which of the values each row has.
     Dictionary {
         keys: Vec<usize>,
@@ -186,6 +192,20 @@ impl<'a> Values<'a> {
                 Values::Numbers(Box::new(|row| values[row].into()), array)
             }};
         }
+        // What no calendar reaches stays the number that it is.
+        macro_rules! times {
+            ($type:ty, $value:ident) => {
+                times!($type, $value, "")
+            };
+            ($type:ty, $value:ident, $zone:expr) => {{
+                let (times, zone) = (array.as_primitive_opt::<$type>()?, $zone);
+                let text = move |row| match times.$value(row) {
+                    Some(time) => format!("{time}{zone}"),
+                    None => times.value(row).to_string(),
+                };
+                Values::Times(Box::new(text), array)
+            }};
+        }
         Some(match array.data_type() {
             DataType::Utf8 => Values::Text(array.as_string_opt()?),
             DataType::LargeUtf8 => Values::LargeText(array.as_string_opt()?),
@@ -201,6 +221,28 @@ impl<'a> Values<'a> {
             DataType::UInt16 => numbers!(UInt16Type),
             DataType::UInt32 => numbers!(UInt32Type),
             DataType::UInt64 => numbers!(UInt64Type),
+            DataType::Date32 => times!(Date32Type, value_as_date),
+            DataType::Date64 => times!(Date64Type, value_as_date),
+            DataType::Time32(TimeUnit::Second) => times!(Time32SecondType, value_as_time),
+            DataType::Time32(_) => times!(Time32MillisecondType, value_as_time),
+            DataType::Time64(TimeUnit::Microsecond) => times!(Time64MicrosecondType, value_as_time),
+            DataType::Time64(_) => times!(Time64NanosecondType, value_as_time),
+            DataType::Timestamp(unit, zone) => {
+                // With a zone, whichever it is, the number counts in UTC.
+                let zone = if zone.is_some() { "+00:00" } else { "" };
+                match unit {
+                    TimeUnit::Second => times!(TimestampSecondType, value_as_datetime, zone),
+                    TimeUnit::Millisecond => {
+                        times!(TimestampMillisecondType, value_as_datetime, zone)
+                    }
+                    TimeUnit::Microsecond => {
+                        times!(TimestampMicrosecondType, value_as_datetime, zone)
+                    }
+                    TimeUnit::Nanosecond => {
+                        times!(TimestampNanosecondType, value_as_datetime, zone)
+                    }
+                }
+            }
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary_opt()?;
                 if dictionary.values().is_empty() {
@@ -231,6 +273,8 @@ impl<'a> Values<'a> {
             Values::BytesView(array) => cell(array, row, || array.value(row)),
             Values::Numbers(_, array) if array.is_null(row) => Cell::Null,
             Values::Numbers(number, _) => Cell::Number(number(row)),
+            Values::Times(_, array) if array.is_null(row) => Cell::Null,
+            Values::Times(text, _) => Cell::Time(text(row)),
             Values::Dictionary { array, .. } if array.is_null(row) => Cell::Null,
             Values::Dictionary { keys, values, .. } => values.get(keys[row]),
             Values::Nothing => Cell::Null,

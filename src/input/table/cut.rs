@@ -1,7 +1,7 @@
 //! Cuts the rows of a batch into chunks: the bytes of their cells, and where each is.
 //!
-//! Texts that stand one behind the other in a buffer stay there. Others are copied, as are numbers and
-//! the cells of several columns.
+//! Texts that stand one behind the other in a buffer stay there. Others are copied, as are numbers,
+//! times and the cells of several columns.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -244,6 +244,9 @@ impl Making {
                 // Writing to a vector cannot fail.
                 let write = |bytes: &mut Vec<u8>| drop(write!(bytes, "{number}"));
                 (self.write(write), this)
+            }
+            (Cell::Time(text), None) => {
+                (self.write(|bytes| bytes.extend_from_slice(text.as_bytes())), this)
             }
         };
         if repeats {

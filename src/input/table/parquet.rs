@@ -214,12 +214,24 @@ fn starts(metadata: &ArrowReaderMetadata) -> Result<Vec<u64>, Trouble> {
 fn leaf(column: &ColumnDescriptor) -> Leaf {
     let is_decimal = matches!(column.logical_type_ref(), Some(LogicalType::Decimal(_)))
         || column.converted_type() == ConvertedType::DECIMAL;
+    let is_time = matches!(
+        column.logical_type_ref(),
+        Some(LogicalType::Date | LogicalType::Time(_) | LogicalType::Timestamp(_))
+    ) || matches!(
+        column.converted_type(),
+        ConvertedType::DATE
+            | ConvertedType::TIME_MILLIS
+            | ConvertedType::TIME_MICROS
+            | ConvertedType::TIMESTAMP_MILLIS
+            | ConvertedType::TIMESTAMP_MICROS
+    );
     let holds = if column.max_rep_level() > 0 {
         Holds::Lists
     } else {
         match column.physical_type() {
             Physical::BYTE_ARRAY if !is_decimal => Holds::Text,
             _ if matches!(column.logical_type_ref(), Some(LogicalType::Unknown)) => Holds::Nothing,
+            Physical::INT32 | Physical::INT64 if is_time => Holds::Times,
             Physical::INT32 | Physical::INT64 if !is_decimal => Holds::Numbers,
             _ => Holds::Other,
         }

@@ -21,6 +21,8 @@ pub(super) enum Holds {
     Text,
     /// Whole numbers.
     Numbers,
+    /// Dates, times of day, or both.
+    Times,
     /// Several values a row.
     Lists,
     /// Nulls alone, as in a part of a data set in which a column happens to have no value.
@@ -41,10 +43,11 @@ pub(super) fn choose(table: &Table, leaves: &[Leaf]) -> Result<(Table, Vec<usize
     for (cell, leaf) in wanted.iter().enumerate() {
         let what = match leaves[*leaf].holds {
             Holds::Text | Holds::Nothing => continue,
-            Holds::Numbers if cell != resolved.source() => continue,
+            Holds::Numbers | Holds::Times if cell != resolved.source() => continue,
             Holds::Numbers => "numbers, and no URL",
+            Holds::Times => "times, and no URL",
             Holds::Lists => "several values a row",
-            Holds::Other => "neither text nor whole numbers",
+            Holds::Other => "neither text nor whole numbers nor times",
         };
         let name = printed(&leaves[*leaf]);
         return Err(Trouble::Columns(format!(
@@ -84,6 +87,7 @@ fn listed(leaves: &[Leaf]) -> String {
         text.push_str(match leaf.holds {
             Holds::Text => " (text)",
             Holds::Numbers => " (numbers)",
+            Holds::Times => " (times)",
             Holds::Lists => " (lists)",
             Holds::Nothing => " (nulls)",
             Holds::Other => "",
