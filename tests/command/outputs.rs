@@ -403,6 +403,29 @@ fn a_file_behind_a_standard_stream_is_written_to_and_not_replaced() {
 }
 
 #[test]
+fn an_output_takes_no_list_away_that_is_read_beside_the_inputs() {
+    let place = Place::with([("in", URLS), ("list", b"http://old/\n")]);
+    symlink("list", place.path("link")).expect("linked");
+    for output in ["-o", "--rejects", "--stats", "--report"] {
+        for list in ["--seen", "--files-from", "--redirects", "--profile-file"] {
+            let run = place.run(["dedup", "in", list, "list", output, "./link"]).exits(2);
+            let option = if output == "-o" { "--output" } else { output };
+            let words = format!("{option} would replace the file of {list}");
+            assert!(run.err.contains(&words), "{}", run.err);
+            assert_eq!(place.text("list"), "http://old/\n");
+        }
+    }
+    // What a shell appends to is not replaced, and an input may be.
+    let append = fs::File::options().append(true).open(place.path("list")).expect("opened");
+    let mut command = built::process();
+    command.args(["dedup", "in", "--seen", "list"]).current_dir(place.path("")).stdout(append);
+    assert!(command.status().expect("started").success());
+    assert_eq!(place.text("list"), "http://old/\nhttp://b/\nhttp://a/\n");
+    place.run(["dedup", "in", "--seen", "list", "--save-seen", "list"]).exits(0);
+    place.run(["dedup", "in", "-o", "in"]).exits(0);
+}
+
+#[test]
 fn standard_output_is_a_place_like_any_other() {
     let place = Place::with([("in", b"http://a/\nrelative\n")]);
     for arguments in [

@@ -470,6 +470,16 @@ impl Common {
                     .into(),
             ));
         }
+        let lists = [
+            ("--files-from", &self.files_from),
+            ("--redirects", &self.policy.redirects),
+            ("--profile-file", &self.policy.profile_file),
+        ];
+        for (option, list) in lists {
+            if let Some(output) = list.as_deref().and_then(|list| self.replacing(list)) {
+                return Err(conflict(format!("{output} would replace the file of {option}")));
+            }
+        }
         Ok(())
     }
 
@@ -481,8 +491,24 @@ impl Common {
 
     /// Where the run writes, but for what `dedup` has beside it.
     pub(super) fn outputs(&self) -> Vec<&Path> {
-        let more = [&self.rejects, &self.stats, &self.report].into_iter().flatten();
-        [&self.output].into_iter().chain(more).map(PathBuf::as_path).collect()
+        self.named_outputs().map(|(_, path)| path).collect()
+    }
+
+    fn named_outputs(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let texts =
+            [("--rejects", &self.rejects), ("--stats", &self.stats), ("--report", &self.report)];
+        let texts = texts.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
+        [("--output", self.output.as_path())].into_iter().chain(texts)
+    }
+
+    /// The option of an output that would take the place of a list beside the inputs, which is kept for
+    /// other runs. The streams append, and so does a shell's `>>`.
+    pub(super) fn replacing(&self, list: &Path) -> Option<&'static str> {
+        let is_stream = |path: &Path| path == Path::new("-") || path.starts_with("/dev");
+        let is_replaced = |(_, output): &(_, &Path)| {
+            !is_stream(list) && !is_stream(output) && share_a_place(&[output, list])
+        };
+        self.named_outputs().find(is_replaced).map(|(option, _)| option)
     }
 }
 

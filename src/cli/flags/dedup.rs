@@ -265,6 +265,12 @@ impl Dedup {
                 return wrong("--save-seen and another output would write to the same place");
             }
         }
+        if let Some(output) = self.seen.iter().find_map(|list| common.replacing(list)) {
+            return Err(named(format!(
+                "{output} would replace the file of --seen, and what was seen would be lost: \
+                 `>>` appends what is new, and --save-seen keeps both"
+            )));
+        }
         let is_in = |path: &Path, directory: &Path| {
             path != standard && place(path).starts_with(place(directory))
         };
