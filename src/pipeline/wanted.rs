@@ -1,6 +1,8 @@
 //! Which canonical URLs to keep.
 
-use regex::bytes::Regex;
+use std::sync::OnceLock;
+
+use regex::bytes::{Regex, RegexSet, RegexSetBuilder};
 
 use crate::key::Located;
 use crate::url::Parts;
@@ -19,8 +21,47 @@ use crate::url::Parts;
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     schemes: Vec<Vec<u8>>,
-    patterns: Vec<Regex>,
-    hosts: Vec<Regex>,
+    patterns: Expressions,
+    hosts: Expressions,
+}
+
+/// Regular expressions, of which one is to be found.
+#[derive(Debug, Clone, Default)]
+struct Expressions {
+    all: Vec<String>,
+    /// The same, so many at a time as one automaton takes.
+    sets: OnceLock<Vec<RegexSet>>,
+}
+
+/// Expressions that are looked for at once. Of 2,000 globs like `*.a.example`, for 60,000 hosts, one by
+/// one takes 20.8 s, 16 at a time 1.0 s, 64 and 100 0.6 s, 200 10 s, and all of them 69 s: then an
+/// automaton has more states than it may keep, and makes them again and again.
+const AT_ONCE: usize = 64;
+
+/// What an expression may take in memory once it is compiled ([`regex::RegexBuilder::size_limit`]).
+const SIZE: usize = 10 << 20;
+
+impl Expressions {
+    fn add(&mut self, expression: &str) -> Result<(), String> {
+        Regex::new(expression).map_err(|error| error.to_string())?;
+        self.all.push(expression.to_owned());
+        self.sets = OnceLock::new();
+        Ok(())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    fn is_match(&self, text: &[u8]) -> bool {
+        let sets = self.sets.get_or_init(|| {
+            let set =
+                |some: &[String]| RegexSetBuilder::new(some).size_limit(AT_ONCE * SIZE).build();
+            let sets = self.all.chunks(AT_ONCE).map(set).collect::<Result<_, _>>();
+            sets.expect("each of them could be compiled")
+        });
+        sets.iter().any(|set| set.is_match(text))
+    }
 }
 
 impl Wanted {
@@ -47,8 +88,7 @@ impl Wanted {
     ///
     /// It is none, in words.
     pub fn pattern(&mut self, pattern: &str) -> Result<(), String> {
-        self.patterns.push(Regex::new(pattern).map_err(|error| error.to_string())?);
-        Ok(())
+        self.patterns.add(pattern)
     }
 
     /// Adds a glob for hosts; a URL is kept whose whole host is like one of them, in any case. A `*`
@@ -66,8 +106,7 @@ impl Wanted {
             .case_insensitive(true)
             .build();
         let glob = glob.map_err(|error| error.to_string())?;
-        self.hosts.push(Regex::new(glob.regex()).map_err(|error| error.to_string())?);
-        Ok(())
+        self.hosts.add(glob.regex())
     }
 
     /// Whether it keeps all URLs.
@@ -85,11 +124,11 @@ impl Wanted {
         };
         let is_host = || {
             let host = Located::split(url).map(|located| located.host);
-            host.is_some_and(|host| self.hosts.iter().any(|glob| glob.is_match(host)))
+            host.is_some_and(|host| self.hosts.is_match(host))
         };
         (self.schemes.is_empty() || is_scheme())
             && (self.hosts.is_empty() || is_host())
-            && (self.patterns.is_empty() || self.patterns.iter().any(|one| one.is_match(url)))
+            && (self.patterns.is_empty() || self.patterns.is_match(url))
     }
 }
 
@@ -146,6 +185,20 @@ mod tests {
             wanted.host(glob).unwrap();
             assert_eq!(wanted.keeps(b"http://[2001:db8::1]:8/"), kept, "{glob}");
         }
+    }
+
+    #[test]
+    fn each_of_many_globs_is_looked_for() {
+        const GLOBS: usize = 3 * super::AT_ONCE + 1;
+        let mut wanted = Wanted::default();
+        assert!(wanted.keeps(b"http://h0.example/"));
+        for i in 0..GLOBS {
+            let keeps = |i| wanted.keeps(format!("http://www.h{i}.Example/").as_bytes());
+            assert!(i == 0 || keeps(i - 1) && !keeps(i), "{i}");
+            wanted.host(&format!("*.h{i}.example")).unwrap();
+        }
+        let kept = |i: &usize| wanted.keeps(format!("http://a.b.h{i}.example:8/").as_bytes());
+        assert_eq!((0..2 * GLOBS).filter(kept).count(), GLOBS);
     }
 
     #[test]
