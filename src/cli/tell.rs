@@ -80,7 +80,12 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
             ));
         }
     }
-    if report.hostless > 0 && inputs > 1 {
+    if report.hostless > 0 && !common.filters.host.is_empty() {
+        say(format_args!(
+            "warning: {} request targets name no host, so --host dropped them; --base gives them one",
+            report.hostless
+        ));
+    } else if report.hostless > 0 && inputs > 1 {
         say(format_args!(
             "warning: {} request targets name no host, so equal paths of different hosts are one; \
              --base gives them a host",
