@@ -30,11 +30,18 @@ pub struct Filters {
     #[arg(long, value_name = "LIST", value_parser = schemes, help_heading = FILTERS)]
     pub schemes: Vec<String>,
 
-    /// Keep only canonical URLs whose host is like this, as in '*.example.com'
-    #[arg(long, value_name = "GLOB", value_parser = host, help_heading = FILTERS)]
+    /// Keep only canonical URLs whose host is like this, as in '*.example.com'; may be given several
+    /// times
+    ///
+    /// * stands for any bytes, dots too, ? for any one byte, {a,b} for either, and an IPv6 address is in
+    /// brackets, as in '[2001:db8:*]'. '*.example.com' leaves out example.com itself;
+    /// '{*.example.com,example.com}' does not. A request target without a host is dropped.
+    #[arg(long, value_name = "GLOB", value_parser = host, help_heading = FILTERS,
+          help = "Keep only canonical URLs whose host is like this, as in '*.example.com'; may be \
+                  given several times")]
     pub host: Vec<String>,
 
-    /// Keep only canonical URLs in which this regular expression is found
+    /// Keep only canonical URLs in which this regular expression is found; may be given several times
     #[arg(long = "match", value_name = "REGEX", value_parser = pattern, help_heading = FILTERS)]
     pub patterns: Vec<String>,
 

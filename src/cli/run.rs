@@ -67,6 +67,15 @@ pub(super) fn start(common: &Common, plan: Plan) -> ExitCode {
             let profile = normalizer.profile().name();
             return Err(format!("profile {profile} has no column decoded; profile servlet has"));
         }
+        if let Some(glob) = common.filters.host.iter().find(|glob| !glob.is_ascii())
+            && !normalizer.may_write_any_byte()
+        {
+            let profile = normalizer.profile().name();
+            return Err(format!(
+                "--host {glob}: profile {profile} writes hosts in ASCII, as in \
+                 xn--bcher-kva.example; `uniqurl explain` shows how"
+            ));
+        }
         if let FormatChoice::Named(format) = &common.format {
             let columns: Vec<String> =
                 plan.carry.iter().chain(plan.keep.column()).cloned().collect();

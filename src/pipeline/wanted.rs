@@ -96,8 +96,11 @@ impl Wanted {
     ///
     /// # Errors
     ///
-    /// It is no glob, in words.
+    /// It is no glob, or one that no host is like, in words.
     pub fn host(&mut self, glob: &str) -> Result<(), String> {
+        if let Some(why) = no_host(glob) {
+            return Err(why.to_owned());
+        }
         // What is in one pair of brackets, with a colon, is an IPv6 address and no set of characters.
         let address = glob.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         let address = address.filter(|text| text.contains(':') && !text.contains(['[', ']']));
@@ -130,6 +133,40 @@ impl Wanted {
             && (self.hosts.is_empty() || is_host())
             && (self.patterns.is_empty() || self.patterns.is_match(url))
     }
+}
+
+/// Why no host is like a glob, and what to write instead: a host has none of `/?#@`, and a colon between
+/// brackets only ([`Located`]).
+fn no_host(glob: &str) -> Option<&'static str> {
+    let is_plain = |char: char| char.is_alphanumeric() || char == ':';
+    // In a set of characters they may be excluded.
+    if glob.contains("://") || (glob.contains(['/', '@', '#']) && !glob.contains('[')) {
+        Some("a host stands alone, without a scheme, a user or a path, as in example.com")
+    } else if glob.matches(':').count() > 1 && glob.starts_with(is_plain) {
+        Some("an IPv6 address stands in brackets, as in [::1]")
+    } else if glob.contains(':') && (glob.starts_with(is_plain) || glob.ends_with(is_plain)) {
+        Some("a host stands alone, without a port; --match finds one, as in :8443/")
+    } else if has_loose_comma(glob) {
+        Some("no list between commas; give each by itself, or all in braces, as in {a,b}")
+    } else {
+        None
+    }
+}
+
+/// Whether a comma stands outside of braces and brackets.
+fn has_loose_comma(glob: &str) -> bool {
+    let mut open = 0_usize;
+    let mut chars = glob.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            '\\' => drop(chars.next()),
+            '{' | '[' => open += 1,
+            '}' | ']' => open = open.saturating_sub(1),
+            ',' if open == 0 => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 #[cfg(test)]
@@ -184,6 +221,24 @@ mod tests {
             let mut wanted = Wanted::default();
             wanted.host(glob).unwrap();
             assert_eq!(wanted.keeps(b"http://[2001:db8::1]:8/"), kept, "{glob}");
+        }
+    }
+
+    #[test]
+    fn a_glob_that_no_host_is_like_is_refused() {
+        for (globs, why) in [
+            (&["https://h", "http://[::1]/", "h/", "h/a", "u@h", "*.h/*"][..], "without a scheme"),
+            (&["::1", "2001:db8::*"], "in brackets"),
+            (&["h:8443", "*.h:80", "[::1]:80", "h:*", ":80"], "without a port"),
+            (&["a,b", "{a,b},c", "a,"], "in braces"),
+        ] {
+            for glob in globs {
+                let told = Wanted::default().host(glob).unwrap_err();
+                assert!(told.contains(why), "{glob}: {told}");
+            }
+        }
+        for glob in ["{a,b}", "{[a,b],c}", "a[,]b", r"a\,b", "*:*", "[!/]*", "[::1]", "[[]::*]"] {
+            Wanted::default().host(glob).unwrap();
         }
     }
 

@@ -202,6 +202,32 @@ fn what_is_on_standard_output_is_not_said_to_be_unwritten() {
 }
 
 #[test]
+fn targets_that_a_glob_for_hosts_drops_are_told() {
+    let place = Place::with([("log", b"/a\n/b\n"), ("list", b"http://h/\nmailto:a\n")]);
+    let told = "uniqurl: warning: 2 request targets name no host, so --host dropped them; --base";
+    for files in [&["log"][..], &["log", "list"]] {
+        let run = place.run([&["dedup", "-q", "--host", "h"][..], files].concat()).exits(0);
+        assert!(run.err.starts_with(told), "{}", run.err);
+        assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+    }
+    let based = ["dedup", "-q", "--host", "h", "log", "--base", "http://h"];
+    let run = place.run(based).exits(0);
+    assert_eq!((run.out(), &*run.err), ("http://h/a\nhttp://h/b\n", ""));
+    assert_eq!(place.run(["dedup", "-q", "--host", "h", "list"]).exits(0).err, "");
+}
+
+#[test]
+fn hosts_are_asked_for_as_the_profile_writes_them() {
+    let place = Place::with([("list", "http://b\u{fc}cher.example/\n".as_bytes())]);
+    let run = place.run(["dedup", "--host", "b\u{fc}cher.example", "list"]).exits(2);
+    assert!(run.err.contains("profile crawl writes hosts in ASCII, as in xn--"), "{}", run.err);
+    let run = place.run(["dedup", "--host", "xn--bcher-kva.example", "list"]).exits(0);
+    assert_eq!(run.summary("unique"), 1);
+    let raw = ["dedup", "-p", "string", "--host", "b\u{fc}*", "list"];
+    assert_eq!(place.run(raw).exits(0).summary("unique"), 1);
+}
+
+#[test]
 fn secrets_are_masked_in_all_that_is_told_of_records() {
     let list = b"http://u:SECRET@h:x/?a=SECRET#SECRET\nhttp://u:SECRET@h/?a=b\n";
     let place = Place::with([("list", list)]);
