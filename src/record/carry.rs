@@ -144,6 +144,17 @@ pub(crate) fn missing(
         let lacks = |name: &&Name| name.find(header).is_none_or(|column| column >= header.len());
         let lacking = names.iter().find(lacks)?;
         let printed = |name: &[u8]| crate::output::Printable(name).to_string();
+        let column = match lacking {
+            Name::Number(number) => (number + 1).to_string(),
+            Name::Header(name) => printed(name),
+        };
+        #[cfg(feature = "tables")]
+        if let Some(kind) = super::Container::of(chunk).map(super::Container::name) {
+            return Some(format!("it is no text; --format {kind}:{column} reads it"));
+        }
+        if let Some(why) = super::foreign::refusal_of_header(chunk, header) {
+            return Some(format!("it has no column `{column}`: {why}"));
+        }
         // A first row that is no header may have a URL in the place of a name.
         let shown = |name: &Vec<u8>| match name.iter().any(|byte| b"/:@=".contains(byte)) {
             true => UrlExcerpt(name).to_string(),
@@ -153,10 +164,6 @@ pub(crate) fn missing(
         if header.len() > LISTED {
             listed.push(format!("{} more", header.len() - LISTED));
         }
-        let column = match lacking {
-            Name::Number(number) => (number + 1).to_string(),
-            Name::Header(name) => printed(name),
-        };
         Some(format!("it has no column `{column}`; its columns are {}", listed.join(", ")))
     };
     let named = |own: &Columns| -> Vec<Name> {

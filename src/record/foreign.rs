@@ -80,6 +80,15 @@ pub(super) fn refusal(head: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// The same of one with this header: where other bytes separate them, all of its names stand in one.
+pub(super) fn refusal_of_header(head: &[u8], header: &[Vec<u8>]) -> Option<&'static str> {
+    refusal(head).or_else(|| match header {
+        [name] if name.contains(&b';') => Some(SEMICOLONS),
+        [name] if name.contains(&b'|') => Some(BARS),
+        _ => None,
+    })
+}
+
 /// Whether a stream of Arrow begins like this as they did before version 0.15, without the "32-bit
 /// continuation indicator": with a length, which ends the message at a multiple of 8, and the place of
 /// the root in a flatbuffer.

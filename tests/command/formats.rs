@@ -370,6 +370,34 @@ fn blanks_around_a_name_in_a_header_are_no_part_of_it() {
 }
 
 #[test]
+fn a_file_without_the_column_is_told_for_what_it_is() {
+    let place = Place::with([
+        ("utf-16", b"\xFF\xFEU\0R\0L\0\n\0"),
+        ("semicolons", b"Address;Status\nhttp://a/;200\n"),
+        ("bars", b"Address|Status\nhttp://a/|200\n"),
+        ("array", b"[{\"url\":\"http://a/\"}]\n"),
+    ]);
+    for (file, told) in [
+        ("utf-16", "it has no column `url`: UTF-16 is not read; iconv"),
+        ("semicolons", "it has no column `url`: its columns stand between semicolons"),
+        ("bars", "it has no column `url`: its columns stand between bars"),
+        ("array", "it has no column `url`: an array of JSON is not read; jq"),
+    ] {
+        for format in ["csv:url", "tsv:url"] {
+            let run = place.run(["dedup", "-f", format, file]).exits(2);
+            assert!(run.err.contains(told), "{file} {format}: {}", run.err);
+        }
+    }
+    for kind in ["parquet", "arrow"] {
+        let file = format!("set.{kind}");
+        place.run_on(["dedup", "-o", &file], "http://a/\n").exits(0);
+        let run = place.run(["dedup", "-f", "csv:canonical", &file]).exits(2);
+        let told = format!("it is no text; --format {kind}:canonical reads it\n");
+        assert!(run.err.contains(&told), "{}", run.err);
+    }
+}
+
+#[test]
 fn a_table_whose_name_alone_says_so_is_read_as_lines_and_told_of() {
     let table = b"Address,Status\nhttp://a/,200\n";
     let place = Place::with([("x.CSV", table), ("y.tsv.gz", table), ("csv", table)]);
