@@ -21,6 +21,7 @@ mod tables;
 mod signals;
 pub mod progress;
 mod tell;
+mod beginning;
 mod status;
 
 // The other subcommands.

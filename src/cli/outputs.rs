@@ -15,7 +15,8 @@ use crate::record::Separator;
 pub(super) enum End {
     /// It has been said already.
     Told,
-    NothingButRejects,
+    /// With what to do about it, where that can be told.
+    NothingButRejects(Option<&'static str>),
     ClosedPipe,
     Failed(RunError),
 }
@@ -34,9 +35,13 @@ impl From<io::Error> for End {
 pub(super) fn failure(why: End, given: Option<String>) -> Status {
     match why {
         End::Told | End::ClosedPipe => Status::Failed,
-        End::NothingButRejects => {
-            say("every record was rejected, so nothing was written; \
-                 `uniqurl normalize --json` tells why, and --format how records are read");
+        End::NothingButRejects(advice) => {
+            say(format_args!(
+                "every record was rejected, so nothing was written; {}",
+                advice.unwrap_or(
+                    "`uniqurl normalize --json` tells why, and --format how records are read"
+                )
+            ));
             Status::Limit
         }
         End::Failed(error) => {

@@ -15,7 +15,7 @@ use super::outputs::{Division, End, Known, Outputs, Shape, failure, write_anew};
 use super::progress::{Bar, Progress, When};
 use super::signals::Signals;
 use super::status::{CLOSED_PIPE, Status, say};
-use super::tell::tell;
+use super::tell::{advice_of_lists, are_all_rejected, tell};
 use super::{checkpoint, memory, names, outputs, tables, walk};
 use crate::input::{self, Input, InputError, Source, Trouble};
 use crate::output::{self, Field, FileStats, Inputs, LineForm, Printable, State, Stats, Summary};
@@ -394,13 +394,8 @@ fn read(
     };
     let (report, result) = pipeline::run_to(setup, inputs, sinks);
     let result = match result {
-        // A limit that was given stands in the place of this one.
-        Ok(())
-            if job == output::Job::Dedup
-                && setup.max_rejected.is_none()
-                && all_rejected(&report) =>
-        {
-            Err(End::NothingButRejects)
+        Ok(()) if are_all_rejected(&report, job, setup.max_rejected) => {
+            Err(End::NothingButRejects(advice_of_lists(&report, &setup.format)))
         }
         // The last bytes may be the first to meet a full disk or a closed pipe.
         Ok(()) => prepare(outputs, setup.threads).map_err(End::from),
@@ -508,9 +503,4 @@ fn total(inputs: &[Input]) -> Option<u64> {
         Source::Stream => None,
     });
     sizes.sum()
-}
-
-fn all_rejected(report: &Report) -> bool {
-    let tally = &report.tally;
-    tally.rejected > 0 && tally.rejected + tally.blank == tally.records
 }

@@ -1,12 +1,12 @@
 //! What a run says on standard error besides its numbers.
 
-use std::path::Path;
-
+use super::beginning::{advice, advice_of_table, first_lines, kind_of_table};
 use super::flags::{Common, Messages};
 use super::status::say;
-use crate::output::{self, Printable};
-use crate::pipeline::{Differences, Report};
+use crate::output::{self, Printable, Tally};
+use crate::pipeline::{Differences, Format, MaxRejected, Report};
 use crate::record::{self, Separator};
+use crate::url::Code;
 
 /// What a person should know of a run besides its numbers.
 pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &Common) {
@@ -48,6 +48,7 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
             ));
         }
     }
+    warn_of_lists(report, are_all_rejected(report, name, common.filters.max_rejected));
     // A list whose records end with NUL is no table.
     if report.tabbed * 100 > report.listed && common.separator == Separator::LineFeed {
         say(format_args!(
@@ -94,20 +95,73 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
     }
 }
 
-/// Whether a name says that there are columns in the file, packed or not.
-fn is_named_as_table(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    name.split('.').skip(1).any(|ending| matches!(ending, "csv" | "tsv"))
+/// Rejected records of an input from which on its format is doubted.
+const DOUBTED: u64 = 5;
+
+/// Warns of inputs that were read as lists for want of a better guess.
+fn warn_of_lists(report: &Report, are_all_rejected: bool) {
+    let guessed = report.guessed.iter().filter(|(_, format)| format == "lines");
+    let lists = || guessed.clone().map(|(input, _)| &report.files[*input]);
+    for kind in ["csv", "tsv"] {
+        let mut named = lists().filter(|file| kind_of_table(&file.path) == Some(kind));
+        let Some(file) = named.next() else { continue };
+        let Some(advice) = advice_of_table(&file.path, kind) else { continue };
+        let path = Printable::path(&file.path);
+        let more = match named.count() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        say(format_args!(
+            "{path}{more}: warning: read as lines, though its name is that of a table; {advice}"
+        ));
+    }
+    // Then the run ends for that, and says so.
+    if are_all_rejected {
+        return;
+    }
+    let is_doubted =
+        |tally: &Tally| tally.rejected >= DOUBTED && tally.rejected * 2 > tally.records;
+    for file in lists().filter(|file| is_doubted(&file.tally)) {
+        let (path, tally) = (Printable::path(&file.path), &file.tally);
+        let most = Code::ALL.iter().zip(tally.by_code).rev().max_by_key(|(_, count)| *count);
+        let code = most.map_or("", |(code, _)| code.name());
+        let advice = first_lines(&file.path).and_then(|[line, _]| advice(&line));
+        say(format_args!(
+            "{path}: warning: read as lines, of which {} of {} were rejected, most of them as {code}; {}",
+            tally.rejected,
+            tally.records,
+            advice.unwrap_or("--format says how records are read")
+        ));
+    }
+}
+
+/// Whether a run ends for that every record was rejected. A limit that was given stands in the place of
+/// this one.
+pub(super) fn are_all_rejected(
+    report: &Report,
+    job: output::Job,
+    limit: Option<MaxRejected>,
+) -> bool {
+    let tally = &report.tally;
+    let is_limited = job == output::Job::Dedup && limit.is_none();
+    is_limited && tally.rejected > 0 && tally.rejected + tally.blank == tally.records
+}
+
+/// What to do about inputs that were read as lists, where all is rejected and that can be told.
+pub(super) fn advice_of_lists(report: &Report, format: &Format) -> Option<&'static str> {
+    let input = match format {
+        Format::Fixed(format) => (**format == record::Format::Lines).then_some(0),
+        Format::Auto => report.guessed.iter().find(|(_, name)| name == "lines").map(|(n, _)| *n),
+    };
+    let file = report.files.get(input?)?;
+    first_lines(&file.path).and_then(|[line, _]| advice(&line))
 }
 
 /// What was found that nobody has to do anything about.
 fn inform(report: &Report, name: output::Job) {
     let mut guesses: Vec<(&str, usize, usize)> = Vec::new();
-    for (input, format) in &report.guessed {
-        // A list goes without saying.
-        if format == "lines" && !is_named_as_table(&report.files[*input].path) {
-            continue;
-        }
+    // A list goes without saying.
+    for (input, format) in report.guessed.iter().filter(|(_, format)| format != "lines") {
         match guesses.iter_mut().find(|(name, ..)| name == format) {
             Some((.., more)) => *more += 1,
             None => guesses.push((format, *input, 0)),
@@ -115,13 +169,9 @@ fn inform(report: &Report, name: output::Job) {
     }
     for (format, input, more) in guesses {
         let path = Printable::path(&report.files[input].path);
-        let hint = match format {
-            "lines" => ", though its name is that of a table; --format csv:COLUMN reads a column",
-            _ => "",
-        };
         match more {
-            0 => say(format_args!("{path}: read as {format}{hint}")),
-            more => say(format_args!("{path} and {more} more: read as {format}{hint}")),
+            0 => say(format_args!("{path}: read as {format}")),
+            more => say(format_args!("{path} and {more} more: read as {format}")),
         }
     }
     if name == output::Job::Compare {

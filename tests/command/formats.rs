@@ -370,6 +370,37 @@ fn blanks_around_a_name_in_a_header_are_no_part_of_it() {
 }
 
 #[test]
+fn a_list_most_of_which_is_rejected_is_told_what_it_may_be() {
+    let site = "<?xml version='1.0'?>\n<urlset>\n<url><loc>http://a/</loc></url>\n</urlset>\n<x>\n";
+    let cases = [
+        (site.to_owned(), "--format text finds URLs", "text"),
+        ("{\"a\":\"http://h/\"}\n".repeat(5), "--format json:/POINTER says", "json:/a"),
+        ("http://h [200] [Title]\n".repeat(5), "--format ws:1 reads what is before", "ws:1"),
+        ("h\n".repeat(5), "--format how", "ws:1"),
+    ];
+    for (text, told, format) in cases {
+        let place = Place::with([("in", text.as_bytes()), ("one", b"http://one/\n")]);
+        let run = place.run(["dedup", "-q", "in"]).exits(3);
+        assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+        let is_all = run.err.contains("every record was rejected, so nothing was written; ");
+        assert!(is_all && run.err.contains(told), "{}", run.err);
+        let told = told.replace("--format how", "--format says how");
+        for arguments in [&["normalize", "-q", "in"][..], &["dedup", "-q", "in", "one"]] {
+            let run = place.run(arguments).exits(0);
+            assert!(run.err.starts_with("uniqurl: in: warning: read as lines, of which 5 of 5"));
+            assert!(run.err.contains(&told), "{}", run.err);
+            assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+        }
+        place.run(["normalize", "-q", "-f", format, "in"]).exits(0);
+        // Few may be chance, and who says what is in there knows.
+        place
+            .write("few", text.lines().take(4).map(|line| format!("{line}\n")).collect::<String>());
+        assert_eq!(place.run(["normalize", "-q", "few"]).exits(0).err, "");
+        assert_eq!(place.run(["normalize", "-q", "-f", "lines", "in"]).exits(0).err, "");
+    }
+}
+
+#[test]
 fn a_file_without_the_column_is_told_for_what_it_is() {
     let place = Place::with([
         ("utf-16", b"\xFF\xFEU\0R\0L\0\n\0"),
@@ -401,9 +432,25 @@ fn a_file_without_the_column_is_told_for_what_it_is() {
 fn a_table_whose_name_alone_says_so_is_read_as_lines_and_told_of() {
     let table = b"Address,Status\nhttp://a/,200\n";
     let place = Place::with([("x.CSV", table), ("y.tsv.gz", table), ("csv", table)]);
-    let run = place.run(["normalize", "x.CSV", "y.tsv.gz", "csv"]).exits(0);
-    let told = "x.CSV and 1 more: read as lines, though its name is that of a table; --format csv:";
+    let run = place.run(["normalize", "-q", "x.CSV", "y.tsv.gz", "csv"]).exits(0);
+    let told = "x.CSV: warning: read as lines, though its name is that of a table; its first line is \
+                `Address,Status`; --format csv:Address reads a column\n";
     assert!(run.err.contains(told), "{}", run.err);
+    for (table, told) in [
+        (
+            "Top pages\tClicks\nhttps://h/\t7\n",
+            "its first line is `Top pages\\x09Clicks`; --format 'tsv:Top pages' reads a column\n",
+        ),
+        ("\"n\"\t\"Link\"\n\"1\"\t\"http://h/\"\n", "--format tsv:Link reads a column\n"),
+        ("1\thttp://h/?t=SECRET\n", "a table; --format tsv:2 reads a column\n"),
+        ("SECRET@h\tb\n", "***@h\\x09b`; --format tsv:COLUMN reads a column\n"),
+    ] {
+        place.write("z.tsv", table);
+        let run = place.run(["normalize", "-q", "z.tsv"]).exits(0);
+        assert!(run.err.contains(told) && !run.err.contains("SECRET"), "{}", run.err);
+    }
+    place.write("z.tsv", "http://h/?a,b\n");
+    assert_eq!(place.run(["normalize", "-q", "z.tsv"]).exits(0).err, "");
     assert!(!place.run(["normalize", "csv"]).exits(0).err.contains("read as"));
     fs::create_dir(place.path("d.csv")).expect("made");
     place.write("d.csv/list", "http://a/\n");

@@ -1,0 +1,86 @@
+//! What the beginning of an input says of its format, where a run has read it as a list and that looks
+//! wrong.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use crate::input::{pipe, unpacked};
+use crate::output::{Excerpt, Printable, UrlExcerpt};
+use crate::record::without_mark;
+
+/// Bytes in which the first lines are looked for.
+const HEAD: u64 = 16 << 10;
+
+/// The first two lines of an input that are not blank, if it is a file: nothing else can be read again.
+pub(super) fn first_lines(path: &Path) -> Option<[Vec<u8>; 2]> {
+    let is_file = path != Path::new("-") && fs::metadata(path).is_ok_and(|found| found.is_file());
+    if !is_file {
+        return None;
+    }
+    let mut head = Vec::new();
+    // Of what ends in damage, what is before it.
+    let _ = pipe(path).and_then(unpacked).ok()?.take(HEAD).read_to_end(&mut head);
+    let lines = without_mark(&head).split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines.filter(|line| !line.is_empty()).map(<[u8]>::to_vec);
+    Some([lines.next()?, lines.next().unwrap_or_default()])
+}
+
+/// What to do where lines like this one are no URLs.
+pub(super) fn advice(line: &[u8]) -> Option<&'static str> {
+    let mut words = line.split(u8::is_ascii_whitespace);
+    let is_url = words.next().is_some_and(names_scheme);
+    match line.first()? {
+        b'<' => Some("its first line is of HTML or XML, in which --format text finds URLs"),
+        b'{' => Some("its first line is of JSON: --format json:/POINTER says where the URL is"),
+        _ if is_url && words.next().is_some() => {
+            Some("its first line has a blank behind a URL: --format ws:1 reads what is before it")
+        }
+        _ => None,
+    }
+}
+
+/// `csv` or `tsv`, where the name of a file says that there are columns in it, packed or not.
+pub(super) fn kind_of_table(path: &Path) -> Option<&'static str> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let mut endings = name.split('.').skip(1);
+    endings.find_map(|ending| ["csv", "tsv"].into_iter().find(|kind| *kind == ending))
+}
+
+/// What to do with a file of such a name that was read as a list; none where it is one.
+pub(super) fn advice_of_table(path: &Path, kind: &str) -> Option<String> {
+    let Some([header, row]) = first_lines(path) else {
+        return Some(format!("--format {kind}:COLUMN reads a column"));
+    };
+    let delimiter = if kind == "tsv" { b'\t' } else { b',' };
+    let cells = |line: &[u8]| -> Vec<Vec<u8>> {
+        let cells = line.split(|byte| *byte == delimiter).map(<[u8]>::trim_ascii);
+        let bare = |cell: &[u8]| {
+            let quoted = cell.strip_prefix(b"\"").and_then(|cell| cell.strip_suffix(b"\""));
+            quoted.unwrap_or(cell).to_vec()
+        };
+        cells.map(bare).collect()
+    };
+    let (names, row) = (cells(&header), cells(&row));
+    if let Some(at) = names.iter().position(|cell| names_scheme(cell)) {
+        return (names.len() > 1).then(|| format!("--format {kind}:{} reads a column", at + 1));
+    }
+    let at = row.iter().position(|cell| names_scheme(cell)).filter(|_| row.len() == names.len());
+    let column = match at {
+        Some(at) => Printable(&names[at]).to_string(),
+        None => "COLUMN".to_owned(),
+    };
+    let quote = if column.contains(|char: char| !char.is_ascii_alphanumeric()) { "'" } else { "" };
+    // What is no header may hold what nobody should see.
+    let shown = match header.iter().any(|byte| b"/:@=".contains(byte)) {
+        true => UrlExcerpt(&header).to_string(),
+        false => Excerpt(&header).to_string(),
+    };
+    Some(format!(
+        "its first line is `{shown}`; --format {quote}{kind}:{column}{quote} reads a column"
+    ))
+}
+
+fn names_scheme(text: &[u8]) -> bool {
+    memchr::memmem::find(text, b"://").is_some()
+}
