@@ -75,10 +75,10 @@ pub struct Explain {
 
     /// Write a JSON object for each URL and profile
     ///
-    /// {"profile":"crawl@1","url":"...","out":"...","steps":[{"rule":"scheme-case","source":"RFC
-    /// 3986 section 6.2.2.1","before":"...","after":"..."}]}, or for a rejected URL
-    /// {"profile":"...","url":"...","reject":["code",...],"at":N}. A profile that refuses the base or
-    /// the redirects, where others take them, is {"profile":"...","url":"...","unusable":"why"}.
+    /// {"profile": "crawl@1", "url": "...", "out": "...", "steps": [{"rule": "scheme-case", "source": "RFC
+    /// 3986 section 6.2.2.1", "before": "...", "after": "..."}]}, or for a rejected URL {"profile": "...",
+    /// "url": "...", "reject": ["code", ...], "at": N}. A profile that refuses the base or the redirects,
+    /// where others take them, is {"profile": "...", "url": "...", "unusable": "why"}.
     #[arg(long, action = ArgAction::SetTrue, help_heading = OUTPUT)]
     pub json: bool,
 
