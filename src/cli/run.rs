@@ -174,7 +174,11 @@ impl Found {
         }
         let (seen, unseen) = input::check(&plan.seen);
         for error in &unseen {
-            say(format_args!("{error}; without it (--seen) URLs would come out again"));
+            let remedy = match error.code() {
+                "missing" => "; an empty file, as `touch` makes it, is an empty set",
+                _ => "",
+            };
+            say(format_args!("{error}; without it (--seen) URLs would come out again{remedy}"));
         }
         Self { inputs, missing, seen, unseen }
     }
