@@ -151,6 +151,19 @@ impl Format {
             #[cfg(feature = "batch")]
             "cdxj" => Format::Cdxj(Json::parse("cdxj").map_err(error)?),
             "text" => Format::Text,
+            #[cfg(feature = "batch")]
+            "csv" => return Err(error("csv: is followed by a column, as in csv:url or csv:1")),
+            "tsv" => return Err(error("tsv: is followed by a column, as in tsv:url or tsv:1")),
+            #[cfg(feature = "batch")]
+            "json" => {
+                return Err(error("json: is followed by a pointer or member, as in json:/url"));
+            }
+            "ws" => return Err(error("ws: is followed by the number of a field, as in ws:3")),
+            "log" => {
+                return Err(error(
+                    "log: is followed by a format string, as in log:'%h \"%r\" %>s'",
+                ));
+            }
             _ => return Err(error(NO_SUCH)),
         })
     }
@@ -423,6 +436,9 @@ pub(super) mod tests {
             ("", "no such format"),
             ("auto", "no such format"),
             ("Lines", "no such format"),
+            ("tsv", "followed by a column"),
+            ("ws", "number of a field"),
+            ("log", "followed by a format string"),
             ("ws:0", "counted from 1"),
             ("ws:", "counted from 1"),
             ("ws:+1", "counted from 1"),

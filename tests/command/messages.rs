@@ -213,12 +213,22 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
         (&["profiles", "ia@0"], "the only version of the profile ia is ia@1"),
         (&["compare", "--profiles", "crawl@2,ia", "in"], "the profile crawl is crawl@1"),
         (&["dedup", "in", "-p", "frob@1"], "possible values: string, "),
+        (&["dedup", "in", "-f", "csv"], "csv: is followed by a column, as in csv:url"),
+        (&["dedup", "in", "-f", "json"], "json: is followed by a pointer or member"),
+        (&["in"], "tip: `uniqurl dedup in` reads the file\n"),
+        (
+            &["dedup", "in", "--seen", "all"],
+            "an empty file, as `touch` makes it, is an empty set\n",
+        ),
         (&["dedup", "in", "-f", "frob"], "parquet, parquet:COL, arrow and arrow:COL; and auto"),
     ] {
         let run = place.run(arguments).exits(2);
         assert!(run.err.contains(told), "{arguments:?}: {}", run.err);
     }
     assert!(!place.run(["dedup", "missing"]).exits(2).err.contains("explain"));
+    for arguments in [&["none"][..], &["set", "in"]] {
+        assert!(!place.run(arguments).exits(2).err.contains("reads the file"));
+    }
     place.run(["dedup", "in", "-p", "crawl@1"]).exits(0);
 }
 

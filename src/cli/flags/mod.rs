@@ -21,15 +21,16 @@ use super::set::flags::Set;
 use super::status::{printable, status_of};
 use super::tables;
 use crate::Profile;
+use crate::output::Printable;
 use crate::record::Separator;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(super) const INPUT: &str = "Input";
 pub(super) const RULES: &str = "Rules";
@@ -176,7 +177,12 @@ impl Cli {
         stdin: Stdin,
     ) -> Result<Self, clap::Error> {
         let version = format!("{} (scanner {scanner})", env!("CARGO_PKG_VERSION"));
-        let matches = to_parse().version(version).try_get_matches_from(arguments)?;
+        let arguments: Vec<OsString> = arguments.into_iter().collect();
+        let first = arguments.get(1).cloned();
+        let matches = to_parse()
+            .version(version)
+            .try_get_matches_from(arguments)
+            .map_err(|error| with_subcommand(error, first.as_deref()))?;
         let mut cli = Cli::from_arg_matches(&matches)?;
         if let Command::Dedup(dedup) = &cli.command {
             dedup.check()?;
@@ -240,6 +246,19 @@ impl Cli {
         common.check(name, stdin)?;
         Ok(cli)
     }
+}
+
+/// The error with what was meant by who names a file first, where a subcommand should be.
+fn with_subcommand(mut error: clap::Error, first: Option<&OsStr>) -> clap::Error {
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(name) = first.map(Path::new).filter(|name| name.exists())
+        && matches!(error.get(ContextKind::InvalidSubcommand), Some(ContextValue::String(wrong))
+            if Path::new(wrong) == name)
+    {
+        let tip = format!("`uniqurl dedup {}` reads the file", Printable::path(name));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
 }
 
 /// The arguments as they are parsed: of a choice that is given again the last one counts, so that a command
