@@ -24,9 +24,8 @@ fn help_version_and_usage_errors_are_as_expected() {
     assert_eq!(version.out(), expected);
     for wrong in [&[][..], &["frob"], &["dedup", "--frob"], &["dedup", "-p", "frob"]] {
         let run = place.run(wrong).exits(2);
-        assert!(
-            run.out.is_empty() && run.err.contains("Usage: uniqurl") || run.err.contains("--help")
-        );
+        let tells = run.err.contains("Usage: uniqurl") || run.err.contains("--help");
+        assert!(run.out.is_empty() && tells, "{}", run.err);
     }
 }
 
