@@ -1,21 +1,17 @@
 //! What was done, counted.
 
+use uniqurl::Profile;
+
 /// Profiles in the order of the report.
-pub const PROFILES: [&str; 13] = [
-    "string",
-    "syntax",
-    "scheme",
-    "crawl",
-    "aggressive",
-    "ia",
-    "whatwg",
-    "sanitize",
-    "servlet",
-    "mediawiki",
-    "restbase",
-    "upload",
-    "ring",
-];
+pub const PROFILES: [&str; Profile::ALL.len()] = {
+    let mut names = [""; Profile::ALL.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = Profile::ALL[i].name();
+        i += 1;
+    }
+    names
+};
 
 /// What is checked of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
