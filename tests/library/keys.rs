@@ -281,7 +281,7 @@ fn ia_reproduces_published_surts() {
         let text = |name: &str| row[name].as_str().unwrap().to_owned();
         let (profile, input, expected) = (text("profile"), text("input"), text("expected"));
         match profile.as_str() {
-            // The one row that is left out: no URL has no key here.
+            // Left out: no URL has no key here.
             "surt" if input.is_empty() => continue,
             "surt" | "surt with_scheme=False" => {
                 let got = key("ia", "surt", input.as_bytes()).unwrap();
@@ -306,7 +306,7 @@ fn ia_reproduces_published_surts() {
                 let host = got.split("//").next().unwrap();
                 assert_eq!(host.strip_suffix(',').unwrap_or(host), expected);
             }
-            // No IPv4 address by any standard, so its labels are reversed as those of any name.
+            // Left out: no IPv4 address by any standard, so its labels are reversed as those of any name.
             "surt-hostToSURT reverse_ipaddr=False" => continue,
             other => panic!("what is {other}?"),
         }
