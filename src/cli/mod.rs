@@ -11,6 +11,7 @@ pub mod names;
 pub mod checkpoint;
 pub mod memory;
 mod available;
+mod cores;
 
 // A run.
 mod run;

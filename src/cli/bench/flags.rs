@@ -1,6 +1,7 @@
 //! The arguments of `uniqurl bench`.
 
 use super::stage::Stage;
+use crate::cli::cores::cores;
 use crate::cli::flags::{self, Messages};
 use crate::cli::progress::When;
 use crate::cli::tables;
@@ -238,11 +239,6 @@ impl Bench {
         threads.dedup();
         threads
     }
-}
-
-/// Cores that this process may use.
-pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn or_all<T: Copy>(chosen: &[T], all: &[T]) -> Vec<T> {

@@ -1,5 +1,6 @@
 //! What a result says of the machine it comes from.
 
+use crate::cli::cores::cores;
 use serde::{Deserialize, Serialize};
 use std::fs;
 
@@ -25,7 +26,7 @@ impl Machine {
             cpu: cpu().unwrap_or_else(|| "unknown".to_owned()),
             arch: std::env::consts::ARCH.to_owned(),
             features: features(),
-            cores: super::flags::cores(),
+            cores: cores(),
             os: os(),
         }
     }

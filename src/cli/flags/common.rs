@@ -6,6 +6,7 @@ use super::values::{
 use super::{INPUT, MESSAGES, OUTPUT, RESOURCES, RULES, Stdin, usage};
 use crate::cli::archives::Archives;
 use crate::cli::choices::{Choices, Foreign};
+use crate::cli::cores::cores;
 use crate::cli::filters::Filters;
 use crate::cli::names::is_standard_input;
 use crate::cli::policy::Policy;
@@ -350,7 +351,7 @@ impl Common {
     pub fn threads(&self) -> usize {
         match self.threads {
             Some(threads) => threads.into(),
-            None => std::thread::available_parallelism().map_or(1, usize::from).min(1024),
+            None => cores().min(1024),
         }
     }
 
