@@ -10,6 +10,7 @@ use super::escape::{Triplet, is_unreserved};
 use super::outcome::{Code, Troubles};
 use super::parts::Parts;
 use super::servlet::{find_encoded_slash, is_encoded_dot_segment};
+use super::whatwg::host::ipv4_number;
 use crate::profile::sanitize::FIRST_FREE_PORT;
 use crate::scan::{Glance, Settle, Vector};
 
@@ -167,30 +168,15 @@ fn is_rare_ipv4(host: &[u8]) -> bool {
     if parts.len() > 4 {
         return false;
     }
-    let Some(numbers) = parts.iter().map(|part| c_number(part)).collect::<Option<Vec<u32>>>()
+    let Some(numbers) = parts.iter().map(|part| ipv4_number(part)).collect::<Option<Vec<u64>>>()
     else {
         return false;
     };
     // The last part fills all the bytes that the others leave.
     let (last, others) = numbers.split_last().expect("a host with a digit has a part");
-    let fits = others.iter().all(|number| *number <= 0xFF)
-        && u64::from(*last) < 1 << (8 * (4 - others.len()));
+    let fits = others.iter().all(|number| *number <= 0xFF) && *last < 1 << (8 * (4 - others.len()));
     let is_decimal = |part: &&[u8]| part.len() == 1 || part[0] != b'0';
     fits && !(parts.len() == 4 && parts.iter().all(is_decimal))
-}
-
-/// A number as C writes it: decimal, octal after `0`, hexadecimal after `0x`. `0x` alone is 0 to some.
-fn c_number(part: &[u8]) -> Option<u32> {
-    let (digits, radix) = match part {
-        [] => return None,
-        [b'0', b'x' | b'X', digits @ ..] => (digits, 16),
-        [b'0', digits @ ..] => (digits, 8),
-        digits => (digits, 10),
-    };
-    digits.iter().try_fold(0u32, |sum, digit| {
-        let digit = char::from(*digit).to_digit(radix)?;
-        sum.checked_mul(radix)?.checked_add(digit)
-    })
 }
 
 /// See [`leaves`].

@@ -91,7 +91,7 @@ fn domain(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
 pub(in crate::url) fn ends_in_number(host: &[u8]) -> bool {
     let host = host.strip_suffix(b".").unwrap_or(host);
     let last = host.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
-    !last.is_empty() && (last.iter().all(u8::is_ascii_digit) || number(last).is_some())
+    !last.is_empty() && (last.iter().all(u8::is_ascii_digit) || ipv4_number(last).is_some())
 }
 
 /// The "IPv4 parser": one to four numbers, the last of which fills what is left of 32 bits.
@@ -101,7 +101,7 @@ fn ipv4(host: &[u8]) -> Option<u32> {
     let mut parts = 0;
     let mut rest = host.split(|byte| *byte == b'.').peekable();
     while let Some(part) = rest.next() {
-        let value = number(part)?;
+        let value = ipv4_number(part)?;
         parts += 1;
         if rest.peek().is_some() {
             if value > 255 || parts == 4 {
@@ -117,8 +117,9 @@ fn ipv4(host: &[u8]) -> Option<u32> {
     u32::try_from(address).ok()
 }
 
-/// The "IPv4 number parser". What does not fit 32 bits is some number that does not.
-fn number(part: &[u8]) -> Option<u64> {
+/// The "IPv4 number parser": decimal, octal after `0`, hexadecimal after `0x`, as C writes them; `0x` alone is 0.
+/// What does not fit 32 bits is some number that does not.
+pub(in crate::url) fn ipv4_number(part: &[u8]) -> Option<u64> {
     let (digits, radix) = match part {
         [] => return None,
         [b'0', b'x' | b'X', digits @ ..] => (digits, 16),
