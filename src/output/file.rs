@@ -319,25 +319,29 @@ fn is_there(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives the bytes their name and makes the name last.
+/// Gives the bytes their name.
 fn publish(
     #[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "all have names"))]
     file: &File,
     place: Place,
 ) -> io::Result<()> {
-    let Some(target) = place.target() else { return Ok(()) };
+    match place {
+        Place::Direct => Ok(()),
+        #[cfg(target_os = "linux")]
+        Place::Nameless { target } => to_last(&target, || nameless::name(file, &target)),
+        Place::Named { temporary, target } => to_last(&target, || temporary.rename(&target)),
+    }
+}
+
+/// Has `name` give something the name `target`, and makes that last.
+pub(super) fn to_last(target: &Path, name: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     // Opened before there is a name: it must not fail after.
     let directory = match File::open(directory(target)) {
         Ok(directory) => Some(directory),
         Err(error) if cannot_sync(&error) => None,
         Err(error) => return Err(error),
     };
-    match place {
-        Place::Direct => {}
-        #[cfg(target_os = "linux")]
-        Place::Nameless { target } => nameless::name(file, &target)?,
-        Place::Named { temporary, target } => temporary.rename(&target)?,
-    }
+    name()?;
     match directory.map_or(Ok(()), |directory| directory.sync_all()) {
         Err(error) if !cannot_sync(&error) => {
             let text = format!("it is there, but may be gone after a crash of the system: {error}");
@@ -348,7 +352,7 @@ fn publish(
 }
 
 /// Some file systems cannot sync a directory, and some systems cannot open one.
-pub(super) fn cannot_sync(error: &io::Error) -> bool {
+fn cannot_sync(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported)
 }

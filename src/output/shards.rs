@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::file::{Output, cannot_sync, directory, named, resolve};
+use super::file::{Output, directory, named, resolve, to_last};
 use super::replaced::{may_be_replaced, take_after};
 use super::temporary::Temporary;
 use crate::pipeline::MARK;
@@ -66,17 +66,8 @@ impl Shards {
     pub(crate) fn commit(mut self) -> io::Result<()> {
         self.prepare()?;
         self.files.drain(..).try_for_each(Output::commit)?;
-        let failed = |error| named(&self.name, error);
-        let parent = match File::open(directory(&self.target)) {
-            Ok(parent) => Some(parent),
-            Err(error) if cannot_sync(&error) => None,
-            Err(error) => return Err(failed(error)),
-        };
-        self.temporary.rename(&self.target).map_err(failed)?;
-        match parent.map_or(Ok(()), |parent| parent.sync_all()) {
-            Err(error) if !cannot_sync(&error) => Err(failed(error)),
-            _ => Ok(()),
-        }
+        let Self { name, target, temporary, .. } = self;
+        to_last(&target, || temporary.rename(&target)).map_err(|error| named(&name, error))
     }
 
     /// Writes a line, which is behind its mark and ends with a line feed.
