@@ -45,6 +45,8 @@ pub mod key;
 mod room;
 #[cfg(test)]
 mod cases;
+#[cfg(test)]
+mod untried;
 pub mod dedup;
 #[cfg(feature = "batch")]
 pub mod spill;
