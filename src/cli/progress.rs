@@ -188,9 +188,17 @@ impl Bar {
 mod tests {
     use super::*;
     use indicatif::InMemoryTerm;
+    use std::time::Instant;
 
-    /// What stands on the terminal while the run lasts, and after it.
-    fn screens(total: Option<u64>, patience: Duration) -> (String, String) {
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    /// What stands on the terminal once this text does or `most` of the time is over, and after the run.
+    fn screens(
+        total: Option<u64>,
+        patience: Duration,
+        text: &str,
+        most: Duration,
+    ) -> (String, String) {
         let terminal = InMemoryTerm::new(4, 80);
         let target = {
             let terminal = terminal.clone();
@@ -199,7 +207,10 @@ mod tests {
         let done = Arc::new(AtomicU64::new(3 << 20));
         let drawing = Drawing::start(done, total, patience, target);
         let progress = Progress { drawing };
-        thread::sleep(3 * TICK);
+        let start = Instant::now();
+        while !terminal.contents().contains(text) && start.elapsed() < most {
+            thread::sleep(TICK / 10);
+        }
         let during = terminal.contents();
         drop(progress);
         (during, terminal.contents())
@@ -207,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_known_total_gives_a_bar_that_is_wiped_away() {
-        let (during, after) = screens(Some(4 << 20), Duration::ZERO);
+        let (during, after) = screens(Some(4 << 20), Duration::ZERO, "left", MINUTE);
         assert!(during.contains("75%") && during.contains("3.00 MiB/4.00 MiB"), "{during}");
         assert!(during.ends_with("left"), "{during}");
         assert_eq!(after, "");
@@ -215,14 +226,15 @@ mod tests {
 
     #[test]
     fn an_unknown_total_gives_bytes_and_rate() {
-        let (during, after) = screens(None, Duration::ZERO);
+        let (during, after) = screens(None, Duration::ZERO, "/s", MINUTE);
         assert!(during.contains("3.00 MiB") && during.contains("/s"), "{during}");
         assert_eq!(after, "");
     }
 
     #[test]
     fn a_short_run_shows_nothing() {
-        assert_eq!(screens(Some(1), Duration::from_secs(60)), (String::new(), String::new()));
+        let screens = screens(Some(1), MINUTE, "left", 3 * TICK);
+        assert_eq!(screens, (String::new(), String::new()));
     }
 
     #[test]

@@ -76,10 +76,10 @@ fn a_run_dies_by_the_signal_with_its_accounting_and_leaves_the_old_files() {
         command.args(["dedup", "-", "--progress", "always", "-o", "out", "--stats", "stats"]);
         command.args(["--rejects", "rejects"]).current_dir(place.path(""));
         let mut child = piped(command);
-        feed(child.stdin.take().expect("piped"), b"http://a/\nhttp://A\nx\n");
-        // Once the bar is drawn the run is under way.
-        child.stderr.as_mut().expect("piped").read_exact(&mut [0]).expect("a bar");
-        thread::sleep(Duration::from_millis(200));
+        let mut input = child.stdin.take().expect("piped");
+        // More than a pipe and the buffers behind it hold: some of it is read when it is taken.
+        input.write_all(&b"http://a/\nhttp://A\nx\n".repeat(100_000)).expect("taken");
+        feed(input, b"http://a/\n");
         send(&child, signal);
         assert_eq!(end(&mut child).signal(), Some(signal.as_raw()));
         let shown = error(&mut child);
