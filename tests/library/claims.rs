@@ -244,12 +244,12 @@ fn read_as(
     (String::from_utf8(out).unwrap(), report, result)
 }
 
-#[track_caller]
 /// What is said before such words: a file that takes too much memory may be whole.
 fn kind(words: &str) -> &'static str {
     if words.contains("there is memory for") { ": limit: " } else { ": damaged: " }
 }
 
+#[track_caller]
 fn is_refused(name: &str, bytes: &[u8], words: &str) {
     for memory in [None, Some(64 << 20)] {
         let (out, _, result) = read(bytes, memory);
