@@ -6,17 +6,13 @@ use std::sync::OnceLock;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyString};
-use uniqurl::record::Format;
+use uniqurl::record::{Format, LONGEST_URL, MAX_URL};
 use uniqurl::{Code, Normalizer, Outcome, Profile, Ring, Switch};
 
 use crate::errors;
 
-/// Longest URL where nothing is said of it: what the command takes too.
-const MAX_URL: usize = 64 << 10;
-
-/// Longest URL that can be asked for. A piece of a column holds one at least, and its canonical form,
-/// five times as long, has to fit 32-bit offsets.
-const LONGEST: usize = 64 << 20;
+// A piece of a column holds one URL at least, and its canonical form, five times as long, has to fit 32-bit offsets.
+const _: () = assert!(5 * LONGEST_URL <= i32::MAX as usize);
 
 /// A normalizer, how long a URL may be, and where it is in a value.
 #[derive(Debug, Clone)]
@@ -93,8 +89,8 @@ impl Rules {
                 .map_err(|reject| errors::usage(py, format!("base: {reject}")))?;
         }
         let max_url = options.max_url.unwrap_or(MAX_URL);
-        if !(1..=LONGEST).contains(&max_url) {
-            return Err(errors::usage(py, format!("max_url is 1 to {LONGEST}")));
+        if !(1..=LONGEST_URL).contains(&max_url) {
+            return Err(errors::usage(py, format!("max_url is 1 to {LONGEST_URL}")));
         }
         Ok(Self { normalizer, max_url, format: None })
     }

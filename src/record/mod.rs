@@ -273,6 +273,12 @@ impl Records {
     }
 }
 
+/// Longest URL in bytes where nothing is said of it.
+pub const MAX_URL: usize = 64 << 10;
+
+/// Longest URL in bytes that the command and the Python package can be told to take.
+pub const LONGEST_URL: usize = 64 << 20;
+
 /// What reading a record takes beyond the record itself.
 #[derive(Debug, Clone)]
 pub struct Context {
@@ -295,12 +301,11 @@ impl Default for Context {
     /// No base, no filter, targets as `crawl` reads them; URLs of up to 64 KiB, and 1 MiB more for
     /// the record around one.
     fn default() -> Self {
-        let max_url = 64 << 10;
         Self {
             base: None,
             targets: Targets::default(),
-            max_url,
-            max_record: max_url + (1 << 20),
+            max_url: MAX_URL,
+            max_record: MAX_URL + (1 << 20),
             filter: Filter::default(),
             separator: Separator::LineFeed,
         }

@@ -2,7 +2,7 @@ use super::values::max_url;
 use super::*;
 use crate::cli::progress::When;
 use crate::output::Field;
-use crate::record::Format;
+use crate::record::{Format, MAX_URL};
 use crate::{Backend, Key};
 use std::path::Path;
 
@@ -83,7 +83,7 @@ fn defaults_are_as_documented() {
     assert_eq!((common.key, fields), (Key::Url, vec![]));
     assert_eq!((order, columns, min_count, limit), (Order::First, Columns::Url, 1, None));
     assert_eq!((common.profile, common.backend), (&Profile::CRAWL, Backend::best()));
-    assert_eq!((&common.format, common.max_url), (&FormatChoice::Auto, 65_536));
+    assert_eq!((&common.format, common.max_url), (&FormatChoice::Auto, MAX_URL));
     assert_eq!((common.output.as_path(), common.progress), (Path::new("-"), When::Auto));
     assert_eq!((common.bad_input, common.messages), (BadInput::Fails, Messages::All));
     assert!((1..=1024).contains(&common.threads()));

@@ -2,7 +2,7 @@
 
 use super::FormatChoice;
 use crate::output::LONGEST_KEY;
-use crate::record::{Format, FormatError};
+use crate::record::{Format, FormatError, LONGEST_URL};
 use crate::uri::Charset;
 use crate::url::GROWTH;
 use crate::{Backend, Code, Key, Profile, Ring, RingError};
@@ -109,18 +109,17 @@ pub(in crate::cli) fn backend(name: String) -> Result<Backend, String> {
     }
 }
 
-/// Longest URL that `--max-url` may allow.
-const MAX_URL_LIMIT: u64 = 64 << 20;
-
 // What is written can be read again: a form is no more than [`GROWTH`] times as long as its URL, and a key
 // is little longer than that.
-const _: () = assert!((GROWTH as u64 + 1) * MAX_URL_LIMIT <= LONGEST_KEY as u64);
+const _: () = assert!((GROWTH + 1) * LONGEST_URL <= LONGEST_KEY);
 
 pub(super) fn max_url(text: &str) -> Result<usize, String> {
     match size(text)? {
         0 => Err("no URL is that short".into()),
-        bytes if bytes > MAX_URL_LIMIT => Err("more than 64M".into()),
-        bytes => usize::try_from(bytes).map_err(|_| "more than this machine can hold".into()),
+        bytes => usize::try_from(bytes)
+            .ok()
+            .filter(|bytes| *bytes <= LONGEST_URL)
+            .ok_or_else(|| format!("more than {}M", LONGEST_URL >> 20)),
     }
 }
 
