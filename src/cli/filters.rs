@@ -34,8 +34,8 @@ pub struct Filters {
     /// times
     ///
     /// In GLOB * stands for any bytes, dots too, ? for any one byte, {a,b} for either, and an IPv6 address
-    /// is in brackets, as in '[2001:db8:*]'. '*.example.com' leaves out example.com itself;
-    /// '{*.example.com,example.com}' does not. A request target without a host is dropped.
+    /// is in brackets. '*.example.com' leaves out example.com itself; '{*.example.com,example.com}' does
+    /// not. A request target without a host is dropped.
     #[arg(long, value_name = "GLOB", value_parser = host, help_heading = FILTERS,
           help = "Keep only canonical URLs whose host is like this, as in '*.example.com'; may be \
                   given several times")]
