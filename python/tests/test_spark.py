@@ -234,7 +234,7 @@ def test_every_row_says_what_became_of_it(spark, files):
     assert salts <= {0, 1, 2, 3} and len(salts) > 1
 
 
-def test_the_example_reads_text_indexes_and_logs(spark, files, expected, tmp_path):
+def test_the_example_reads_lists_indexes_and_logs(spark, files, expected, tmp_path):
     sys.path.insert(0, str(EXAMPLE.parent))
     import spark_dedup
 
@@ -248,7 +248,7 @@ def test_the_example_reads_text_indexes_and_logs(spark, files, expected, tmp_pat
     plain = tmp_path / "plain.txt"
     plain.write_text("\n".join(texts) + "\n")
     for kind, source, arguments in [
-        ("text", str(files), [*sorted(files.iterdir())]),
+        ("lines", str(files), [*sorted(files.iterdir())]),
         ("cc-index", str(index), [plain]),
         ("combined", str(log), ["-f", "combined", "--base", "https://h/", log]),
     ]:
