@@ -55,8 +55,9 @@ impl Expressions {
 
     fn is_match(&self, text: &[u8]) -> bool {
         let sets = self.sets.get_or_init(|| {
-            let set =
-                |some: &[String]| RegexSetBuilder::new(some).size_limit(AT_ONCE * SIZE).build();
+            let set = |some: &[String]| {
+                RegexSetBuilder::new(some).size_limit((AT_ONCE + 1) * SIZE).build()
+            };
             let sets = self.all.chunks(AT_ONCE).map(set).collect::<Result<_, _>>();
             sets.expect("each of them could be compiled")
         });
