@@ -115,7 +115,7 @@ impl Format {
             let digits = number.bytes().all(|byte| byte.is_ascii_digit());
             let field = number.parse().ok().filter(|_| digits);
             return field.map(Format::Ws).ok_or_else(|| {
-                error("ws: is followed by the number of a field, counted from 1, as in ws:3")
+                error("it is followed by the number of a field, counted from 1, as in ws:3")
             });
         }
         #[cfg(feature = "batch")]
@@ -152,17 +152,15 @@ impl Format {
             "cdxj" => Format::Cdxj(Json::parse("cdxj").map_err(error)?),
             "text" => Format::Text,
             #[cfg(feature = "batch")]
-            "csv" => return Err(error("csv: is followed by a column, as in csv:url or csv:1")),
-            "tsv" => return Err(error("tsv: is followed by a column, as in tsv:url or tsv:1")),
+            "csv" => return Err(error("it is followed by a column, as in csv:url or csv:1")),
+            "tsv" => return Err(error("it is followed by a column, as in tsv:url or tsv:1")),
             #[cfg(feature = "batch")]
             "json" => {
-                return Err(error("json: is followed by a pointer or member, as in json:/url"));
+                return Err(error("it is followed by a pointer or member, as in json:/url"));
             }
             "ws" => return Err(error("ws: is followed by the number of a field, as in ws:3")),
             "log" => {
-                return Err(error(
-                    "log: is followed by a format string, as in log:'%h \"%r\" %>s'",
-                ));
+                return Err(error("it is followed by a format string, as in log:'%h \"%r\" %>s'"));
             }
             _ => return Err(error(NO_SUCH)),
         })

@@ -212,8 +212,8 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
         (&["profiles", "ia@0"], "the only version of the profile ia is ia@1"),
         (&["compare", "--profiles", "crawl@2,ia", "in"], "the profile crawl is crawl@1"),
         (&["dedup", "in", "-p", "frob@1"], "possible values: string, "),
-        (&["dedup", "in", "-f", "csv"], "csv: is followed by a column, as in csv:url"),
-        (&["dedup", "in", "-f", "json"], "json: is followed by a pointer or member"),
+        (&["dedup", "in", "-f", "csv"], "format `csv`: it is followed by a column, as in csv:url"),
+        (&["dedup", "in", "-f", "json"], "format `json`: it is followed by a pointer or member"),
         (&["in"], "tip: `uniqurl dedup in` reads the file\n"),
         (
             &["dedup", "in", "--seen", "all"],
