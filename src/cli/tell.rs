@@ -125,12 +125,16 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
         let (path, tally) = (Printable::path(&file.path), &file.tally);
         let most = Code::ALL.iter().zip(tally.by_code).rev().max_by_key(|(_, count)| *count);
         let code = most.map_or("", |(code, _)| code.name());
+        let remedy = match most {
+            Some((Code::Relative, _)) => "--base resolves them, and --assume-scheme reads hosts",
+            _ => "--format says how records are read",
+        };
         let advice = first_lines(&file.path).and_then(|[line, _]| advice(&line));
         say(format_args!(
             "{path}: warning: read as lines, of which {} of {} were rejected, most of them as {code}; {}",
             tally.rejected,
             tally.records,
-            advice.unwrap_or("--format says how records are read")
+            advice.unwrap_or(remedy)
         ));
     }
 }

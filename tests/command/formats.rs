@@ -384,7 +384,7 @@ fn a_list_most_of_which_is_rejected_is_told_what_it_may_be() {
         assert_eq!(run.err.lines().count(), 1, "{}", run.err);
         let is_all = run.err.contains("every record was rejected, so nothing was written; ");
         assert!(is_all && run.err.contains(told), "{}", run.err);
-        let told = told.replace("--format how", "--format says how");
+        let told = told.replace("--format how", "--base resolves them, and --assume-scheme");
         for arguments in [&["normalize", "-q", "in"][..], &["dedup", "-q", "in", "one"]] {
             let run = place.run(arguments).exits(0);
             assert!(run.err.starts_with("uniqurl: in: warning: read as lines, of which 5 of 5"));
