@@ -11,6 +11,7 @@ use liblzma::stream::{
     Action, Error as XzError, Status as XzStatus, Stream, TELL_UNSUPPORTED_CHECK,
 };
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
+use zstd::zstd_safe::get_frame_content_size;
 
 use super::packing::Packing;
 
@@ -56,10 +57,46 @@ pub(super) enum Engine {
         inflate: Box<Decompress>,
         crc: Crc,
     },
-    /// With the bytes that it wants next.
-    Zstd(Box<Decoder<'static>>, usize, Limits),
+    Zstd(Box<Decoder<'static>>, Frame, Limits),
     Bzip2(bzip2::Decompress),
     Xz(Box<Stream>, Limits),
+}
+
+/// How far a frame of zstd has come.
+pub(super) struct Frame {
+    /// Bytes that the library wants next.
+    wanted: usize,
+    /// As many of its first bytes as its header can have.
+    head: [u8; ZSTD_HEADER],
+    headed: usize,
+    /// How much it gave.
+    given: u64,
+}
+
+impl Frame {
+    const NEW: Self = Self { wanted: ZSTD_FIRST, head: [0; ZSTD_HEADER], headed: 0, given: 0 };
+
+    /// So much of it was taken and given.
+    fn go_on(&mut self, taken: &[u8], given: usize) {
+        let more = taken.len().min(ZSTD_HEADER - self.headed);
+        self.head[self.headed..][..more].copy_from_slice(&taken[..more]);
+        self.headed += more;
+        self.given += given as u64;
+    }
+
+    /// Judges its length at its end. Frame_Content_Size "is the original (uncompressed) size" (RFC 8878
+    /// 3.1.1.1.4); the library does not ask where the last block is empty.
+    fn judge(&self) -> Result<(), Wrong> {
+        match get_frame_content_size(&self.head[..self.headed]) {
+            Ok(Some(said)) if said != self.given => {
+                let Self { given, .. } = self;
+                Err(Wrong::Damaged(format!(
+                    "a frame says that it has {said} bytes, and has {given}"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// What came of a step.
@@ -103,7 +140,7 @@ impl Engine {
             Packing::Zstd => {
                 let mut decoder = Decoder::with_dictionary(dictionary)?;
                 decoder.set_parameter(DParameter::WindowLogMax(limits.zstd_window))?;
-                Engine::Zstd(Box::new(decoder), ZSTD_FIRST, limits)
+                Engine::Zstd(Box::new(decoder), Frame::NEW, limits)
             }
             Packing::Bzip2 => Engine::Bzip2(bzip2::Decompress::new(false)),
             Packing::Xz => Engine::Xz(Box::new(xz(limits)?), limits),
@@ -117,9 +154,9 @@ impl Engine {
                 inflate.reset(false);
                 crc.reset();
             }
-            Engine::Zstd(decoder, wanted, _) => {
+            Engine::Zstd(decoder, frame, _) => {
                 decoder.reinit()?;
-                *wanted = ZSTD_FIRST;
+                *frame = Frame::NEW;
             }
             Engine::Bzip2(decompress) => *decompress = bzip2::Decompress::new(false),
             Engine::Xz(stream, limits) => **stream = xz(*limits)?,
@@ -143,20 +180,23 @@ impl Engine {
                 crc.update(&out[..given]);
                 Step { taken: (inflate.total_in() - before.0) as usize, given, result }
             }
-            Engine::Zstd(decoder, wanted, limits) => {
+            Engine::Zstd(decoder, frame, limits) => {
                 // One block at a time: the library forgets what it gave before an error.
-                let input = &input[..input.len().min(*wanted)];
-                let mut input = InBuffer::around(input);
+                let bytes = &input[..input.len().min(frame.wanted)];
+                let mut input = InBuffer::around(bytes);
                 let mut output = OutBuffer::around(out);
-                let result = match decoder.run(&mut input, &mut output) {
-                    Ok(0) => Ok(Then::End),
+                let result = decoder.run(&mut input, &mut output);
+                let (taken, given) = (input.pos(), output.pos());
+                frame.go_on(&bytes[..taken], given);
+                let result = match result {
+                    Ok(0) => frame.judge().map(|()| Then::End),
                     Ok(hint) => {
-                        *wanted = hint;
+                        frame.wanted = hint;
                         Ok(Then::More)
                     }
                     Err(error) => Err(wrong_zstd(&error, *limits)),
                 };
-                Step { taken: input.pos(), given: output.pos(), result }
+                Step { taken, given, result }
             }
             Engine::Bzip2(decompress) => {
                 let before = (decompress.total_in(), decompress.total_out());
@@ -190,6 +230,9 @@ impl Engine {
 
 /// How much of a frame tells what to ask for next.
 const ZSTD_FIRST: usize = 5;
+
+/// Bytes of the longest header of a frame, its magic number among them (RFC 8878 3.1.1).
+const ZSTD_HEADER: usize = 18;
 
 fn xz(limits: Limits) -> io::Result<Stream> {
     Stream::new_stream_decoder(limits.xz_memory, TELL_UNSUPPORTED_CHECK).map_err(io::Error::other)

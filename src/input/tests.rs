@@ -191,6 +191,38 @@ fn zeros_behind_the_last_member_are_padding_and_anything_else_is_an_error() {
     assert_eq!(unpacked(Packing::Xz, &padded).0, b"a\na\n");
 }
 
+/// RFC 8878 3.1.1: a header with Single_Segment_Flag and a Frame_Content_Size of one byte, a raw block, and
+/// perhaps an empty one behind it, which is the last.
+#[test]
+fn a_frame_has_as_many_bytes_as_it_says() {
+    let frame = |said: u8, text: &[u8], ends_empty: bool| {
+        let block = |length: usize, is_last: bool| {
+            let [a, b, c, _] = ((length as u32) << 3 | u32::from(is_last)).to_le_bytes();
+            [a, b, c]
+        };
+        let head = [0x28, 0xB5, 0x2F, 0xFD, 0x20, said];
+        let mut frame = [&head[..], &block(text.len(), !ends_empty), text].concat();
+        if ends_empty {
+            frame.extend(block(0, true));
+        }
+        frame
+    };
+    let text = b"http://a/\n";
+    for ends_empty in [false, true] {
+        let right = frame(10, text, ends_empty);
+        let two = [&right[..], &right].concat();
+        assert_eq!(unpacked(Packing::Zstd, &two).0, text.repeat(2));
+        assert!(unpacked(Packing::Zstd, &two).1.is_ok());
+        for said in [0, 9, 11, 100] {
+            let wrong = [&right[..], &frame(said, text, ends_empty)].concat();
+            assert!(unpacked(Packing::Zstd, &wrong).1.is_err(), "{said} {ends_empty}");
+            assert!(on_threads(Packing::Zstd, &wrong).1.is_err(), "{said} {ends_empty}");
+        }
+    }
+    let error = unpacked(Packing::Zstd, &frame(100, text, true)).1.expect_err("90 bytes too few");
+    assert!(error.to_string().contains("says that it has 100 bytes, and has 10"), "{error}");
+}
+
 #[test]
 fn skippable_frames_and_a_dictionary_at_the_start_are_understood() {
     let skippable = |kind: u8, bytes: &[u8]| {
