@@ -78,6 +78,10 @@ pub(crate) struct Cut {
 /// How much is read on at a time for the last record of a range.
 const STEP: usize = 16 << 10;
 
+/// A line with so many bytes more than a record may have is too long, whatever ends it: one of them may be
+/// the carriage return before the line feed that was not read.
+pub(super) const TOO_LONG: usize = 2;
+
 /// What lies at the same place of a page in the file and in memory is copied fast by every kernel and CPU.
 /// Where memory is ahead by 1 to some 20 bytes, as it is when the byte before a page is read to the start of
 /// one, `rep movsb` takes four times as long on AMD's Zen 4.
@@ -111,7 +115,7 @@ pub(crate) fn read_range(
     };
     let last = memrchr(separator, block.read(length)).map_or(start, |feed| (feed + 1).max(start));
     // Read on until the last record is complete, too long, or the last of the file.
-    let limit = last + max_record + 1;
+    let limit = last + max_record + TOO_LONG;
     let mut complete = last == length;
     while !complete && from + (length as u64) < size && length < limit {
         let step = STEP.min((size - from - length as u64) as usize);
@@ -241,7 +245,21 @@ mod tests {
     }
 
     #[test]
-    fn of_a_record_that_is_too_long_one_byte_more_than_the_limit_comes_out() {
+    fn a_record_of_the_longest_length_is_whole_with_what_ends_it() {
+        // Filler before it, so that what is read on for it ends at each of its last bytes.
+        for filler in STEP - 60..STEP {
+            let text =
+                [&vec![b'z'; filler][..], b"\n", &[b'x'; STEP], b"\r\n", &[b'y'; STEP], b"\ncd\n"];
+            let text = text.concat();
+            let (_file, opened) = opened(&text);
+            let of_one = records(&opened, text.len() as u64, STEP);
+            assert_eq!(of_one.iter().flat_map(|(_, r)| r.clone()).collect::<Vec<_>>(), text);
+            assert_eq!(records(&opened, filler as u64 + 2, STEP), of_one, "{filler}");
+        }
+    }
+
+    #[test]
+    fn of_a_record_that_is_too_long_little_more_than_the_limit_comes_out() {
         let mut text = b"ab\n".to_vec();
         text.extend([b'x'; 200_000]);
         text.extend(b"\ncd\n");

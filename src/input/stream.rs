@@ -16,7 +16,7 @@ use super::buffers::{Buffer, Buffers};
 use super::engine::Limits;
 use super::error::Trouble;
 use super::frames::Framer;
-use super::range::Cut;
+use super::range::{Cut, TOO_LONG};
 use super::source::{self, Origin, Source};
 use super::{Chunk, Data};
 use crate::record::{self, Format, Framing};
@@ -208,9 +208,10 @@ impl Reader {
                 whole = 0;
                 handed_on = Instant::now();
             }
-            if rest > max_record && goes_on {
+            if rest >= max_record + TOO_LONG && goes_on {
                 let next = self.buffers.take(&[]);
-                let start = self.buffers.lend(std::mem::replace(&mut buffer, next), max_record + 1);
+                let start =
+                    self.buffers.lend(std::mem::replace(&mut buffer, next), max_record + TOO_LONG);
                 let data = Data::Shared(start);
                 self.hand_on(Chunk { data, offset, frames: Vec::new() }, &*source)?;
                 offset += rest as u64;
@@ -370,6 +371,17 @@ mod tests {
         for read in 1..=text.len() {
             for chunk in 1..=text.len() {
                 assert_eq!(records(text, read, chunk, 100), whole, "{read} {chunk}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_record_of_the_longest_length_is_whole_with_what_ends_it() {
+        let text = [&b"ab\n"[..], &[b'x'; 50], b"\r\n", &[b'y'; 50], b"\ncd\n"].concat();
+        let whole = records(&text, 1000, 1000, 100);
+        for read in 1..=text.len() {
+            for chunk in [1, 7, 64] {
+                assert_eq!(records(&text, read, chunk, 50), whole, "{read} {chunk}");
             }
         }
     }
