@@ -26,6 +26,7 @@ use std::thread;
 use super::engine::Limits;
 use super::opened::OpenFile;
 use super::packing::Packing;
+use super::range::has_grown;
 use super::source::{Counted, Plain, Source, Starts};
 use super::unpack::{self, Place, Unpacker};
 
@@ -353,5 +354,9 @@ impl Source for Members {
 
     fn starts(&mut self) -> Option<&mut Starts> {
         Some(&mut self.starts)
+    }
+
+    fn grew(&self) -> bool {
+        has_grown(&self.file).unwrap_or(false)
     }
 }

@@ -166,7 +166,7 @@ fn read(
 }
 
 /// Whether there is a byte behind the size at opening by now.
-fn has_grown(opened: &OpenFile) -> Result<bool, InputError> {
+pub(super) fn has_grown(opened: &OpenFile) -> Result<bool, InputError> {
     loop {
         match opened.file.read_at(&mut [0], opened.size()) {
             Ok(read) => return Ok(read > 0),

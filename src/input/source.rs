@@ -17,6 +17,7 @@ use super::error::{Packed, Trouble};
 use super::members::Members;
 use super::opened::OpenFile;
 use super::packing::{HEAD, Packing};
+use super::range::has_grown;
 use super::unpack::Unpacker;
 use crate::pipe;
 
@@ -150,6 +151,42 @@ impl Read for Redirected {
 impl Pipe for Redirected {
     fn grew(&self) -> bool {
         self.file.metadata().is_ok_and(|now| now.len() > self.size)
+    }
+}
+
+/// What is read through others to its end, which may not be the end any more.
+pub(super) trait Grows {
+    /// Whether more stands behind it by now.
+    fn has_grown(&self) -> bool;
+}
+
+impl<F: Borrow<OpenFile>> Grows for Plain<F> {
+    fn has_grown(&self) -> bool {
+        has_grown(self.file.borrow()).unwrap_or(false)
+    }
+}
+
+impl<A> Grows for Chain<A, Box<dyn Pipe>> {
+    fn has_grown(&self) -> bool {
+        self.get_ref().1.grew()
+    }
+}
+
+impl<R: Grows> Grows for BufReader<R> {
+    fn has_grown(&self) -> bool {
+        self.get_ref().has_grown()
+    }
+}
+
+impl<R: Grows> Grows for Counted<R> {
+    fn has_grown(&self) -> bool {
+        self.inner.has_grown()
+    }
+}
+
+impl Grows for &[u8] {
+    fn has_grown(&self) -> bool {
+        false
     }
 }
 
@@ -332,7 +369,7 @@ impl Source for Counted<Chain<Cursor<Vec<u8>>, Box<dyn Pipe>>> {
     }
 
     fn grew(&self) -> bool {
-        self.inner.get_ref().1.grew()
+        self.has_grown()
     }
 }
 

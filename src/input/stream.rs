@@ -316,7 +316,12 @@ fn read(source: &mut dyn Source, buffer: &mut Buffer) -> Got {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Read;
+    use std::io::{Read, Write};
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::super::opened::{OpenFile, check};
 
     /// Hands out a few bytes at a time.
     struct Dribble(Vec<u8>, usize);
@@ -332,20 +337,23 @@ mod tests {
         }
     }
 
-    fn records(text: &[u8], read: usize, chunk: usize, max_record: usize) -> Vec<(u64, Vec<u8>)> {
-        let source = Box::new(Dribble(text.to_vec(), read));
-        let mut records = Vec::new();
-        let cutting = Cutting {
+    fn cutting(chunk_size: usize, max_record: usize) -> Cutting {
+        Cutting {
             format: Some(Arc::new(Format::Lines)),
             name: String::new(),
-            chunk_size: chunk,
+            chunk_size,
             max_record,
             separator: b'\n',
             ahead: 4,
             threads: 1,
             limits: Limits::MOST,
-        };
-        for piece in stream(Origin::Pipe(source), cutting).unwrap() {
+        }
+    }
+
+    fn records(text: &[u8], read: usize, chunk: usize, max_record: usize) -> Vec<(u64, Vec<u8>)> {
+        let source = Box::new(Dribble(text.to_vec(), read));
+        let mut records = Vec::new();
+        for piece in stream(Origin::Pipe(source), cutting(chunk, max_record)).unwrap() {
             match piece {
                 Piece::Guess(_) => panic!("nothing to guess"),
                 Piece::Chunk(chunk, _) => {
@@ -361,6 +369,41 @@ mod tests {
             }
         }
         records
+    }
+
+    #[test]
+    fn a_line_that_was_being_written_is_left_out_of_a_compressed_file_too() {
+        let member = |text: &[u8]| {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(text).unwrap();
+            encoder.finish().unwrap()
+        };
+        // One that one thread unpacks, and one for several.
+        for lines in [1_u64, 100_000] {
+            let list: String = (0..lines).map(|n| format!("http://h/{}\n", n * n)).collect();
+            for grows in [false, true] {
+                let mut file = tempfile::NamedTempFile::new().unwrap();
+                file.write_all(&member(list.as_bytes())).unwrap();
+                file.write_all(&member(b"http://h/99")).unwrap();
+                let (inputs, _) = check(&[file.path().to_owned()]);
+                let opened = OpenFile::open(&inputs[0]).unwrap().unwrap();
+                if grows {
+                    file.write_all(&member(b"5\n")).unwrap();
+                }
+                let cutting = Cutting { threads: 2, ..cutting(1 << 20, 100) };
+                let (mut bytes, mut cuts) = (0, Vec::new());
+                for piece in stream(Origin::File(Arc::new(opened)), cutting).unwrap() {
+                    match piece {
+                        Piece::Chunk(chunk, _) => bytes += chunk.bytes().len(),
+                        Piece::Cut(cut) => cuts.push(cut.at as usize),
+                        _ => {}
+                    }
+                }
+                let cut = if grows { vec![list.len()] } else { Vec::new() };
+                assert_eq!(cuts, cut, "{lines} {grows}");
+                assert_eq!(bytes, if grows { list.len() } else { list.len() + 11 });
+            }
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::engine::Limits;
 use super::members::Members;
 use super::opened::{OpenFile, check};
 use super::packing::Packing;
-use super::source::{Counted, Source};
+use super::source::{Counted, Grows, Source};
 use super::unpack::Unpacker;
 
 const ALL: [Packing; 4] = [Packing::Gzip, Packing::Zstd, Packing::Bzip2, Packing::Xz];
@@ -76,6 +76,12 @@ impl Read for Dribble<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let length = self.1.min(out.len());
         self.0.read(&mut out[..length])
+    }
+}
+
+impl Grows for Dribble<'_> {
+    fn has_grown(&self) -> bool {
+        false
     }
 }
 

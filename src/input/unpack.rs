@@ -6,7 +6,7 @@ use crc32fast::Hasher as Crc;
 
 use super::engine::{Engine, Limits, Step, Then, Wrong};
 use super::packing::Packing;
-use super::source::{Counted, Source, Starts};
+use super::source::{Counted, Grows, Source, Starts};
 
 /// A dictionary of a zstd input is no longer, packed or not.
 const DICTIONARY: usize = 16 << 20;
@@ -228,7 +228,7 @@ impl<R: BufRead> Read for Unpacker<R> {
     }
 }
 
-impl<R: BufRead> Source for Unpacker<R> {
+impl<R: BufRead + Grows> Source for Unpacker<R> {
     fn taken(&self) -> u64 {
         self.input.taken()
     }
