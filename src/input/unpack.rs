@@ -187,7 +187,9 @@ impl<R: BufRead> Unpacker<R> {
             Packing::Gzip => gzip_header(&mut self.input),
             Packing::Zstd if self.place == Place::Start => {
                 if let Some(dictionary) = dictionary(&mut self.input)? {
-                    self.engine = Engine::new(self.packing, &dictionary, self.limits)?;
+                    // The library says of it that there is no memory.
+                    self.engine = Engine::new(self.packing, &dictionary, self.limits)
+                        .map_err(|_| damaged("its dictionary is none"))?;
                 }
                 Ok(())
             }
@@ -243,6 +245,10 @@ impl<R: BufRead + Grows> Source for Unpacker<R> {
 
     fn starts(&mut self) -> Option<&mut Starts> {
         Some(&mut self.starts)
+    }
+
+    fn grew(&self) -> bool {
+        self.input.has_grown()
     }
 }
 
