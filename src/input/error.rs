@@ -73,8 +73,10 @@ impl InputError {
 
     /// How it leaves an input that was begun.
     pub fn state(&self) -> State {
-        match self.trouble {
+        match &self.trouble {
             Trouble::Directory | Trouble::Refused(_) | Trouble::Columns(_) => State::Refused,
+            Trouble::Limit(..) | Trouble::Memory(_) => State::Unfinished,
+            Trouble::Io(error) if error.kind() == io::ErrorKind::NotFound => State::Missing,
             _ => State::Damaged,
         }
     }

@@ -22,6 +22,7 @@ mod schema;
 mod thrift;
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -69,7 +70,11 @@ pub(crate) fn container_of(file: &Arc<OpenFile>) -> Result<Option<Container>, In
     let mut head = [0; 8];
     let length = head.len().min(usize::try_from(file.size()).unwrap_or(usize::MAX));
     let read = At::new(Arc::clone(file)).read_at(&mut head[..length], 0);
-    read.map_err(|error| InputError::new(file.path(), Some(0), Trouble::Io(error)))?;
+    read.map_err(|error| {
+        let is_short = error.kind() == io::ErrorKind::UnexpectedEof;
+        let trouble = if is_short { Trouble::Shrank } else { Trouble::Io(error) };
+        InputError::new(file.path(), Some(0), trouble)
+    })?;
     Ok(Container::of(&head[..length]))
 }
 
@@ -275,7 +280,7 @@ impl Rows {
         changed.unwrap_or_else(|| InputError::new(self.file.path(), None, trouble))
     }
 
-    fn begin(&mut self, section: usize) -> std::io::Result<Running> {
+    fn begin(&mut self, section: usize) -> io::Result<Running> {
         let (sender, parts) = sync_channel(AHEAD);
         let workers = match &self.workers {
             Some(workers) => workers,
@@ -287,7 +292,7 @@ impl Rows {
     }
 
     /// Starts the threads.
-    fn hire(&self) -> std::io::Result<Sender<Task>> {
+    fn hire(&self) -> io::Result<Sender<Task>> {
         let (sender, tasks) = channel::<Task>();
         let tasks = Arc::new(Mutex::new(tasks));
         for _ in 0..self.reading.threads.min(self.sections) {
@@ -341,6 +346,6 @@ impl Sending {
 /// Runs something on a thread of its own. None: it panicked.
 fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> std::io::Result<Option<T>> {
+) -> io::Result<Option<T>> {
     Ok(thread::Builder::new().name(THREAD.into()).spawn(work)?.join().ok())
 }
