@@ -12,7 +12,7 @@ use crate::output::SetHeader;
 
 /// What a file is whose bytes at an offset are these, in words that follow a colon. Of two that fit
 /// the first counts.
-const BEGINNINGS: [(usize, &[u8], &str); 20] = [
+const BEGINNINGS: [(usize, &[u8], &str); 17] = [
     (0, &[0xFF, 0xFE, 0, 0], UTF_32),
     (0, &[0, 0, 0xFE, 0xFF], UTF_32),
     (0, &[0xFF, 0xFE], UTF_16),
@@ -20,7 +20,9 @@ const BEGINNINGS: [(usize, &[u8], &str); 20] = [
     (0, b"PK\x03\x04", "a zip archive is not read; unzip -p writes what is in it"),
     (0, b"7z\xBC\xAF\x27\x1C", "a 7z archive is not read; 7z x -so writes what is in it"),
     (257, b"ustar", "a tar archive is not read; tar -xO writes what is in it"),
-    (0, &[0x04, 0x22, 0x4D, 0x18], "what lz4 packed is not read; lz4 -dc unpacks it"),
+    (0, &[0x04, 0x22, 0x4D, 0x18], LZ4),
+    // "Legacy frame" of lz4's frame format.
+    (0, &[0x02, 0x21, 0x4C, 0x18], LZ4),
     (0, &[0x1F, 0x9D], "what compress packed is not read; gzip -dc unpacks it"),
     (0, b"LZIP\x01", "what lzip packed is not read; lzip -dc unpacks it"),
     // No magic number: properties, and a dictionary's size, which is a multiple of 64 KiB.
@@ -42,15 +44,11 @@ const BEGINNINGS: [(usize, &[u8], &str); 20] = [
         SetHeader::MAGIC.as_bytes(),
         "a saved set is for --seen and `uniqurl set`; tail -n +2 leaves a list of it",
     ),
-    // The first layer is off when this is asked.
-    (0, &[0x1F, 0x8B, 0x08], TWICE),
-    (0, &[0x28, 0xB5, 0x2F, 0xFD], TWICE),
-    (0, b"BZh91AY&SY", TWICE),
-    (0, b"\xFD7zXZ\0", TWICE),
 ];
 
 const UTF_16: &str = "UTF-16 is not read; iconv -f UTF-16 -t UTF-8 makes UTF-8 of it";
 const UTF_32: &str = "UTF-32 is not read; iconv -f UTF-32 -t UTF-8 makes UTF-8 of it";
+const LZ4: &str = "what lz4 packed is not read; lz4 -dc unpacks it";
 const TWICE: &str = "what is unpacked is compressed once more; unpack it once before";
 
 /// What a file that begins with `head` is, where that is nothing that is read.
@@ -60,6 +58,10 @@ pub(super) fn refusal(head: &[u8]) -> Option<&'static str> {
     };
     if let Some((.., why)) = BEGINNINGS.iter().find(begins) {
         return Some(why);
+    }
+    // The first layer is off when this is asked.
+    if is_packed(head) {
+        return Some(TWICE);
     }
     if is_old_arrow(head) {
         return Some(OLD_ARROW);
@@ -87,6 +89,21 @@ pub(super) fn refusal_of_header(head: &[u8], header: &[Vec<u8>]) -> Option<&'sta
         [name] if name.contains(&b'|') => Some(BARS),
         _ => None,
     })
+}
+
+/// Whether gzip, zstd, bzip2 or xz write such a beginning: of bzip2 the size of its blocks, and pi for a
+/// block or the square root of it for the end; of zstd a frame or one that is passed over.
+fn is_packed(head: &[u8]) -> bool {
+    match head {
+        [0x1F, 0x8B, 0x08, ..]
+        | [0x28, 0xB5, 0x2F, 0xFD, ..]
+        | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..]
+        | [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => true,
+        [b'B', b'Z', b'h', b'1'..=b'9', rest @ ..] => {
+            rest.starts_with(b"1AY&SY") || rest.starts_with(&[0x17, 0x72, 0x45, 0x38, 0x50, 0x90])
+        }
+        _ => false,
+    }
 }
 
 /// Whether a stream of Arrow begins like this as they did before version 0.15, without the "32-bit

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use super::packed::gzip;
+use super::packed::{bzip2, gzip, xz, zstd};
 use super::{Place, json_lines};
 
 const LOG: &str = r#"1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "GET /a/../b?q=%7e HTTP/1.1" 200 5 "-" "x"
@@ -266,7 +266,13 @@ fn what_holds_its_lines_in_a_form_that_is_not_read_is_refused_with_what_to_do() 
         (in_tar.clone(), "tar -xO "),
         (gzip(&in_tar), "tar -xO "),
         (behind(&[0x04, 0x22, 0x4D, 0x18]), "lz4 -dc "),
+        (behind(&[0x02, 0x21, 0x4C, 0x18]), "lz4 -dc "),
         (gzip(&gzip(list)), "unpack it once before"),
+        (gzip(&zstd(list)), "unpack it once before"),
+        (gzip(&behind(&[0x54, 0x2A, 0x4D, 0x18, 0, 0, 0, 0])), "unpack it once before"),
+        (gzip(&xz(list)), "unpack it once before"),
+        (gzip(&bzip2(list)), "unpack it once before"),
+        (gzip(&bzip2(b"")), "unpack it once before"),
         (behind(b"LZIP\x01\x0C"), "lzip -dc "),
         (behind(b"\x5D\0\0\x80\0"), "xz -dc "),
         (behind(b"PARE"), "without encryption"),
