@@ -198,4 +198,10 @@ fn a_url_of_nothing_but_spaces_and_tabs_is_blank_in_every_format() {
             assert_eq!(run.summary("blank"), run.summary("records") - 1, "{format}");
         }
     }
+    // However long.
+    for format in ["lines", "target", "ws:1", "text"] {
+        let input = format!("/a\n{}\n", " ".repeat(70_000));
+        let run = place.run_on(["dedup", "-f", format, "--base", "http://h"], input);
+        assert_eq!(run.summary("rejected"), 0, "{format}: {}", run.err);
+    }
 }

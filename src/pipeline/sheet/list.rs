@@ -90,17 +90,17 @@ impl Sheet {
         rules: &Rules<'_>,
     ) -> Result<(), NoRoom> {
         let url = line.of(bytes);
-        let normalizer = rules.normalizer;
-        if url.len() > rules.context.max_url {
-            let reject = Reject::new(Code::TooLong, rules.context.max_url);
+        let Rules { normalizer, context, .. } = rules;
+        if url.len() <= context.max_record && url.iter().all(|byte| matches!(byte, b' ' | b'\t')) {
+            self.tally.blank += 1;
+            self.urls.push(Url::BLANK);
+        } else if url.len() > context.max_url {
+            let reject = Reject::new(Code::TooLong, context.max_url);
             self.reject(line, Place::Chunk, line, reject);
         } else if known == Known::Clean {
             self.tabbed += u64::from(memchr::memchr(b'\t', url).is_some());
             self.urls.push(Url::in_chunk(line));
             self.decode(url, Kind::Url, rules)?;
-        } else if url.iter().all(|byte| matches!(byte, b' ' | b'\t')) {
-            self.tally.blank += 1;
-            self.urls.push(Url::BLANK);
         } else {
             let start = self.text.rewritten.len();
             self.make_room_for(url, rules)?;
