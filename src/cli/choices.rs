@@ -119,9 +119,12 @@ impl Choices<'_> {
                 .map_err(|reject| format!("--assume-scheme is no scheme: {reject}"))?;
         }
         if let Some(base) = self.base {
-            normalizer = normalizer
-                .with_base(base.as_encoded_bytes())
-                .map_err(|reject| format!("--base is no absolute URL: {reject}"))?;
+            normalizer = normalizer.with_base(base.as_encoded_bytes()).map_err(|reject| {
+                match reject.code {
+                    Code::Relative => format!("--base is no absolute URL: {reject}"),
+                    _ => format!("--base is none that the profile takes: {reject}"),
+                }
+            })?;
         }
         self.policy.redirect(normalizer)
     }
