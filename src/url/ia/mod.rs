@@ -125,11 +125,13 @@ pub(super) fn without_session_segments<'p>(
     segments: Vec<&'p [u8]>,
     archive: &Archive,
 ) -> impl Iterator<Item = &'p [u8]> {
-    let page = segments
-        .iter()
-        .rposition(|segment| memchr::memmem::find(segment, archive.segment_page).is_some());
+    let finds = |text: &[u8]| memchr::memmem::find(text, archive.segment_page).is_some();
+    let page = segments.iter().rposition(|segment| finds(segment));
+    // The indexers ask for a byte between the two: a slash, where the page is not the next segment.
+    let named = page.is_some_and(|page| segments[page].get(1..).is_some_and(finds));
     let goes = move |i, segment: &[u8]| {
-        page.is_some_and(|page| i < page) && is_session_segment(segment, archive)
+        page.is_some_and(|page| i + 1 < page || i + 1 == page && named)
+            && is_session_segment(segment, archive)
     };
     let kept = segments.into_iter().enumerate().filter(move |(i, segment)| !goes(*i, segment));
     kept.map(|(_, segment)| segment)
