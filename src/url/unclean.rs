@@ -135,7 +135,12 @@ impl Normalizer {
         range: Range<usize>,
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
-        let (trimmed, skipped) = self.trim(&bytes[range.clone()])?;
+        let (mut trimmed, mut skipped) = self.trim(&bytes[range.clone()])?;
+        if self.rules.archive.is_some() {
+            let repeated = ia::repeated_schemes(trimmed);
+            trimmed = &trimmed[repeated..];
+            skipped += repeated;
+        }
         let start = range.start + skipped;
         let at = out.len();
         if !self.rewrite_at_once(Lead::Absolute, bytes, &(start..start + trimmed.len()), out) {

@@ -23,6 +23,7 @@ const FRONTS: &[&str] = &[
     "x://", "file://localhost/", "FILE://LocalHost.", "http://u@h/", "http://127.1/", "http://2130706433/", "http://a..b%2e.c",
     "http://[::FFFF:1.2.3.4]:443/", "http://[0:0::1]/", "http://b\u{fc}cher.example?", "http://b%C3%BCcher.%45X/", "mailto:A@B.C", "filedesc://A:b/",
     "WARCINFO:x y", "dns:Example.COM", "x://u@H:0/", "file://u@localhost/", "file://localhost:1/", "x:A@B.C", "data:a@B,c", "x:/..//", "x:/.//", " http://h/", "http:", "*", "?", "example.com:80/", "a%3A/",
+    "http://http://h/", " http://https://http:",
 ];
 
 fn url(rng: &mut Rng) -> Vec<u8> {
@@ -344,7 +345,7 @@ const EXAMPLES: &[&str] = &[
     "http://h/%7E", "http://h/%2f", "HTTP://H/", "http://b%C3%BCcher.example/", "http://[0:0::1]/", "http://h./", "x://a..b/",
     "http://www.h.example/", "http://1/", "http://h:/", "http://h:081/", "http://h:80/", "file://localhost/", "http://h", "/a;b",
     "/%41", "http://h/A", "http://h//a", "http://h/a/../b", "x:/..//a", "mailto:a@B", "http://h/(abcdefghijklmnopqrstuvwx)/x.aspx",
-    "http://h/?sid=0123456789abcdef0123456789abcdef", "http://h/?", "http://h/?b&a", "http://h/%F6",
+    "http://h/?sid=0123456789abcdef0123456789abcdef", "http://h/?", "http://h/?b&a", "http://h/%F6", "http://http://h/",
     "https://h/A//index.html?utm_id=1", "http://h/a/", 
 ];
 
@@ -429,6 +430,7 @@ fn each_rule_of_an_index_is_told_where_it_acts() {
                 "sort-query",
             ][..],
         ),
+        ("http://https://h/".into(), &["repeated-scheme"]),
         ("http://h".into(), &["empty-path"]),
         ("http://h/A".into(), &["fold-case"]),
         ("http://h/a%20b?c%20d".into(), &[]),

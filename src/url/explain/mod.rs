@@ -20,6 +20,7 @@ use heuristic::Form;
 
 use super::Codes;
 use super::hosts::Hosts;
+use super::ia;
 use super::normalizer::Normalizer;
 use super::outcome::{Outcome, Reject};
 use super::parts::Parts;
@@ -236,6 +237,13 @@ impl Normalizer {
 
     fn walk_as_it_is(&self, url: &[u8], visit: &mut dyn FnMut(Rule, Stage<'_>)) {
         let mut text = self.without_breaks(self.trimmed(url, visit), visit);
+        if self.profile().archive.is_some() {
+            let repeated = ia::repeated_schemes(&text);
+            if repeated > 0 {
+                text.drain(..repeated);
+                visit(Rule::RepeatedScheme, Stage::Text(&text));
+            }
+        }
         if let Some((assumed, _)) = self.assume(&text) {
             text = assumed;
             visit(Rule::AssumeScheme, Stage::Text(&text));

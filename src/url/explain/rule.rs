@@ -52,6 +52,7 @@ rules! {
     Trim "trim" Some("RFC 3986 appendix C, URL Standard section 4.4"),
         "spaces and control characters around the URL go"
     LineBreaks "line-breaks" Some("URL Standard section 4.4"), "tabs and line breaks go"
+    RepeatedScheme "repeated-scheme" None, "of several http:// or https:// in front the last stays"
     AssumeScheme "assume-scheme" Some("RFC 3986 section 4.5"),
         "what has no scheme is read as if the assumed one stood in front"
     Resolve "resolve" Some("RFC 3986 section 5.2"), "a relative reference is resolved against the base"

@@ -1,8 +1,8 @@
 //! The form of a URL that the keys of web-archive indexes are made from: the profile `ia`.
 //!
 //! It folds what identifiers keep apart (`%2F` and `/`, the case of paths, `www.`), because the
-//! indexes that it has to match do. In order: triplets are decoded until none is left; ASCII letters
-//! go to lower case; the path loses dot segments, empty segments (a final slash with them) and ASP.NET
+//! indexes that it has to match do. In order: of several `http://` in front the last stays; triplets are
+//! decoded until none is left; ASCII letters go to lower case; the path loses dot segments, empty segments (a final slash with them) and ASP.NET
 //! session segments; the query loses session ids and is sorted by name and value; what is not plain is
 //! encoded again.
 //!
@@ -50,6 +50,19 @@ pub(crate) fn absolute(
             Ok(())
         }
     }
+}
+
+/// How long the schemes are at the start of a URL that another one follows: a link that was pasted behind
+/// the `http://` of a form. As the indexers have it, they count in lower case alone.
+pub(super) fn repeated_schemes(url: &[u8]) -> usize {
+    let scheme = |from: usize| {
+        [&b"http://"[..], b"https://"].into_iter().find(|s| url[from..].starts_with(s))
+    };
+    let (mut last, mut end) = (0, 0);
+    while let Some(scheme) = scheme(end) {
+        (last, end) = (end, end + scheme.len());
+    }
+    last
 }
 
 /// A URL that names no host, as it stands but for bytes that are not printable.
