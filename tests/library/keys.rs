@@ -83,9 +83,17 @@ fn ia_decodes_in_linear_time() {
     let library = on_best_backend("ia");
     let url = format!("http://h/%{}41", "25".repeat(1 << 20));
     let sessions = "(abcdefghijklmnopqrstuvwx)/".repeat(1 << 16);
-    for url in
-        [url, format!("http://h/{sessions}a.aspx"), format!("http://h/{}", "a/../".repeat(1 << 18))]
-    {
+    let twins = format!(
+        "http://h/?{}&",
+        ["cfid=1&", "cftoken=2&"].map(|twin| twin.repeat(1 << 14)).concat()
+    );
+    for url in [
+        url,
+        twins,
+        format!("http://{}h/", "http://".repeat(1 << 16)),
+        format!("http://h/{sessions}a.aspx"),
+        format!("http://h/{}", "a/../".repeat(1 << 18)),
+    ] {
         assert!(library.normalize(url.as_bytes()).unwrap().len() < 30);
     }
 }

@@ -8,9 +8,11 @@
 //!
 //! The indexers themselves are not idempotent in a few places. Where that is so, this goes on to the
 //! fixed point: a query that decoding lays bare is split off, `www.www.` goes whole, and
-//! `cfid`/`cftoken` go though they were not neighbours before the sort.
+//! `cfid`/`cftoken` go though only the sort makes them neighbours.
 
 pub(super) mod clean;
+
+use std::ops::Range;
 
 use super::escape::Triplet;
 use super::host;
@@ -184,20 +186,49 @@ fn query(query: &[u8], archive: &Archive, out: &mut Vec<u8>) {
 /// The parameters that identify no session; none where there is nothing left, not even a `&`.
 pub(super) fn without_session_pairs<'q>(query: &'q [u8], archive: &Archive) -> Vec<&'q [u8]> {
     let pairs: Vec<&[u8]> = query.split(|byte| *byte == b'&').collect();
-    let is_twin = |pair: &&[u8], twin: &[u8]| {
-        pair.strip_prefix(twin).is_some_and(|rest| rest.len() > 1 && rest[0] == b'=')
-    };
-    let twins = archive.twins.iter().all(|twin| pairs.iter().any(|pair| is_twin(pair, twin)));
-    let goes = |pair: &&[u8]| {
-        archive.sessions.iter().any(|session| is_session(pair, session))
-            || (twins && archive.twins.iter().any(|twin| is_twin(pair, twin)))
-    };
+    let goes = |pair: &&[u8]| archive.sessions.iter().any(|session| is_session(pair, session));
     let mut kept: Vec<&[u8]> = pairs.iter().filter(|pair| !goes(pair)).copied().collect();
     // An id takes along the `&` behind it; the last one has none, and the one before it stays.
     if !kept.is_empty() && pairs.last().is_some_and(goes) {
         kept.push(b"");
     }
-    kept
+    without_twins(kept, archive)
+}
+
+/// The indexers take two twins that are neighbours, the last such two, then sort, and what the sort
+/// brings together goes the next time. It is sorted here only where it does.
+fn without_twins<'q>(mut pairs: Vec<&'q [u8]>, archive: &Archive) -> Vec<&'q [u8]> {
+    let [first, second] = archive.twins;
+    let is_twin = |pair: &[u8], twin: &[u8]| {
+        pair.strip_prefix(twin).is_some_and(|rest| rest.len() > 1 && rest[0] == b'=')
+    };
+    if ![first, second].iter().all(|twin| pairs.iter().any(|pair| is_twin(pair, twin))) {
+        return pairs;
+    }
+    let neighbours = |pairs: &[&[u8]]| {
+        pairs.windows(2).rposition(|two| is_twin(two[0], first) && is_twin(two[1], second))
+    };
+    if let Some(i) = neighbours(&pairs) {
+        take_pairs(&mut pairs, i..i + 2);
+    }
+    let mut sorted = pairs.clone();
+    sort_pairs(&mut sorted);
+    let Some(i) = neighbours(&sorted) else { return pairs };
+    // All of a name stand together, so that two that go make neighbours of those around them.
+    let firsts = sorted[..=i].iter().rev().take_while(|pair| is_twin(pair, first)).count();
+    let seconds = sorted[i + 1..].iter().take_while(|pair| is_twin(pair, second)).count();
+    let count = firsts.min(seconds);
+    take_pairs(&mut sorted, i + 1 - count..i + 1 + count);
+    sorted
+}
+
+/// Takes pairs out, and leaves the `&` before the last one as a single id does.
+fn take_pairs(pairs: &mut Vec<&[u8]>, range: Range<usize>) {
+    let last = range.end == pairs.len();
+    pairs.drain(range);
+    if last && !pairs.is_empty() {
+        pairs.push(b"");
+    }
 }
 
 pub(super) fn sort_pairs(pairs: &mut [&[u8]]) {
