@@ -95,11 +95,7 @@ fn decode_all(draft: &mut Draft, ctx: &Context<'_>) -> bool {
         replace(host, spelled(&name))
     });
     let mut text = Vec::new();
-    ia::decode(&draft.path, &mut text);
-    if let Some(query) = &draft.query {
-        text.push(b'?');
-        ia::decode(query, &mut text);
-    }
+    ia::decode_path_and_query(&draft.path, draft.query.as_deref(), &mut text);
     // A `%3F` in the path has become a question mark.
     let end = memchr::memchr(b'?', &text).unwrap_or(text.len());
     let path = replace(&mut draft.path, spelled(&text[..end]));

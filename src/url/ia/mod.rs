@@ -88,17 +88,36 @@ fn opaque(parts: &Parts<'_>, out: &mut Vec<u8>) {
 #[inline(never)]
 pub(crate) fn path_and_query(parts: &Parts<'_>, archive: &Archive, out: &mut Vec<u8>) {
     let mut text = Vec::with_capacity(parts.path.len() + 1);
-    decode(parts.path, &mut text);
-    if let Some(query) = parts.query {
-        text.push(b'?');
-        decode(query, &mut text);
-    }
+    decode_path_and_query(parts.path, parts.query, &mut text);
     text.make_ascii_lowercase();
     // A `%3F` in the path has become a question mark, and a reader of the key could not tell.
     let end = memchr::memchr(b'?', &text).unwrap_or(text.len());
     self::path(&text[..end], archive, out);
     if let Some(query) = text.get(end + 1..) {
         self::query(query, archive, out);
+    }
+}
+
+/// Decodes both into an empty `out`.
+///
+/// To the indexers a path is all path, what follows a question mark that decoding laid bare too, until
+/// the next of them reads the key. So that is rid of dot and empty segments before it becomes a query,
+/// and an empty query goes while it still tells from what was laid bare.
+pub(super) fn decode_path_and_query(path: &[u8], query: Option<&[u8]>, out: &mut Vec<u8>) {
+    decode(path, out);
+    let laid_bare = memchr::memchr(b'?', out).is_some();
+    if laid_bare {
+        let whole = without_dots(segments(out)).into_iter().filter(|segment| !segment.is_empty());
+        let whole = whole.flat_map(|segment| [b"/", segment]).collect::<Vec<&[u8]>>().concat();
+        *out = if whole.is_empty() { b"/".to_vec() } else { whole };
+    }
+    if let Some(query) = query {
+        let end = out.len();
+        out.push(b'?');
+        decode(query, out);
+        if laid_bare && out.len() == end + 1 {
+            out.truncate(end);
+        }
     }
 }
 
