@@ -33,8 +33,8 @@ impl Run<'_> {
             observed.pace.begin(self.setup.watch.bytes.load(Ordering::Relaxed));
         }
         if let (Some(rejects), Some(keeper)) = (rejects, &self.keeper) {
-            for path in keeper.parts("rejects") {
-                let copied = Groups::open(path).and_then(|mut part| part.copy(rejects));
+            for (path, seal) in keeper.parts("rejects") {
+                let copied = Groups::open(path, seal).and_then(|mut part| part.copy(rejects));
                 copied.map_err(RunError::Output)?;
             }
         }
@@ -109,10 +109,10 @@ impl Run<'_> {
         kind: &str,
         mut take: impl FnMut(&mut Self, Entry<'_>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
-        let paths: Vec<_> = self.keeper.iter().flat_map(|keeper| keeper.parts(kind)).collect();
+        let parts: Vec<_> = self.keeper.iter().flat_map(|keeper| keeper.parts(kind)).collect();
         let mut group = Vec::new();
-        for path in paths {
-            let mut part = Groups::open(path).map_err(RunError::Output)?;
+        for (path, seal) in parts {
+            let mut part = Groups::open(path, seal).map_err(RunError::Output)?;
             while part.next(&mut group).map_err(RunError::Output)? {
                 let mut rest = group.as_slice();
                 while !rest.is_empty() {
@@ -151,8 +151,8 @@ impl Run<'_> {
             seen.is_some_and(|seen| seen[hash.shard(seen.len())].contains(hash, entry.key))
         };
         let mut group = Vec::new();
-        for path in keeper.parts(kind) {
-            let mut part = Groups::open(path).map_err(RunError::Output)?;
+        for (path, seal) in keeper.parts(kind) {
+            let mut part = Groups::open(path, seal).map_err(RunError::Output)?;
             while part.next(&mut group).map_err(RunError::Output)? {
                 let mut entries = Vec::new();
                 let mut rest = group.as_slice();

@@ -333,6 +333,69 @@ fn a_part_that_came_back_damaged_is_an_error_with_its_name() {
     }
 }
 
+/// What a disk, or whoever copies a checkpoint, may make of it: each was taken for another checkpoint, with
+/// another result.
+#[test]
+fn a_part_that_is_missing_or_stands_in_the_place_of_another_is_refused() {
+    const SPILLING: &[&str] = &["--memory", "1M", "--temp-dir", "."];
+    const ALL: &[&str] = &["--audit", "--report", "page", "--rejects", "rejects"];
+    for (arguments, parts) in [
+        (SPILLING, &["spilled-2"][..]),
+        (ALL, &["urls-2", "rejects-2", "observed-3", "originals-3"]),
+        (&["--count"], &["counts-3"]),
+    ] {
+        let place = place();
+        let arguments = [FIXED, KEPT, arguments, &["-o", "out"]].concat();
+        place.run(&arguments).exits(2);
+        for part in parts {
+            let name = format!("kept/{part}");
+            let whole = place.read(&name);
+            let refused = |name: &str| {
+                let run = place.run(&arguments).exits(2);
+                assert!(run.err.contains(name) && run.err.contains("to start anew"), "{}", run.err);
+                assert!(!place.path("out").exists());
+            };
+            fs::remove_file(place.path(&name)).expect("removed");
+            refused(&name);
+            let Some(kind) = part.strip_suffix("-2") else {
+                place.write(&name, whole);
+                continue;
+            };
+            let sibling = format!("kept/{kind}-3");
+            let other = place.read(&sibling);
+            place.write(&name, &other);
+            refused(&name);
+            place.write(&sibling, &whole);
+            refused(&name);
+            place.write(&name, whole);
+            refused(&sibling);
+            place.write(&sibling, other);
+        }
+        place.write("d.gz", gzip(list(3).as_bytes()));
+        place.run(&arguments).exits(0);
+    }
+}
+
+#[test]
+fn a_number_that_was_changed_in_a_manifest_is_refused() {
+    let place = place();
+    let arguments = [FIXED, KEPT, &["-o", "out"]].concat();
+    place.run(&arguments).exits(2);
+    let manifest = place.text("kept/checkpoint.json");
+    let found = place.json("kept/checkpoint.json");
+    for name in ["records", "canonical"] {
+        let was = found["files"][0][name].as_u64().expect("a number");
+        let number = |number: u64| format!("\"{name}\":{number}");
+        let changed = manifest.replacen(&number(was), &number(was + 4), 1);
+        assert!(changed != manifest);
+        place.write("kept/checkpoint.json", changed);
+        let run = place.run(&arguments).exits(2);
+        let said = "kept: checkpoint.json: it is not as it was written; remove the directory";
+        assert!(run.err.contains(said), "{}", run.err);
+        assert!(!place.path("out").exists());
+    }
+}
+
 #[test]
 fn a_directory_that_is_in_use_or_holds_other_files_is_refused() {
     let place = place();

@@ -5,6 +5,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use super::Options;
+use super::part::{Seal, changed};
 use super::stamp::Stamp;
 use crate::input::Input;
 use crate::output::{Printable, Tally};
@@ -20,6 +21,9 @@ pub(in crate::pipeline) struct Manifest {
     pub(in crate::pipeline) seen: Vec<Stamp>,
     /// Number of the last part.
     pub(in crate::pipeline) part: u64,
+    /// The names of the parts, those of a kind in order. An input may leave no part of a kind: without
+    /// this list, one that went away would look like one that never was.
+    pub(in crate::pipeline) parts: Vec<(String, Seal)>,
     /// The accounting of the inputs that are absorbed.
     pub(in crate::pipeline) files: Vec<Absorbed>,
     /// Keys in the set.
@@ -36,6 +40,14 @@ pub(in crate::pipeline) struct Manifest {
     pub(in crate::pipeline) guessed: Vec<(usize, String)>,
     pub(in crate::pipeline) padded: Vec<(usize, u64)>,
     pub(in crate::pipeline) cut: Vec<(usize, u64)>,
+    /// CRC-32 of the file as it is with 0 in this place.
+    pub(in crate::pipeline) checksum: u32,
+}
+
+/// What a manifest of any version has.
+#[derive(Deserialize)]
+struct Written {
+    version: String,
 }
 
 /// The accounting of an input.
@@ -118,14 +130,32 @@ impl Manifest {
     }
 
     pub(super) fn read(text: &[u8]) -> io::Result<Self> {
-        serde_json::from_slice(text).map_err(|error| {
+        Self::take(text).map_err(|error| {
             let text = format!("{}: {error}; remove the directory to start anew", super::MANIFEST);
             io::Error::new(io::ErrorKind::InvalidData, text)
         })
     }
 
+    fn take(text: &[u8]) -> io::Result<Self> {
+        let version = env!("CARGO_PKG_VERSION");
+        let Written { version: found } = serde_json::from_slice(text)?;
+        if found != version {
+            let found = Printable(found.as_bytes());
+            let text = format!("it was written by version {found}, and this is {version}");
+            return Err(io::Error::other(text));
+        }
+        let this: Self = serde_json::from_slice(text)?;
+        // Sums that do not add up would else be told as the result.
+        if this.text() == text { Ok(this) } else { Err(changed()) }
+    }
+
+    /// The file, with its checksum.
     pub(super) fn text(&self) -> Vec<u8> {
-        serde_json::to_vec(self).expect("strings and numbers are always JSON")
+        let with = |checksum| {
+            let this = Self { checksum, ..self.clone() };
+            serde_json::to_vec(&this).expect("strings and numbers are always JSON")
+        };
+        with(crc32fast::hash(&with(0)))
     }
 
     /// What is another here than in a run with these options and inputs, behind what was `seen`, whose
@@ -136,11 +166,6 @@ impl Manifest {
         inputs: &[Input],
         seen: &[Stamp],
     ) -> io::Result<Option<String>> {
-        let version = env!("CARGO_PKG_VERSION");
-        if self.version != version {
-            let found = Printable(self.version.as_bytes());
-            return Ok(Some(format!("it was written by version {found}, and this is {version}")));
-        }
         let names = self.options.keys().chain(options.keys());
         for name in names {
             let (was, is) = (self.options.get(name), options.get(name));

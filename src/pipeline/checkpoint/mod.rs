@@ -1,13 +1,14 @@
 //! What a killed run left for the next: the inputs that it had absorbed, and all that came of them.
 //!
 //! A checkpoint is a directory. `checkpoint.json` says which inputs are absorbed, with which options,
-//! and what was counted; it names the number of the last part. Parts hold what was new since the part
-//! before: keys in order (`urls-N`), what the set did not take (`spilled-N`), what it held until it was
-//! moved out of memory (`moved-N`), rejected records (`rejects-N`). Of others only the last is there,
-//! which holds all so far: how often each key was counted and which record survives (`counts-N`), the
-//! URLs of `--audit` as they were read (`originals-N`), what `--report` shows (`observed-N`). Each file
-//! appears whole, synced, under its name, the manifest last: so a kill at any moment leaves the
-//! checkpoint before, or the new one. Whoever works with the directory holds a lock on `lock`.
+//! and what was counted; it lists the parts, each with a checksum, and has one itself. Parts hold what
+//! was new since the part before: keys in order (`urls-N`), what the set did not take (`spilled-N`),
+//! what it held until it was moved out of memory (`moved-N`), rejected records (`rejects-N`). Of others
+//! only the last is there, which holds all so far: how often each key was counted and which record
+//! survives (`counts-N`), the URLs of `--audit` as they were read (`originals-N`), what `--report` shows
+//! (`observed-N`). Each file appears whole, synced, under its name, the manifest last: so a kill at any
+//! moment leaves the checkpoint before, or the new one. Whoever works with the directory holds a lock on
+//! `lock`.
 
 mod manifest;
 mod part;
@@ -21,7 +22,7 @@ use std::time::{Duration, Instant};
 
 pub(super) use manifest::{Absorbed, Manifest};
 pub(super) use part::Groups;
-use part::Part;
+use part::{Part, Seal};
 
 use super::sheet::Sheet;
 use crate::input::Input;
@@ -193,6 +194,10 @@ impl Checkpoint {
     }
 }
 
+fn name(kind: &str, number: u64) -> String {
+    format!("{kind}-{number}")
+}
+
 /// The kind and the number of a part.
 fn part_of(name: &str) -> Option<(&str, u64)> {
     let (kind, number) = name.split_once('-')?;
@@ -214,6 +219,8 @@ pub(super) struct Keeper<'a> {
     stamps: Vec<Stamp>,
     /// Number of the part that is being written.
     part: u64,
+    /// Those of the checkpoint before, and the seal of each.
+    parts: Vec<(String, Seal)>,
     /// Parts that are begun before the next checkpoint is written, by their kind.
     open: BTreeMap<&'static str, Part>,
     /// Keys that are in parts.
@@ -229,6 +236,7 @@ impl<'a> Keeper<'a> {
             checkpoint,
             stamps: found.map(|found| found.inputs.clone()).unwrap_or_default(),
             part: found.map_or(0, |found| found.part) + 1,
+            parts: found.map(|found| found.parts.clone()).unwrap_or_default(),
             open: BTreeMap::new(),
             saved: 0,
             next: Instant::now().checked_add(checkpoint.every),
@@ -240,10 +248,11 @@ impl<'a> Keeper<'a> {
         self.checkpoint.found.as_ref()
     }
 
-    /// The parts of a kind that a run before has left, in order.
-    pub(super) fn parts(&self, kind: &str) -> impl Iterator<Item = PathBuf> + use<'_, 'a> {
-        let kind = kind.to_owned();
-        (1..self.part).map(move |n| self.path(&kind, n)).filter(|path| path.exists())
+    /// The parts of a kind that a run before has left, in order, and what each is known by.
+    pub(super) fn parts(&self, kind: &str) -> impl Iterator<Item = (PathBuf, Seal)> {
+        let is_one = move |name: &str| part_of(name).is_some_and(|(of, _)| of == kind);
+        let parts = self.parts.iter().filter(move |(name, _)| is_one(name));
+        parts.map(|(name, seal)| (self.checkpoint.directory.join(name), *seal))
     }
 
     pub(super) fn is_due(&self) -> bool {
@@ -251,7 +260,7 @@ impl<'a> Keeper<'a> {
     }
 
     fn path(&self, kind: &str, number: u64) -> PathBuf {
-        self.checkpoint.directory.join(format!("{kind}-{number}"))
+        self.checkpoint.directory.join(name(kind, number))
     }
 
     /// Keeps what these sheets, which are being written, sent elsewhere than into the set.
@@ -296,16 +305,21 @@ impl<'a> Keeper<'a> {
         for input in &inputs[self.stamps.len()..manifest.files.len()] {
             self.stamps.push(Stamp::of(input)?);
         }
+        self.parts
+            .retain(|(name, _)| part_of(name).is_some_and(|(kind, _)| !WHOLE.contains(&kind)));
         for (kind, entries) in parts {
             let mut part = Part::create(&self.path(kind, self.part))?;
             part.entries(entries)?;
-            part.commit()?;
+            self.parts.push((name(kind, self.part), part.commit()?));
         }
-        std::mem::take(&mut self.open).into_values().try_for_each(Part::commit)?;
+        for (kind, part) in std::mem::take(&mut self.open) {
+            self.parts.push((name(kind, self.part), part.commit()?));
+        }
         manifest.options.clone_from(&self.checkpoint.options);
         manifest.inputs.clone_from(&self.stamps);
         manifest.seen.clone_from(&self.checkpoint.seen);
         manifest.part = self.part;
+        manifest.parts.clone_from(&self.parts);
         self.checkpoint.write(&manifest)?;
         for kind in WHOLE {
             match fs::remove_file(self.path(kind, self.part - 1)) {

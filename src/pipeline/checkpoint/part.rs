@@ -1,9 +1,12 @@
-//! A file of a checkpoint: packed with a checksum, and there whole or not at all.
+//! A file of a checkpoint: packed, there whole or not at all, and known again by what the manifest says
+//! of it.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use crc32fast::Hasher;
+use serde::{Deserialize, Serialize};
 use zstd::stream::{read, write};
 
 use crate::output::{Output, Printable};
@@ -16,16 +19,55 @@ const LEVEL: i32 = 1;
 /// Bytes of a group after which another begins.
 const GROUP: usize = 64 << 10;
 
+/// What a file is known by, beside its name: else one that took the place of another would pass for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::pipeline) struct Seal {
+    length: u64,
+    /// CRC-32 of its bytes as they are on the disk.
+    checksum: u32,
+}
+
+/// Counts what goes by.
+struct Sealing<T> {
+    inner: T,
+    hasher: Hasher,
+    length: u64,
+}
+
+impl<T> Sealing<T> {
+    fn new(inner: T) -> Self {
+        Self { inner, hasher: Hasher::new(), length: 0 }
+    }
+
+    fn end(self) -> (T, Seal) {
+        (self.inner, Seal { length: self.length, checksum: self.hasher.finalize() })
+    }
+}
+
+impl<T: Write> Write for Sealing<T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        self.length += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
 /// One that is being written.
 pub(in crate::pipeline) struct Part {
-    encoder: write::Encoder<'static, Output>,
+    encoder: write::Encoder<'static, Sealing<Output>>,
     /// Entries that are not written yet.
     pending: Vec<u8>,
 }
 
 impl Part {
     pub(super) fn create(path: &Path) -> io::Result<Self> {
-        let mut encoder = write::Encoder::new(Output::create(path)?, LEVEL)?;
+        let output = Sealing::new(Output::create(path)?);
+        let mut encoder = write::Encoder::new(output, LEVEL)?;
         encoder.include_checksum(true)?;
         Ok(Self { encoder, pending: Vec::new() })
     }
@@ -64,11 +106,13 @@ impl Part {
     }
 
     /// Makes it appear.
-    pub(super) fn commit(mut self) -> io::Result<()> {
+    pub(super) fn commit(mut self) -> io::Result<Seal> {
         if !self.pending.is_empty() {
             self.write_pending()?;
         }
-        self.encoder.finish()?.commit()
+        let (output, seal) = self.encoder.finish()?.end();
+        output.commit()?;
+        Ok(seal)
     }
 }
 
@@ -79,8 +123,9 @@ pub(in crate::pipeline) struct Groups {
 }
 
 impl Groups {
-    pub(in crate::pipeline) fn open(path: PathBuf) -> io::Result<Self> {
-        match File::open(&path).and_then(read::Decoder::new) {
+    /// Opens it, and reads it through first: nothing of a file that is another is taken.
+    pub(in crate::pipeline) fn open(path: PathBuf, seal: Seal) -> io::Result<Self> {
+        match open(&path, seal) {
             Ok(decoder) => Ok(Self { path, decoder }),
             Err(error) => Err(damaged(&path, &error)),
         }
@@ -122,8 +167,23 @@ impl Groups {
 
     /// What it holds is not what a run wrote.
     pub(in crate::pipeline) fn damaged(&self) -> io::Error {
-        damaged(&self.path, &io::Error::other("it is not as it was written"))
+        damaged(&self.path, &changed())
     }
+}
+
+fn open(path: &Path, seal: Seal) -> io::Result<read::Decoder<'static, BufReader<File>>> {
+    let mut file = File::open(path)?;
+    let mut sealing = Sealing::new(io::sink());
+    io::copy(&mut BufReader::with_capacity(GROUP, &file), &mut sealing)?;
+    if sealing.end().1 != seal {
+        return Err(changed());
+    }
+    file.rewind()?;
+    read::Decoder::new(file)
+}
+
+pub(super) fn changed() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "it is not as it was written")
 }
 
 fn damaged(path: &Path, error: &io::Error) -> io::Error {
