@@ -146,9 +146,9 @@ impl Output {
         }
         let writer = self.writer.as_mut().expect("only commit takes the writer");
         let done = writer.flush().and_then(|()| writer.get_mut().finish());
-        // That it went away would else be known when other outputs have their names.
-        let directory = self.place.target().map(directory);
-        done.and_then(|()| directory.map_or(Ok(()), is_there))
+        // What has changed there since would else be known when other outputs have their names.
+        let target = self.place.target();
+        done.and_then(|()| target.map_or(Ok(()), is_free))
             .map_err(|error| named(&self.name, error))?;
         self.prepared = true;
         Ok(())
@@ -239,9 +239,7 @@ fn open(path: &Path) -> io::Result<(File, Place)> {
     };
     let target = resolve(path)?;
     if let Some(old) = &found {
-        // Renaming over the file would get round its write protection.
-        OpenOptions::new().write(true).open(&target)?;
-        may_be_replaced(&target, old)?;
+        gives_way(&target, old)?;
     }
     let (file, place) = temporary(target)?;
     if let (Some(old), Some(target)) = (found, place.target()) {
@@ -307,6 +305,25 @@ fn named_temporary(target: PathBuf) -> io::Result<(File, Place)> {
     let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
     let (file, temporary) = Temporary::make(directory(&target), create)?;
     Ok((file, Place::Named { temporary, target }))
+}
+
+/// Whether a file can take the place of this one.
+fn gives_way(target: &Path, old: &fs::Metadata) -> io::Result<()> {
+    // Renaming over the file would get round its write protection. A pipe would wait for a reader.
+    if old.is_file() {
+        OpenOptions::new().write(true).open(target)?;
+    }
+    may_be_replaced(target, old)
+}
+
+/// Whether a file can still have the name that was looked at when it was opened.
+fn is_free(target: &Path) -> io::Result<()> {
+    match fs::metadata(target) {
+        Ok(old) if old.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(old) => gives_way(target, &old),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => is_there(directory(target)),
+        Err(error) => Err(error),
+    }
 }
 
 fn is_there(directory: &Path) -> io::Result<()> {

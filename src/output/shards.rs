@@ -57,9 +57,11 @@ impl Shards {
         Ok(Self { name: name.to_owned(), target, temporary, files, separator, begun: Vec::new() })
     }
 
-    /// Brings every byte to the disk.
+    /// Brings every byte to the disk, and looks again whether the directory can have its name: that it
+    /// cannot would else be known when other outputs have theirs.
     pub(crate) fn prepare(&mut self) -> io::Result<()> {
-        self.files.iter_mut().try_for_each(Output::prepare)
+        self.files.iter_mut().try_for_each(Output::prepare)?;
+        old(&self.target).map(drop).map_err(|error| named(&self.name, error))
     }
 
     /// Makes the directory appear, with all that is in it.
@@ -92,26 +94,30 @@ impl Shards {
 fn make(name: &Path) -> io::Result<(PathBuf, Temporary)> {
     // With a slash behind it, a link would be what it leads to.
     let target = resolve(&name.components().collect::<PathBuf>())?;
-    let old = match fs::metadata(&target) {
-        Ok(old) => Some(old),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
-    };
-    if old.is_some() && fs::read_dir(&target)?.next().is_some() {
-        let text = "the directory is not empty; shards go into a new one";
-        return Err(io::Error::new(io::ErrorKind::DirectoryNotEmpty, text));
-    }
+    let old = old(&target)?;
     if target.file_name().is_none() {
         return Err(io::ErrorKind::InvalidInput.into());
-    }
-    if let Some(old) = &old {
-        may_be_replaced(&target, old)?;
     }
     let ((), temporary) = Temporary::make(directory(&target), |path| fs::create_dir(path))?;
     if let Some(old) = old {
         take_after(&File::open(temporary.path())?, &target, &old)?;
     }
     Ok((target, temporary))
+}
+
+/// What has the name already, an empty directory that can be replaced.
+fn old(target: &Path) -> io::Result<Option<fs::Metadata>> {
+    let old = match fs::metadata(target) {
+        Ok(old) => old,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if fs::read_dir(target)?.next().is_some() {
+        let text = "the directory is not empty; shards go into a new one";
+        return Err(io::Error::new(io::ErrorKind::DirectoryNotEmpty, text));
+    }
+    may_be_replaced(target, &old)?;
+    Ok(Some(old))
 }
 
 impl Write for Shards {

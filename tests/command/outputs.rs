@@ -513,6 +513,35 @@ fn a_directory_that_goes_away_leaves_no_output_elsewhere() {
     assert_eq!(place.names(), ["first"]);
 }
 
+#[test]
+fn a_name_that_is_taken_during_the_run_leaves_no_output_elsewhere() {
+    for (taken, arguments, why) in [
+        ("seen", &["-o", "out", "--save-seen", "seen"][..], "seen: is a directory"),
+        ("out", &["-o", "out", "--rejects", "rejects"], "out: is a directory"),
+        (
+            "out",
+            &["-o", "out", "--split-by", "hash:2", "--rejects", "rejects"],
+            "out: the directory",
+        ),
+    ] {
+        let place = Place::new();
+        let mut command = built::process();
+        command.args([&["dedup", "-"], arguments].concat());
+        command.stdin(Stdio::piped()).stderr(Stdio::piped()).current_dir(place.path(""));
+        let mut child = command.spawn().expect("started");
+        let mut input = child.stdin.take().expect("piped");
+        // More than a pipe and the buffers behind it hold: the outputs are open when it is taken.
+        input.write_all(&b"http://c/\n".repeat(200_000)).expect("taken");
+        fs::create_dir(place.path(taken)).expect("made");
+        place.write(format!("{taken}/mine"), "mine");
+        drop(input);
+        let run = Run::of(child.wait_with_output().expect("over")).exits(2);
+        assert!(run.err.contains(why), "{}", run.err);
+        assert_eq!(place.names(), [taken]);
+        assert_eq!(place.text(format!("{taken}/mine")), "mine");
+    }
+}
+
 /// A bar would be drawn behind each line, and wiped away in front of none.
 #[cfg(target_os = "linux")]
 #[test]
