@@ -1,7 +1,11 @@
 //! Memory that may not be there: what grows with the input asks here before it grows, so that a
 //! machine without memory ends a run with a message, not with an abort.
 
+#[cfg(feature = "batch")]
+use std::collections::HashMap;
 use std::fmt;
+#[cfg(feature = "batch")]
+use std::hash::Hash;
 
 /// There is no memory for it. What was there before is still there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +37,16 @@ pub(crate) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), NoRoom> {
 #[inline]
 pub(crate) fn reserve_exact<T>(vec: &mut Vec<T>, more: usize) -> Result<(), NoRoom> {
     if vec.capacity() - vec.len() >= more { Ok(()) } else { ask(|| vec.try_reserve_exact(more)) }
+}
+
+/// The same as [`reserve`] for a map.
+#[cfg(feature = "batch")]
+#[inline]
+pub(crate) fn reserve_in_map<K: Eq + Hash, V>(
+    map: &mut HashMap<K, V>,
+    more: usize,
+) -> Result<(), NoRoom> {
+    if map.capacity() - map.len() >= more { Ok(()) } else { ask(|| map.try_reserve(more)) }
 }
 
 #[cold]

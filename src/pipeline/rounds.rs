@@ -152,8 +152,8 @@ impl Run<'_> {
                         if format(sheet, how, rules, path).is_err() {
                             no_room.store(true, Ordering::Relaxed);
                         }
-                        if rules.observes {
-                            sheet.observe(path, rules.shards > 0);
+                        if rules.observes && sheet.observe(path, rules.shards > 0).is_err() {
+                            no_room.store(true, Ordering::Relaxed);
                         }
                         if with_rejects {
                             sheet.format_rejects(path, rules.secrets);

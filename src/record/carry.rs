@@ -13,24 +13,41 @@ use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
 #[cfg(feature = "tables")]
 use super::{NULL, Rows};
 use crate::output::{Excerpt, UrlExcerpt};
+use crate::room::{self, NoRoom};
 
 /// The values of one record's columns. Reused from record to record.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
     bytes: Vec<u8>,
     places: Vec<Option<Range<usize>>>,
+    /// Whether there was no memory for one of them.
+    lacks: bool,
 }
 
 impl Values {
     fn clear(&mut self) {
         self.bytes.clear();
         self.places.clear();
+        self.lacks = false;
     }
 
     fn push(&mut self, value: Option<&[u8]>) {
+        self.lacks |= self.try_push(value).is_err();
+    }
+
+    fn try_push(&mut self, value: Option<&[u8]>) -> Result<(), NoRoom> {
+        let bytes = value.unwrap_or_default();
+        room::reserve(&mut self.bytes, bytes.len())?;
+        room::reserve(&mut self.places, 1)?;
         let start = self.bytes.len();
-        self.bytes.extend_from_slice(value.unwrap_or_default());
+        self.bytes.extend_from_slice(bytes);
         self.places.push(value.map(|_| start..self.bytes.len()));
+        Ok(())
+    }
+
+    /// Whether all that was pushed is there.
+    fn are_whole(&self) -> Result<(), NoRoom> {
+        if self.lacks { Err(NoRoom) } else { Ok(()) }
     }
 
     /// The value of the n-th column, if the record has one.
@@ -231,7 +248,7 @@ impl Carrier {
     }
 
     /// Puts the values of a record into `out`.
-    pub(crate) fn values(&mut self, line: &[u8], out: &mut Values) {
+    pub(crate) fn values(&mut self, line: &[u8], out: &mut Values) -> Result<(), NoRoom> {
         out.clear();
         match &self.from {
             From::Cdx(cdx, letters) => {
@@ -272,17 +289,25 @@ impl Carrier {
             #[cfg(feature = "tables")]
             From::Table(_) => {}
         }
+        out.are_whole()
     }
 
     /// The same for a row of a table.
     #[cfg(feature = "tables")]
-    pub(crate) fn row(&self, chunk: &[u8], rows: &Rows, row: usize, out: &mut Values) {
+    pub(crate) fn row(
+        &self,
+        chunk: &[u8],
+        rows: &Rows,
+        row: usize,
+        out: &mut Values,
+    ) -> Result<(), NoRoom> {
         out.clear();
-        let From::Table(carried) = &self.from else { return };
+        let From::Table(carried) = &self.from else { return Ok(()) };
         let cells = &rows.cells[row * rows.width..][..rows.width];
         for cell in carried {
             out.push(Some(cells[*cell]).filter(|cell| *cell != NULL).map(|cell| cell.of(chunk)));
         }
+        out.are_whole()
     }
 }
 
@@ -299,4 +324,22 @@ fn letter(column: &str) -> Option<u8> {
     }
     let named = cdx::NAMES.iter().find(|(_, names)| names.contains(&column));
     named.map(|(letter, _)| *letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::room::failing::{self, Plan};
+
+    #[test]
+    fn a_value_that_finds_no_memory_is_told_of() {
+        let mut values = Values::default();
+        failing::follow(Some(Plan::at(0, false)));
+        values.push(Some(b"a"));
+        failing::follow(None);
+        assert_eq!(values.are_whole(), Err(NoRoom));
+        values.clear();
+        values.push(Some(b"a"));
+        assert_eq!((values.are_whole(), values.get(0)), (Ok(()), Some(&b"a"[..])));
+    }
 }

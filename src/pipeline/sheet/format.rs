@@ -287,11 +287,11 @@ impl Sheet {
             if let Some(carrier) = &mut carrier {
                 #[cfg(feature = "tables")]
                 match chunk.rows() {
-                    Some(rows) => carrier.row(chunk.bytes(), rows, sequence, &mut values),
-                    None => carrier.values(line.of(chunk.bytes()), &mut values),
+                    Some(rows) => carrier.row(chunk.bytes(), rows, sequence, &mut values)?,
+                    None => carrier.values(line.of(chunk.bytes()), &mut values)?,
                 }
                 #[cfg(not(feature = "tables"))]
-                carrier.values(line.of(chunk.bytes()), &mut values);
+                carrier.values(line.of(chunk.bytes()), &mut values)?;
             }
             let is_masked = columns.secrets == Secrets::Masked;
             let mask = |text: &[u8]| {

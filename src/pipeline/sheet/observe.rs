@@ -7,6 +7,7 @@ use super::Sheet;
 use super::text::Url;
 use crate::key::Located;
 use crate::output::{Observed, Printable, redact};
+use crate::room::{self, NoRoom};
 
 /// How many records of a chunk have a host, and how many of them are of URLs that were in the set.
 #[derive(Debug)]
@@ -35,10 +36,13 @@ pub(in crate::pipeline) fn add_hosts(sheets: &[Sheet], observed: &mut Observed) 
 impl Sheet {
     /// Observes the chunk, once it is known which of its URLs are new to the set. `sets` says whether
     /// there is one.
-    pub(in crate::pipeline) fn observe(&mut self, path: &Path, sets: bool) {
+    pub(in crate::pipeline) fn observe(&mut self, path: &Path, sets: bool) -> Result<(), NoRoom> {
         let mut observed = Observed::default();
-        let mut is_new = vec![false; self.urls.len()];
-        let mut is_seen = vec![false; self.urls.len()];
+        let (mut is_new, mut is_seen) = (Vec::new(), Vec::new());
+        for marks in [&mut is_new, &mut is_seen] {
+            room::reserve_exact(marks, self.urls.len())?;
+            marks.resize(self.urls.len(), false);
+        }
         for entry in &self.entries {
             is_new[entry.sequence as usize] = entry.new_place().is_some();
             is_seen[entry.sequence as usize] = entry.is_seen();
@@ -53,10 +57,12 @@ impl Sheet {
             }
             let text = self.text.get(*url);
             let host = Located::split(text).map_or(&text[..0], |located| located.host);
+            room::reserve_in_map(&mut numbers, 1)?;
             let number = numbers.entry(host).or_insert(hosts.len());
             if *number == hosts.len() {
                 let before = host.as_ptr() as usize - text.as_ptr() as usize;
                 let name = Url { at: url.at + before as u32, len: host.len() as u32 };
+                room::reserve(&mut hosts, 1)?;
                 hosts.push(Host { name, records: 0, duplicates: 0 });
             }
             let host = &mut hosts[*number];
@@ -83,6 +89,7 @@ impl Sheet {
             }
         }
         self.observed = Some(Box::new(observed));
+        Ok(())
     }
 }
 
@@ -90,8 +97,45 @@ impl Sheet {
 mod tests {
     use std::collections::BTreeMap;
 
-    use crate::pipeline::{Job, Setup, Watch, run};
+    use std::sync::Arc;
+
+    use crate::pipeline::{Job, RunError, Setup, Watch, run};
+    use crate::room::failing::{self, Plan};
     use crate::{Normalizer, Profile, input};
+
+    /// How often memory is asked for. Each time there is none, and the run ends with word of it or goes on.
+    fn refusals(observes: bool) -> u64 {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("in");
+        std::fs::write(&path, "http://a/\nhttp://b/\n").unwrap();
+        let (inputs, _) = input::check(&[path]);
+        let watch = Watch::default();
+        let setup = Setup {
+            threads: 1,
+            observes,
+            ..Setup::new(Normalizer::new(&Profile::SYNTAX), Job::Dedup(Default::default()), &watch)
+        };
+        let fails = |k: &u64| {
+            let plan = Plan::at(*k, false);
+            failing::follow(Some(Arc::clone(&plan)));
+            let (_, result) = run(&setup, &inputs, &mut Vec::new(), None);
+            failing::follow(None);
+            match result {
+                Ok(()) | Err(RunError::Set(_) | RunError::Memory) => {}
+                Err(RunError::Output(error)) => {
+                    assert_eq!(error.kind(), std::io::ErrorKind::OutOfMemory);
+                }
+                Err(error) => panic!("{k}: {error}"),
+            }
+            plan.has_failed()
+        };
+        (0..).take_while(fails).count() as u64
+    }
+
+    #[test]
+    fn hosts_that_find_no_memory_end_the_run() {
+        assert!(refusals(true) > refusals(false));
+    }
 
     #[test]
     fn hosts_are_counted_over_all_chunks_whatever_stands_around_them() {
