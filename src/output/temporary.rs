@@ -26,7 +26,10 @@ pub fn remove_all() {
 
 /// Removes a file, or a directory with all that is in it. There is nobody to tell of a failure.
 fn remove(path: &Path) {
-    let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+    let _ = fs::remove_file(path)
+        // An empty one need not be opened, which a umask may forbid.
+        .or_else(|_| fs::remove_dir(path))
+        .or_else(|_| fs::remove_dir_all(path));
 }
 
 /// The name of a file or directory that is removed when this is dropped.
@@ -81,4 +84,21 @@ impl Drop for Temporary {
 
 fn names() -> MutexGuard<'static, Vec<PathBuf>> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_directory_that_nobody_may_open_is_removed_too() {
+        let around = tempfile::tempdir().expect("a directory");
+        let make = |path: &Path| {
+            fs::create_dir(path)?;
+            fs::set_permissions(path, fs::Permissions::from_mode(0o000))
+        };
+        drop(Temporary::make(around.path(), make).expect("made"));
+        assert_eq!(fs::read_dir(around.path()).expect("there").count(), 0);
+    }
 }
