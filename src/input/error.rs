@@ -33,7 +33,7 @@ pub enum Trouble {
     /// It is a table that does not have the columns asked for, or cannot be read as one. The names of
     /// columns in it are printable already, since not all of them are text.
     Columns(String),
-    /// It is a table that contradicts its format, for this reason.
+    /// It is a table or a saved set that contradicts its format, for this reason.
     Malformed(String),
     /// It is a table that takes more memory to read than it may, for this reason.
     Memory(String),

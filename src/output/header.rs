@@ -19,6 +19,9 @@ const LONGEST: usize = 1 << 20;
 /// Longest key that is read from a set: more than becomes of the longest URL in any form.
 pub(crate) const LONGEST_KEY: usize = 640 << 20;
 
+/// What is wrong with a saved set whose last line has no line feed, as all lines of one have.
+pub(crate) const BREAKS_OFF: &str = "the saved set breaks off in this line";
+
 /// The rules of a saved set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SetHeader {

@@ -41,7 +41,7 @@ pub use fields::{Field, LineForm};
 pub use file::Output;
 #[cfg(feature = "cli")]
 pub(crate) use file::place;
-pub(crate) use header::{LONGEST_KEY, Parsed, SetHeader};
+pub(crate) use header::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
 pub(crate) use object::Object;
 pub(crate) use pack::ending;
 pub use page::{Observed, Page};

@@ -276,6 +276,34 @@ fn a_damaged_set_ends_the_run_and_keeps_what_was_there() {
     assert_eq!(place.text("out"), "old");
 }
 
+/// Half a key may be another one: here that of a URL that nobody saw.
+#[test]
+fn a_saved_set_that_breaks_off_in_a_line_is_refused() {
+    let place = Place::with([("in", b"http://a/\nhttp://b/x\n"), ("new", b"http://b/\n")]);
+    place.run(["dedup", "in", "--save-seen", "set"]).exits(0);
+    let whole = place.read("set");
+    let header = whole.len() - "http://a/\nhttp://b/x\n".len();
+    for (left, at) in [(1, header + 10), (2, header + 10), (20, header), (22, 0)] {
+        place.write("cut", &whole[..whole.len() - left]);
+        let told = format!("cut@{at}: damaged: the saved set breaks off in this line");
+        for arguments in [
+            &["dedup", "new", "--seen", "cut"][..],
+            &["dedup", "new", "-j1", "--seen", "cut"],
+            &["dedup", "new", "-0", "--seen", "cut"],
+            &["set", "diff", "cut", "new"],
+        ] {
+            let run = place.run([arguments, &["-o", "out"]].concat()).exits(2);
+            assert!(run.err.contains(&told), "{arguments:?} {left}: {}", run.err);
+            assert!(!place.path("out").exists());
+        }
+        let piped = place.run_on(["dedup", "new", "--seen", "-"], place.read("cut")).exits(2);
+        assert!(piped.err.contains(&told.replace("cut@", "-@")), "{left}: {}", piped.err);
+    }
+    // Between two lines nobody can tell.
+    place.write("cut", &whole[..header]);
+    place.run(["dedup", "new", "--seen", "cut"]).exits(0);
+}
+
 #[test]
 fn rejects_are_those_of_the_inputs_alone() {
     let place = Place::with([("old", b"bad\nhttp://a/\n"), ("in", b"http://b/\nworse\n")]);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::flags::Lines;
 use crate::input::{self, Input, InputError, OpenFile, Trouble, Unpacked};
-use crate::output::{LONGEST_KEY, Parsed, Printable, SetHeader, UrlExcerpt};
+use crate::output::{BREAKS_OFF, LONGEST_KEY, Parsed, Printable, SetHeader, UrlExcerpt};
 #[cfg(feature = "tables")]
 use crate::record::Container;
 use crate::record::Separator;
@@ -31,6 +31,8 @@ pub(super) struct Sorted {
     reader: BufReader<Chain<Cursor<Vec<u8>>, Unpacked>>,
     file: Option<Arc<OpenFile>>,
     separator: u8,
+    /// Whether it begins as a saved set does, all of whose lines have an end.
+    is_saved: bool,
     lines: Lines,
     header: Option<SetHeader>,
     /// The key that is told, and the one behind it, if there is one.
@@ -74,6 +76,7 @@ impl Sorted {
             reader: BufReader::with_capacity(BUFFER, reader),
             file,
             separator: separator.byte(),
+            is_saved,
             lines,
             header: None,
             now: Line::default(),
@@ -187,6 +190,8 @@ impl Sorted {
             }
         } else if read as u64 == LONGEST {
             return Err(self.fault("too-long", &self.about_line("is longer than any URL")));
+        } else if self.is_saved {
+            return Err(self.fault("damaged", BREAKS_OFF));
         }
         Ok(true)
     }

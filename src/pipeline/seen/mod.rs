@@ -33,7 +33,7 @@ use crate::input::table;
 use crate::input::{
     self, Chunk, Cutting, Data, Input, InputError, OpenFile, Origin, Piece, Trouble,
 };
-use crate::output::{LONGEST_KEY, Parsed, SetHeader};
+use crate::output::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
 use crate::profile::{Grammar, Profile};
 #[cfg(feature = "tables")]
 use crate::record::Table;
@@ -150,12 +150,17 @@ impl Loader<'_> {
         };
         let mut lines = Lines::default();
         let mut over = false;
+        // Where a saved set breaks off, which ends every line.
+        let mut broken = None;
         while !over {
             let mut sheets = Vec::new();
             let mut next = pieces.next(true);
             while let Some(piece) = next {
                 match piece.map_err(RunError::Input)? {
                     Piece::Chunk(mut chunk, _) => {
+                        if kind.is_none_or(|kind| kind == Kind::Saved) {
+                            broken = unended_line(&chunk);
+                        }
                         if kind.is_none() {
                             kind = Some(self.begin(&mut chunk, separator).map_err(&refused)?);
                         }
@@ -163,8 +168,8 @@ impl Loader<'_> {
                     }
                     // The format is known.
                     Piece::Guess(_) => {}
-                    // What was not there yet was not seen.
-                    Piece::Cut(_) => {}
+                    // What was not there yet was not seen; but a saved set is written at once.
+                    Piece::Cut(cut) => broken = Some(cut.at),
                     Piece::End { .. } => over = true,
                     Piece::Error(at, trouble) => {
                         let changed = file.as_ref().and_then(|file| file.verify().err());
@@ -200,6 +205,11 @@ impl Loader<'_> {
             file.verify().map_err(RunError::Input)?;
         }
         let Some(kind) = kind else { return Ok(()) };
+        // Half a key may be another one, whose URL would be lost.
+        if let (Kind::Saved, Some(at)) = (kind, broken) {
+            let trouble = Trouble::Malformed(BREAKS_OFF.into());
+            return Err(RunError::Input(InputError::new(&input.path, Some(at), trouble)));
+        }
         self.reading().judge(kind, &lines).map_err(&refused)?;
         let Lines { all, rejected, tabbed, odd } = lines;
         let escaped = odd.escaped;
@@ -406,6 +416,13 @@ impl Loader<'_> {
         self.seen.overflow = Some(Overflow::begin(memory, self.setup.threads, None)?);
         Ok(())
     }
+}
+
+/// Offset of a last line without a line feed.
+fn unended_line(chunk: &Chunk) -> Option<u64> {
+    let bytes = chunk.bytes();
+    let start = memchr::memrchr(b'\n', bytes).map_or(0, |feed| feed + 1);
+    (start < bytes.len()).then(|| chunk.offset + start as u64)
 }
 
 /// Leaves of a chunk of lines with more than URLs these. Gives what is odd about them.
