@@ -144,7 +144,15 @@ fn saved_sets_stay_saved_sets_and_must_be_of_the_same_rules() {
     place.write("nothing", "");
     let run = place.run(["set", "union", "nothing", "a.set", "nothing"]).exits(0);
     assert_eq!(run.out(), place.text("a.set"));
-    // With a list it is a list.
+    // But elsewhere it is a list, and with a list the result is one.
+    for (arguments, keys) in [
+        (["diff", "nothing", "a.set"], ""),
+        (["diff", "a.set", "nothing"], "http://a/\nhttp://b/\n"),
+        (["intersect", "nothing", "a.set"], ""),
+    ] {
+        let run = place.run([&["set"], &arguments[..]].concat()).exits(0);
+        assert_eq!(run.out(), keys, "{arguments:?}");
+    }
     assert_eq!(place.run(["set", "diff", "b", "a.set"]).exits(0).out(), "http://c/\n");
     let run = place.run(["set", "union", "a.set", "scheme.set"]).exits(2);
     assert!(run.err.contains("scheme.set: set: its rules are `scheme@1`"), "{}", run.err);

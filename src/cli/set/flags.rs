@@ -26,7 +26,7 @@ are one, as for sort -m -u; empty lines are passed over. Inputs may be compresse
 normalized: lines are compared as they stand. Memory does not grow with the inputs.
 
 Saved sets (dedup --save-seen) must be of the same profile, switches, lists and key; where all
-inputs are such, so is the result.
+inputs are such, so is the result. In a union empty files count as such, elsewhere as lists.
 
 Exit status: 0 complete; 2 failed or wrong usage, no file written; 141 the reader of a pipe is
 gone.")]

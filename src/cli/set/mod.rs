@@ -68,7 +68,7 @@ fn run(set: &Set) -> Result<(), End> {
     let mut out = Output::create(&set.output)?;
     let open = |input| Sorted::open(input, set.lines, set.separator);
     let sets: Vec<Sorted> = inputs.iter().map(open).collect::<Result<_, _>>()?;
-    if let Some(header) = common_header(&sets)?
+    if let Some(header) = common_header(&sets, set.operation)?
         && set.separator == Separator::LineFeed
     {
         out.write_all(header.line().as_bytes())?;
@@ -79,9 +79,10 @@ fn run(set: &Set) -> Result<(), End> {
     Ok(out.commit()?)
 }
 
-/// The rules of the result, where all sets that hold anything are saved ones. Those that are must not
-/// differ.
-fn common_header(sets: &[Sorted]) -> Result<Option<SetHeader>, String> {
+/// The rules of the result, where all sets are saved ones; those that are must not differ. An empty file
+/// is as good as one in a union, since `--seen` takes it for a set that begins. Elsewhere it is a list,
+/// as it would be if it held a line.
+fn common_header(sets: &[Sorted], operation: Operation) -> Result<Option<SetHeader>, String> {
     let mut headers = sets.iter().filter_map(|set| Some((set.path(), set.header()?)));
     let Some((first, header)) = headers.next() else { return Ok(None) };
     for (path, other) in headers {
@@ -89,7 +90,8 @@ fn common_header(sets: &[Sorted]) -> Result<Option<SetHeader>, String> {
             return Err(format!("{}: set: {difference}", Printable::path(path)));
         }
     }
-    let by_rules = sets.iter().all(|set| set.header().is_some() || set.holds_nothing());
+    let begins = |set: &Sorted| operation == Operation::Union && set.holds_nothing();
+    let by_rules = sets.iter().all(|set| set.header().is_some() || begins(set));
     Ok(by_rules.then(|| header.clone()))
 }
 
