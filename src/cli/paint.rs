@@ -91,18 +91,19 @@ pub(super) fn marked(
         }
         gap = false;
         shown += 1;
-        out.push_str(if i == 0 { lead } else { &blank });
         let mut carets = String::new();
+        let mut painted = String::new();
         for run in row.chunk_by(|a, b| a.marked == b.marked) {
             let text: String = run.iter().map(|cell| cell.text.as_str()).collect();
-            let marked = run[0].marked;
-            carets.push_str(&if marked { "^" } else { " " }.repeat(text.len()));
-            out.push_str(&if marked { paint.text(role, &text) } else { text });
+            let is_painted = run[0].marked && !text.is_empty();
+            let columns = run.iter().map(Cell::columns).sum();
+            carets.push_str(&if run[0].marked { "^" } else { " " }.repeat(columns));
+            painted.push_str(&if is_painted { paint.text(role, &text) } else { text });
         }
-        while out.ends_with(' ') {
-            out.pop();
-        }
-        out.push('\n');
+        // Spaces at the end of a line are those of the URL.
+        let lead = if i == 0 { lead } else { &blank };
+        out.push_str(if painted.is_empty() { lead.trim_end() } else { lead });
+        let _ = writeln!(out, "{painted}");
         if is_marked {
             let indent = carets.len() - carets.trim_start().len();
             let carets = paint.text(role, carets.trim());
@@ -111,10 +112,21 @@ pub(super) fn marked(
     }
 }
 
-/// A byte as it is shown.
+/// A byte as it is shown, or nothing for the end of the URL.
 struct Cell {
     text: String,
     marked: bool,
+}
+
+impl Cell {
+    fn is_end(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// How many it takes, one also below the end.
+    fn columns(&self) -> usize {
+        self.text.len().max(1)
+    }
 }
 
 fn cells(url: &[u8], marks: &[Range<usize>]) -> Vec<Cell> {
@@ -127,7 +139,7 @@ fn cells(url: &[u8], marks: &[Range<usize>]) -> Vec<Cell> {
     });
     let mut cells: Vec<Cell> = shown.collect();
     if is_marked(url.len()) {
-        cells.push(Cell { text: " ".to_owned(), marked: true });
+        cells.push(Cell { text: String::new(), marked: true });
     }
     cells
 }
@@ -136,11 +148,13 @@ fn rows(cells: &[Cell], width: usize) -> Vec<&[Cell]> {
     let mut rows = Vec::new();
     let (mut start, mut used) = (0, 0);
     for (i, cell) in cells.iter().enumerate() {
-        if used + cell.text.len() > width {
-            rows.push(&cells[start..i]);
-            (start, used) = (i, 0);
+        if used + cell.columns() > width {
+            // A row of the end alone would show nothing of the URL.
+            let end = if cell.is_end() { usize::midpoint(start, i) } else { i };
+            rows.push(&cells[start..end]);
+            (start, used) = (end, 0);
         }
-        used += cell.text.len();
+        used += cell.columns();
     }
     rows.push(&cells[start..]);
     rows
@@ -266,6 +280,31 @@ mod tests {
         assert_eq!(shown("a\nb", &[1..2]), "  - a\\x0Ab\n     ^^^^\n");
         assert_eq!(shown("abc", &[]), "  - abc\n");
         assert_eq!(shown("", &[0..0]), "  -\n    ^\n");
+        assert_eq!(shown("", &[]), "  -\n");
+    }
+
+    #[test]
+    fn spaces_at_the_end_are_shown() {
+        assert_eq!(shown("a ", &[1..2]), "  - a \n     ^\n");
+        assert_eq!(shown("a  ", &[3..3]), "  - a  \n       ^\n");
+        assert_eq!(shown(" ", &[]), "  -  \n");
+        let row = format!("{} ", "x".repeat(75));
+        assert_eq!(shown(&format!("{row}y"), &[]), format!("  - {row}\n    y\n"));
+    }
+
+    #[test]
+    fn a_mark_at_the_end_has_some_of_the_url_before_it() {
+        let text = shown(&"x".repeat(76), &[76..76]);
+        let half = "x".repeat(38);
+        assert_eq!(text, format!("  - ...\n    {half}\n{}^\n", " ".repeat(42)));
+        assert_eq!(shown(&"x".repeat(75), &[75..75]).lines().count(), 2);
+    }
+
+    #[test]
+    fn no_colour_stands_around_nothing() {
+        let mut out = String::new();
+        marked("", b"a", &[1..1], (Paint::Colors, Role::Wrong), &mut out);
+        assert_eq!(out, "a\n \x1b[1;31m^\x1b[0m\n");
     }
 
     #[test]
