@@ -217,7 +217,7 @@ macro_rules! codes {
 
 codes! {
     Empty "empty" "nothing is left after trimming"
-    Relative "relative" "a relative reference, and no base to resolve it against"
+    Relative "relative" "a relative reference, and no base that resolves it"
     Scheme "scheme" "the part before the first colon is not a scheme"
     NoAuthority "no-authority" "this scheme needs // and a host after its colon"
     Byte "byte" "a byte that the grammar does not allow here"

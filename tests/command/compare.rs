@@ -106,7 +106,7 @@ aggressive: passed over, since it rejects A and B
   rejected at byte 0
     /wiki/A/B
     ^
-  relative: a relative reference, and no base to resolve it against.
+  relative: a relative reference, and no base that resolves it.
   --base says what it is relative to; --assume-scheme https reads example.com/x
   as https://example.com/x.
 

@@ -167,6 +167,23 @@ fn advice_about_a_host_holds_for_hosts() {
 }
 
 #[test]
+fn a_target_is_not_told_to_take_a_base_that_it_has() {
+    let text = explain(&["-p", "mediawiki,restbase", "--base", "http://h/", "foo"]);
+    assert_eq!(
+        text,
+        "\
+mediawiki@1, restbase@1
+
+  rejected at byte 0
+    foo
+    ^
+  relative: a relative reference, and no base that resolves it.
+  A request target begins with a slash, whether there is a base or not.
+"
+    );
+}
+
+#[test]
 fn the_examples_of_the_texts_it_comes_from_fit_80_columns() {
     let examples = [
         // RFC 3986 section 6.2.

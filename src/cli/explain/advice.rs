@@ -3,12 +3,23 @@
 use std::borrow::Cow;
 
 use crate::Code;
+use crate::profile::{Profile, System};
 use crate::uri::Uri;
 
-/// What to do about it, in a sentence or two, where there is something. `at` is where in the URL the
-/// trouble starts.
-pub(super) fn advice(code: Code, url: &[u8], at: usize) -> Option<Cow<'static, str>> {
+/// What to do about it under a profile, in a sentence or two, where there is something. `at` is where in
+/// the URL the trouble starts.
+pub(super) fn advice(
+    code: Code,
+    url: &[u8],
+    at: usize,
+    profile: &Profile,
+) -> Option<Cow<'static, str>> {
+    let takes_targets = matches!(profile.system, System::Servlet | System::Ring(_));
     let advice = match code {
+        // There a base lends its scheme and host alone, and only to a path.
+        Code::Relative if takes_targets => {
+            "A request target begins with a slash, whether there is a base or not."
+        }
         Code::Relative => {
             "--base says what it is relative to; --assume-scheme https reads example.com/x as \
              https://example.com/x."

@@ -16,7 +16,7 @@ use clap::error::ErrorKind;
 use super::flags::{exit, usage};
 use super::paint::{Paint, Role, differences, marked, wrapped};
 use crate::output::{Object, Printable};
-use crate::{Reject, Step};
+use crate::{Profile, Reject, Step};
 
 /// Explains the URLs on standard output.
 pub(super) fn main(explain: &Explain) -> io::Result<()> {
@@ -40,10 +40,9 @@ pub(super) fn main(explain: &Explain) -> io::Result<()> {
 }
 
 /// What there is to say of a URL under a profile.
-#[derive(PartialEq, Eq)]
 enum Explanation<'a> {
     Steps(Vec<Step>),
-    Rejected(Reject),
+    Rejected(Reject, &'static Profile),
     /// Why the profile cannot be asked.
     Unusable(&'a str),
 }
@@ -53,8 +52,9 @@ impl<'a> Explanation<'a> {
     fn of(url: &[u8], made: &'a Made) -> (String, Self) {
         match made {
             Ok(normalizer) => {
-                let told = normalizer.explain(url);
-                (normalizer.description(), told.map_or_else(Self::Rejected, Self::Steps))
+                let rejected = |reject| Self::Rejected(reject, normalizer.profile());
+                let told = normalizer.explain(url).map_or_else(rejected, Self::Steps);
+                (normalizer.description(), told)
             }
             Err(Unusable { name, reason }) => (name.clone(), Self::Unusable(reason)),
         }
@@ -64,27 +64,32 @@ impl<'a> Explanation<'a> {
 /// Appends what there is to say of one URL, a block for each profile; profiles of which the same is to
 /// be said share one.
 fn as_text(url: &[u8], profiles: &[Made], paint: Paint, out: &mut String) {
-    let mut blocks: Vec<(Vec<String>, Explanation<'_>)> = Vec::new();
+    let mut blocks: Vec<(Vec<String>, String)> = Vec::new();
     for (name, explanation) in profiles.iter().map(|made| Explanation::of(url, made)) {
-        match blocks.iter_mut().find(|(_, known)| *known == explanation) {
+        let mut text = String::new();
+        match explanation {
+            Explanation::Steps(steps) => steps_as_text(url, &steps, paint, &mut text),
+            Explanation::Rejected(reject, profile) => {
+                place_as_text(url, &reject, paint, &mut text);
+                troubles_as_text(url, &reject, profile, paint, &mut text);
+            }
+            Explanation::Unusable(reason) => {
+                wrapped("  ", &format!("cannot be asked: {reason}"), &mut text);
+            }
+        }
+        match blocks.iter_mut().find(|(_, known)| *known == text) {
             Some((names, _)) => names.push(name),
-            None => blocks.push((vec![name], explanation)),
+            None => blocks.push((vec![name], text)),
         }
     }
-    for (i, (names, explanation)) in blocks.iter().enumerate() {
+    for (i, (names, text)) in blocks.iter().enumerate() {
         if i > 0 {
             out.push('\n');
         }
         let mut heading = String::new();
         wrapped("", &names.join(", "), &mut heading);
         let _ = writeln!(out, "{}", paint.text(Role::Heading, heading.trim_end()));
-        match explanation {
-            Explanation::Steps(steps) => steps_as_text(url, steps, paint, out),
-            Explanation::Rejected(reject) => reject_as_text(url, reject, paint, out),
-            Explanation::Unusable(reason) => {
-                wrapped("  ", &format!("cannot be asked: {reason}"), out);
-            }
-        }
+        out.push_str(text);
     }
 }
 
@@ -104,12 +109,6 @@ fn steps_as_text(url: &[u8], steps: &[Step], paint: Paint, out: &mut String) {
     let _ = writeln!(out, "\n  = {}", Printable(&last.after));
 }
 
-/// Appends where the trouble starts, and what it is.
-pub(super) fn reject_as_text(url: &[u8], reject: &Reject, paint: Paint, out: &mut String) {
-    place_as_text(url, reject, paint, out);
-    troubles_as_text(url, reject, paint, out);
-}
-
 /// Appends a caret under the byte where the trouble starts.
 pub(super) fn place_as_text(url: &[u8], reject: &Reject, paint: Paint, out: &mut String) {
     let at = reject.at.min(url.len());
@@ -118,12 +117,18 @@ pub(super) fn place_as_text(url: &[u8], reject: &Reject, paint: Paint, out: &mut
     marked("    ", url, std::slice::from_ref(&(at..end)), (paint, Role::Wrong), out);
 }
 
-/// Appends what the trouble is, and what can be done about it.
-pub(super) fn troubles_as_text(url: &[u8], reject: &Reject, paint: Paint, out: &mut String) {
+/// Appends what the trouble is, and what can be done about it under the profile.
+pub(super) fn troubles_as_text(
+    url: &[u8],
+    reject: &Reject,
+    profile: &Profile,
+    paint: Paint,
+    out: &mut String,
+) {
     for code in reject.in_order() {
         let name = paint.text(Role::Heading, code.name());
         let _ = writeln!(out, "  {name}: {}.", code.sentence());
-        if let Some(advice) = advice::advice(code, url, reject.at) {
+        if let Some(advice) = advice::advice(code, url, reject.at, profile) {
             wrapped("  ", &advice, out);
         }
     }
@@ -138,7 +143,7 @@ fn as_json(url: &[u8], profiles: &[Made], out: &mut String) {
                 let canonical = steps.last().map_or(url, |step| &step.after);
                 object.bytes("out", canonical).list("steps", steps.iter().map(step_as_json))
             }
-            Explanation::Rejected(reject) => rejected(object, "", &reject),
+            Explanation::Rejected(reject, _) => rejected(object, "", &reject),
             Explanation::Unusable(reason) => object.text("unusable", reason),
         };
         let _ = writeln!(out, "{}", object.end());
