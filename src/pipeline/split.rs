@@ -42,7 +42,9 @@ impl Split {
     fn host<'k>(&self, key: &'k [u8]) -> &'k [u8] {
         let end = match self.key {
             Key::Url => return Located::split(key).map_or(&[], |located| located.host),
-            Key::Surt => memchr::memchr(b')', key),
+            // A parenthesis may be in a path too, and in a host.
+            Key::Surt => memchr::memchr_iter(b')', key)
+                .find(|end| matches!(key.get(end + 1), None | Some(b'/' | b'?' | b'#'))),
             Key::Ssurt => memchr::memmem::find(key, b"//"),
             Key::Hash => None,
         };
@@ -96,7 +98,7 @@ mod tests {
                 assert_ne!(shard(&format!("http://{other}/")), first, "{key}");
             }
             let none = shard("mailto:a@h");
-            for url in ["/path)x", "//h/x", "urn:a)b", "mailto:x//y"] {
+            for url in ["/path)x", "//h/x", "urn:a)b", "tel:112)x", "tel:(112)x", "mailto:x//y"] {
                 assert_eq!(shard(url), none, "{key} {url}");
             }
         }
