@@ -1,7 +1,7 @@
 //! One run over inputs: from what was asked for to an exit status.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -210,7 +210,18 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
     let (paths, mut outputs) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            say(error);
+            let kept = plan.checkpoint.as_ref().and_then(|kept| kept.checkpoint.as_deref());
+            match error.kind() {
+                // As a kill between the last output and the end of the checkpoint leaves it. Not to
+                // be removed: it is all there is of it where --save-seen has replaced one of --seen.
+                io::ErrorKind::DirectoryNotEmpty if kept.is_some_and(Path::exists) => {
+                    say(format_args!(
+                        "{error}; if a run with this checkpoint has made it, move it away and run \
+                         again"
+                    ));
+                }
+                _ => say(error),
+            }
             last_line.write(&last_line.summary_of(&Report::default(), &[]));
             return ExitCode::from(Status::Failed as u8);
         }

@@ -234,6 +234,28 @@ fn a_run_that_has_replaced_what_was_seen_is_known_without_a_checkpoint_too() {
 }
 
 #[test]
+fn a_directory_of_shards_that_a_killed_run_has_made_is_told_of() {
+    let place = Place::with([("in", b"http://a/\nhttp://b/\n")]);
+    let arguments = ["dedup", "in", "--split-by", "hash:2", "-o", "shards", "--save-seen", "seen"];
+    let kept = [&arguments[..], &["--checkpoint", "kept"]].concat();
+    // It has a checkpoint, and no output yet.
+    place.run([&kept[..], &["--stats", "/dev/full"]].concat()).exits(2);
+    assert!(place.path("kept").exists());
+    // As a kill between the directory and the saved set leaves it.
+    place.run(["dedup", "in", "--split-by", "hash:2", "-o", "shards"]).exits(0);
+    let again = [&kept[..], &["--stats", "stats"]].concat();
+    let words = "shards go into a new one; if a run with this checkpoint has made it, move it away";
+    let run = place.run(&again).exits(2);
+    assert!(run.err.contains(words), "{}", run.err);
+    fs::rename(place.path("shards"), place.path("moved")).expect("moved");
+    place.run(&again).exits(0);
+    assert!(place.path("seen").exists() && !place.path("kept").exists());
+    // Without a checkpoint there is nothing to go on with.
+    let run = place.run(&again).exits(2);
+    assert!(!run.err.contains("checkpoint has made it"), "{}", run.err);
+}
+
+#[test]
 fn a_run_that_is_killed_once_it_has_a_checkpoint_goes_on() {
     let place = place();
     place.write("d.gz", gzip(list(3).as_bytes()));
