@@ -137,15 +137,17 @@ impl<'a> Framer<'a> {
     fn head(&mut self) -> io::Result<Head> {
         loop {
             let next = self.next_member()?;
-            let rest = &self.rest()[..next.unwrap_or(self.rest().len())];
-            match (look(self.framing, rest, self.ended || next.is_some()), next) {
-                (Head::Cut, Some(length)) => return Ok(Head::Broken(length)),
-                (Head::Cut, None) if self.rest().len() > self.max_head => return Ok(Head::Endless),
-                (Head::Cut, None) if self.more()? => {}
-                (Head::Complete { length, .. }, _) if length > self.max_head => {
+            let there = next.unwrap_or(self.rest().len());
+            match look(self.framing, &self.rest()[..there]) {
+                // The length decides first: whether the next member is known, and the end, depends
+                // on how much came with the last read.
+                Head::Complete { length, .. } if length > self.max_head => {
                     return Ok(Head::Endless);
                 }
-                (head, _) => return Ok(head),
+                Head::Cut if there > self.max_head => return Ok(Head::Endless),
+                Head::Cut if next.is_some() => return Ok(Head::Broken(there)),
+                Head::Cut if self.more()? => {}
+                head => return Ok(head),
             }
         }
     }
@@ -216,7 +218,7 @@ impl<'a> Framer<'a> {
         loop {
             let next = self.next_member()?;
             let rest = &self.rest()[..next.unwrap_or(self.rest().len())];
-            if let Some(found) = find_head(self.framing, rest, self.ended).or(next) {
+            if let Some(found) = find_head(self.framing, rest).or(next) {
                 self.pass(found);
                 return Ok(());
             }
@@ -283,8 +285,8 @@ enum Head {
     None,
 }
 
-/// The head at the start of `bytes`, behind which more may come unless it `ended`.
-fn look(framing: Framing, bytes: &[u8], ended: bool) -> Head {
+/// The head at the start of `bytes`, behind which more may come.
+fn look(framing: Framing, bytes: &[u8]) -> Head {
     match framing {
         Framing::Lines => Head::None,
         Framing::Warc { .. } => {
@@ -302,7 +304,6 @@ fn look(framing: Framing, bytes: &[u8], ended: bool) -> Head {
                 Some(body) => Head::Complete { length: feed + 1, body: Some(body) },
                 None => Head::None,
             },
-            None if ended && arc_body(bytes).is_none() => Head::None,
             None => Head::Cut,
         },
     }
@@ -314,7 +315,7 @@ fn begins(framing: Framing, bytes: &[u8]) -> Option<bool> {
         let is_cut = bytes.len() < VERSION.len() && VERSION.starts_with(bytes);
         return (!is_cut).then(|| bytes.starts_with(VERSION));
     }
-    match look(framing, bytes, false) {
+    match look(framing, bytes) {
         Head::Complete { .. } => Some(true),
         Head::Cut => None,
         _ => Some(false),
@@ -323,16 +324,19 @@ fn begins(framing: Framing, bytes: &[u8]) -> Option<bool> {
 
 /// Where the next line of `bytes` begins that looks like a head; never the first byte unless a line
 /// begins there.
-fn find_head(framing: Framing, bytes: &[u8], ended: bool) -> Option<usize> {
+fn find_head(framing: Framing, bytes: &[u8]) -> Option<usize> {
     match framing {
         Framing::Lines => None,
         Framing::Warc { .. } => memmem::find(bytes, b"\nWARC/1.").map(|feed| feed + 1),
         Framing::Arc => memchr::memchr_iter(b'\n', bytes)
             .map(|feed| feed + 1)
-            .find(|start| matches!(look(framing, &bytes[*start..], ended), Head::Complete { .. })),
+            .find(|start| matches!(look(framing, &bytes[*start..]), Head::Complete { .. })),
     }
 }
 
 /// The first line of every record (WARC 1.1 section 4: `version = "WARC/1.1" CRLF`). Drafts began
 /// with 0.
 const VERSION: &[u8] = b"WARC/";
+
+#[cfg(test)]
+mod tests;
