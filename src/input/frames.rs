@@ -11,6 +11,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::ops::Range;
 
 use memchr::{memchr, memmem, memrchr};
 
@@ -21,7 +22,7 @@ use crate::record::{Frame, Framing, State, arc_body, warc_body, warc_head};
 /// A body that is wanted may be this long: the links of a page are one.
 const BODY: u64 = 16 << 20;
 
-/// What is kept of bytes that are no record.
+/// What is kept of bytes that are no record, or too long for one.
 const EXCERPT: usize = 1 << 10;
 
 /// How much is read at a time.
@@ -41,6 +42,13 @@ pub(super) struct Framer<'a> {
     /// Where the record at hand begins, and where members start, but for those that do not matter.
     begun: u64,
     starts: VecDeque<u64>,
+    /// Offsets at which nothing begins that ends a head. What looks like heads may stand every few
+    /// bytes, or members start there, and the end of all of them be far, or nowhere: so each byte is
+    /// looked at for it once.
+    barren: Range<u64>,
+    /// What was looked at for the ends of heads, in bytes.
+    #[cfg(test)]
+    looked: u64,
     /// An error that stands behind what was read already.
     failed: Option<io::Error>,
 }
@@ -64,6 +72,9 @@ impl<'a> Framer<'a> {
             ended: false,
             begun: 0,
             starts: VecDeque::new(),
+            barren: 0..0,
+            #[cfg(test)]
+            looked: 0,
             failed,
         }
     }
@@ -112,7 +123,7 @@ impl<'a> Framer<'a> {
                 State::Malformed
             }
             Head::Endless => {
-                out.extend_from_slice(&self.rest()[..self.max_head + 1]);
+                out.extend_from_slice(&self.rest()[..self.rest().len().min(EXCERPT)]);
                 self.pass(1);
                 self.find_next()?;
                 State::TooLong
@@ -138,18 +149,64 @@ impl<'a> Framer<'a> {
         loop {
             let next = self.next_member()?;
             let there = next.unwrap_or(self.rest().len());
-            match look(self.framing, &self.rest()[..there]) {
-                // The length decides first: whether the next member is known, and the end, depends
-                // on how much came with the last read.
-                Head::Complete { length, .. } if length > self.max_head => {
-                    return Ok(Head::Endless);
-                }
-                Head::Cut if there > self.max_head => return Ok(Head::Endless),
-                Head::Cut if next.is_some() => return Ok(Head::Broken(there)),
-                Head::Cut if self.more()? => {}
-                head => return Ok(head),
+            if !could_begin(self.framing, &self.rest()[..there]) {
+                return Ok(Head::None);
+            }
+            // The length decides first: whether the next member is known, and the end, depends on
+            // how much came with the last read.
+            let end = self.end_of_head(0, there);
+            if end.unwrap_or(there) > self.max_head {
+                return Ok(Head::Endless);
+            }
+            if let Some(length) = end {
+                return Ok(complete(self.framing, &self.rest()[..length]));
+            }
+            if next.is_some() {
+                return Ok(Head::Broken(there));
+            }
+            if !self.more()? {
+                return Ok(Head::Cut);
             }
         }
+    }
+
+    /// Behind which byte the head ends that begins at the byte `from`, if that is among the first
+    /// `limit`.
+    fn end_of_head(&mut self, from: usize, limit: usize) -> Option<usize> {
+        let at = self.offset + from as u64;
+        if at > self.barren.end {
+            // Between the two may be nothing either; then what is known goes on being known.
+            let known = self.barren.end.checked_sub(self.offset);
+            let is_barren =
+                known.is_some_and(|known| self.seek_end(known as usize, from).is_none());
+            self.barren = if is_barren { self.barren.start } else { at }..at;
+        }
+        let is_known = self.barren.start <= at;
+        let start = if is_known { (self.barren.end - self.offset) as usize } else { from };
+        let end = self.seek_end(start.min(limit), limit);
+        // An empty line may begin in the last bytes that are there.
+        let until = self.offset + end.unwrap_or(limit).saturating_sub(EMPTY_LINE) as u64;
+        if is_known {
+            self.barren.end = self.barren.end.max(until);
+        } else if until > self.barren.start {
+            self.barren = at..until;
+        }
+        end
+    }
+
+    /// Behind which byte the first head ends that does so among those from `start` to `limit`.
+    fn seek_end(&mut self, start: usize, limit: usize) -> Option<usize> {
+        let bytes = &self.rest()[start..limit];
+        let end = match self.framing {
+            Framing::Lines => None,
+            Framing::Warc { .. } => warc_head(bytes),
+            Framing::Arc => memchr(b'\n', bytes).map(|feed| feed + 1),
+        };
+        #[cfg(test)]
+        {
+            self.looked += end.unwrap_or(limit - start) as u64;
+        }
+        end.map(|end| start + end)
     }
 
     /// Passes over a body, or appends it to `out`.
@@ -203,9 +260,10 @@ impl<'a> Framer<'a> {
                 continue;
             };
             let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) else { return Ok(None) };
-            match begins(self.framing, bytes) {
-                Some(true) => return Ok(behind.map(|behind| behind as usize)),
-                None if bytes.len() <= self.max_head && self.more()? => {}
+            let (there, from) = (bytes.len(), self.rest().len() - bytes.len());
+            match self.begins(from) {
+                Some(true) => return Ok(Some(from)),
+                None if there <= self.max_head && self.more()? => {}
                 _ => {
                     self.starts.pop_front();
                 }
@@ -217,22 +275,58 @@ impl<'a> Framer<'a> {
     fn find_next(&mut self) -> io::Result<()> {
         loop {
             let next = self.next_member()?;
-            let rest = &self.rest()[..next.unwrap_or(self.rest().len())];
-            if let Some(found) = find_head(self.framing, rest).or(next) {
-                self.pass(found);
+            let there = next.unwrap_or(self.rest().len());
+            match self.find_head(there) {
+                Ok(found) => {
+                    self.pass(found);
+                    return Ok(());
+                }
+                Err(from) => self.pass(next.unwrap_or(from)),
+            }
+            if next.is_some() {
                 return Ok(());
             }
-            // Behind the last line feed a head may begin; a line this long is none.
-            let rest = self.rest();
-            let feed = memrchr(b'\n', rest).unwrap_or(rest.len());
-            let from = if rest.len() - feed > self.max_head { rest.len() } else { feed };
-            self.pass(from);
             if !self.more()? {
                 let rest = self.rest().len();
                 self.pass(rest);
                 return Ok(());
             }
         }
+    }
+
+    /// Where the next line begins, among the first `limit` bytes, that looks like a head; never the
+    /// first byte unless a line begins there. Or how many of the bytes can be passed over, for there
+    /// is none.
+    fn find_head(&mut self, limit: usize) -> Result<usize, usize> {
+        if let Framing::Warc { .. } = self.framing {
+            let bytes = &self.rest()[..limit];
+            let last = &bytes[limit.saturating_sub(LINE.len() - 1)..];
+            let from = memrchr(b'\n', last).map_or(limit, |feed| limit - last.len() + feed);
+            return memmem::find(bytes, LINE).map(|feed| feed + 1).ok_or(from);
+        }
+        let mut line = self.end_of_head(0, limit);
+        let mut from = limit;
+        while let Some(start) = line {
+            let end = self.end_of_head(start, limit);
+            if end.is_some_and(|end| arc_body(&self.rest()[start..end - 1]).is_some()) {
+                return Ok(start);
+            }
+            // Behind the last line feed a head may begin; a line this long is none.
+            from = if limit - start > self.max_head { limit } else { start - 1 };
+            line = end;
+        }
+        Err(from)
+    }
+
+    /// Whether a record begins at the byte `from`; none, where that takes more of them to tell.
+    fn begins(&mut self, from: usize) -> Option<bool> {
+        if let Framing::Warc { .. } = self.framing {
+            let bytes = &self.rest()[from..];
+            let is_cut = bytes.len() < VERSION.len() && VERSION.starts_with(bytes);
+            return (!is_cut).then(|| bytes.starts_with(VERSION));
+        }
+        let end = self.end_of_head(from, self.rest().len())?;
+        Some(end - from <= self.max_head && arc_body(&self.rest()[from..end - 1]).is_some())
     }
 
     fn rest(&self) -> &[u8] {
@@ -252,8 +346,11 @@ impl<'a> Framer<'a> {
         if self.ended {
             return Ok(false);
         }
-        self.buffer.drain(..self.used);
-        self.used = 0;
+        // To move what is left costs no more than what was dealt with did.
+        if self.used >= self.rest().len() {
+            self.buffer.drain(..self.used);
+            self.used = 0;
+        }
         let filled = self.buffer.len();
         self.buffer.resize(filled + READ, 0);
         let read = loop {
@@ -285,58 +382,39 @@ enum Head {
     None,
 }
 
-/// The head at the start of `bytes`, behind which more may come.
-fn look(framing: Framing, bytes: &[u8]) -> Head {
+/// Whether a head may begin with these bytes.
+fn could_begin(framing: Framing, bytes: &[u8]) -> bool {
     match framing {
-        Framing::Lines => Head::None,
+        Framing::Lines => false,
         Framing::Warc { .. } => {
             let common = bytes.len().min(VERSION.len());
-            if bytes[..common] != VERSION[..common] {
-                return Head::None;
-            }
-            match warc_head(bytes) {
-                Some(length) => Head::Complete { length, body: warc_body(&bytes[..length]) },
-                None => Head::Cut,
-            }
+            bytes[..common] == VERSION[..common]
         }
-        Framing::Arc => match memchr(b'\n', bytes) {
-            Some(feed) => match arc_body(&bytes[..feed]) {
-                Some(body) => Head::Complete { length: feed + 1, body: Some(body) },
-                None => Head::None,
-            },
-            None => Head::Cut,
-        },
+        Framing::Arc => true,
     }
 }
 
-/// Whether a record begins at the start of `bytes`; none, where that takes more of them to tell.
-fn begins(framing: Framing, bytes: &[u8]) -> Option<bool> {
-    if let Framing::Warc { .. } = framing {
-        let is_cut = bytes.len() < VERSION.len() && VERSION.starts_with(bytes);
-        return (!is_cut).then(|| bytes.starts_with(VERSION));
-    }
-    match look(framing, bytes) {
-        Head::Complete { .. } => Some(true),
-        Head::Cut => None,
-        _ => Some(false),
-    }
-}
-
-/// Where the next line of `bytes` begins that looks like a head; never the first byte unless a line
-/// begins there.
-fn find_head(framing: Framing, bytes: &[u8]) -> Option<usize> {
+/// What these bytes are, up to the end of a head.
+fn complete(framing: Framing, head: &[u8]) -> Head {
+    let length = head.len();
     match framing {
-        Framing::Lines => None,
-        Framing::Warc { .. } => memmem::find(bytes, b"\nWARC/1.").map(|feed| feed + 1),
-        Framing::Arc => memchr::memchr_iter(b'\n', bytes)
-            .map(|feed| feed + 1)
-            .find(|start| matches!(look(framing, &bytes[*start..]), Head::Complete { .. })),
+        Framing::Arc => match arc_body(&head[..length - 1]) {
+            Some(body) => Head::Complete { length, body: Some(body) },
+            None => Head::None,
+        },
+        _ => Head::Complete { length, body: warc_body(head) },
     }
 }
 
 /// The first line of every record (WARC 1.1 section 4: `version = "WARC/1.1" CRLF`). Drafts began
 /// with 0.
 const VERSION: &[u8] = b"WARC/";
+
+/// Where a record is looked for: the first line of one, behind another line.
+const LINE: &[u8] = b"\nWARC/1.";
+
+/// The end of a line and an empty one: no head ends with more.
+const EMPTY_LINE: usize = 3;
 
 #[cfg(test)]
 mod tests;

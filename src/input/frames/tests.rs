@@ -5,6 +5,9 @@ use std::io::{self, Read};
 use super::*;
 use crate::input::source::Starts;
 
+/// So long a head may be.
+const MAX_HEAD: usize = 400;
+
 const WARC: Framing = Framing::Warc { bodies: false };
 
 /// Members, of which a read gives so many bytes, and where they start.
@@ -50,14 +53,14 @@ impl Source for Given {
     }
 }
 
-/// Offset and state of each record.
-fn records(framing: Framing, members: &[&[u8]], step: usize, max_head: usize) -> Vec<(u64, State)> {
+/// Offset and state of each record, and how many bytes were looked at for the ends of heads.
+fn read(framing: Framing, members: &[&[u8]], step: usize) -> (Vec<(u64, State)>, u64) {
     let mut given = Given::new(members, step);
-    let mut framer = Framer::new(&mut given, Vec::new(), None, framing, max_head);
+    let mut framer = Framer::new(&mut given, Vec::new(), None, framing, MAX_HEAD);
     let mut out = Buffer::default();
-    std::iter::from_fn(|| framer.next(&mut out).unwrap())
-        .map(|frame| (frame.offset, frame.state))
-        .collect()
+    let frames = std::iter::from_fn(|| framer.next(&mut out).unwrap());
+    let records = frames.map(|frame| (frame.offset, frame.state)).collect();
+    (records, framer.looked)
 }
 
 #[test]
@@ -65,11 +68,13 @@ fn what_a_record_is_does_not_depend_on_the_reads() {
     let warc: &[u8] = b"WARC/1.0\r\nContent-Length: 2\r\n\r\nab\r\n\r\n";
     let arc: &[u8] = b"http://a/ 1.2.3.4 20200101000000 text/html 2\nab\n";
     let whole = |offset: usize| (offset as u64, State::Whole);
-    for step in [1, 2, 7, 50, 101, 1000] {
+    for step in [7, 50, 101, 300, 1000] {
         // A head without an end before the next member: by its length.
-        for (length, state) in
-            [(99, State::Malformed), (100, State::Malformed), (101, State::TooLong)]
-        {
+        for (length, state) in [
+            (MAX_HEAD - 1, State::Malformed),
+            (MAX_HEAD, State::Malformed),
+            (MAX_HEAD + 1, State::TooLong),
+        ] {
             for (framing, good, begins) in
                 [(WARC, warc, "WARC/1.0\r\nX: "), (Framing::Arc, arc, "")]
             {
@@ -77,7 +82,7 @@ fn what_a_record_is_does_not_depend_on_the_reads() {
                 head.resize(length, b'x');
                 let first = (good.len() as u64, state);
                 let expected = [whole(0), first, whole(good.len() + length)];
-                let found = records(framing, &[good, &head, good], step, 100);
+                let (found, _) = read(framing, &[good, &head, good], step);
                 assert_eq!(found, expected, "{framing:?} {length} by {step}");
             }
         }
@@ -87,8 +92,47 @@ fn what_a_record_is_does_not_depend_on_the_reads() {
         {
             let expected = [whole(0), (good.len() as u64, State::Cut)];
             for members in [&[good, cut][..], &[&[good, cut].concat()]] {
-                assert_eq!(records(framing, members, step, 100), expected, "{framing:?} by {step}");
+                assert_eq!(read(framing, members, step).0, expected, "{framing:?} by {step}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_line_of_an_arc_file_that_is_too_long_is_so_whatever_the_reads() {
+    let line = [&vec![b'x'; MAX_HEAD][..], b"\n"].concat();
+    for step in [7, 50, 101, 300, 1000] {
+        assert_eq!(read(Framing::Arc, &[&line], step).0, [(0, State::TooLong)], "by {step}");
+    }
+}
+
+#[test]
+fn no_byte_is_looked_at_again_and_again_for_the_end_of_a_head() {
+    const COUNT: usize = 3_000;
+    let begun = b"\nWARC/1.".repeat(COUNT);
+    let ended = [&begun[..], b"\n\n"].concat();
+    let by_itself = |member: &'static [u8]| vec![member; COUNT];
+    let (x, feeds) = (vec![b'x'; COUNT], b"x\n".repeat(COUNT));
+    // An end that is cut off each time is not known to be one.
+    let carriage = b"\r\nWARC/1.0\r".repeat(COUNT);
+    let cases: [(Framing, Vec<&[u8]>); 10] = [
+        (WARC, vec![&begun]),
+        (WARC, vec![&ended]),
+        (WARC, vec![&carriage]),
+        (WARC, by_itself(b"\nWARC/1.")),
+        (WARC, by_itself(b"WARC/1.")),
+        (WARC, by_itself(b"x")),
+        (Framing::Arc, vec![&x]),
+        (Framing::Arc, vec![&feeds]),
+        (Framing::Arc, by_itself(b"x")),
+        (Framing::Arc, by_itself(b"x\nxx")),
+    ];
+    for (case, (framing, members)) in cases.iter().enumerate() {
+        let length = members.concat().len() as u64;
+        for step in [20, 200, 1000, 100_000] {
+            let (_, looked) = read(*framing, members, step);
+            let most = 5 * length;
+            assert!(looked <= most, "case {case} by {step}: {looked} of {length}");
         }
     }
 }
