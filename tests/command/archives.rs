@@ -63,6 +63,17 @@ fn the_value_of_a_field_may_begin_on_the_next_line() {
 }
 
 #[test]
+fn the_value_of_a_field_may_go_on_in_the_next_lines() {
+    let folded = "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: <http://a/b\r\n c\r\n \r\n\t d>\r\n\
+                  Content-Length: 4\r\n\r\nbody\r\n\r\n";
+    let next = of_kind("response", "http://b/");
+    for folded in [folded.to_owned(), folded.replace("\r\n", "\n")] {
+        let run = Place::new().run_on(["dedup"], folded + &next).exits(0);
+        assert_eq!((run.out(), run.summary("rejected")), ("http://a/b%20c%20d\nhttp://b/\n", 0));
+    }
+}
+
+#[test]
 fn offsets_are_those_of_records_in_the_input() {
     let first = of_kind("response", "http://h:99999/");
     let second = of_kind("response", "http://ok/");

@@ -128,7 +128,7 @@ impl Archive {
             let start = frame.start;
             match self {
                 Archive::Warc(kinds) => {
-                    let found = warc::find(ctx, bytes, start, kinds);
+                    let found = warc::find(ctx, bytes, start, kinds, out);
                     out.push(Record { line, found });
                 }
                 Archive::Arc => {
@@ -165,6 +165,14 @@ fn url(ctx: &Context, place: Place, start: u32, target: &[u8]) -> Found {
         Found::Reject(Code::TooLong, ctx.max_url as u32)
     } else {
         Found::Url(place, Span { start, end: start + target.len() as u32 })
+    }
+}
+
+/// The URL at the end of [`Records::side`], from `start` on.
+fn side(ctx: &Context, start: usize, out: &Records) -> Found {
+    match u32::try_from(start) {
+        Ok(start) => url(ctx, Place::Side, start, &out.side[start as usize..]),
+        Err(_) => Found::Reject(Code::TooLong, ctx.max_url as u32),
     }
 }
 

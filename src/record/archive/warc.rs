@@ -1,9 +1,11 @@
 //! WARC records by their heads (ISO 28500, "WARC 1.1" section 4 and 5).
 
+use std::borrow::Cow;
+
 use memchr::{memchr, memchr_iter};
 
-use super::super::{Context, Found, Place};
-use super::{Kinds, url};
+use super::super::{Context, Found, Place, Records};
+use super::{Kinds, side, url};
 use crate::url::Code;
 
 /// What every record begins with.
@@ -20,11 +22,12 @@ pub(crate) fn end_of_fields(bytes: &[u8]) -> Option<usize> {
 }
 
 /// The value of the first field with this name, which is in lower case; without the white space
-/// around it. It may begin on the next line: `field-value = *( field-content | LWS )` and
-/// `LWS = [CRLF] 1*( SP | HT )`.
-pub(crate) fn field<'a>(head: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+/// around it. It may begin on the next line, and go on there: `field-value = *( field-content | LWS )`
+/// and `LWS = [CRLF] 1*( SP | HT )`. A fold is read as a space (RFC 2616 section 2.2: "All linear
+/// white space, including folding, has the same semantics as SP").
+pub(crate) fn field<'a>(head: &'a [u8], name: &[u8]) -> Option<Cow<'a, [u8]>> {
     // The first line is the version.
-    let mut lines = lines(head).skip(1).peekable();
+    let mut lines = lines(head).skip(1);
     while let Some(line) = lines.next() {
         if !line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)) {
             continue;
@@ -33,11 +36,18 @@ pub(crate) fn field<'a>(head: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
         if !line[..colon].trim_ascii_end().eq_ignore_ascii_case(name) {
             continue;
         }
-        let value = line[colon + 1..].trim_ascii();
-        return match lines.peek() {
-            Some(folded @ [b' ' | b'\t', ..]) if value.is_empty() => Some(folded.trim_ascii()),
-            _ => Some(value),
-        };
+        let mut value = Cow::Borrowed(line[colon + 1..].trim_ascii());
+        let folded = lines.take_while(|line| matches!(line, [b' ' | b'\t', ..]));
+        for part in folded.map(<[u8]>::trim_ascii).filter(|part| !part.is_empty()) {
+            if value.is_empty() {
+                value = Cow::Borrowed(part);
+            } else {
+                let joined = value.to_mut();
+                joined.push(b' ');
+                joined.extend_from_slice(part);
+            }
+        }
+        return Some(value);
     }
     None
 }
@@ -55,27 +65,43 @@ fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// How long the body is, if the head says so.
 pub(crate) fn content_length(head: &[u8]) -> Option<u64> {
-    super::number(field(head, b"content-length")?)
+    super::number(&field(head, b"content-length")?)
 }
 
-/// The target of a record. `start` is where its head stands in the chunk.
-pub(super) fn find(ctx: &Context, head: &[u8], start: u32, kinds: Kinds) -> Found {
+/// The target of a record, which is put together in `out` where it is folded. `start` is where its head
+/// stands in the chunk.
+pub(super) fn find(
+    ctx: &Context,
+    head: &[u8],
+    start: u32,
+    kinds: Kinds,
+    out: &mut Records,
+) -> Found {
     match field(head, b"warc-type") {
         None => return Found::Reject(Code::LogSyntax, 0),
-        Some(kind) if !kinds.contains(kind) => return Found::Skipped,
+        Some(kind) if !kinds.contains(&kind) => return Found::Skipped,
         Some(_) => {}
     }
-    let Some(target) = target(head) else { return Found::Reject(Code::LogSyntax, 0) };
-    // It is a part of the head.
-    let at = start + (target.as_ptr() as usize - head.as_ptr() as usize) as u32;
-    url(ctx, Place::Chunk, at, target)
+    match field(head, b"warc-target-uri") {
+        None => Found::Reject(Code::LogSyntax, 0),
+        Some(Cow::Borrowed(value)) => {
+            let target = bare(value);
+            // It is a part of the head.
+            let at = start + (target.as_ptr() as usize - head.as_ptr() as usize) as u32;
+            url(ctx, Place::Chunk, at, target)
+        }
+        Some(Cow::Owned(value)) => {
+            let start = out.side.len();
+            out.side.extend_from_slice(bare(&value));
+            side(ctx, start, out)
+        }
+    }
 }
 
-/// The WARC-Target-URI. WARC 1.0 wrote angle brackets around it in its grammar, and so do some tools.
-pub(super) fn target(head: &[u8]) -> Option<&[u8]> {
-    let value = field(head, b"warc-target-uri")?;
+/// A WARC-Target-URI. WARC 1.0 wrote angle brackets around it in its grammar, and so do some tools.
+pub(super) fn bare(value: &[u8]) -> &[u8] {
     let inner = value.strip_prefix(b"<").and_then(|value| value.strip_suffix(b">"));
-    Some(inner.unwrap_or(value))
+    inner.unwrap_or(value)
 }
 
 /// Whether a record tells of another one in JSON, as those of WAT files do.

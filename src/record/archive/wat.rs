@@ -7,8 +7,9 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::super::{Context, Found, Place, Record, Records, Span};
-use super::{url, warc};
+use super::super::{Context, Found, Record, Records, Span};
+use super::warc::bare;
+use super::{side, warc};
 use crate::uri;
 use crate::url::Code;
 
@@ -164,17 +165,4 @@ pub(super) fn links(ctx: &Context, record: &[u8], line: Span, out: &mut Records)
 /// may have white space around what they say.
 fn resolve(base: &[u8], reference: &[u8], out: &mut Vec<u8>) -> bool {
     uri::resolve(base, reference.trim_ascii(), out).is_ok()
-}
-
-fn bare(target: &[u8]) -> &[u8] {
-    let inner = target.strip_prefix(b"<").and_then(|target| target.strip_suffix(b">"));
-    inner.unwrap_or(target)
-}
-
-/// The URL at the end of [`Records::side`].
-fn side(ctx: &Context, start: usize, out: &Records) -> Found {
-    match u32::try_from(start) {
-        Ok(start) => url(ctx, Place::Side, start, &out.side[start as usize..]),
-        Err(_) => Found::Reject(Code::TooLong, ctx.max_url as u32),
-    }
 }
