@@ -2,9 +2,9 @@
 //!
 //! It folds what identifiers keep apart (`%2F` and `/`, the case of paths, `www.`), because the
 //! indexes that it has to match do. In order: of several `http://` in front the last stays; triplets are
-//! decoded until none is left; ASCII letters go to lower case; the path loses dot segments, empty segments (a final slash with them) and ASP.NET
-//! session segments; the query loses session ids and is sorted by name and value; what is not plain is
-//! encoded again.
+//! decoded until none is left; ASCII letters go to lower case; the path loses dot segments, empty
+//! segments (a final slash with them) and ASP.NET session segments; the query loses session ids and is
+//! sorted by name and value; what is not plain is encoded again.
 //!
 //! The indexers themselves are not idempotent in a few places. Where that is so, this goes on to the
 //! fixed point: a query that decoding lays bare is split off, `www.www.` goes whole, and
