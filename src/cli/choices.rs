@@ -122,7 +122,7 @@ impl Choices<'_> {
             normalizer = normalizer.with_base(base.as_encoded_bytes()).map_err(|reject| {
                 match reject.code {
                     Code::Relative => format!("--base is no absolute URL: {reject}"),
-                    _ => format!("--base is none that the profile takes: {reject}"),
+                    _ => format!("--base is rejected by the profile: {reject}"),
                 }
             })?;
         }

@@ -246,6 +246,10 @@ fn skippable_frames_and_a_dictionary_at_the_start_are_understood() {
         zstd::bulk::Compressor::with_dictionary(3, &dictionary).unwrap().compress(&samples[0]);
     let error = unpacked(Packing::Zstd, &alone.unwrap()).1.expect_err("a dictionary");
     assert!(error.to_string().contains("its dictionary is not at the start"), "{error}");
+    // The magic number of one, and nothing that it could hold.
+    let broken = [skippable(13, b"\x37\xA4\x30\xECabcdef"), plain].concat();
+    let error = unpacked(Packing::Zstd, &broken).1.expect_err("no dictionary");
+    assert!(error.to_string().contains("its dictionary is damaged"), "{error}");
     let mut packed = skippable(13, &dictionary);
     let mut also = skippable(13, &zstd::bulk::compress(&dictionary, 3).unwrap());
     let mut whole = Vec::new();

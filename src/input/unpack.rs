@@ -187,9 +187,9 @@ impl<R: BufRead> Unpacker<R> {
             Packing::Gzip => gzip_header(&mut self.input),
             Packing::Zstd if self.place == Place::Start => {
                 if let Some(dictionary) = dictionary(&mut self.input)? {
-                    // The library says of it that there is no memory.
+                    // The library says of such a one that there is not enough memory.
                     self.engine = Engine::new(self.packing, &dictionary, self.limits)
-                        .map_err(|_| damaged("its dictionary is none"))?;
+                        .map_err(|_| damaged("its dictionary is damaged"))?;
                 }
                 Ok(())
             }

@@ -54,7 +54,7 @@ fn references_are_resolved_as_on_the_page_that_is_the_base() {
     );
     for (base, told) in [
         ("/a", "--base is no absolute URL: relative at byte 0"),
-        ("http://h:99999/", "--base is none that the profile takes: port-range at byte 9"),
+        ("http://h:99999/", "--base is rejected by the profile: port-range at byte 9"),
     ] {
         let run = place.run(["normalize", "-p", "whatwg", "--base", base, "in"]).exits(2);
         assert!(run.err.contains(told), "{}", run.err);
