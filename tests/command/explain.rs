@@ -288,7 +288,7 @@ fn profiles_that_refuse_a_list_of_redirects_say_so_and_the_others_explain() {
     // A base is refused alike.
     let place = Place::new();
     let run = place.run(["explain", "-p", "syntax,crawl", "--base", "http://h/ a", "b"]).exits(0);
-    assert!(run.out().contains("syntax@1\n  cannot be asked: --base is no"), "{}", run.out());
+    assert!(run.out().contains("syntax@1\n  cannot be asked: --base is rejected"), "{}", run.out());
     assert!(run.out().contains("  = http://h/b\n"), "{}", run.out());
 }
 
