@@ -19,7 +19,7 @@ use super::opened::OpenFile;
 use super::packing::{HEAD, Packing};
 use super::range::has_grown;
 use super::unpack::Unpacker;
-use crate::pipe;
+use crate::pipe::{self, Patient};
 
 /// A source of bytes, unpacked if they were compressed.
 pub(super) trait Source: Read {
@@ -120,11 +120,11 @@ pub(crate) trait Pipe: Read + Send {
     }
 }
 
-impl Pipe for File {
+impl Pipe for Patient {
     fn waits(&self, patience: Duration) -> bool {
         let patience = patience.try_into().ok();
         // An end and an error are something that a read finds at once.
-        matches!(poll(&mut [PollFd::new(self, PollFlags::IN)], patience.as_ref()), Ok(0))
+        matches!(poll(&mut [PollFd::new(&self.0, PollFlags::IN)], patience.as_ref()), Ok(0))
     }
 }
 
@@ -288,7 +288,7 @@ pub(crate) fn pipe(path: &Path) -> io::Result<Box<dyn Pipe>> {
         false => {
             let file = File::open(path)?;
             pipe::widen(&file);
-            Ok(Box::new(file))
+            Ok(Box::new(Patient(file)))
         }
     }
 }
@@ -305,7 +305,7 @@ fn stdin() -> io::Result<Box<dyn Pipe>> {
         }
     }
     pipe::widen(&file);
-    Ok(Box::new(file))
+    Ok(Box::new(Patient(file)))
 }
 
 /// The same for a regular file, up to the size it had when it was looked at.

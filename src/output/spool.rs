@@ -15,6 +15,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use crate::pipe::write_patiently;
+
 /// How much is written before the disk is set to work on it.
 const WRITEBACK: u64 = 64 << 20;
 
@@ -112,7 +114,8 @@ impl Write for Spool {
     }
 
     fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-        let written = (&*self.file).write_vectored(parts)?;
+        let write = || (&*self.file).write_vectored(parts);
+        let written = write_patiently(&self.file, write)?;
         self.written += written as u64;
         if self.sync == Sync::AtTheEnd {
             self.unsynced += written as u64;

@@ -194,6 +194,39 @@ fn a_line_on_a_slow_pipe_is_answered_before_the_next_comes() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn pipes_that_others_told_not_to_wait_are_waited_for() {
+    use rustix::fs::{OFlags, fcntl_setfl};
+    use std::io::Read;
+    use std::os::fd::AsFd;
+    use std::time::Duration;
+    let line = "http://example.com/a/rather/long/path/to/fill/the/pipe\n";
+    for arguments in [&["normalize"][..], &["normalize", "-f", "lines", "--json"]] {
+        let ((reader, mut input), (mut output, writer)) =
+            (io::pipe().unwrap(), io::pipe().unwrap());
+        for (end, access) in [(reader.as_fd(), OFlags::RDONLY), (writer.as_fd(), OFlags::WRONLY)] {
+            fcntl_setfl(end, access | OFlags::NONBLOCK).unwrap();
+        }
+        let mut command = built::process();
+        command.args(arguments).stdin(reader).stdout(writer).stderr(Stdio::piped());
+        let child = command.spawn().expect("started");
+        drop(command);
+        let late = thread::spawn(move || {
+            for _ in 0..4 {
+                thread::sleep(Duration::from_millis(30));
+                input.write_all(line.repeat(20_000).as_bytes()).expect("read");
+            }
+        });
+        thread::sleep(Duration::from_millis(200));
+        let mut text = String::new();
+        output.read_to_string(&mut text).expect("text");
+        late.join().expect("written");
+        Run::of(child.wait_with_output().expect("ended")).exits(0);
+        assert_eq!(text.lines().count(), 80_000, "{arguments:?}");
+    }
+}
+
+#[test]
 fn names_come_from_lists_of_lines_and_of_nul() {
     let odd = OsStr::from_bytes(b"new\nline \xFF");
     let place = Place::with([("a b", b"http://a/\n"), ("c", b"http://c/\n")]);
