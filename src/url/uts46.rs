@@ -1,7 +1,9 @@
 //! UTS 46 ToASCII of a host: non-transitional, without checks of hyphens and lengths, by Unicode 17.
 //!
 //! The `idna` crate does it, but for two things. It does not ask one rule of section 4.1; and the tables
-//! behind it may be of a later Unicode, by which a version of a profile would give other URLs than before.
+//! behind it may be of a later Unicode, by which a version of a profile would give other URLs than before:
+//! what that has added is refused. Of what it has changed there are three marks of Balinese, which it takes
+//! for letters that read from left to right; between those that do not they are refused.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
