@@ -24,10 +24,13 @@ const SMALL_CHUNKS: usize = 64;
 /// to make a batch of so many.
 const FILES: usize = 32;
 
-/// A sheet whose chunk is to be read, and what came of it.
+/// A sheet whose chunk is to be read, and what came of it; or, between such sheets, what is wrong with an
+/// input from there on.
 pub(super) struct Reading {
     pub(super) sheet: Sheet,
-    pub(super) task: Task,
+    pub(super) input: usize,
+    /// None where there is nothing but a trouble.
+    pub(super) task: Option<Task>,
     pub(super) left: Left,
     pub(super) result: Result<(), InputError>,
 }
@@ -56,19 +59,21 @@ impl Run<'_> {
         let mut room = threads * CHUNKS * self.setup.chunk_size;
         let most = threads * SMALL_CHUNKS;
         let mut files = 0;
-        while !self.is_saving && !self.is_moving && room > 0 && batch.len() < most && files < FILES
-        {
+        let mut is_open = !self.is_saving && !self.is_moving && self.ending.is_none();
+        while is_open && room > 0 && batch.len() < most && files < FILES {
             match self.schedule.next(idle && batch.is_empty()) {
                 Next::Task(task) => {
+                    let input = task.input;
                     files += usize::from(matches!(
                         task.bytes,
                         schedule::Bytes::Range { last: true, .. }
                     ));
                     room = room.saturating_sub(task.bytes.len());
                     // How many there are shows at its end, which the run may not come to.
-                    self.report.files[task.input].bytes += task.bytes.read();
+                    self.report.files[input].bytes += task.bytes.read();
                     let sheet = self.spare.pop().unwrap_or_default();
-                    batch.push(Reading { sheet, task, left: Left::All, result: Ok(()) });
+                    let (task, left) = (Some(task), Left::All);
+                    batch.push(Reading { sheet, input, task, left, result: Ok(()) });
                 }
                 Next::Guessed(input, format) => {
                     self.report.guessed.push((input, format.name().into_owned()));
@@ -82,8 +87,15 @@ impl Run<'_> {
                     // one is whole shows only when its last bytes are read.
                     self.is_saving = self.report.damaged.is_empty()
                         && self.keeper.as_ref().is_some_and(Keeper::is_due);
+                    is_open = !self.is_saving;
                 }
-                Next::Trouble(input, error) => self.trouble(input, error)?,
+                Next::Trouble(input, error) => {
+                    // Its turn comes behind that of what was read before it.
+                    let sheet = self.spare.pop().unwrap_or_default();
+                    let (task, left) = (None, Left::Nothing);
+                    batch.push(Reading { sheet, input, task, left, result: Err(error) });
+                    is_open = self.setup.keep_going;
+                }
                 Next::Wait | Next::Done => break,
             }
         }
@@ -94,7 +106,8 @@ impl Run<'_> {
         Ok(batch)
     }
 
-    /// An input that cannot be read on ends the run, or is left as it is.
+    /// An input that cannot be read on is left as it is, or ends the run once all that was read before is
+    /// written and counted.
     fn trouble(&mut self, input: usize, error: InputError) -> Result<(), RunError> {
         if matches!(&error.trouble, Trouble::Io(error) if error.kind() == io::ErrorKind::OutOfMemory)
         {
@@ -106,12 +119,22 @@ impl Run<'_> {
         file.state = error.state();
         self.schedule.give_up(input);
         self.setup.watch.count(|_, inputs| inputs.count(error.state()));
-        if !self.setup.keep_going {
-            return Err(RunError::Input(error));
-        }
-        self.report.damaged.push((input, error));
         self.is_saving = false;
+        if self.setup.keep_going {
+            self.report.damaged.push((input, error));
+        } else {
+            self.forget_behind(input);
+            self.ending = Some((input, error));
+        }
         Ok(())
+    }
+
+    /// Takes back what is known of the inputs behind `input`, which the run does not come to: how far ahead
+    /// it was depends on the number of threads.
+    fn forget_behind(&mut self, input: usize) {
+        self.schedule.end_behind(input);
+        self.report.guessed.retain(|(of, _)| *of <= input);
+        self.report.padded.retain(|(of, _)| *of <= input);
     }
 
     /// Takes the sheets of a batch that was read, in order: numbers their records and looks whether
@@ -121,9 +144,8 @@ impl Run<'_> {
         // What was read of an input before its trouble counts, what stands behind does not.
         let mut broken = None;
         let mut batch = batch.into_iter();
-        while let Some(Reading { mut sheet, task, result, .. }) = batch.next() {
-            let input = task.input;
-            if broken == Some(input) {
+        while let Some(Reading { mut sheet, input, task, result, .. }) = batch.next() {
+            if broken == Some(input) || self.ending.is_some() {
                 self.spare.push(sheet);
                 continue;
             }
@@ -149,11 +171,11 @@ impl Run<'_> {
             sheets.push(sheet);
             if let Some((chunk, from)) = rest {
                 let (sheet, left) = (self.spare.pop().unwrap_or_default(), Left::Rest(chunk, from));
-                self.waiting.push(Reading { sheet, task, left, result: Ok(()) });
+                self.waiting.push(Reading { sheet, input, task, left, result: Ok(()) });
                 self.waiting.extend(batch);
                 break;
             }
-            if let schedule::Bytes::Range { file, last: true, .. } = &task.bytes
+            if let Some(schedule::Bytes::Range { file, last: true, .. }) = task.map(|t| t.bytes)
                 && let Err(error) = file.verify()
             {
                 self.trouble(input, error)?;
@@ -191,12 +213,22 @@ impl Run<'_> {
         }
         let first = sheet.place_of_rejected((most - before) as usize);
         let path = self.inputs[sheet.input].path.clone();
+        self.stop_at(sheet.input);
         Err(RunError::Rejected(TooManyRejected {
             limit,
             rejected: self.rejected,
             records: self.before.in_run,
             first: first.map(|(record, offset)| (path, record, offset)),
         }))
+    }
+
+    /// Ends the reading in an input: what is wrong with it or behind it comes later than that.
+    fn stop_at(&mut self, input: usize) {
+        self.forget_behind(input);
+        self.report.cut.retain(|(of, _)| *of < input);
+        for (of, _) in self.report.damaged.extract_if(.., |(of, _)| *of >= input) {
+            self.report.files[of].state = State::Ok;
+        }
     }
 
     /// Ends a run of which too much was rejected.
@@ -228,7 +260,8 @@ impl Run<'_> {
         let left = &self.report.files[whole..reached];
         let unfinished = left.iter().filter(|file| file.state == State::Ok).count();
         self.setup.watch.count(|_, inputs| {
-            inputs.ok = (reached - unfinished).saturating_sub(self.report.damaged.len()) as u64;
+            let given_up = self.report.damaged.len() + usize::from(self.ending.is_some());
+            inputs.ok = (reached - unfinished).saturating_sub(given_up) as u64;
             inputs.unfinished = unfinished as u64;
         });
     }

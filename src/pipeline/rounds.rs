@@ -88,6 +88,10 @@ impl Run<'_> {
             batches.formatting = batches.inserting;
             batches.inserting = self.take_read(reading)?;
         }
+        if let Some((input, error)) = self.ending.take() {
+            self.counted = input;
+            return Err(RunError::Input(error));
+        }
         self.is_read = true;
         self.show_inputs();
         self.check_share_of_rejected()?;
@@ -194,11 +198,11 @@ fn spawn_reads<'s>(
 
 /// Stage *read*.
 fn read(reading: &mut Reading, rules: &Rules<'_>, watch: &Watch) -> Result<(), NoRoom> {
-    let Reading { sheet, task, left, result } = reading;
+    let Reading { sheet, task, left, result, .. } = reading;
     let left = std::mem::replace(left, Left::Nothing);
-    if matches!(left, Left::Nothing) {
+    let Some(task) = task.as_mut().filter(|_| !matches!(left, Left::Nothing)) else {
         return Ok(());
-    }
+    };
     let mut block = sheet.take_block();
     sheet.clear();
     sheet.input = task.input;

@@ -15,7 +15,7 @@ use super::schedule::Schedule;
 use super::seen;
 use super::sheet::{Before, Columns, Rules, Sheet};
 use crate::dedup::{Counting, Key, Shard, Survivor, shards_for};
-use crate::input::Input;
+use crate::input::{Input, InputError};
 use crate::output::{Bytes, Field, FileStats, Inputs, Layout, LineForm, SetHeader, State, Tally};
 use crate::record::Context;
 #[cfg(test)]
@@ -197,6 +197,8 @@ pub(super) struct Run<'a> {
     pub(super) counted: usize,
     /// Whether all inputs are read to their ends and counted.
     pub(super) is_read: bool,
+    /// What ends the run when all that was read before it is written, and in which input.
+    pub(super) ending: Option<(usize, InputError)>,
     /// Rejected records so far.
     pub(super) rejected: u64,
     /// The checkpoints, where there are any.
@@ -315,6 +317,7 @@ impl<'a> Run<'a> {
             before_input: 0,
             counted: 0,
             is_read: false,
+            ending: None,
             rejected: 0,
             start: Instant::now(),
             keeper: setup.checkpoint.map(Keeper::new),

@@ -1,6 +1,7 @@
 //! The result is the same whatever does the work: every scanner, any number of threads, files and
 //! pipes. And it is what a loop over the lines with a set of the standard library finds.
 
+use super::packed::gzip;
 use super::{Place, built};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
@@ -140,6 +141,57 @@ fn threads_scanners_and_pipes_make_no_difference() {
                 let now = sorted_lines(&place.read("rejects"));
                 assert!(*rejects.get_or_insert_with(|| now.clone()) == now, "rejects: {with}");
             }
+        }
+    }
+}
+
+#[test]
+fn runs_that_fail_come_as_far_and_say_the_same_with_any_number_of_threads() {
+    let lines: String = (0..40_000).map(|i| format!("http://host{i}.example/path/\n")).collect();
+    let packed = gzip(lines.as_bytes());
+    let place = Place::with([
+        ("first", format!("http://a:b/\n{lines}").as_bytes()),
+        ("zip", b"PK\x03\x04 and more"),
+        ("cut", &packed[..packed.len() * 2 / 3]),
+        ("last", b"http://last/\n"),
+    ]);
+    let limit = &["--max-rejected", "0"][..];
+    for (bad, options, status) in [
+        ("zip", &[][..], 2),
+        ("cut", &[], 2),
+        ("zip", limit, 3),
+        ("cut", limit, 3),
+        ("zip", &["--keep-going"], 1),
+        ("cut", &["--keep-going"], 1),
+        ("zip", &["--keep-going", "--max-rejected", "0"], 3),
+        ("cut", &["--keep-going", "--max-rejected", "0"], 3),
+    ] {
+        let mut expected = None;
+        for threads in ["1", "2", "3", "6"] {
+            let fixed = ["dedup", "first", bad, "last", "-j", threads, "--stats", "stats"];
+            let run = place.run([&fixed, options].concat()).exits(status);
+            let stats = place.json("stats");
+            let (told, _) = run.err.rsplit_once("records ").expect("an accounting");
+            let told = told.to_owned();
+            // With a limit a run ends at the end of a chunk.
+            let found = match status {
+                3 => (told, stats["inputs"].clone(), Value::Null, Vec::new()),
+                _ => (told, accounting(&stats), stats["files"].clone(), run.out),
+            };
+            let expected = expected.get_or_insert_with(|| found.clone());
+            assert!(found == *expected, "{bad} {options:?} -j {threads}: {}", run.err);
+        }
+        let (told, _, files, out) = expected.expect("runs");
+        let (trouble, limit) = (format!("{bad}@"), "first@0: record 1: more than 0 records");
+        assert_eq!(told.contains(limit), status == 3, "{told}");
+        let is_told = told.contains(&trouble) || told.contains("zip: format");
+        assert_eq!(is_told, status != 3, "{told}");
+        if status == 2 {
+            assert_eq!(
+                (files[0]["state"].as_str(), files.as_array().unwrap().len()),
+                (Some("ok"), 2)
+            );
+            assert!(out.starts_with(lines.as_bytes()), "all that was read before is written");
         }
     }
 }

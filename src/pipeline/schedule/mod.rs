@@ -179,6 +179,12 @@ impl<'a> Schedule<'a> {
         self.next = inputs;
     }
 
+    /// Reads nothing behind `input`, and no more of it.
+    pub(super) fn end_behind(&mut self, input: usize) {
+        self.next = self.next.min(input + 1);
+        (self.current, self.ended) = (None, None);
+    }
+
     /// Reads no more of `input`.
     pub(super) fn give_up(&mut self, input: usize) {
         if self.next == input + 1 {
