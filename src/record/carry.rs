@@ -189,12 +189,12 @@ pub(crate) fn missing(
     };
     match format {
         Format::Csv(csv) => lacking(&named(&csv.columns), csv.after(ctx, chunk)?.header()),
-        Format::Tsv(tsv) => lacking(&named(&tsv.columns), tsv.after(chunk)?.header()),
+        Format::Tsv(tsv) => lacking(&named(&tsv.columns), tsv.after(ctx, chunk)?.header()),
         // What a log has no field for its records do not say.
         Format::Extended(extended) if !columns.is_empty() => {
             let names = columns.iter().map(|name| Name::Header(name.as_bytes().to_vec()));
             let names: Vec<Name> = names.collect();
-            extended.headers(chunk).find_map(|header| lacking(&names, &header))
+            extended.headers(ctx, chunk).find_map(|header| lacking(&names, &header))
         }
         _ => None,
     }
@@ -233,11 +233,7 @@ impl Carrier {
     /// Takes what a line says that is no record.
     pub(crate) fn pass(&mut self, line: &[u8]) {
         match &mut self.from {
-            From::Cdx(cdx, _) => {
-                if let Some(behind) = cdx.after(line) {
-                    *cdx = behind;
-                }
-            }
+            From::Cdx(cdx, _) => cdx.take(line),
             From::Csv(csv, _) => csv.take_header(line),
             From::Extended(extended, _) => extended.take(line),
             From::Tsv(tsv, _) => tsv.take_header(line),

@@ -94,9 +94,18 @@ impl Cdx {
     }
 
     /// The format as it stands behind `chunk`, if that changes it.
-    pub(super) fn after(&self, chunk: &[u8]) -> Option<Self> {
-        let last = candidates(chunk).filter_map(legend).last()?;
+    pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
+        let lines = candidates(chunk).filter(|line| line.len() <= ctx.max_record);
+        let last = lines.filter_map(legend).last()?;
         Some(Self { legend: Some(Arc::new(last)) })
+    }
+
+    /// Takes what a line says that is no record.
+    #[cfg(feature = "batch")]
+    pub(super) fn take(&mut self, line: &[u8]) {
+        if let Some(legend) = legend(line) {
+            self.legend = Some(Arc::new(legend));
+        }
     }
 }
 
@@ -227,21 +236,23 @@ mod tests {
     #[test]
     fn a_chunk_hands_its_last_legend_on() {
         let first = Cdx::default();
-        assert_eq!(first.after(b"k 20140126200624 http://h/CDX\n"), None);
-        let behind = first.after(b" CDX N a\r\nk u\n CDX a N\n").unwrap();
-        assert_eq!(first.after(b" CDX a N\n"), Some(behind.clone()));
-        let out = read(&Format::Cdx(behind), &Context::default(), b"u k\n");
+        let ctx = Context::default();
+        assert_eq!(first.after(&ctx, b"k 20140126200624 http://h/CDX\n"), None);
+        let behind = first.after(&ctx, b" CDX N a\r\nk u\n CDX a N\n").unwrap();
+        assert_eq!(first.after(&ctx, b" CDX a N\n"), Some(behind.clone()));
+        let out = read(&Format::Cdx(behind), &ctx, b"u k\n");
         assert!(matches!(out.records[0].found, Found::Url(_, span) if span.of(b"u k\n") == b"u"));
     }
 
     #[test]
     fn a_line_that_looks_like_a_legend_all_along_is_looked_at_once() {
         let mut chunk = b"\xEF\xBB\xBF CDX N a\n".to_vec();
-        let behind = Cdx::default().after(&chunk);
+        let ctx = Context::default();
+        let behind = Cdx::default().after(&ctx, &chunk);
         assert!(behind.is_some());
         chunk.extend(b" CDX".repeat(1 << 20));
         chunk.push(b'\n');
-        assert_eq!(Cdx::default().after(&chunk), behind);
+        assert_eq!(Cdx::default().after(&ctx, &chunk), behind);
         assert_eq!(candidates(&chunk).count(), 2);
     }
 

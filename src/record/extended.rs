@@ -93,10 +93,10 @@ impl Extended {
     }
 
     /// The format as it stands behind `chunk`, if that changes it.
-    pub(super) fn after(&self, chunk: &[u8]) -> Option<Self> {
+    pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
         let mut behind = self.clone();
         let mut any = false;
-        for directive in directives(chunk) {
+        for directive in directives(ctx, chunk) {
             behind.take(directive);
             any = true;
         }
@@ -105,8 +105,12 @@ impl Extended {
 
     /// What the fields are called, by each directive in `chunk` that tells it.
     #[cfg(feature = "batch")]
-    pub(super) fn headers(&self, chunk: &[u8]) -> impl Iterator<Item = Vec<Vec<u8>>> {
-        directives(chunk).filter_map(|directive| {
+    pub(super) fn headers(
+        &self,
+        ctx: &Context,
+        chunk: &[u8],
+    ) -> impl Iterator<Item = Vec<Vec<u8>>> {
+        directives(ctx, chunk).filter_map(|directive| {
             let names = without_mark(directive).strip_prefix(b"#Fields:")?;
             Some(self.dialect.layout(names).names)
         })
@@ -215,14 +219,17 @@ pub(super) fn dialect(line: &[u8]) -> Option<Dialect> {
     Some(if names.any(is_of_cloudfront) { Dialect::CloudFront } else { Dialect::W3c })
 }
 
-/// The lines that are no records.
-fn directives(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The lines that are no records. One that is too long is a record that is rejected.
+fn directives<'a>(ctx: &Context, chunk: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+    let max_record = ctx.max_record;
     let first = without_mark(chunk).starts_with(b"#").then_some(0);
     let others = memmem::find_iter(chunk, b"\n#").map(|feed| feed + 1);
-    first.into_iter().chain(others).map(|start| {
+    let lines = first.into_iter().chain(others).map(|start| {
         let line = &chunk[start..];
-        &line[..memchr(b'\n', line).unwrap_or(line.len())]
-    })
+        let line = &line[..memchr(b'\n', line).unwrap_or(line.len())];
+        line.strip_suffix(b"\r").unwrap_or(line)
+    });
+    lines.filter(move |line| line.len() <= max_record)
 }
 
 /// The fields between runs of spaces and tabs.

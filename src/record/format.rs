@@ -262,12 +262,10 @@ impl Format {
     /// # Ok::<(), uniqurl::record::FormatError>(())
     /// ```
     pub fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
-        // Only csv needs to know how long a record may be.
-        let _ = ctx;
         match self {
-            Format::Extended(extended) => extended.after(chunk).map(Format::Extended),
-            Format::Cdx(cdx) => cdx.after(chunk).map(Format::Cdx),
-            Format::Tsv(tsv) => tsv.after(chunk).map(Format::Tsv),
+            Format::Extended(extended) => extended.after(ctx, chunk).map(Format::Extended),
+            Format::Cdx(cdx) => cdx.after(ctx, chunk).map(Format::Cdx),
+            Format::Tsv(tsv) => tsv.after(ctx, chunk).map(Format::Tsv),
             #[cfg(feature = "batch")]
             Format::Csv(csv) => csv.after(ctx, chunk).map(Format::Csv),
             _ => None,
@@ -290,7 +288,7 @@ impl Format {
     /// Length of the records at the start of `lines` (whole lines) that are whole whatever comes
     /// behind them. All of it, but for `csv`, whose records may span lines.
     pub fn whole(&self, ctx: &Context, lines: &[u8]) -> usize {
-        // As in `after`.
+        // Only csv needs to know how long a record may be.
         let _ = ctx;
         match self {
             #[cfg(feature = "batch")]

@@ -2,7 +2,7 @@
 //!
 //! Nothing quotes a tab or a line feed (IANA's text/tab-separated-values: "fields that contain tabs
 //! are not allowable in this encoding"), so a quotation mark is a byte like any other. Where columns
-//! are named, the first line of an input that is not blank names them.
+//! are named, the first line of an input that is neither blank nor too long names them.
 
 use std::sync::Arc;
 
@@ -45,14 +45,14 @@ impl Tsv {
     }
 
     /// The format as it stands behind `chunk`, if that changes it.
-    pub(super) fn after(&self, chunk: &[u8]) -> Option<Self> {
+    pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
         if self.layout.is_some() {
             return None;
         }
         let header = chunk
             .split(|byte| *byte == b'\n')
             .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
-            .find(|line| !is_blank(line))?;
+            .find(|line| line.len() <= ctx.max_record && !is_blank(line))?;
         Some(Self { columns: self.columns.clone(), layout: Some(Arc::new(self.layout(header))) })
     }
 

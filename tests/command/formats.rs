@@ -376,6 +376,25 @@ fn blanks_around_a_name_in_a_header_are_no_part_of_it() {
 }
 
 #[test]
+fn a_header_that_is_too_long_is_rejected_and_says_nothing() {
+    let long = "x".repeat(2 << 20);
+    let letters = " a".repeat(1 << 20);
+    for (format, input) in [
+        ("csv:url", format!("url,{long}\nid,url\n1,http://h/\n")),
+        ("tsv:url", format!("url\t{long}\nid\turl\n1\thttp://h/\n")),
+        ("w3c", format!("#Fields: x cs-uri\n#Fields: cs-uri {long}\n1 http://h/\n")),
+        ("cdx", format!(" CDX N a\n CDX{letters}\n1 http://h/\n")),
+    ] {
+        let place = Place::with([("x", input.as_bytes()), ("x.gz", &gzip(input.as_bytes()))]);
+        for file in ["x", "x.gz"] {
+            let run = place.run(["dedup", "-f", format, file]).exits(0);
+            let told = (run.out(), run.summary("rejected"), run.summary("skipped"));
+            assert_eq!(told, ("http://h/\n", 1, 1), "{format}: {}", run.err);
+        }
+    }
+}
+
+#[test]
 fn a_list_most_of_which_is_rejected_is_told_what_it_may_be() {
     let site = "<?xml version='1.0'?>\n<urlset>\n<url><loc>http://a/</loc></url>\n</urlset>\n<x>\n";
     let cases = [

@@ -580,3 +580,48 @@ fn every_format_with_named_fields_agrees_with_the_oracle() {
         all_are_reached(name, &seen);
     }
 }
+
+/// What an input holds that is read in chunks of some lines each.
+fn read_in_chunks(format: &Format, ctx: &Context, input: &[u8], random: &mut Random) -> Vec<Holds> {
+    let mut format = format.clone();
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut end = 0;
+    for line in input.split_inclusive(|byte| *byte == b'\n') {
+        end += line.len();
+        if random.below(2) == 0 && end < input.len() {
+            continue;
+        }
+        let lines = &input[start..end];
+        let whole = if end == input.len() { lines.len() } else { format.whole(ctx, lines) };
+        let chunk = &lines[..whole];
+        let out = read(&format, ctx, chunk);
+        found.extend(out.records.iter().map(|record| holds(record, chunk, &out.side)));
+        if let Some(behind) = format.after(ctx, chunk) {
+            format = behind;
+        }
+        start += whole;
+    }
+    found
+}
+
+#[test]
+fn an_input_cut_into_chunks_holds_what_it_holds_as_a_whole() {
+    for name in ["csv:url", "tsv:url", "tsv:2", "cdx", "w3c", "cloudfront"] {
+        let Ok(format) = Format::parse(name) else { continue };
+        for case in 0..cases() / 2 {
+            let mut random = Random(case);
+            let input: Vec<u8> = (0..random.below(16))
+                .flat_map(|_| random.one_of(TABLE_WORDS).iter().copied())
+                .collect();
+            // Some are shorter than a header.
+            let max_record = [8, 30, 50, 120][random.below(4)];
+            let ctx = Context { max_record, ..context(&known(case)) };
+            let out = read(&format, &ctx, &input);
+            let whole: Vec<Holds> =
+                out.records.iter().map(|record| holds(record, &input, &out.side)).collect();
+            let cut = read_in_chunks(&format, &ctx, &input, &mut random);
+            assert_eq!(cut, whole, "{name}, case {case}: {}", input.escape_ascii());
+        }
+    }
+}
