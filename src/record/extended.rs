@@ -11,10 +11,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr_iter, memmem};
 
 use super::columns::Layout;
-use super::line::{self, Line, without_mark};
+use super::line::{self, Line, MARK, without_mark};
 use super::part::{Facts, Part, Value, encoded};
 use super::separators::Separators;
 use super::{Context, Found, Records};
@@ -219,15 +219,19 @@ pub(super) fn dialect(line: &[u8]) -> Option<Dialect> {
     Some(if names.any(is_of_cloudfront) { Dialect::CloudFront } else { Dialect::W3c })
 }
 
-/// The lines that are no records. One that is too long is a record that is rejected.
+/// The lines that are no records. One that is too long is a record that is rejected. A byte-order mark
+/// stands before later ones too, where files were put one behind the other.
 fn directives<'a>(ctx: &Context, chunk: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
     let max_record = ctx.max_record;
-    let first = without_mark(chunk).starts_with(b"#").then_some(0);
-    let others = memmem::find_iter(chunk, b"\n#").map(|feed| feed + 1);
-    let lines = first.into_iter().chain(others).map(|start| {
-        let line = &chunk[start..];
-        let line = &line[..memchr(b'\n', line).unwrap_or(line.len())];
-        line.strip_suffix(b"\r").unwrap_or(line)
+    let lines = memchr_iter(b'#', chunk).filter_map(|at| {
+        let before = &chunk[..at];
+        let before = before.strip_suffix(MARK).unwrap_or(before);
+        if !(before.is_empty() || before.ends_with(b"\n")) {
+            return None;
+        }
+        let length = memchr(b'\n', &chunk[at..]).unwrap_or(chunk.len() - at);
+        let line = &chunk[before.len()..at + length];
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
     });
     lines.filter(move |line| line.len() <= max_record)
 }

@@ -91,6 +91,7 @@ fn what_cannot_be_carried_or_kept_is_refused_with_what_to_do() {
 fn a_column_that_the_header_does_not_have_is_an_error_that_lists_those_it_has() {
     let w3c = "#Software: x\n#Fields: date cs-uri-stem sc-status\n2026-01-01 /a 200\n";
     let later = format!("{w3c}#Fields: date cs-uri-stem\n2026-01-01 /b\n{w3c}");
+    let marked = format!("{w3c}\u{FEFF}#Fields: date cs-uri-stem\n2026-01-01 /b\n");
     let cloudfront = "#Version: 1.0\n#Fields: date x-edge-location cs-uri-stem x-host-header\n\
                       2026-01-01\tE\t/a\th\n";
     for (format, carry, text, listed) in [
@@ -102,6 +103,7 @@ fn a_column_that_the_header_does_not_have_is_an_error_that_lists_those_it_has() 
         ("tsv:url", "9", "id\turl", "id, url"),
         ("w3c", "time", w3c, "date, cs-uri-stem, sc-status"),
         ("w3c", "sc-status", &later, "date, cs-uri-stem"),
+        ("w3c", "sc-status", &marked, "date, cs-uri-stem"),
         ("cloudfront", "nope", cloudfront, "date, x-edge-location, cs-uri-stem, x-host-header"),
     ] {
         let column = carry.rsplit(',').next().unwrap();

@@ -502,6 +502,7 @@ const TABLE_WORDS: &[&[u8]] = &[
     b"\n#Fields:\tcs-uri cs-uri-stem cs-uri-scheme cs(Host)\n",
     b"\n#Software: Microsoft Internet Information Services 10.0\n",
     b"\n#Software: x\n",
+    b"\n\xEF\xBB\xBF#Fields: cs-uri-stem\n",
     b"\n/a%3fb h:8 /c\n",
     b"\n/a h: /c\n",
     b"\nx\tGET\th.org\t443\ta=%2541\t/%25\n",
