@@ -4,6 +4,8 @@
 //! must agree, and what is doubtful is `lines`: a log read as a list is seen at once, since all of it
 //! is rejected, where a list read as a log might lose a part of itself quietly.
 
+use std::ops::Range;
+
 use memchr::{memchr, memrchr};
 
 #[cfg(feature = "batch")]
@@ -90,6 +92,9 @@ fn by_header(name: &str, head: &[u8]) -> Option<Format> {
             lines(head).take_while(|line| line.starts_with(b"#")).find_map(extended::dialect)?;
         return Some(Format::Extended(super::Extended::new(dialect)));
     }
+    if is_record(first) {
+        return None;
+    }
     // Names of compressed files end in more than the table's own ending.
     let named = |ending: &str| name.to_ascii_lowercase().split('.').skip(1).any(|n| n == ending);
     for (table, delimiter) in [("csv", b','), ("tsv", b'\t')] {
@@ -113,6 +118,15 @@ fn by_header(name: &str, head: &[u8]) -> Option<Format> {
     None
 }
 
+/// Whether a line by itself is of a format without a header of names. Names may stand in what it tells
+/// (`/api?fields=id,url`), and clients choose that. Of a log a time in brackets is enough, since its
+/// request may be none.
+pub(super) fn is_record(line: &[u8]) -> bool {
+    let mut votes = Votes::default();
+    votes.cast(line);
+    votes != Votes { all: 1, ..Votes::default() } || time_of_log(line).is_some()
+}
+
 /// Whether a cell is a URL with a host, which names no column.
 fn is_absolute(cell: &[u8]) -> bool {
     let parts = Parts::split(cell);
@@ -120,7 +134,7 @@ fn is_absolute(cell: &[u8]) -> bool {
 }
 
 /// How many lines there are of each kind.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct Votes {
     all: usize,
     target: usize,
@@ -140,7 +154,7 @@ struct Votes {
 impl Votes {
     fn cast(&mut self, line: &[u8]) {
         self.all += 1;
-        if line[0] == b'/' {
+        if line.starts_with(b"/") {
             self.target += 1;
             return;
         }
@@ -170,7 +184,7 @@ impl Votes {
             }
             return;
         }
-        let (Some(time), Ok(field)) = (clf::bracketed_time(line), clf::quoted_request(line)) else {
+        let (Some(time), Ok(field)) = (time_of_log(line), clf::quoted_request(line)) else {
             return;
         };
         let request = &line[field.clone()];
@@ -178,7 +192,7 @@ impl Votes {
             || request == b"-"
             || request == b"<BADREQ>"
             || request.starts_with(b"\\");
-        if !is_request || !clf::begins_as_time(&line[time.start + 1..]) {
+        if !is_request {
             return;
         }
         // The bracket comes after `%h %l %u `, with the host in front after one field more.
@@ -226,6 +240,11 @@ impl Votes {
             Format::Lines
         }
     }
+}
+
+/// The bracketed time of a log that is in a usual form.
+fn time_of_log(line: &[u8]) -> Option<Range<usize>> {
+    clf::bracketed_time(line).filter(|time| clf::begins_as_time(&line[time.start + 1..]))
 }
 
 /// Whether the first field ends with a colon and a port.
@@ -331,6 +350,47 @@ mod tests {
         ] {
             assert_eq!(detect("x", head.as_bytes()).name(), name, "{head}");
         }
+    }
+
+    #[test]
+    fn a_line_of_a_log_is_no_header_whatever_its_visitor_asked_for() {
+        let elb = "2015-05-13T23:39:43.945958Z lb 1.2.3.4:1 10.0.0.1:80 0 0 0 200 200 0 29 \
+                   \"GET https://e.org:443/a HTTP/1.1\" \"curl\" - -";
+        let cdx = "h)/a 20200101000000 dns:/a text/html 200 D - - 1 2 f";
+        for (line, name) in [
+            (CLF, "clf"),
+            (COMBINED, "combined"),
+            (&format!("h.example:443 {COMBINED}"), "vhost"),
+            (&HAPROXY.replace("GET /", "GET /a"), "haproxy"),
+            (HERITRIX, "ws:4"),
+            (elb, "elb"),
+            (cdx, "cdx"),
+            ("/a", "target"),
+        ] {
+            for (columns, url) in [("?f=id,url,x", "/a"), ("?f=id\turi\tx", "/a")] {
+                let asked = line.replacen(url, &format!("{url}{columns}"), 1);
+                let asked = asked.replacen("h.example/robots.txt", &format!("h/{columns}"), 1);
+                assert!(asked.contains(columns), "{line}");
+                let log = format!("{asked}\n{line}\n{line}\n");
+                assert_eq!(detect("x.csv", log.as_bytes()).name(), name, "{asked}");
+            }
+        }
+        let agent = COMBINED.replace("UA", "UA,url,x");
+        // What was no request speaks for no format, but no header has a time in brackets.
+        let request = COMBINED.replace("GET /a HTTP/1.1", "a,url,x");
+        for first in [agent, request] {
+            let log = format!("{first}\n{COMBINED}\n{COMBINED}\n");
+            assert_eq!(detect("x", log.as_bytes()), Format::Combined, "{first}");
+        }
+    }
+
+    #[cfg(feature = "batch")]
+    #[test]
+    fn an_object_of_json_is_no_header() {
+        let tags = r#"{"tags":["id","url","x"],"url":"/a"}"#;
+        assert_eq!(detect("x", format!("{tags}\n").as_bytes()).name(), "json:target=/url");
+        let cdxj = r#"h)/ 20200101000000 {"tags":["id","url","x"],"url":"http://h/"}"#;
+        assert_eq!(detect("x", format!("{cdxj}\n").as_bytes()).name(), "cdxj");
     }
 
     #[cfg(feature = "batch")]

@@ -7,6 +7,7 @@
 
 use memchr::{memchr, memmem};
 
+use super::detect::is_record;
 use super::line::without_mark;
 use crate::output::SetHeader;
 
@@ -130,7 +131,7 @@ const BARS: &str = "its columns stand between bars, which csv does not read; \
                     mlr --icsv --ifs '|' --ocsv cat puts commas there";
 
 /// Whether a line is a header with columns between these bytes, one of which is called `url` or `uri`. A
-/// URL or path may hold the word as well: `/a;url`.
+/// URL may hold the word as well (`http://h/a;url`), and so may a line of a log.
 fn names_url(line: &[u8], delimiter: u8) -> bool {
     let is_url = |name: &[u8]| {
         let name = name.trim_ascii();
@@ -138,9 +139,11 @@ fn names_url(line: &[u8], delimiter: u8) -> bool {
         let name = quoted.unwrap_or(name);
         name.eq_ignore_ascii_case(b"url") || name.eq_ignore_ascii_case(b"uri")
     };
-    let is_header = !line.starts_with(b"/") && memmem::find(line, b"://").is_none();
     let mut names = line.split(|byte| *byte == delimiter);
-    is_header && line.contains(&delimiter) && names.any(is_url)
+    line.contains(&delimiter)
+        && names.any(is_url)
+        && memmem::find(line, b"://").is_none()
+        && !is_record(line)
 }
 
 /// What a file that begins with `head` has in place of line feeds, in words that follow a colon: where

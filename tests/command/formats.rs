@@ -335,6 +335,30 @@ fn a_list_that_begins_as_other_files_nearly_do_is_one() {
 }
 
 #[test]
+fn the_first_line_of_a_log_is_no_header_whatever_its_visitor_asked_for() {
+    let line = |request: &str| {
+        format!("1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"{request}\" 200 5 \"-\" \"a, b\"\n")
+    };
+    let log = line("GET /a HTTP/1.1");
+    let object = "{\"tags\":\"id|url|x\",\"uri\":\"/a\"}\n";
+    for (first, rest) in [
+        (line("GET /a?f=id,url,x HTTP/1.1"), &log[..]),
+        (line("GET /a?f=id;url;x HTTP/1.1"), &log),
+        (line("GET /a?f=id|url|x HTTP/1.1"), &log),
+        (line("id|url|x"), &log),
+        (object.to_owned(), object),
+        ("/a?f=id,url,x\n".to_owned(), "/a\n"),
+        ("/a?f=id;url;x\n".to_owned(), "/a\n"),
+    ] {
+        let place = Place::new();
+        place.write("in", format!("{first}{rest}{rest}"));
+        let run = place.run(["dedup", "in"]).exits(0);
+        assert!(run.out().ends_with("/a\n"), "{first}: {}", run.err);
+        assert_eq!(run.summary("records"), 3, "{first}");
+    }
+}
+
+#[test]
 fn a_list_whose_lines_end_otherwise_is_refused_with_what_to_do() {
     let packed = gzip(b"http://a/\0http://b/\0");
     let table = b"id,url\r1,http://a/\r2,http://b/\r";
