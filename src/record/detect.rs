@@ -188,7 +188,9 @@ impl Votes {
             return;
         };
         let request = &line[field.clone()];
+        // Where none came Apache writes a dash, HAProxy a word, and nginx nothing.
         let is_request = request::split(request).is_some()
+            || request.is_empty()
             || request == b"-"
             || request == b"<BADREQ>"
             || request.starts_with(b"\\");
@@ -440,7 +442,7 @@ mod tests {
 
     #[test]
     fn requests_that_were_none_still_speak_for_a_log() {
-        for request in ["-", r"\x16\x03", "<BADREQ>"] {
+        for request in ["-", "", r"\x16\x03", "<BADREQ>"] {
             let line = COMBINED.replace("GET /a HTTP/1.1", request);
             assert_eq!(detect("x", line.as_bytes()), Format::Combined, "{request}");
         }
