@@ -145,6 +145,8 @@ struct Votes {
     elb: usize,
     cdx: usize,
     cdxj: usize,
+    /// Headers of such an index. They speak for no format, and against all others.
+    cdxj_headers: usize,
     heritrix: usize,
     json: usize,
     /// What the lines in JSON can be read as, and how many of them.
@@ -156,6 +158,10 @@ impl Votes {
         self.all += 1;
         if line.starts_with(b"/") {
             self.target += 1;
+            return;
+        }
+        if line.starts_with(b"!") {
+            self.cdxj_headers += 1;
             return;
         }
         if elb::is_one(line) {
@@ -221,7 +227,7 @@ impl Votes {
             Format::Elb
         } else if self.cdx * 2 > self.all {
             named("cdx")
-        } else if self.cdxj * 2 > self.all {
+        } else if self.cdxj * 2 > self.all - self.cdxj_headers {
             named("cdxj")
         } else if most(self.heritrix) {
             named("ws:4")
@@ -393,6 +399,19 @@ mod tests {
         assert_eq!(detect("x", format!("{tags}\n").as_bytes()).name(), "json:target=/url");
         let cdxj = r#"h)/ 20200101000000 {"tags":["id","url","x"],"url":"http://h/"}"#;
         assert_eq!(detect("x", format!("{cdxj}\n").as_bytes()).name(), "cdxj");
+    }
+
+    #[cfg(feature = "batch")]
+    #[test]
+    fn headers_of_a_cdxj_are_not_counted_against_it() {
+        let header = "!OpenWayback-CDXJ 1.0\n!keys [\"surt\", \"url\", \"x\"]\n";
+        let line = "h)/ 20200101000000 {\"url\":\"http://h/\"}\n";
+        let index = format!("{header}{header}{line}{line}");
+        assert_eq!(detect("x", index.as_bytes()).name(), "cdxj");
+        let fields = format!("!fields [\"surt\", \"url\", \"x\"]\n{line}");
+        assert_eq!(detect("x", fields.as_bytes()).name(), "cdxj");
+        // A list may have such lines as well.
+        assert_eq!(detect("x", b"!a\n!b\n/c\n"), Format::Lines);
     }
 
     #[cfg(feature = "batch")]
