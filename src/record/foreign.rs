@@ -20,7 +20,9 @@ const BEGINNINGS: [(usize, &[u8], &str); 17] = [
     (0, &[0xFE, 0xFF], UTF_16),
     (0, b"PK\x03\x04", "a zip archive is not read; unzip -p writes what is in it"),
     (0, b"7z\xBC\xAF\x27\x1C", "a 7z archive is not read; 7z x -so writes what is in it"),
-    (257, b"ustar", "a tar archive is not read; tar -xO writes what is in it"),
+    (257, b"ustar\0", TAR),
+    // As GNU tar has it, with its version in front of the end.
+    (257, b"ustar  \0", TAR),
     (0, &[0x04, 0x22, 0x4D, 0x18], LZ4),
     // "Legacy frame" of lz4's frame format.
     (0, &[0x02, 0x21, 0x4C, 0x18], LZ4),
@@ -28,10 +30,10 @@ const BEGINNINGS: [(usize, &[u8], &str); 17] = [
     (0, b"LZIP\x01", "what lzip packed is not read; lzip -dc unpacks it"),
     // No magic number: properties, and a dictionary's size, which is a multiple of 64 KiB.
     (0, b"\x5D\0\0", "what lzma packed is not read; xz -dc unpacks it"),
-    (0, b"PARE", "Parquet with an encrypted footer is not read; write it anew without encryption"),
+    // Its letters, filled up to a multiple of 8.
     (
         0,
-        b"FEA1",
+        b"FEA1\0\0\0\0",
         "version 1 of Feather is not read; write it anew as version 2, which is Arrow IPC",
     ),
     (0, b"Obj\x01", "Avro is not read; DuckDB and others make Parquet of it"),
@@ -50,6 +52,7 @@ const BEGINNINGS: [(usize, &[u8], &str); 17] = [
 const UTF_16: &str = "UTF-16 is not read; iconv -f UTF-16 -t UTF-8 makes UTF-8 of it";
 const UTF_32: &str = "UTF-32 is not read; iconv -f UTF-32 -t UTF-8 makes UTF-8 of it";
 const LZ4: &str = "what lz4 packed is not read; lz4 -dc unpacks it";
+const TAR: &str = "a tar archive is not read; tar -xO writes what is in it";
 const TWICE: &str = "what is unpacked is compressed once more; unpack it once before";
 
 /// What a file that begins with `head` is, where that is nothing that is read.
@@ -66,6 +69,9 @@ pub(super) fn refusal(head: &[u8]) -> Option<&'static str> {
     }
     if is_old_arrow(head) {
         return Some(OLD_ARROW);
+    }
+    if is_encrypted_parquet(head) {
+        return Some(ENCRYPTED);
     }
     let text = without_mark(head).trim_ascii_start();
     let opens = |byte: &&u8| **byte == b'[' || byte.is_ascii_whitespace();
@@ -120,6 +126,14 @@ fn is_old_arrow(head: &[u8]) -> bool {
     number(0).is_some_and(is_length) && number(4).is_some_and(is_root)
 }
 
+/// Whether Parquet with an encrypted footer begins like this. Its letters may be those of a list, which
+/// has no control characters; heads of pages and what is encrypted are full of them.
+fn is_encrypted_parquet(head: &[u8]) -> bool {
+    head.starts_with(b"PARE") && head.iter().any(|byte| matches!(byte, 1..=8 | 0x0E..=0x1F))
+}
+
+const ENCRYPTED: &str =
+    "Parquet with an encrypted footer is not read; write it anew without encryption";
 const OLD_ARROW: &str = "a stream of Arrow of before version 0.15 is not read; \
                          pyarrow.ipc reads it and writes it anew";
 const ARRAY: &str =

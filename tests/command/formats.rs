@@ -258,13 +258,15 @@ fn what_holds_its_lines_in_a_form_that_is_not_read_is_refused_with_what_to_do() 
     let utf_16 = list.iter().flat_map(|byte| [*byte, 0]);
     let utf_16: Vec<u8> = [0xFF, 0xFE].into_iter().chain(utf_16).collect();
     let behind = |head: &[u8]| [head, list].concat();
-    let in_tar = [&b"list"[..], &[0; 253], b"ustar", &[0; 250], list].concat();
+    let in_tar = [&b"list"[..], &[0; 253], b"ustar\x0000", &[0; 248], list].concat();
+    let in_gnu_tar = [&b"list"[..], &[0; 253], b"ustar  \0", &[0; 247], list].concat();
     for (input, told) in [
         (utf_16, "iconv -f UTF-16 "),
         (behind(&[0, 0, 0xFE, 0xFF]), "iconv -f UTF-32 "),
         (behind(b"PK\x03\x04\x14\0\0"), "unzip -p "),
         (in_tar.clone(), "tar -xO "),
         (gzip(&in_tar), "tar -xO "),
+        (in_gnu_tar, "tar -xO "),
         (behind(&[0x04, 0x22, 0x4D, 0x18]), "lz4 -dc "),
         (behind(&[0x02, 0x21, 0x4C, 0x18]), "lz4 -dc "),
         (gzip(&gzip(list)), "unpack it once before"),
@@ -275,7 +277,7 @@ fn what_holds_its_lines_in_a_form_that_is_not_read_is_refused_with_what_to_do() 
         (gzip(&bzip2(b"")), "unpack it once before"),
         (behind(b"LZIP\x01\x0C"), "lzip -dc "),
         (behind(b"\x5D\0\0\x80\0"), "xz -dc "),
-        (behind(b"PARE"), "without encryption"),
+        (behind(b"PARE\x15\0\x15\xA0"), "without encryption"),
         (behind(b"FEA1\0\0\0\0"), "version 2, which is Arrow IPC"),
         (behind(b"Obj\x01\x04"), "Avro "),
         (behind(b"\xA4\0\0\0\x10\0\0\0\0\0\x0A\0"), "of before version 0.15"),
@@ -328,6 +330,11 @@ fn a_list_that_begins_as_other_files_nearly_do_is_one() {
         "[",
         "LZIP",
         "#uniqurl",
+        "PARENTS.example.com/a",
+        "FEA1.example.com/a",
+        "PAR1.example.com/a",
+        "ARROW1.example.com/a",
+        &format!("http://h/{}ustar", "a".repeat(248)),
     ] {
         let run = Place::new().run_on(["dedup"], format!("{first}\nhttp://a/\n")).exits(0);
         assert!(run.out().ends_with("http://a/\n"), "{first}: {}", run.out());
