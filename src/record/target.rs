@@ -36,6 +36,12 @@ pub enum Targets {
 }
 
 impl Targets {
+    /// Whether this byte is no part of a target that begins or ends with it.
+    #[inline]
+    fn trims(self, byte: u8) -> bool {
+        self == Targets::Trimmed && byte <= b' '
+    }
+
     /// Whether a scheme without `//` makes no URL.
     fn ask_for_slashes(self) -> bool {
         matches!(self, Targets::Paths | Targets::Judged | Targets::Completed)
@@ -103,7 +109,7 @@ impl Form {
         if method == Method::Connect {
             return (Form::Authority, 0);
         }
-        let is_blank = |byte: &u8| targets == Targets::Trimmed && *byte <= b' ';
+        let is_blank = |byte: &u8| targets.trims(*byte);
         let start = target.iter().take_while(|byte| is_blank(byte)).count();
         if target.get(start) == Some(&b'/') {
             return (Form::Origin, start);
@@ -134,6 +140,12 @@ impl Form {
             _ => Form::Absolute,
         }
     }
+}
+
+/// Whether a target is in origin-form, whatever the method.
+#[inline]
+pub(super) fn is_path(target: &[u8], targets: Targets) -> bool {
+    target.iter().find(|byte| !targets.trims(**byte)) == Some(&b'/')
 }
 
 /// Whether a target is `host:digits`, the host a name or in brackets, with nothing around it.

@@ -1,8 +1,8 @@
 //! Reads `ws:N`: the N-th field of lines whose fields stand between runs of spaces and tabs.
 //!
-//! What the field says is told by its first byte: a `/` makes it a request target, anything else is
-//! taken for a URL, so that `--assume-scheme` and the base act on it as they do on a list. `*`,
-//! `host:digits` and the `-` of a log that has nothing to say are neither.
+//! What the field says is told by its first byte, behind those that the profile trims: a `/` makes it
+//! a request target, anything else is taken for a URL, so that `--assume-scheme` and the base act on it
+//! as they do on a list. `*`, `host:digits` and the `-` of a log that has nothing to say are neither.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -18,8 +18,7 @@ use crate::url::Code;
 pub(super) fn read(ctx: &Context, field: NonZeroUsize, chunk: &[u8], out: &mut Records) {
     line::each(ctx, 0, chunk, out, |line, side| match nth(line.bytes, field.get()) {
         Some(range) if &line.bytes[range.clone()] != b"-" => {
-            let first = line.bytes[range.clone()].iter().find(|byte| **byte > b' ');
-            let is_path = first == Some(&b'/');
+            let is_path = target::is_path(&line.bytes[range.clone()], ctx.targets);
             let text = Text::Line(range.clone());
             match target::found(ctx, line, text, Method::Unknown, None, side) {
                 Found::Reject(Code::Relative, _) | Found::Target(..) | Found::Joined { .. }
@@ -95,6 +94,21 @@ mod tests {
             }
             assert_eq!(show(&format, &ctx, b"/a 1"), "joined 8 http://b/a");
             assert_eq!(show(&format, &ctx, b"h:80 1"), "authority-form 0");
+        }
+    }
+
+    #[test]
+    fn a_byte_before_the_slash_makes_a_url_of_it_where_targets_are_not_trimmed() {
+        let format = Format::parse("ws:1").unwrap();
+        for (targets, shown) in [
+            (Targets::Trimmed, "target \u{1}/a"),
+            (Targets::Verbatim, "url \u{1}/a"),
+            (Targets::Paths, "url \u{1}/a"),
+            (Targets::Judged, "url \u{1}/a"),
+            (Targets::Completed, "url \u{1}/a"),
+        ] {
+            let ctx = Context { targets, ..Context::default() };
+            assert_eq!(show(&format, &ctx, b"\x01/a 1"), shown, "{targets:?}");
         }
     }
 

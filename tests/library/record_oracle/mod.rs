@@ -133,7 +133,7 @@ fn whitespace(known: &Known, line: &[u8], n: usize) -> Holds {
         None => Holds::Reject("log-syntax", 0),
         Some(field) if *field == b"-" => Holds::Reject("log-syntax", 0),
         Some(field) => {
-            let is_path = field.iter().find(|b| **b > 0x20) == Some(&b'/');
+            let is_path = field.iter().find(|b| !known.trims || **b > 0x20) == Some(&b'/');
             match target(known, field, None, None) {
                 holds if is_path => holds,
                 Holds::Reject("relative", _) | Holds::Target(_) | Holds::Joined(..) => {
