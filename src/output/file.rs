@@ -24,7 +24,8 @@ use std::path::{Path, PathBuf};
 const BUFFER: usize = 64 << 10;
 
 /// Where a run's bytes go. What is written counts once [`commit`](Self::commit) returns; an
-/// `Output` that is dropped before leaves no trace of a regular file.
+/// `Output` that is dropped before leaves no trace of a regular file. After an error
+/// in writing its bytes nobody knows which of them are there, and it cannot be committed any more.
 ///
 /// Where the name ends in `.gz` or `.zst`, the bytes are compressed.
 ///
@@ -54,6 +55,8 @@ pub struct Output {
     place: Place,
     /// Whether every byte is on the disk.
     prepared: bool,
+    /// The kind of the first error, behind which nobody knows which bytes are there.
+    failed: Option<io::ErrorKind>,
 }
 
 /// Where the bytes are until the commit.
@@ -110,7 +113,7 @@ impl Output {
         };
         let pack = Pack::new(path, Spool::new(file, sync), blocks);
         let writer = Some(BufWriter::with_capacity(buffer, pack));
-        Ok(Self { name: name.to_owned(), writer, place, prepared: false })
+        Ok(Self { name: name.to_owned(), writer, place, prepared: false, failed: None })
     }
 
     /// Whether it is a pipe, a terminal, a device: what was written stays written.
@@ -141,15 +144,19 @@ impl Output {
     /// give. Where there are several outputs, prepare all before committing any: a full disk then
     /// commits none.
     pub fn prepare(&mut self) -> io::Result<()> {
+        if let Some(kind) = self.failed {
+            let error = io::Error::new(kind, "an earlier error ended the output");
+            return Err(named(&self.name, error));
+        }
         if self.prepared {
             return Ok(());
         }
         let writer = self.writer.as_mut().expect("only commit takes the writer");
         let done = writer.flush().and_then(|()| writer.get_mut().finish());
+        self.noted(done)?;
         // What has changed there since would else be known when other outputs have their names.
         let target = self.place.target();
-        done.and_then(|()| target.map_or(Ok(()), is_free))
-            .map_err(|error| named(&self.name, error))?;
+        target.map_or(Ok(()), is_free).map_err(|error| named(&self.name, error))?;
         self.prepared = true;
         Ok(())
     }
@@ -163,13 +170,25 @@ impl Output {
         let place = std::mem::replace(&mut self.place, Place::Direct);
         publish(pack.spool().file(), place).map_err(|error| named(&self.name, error))
     }
+
+    /// Names the path in the error of what was done to the bytes, and remembers it. Where that was
+    /// interrupted, it can be done again.
+    fn noted<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        done.map_err(|error| {
+            if error.kind() != io::ErrorKind::Interrupted {
+                self.failed.get_or_insert(error.kind());
+            }
+            named(&self.name, error)
+        })
+    }
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.prepared = false;
         let writer = self.writer.as_mut().expect("only commit takes the writer");
-        writer.write(bytes).map_err(|error| named(&self.name, error))
+        let written = writer.write(bytes);
+        self.noted(written)
     }
 
     fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
@@ -180,12 +199,13 @@ impl Write for Output {
         self.prepared = false;
         let writer = self.writer.as_mut().expect("only commit takes the writer");
         let written = writer.flush().and_then(|()| writer.get_mut().write_vectored(parts));
-        written.map_err(|error| named(&self.name, error))
+        self.noted(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let writer = self.writer.as_mut().expect("only commit takes the writer");
-        writer.flush().map_err(|error| named(&self.name, error))
+        let flushed = writer.flush();
+        self.noted(flushed)
     }
 }
 
@@ -606,6 +626,51 @@ mod tests {
                 assert!(found == text, "{name}, {step}");
             }
         }
+    }
+
+    #[test]
+    fn nothing_appears_behind_an_error_however_often_it_is_tried() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let readable = dir.path().join("readable");
+        fs::write(&readable, "").expect("written");
+        for name in ["out", "out.gz", "out.zst"] {
+            let path = dir.path().join(name);
+            let mut output = Output::create(&path).expect("created");
+            // Nothing can be written through it.
+            let spool = Spool::new(File::open(&readable).expect("there"), Sync::AtTheEnd);
+            let pack = Pack::new(&path, spool, BLOCKS);
+            output.writer = Some(BufWriter::with_capacity(BUFFER, pack));
+            let written = output.write_all(&[b'x'; 2 * BUFFER]).and_then(|()| output.prepare());
+            let error = written.expect_err("nothing can be written");
+            let again = output.prepare().expect_err("nothing was written");
+            assert_eq!(again.kind(), error.kind());
+            assert!(again.to_string().starts_with(&path.display().to_string()), "{again}");
+            output.write_all(b"more").expect("buffered");
+            output.commit().expect_err("not all was written");
+            assert_eq!(names(dir.path()), ["readable"]);
+        }
+    }
+
+    #[test]
+    fn what_was_interrupted_can_be_done_again() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut output = written(&dir.path().join("out"), "one\n");
+        let interrupted = output.noted::<()>(Err(io::ErrorKind::Interrupted.into()));
+        assert_eq!(interrupted.expect_err("told").kind(), io::ErrorKind::Interrupted);
+        output.commit().expect("committed");
+        assert_eq!(names(dir.path()), ["out"]);
+    }
+
+    #[test]
+    fn a_name_that_is_free_again_can_be_taken() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("out");
+        let mut output = written(&path, "one\n");
+        fs::create_dir(&path).expect("made");
+        output.prepare().expect_err("a directory has the name");
+        fs::remove_dir(&path).expect("removed");
+        output.commit().expect("committed");
+        assert_eq!(fs::read(&path).expect("there"), b"one\n");
     }
 
     #[test]
