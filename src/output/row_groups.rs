@@ -4,6 +4,7 @@
 //! of each group is a task. Columns alone would be too few: a set has one.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
@@ -18,6 +19,7 @@ use parquet::file::writer::SerializedFileWriter;
 use rayon::prelude::*;
 
 use super::Output;
+use super::file::named;
 
 /// Memory of the row groups that wait for others to be encoded beside them.
 const WAITING: usize = 64 << 20;
@@ -97,13 +99,14 @@ fn encode(((mut writer, field), values): Column<'_>) -> Result<ArrowColumnChunk>
     writer.close()
 }
 
-/// The system's own error again, where one is inside.
-pub(super) fn of_parquet(error: ParquetError) -> io::Error {
-    match error {
+/// An error that names the path. The output's own has done so.
+pub(super) fn of_parquet(path: &Path, error: ParquetError) -> io::Error {
+    let error = match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(inner) => *inner,
+            Ok(inner) => return *inner,
             Err(inner) => io::Error::other(inner),
         },
         error => io::Error::other(error),
-    }
+    };
+    named(path, error)
 }

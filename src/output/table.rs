@@ -8,7 +8,7 @@
 //! its columns what is least and greatest in it, and so does each page.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::builder::UInt64Builder;
@@ -22,6 +22,7 @@ use parquet::file::metadata::SortingColumn;
 use parquet::file::properties::WriterProperties;
 
 use super::Output;
+use super::file::named;
 use super::pack::ending;
 use super::row_groups::{RowGroups, of_parquet};
 
@@ -86,7 +87,9 @@ impl TableKind {
     }
 }
 
-/// A table that is being written. See [`Output`] for when it appears.
+/// A table that is being written. See [`Output`] for when it appears: never after an error. A row may be
+/// found to be wrong, as text that is not UTF-8, when others are written behind it, or at the end. Every
+/// error names the path.
 ///
 /// ```
 /// use std::io::Write;
@@ -105,6 +108,8 @@ impl TableKind {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct TableFile {
+    /// The name that errors give.
+    name: PathBuf,
     writer: Writer,
     schema: Arc<Schema>,
     columns: Vec<Making>,
@@ -147,7 +152,7 @@ impl TableFile {
         let output = Output::create(path)?;
         if output.is_direct() {
             let why = "a table is written whole or not at all, which takes a file";
-            return Err(super::file::named(path, io::Error::new(io::ErrorKind::InvalidInput, why)));
+            return Err(named(path, io::Error::new(io::ErrorKind::InvalidInput, why)));
         }
         let field = |column: &TableColumn| {
             let data_type = match column.holds {
@@ -162,14 +167,14 @@ impl TableFile {
             TableKind::Parquet => {
                 let properties = properties(sorted_by);
                 let writer = RowGroups::new(output, &schema, properties);
-                Writer::Parquet(Box::new(writer.map_err(of_parquet)?))
+                Writer::Parquet(Box::new(writer.map_err(|error| of_parquet(path, error))?))
             }
             TableKind::Arrow => {
                 let options = IpcWriteOptions::try_new(64, false, MetadataVersion::V5)
                     .and_then(|options| options.try_with_compression(Some(CompressionType::ZSTD)))
-                    .map_err(of_arrow)?;
+                    .map_err(|error| of_arrow(path, error))?;
                 let writer = FileWriter::try_new_with_options(output, &schema, options);
-                Writer::Arrow(Box::new(writer.map_err(of_arrow)?))
+                Writer::Arrow(Box::new(writer.map_err(|error| of_arrow(path, error))?))
             }
         };
         let columns = columns.iter().map(|column| Making::new(column.holds)).collect();
@@ -177,29 +182,17 @@ impl TableFile {
             TableKind::Parquet => ROW_GROUP,
             TableKind::Arrow => ARROW,
         };
-        let held = Batch::default();
-        Ok(Self { writer, schema, columns, held, full, pending: Vec::new() })
+        let (name, held) = (path.to_owned(), Batch::default());
+        Ok(Self { name, writer, schema, columns, held, full, pending: Vec::new() })
     }
 
-    /// Brings every byte to the disk; see [`Output::prepare`].
+    /// Brings every byte to the disk; see [`Output::prepare`]. No row can be written behind that.
     pub fn prepare(&mut self) -> io::Result<()> {
-        if !matches!(self.writer, Writer::Done(_)) {
-            if !self.pending.is_empty() {
-                let line = std::mem::take(&mut self.pending);
-                self.line(&line)?;
-            }
-            self.write_rows()?;
-            let output = match std::mem::replace(&mut self.writer, Writer::Lost) {
-                Writer::Parquet(writer) => writer.finish().map_err(of_parquet)?,
-                Writer::Arrow(writer) => writer.into_inner().map_err(of_arrow)?,
-                Writer::Done(output) => *output,
-                Writer::Lost => return Err(lost()),
-            };
-            self.writer = Writer::Done(Box::new(output));
-        }
+        let done = self.finish();
+        self.noted(done)?;
         match &mut self.writer {
             Writer::Done(output) => output.prepare(),
-            _ => Err(lost()),
+            _ => Err(self.ended()),
         }
     }
 
@@ -208,8 +201,71 @@ impl TableFile {
         self.prepare()?;
         match self.writer {
             Writer::Done(output) => output.commit(),
-            _ => Err(lost()),
+            _ => Err(self.ended()),
         }
+    }
+
+    /// Remembers that there was an error: rows are lost with it.
+    fn noted<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        if done.is_err() {
+            self.writer = Writer::Lost;
+        }
+        done
+    }
+
+    /// Why nothing can be written.
+    fn ended(&self) -> io::Error {
+        let why = match self.writer {
+            Writer::Lost => "an earlier error ended the table",
+            _ => "the table is complete and takes no more rows",
+        };
+        named(&self.name, io::Error::other(why))
+    }
+
+    /// Writes all that is left.
+    fn finish(&mut self) -> io::Result<()> {
+        match self.writer {
+            Writer::Parquet(_) | Writer::Arrow(_) => {}
+            Writer::Done(_) => return Ok(()),
+            Writer::Lost => return Err(self.ended()),
+        }
+        if !self.pending.is_empty() {
+            let line = std::mem::take(&mut self.pending);
+            self.line(&line)?;
+        }
+        self.write_rows()?;
+        let output = match std::mem::replace(&mut self.writer, Writer::Lost) {
+            Writer::Parquet(writer) => {
+                writer.finish().map_err(|error| of_parquet(&self.name, error))?
+            }
+            Writer::Arrow(writer) => {
+                writer.into_inner().map_err(|error| of_arrow(&self.name, error))?
+            }
+            Writer::Done(output) => *output,
+            Writer::Lost => return Err(self.ended()),
+        };
+        self.writer = Writer::Done(Box::new(output));
+        Ok(())
+    }
+
+    /// Adds the lines that are whole now.
+    fn lines(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if matches!(self.writer, Writer::Done(_) | Writer::Lost) {
+            return Err(self.ended());
+        }
+        let mut start = 0;
+        for feed in memchr::memchr_iter(b'\n', bytes) {
+            if self.pending.is_empty() {
+                self.line(&bytes[start..feed])?;
+            } else {
+                let mut line = std::mem::take(&mut self.pending);
+                line.extend_from_slice(&bytes[start..feed]);
+                self.line(&line)?;
+            }
+            start = feed + 1;
+        }
+        self.pending.extend_from_slice(&bytes[start..]);
+        Ok(())
     }
 
     fn line(&mut self, line: &[u8]) -> io::Result<()> {
@@ -232,14 +288,16 @@ impl TableFile {
         let arrays = self.columns.iter_mut().map(Making::take).collect::<Result<Vec<_>, _>>();
         let batch =
             arrays.and_then(|arrays| RecordBatch::try_new(Arc::clone(&self.schema), arrays));
-        let batch = batch.map_err(of_arrow)?;
+        let batch = batch.map_err(|error| of_arrow(&self.name, error))?;
         let written = match &mut self.writer {
-            Writer::Parquet(writer) => writer.push(batch, bytes).map_err(of_parquet)?,
+            Writer::Parquet(writer) => {
+                writer.push(batch, bytes).map_err(|error| of_parquet(&self.name, error))?
+            }
             Writer::Arrow(writer) => {
-                writer.write(&batch).map_err(of_arrow)?;
+                writer.write(&batch).map_err(|error| of_arrow(&self.name, error))?;
                 vec![batch]
             }
-            Writer::Done(_) | Writer::Lost => return Err(lost()),
+            Writer::Done(_) | Writer::Lost => return Err(self.ended()),
         };
         for batch in written {
             let (_, arrays, _) = batch.into_parts();
@@ -251,18 +309,8 @@ impl TableFile {
 
 impl Write for TableFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut start = 0;
-        for feed in memchr::memchr_iter(b'\n', bytes) {
-            if self.pending.is_empty() {
-                self.line(&bytes[start..feed])?;
-            } else {
-                let mut line = std::mem::take(&mut self.pending);
-                line.extend_from_slice(&bytes[start..feed]);
-                self.line(&line)?;
-            }
-            start = feed + 1;
-        }
-        self.pending.extend_from_slice(&bytes[start..]);
+        let added = self.lines(bytes);
+        self.noted(added)?;
         Ok(bytes.len())
     }
 
@@ -343,14 +391,10 @@ fn properties(sorted_by: Option<usize>) -> WriterProperties {
         .build()
 }
 
-fn lost() -> io::Error {
-    io::Error::other("an earlier error ended the table")
-}
-
-/// The system's own error again, where one is inside.
-fn of_arrow(error: ArrowError) -> io::Error {
+/// An error that names the path. The output's own has done so.
+fn of_arrow(path: &Path, error: ArrowError) -> io::Error {
     match error {
         ArrowError::IoError(_, inner) => inner,
-        error => io::Error::other(error),
+        error => named(path, io::Error::other(error)),
     }
 }

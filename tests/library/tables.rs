@@ -428,6 +428,40 @@ fn a_set_in_a_table_is_read_back_as_it_was() {
 }
 
 #[test]
+fn a_table_that_is_complete_takes_no_more_rows() {
+    let directory = tempfile::tempdir().unwrap();
+    for (kind, name) in [(TableKind::Parquet, "s.parquet"), (TableKind::Arrow, "s.arrow")] {
+        let path = directory.path().join(name);
+        let columns = vec![TableColumn { name: "url".into(), holds: TableValues::Text }];
+        let mut table = TableFile::create(&path, kind, columns, None).unwrap();
+        table.write_all(b"http://a/\n").unwrap();
+        table.prepare().unwrap();
+        let error = table.write_all(b"http://b/\nhttp://c/\n").unwrap_err().to_string();
+        assert!(error.starts_with(path.to_str().unwrap()) && error.contains("rows"), "{error}");
+        table.commit().unwrap_err();
+        assert!(!path.exists());
+    }
+}
+
+#[test]
+fn a_table_never_appears_behind_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    for (kind, name) in [(TableKind::Parquet, "s.parquet"), (TableKind::Arrow, "s.arrow")] {
+        let path = directory.path().join(name);
+        let columns = vec![TableColumn { name: "url".into(), holds: TableValues::Text }];
+        let mut table = TableFile::create(&path, kind, columns, None).unwrap();
+        table.write_all(b"a\n\xff\nb\n").unwrap();
+        for words in ["UTF", "an earlier error ended the table"] {
+            let error = table.prepare().unwrap_err().to_string();
+            assert!(error.starts_with(path.to_str().unwrap()) && error.contains(words), "{error}");
+        }
+        table.write_all(b"c\n").unwrap_err();
+        table.commit().unwrap_err();
+        assert!(!path.exists());
+    }
+}
+
+#[test]
 fn a_row_group_of_long_rows_ends_before_it_fills_the_memory() {
     const LONG: usize = 1 << 20;
     let directory = tempfile::tempdir().unwrap();
