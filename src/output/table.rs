@@ -40,6 +40,9 @@ const ROW_GROUP: Batch = Batch { rows: 128 << 10, bytes: 32 << 20 };
 /// A batch of Arrow.
 const ARROW: Batch = Batch { rows: 16 << 10, bytes: 16 << 20 };
 
+/// Bytes of a row, so that with a batch before it every place in it is a number of 31 bits.
+const LONGEST: usize = 1 << 30;
+
 /// What a column takes of a row beside its text, or a number.
 const BESIDE_TEXT: usize = size_of::<u64>();
 
@@ -269,6 +272,10 @@ impl TableFile {
     }
 
     fn line(&mut self, line: &[u8]) -> io::Result<()> {
+        if line.len() > LONGEST {
+            let why = format!("a row of more than {LONGEST} bytes is too long for a table");
+            return Err(named(&self.name, io::Error::new(io::ErrorKind::InvalidInput, why)));
+        }
         let count = self.columns.len();
         let mut cells = line.splitn(count, |byte| *byte == b'\t');
         for column in &mut self.columns {
@@ -339,7 +346,7 @@ impl Making {
             return self.numbers.append_option(number);
         }
         self.bytes.extend_from_slice(cell);
-        // A row more than a batch, and no row is anywhere near 2 GiB.
+        // A row more than a batch: see `LONGEST`.
         self.ends.push(self.bytes.len() as i32);
         self.valid.push(!cell.is_empty());
     }
