@@ -214,8 +214,8 @@ impl Format {
         }
     }
 
-    /// Appends one record to `out` for each line of `chunk`, in order (for `csv`, each record, which
-    /// may span lines; for `text`, each URL).
+    /// Appends one record to `out` for each line of `chunk`, in order (for `lines`, what ends in
+    /// [`Context::separator`]; for `csv`, each record, which may span lines; for `text`, each URL).
     /// The records of an archive and the rows of a table are no lines: they yield nothing here.
     ///
     /// A chunk holds whole lines, and is shorter than 4 GiB; its last line may lack its line feed. It

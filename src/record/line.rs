@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::{Context, Found, Place, Record, Records, Span};
+use super::{Context, Found, Place, Record, Records, Separator, Span};
 use crate::scan::Kernel;
 use crate::url::Code;
 
@@ -43,11 +43,24 @@ pub(super) fn each(
     too_long_at: usize,
     chunk: &[u8],
     out: &mut Records,
+    find: impl FnMut(Line<'_>, &mut Vec<u8>) -> Found,
+) {
+    each_between(Separator::LineFeed, ctx, too_long_at, chunk, out, find);
+}
+
+/// The same, whatever ends a line.
+#[inline]
+fn each_between(
+    separator: Separator,
+    ctx: &Context,
+    too_long_at: usize,
+    chunk: &[u8],
+    out: &mut Records,
     mut find: impl FnMut(Line<'_>, &mut Vec<u8>) -> Found,
 ) {
     let mut lines = Vec::new();
     // Formats know of no chosen backend, and memchr, which they search with, asks the CPU as well.
-    Kernel::best().lines(chunk, &mut lines);
+    cut(Kernel::best(), separator, chunk, &mut lines);
     for line in lines {
         let bytes = line.of(chunk);
         let found = if bytes.len() > ctx.max_record {
@@ -61,6 +74,24 @@ pub(super) fn each(
         if out.is_full() {
             break;
         }
+    }
+}
+
+/// Appends a span for each record of a list.
+pub(crate) fn cut(kernel: Kernel, separator: Separator, chunk: &[u8], out: &mut Vec<Span>) {
+    match separator {
+        Separator::LineFeed => kernel.lines(chunk, out),
+        Separator::Nul => cut_at_nul(chunk, out),
+    }
+}
+
+/// The NUL behind a record is no part of it; a last one without it counts.
+fn cut_at_nul(chunk: &[u8], out: &mut Vec<Span>) {
+    let mut start = 0;
+    let rest = (!chunk.ends_with(b"\0")).then_some(chunk.len());
+    for end in memchr::memchr_iter(0, chunk).chain(rest.filter(|_| !chunk.is_empty())) {
+        out.push(Span { start, end: end as u32 });
+        start = end as u32 + 1;
     }
 }
 
@@ -78,9 +109,10 @@ pub(super) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|&byte| matches!(byte, b' ' | b'\t'))
 }
 
-/// Reads the format `lines`: everything on the line is the URL, tabs and spaces included.
+/// Reads the format `lines`: everything on the line is the URL, tabs and spaces included, and line feeds
+/// where it ends in a NUL.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
-    each(ctx, ctx.max_url, chunk, out, |line, _| {
+    each_between(ctx.separator, ctx, ctx.max_url, chunk, out, |line, _| {
         if line.bytes.len() > ctx.max_url {
             Found::Reject(Code::TooLong, ctx.max_url as u32)
         } else {
@@ -91,7 +123,7 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Context, Format, Found, Place, Span, format::tests::read};
+    use super::super::{Context, Format, Found, Place, Separator, Span, format::tests::read};
     use crate::url::Code;
 
     fn lines(chunk: &[u8]) -> Vec<Found> {
@@ -114,6 +146,20 @@ mod tests {
     fn one_carriage_return_before_the_line_feed_is_part_of_the_ending() {
         assert_eq!(lines(b"a\r\n\r\nb\r\r\n"), [url(0, 1), Found::Blank, url(5, 7)]);
         assert_eq!(lines(b"a\r"), [url(0, 2)], "no line feed, no ending");
+    }
+
+    #[test]
+    fn records_that_end_in_nul_may_hold_line_feeds() {
+        let ctx = Context { separator: Separator::Nul, ..Context::default() };
+        let chunk = b"http://a\0http://b\nc\0 \t\0\0\r\n\0d";
+        let records = read(&Format::Lines, &ctx, chunk).records;
+        let found: Vec<Found> = records.iter().map(|record| record.found).collect();
+        let blank = Found::Blank;
+        assert_eq!(found, [url(0, 8), url(9, 19), blank, blank, url(24, 26), url(27, 28)]);
+        assert_eq!(records[1].line, Span { start: 9, end: 19 });
+        let of_another_format = read(&Format::Target, &ctx, b"/a\n/b\n");
+        assert_eq!(of_another_format.records.len(), 2);
+        assert_eq!(read(&Format::Lines, &ctx, b"").records, []);
     }
 
     #[test]

@@ -78,10 +78,10 @@ pub(crate) use archive::{Frame, State, arc_body, could_be_archive, warc_body, wa
 
 #[cfg(feature = "batch")]
 pub(crate) use detect::{HEAD, refusal_of_auto};
-#[cfg(feature = "batch")]
-pub(crate) use line::MARK;
 #[cfg(feature = "cli")]
 pub(crate) use line::without_mark;
+#[cfg(feature = "batch")]
+pub(crate) use line::{MARK, cut};
 
 #[cfg(feature = "batch")]
 pub(crate) use carry::{Carrier, Values, carrying, missing};

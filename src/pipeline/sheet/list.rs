@@ -8,9 +8,7 @@ use super::text::{AT_ONCE, IN_REWRITTEN, Url};
 use super::{Kind, Rules, Sheet};
 #[cfg(feature = "tables")]
 use crate::input::Chunk;
-#[cfg(feature = "tables")]
-use crate::record;
-use crate::record::{Place, Separator, Span};
+use crate::record::{self, Place, Span};
 #[cfg(feature = "tables")]
 use crate::room;
 use crate::room::NoRoom;
@@ -22,10 +20,8 @@ impl Sheet {
         let Some(chunk) = &self.text.chunk else { return Ok(()) };
         let lines = &mut self.scratch.lines;
         lines.clear();
-        match rules.context.separator {
-            Separator::LineFeed => rules.normalizer.kernel().lines(chunk.bytes(), lines),
-            Separator::Nul => ended_by_nul(chunk.bytes(), lines),
-        }
+        let (kernel, separator) = (rules.normalizer.kernel(), rules.context.separator);
+        record::cut(kernel, separator, chunk.bytes(), lines);
         lines.drain(..self.from.min(lines.len()));
         self.spans(rules)?;
         self.listed = self.tally.records;
@@ -211,15 +207,5 @@ impl<const LADDER: bool> Take<'_, '_, LADDER> {
         } else if let Err(error) = self.sheet.line(self.bytes, line, known, self.rules) {
             *self.state = Err(error);
         }
-    }
-}
-
-/// Appends a span for each record of `bytes`, the NUL behind it left out; a last one without it counts.
-fn ended_by_nul(bytes: &[u8], out: &mut Vec<Span>) {
-    let mut start = 0;
-    let rest = (!bytes.ends_with(b"\0")).then_some(bytes.len());
-    for end in memchr::memchr_iter(0, bytes).chain(rest.filter(|_| !bytes.is_empty())) {
-        out.push(Span { start, end: end as u32 });
-        start = end as u32 + 1;
     }
 }
