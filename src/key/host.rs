@@ -52,7 +52,7 @@ fn is_literal(host: &[u8]) -> bool {
 
 /// Host, and port if there is a colon for it. `string` lets everything through, so that brackets may
 /// be broken here: then they are no brackets.
-fn split_port(host_port: &[u8]) -> (&[u8], Option<&[u8]>) {
+pub(crate) fn split_port(host_port: &[u8]) -> (&[u8], Option<&[u8]>) {
     if host_port.first() == Some(&b'[')
         && let Some(close) = host_port.iter().position(|byte| *byte == b']')
     {

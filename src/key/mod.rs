@@ -14,7 +14,7 @@ use std::fmt;
 use crate::url::Canonical;
 
 #[cfg(feature = "batch")]
-pub(crate) use host::Located;
+pub(crate) use host::{Located, split_port};
 
 /// What is unique, counted, sorted and written.
 ///

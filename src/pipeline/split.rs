@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::key::{Key, Located};
+use crate::key::{Key, Located, split_port};
 
 /// How a set is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,10 @@ pub struct Split {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SplitBy {
     /// Its host: all URLs of a host, whatever their scheme and port, are in one shard, and so are all
-    /// without one. A [`Key::Hash`] tells no host: all are in the first.
+    /// without one. A [`Key::Hash`] tells no host: all are in the first. A [`Key::Surt`] does not tell
+    /// `http://a/b` from the target `a)/b`, which has the shard of `a` too, nor `http://h:8x/`, which only
+    /// [`Profile::STRING`](crate::Profile::STRING) lets through, from a URL of the scheme `h`: it counts as
+    /// without a host.
     Host,
     /// The whole key.
     Hash,
@@ -48,17 +51,12 @@ impl Split {
             Key::Ssurt => memchr::memmem::find(key, b"//"),
             Key::Hash => None,
         };
-        let Some(end) = end else { return &[] };
-        let mut host = &key[..end];
-        if let Some(colon) = host.iter().rposition(|byte| !byte.is_ascii_digit())
-            && host[colon] == b':'
-            && self.key == Key::Surt
-        {
-            host = &host[..colon];
-        }
         // Without a host a key is the URL itself.
-        let is_literal = host.first() == Some(&b'[');
-        if host.iter().any(|byte| matches!(byte, b'/' | b':') && !is_literal) { &[] } else { host }
+        let Some(end) = end.filter(|end| !key[..*end].contains(&b'/')) else { return &[] };
+        let (host, port) = split_port(&key[..end]);
+        let is_port = |port: &[u8]| self.key == Key::Surt && port.iter().all(u8::is_ascii_digit);
+        // Else what stands before the colon is a scheme. None begins with a bracket.
+        if host.starts_with(b"[") || port.is_none_or(is_port) { host } else { &[] }
     }
 }
 
@@ -101,6 +99,28 @@ mod tests {
             for url in ["/path)x", "//h/x", "urn:a)b", "tel:112)x", "tel:(112)x", "mailto:x//y"] {
                 assert_eq!(shard(url), none, "{key} {url}");
             }
+        }
+    }
+
+    #[test]
+    fn a_surt_tells_no_more_of_a_host_than_it_says() {
+        let split = Split { by: SplitBy::Host, shards: 1 << 20, key: Key::Surt };
+        for (surt, host) in [
+            ("h:8)/", "h"),
+            ("h:)/", "h"),
+            ("h:8x)/", ""),
+            ("javascript:f(x)/2", ""),
+            ("tel:112)/", "tel"),
+            ("a)/b", "a"),
+            ("/a)/b", ""),
+            ("[a]:8/c)/", ""),
+            ("[::1])/", "[::1]"),
+            ("[::1]:8)/", "[::1]"),
+            ("[::1]:8x)/", "[::1]"),
+            ("[a:b)/", "[a"),
+            ("h):8)/", "h)"),
+        ] {
+            assert_eq!(split.host(surt.as_bytes()), host.as_bytes(), "{surt}");
         }
     }
 
