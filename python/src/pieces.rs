@@ -11,8 +11,9 @@ use arrow_schema::DataType;
 use pyo3::PyResult;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use uniqurl::output::Tally;
+use uniqurl::record::LONGEST_URL;
 
-use crate::piece::{self, Done, Outcome};
+use crate::piece::{self, Done, Outcome, bytes_of};
 use crate::records;
 use crate::rules::Rules;
 use crate::threads;
@@ -20,9 +21,11 @@ use crate::threads;
 /// Rows of a piece: enough that a piece costs nothing, few enough that all threads get some.
 const ROWS: usize = 1 << 17;
 
-/// Bytes of a piece, but for its last value: canonical forms are at most five times as long, and
-/// offsets of 31 bits have to hold them.
-const BYTES: usize = 128 << 20;
+/// Bytes of a piece, but for its last value, and of what may come before its values: canonical forms are
+/// at most five times as long as both, and offsets of 31 bits have to hold them.
+const BYTES: usize = 64 << 20;
+
+const _: () = assert!(5 * (2 * BYTES + 2 * LONGEST_URL) <= i32::MAX as usize);
 
 /// A column, normalized.
 pub struct Normalized {
@@ -58,7 +61,7 @@ pub fn normalize(
     for (chunk, array) in chunks.iter().enumerate() {
         let mut start = 0;
         while start < array.len() {
-            let rows = rows_of_piece(array.as_ref(), start);
+            let rows = rows_of_piece(rules, array.as_ref(), start);
             pieces.push((chunk, start, rows));
             start += rows;
         }
@@ -116,8 +119,9 @@ pub fn no_rejects(rows: usize) -> ArrayRef {
 }
 
 /// Rows of the piece that begins at `start`, at least one.
-fn rows_of_piece(array: &dyn Array, start: usize) -> usize {
-    let most = ROWS.min(array.len() - start);
+fn rows_of_piece(rules: &Rules, array: &dyn Array, start: usize) -> usize {
+    let rest = array.len() - start;
+    let most = (BYTES / rules.before.max(1)).clamp(1, ROWS).min(rest);
     match array.data_type() {
         DataType::Utf8 => by_offsets(array.as_string::<i32>(), start, most),
         DataType::LargeUtf8 => by_offsets(array.as_string::<i64>(), start, most),
@@ -125,9 +129,23 @@ fn rows_of_piece(array: &dyn Array, start: usize) -> usize {
         DataType::LargeBinary => by_offsets(array.as_binary::<i64>(), start, most),
         DataType::Utf8View => by_views(array.as_string_view(), start, most),
         DataType::BinaryView => by_views(array.as_binary_view(), start, most),
+        // Where they are records, they are spelled out in each row.
+        DataType::Dictionary(..) if rules.format.is_some() => {
+            by_values(array.slice(start, most).as_ref())
+        }
         // Its values are looked at once, whatever the rows.
-        _ => array.len() - start,
+        _ => rest,
     }
+}
+
+fn by_values(array: &dyn Array) -> usize {
+    let value_of = bytes_of(array);
+    let mut bytes = 0;
+    let fits = (0..array.len()).take_while(|row| {
+        bytes += value_of(*row).len();
+        bytes <= BYTES
+    });
+    fits.count().max(1)
 }
 
 fn by_offsets<T: ByteArrayType>(array: &GenericByteArray<T>, start: usize, most: usize) -> usize {

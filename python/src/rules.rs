@@ -11,14 +11,13 @@ use uniqurl::{Code, Normalizer, Outcome, Profile, Ring, Switch};
 
 use crate::errors;
 
-// A piece of a column holds one URL at least, and its canonical form, five times as long, has to fit 32-bit offsets.
-const _: () = assert!(5 * LONGEST_URL <= i32::MAX as usize);
-
 /// A normalizer, how long a URL may be, and where it is in a value.
 #[derive(Debug, Clone)]
 pub struct Rules {
     pub normalizer: Normalizer,
     pub max_url: usize,
+    /// Bytes that may come before a value, of a base and an assumed scheme.
+    pub before: usize,
     /// Where a value is not a URL, but a record that holds one.
     pub format: Option<Format>,
 }
@@ -30,6 +29,7 @@ impl Rules {
         let make = |profile: &&'static Profile| Rules {
             normalizer: Normalizer::new(profile),
             max_url: MAX_URL,
+            before: 0,
             format: None,
         };
         let all = ALL.get_or_init(|| Profile::ALL.iter().map(make).collect());
@@ -78,6 +78,12 @@ impl Rules {
         if let Some(ring) = options.ring {
             normalizer = normalizer.with_ring(ring).map_err(|error| told(&error))?;
         }
+        let length = |option: &Option<Vec<u8>>| option.as_ref().map_or(0, Vec::len);
+        let before = length(&options.base) + length(&options.assume_scheme);
+        if before > LONGEST_URL {
+            let most = format!("base and assume_scheme have at most {LONGEST_URL} bytes");
+            return Err(errors::usage(py, most));
+        }
         if let Some(scheme) = options.assume_scheme {
             normalizer = normalizer
                 .with_assumed_scheme(&scheme)
@@ -92,7 +98,7 @@ impl Rules {
         if !(1..=LONGEST_URL).contains(&max_url) {
             return Err(errors::usage(py, format!("max_url is 1 to {LONGEST_URL}")));
         }
-        Ok(Self { normalizer, max_url, format: None })
+        Ok(Self { normalizer, max_url, before, format: None })
     }
 
     /// The same for values that are records of a format. One whose records are not lines, or that

@@ -125,6 +125,21 @@ def test_a_dictionary_is_looked_at_by_value_and_has_each_form_once():
     assert done.accounting["canonical"] == 3 and done.accounting["codes"] == {"relative": 1}
 
 
+def test_what_becomes_long_comes_in_more_pieces():
+    # A piece has offsets of 31 bits, and so many rows at most that they hold all that may come.
+    base = "http://h/" + "a" * 100_000 + "/"
+    for kind in [pa.string(), pa.string_view()]:
+        done = uniqurl.normalize_column(pa.array(["x"] * 1000, kind), base=base)
+        assert done.canonical.num_chunks == 2
+        assert set(done.canonical.to_pylist()) == {base + "x"}
+    indices = pa.array([0] * 1000, pa.int32())
+    array = pa.DictionaryArray.from_arrays(indices, pa.array([base]))
+    done = uniqurl.normalize_column(array, format="ws:1", max_url=len(base))
+    assert done.canonical.num_chunks == 2
+    assert set(done.canonical.to_pylist()) == {base}
+    assert uniqurl.normalize_column(array, max_url=len(base)).canonical.num_chunks == 1
+
+
 def test_a_dictionary_of_nulls_is_blank():
     indices = pa.array([0, 0, None], pa.int32())
     for values in [pa.nulls(1), pa.nulls(1, pa.string())]:
