@@ -51,18 +51,28 @@ pub struct Policy {
 
     /// Drop the query parameters whose name fits GLOB; may be given several times
     ///
-    /// In GLOB * stands for any bytes, ? for any one byte. A name is compared with its triplets
-    /// decoded, and case counts. For scheme, crawl and aggressive.
+    /// In GLOB * stands for any bytes, ? for any one byte. There is no list in it between commas or
+    /// bars, and no value behind =; where such a byte is meant, as one of the name, ? stands for it. A
+    /// name is compared with its triplets decoded, and case counts. For scheme, crawl and aggressive.
     #[arg(
         long,
         value_name = "GLOB",
+        value_parser = parameter,
         help_heading = RULES,
         help = "Drop the query parameters whose name fits GLOB; may be given several times"
     )]
     pub drop_param: Vec<String>,
 
     /// Drop all query parameters but those whose name fits GLOB; may be given several times
-    #[arg(long, value_name = "GLOB", help_heading = RULES)]
+    ///
+    /// A GLOB is as for --drop-param.
+    #[arg(
+        long,
+        value_name = "GLOB",
+        value_parser = parameter,
+        help_heading = RULES,
+        help = "Drop all query parameters but those whose name fits GLOB; may be given several times"
+    )]
     pub keep_param: Vec<String>,
 
     /// Take the rules from a profile file, as `uniqurl profiles NAME` writes them
@@ -150,6 +160,17 @@ impl Policy {
             Some(switch) => Err(format!("{} cannot be both on and off", switch.name())),
             None => Ok(()),
         }
+    }
+}
+
+/// A pattern for names of parameters. One that reads as a list or a pair would fit none, without a word.
+fn parameter(glob: &str) -> Result<String, &'static str> {
+    if glob.contains([',', '|']) {
+        Err("no list between commas or bars; give each by itself (? stands for one that is meant)")
+    } else if glob.contains('=') {
+        Err("a name stands alone, without a value (? stands for a = that is meant)")
+    } else {
+        Ok(glob.to_owned())
     }
 }
 

@@ -200,11 +200,38 @@ fn a_host_under_string_is_written_as_string_is() {
 #[test]
 fn a_set_saved_under_other_patterns_is_refused() {
     let place = Place::with([("in", b"http://h/?a=1&b=2&a,b=3\n")]);
-    place.run(["dedup", "in", "--drop-param", "a,b", "--save-seen", "set"]).exits(0);
-    let two = ["dedup", "in", "--drop-param", "a", "--drop-param", "b", "--seen", "set"];
-    let run = place.run(two).exits(2);
-    let told = "those of this run are `crawl@1 drop-param=a,b`";
-    assert!(run.err.contains(told), "{}", run.err);
-    let one = place.run(["dedup", "in", "--drop-param", "a,b", "--seen", "set"]).exits(0);
-    assert_eq!(one.summary("seen"), 1);
+    for (name, patterns) in [("one", "'a,b'"), ("two", "'a', 'b'")] {
+        let drop = format!("[parameters]\ndrop = [{patterns}]\n");
+        place.write(name, format!("name = 'p'\nversion = 1\nbase = 'crawl'\n{drop}"));
+    }
+    let run = |name, option| place.run(["dedup", "in", "--profile-file", name, option, "set"]);
+    run("one", "--save-seen").exits(0);
+    let two = run("two", "--seen").exits(2);
+    let told = "those of this run are `p@1 base=crawl@1 drop-param=a,b`";
+    assert!(two.err.contains(told), "{}", two.err);
+    assert_eq!(run("one", "--seen").exits(0).summary("seen"), 1);
+}
+
+/// Else such a pattern would fit no parameter, without a word.
+#[test]
+fn a_pattern_for_parameters_that_reads_as_a_list_or_a_pair_is_refused() {
+    let place = Place::with([("in", b"http://h/?utm_source=x&id=1&a,b=2&c%3Dd=3\n")]);
+    for option in ["--drop-param", "--keep-param"] {
+        for (glob, told) in [
+            ("utm_*,id", "no list between commas or bars; give each by itself"),
+            ("utm_*|id", "no list between commas or bars; give each by itself"),
+            ("utm_source=x", "a name stands alone, without a value"),
+            ("id=*", "a name stands alone, without a value"),
+        ] {
+            for arguments in [["dedup", "in"], ["normalize", "in"], ["explain", "http://h/"]] {
+                let run = place.run([&arguments[..], &[option, glob]].concat()).exits(2);
+                let told = format!("'{glob}' for '{option} <GLOB>': {told}");
+                assert!(run.err.contains(&told), "{}", run.err);
+            }
+        }
+        // Where the byte is meant.
+        let run = place.run(["dedup", "in", option, "a?b", option, "c?d"]).exits(0);
+        let out = if option == "--keep-param" { "a,b=2&c%3Dd=3" } else { "utm_source=x&id=1" };
+        assert_eq!(run.out(), format!("http://h/?{out}\n"));
+    }
 }
