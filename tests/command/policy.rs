@@ -54,6 +54,8 @@ fn a_switch_that_a_profile_does_not_have_is_wrong_usage_in_words() {
     }
     let both = ["dedup", "in", "--with", "strip-www", "--without", "strip-www"];
     assert!(place.run(both).exits(2).err.contains("strip-www cannot be both on and off"));
+    let both = ["explain", "http://h/", "--with", "strip-www", "--without", "strip-www"];
+    assert!(place.run(both).exits(2).err.contains("strip-www cannot be both on and off"));
 }
 
 #[test]

@@ -209,10 +209,11 @@ impl Cli {
             }
             Command::Set(set) => return set.check().map(|()| cli),
             Command::Bench(bench) => return bench.check().map(|()| cli),
-            Command::Explain(_)
-            | Command::Profiles { .. }
-            | Command::Completions { .. }
-            | Command::Man { .. } => {
+            Command::Explain(explain) => {
+                let wrong = |message| usage("explain", ErrorKind::ArgumentConflict, message);
+                return explain.policy.check().map_err(wrong).map(|()| cli);
+            }
+            Command::Profiles { .. } | Command::Completions { .. } | Command::Man { .. } => {
                 return Ok(cli);
             }
         };
