@@ -587,6 +587,35 @@ fn columns_that_are_escaped_for_one_host_are_not_read_as_they_stand() {
     assert_eq!(run(&["--seen", "out"]).exits(0).summary("seen"), 2);
 }
 
+/// A row would be a URL with the other cells behind it, and nothing would have been seen.
+#[test]
+fn a_table_with_a_header_is_no_list_of_what_was_seen() {
+    let place = Place::with([
+        ("comma", &b"url,st\nhttp://a/4,200\nhttp://a/5,200\n"[..]),
+        ("quoted", b"\xEF\xBB\xBF\"id\",\"URI\"\r\n\"1\",\"http://a/4\"\r\n"),
+        ("tab", b"url\tst\nhttp://a/4\t200\nhttp://a/5\n"),
+        ("list", b"http://a/url,uri\nurl\nhttp://a/4,url\n"),
+        ("in", b"http://a/4\nhttp://a/5\n"),
+    ]);
+    place.write("packed", gzip(&place.read("comma")));
+    for profile in ["crawl", "string"] {
+        for (name, format) in
+            [("comma", "csv:url"), ("quoted", "csv:uri"), ("tab", "tsv:url"), ("packed", "csv:url")]
+        {
+            let run = place.run(["dedup", "-p", profile, "--seen", name, "in"]).exits(2);
+            let told = format!(
+                "{name}: seen: it is a table with a header; uniqurl dedup -f {format} makes"
+            );
+            assert!(run.err.contains(&told) && run.out.is_empty(), "{}", run.err);
+            if name != "packed" {
+                place.run(["dedup", "-p", profile, "-f", format, name, "-o", "out"]).exits(0);
+                place.run(["dedup", "-p", profile, "--seen", "out", "in"]).exits(0);
+            }
+        }
+        place.run(["dedup", "-p", profile, "--seen", "list", "in"]).exits(0);
+    }
+}
+
 #[test]
 fn under_string_the_lines_of_a_list_are_taken_whole() {
     let place = Place::with([

@@ -10,7 +10,7 @@ use super::shape::{is_escaped, is_key, is_masked, is_open, is_place};
 use crate::input::Chunk;
 use crate::key::Key;
 use crate::profile::Grammar;
-use crate::record::{self, HEAD, Separator};
+use crate::record::{self, Format, HEAD, Separator};
 use crate::url::{Normalizer, Outcome};
 
 /// How a file is read.
@@ -95,6 +95,15 @@ impl Reading<'_> {
             let why = "its lines are JSON objects; --seen reads what is written without --json, \
                        and what --save-seen keeps";
             return Err(why.into());
+        }
+        // By its header: a row would be a URL with what stands behind the comma.
+        let format = record::detect("", head);
+        let is_table = matches!(format, Format::Csv(_) | Format::Tsv(_));
+        if is_table && self.separator == Separator::LineFeed {
+            return Err(format!(
+                "it is a table with a header; uniqurl dedup -f {} makes a list of its URLs",
+                format.name()
+            ));
         }
         let separator = self.separator.byte();
         let ends = |byte| memchr::memchr(byte, head).is_some();
