@@ -5,6 +5,8 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
+use serde::de::IgnoredAny;
+
 use crate::input::{pipe, unpacked};
 use crate::output::{Excerpt, Printable, UrlExcerpt};
 use crate::record::without_mark;
@@ -26,18 +28,32 @@ pub(super) fn first_lines(path: &Path) -> Option<[Vec<u8>; 2]> {
     Some([lines.next()?, lines.next().unwrap_or_default()])
 }
 
-/// What to do where lines like this one are no URLs.
-pub(super) fn advice(line: &[u8]) -> Option<&'static str> {
+/// What to do where lines like the first one are no URLs.
+pub(super) fn advice([line, next]: &[Vec<u8>; 2]) -> Option<&'static str> {
     let mut words = line.split(u8::is_ascii_whitespace);
     let is_url = words.next().is_some_and(names_scheme);
     match line.first()? {
         b'<' => Some("its first line is of HTML or XML, in which --format text finds URLs"),
-        b'{' => Some("its first line is of JSON: --format json:/POINTER says where the URL is"),
+        b'{' => {
+            Some(advice_of_json(line, next).unwrap_or(
+                "its first line is of JSON: --format json:/POINTER says where the URL is",
+            ))
+        }
         _ if is_url && words.next().is_some() => {
             Some("its first line has a blank behind a URL: --format ws:1 reads what is before it")
         }
         _ => None,
     }
+}
+
+/// What to do where a value of JSON is more than a first line, and more lines follow.
+pub(super) fn advice_of_json(line: &[u8], next: &[u8]) -> Option<&'static str> {
+    let value = serde_json::from_slice::<IgnoredAny>(line);
+    let is_cut = !next.is_empty() && value.is_err_and(|error| error.is_eof());
+    is_cut.then_some(
+        "its first line is of JSON that goes over several lines: jq -c . writes each value on one, \
+         and --format json:/POINTER says where the URL is",
+    )
 }
 
 /// `csv` or `tsv`, where the name of a file says that there are columns in it, packed or not.

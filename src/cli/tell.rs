@@ -1,6 +1,6 @@
 //! What a run says on standard error besides its numbers.
 
-use super::beginning::{advice, advice_of_table, first_lines, kind_of_table};
+use super::beginning::{advice, advice_of_json, advice_of_table, first_lines, kind_of_table};
 use super::flags::{Common, Messages};
 use super::status::say;
 use crate::output::{self, Printable, Tally};
@@ -129,7 +129,7 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
             Some((Code::Relative, _)) => "--base resolves them, and --assume-scheme reads hosts",
             _ => "--format says how records are read",
         };
-        let advice = first_lines(&file.path).and_then(|[line, _]| advice(&line));
+        let advice = first_lines(&file.path).and_then(|lines| advice(&lines));
         say(format_args!(
             "{path}: warning: read as lines, of which {} of {} were rejected, most of them as {code}; {}",
             tally.rejected,
@@ -151,14 +151,23 @@ pub(super) fn are_all_rejected(
     is_limited && tally.rejected > 0 && tally.rejected + tally.blank == tally.records
 }
 
-/// What to do about inputs that were read as lists, where all is rejected and that can be told.
-pub(super) fn advice_of_lists(report: &Report, format: &Format) -> Option<&'static str> {
-    let input = match format {
-        Format::Fixed(format) => (**format == record::Format::Lines).then_some(0),
-        Format::Auto => report.guessed.iter().find(|(_, name)| name == "lines").map(|(n, _)| *n),
-    };
-    let file = report.files.get(input?)?;
-    first_lines(&file.path).and_then(|[line, _]| advice(&line))
+/// What to do about inputs that were read as lists or JSON Lines, where all is rejected and that can be
+/// told.
+pub(super) fn advice_of_rejects(report: &Report, format: &Format) -> Option<&'static str> {
+    let first = |input: usize| first_lines(&report.files.get(input)?.path);
+    match format {
+        Format::Fixed(format) => match **format {
+            record::Format::Lines => advice(&first(0)?),
+            record::Format::Json(_) => {
+                first(0).and_then(|[line, next]| advice_of_json(&line, &next))
+            }
+            _ => None,
+        },
+        Format::Auto => {
+            let (input, _) = report.guessed.iter().find(|(_, name)| name == "lines")?;
+            advice(&first(*input)?)
+        }
+    }
 }
 
 /// What was found that nobody has to do anything about.

@@ -457,6 +457,28 @@ fn a_list_most_of_which_is_rejected_is_told_what_it_may_be() {
 }
 
 #[test]
+fn json_that_goes_over_several_lines_is_told_of_whatever_it_is_read_as() {
+    let pretty = "{\n  \"url\": \"http://a/\"\n}\n{\n  \"url\": \"http://b/\"\n}\n";
+    let begun = "{ \"a\": {\n  \"url\": \"http://a/\"\n} }\n";
+    let told = "its first line is of JSON that goes over several lines: jq -c . writes each";
+    for text in [pretty, begun] {
+        let place = Place::with([("in", text.as_bytes())]);
+        for format in ["auto", "lines", "json:/url"] {
+            let run = place.run(["dedup", "-q", "-f", format, "in"]).exits(3);
+            assert!(run.err.contains(told), "{format}: {}", run.err);
+        }
+    }
+    // What is a value of its own, or none, is no part of one.
+    for text in ["{\"a\":1}\n{\"a\":2}\n", "{\"a\":\n", "{a}\n{b}\n"] {
+        let place = Place::with([("in", text.as_bytes())]);
+        for format in ["lines", "json:/url"] {
+            let run = place.run(["dedup", "-q", "-f", format, "in"]).exits(3);
+            assert!(!run.err.contains("several lines"), "{format} {text}: {}", run.err);
+        }
+    }
+}
+
+#[test]
 fn a_file_without_the_column_is_told_for_what_it_is() {
     let place = Place::with([
         ("utf-16", b"\xFF\xFEU\0R\0L\0\n\0"),
