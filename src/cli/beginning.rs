@@ -31,7 +31,9 @@ pub(super) fn first_lines(path: &Path) -> Option<[Vec<u8>; 2]> {
 /// What to do where lines like the first one are no URLs.
 pub(super) fn advice([line, next]: &[Vec<u8>; 2]) -> Option<&'static str> {
     let mut words = line.split(u8::is_ascii_whitespace);
-    let is_url = words.next().is_some_and(names_scheme);
+    let first = words.next()?;
+    let second = words.find(|word| !word.is_empty());
+    let is_number = first.iter().all(u8::is_ascii_digit);
     match line.first()? {
         b'<' => Some("its first line is of HTML or XML, in which --format text finds URLs"),
         b'{' => {
@@ -39,9 +41,13 @@ pub(super) fn advice([line, next]: &[Vec<u8>; 2]) -> Option<&'static str> {
                 "its first line is of JSON: --format json:/POINTER says where the URL is",
             ))
         }
-        _ if is_url && words.next().is_some() => {
+        _ if names_scheme(first) && second.is_some() => {
             Some("its first line has a blank behind a URL: --format ws:1 reads what is before it")
         }
+        _ if is_number && second.is_some_and(names_scheme) => Some(match line[first.len()] {
+            b'\t' => "its first line has a count before a URL: --format tsv:2 reads the URL",
+            _ => "its first line has a count before a URL: --format ws:2 reads the URL",
+        }),
         _ => None,
     }
 }

@@ -53,7 +53,8 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
     if report.tabbed * 100 > report.listed && common.separator == Separator::LineFeed {
         say(format_args!(
             "warning: {} of {} lines hold a tab, which is a byte of the URL in the format lines; \
-             --format tsv:1 reads what is before the first",
+             --format tsv:1 reads what is before the first, and tsv:2 what is behind it, as behind a \
+             count",
             report.tabbed, report.listed
         ));
     }
