@@ -35,6 +35,9 @@ pub(super) fn advice([line, next]: &[Vec<u8>; 2]) -> Option<&'static str> {
     let second = words.find(|word| !word.is_empty());
     let is_number = first.iter().all(u8::is_ascii_digit);
     match line.first()? {
+        b'<' if is_bracketed(line) => {
+            Some("its first line has angle brackets around a URL, which --format text takes off")
+        }
         b'<' => Some("its first line is of HTML or XML, in which --format text finds URLs"),
         b'{' => {
             Some(advice_of_json(line, next).unwrap_or(
@@ -60,6 +63,12 @@ pub(super) fn advice_of_json(line: &[u8], next: &[u8]) -> Option<&'static str> {
         "its first line is of JSON that goes over several lines: jq -c . writes each value on one, \
          and --format json:/POINTER says where the URL is",
     )
+}
+
+/// Whether a URL stands behind an angle bracket, where the name of a tag would.
+fn is_bracketed(line: &[u8]) -> bool {
+    let end = line.iter().position(|byte| *byte == b'>' || byte.is_ascii_whitespace());
+    names_scheme(&line[..end.unwrap_or(line.len())])
 }
 
 /// `csv` or `tsv`, where the name of a file says that there are columns in it, packed or not.

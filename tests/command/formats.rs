@@ -443,6 +443,12 @@ fn a_list_most_of_which_is_rejected_is_told_what_it_may_be() {
             "has a count before a URL: --format ws:2 reads the URL",
             "ws:2",
         ),
+        (
+            "<http://h/>\n".repeat(5),
+            "angle brackets around a URL, which --format text takes off",
+            "text",
+        ),
+        ("<a href='http://h/'>a</a>\n".repeat(5), "is of HTML or XML, in which --format", "text"),
         ("h\n".repeat(5), "--format how", "ws:1"),
     ];
     for (text, told, format) in cases {
