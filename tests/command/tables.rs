@@ -1,17 +1,26 @@
 //! Tables by name: `-o set.parquet`, `-o set.arrow`, and what is refused.
 
 use super::Place;
+use arrow_array::types::Float16Type;
 use arrow_array::{
-    ArrayRef, Date32Array, RecordBatch, StringArray, Time32MillisecondArray, Time64NanosecondArray,
-    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray,
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, Date32Array, Decimal32Array, Decimal64Array,
+    Decimal128Array, Decimal256Array, DictionaryArray, Float16Array, Float32Array, Float64Array,
+    Int32Array, Int64Array, RecordBatch, StringArray, Time32MillisecondArray,
+    Time64NanosecondArray, TimestampMicrosecondArray, TimestampMillisecondArray,
+    TimestampNanosecondArray,
 };
 use arrow_ipc::writer::StreamWriter;
 use parquet::arrow::ArrowWriter;
+use parquet::basic::Encoding;
 use parquet::errors::ParquetError;
+use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use std::fs;
 use std::sync::Arc;
+
+/// A binary fraction of 16 bits.
+type Half = <Float16Type as ArrowPrimitiveType>::Native;
 
 const URLS: &[u8] = b"http://b/\nHTTP://A/\n\nno url\nhttp://a\nhttp://c/?q\n";
 
@@ -52,6 +61,134 @@ fn counts_and_columns_are_columns() {
     assert_eq!(canonical.out(), "http://b/\nhttp://a/\nhttp://c/?q\n");
 }
 
+/// A table as `NAME.parquet` and `NAME.arrow`.
+fn both(name: &str, batch: &RecordBatch, properties: WriterProperties) -> Place {
+    let (mut parquet, mut arrow) = (Vec::new(), Vec::new());
+    let mut writer = ArrowWriter::try_new(&mut parquet, batch.schema(), Some(properties)).unwrap();
+    writer.write(batch).unwrap();
+    writer.close().unwrap();
+    let mut writer = StreamWriter::try_new(&mut arrow, &batch.schema()).unwrap();
+    writer.write(batch).unwrap();
+    writer.finish().unwrap();
+    let place = Place::new();
+    place.write(format!("{name}.parquet"), parquet);
+    place.write(format!("{name}.arrow"), arrow);
+    place
+}
+
+#[test]
+fn fractions_decimals_and_booleans_are_carried_as_text_that_compares_as_they_do() {
+    fn decimals<A: Array + 'static>(array: Result<A, arrow_schema::ArrowError>) -> ArrayRef {
+        Arc::new(array.unwrap())
+    }
+    let small = Decimal128Array::from(vec![Some(-1_050), Some(7), None]);
+    let large = Decimal128Array::from(vec![10_i128.pow(30), -1, 0]);
+    let huge = Decimal256Array::from([-15, 0, 4].map(arrow_buffer::i256::from_i128).to_vec());
+    let halves = [1.5, -0.25, 65_504.0].map(Half::from_f64);
+    let keys = Int32Array::from(vec![Some(1), None, Some(0)]);
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![5, 20]));
+    // Of each the greatest too.
+    let columns: Vec<(&str, ArrayRef, [&str; 3], &str)> = vec![
+        (
+            "f64",
+            Arc::new(Float64Array::from(vec![-1.5e-7, 200.0, 1e21])),
+            ["-0.00000015", "200", "1000000000000000000000"],
+            "1000000000000000000000",
+        ),
+        (
+            "odd",
+            Arc::new(Float64Array::from(vec![Some(f64::NAN), None, Some(f64::INFINITY)])),
+            ["NaN", "", "inf"],
+            "inf",
+        ),
+        ("f32", Arc::new(Float32Array::from(vec![0.1, -9.0, -10.0])), ["0.1", "-9", "-10"], "0.1"),
+        ("f16", Arc::new(Float16Array::from(halves.to_vec())), ["1.5", "-0.25", "65504"], "65504"),
+        (
+            "d32",
+            decimals(Decimal32Array::from(vec![1, 20, 300]).with_precision_and_scale(4, 0)),
+            ["1", "20", "300"],
+            "300",
+        ),
+        (
+            "d64",
+            decimals(Decimal64Array::from(vec![-5, 905, 1_000]).with_precision_and_scale(15, 2)),
+            ["-0.05", "9.05", "10.00"],
+            "10.00",
+        ),
+        (
+            "small",
+            decimals(small.with_precision_and_scale(20, 3)),
+            ["-1.050", "0.007", ""],
+            "0.007",
+        ),
+        (
+            "large",
+            decimals(large.with_precision_and_scale(38, 1)),
+            ["100000000000000000000000000000.0", "-0.1", "0.0"],
+            "100000000000000000000000000000.0",
+        ),
+        ("huge", decimals(huge.with_precision_and_scale(60, 1)), ["-1.5", "0.0", "0.4"], "0.4"),
+        (
+            "flag",
+            Arc::new(BooleanArray::from(vec![Some(false), None, Some(true)])),
+            ["false", "", "true"],
+            "true",
+        ),
+        ("of", Arc::new(DictionaryArray::try_new(keys, numbers).unwrap()), ["20", "", "5"], "20"),
+    ];
+    let urls = ["http://a/", "http://b/", "http://c/"];
+    let table = |url: Vec<&str>| {
+        let url: ArrayRef = Arc::new(StringArray::from(url));
+        let arrays = columns.iter().map(|(name, array, ..)| (*name, Arc::clone(array)));
+        RecordBatch::try_from_iter([("url", url)].into_iter().chain(arrays)).unwrap()
+    };
+    let split = WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_encoding(Encoding::BYTE_STREAM_SPLIT)
+        .set_column_encoding("url".into(), Encoding::PLAIN)
+        .set_column_encoding("flag".into(), Encoding::RLE);
+    for properties in [WriterProperties::default(), split.build()] {
+        let place = both("t", &table(urls.to_vec()), properties.clone());
+        let same = both("t", &table(vec![urls[0]; 3]), properties);
+        for file in ["t.parquet", "t.arrow"] {
+            for (name, _, texts, greatest) in &columns {
+                let lines = urls.iter().zip(texts).map(|(url, text)| format!("{url}\t{text}\n"));
+                let run = place.run(["dedup", "--carry", name, file]).exits(0);
+                assert_eq!(run.out(), lines.collect::<String>(), "{file} {name}");
+                let keep = format!("max:{name}");
+                let run = same.run(["dedup", "--carry", name, "--keep", &keep, file]).exits(0);
+                assert_eq!(run.out(), format!("{}\t{greatest}\n", urls[0]), "{file} {name}");
+            }
+            // A status that a column with gaps has made a fraction of.
+            let format = format!("{}:url,status=f64", &file[2..]);
+            let run = place.run(["dedup", "-f", &format, "--status", "2xx", file]).exits(0);
+            assert_eq!(run.out(), "http://b/\n", "{file}");
+            for (column, holds) in [("f32", "numbers"), ("small", "numbers"), ("flag", "booleans")]
+            {
+                let format = format!("{}:{column}", &file[2..]);
+                let run = place.run(["dedup", "-f", &format, file]).exits(2);
+                let told = format!("its column `{column}` holds {holds}, and no URL;");
+                assert!(run.err.contains(&told), "{}", run.err);
+            }
+        }
+    }
+}
+
+/// Two bytes a value are less than a number or the length of a text takes.
+#[test]
+fn a_dictionary_may_hold_as_many_short_values_as_stand_in_it() {
+    let urls = (0..500).map(|n| format!("http://a/{n}"));
+    let url: ArrayRef = Arc::new(StringArray::from_iter_values(urls));
+    let halves = (0..500).map(|n| Half::from_f64(f64::from(n)));
+    let halves: ArrayRef = Arc::new(Float16Array::from_iter_values(halves));
+    let batch = RecordBatch::try_from_iter([("url", url), ("n", halves)]).unwrap();
+    // Version 1 writes no dictionary of them.
+    let version = WriterProperties::builder().set_writer_version(WriterVersion::PARQUET_2_0);
+    let place = both("t", &batch, version.build());
+    let run = place.run(["dedup", "--carry", "n", "t.parquet"]).exits(0);
+    assert!(run.out().ends_with("http://a/499\t499\n"), "{}", run.err);
+}
+
 #[test]
 fn dates_and_times_are_carried_as_text_that_sorts_as_they_do() {
     let micros = || TimestampMicrosecondArray::from(vec![Some(1_500_000), None]);
@@ -82,14 +219,7 @@ fn dates_and_times_are_carried_as_text_that_sorts_as_they_do() {
     let url: ArrayRef = Arc::new(StringArray::from(vec!["http://h/"; 2]));
     let arrays = columns.iter().map(|(name, array, _)| (*name, Arc::clone(array)));
     let batch = RecordBatch::try_from_iter([("url", url)].into_iter().chain(arrays)).unwrap();
-    let (mut parquet, mut arrow) = (Vec::new(), Vec::new());
-    let mut writer = ArrowWriter::try_new(&mut parquet, batch.schema(), None).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
-    let mut writer = StreamWriter::try_new(&mut arrow, &batch.schema()).unwrap();
-    writer.write(&batch).unwrap();
-    writer.finish().unwrap();
-    let place = Place::with([("times.parquet", &parquet), ("times.arrow", &arrow)]);
+    let place = both("times", &batch, WriterProperties::default());
     for kind in ["parquet", "arrow"] {
         let file = format!("times.{kind}");
         for (name, _, [first, second]) in &columns {

@@ -180,8 +180,9 @@ fn holds(data_type: &DataType) -> Holds {
         | DataType::Binary
         | DataType::LargeBinary
         | DataType::BinaryView => Holds::Text,
-        DataType::Dictionary(_, values) if holds(values) == Holds::Text => Holds::Text,
-        data_type if data_type.is_integer() => Holds::Numbers,
+        DataType::Dictionary(_, values) => holds(values),
+        data_type if data_type.is_numeric() => Holds::Numbers,
+        DataType::Boolean => Holds::Flags,
         DataType::Date32
         | DataType::Date64
         | DataType::Time32(_)

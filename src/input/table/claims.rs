@@ -34,9 +34,6 @@ const USUAL_HEAD: usize = 1 << 10;
 /// other however much.
 const PAGE: std::ops::RangeInclusive<usize> = 8 << 20..=1 << 30;
 
-/// A value of a dictionary takes as many bytes at least.
-const VALUE: i64 = 4;
-
 /// What a packed byte unpacks to at the most: deflate has matches of 258 bytes in two bits, LZ4 adds 255
 /// with each byte.
 const DEFLATE: u64 = 1032;
@@ -261,11 +258,12 @@ pub(super) fn room(memory: usize) -> usize {
 }
 
 /// Looks at the heads of the pages that stand in these bytes of a file, one of which may take `room`
-/// bytes. Gives those with values.
+/// bytes, and a value of a dictionary no fewer than `value`. Gives those with values.
 pub(super) fn pages(
     at: &At,
     range: std::ops::Range<u64>,
     codec: Compression,
+    value: u32,
     room: usize,
 ) -> Result<Vec<Claim>, Fault> {
     let mut claims = Vec::new();
@@ -277,7 +275,7 @@ pub(super) fn pages(
         let page = loop {
             bytes.resize(wanted.min(usize::try_from(there).unwrap_or(usize::MAX)), 0);
             at.read_at(&mut bytes, place)?;
-            match page(&bytes) {
+            match page(&bytes, value) {
                 Ok(found) => break found,
                 Err(Wrong::Cut) if (bytes.len() as u64) < there && wanted < HEAD => wanted *= 8,
                 Err(Wrong::Cut) => return Err("the head of a page ends early".into()),
@@ -342,7 +340,7 @@ const TOO_LONG: &str =
     "a page is longer than there is memory for; give more with --memory, or fewer --threads";
 
 /// What stands at the start of `bytes`.
-fn page(bytes: &[u8]) -> Result<Page, Wrong> {
+fn page(bytes: &[u8], value: u32) -> Result<Page, Wrong> {
     let mut page = Page::default();
     let (mut packed, mut unpacked, mut values) = (0, 0, 0);
     let mut inside = 0;
@@ -370,7 +368,7 @@ fn page(bytes: &[u8]) -> Result<Page, Wrong> {
         }
         Ok(())
     })?;
-    if values > unpacked / VALUE {
+    if values > unpacked / i64::from(value) {
         return Err(Wrong::Not("a dictionary says that it has more values than it has room for"));
     }
     let [packed, unpacked, count, _] = [packed, unpacked, rows, values].map(u64::try_from);

@@ -2,10 +2,11 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Date64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
-    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, LargeStringArray, RecordBatch,
@@ -97,8 +98,9 @@ pub(super) enum Cell<'a> {
     Null,
     Text(&'a [u8]),
     Number(i128),
-    /// A date, a time of day, or both, in words that sort as they do.
-    Time(String),
+    /// What is told in words: a date, a time of day, or both, so that they sort as these do; `true` and
+    /// `false`; a decimal, or a binary fraction in as few digits as tell it, never with an exponent.
+    Words(String),
 }
 
 enum Values<'a> {
@@ -109,7 +111,7 @@ enum Values<'a> {
     LargeBytes(&'a LargeBinaryArray),
     BytesView(&'a BinaryViewArray),
     Numbers(Box<dyn Fn(usize) -> i128 + 'a>, &'a ArrayRef),
-    Times(Box<dyn Fn(usize) -> String + 'a>, &'a ArrayRef),
+    Words(Box<dyn Fn(usize) -> String + 'a>, &'a ArrayRef),
     /// Which of the values each row has.
     Dictionary {
         keys: Vec<usize>,
@@ -192,6 +194,18 @@ impl<'a> Values<'a> {
                 Values::Numbers(Box::new(|row| values[row].into()), array)
             }};
         }
+        macro_rules! floats {
+            ($type:ty) => {{
+                let values = array.as_primitive_opt::<$type>()?.values();
+                Values::Words(Box::new(|row| values[row].to_string()), array)
+            }};
+        }
+        macro_rules! decimals {
+            ($type:ty) => {{
+                let decimals = array.as_primitive_opt::<$type>()?;
+                Values::Words(Box::new(|row| decimals.value_as_string(row)), array)
+            }};
+        }
         // What no calendar reaches stays the number that it is.
         macro_rules! times {
             ($type:ty, $value:ident) => {
@@ -203,7 +217,7 @@ impl<'a> Values<'a> {
                     Some(time) => format!("{time}{zone}"),
                     None => times.value(row).to_string(),
                 };
-                Values::Times(Box::new(text), array)
+                Values::Words(Box::new(text), array)
             }};
         }
         Some(match array.data_type() {
@@ -221,6 +235,17 @@ impl<'a> Values<'a> {
             DataType::UInt16 => numbers!(UInt16Type),
             DataType::UInt32 => numbers!(UInt32Type),
             DataType::UInt64 => numbers!(UInt64Type),
+            DataType::Float16 => floats!(Float16Type),
+            DataType::Float32 => floats!(Float32Type),
+            DataType::Float64 => floats!(Float64Type),
+            DataType::Decimal32(..) => decimals!(Decimal32Type),
+            DataType::Decimal64(..) => decimals!(Decimal64Type),
+            DataType::Decimal128(..) => decimals!(Decimal128Type),
+            DataType::Decimal256(..) => decimals!(Decimal256Type),
+            DataType::Boolean => {
+                let flags = array.as_boolean_opt()?;
+                Values::Words(Box::new(|row| flags.value(row).to_string()), array)
+            }
             DataType::Date32 => times!(Date32Type, value_as_date),
             DataType::Date64 => times!(Date64Type, value_as_date),
             DataType::Time32(TimeUnit::Second) => times!(Time32SecondType, value_as_time),
@@ -273,8 +298,8 @@ impl<'a> Values<'a> {
             Values::BytesView(array) => cell(array, row, || array.value(row)),
             Values::Numbers(_, array) if array.is_null(row) => Cell::Null,
             Values::Numbers(number, _) => Cell::Number(number(row)),
-            Values::Times(_, array) if array.is_null(row) => Cell::Null,
-            Values::Times(text, _) => Cell::Time(text(row)),
+            Values::Words(_, array) if array.is_null(row) => Cell::Null,
+            Values::Words(text, _) => Cell::Words(text(row)),
             Values::Dictionary { array, .. } if array.is_null(row) => Cell::Null,
             Values::Dictionary { keys, values, .. } => values.get(keys[row]),
             Values::Nothing => Cell::Null,

@@ -1,7 +1,7 @@
 //! Cuts the rows of a batch into chunks: the bytes of their cells, and where each is.
 //!
 //! Texts that stand one behind the other in a buffer stay there. Others are copied, as are numbers,
-//! times and the cells of several columns.
+//! what is told in words and the cells of several columns.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -245,7 +245,7 @@ impl Making {
                 let write = |bytes: &mut Vec<u8>| drop(write!(bytes, "{number}"));
                 (self.write(write), this)
             }
-            (Cell::Time(text), None) => {
+            (Cell::Words(text), None) => {
                 (self.write(|bytes| bytes.extend_from_slice(text.as_bytes())), this)
             }
         };

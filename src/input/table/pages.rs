@@ -183,7 +183,7 @@ impl Pages {
             (Physical::BYTE_ARRAY, Encoding::DELTA_LENGTH_BYTE_ARRAY) => {
                 self.stated(Deltas::new(bytes)?.left(), values, 1)
             }
-            (Physical::BYTE_ARRAY, Encoding::DELTA_BYTE_ARRAY) => {
+            (Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY, Encoding::DELTA_BYTE_ARRAY) => {
                 let prefixes = Deltas::new(bytes)?;
                 self.stated(prefixes.left(), values, 2)?;
                 let suffixes = Deltas::new(&bytes[prefixes.clone().end()?..])?;
@@ -199,9 +199,23 @@ impl Pages {
                     _ => Ok(()),
                 }
             }
-            (Physical::INT32, Encoding::BYTE_STREAM_SPLIT) => streams(bytes.len(), 4, values),
-            (Physical::INT64, Encoding::BYTE_STREAM_SPLIT) => streams(bytes.len(), 8, values),
+            (kind, Encoding::BYTE_STREAM_SPLIT) => match self.width(kind) {
+                Some(width) => streams(bytes.len(), width, values),
+                None => Ok(()),
+            },
             _ => Ok(()),
+        }
+    }
+
+    /// How many bytes each value has, where all have as many.
+    fn width(&self, kind: Physical) -> Option<usize> {
+        match kind {
+            Physical::INT32 | Physical::FLOAT => Some(4),
+            Physical::INT64 | Physical::DOUBLE => Some(8),
+            Physical::FIXED_LEN_BYTE_ARRAY => {
+                usize::try_from(self.column.type_length()).ok().filter(|width| *width > 0)
+            }
+            _ => None,
         }
     }
 

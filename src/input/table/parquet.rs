@@ -115,7 +115,8 @@ impl Content {
         for column in &read {
             let (start, length) = column.byte_range();
             let range = start..start.saturating_add(length);
-            let pages = claims::pages(&self.at, range, column.compression(), room);
+            let value = least(column.column_descr());
+            let pages = claims::pages(&self.at, range, column.compression(), value, room);
             let pages = pages.map_err(|fault| {
                 let tell = |why| format!("column `{}`: {why}", column.column_path().string());
                 Stop::Failed(fault.told(tell))
@@ -174,6 +175,15 @@ impl Content {
     }
 }
 
+/// Bytes that a value of a column takes at least, where it stands in a dictionary: four for a number or the
+/// length of a text.
+fn least(column: &ColumnDescriptor) -> u32 {
+    match column.physical_type() {
+        Physical::FIXED_LEN_BYTE_ARRAY => column.type_length().unsigned_abs().max(1),
+        _ => size_of::<u32>() as u32,
+    }
+}
+
 /// Whether there is no library here that unpacks it.
 fn is_foreign(codec: &Compression) -> bool {
     matches!(codec, Compression::LZO)
@@ -214,6 +224,7 @@ fn starts(metadata: &ArrowReaderMetadata) -> Result<Vec<u64>, Trouble> {
 fn leaf(column: &ColumnDescriptor) -> Leaf {
     let is_decimal = matches!(column.logical_type_ref(), Some(LogicalType::Decimal(_)))
         || column.converted_type() == ConvertedType::DECIMAL;
+    let is_half = matches!(column.logical_type_ref(), Some(LogicalType::Float16));
     let is_time = matches!(
         column.logical_type_ref(),
         Some(LogicalType::Date | LogicalType::Time(_) | LogicalType::Timestamp(_))
@@ -232,7 +243,11 @@ fn leaf(column: &ColumnDescriptor) -> Leaf {
             Physical::BYTE_ARRAY if !is_decimal => Holds::Text,
             _ if matches!(column.logical_type_ref(), Some(LogicalType::Unknown)) => Holds::Nothing,
             Physical::INT32 | Physical::INT64 if is_time => Holds::Times,
-            Physical::INT32 | Physical::INT64 if !is_decimal => Holds::Numbers,
+            Physical::INT32 | Physical::INT64 | Physical::FLOAT | Physical::DOUBLE => {
+                Holds::Numbers
+            }
+            Physical::FIXED_LEN_BYTE_ARRAY if is_decimal || is_half => Holds::Numbers,
+            Physical::BOOLEAN => Holds::Flags,
             _ => Holds::Other,
         }
     };

@@ -19,8 +19,10 @@ pub(super) struct Leaf {
 pub(super) enum Holds {
     /// Text or bytes.
     Text,
-    /// Whole numbers.
+    /// Whole numbers, decimals, and binary fractions.
     Numbers,
+    /// Truth values.
+    Flags,
     /// Dates, times of day, or both.
     Times,
     /// Several values a row.
@@ -43,11 +45,12 @@ pub(super) fn choose(table: &Table, leaves: &[Leaf]) -> Result<(Table, Vec<usize
     for (cell, leaf) in wanted.iter().enumerate() {
         let what = match leaves[*leaf].holds {
             Holds::Text | Holds::Nothing => continue,
-            Holds::Numbers | Holds::Times if cell != resolved.source() => continue,
+            Holds::Numbers | Holds::Flags | Holds::Times if cell != resolved.source() => continue,
             Holds::Numbers => "numbers, and no URL",
+            Holds::Flags => "booleans, and no URL",
             Holds::Times => "times, and no URL",
             Holds::Lists => "several values a row",
-            Holds::Other => "neither text nor whole numbers nor times",
+            Holds::Other => "neither text nor numbers, booleans or times",
         };
         let name = printed(&leaves[*leaf]);
         return Err(Trouble::Columns(format!(
@@ -87,6 +90,7 @@ fn listed(leaves: &[Leaf]) -> String {
         text.push_str(match leaf.holds {
             Holds::Text => " (text)",
             Holds::Numbers => " (numbers)",
+            Holds::Flags => " (booleans)",
             Holds::Times => " (times)",
             Holds::Lists => " (lists)",
             Holds::Nothing => " (nulls)",
