@@ -1,6 +1,7 @@
 //! `uniqurl bench`: what it measures, what it writes, and which results it compares. Never how long
 //! anything took.
 
+use super::packed::gzip;
 use super::{Place, Run, built};
 use serde_json::{Value, json};
 
@@ -181,6 +182,11 @@ fn results_of_the_same_bytes_are_compared() {
     assert_eq!(run.out().matches(" 2.00x ").count(), rows, "{}", run.out());
     assert!(run.out().contains(&format!("{rows} rows")) && run.err.is_empty());
 
+    // As --json writes it where the name ends so.
+    place.write("here.json.gz", gzip(&place.read("here.json")));
+    let packed = place.run(["bench", "--compare", "here.json.gz", "faster.json"]).exits(0);
+    assert_eq!(packed.out(), run.out());
+
     // Another machine may have other scanners: then the fastest of each are put side by side.
     for row in faster["results"].as_array_mut().expect("rows") {
         row["backend"] = json!("riscv\u{1b}");
@@ -207,6 +213,7 @@ fn results_that_say_nothing_of_each_other_are_refused() {
     changed("rows.json", |other| other["results"] = json!([]));
     changed("shape.json", |other| other["results"] = json!(5));
     place.write("text.json", "no JSON");
+    place.write("cut.json", &gzip(b"{}")[..9]);
     place.write("stats.json", "{}");
     for (name, why) in [
         ("bytes.json", "measured different bytes as `clean`"),
@@ -216,6 +223,7 @@ fn results_that_say_nothing_of_each_other_are_refused() {
         ("text.json", "not a result of uniqurl bench"),
         ("stats.json", "not a result of uniqurl bench"),
         ("missing.json", "missing.json: "),
+        ("cut.json", "cut.json@0: truncated: "),
     ] {
         let run = place.run(["bench", "--compare", "here.json", name]).exits(2);
         assert!(run.err.contains(why) && run.out.is_empty(), "{name}: {}", run.err);

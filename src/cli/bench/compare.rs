@@ -2,6 +2,7 @@
 
 use super::result::{Document, FORMAT, Row};
 use super::table::heading;
+use crate::cli::names::text_of;
 use crate::output::Printable;
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
@@ -83,7 +84,7 @@ fn same_work(a: &Row, b: &Row) -> bool {
 
 fn read(path: &Path) -> Result<Document, String> {
     let name = Printable::path(path);
-    let text = std::fs::read(path).map_err(|error| format!("{name}: {error}"))?;
+    let text = text_of(path).map_err(|error| error.to_string())?;
     let value: serde_json::Value = serde_json::from_slice(&text)
         .map_err(|error| format!("{name}: not a result of uniqurl bench: {error}"))?;
     match value["format"].as_u64() {

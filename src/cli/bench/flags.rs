@@ -131,7 +131,7 @@ pub struct Bench {
     #[arg(long, value_name = "FILE", help_heading = RESULT)]
     pub plot: Option<PathBuf>,
 
-    /// Measure nothing; print two results of --json side by side
+    /// Measure nothing; print two results of --json side by side, compressed or not
     #[arg(
         long,
         value_name = "FILE",
