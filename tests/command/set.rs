@@ -91,6 +91,10 @@ fn what_is_not_sorted_is_refused_with_its_line() {
     }
     let run = place.run(["set", "union", "counted"]).exits(2);
     assert!(run.err.contains("line 2") && run.err.contains("union --count"), "{}", run.err);
+    for operation in ["intersect", "diff"] {
+        let run = place.run(["set", operation, "counted", "good"]).exits(2);
+        assert!(run.err.contains("line 2") && run.err.contains("cut -f 2-"), "{}", run.err);
+    }
     let run = place.run(["set", "union", "--count", "counted", "good"]).exits(2);
     assert!(run.err.contains("good@0: count: line 1 is no count"), "{}", run.err);
 }

@@ -66,7 +66,7 @@ fn run(set: &Set) -> Result<(), End> {
     }
     open_files::suffice_for(inputs.len() as u64, "sets")?;
     let mut out = Output::create(&set.output)?;
-    let open = |input| Sorted::open(input, set.lines, set.separator);
+    let open = |input| Sorted::open(input, set);
     let sets: Vec<Sorted> = inputs.iter().map(open).collect::<Result<_, _>>()?;
     if let Some(header) = common_header(&sets, set.operation)?
         && set.separator == Separator::LineFeed

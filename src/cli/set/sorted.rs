@@ -5,12 +5,11 @@ use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::flags::Lines;
+use super::flags::{Lines, Operation, Set};
 use crate::input::{self, Input, InputError, OpenFile, Trouble, Unpacked};
 use crate::output::{BREAKS_OFF, LONGEST_KEY, Parsed, Printable, SetHeader, UrlExcerpt};
 #[cfg(feature = "tables")]
 use crate::record::Container;
-use crate::record::Separator;
 
 /// How much of an input is held.
 const BUFFER: usize = 64 << 10;
@@ -34,6 +33,8 @@ pub(super) struct Sorted {
     /// Whether it begins as a saved set does, all of whose lines have an end.
     is_saved: bool,
     lines: Lines,
+    /// What it is read for.
+    operation: Operation,
     header: Option<SetHeader>,
     /// The key that is told, and the one behind it, if there is one.
     now: Line,
@@ -51,7 +52,7 @@ impl Sorted {
     /// # Errors
     ///
     /// What is wrong with it, in printable words.
-    pub(super) fn open(input: &Input, lines: Lines, separator: Separator) -> Result<Self, String> {
+    pub(super) fn open(input: &Input, set: &Set) -> Result<Self, String> {
         let failed = |error| InputError::new(&input.path, None, Trouble::Io(error)).to_string();
         let file = OpenFile::open(input).map_err(|error| error.to_string())?.map(Arc::new);
         let reader = match &file {
@@ -75,9 +76,10 @@ impl Sorted {
             path: input.path.clone(),
             reader: BufReader::with_capacity(BUFFER, reader),
             file,
-            separator: separator.byte(),
+            separator: set.separator.byte(),
             is_saved,
-            lines,
+            lines: set.lines,
+            operation: set.operation,
             header: None,
             now: Line::default(),
             ahead: None,
@@ -207,7 +209,12 @@ impl Sorted {
     /// What to say of a line that does not come behind the one before it.
     fn out_of_order(&self, key: &[u8]) -> String {
         let hint = match counted(key) {
-            Some(_) if self.lines == Lines::Key => "lines of --count are added up by union --count",
+            Some(_) if self.lines == Lines::Key && self.operation == Operation::Union => {
+                "lines of --count are added up by union --count"
+            }
+            Some(_) if self.lines == Lines::Key => {
+                "only union reads lines of --count; cut -f 2- takes the counts off"
+            }
             _ => "dedup --order sorted and LC_ALL=C sort bring it into order",
         };
         let why = format!(
