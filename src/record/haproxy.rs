@@ -66,6 +66,17 @@ mod tests {
     }
 
     #[test]
+    fn what_was_no_method_before_it_was_escaped_is_none() {
+        for junk in ["#16#03#01#02 /admin HTTP/1.1", "G#22T /a", "#00 /a HTTP/1.1"] {
+            assert_eq!(haproxy("", &format!("\"{junk}\"")), "log-syntax 0", "{junk}");
+        }
+        // A token may hold the mark itself, and a sequence that HAProxy does not write.
+        for method in ["#23", "G#23T", "#4", "#"] {
+            assert_eq!(haproxy("", &format!("\"{method} /a HTTP/1.1\"")), "target /a", "{method}");
+        }
+    }
+
+    #[test]
     fn bad_and_cut_requests_are_told_apart() {
         assert_eq!(haproxy("", r#""<BADREQ>""#), "log-syntax 0");
         assert_eq!(haproxy("", ""), "log-syntax 0");

@@ -25,9 +25,13 @@ pub(super) fn found(
     site: Option<Site<'_>>,
     side: &mut Vec<u8>,
 ) -> Found {
-    let Some((method, target)) = split(&line.bytes[field.clone()]) else {
+    let request = &line.bytes[field.clone()];
+    let Some((method, target)) = split(request) else {
         return Found::Reject(Code::LogSyntax, 0);
     };
+    if escape == Escape::Hash && is_no_method(request) {
+        return Found::Reject(Code::LogSyntax, 0);
+    }
     let range = field.start + target.start..field.start + target.end;
     let text = Text::unescaped(line, range, escape, side);
     target::found(ctx, line, text, method, site, side)
@@ -38,6 +42,16 @@ pub(super) fn found(
 #[inline]
 pub(super) fn split(request: &[u8]) -> Option<(Method, Range<usize>)> {
     usual(request).or_else(|| split_any(request))
+}
+
+/// Whether what looks like a method is none once HAProxy's escaping is undone: a token may hold its mark.
+fn is_no_method(request: &[u8]) -> bool {
+    let method = request.split(|byte| *byte == b' ').next().unwrap_or_default();
+    let mut undone = Vec::new();
+    if Escape::Hash.is_in(method) {
+        Escape::Hash.undo(method, &mut undone);
+    }
+    !undone.iter().all(|byte| IS_TOKEN[usize::from(*byte)])
 }
 
 /// What nearly all are: one of three methods, one space, a slash, no space before the version's.

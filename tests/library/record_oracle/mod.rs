@@ -122,7 +122,13 @@ fn haproxy(known: &Known, line: &[u8]) -> Holds {
     match parts.len() {
         1 => Holds::Reject("log-syntax", 0),
         2 => Holds::Reject("truncated", 0),
-        _ => request(known, parts[1], unescape_hash, None),
+        _ => {
+            let method = parts[1].split(|b| *b == b' ').next().unwrap();
+            if !unescape_hash(method).iter().all(is_token) {
+                return Holds::Reject("log-syntax", 0);
+            }
+            request(known, parts[1], unescape_hash, None)
+        }
     }
 }
 
@@ -176,8 +182,6 @@ fn request(
 ) -> Holds {
     let mut words: Vec<Vec<u8>> = field.split(|b| *b == b' ').map(|word| word.to_vec()).collect();
     let method = words.remove(0);
-    let is_token =
-        |b: &u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".iter().any(|other| other == b);
     if method.is_empty() || !method.iter().all(is_token) {
         return Holds::Reject("log-syntax", 0);
     }
@@ -198,6 +202,10 @@ fn request(
         words.remove(0);
     }
     target(known, &unescape(&words.join(&b' ')), Some(&method), host)
+}
+
+fn is_token(b: &u8) -> bool {
+    b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(b)
 }
 
 fn is_version(word: &[u8]) -> bool {
