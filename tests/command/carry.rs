@@ -65,6 +65,14 @@ fn objects_and_tables_have_columns_by_their_names() {
 }
 
 #[test]
+fn a_column_stands_behind_a_string_that_holds_what_it_should_escape() {
+    let lines = b"{\"v\":{\"w\":\"\\\"}\"},\"url\":\"http://h/\ta\",\"from\":[1, {}],\"n\": -5 }\n";
+    let place = Place::with([("t.jsonl", lines)]);
+    let run = place.run(["dedup", "-f", "json:/url", "--carry", "from,v,/v/w,n", "t.jsonl"]);
+    assert_eq!(run.exits(0).out(), "http://h/%09a\t[1, {}]\t{\"w\":\"\\x5C\"}\"}\t\"}\t-5\n");
+}
+
+#[test]
 fn what_is_carried_is_masked_like_the_original() {
     let place = Place::with([("t.tsv", b"url\tfrom\nhttp://h/\thttp://u:p@h/?q=1\n")]);
     let run = place.run(["dedup", "-f", "tsv:url", "--carry", "from", "--redact", "t.tsv"]);

@@ -10,13 +10,14 @@
 
 mod pointer;
 mod preset;
-mod slice;
+pub(super) mod slice;
+mod careful;
 mod walk;
 
-use std::fmt;
+use std::borrow::Cow;
 
 use memchr::memmem;
-use serde::de::{Deserializer as _, Visitor};
+use serde::Deserialize;
 
 use self::pointer::Node;
 use super::columns::parts;
@@ -135,22 +136,12 @@ pub(super) fn carry(
 }
 
 /// What a string holds, UTF-8 or not.
-fn bytes_of_string(text: &[u8]) -> Option<Vec<u8>> {
-    struct Bytes;
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(super) struct Text<'a>(#[serde(borrow)] pub Cow<'a, [u8]>);
 
-    impl Visitor<'_> for Bytes {
-        type Value = Vec<u8>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a string")
-        }
-
-        fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
-            Ok(bytes.to_vec())
-        }
-    }
-
-    serde_json::Deserializer::from_slice(text).deserialize_bytes(Bytes).ok()
+fn bytes_of_string(text: &[u8]) -> Option<Cow<'_, [u8]>> {
+    serde_json::from_slice(text).ok().map(|Text(bytes)| bytes)
 }
 
 /// Where the URL seems to be in lines like this one. What begins with a slash is the target of a request,
@@ -159,7 +150,7 @@ pub(super) fn guess(line: &[u8]) -> Option<Json> {
     const NAMES: [&str; 7] =
         ["caddy", "cloudflare", "nginx-json", "target=/url", "/url", "target=/uri", "/uri"];
     // The `uri` of nginx is the path alone; others have the whole target there.
-    let has_args = || slice::at(line, &[b"args".to_vec()]).is_some();
+    let has_args = || slice::at(line, &["args"]).is_some();
     let is_decoded = |path: &[u8]| path.starts_with(b"/") && !path.contains(&b'?') && has_args();
     let mut buffer = Vec::new();
     NAMES.into_iter().find_map(|name| {

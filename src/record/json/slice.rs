@@ -1,25 +1,25 @@
 //! What stands at a pointer in a JSON value, as it was written.
 //!
+//! In comes text that was found to be JSON, so that the end of a value is all that is looked for.
 //! A value that is a string comes out as its bytes; any other as its text, so that no number loses a
 //! digit. `null` is nothing, and so is what is not there. Of a name that an object has twice the last
 //! one counts.
 
-use serde::de::IgnoredAny;
-use serde_json::Deserializer;
-
+use super::super::escape::closing_quote;
 use super::bytes_of_string;
 
 /// The value of a pointer's tokens in `text`, which is JSON.
-pub(super) fn at<'a>(text: &'a [u8], tokens: &[Vec<u8>]) -> Option<&'a [u8]> {
+pub(in crate::record) fn at<'a>(text: &'a [u8], tokens: &[impl AsRef<[u8]>]) -> Option<&'a [u8]> {
     let text = trimmed(text);
     let Some((token, rest)) = tokens.split_first() else { return value(text) };
+    let token = token.as_ref();
     let mut found = None;
     match text.first()? {
         b'{' => {
             let mut members = Walk(&text[1..]);
             while let Some(name) = members.next() {
                 let member = members.next()?;
-                if bytes_of_string(name).is_some_and(|name| name == *token) {
+                if bytes_of_string(name).is_some_and(|name| name == token) {
                     found = Some(member);
                 }
             }
@@ -34,6 +34,11 @@ pub(super) fn at<'a>(text: &'a [u8], tokens: &[Vec<u8>]) -> Option<&'a [u8]> {
         _ => {}
     }
     at(found?, rest)
+}
+
+/// The values of an array; of anything else none.
+pub(in crate::record) fn elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    Walk(trimmed(text).strip_prefix(b"[").unwrap_or_default())
 }
 
 /// The values behind an opening bracket, up to what closes it: those of an array, or by turns the
@@ -54,9 +59,25 @@ impl<'a> Iterator for Walk<'a> {
 
 /// The value that a text begins with.
 fn value(text: &[u8]) -> Option<&[u8]> {
-    let mut values = Deserializer::from_slice(text).into_iter::<IgnoredAny>();
-    values.next()?.ok()?;
-    Some(trimmed(&text[..values.byte_offset()]))
+    if !matches!(text.first()?, b'"' | b'{' | b'[') {
+        let is_end = |byte: &u8| b",:]}".contains(byte) || byte.is_ascii_whitespace();
+        let end = text.iter().position(is_end).unwrap_or(text.len());
+        return (end > 0).then(|| &text[..end]);
+    }
+    let mut depth = 0;
+    let mut at = 0;
+    loop {
+        at += text[at..].iter().position(|byte| b"\"{[}]".contains(byte))?;
+        match text[at] {
+            b'"' => at = closing_quote(text, at + 1)?,
+            b'{' | b'[' => depth += 1,
+            _ => depth -= 1,
+        }
+        at += 1;
+        if depth == 0 {
+            return Some(&text[..at]);
+        }
+    }
 }
 
 /// A text from its first byte that is no white space.

@@ -79,6 +79,68 @@ fn of_a_name_that_is_there_twice_the_last_counts() {
     assert_eq!(json("/u", br#"{"u":"a","u":"b"}"#), "url b");
     assert_eq!(json("/u", br#"{"u":"a","u":null}"#), "no-field 0");
     assert_eq!(json("/a/u", br#"{"a":{"u":"a"},"a":{}}"#), "no-field 0");
+    // Whatever the others are.
+    for other in
+        ["5", "true", "{}", "[]", "[\"x\"]", "{\"u\":\"y\"}", "null", "1e999", "\"\\ud800\""]
+    {
+        let line = format!(r#"{{"u":{other},"u":"b"}}"#);
+        assert_eq!(json("/u", line.as_bytes()), "url b", "{line}");
+        let line = format!(r#" {{"a" : {other} , "a":{{"v":[{other}, {{}}],"u" :"b"}} }} "#);
+        assert_eq!(json("url=/a/u,status=/a/s", line.as_bytes()), "url b", "{line}");
+        let line = format!(r#"{{"u":"a","u":{other}}}"#);
+        let is_text = ["null", "\"\\ud800\""].contains(&other);
+        assert!(is_text || json("/u", line.as_bytes()) == "no-field 0", "{line}");
+    }
+    assert_eq!(json("/0/u", br#"[{"u":5,"u":"a"},{"u":5}]"#), "url a");
+    assert_eq!(json("/u", br#"{"u":5,"u":"a",}"#), "log-syntax 0");
+    assert_eq!(json("/u", br#"{"u":5 "u":"a"}"#), "log-syntax 0");
+    assert_eq!(json("/u", br#"{"u":5,"u":"a"} x"#), "log-syntax 0");
+}
+
+#[test]
+fn what_a_pointer_leads_to_may_hold_any_byte_of_each_kind_at_once() {
+    let pointer = "url=/u,status=/s";
+    let statuses: [&[u8]; 6] = [b"\"\xff\"", b"\"\t\"", b"-5", b"[5]", b"1", b"\"\\ud800\""];
+    for status in statuses {
+        let line = [b"{\"u\":\"http://h/a\tb\",\"s\":", status, b"}"].concat();
+        assert_eq!(json(pointer, &line), "url http://h/a\tb", "{}", line.escape_ascii());
+        let stepped_over = [&b"{\"v\":\"\t\","[..], &line[1..]].concat();
+        assert_eq!(json(pointer, &stepped_over), "log-syntax 0", "{}", line.escape_ascii());
+    }
+}
+
+#[test]
+fn a_careful_reading_is_the_usual_one() {
+    let pointers = "url=/u,status=/s,mime=/m/0,scheme=/t";
+    let root = super::Json::parse(pointers).unwrap().root;
+    let values = [
+        r#""x""#,
+        r#""A\u0041""#,
+        "5",
+        "-5",
+        "0.5",
+        "1e3",
+        "18446744073709551616",
+        "true",
+        "null",
+        "{}",
+        "[]",
+        r#"["y","z"]"#,
+        r#"{"u":"n"}"#,
+        " \"\" ",
+    ];
+    for first in values {
+        for second in values {
+            for names in [["u", "s"], ["u", "m"], ["u", "t"], ["t", "s"], ["s", "s"], ["m", "m"]] {
+                let line =
+                    format!(r#"{{"{}":{first},"v":[1,{{}}],"{}":{second}}}"#, names[0], names[1]);
+                let text = line.as_bytes();
+                if let Some(taken) = super::walk::usual(&root, text) {
+                    assert_eq!(super::careful::walk(&root, text), Ok(taken), "{line}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -4,17 +4,17 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{
-    self, Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess,
-    Unexpected, Visitor,
+    self, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Unexpected,
+    Visitor,
 };
 
 use super::super::part::{Part, Said, Value};
 use super::pointer::Node;
-use super::{Error, bytes_of_string, slice};
+use super::{Error, careful};
 
 /// Parts, the ranks of the pointers that led to them, and their values: slices of the text where
 /// they are borrowed.
-type Taken<'a> = Vec<(Part, usize, Cow<'a, [u8]>)>;
+pub(super) type Taken<'a> = Vec<(Part, usize, Cow<'a, [u8]>)>;
 
 /// What the JSON value in `text` says under `root`. A slice of the text is made a value by `in_text`.
 pub(super) fn walk<'a>(
@@ -22,21 +22,7 @@ pub(super) fn walk<'a>(
     text: &'a [u8],
     in_text: impl Fn(&'a [u8]) -> Value<'a>,
 ) -> Result<Said<'a>, Error> {
-    let mut taken = Taken::new();
-    let through = |aside, taken: &mut Taken<'a>| {
-        let mut json = serde_json::Deserializer::from_slice(text);
-        Step { node: root, aside, taken }.deserialize(&mut json).and_then(|()| json.end())
-    };
-    if through(Aside::Along, &mut taken).is_err() {
-        // An error may be one of type, and what stands behind it no JSON.
-        if serde_json::from_slice::<IgnoredAny>(text).is_err() {
-            return Err(Error::Syntax);
-        }
-        // Of a value of any type serde_json reads no string that is not UTF-8.
-        taken.clear();
-        through(Aside::Apart, &mut taken).map_err(|_| Error::Type)?;
-        take_asides(root, text, &mut taken);
-    }
+    let taken = usual(root, text).map_or_else(|| careful::walk(root, text), Ok)?;
     let mut said = Said::default();
     let mut ranks: [Option<usize>; 16] = [None; 16];
     for (part, rank, value) in taken {
@@ -58,38 +44,18 @@ pub(super) fn walk<'a>(
     Ok(said)
 }
 
-/// Adds what stands beside the URL as [`Loose`] does, from strings that are not UTF-8 too.
-fn take_asides<'a>(node: &Node, text: &'a [u8], taken: &mut Taken<'a>) {
-    for (token, child) in &node.children {
-        let Some(value) = slice::at(text, std::slice::from_ref(token)) else { continue };
-        if child.is_aside() && !child.parts.is_empty() {
-            let text = std::str::from_utf8(value);
-            let is_number = || text.is_ok_and(|text| text.parse::<u64>().is_ok());
-            let said = match value {
-                [b'"', ..] => bytes_of_string(value).map(Cow::Owned),
-                [b'{', ..] if child.says_scheme() => Some(Cow::Borrowed(&b"https"[..])),
-                _ => is_number().then_some(Cow::Borrowed(value)),
-            };
-            let Some(said) = said else { continue };
-            taken.extend(child.parts.iter().map(|(part, rank)| (*part, *rank, said.clone())));
-        }
-        take_asides(child, value, taken);
-    }
-}
-
-/// When what stands beside the URL is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Aside {
-    /// With it.
-    Along,
-    /// By itself; here it is stepped over.
-    Apart,
+/// What it says where it is JSON and all values are what they should be.
+pub(super) fn usual<'a>(root: &Node, text: &'a [u8]) -> Option<Taken<'a>> {
+    let mut taken = Taken::new();
+    let mut json = serde_json::Deserializer::from_slice(text);
+    Step { node: root, taken: &mut taken }.deserialize(&mut json).ok()?;
+    json.end().ok()?;
+    Some(taken)
 }
 
 /// A value on the way.
 struct Step<'n, 't, 'a> {
     node: &'n Node,
-    aside: Aside,
     taken: &'t mut Taken<'a>,
 }
 
@@ -115,10 +81,7 @@ impl<'a> Visitor<'a> for Step<'_, '_, 'a> {
 
     fn visit_some<D: Deserializer<'a>>(self, json: D) -> Result<(), D::Error> {
         if self.node.is_aside() {
-            match self.aside {
-                Aside::Along => json.deserialize_any(Loose(self)),
-                Aside::Apart => IgnoredAny::deserialize(json).map(drop),
-            }
+            json.deserialize_any(Loose(self))
         } else if self.node.parts.is_empty() {
             // An object or an array: a struct may be written as either.
             json.deserialize_struct("", &[], self)
@@ -134,7 +97,7 @@ impl<'a> Visitor<'a> for Step<'_, '_, 'a> {
                 Some(node) => {
                     // The name may have come before.
                     self.taken.retain(|(part, rank, _)| !node.holds(*part, *rank));
-                    map.next_value_seed(Step { node, aside: self.aside, taken: self.taken })?;
+                    map.next_value_seed(Step { node, taken: self.taken })?;
                 }
                 None => {
                     map.next_value::<IgnoredAny>()?;
@@ -168,7 +131,7 @@ impl<'a> Step<'_, '_, 'a> {
         for index in 0.. {
             let more = match self.node.element(index) {
                 Some(node) => {
-                    let step = Step { node, aside: self.aside, taken: self.taken };
+                    let step = Step { node, taken: self.taken };
                     seq.next_element_seed(step)?.is_some()
                 }
                 None => seq.next_element::<IgnoredAny>()?.is_some(),
@@ -224,10 +187,10 @@ impl<'a> Visitor<'a> for Loose<'_, '_, 'a> {
     }
 
     fn visit_map<M: MapAccess<'a>>(self, map: M) -> Result<(), M::Error> {
-        let Step { node, aside, taken } = self.0;
-        Step { node, aside, taken }.visit_map(map)?;
+        let Step { node, taken } = self.0;
+        Step { node, taken }.visit_map(map)?;
         if node.says_scheme() {
-            Step { node, aside, taken }.take(Cow::Owned(b"https".to_vec()));
+            Step { node, taken }.take(Cow::Owned(b"https".to_vec()));
         }
         Ok(())
     }

@@ -1,0 +1,157 @@
+//! Follows pointers through a JSON value that [`walk`](super::walk) could not follow them through.
+//!
+//! That one stops at the first value that is not what it should be, and nobody knows yet whether the
+//! name comes again, nor whether what stands behind it is JSON. So here a value that cannot be what it
+//! should be is noted, and forgotten where its name comes again. A string that a pointer leads to may
+//! hold any byte; what no pointer leads to is checked as it is everywhere.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Deserializer;
+
+use super::super::part::Part;
+use super::pointer::Node;
+use super::walk::Taken;
+use super::{Error, Text};
+
+/// How deep values may be nested where pointers lead, as everywhere in `serde_json`.
+const DEEPEST: usize = 128;
+
+/// What the JSON value in `text` says under `root`.
+pub(super) fn walk<'a>(root: &Node, text: &'a [u8]) -> Result<Taken<'a>, Error> {
+    let mut careful = Careful { rest: text, found: Vec::new() };
+    careful.value(root, 0)?;
+    if !careful.trimmed().is_empty() {
+        return Err(Error::Syntax);
+    }
+    let is_meant = |(part, rank, value): (_, _, Value<'a>)| Some((part, rank, value?));
+    careful.found.into_iter().map(is_meant).collect::<Option<_>>().ok_or(Error::Type)
+}
+
+/// A value that was found, or none where it is none of the kind that there should be.
+type Value<'a> = Option<Cow<'a, [u8]>>;
+
+struct Careful<'a> {
+    /// The text from where the next value, or what is around it, begins.
+    rest: &'a [u8],
+    /// What was found, in order.
+    found: Vec<(Part, usize, Value<'a>)>,
+}
+
+impl<'a> Careful<'a> {
+    /// Takes the value of a node.
+    fn value(&mut self, node: &Node, depth: usize) -> Result<(), Error> {
+        let takes = !node.parts.is_empty();
+        match self.trimmed() {
+            [b'"', ..] if takes => {
+                let Text(text) = self.pass()?;
+                self.take(node, Some(&text));
+            }
+            [b'{', ..] if !takes && depth < DEEPEST => self.members(node, depth)?,
+            [b'[', ..] if !takes && depth < DEEPEST => self.elements(node, depth)?,
+            text => {
+                self.pass::<IgnoredAny>()?;
+                let text = &text[..text.len() - self.rest.len()];
+                match text {
+                    b"null" => {}
+                    [b'{', ..] if node.says_scheme() => self.take(node, Some(&b"https"[..].into())),
+                    _ if !node.is_aside() => self.take(node, None),
+                    _ if takes && is_number(text) => self.take(node, Some(&text.into())),
+                    // What makes no sense beside the URL is as good as not there.
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the values of an object's members, of each name the last.
+    fn members(&mut self, node: &Node, depth: usize) -> Result<(), Error> {
+        self.rest = &self.trimmed()[1..];
+        if self.has(b'}') {
+            return Ok(());
+        }
+        loop {
+            if !self.trimmed().starts_with(b"\"") {
+                return Err(Error::Syntax);
+            }
+            let Text(name) = self.pass()?;
+            self.expect(b':')?;
+            match node.child(&name) {
+                Some(child) => {
+                    self.found.retain(|(part, rank, _)| !child.holds(*part, *rank));
+                    self.value(child, depth + 1)?;
+                }
+                None => {
+                    self.pass::<IgnoredAny>()?;
+                }
+            }
+            if self.has(b'}') {
+                return Ok(());
+            }
+            self.expect(b',')?;
+        }
+    }
+
+    fn elements(&mut self, node: &Node, depth: usize) -> Result<(), Error> {
+        self.rest = &self.trimmed()[1..];
+        if self.has(b']') {
+            return Ok(());
+        }
+        for index in 0.. {
+            match node.element(index) {
+                Some(child) => self.value(child, depth + 1)?,
+                None => {
+                    self.pass::<IgnoredAny>()?;
+                }
+            }
+            if self.has(b']') {
+                break;
+            }
+            self.expect(b',')?;
+        }
+        Ok(())
+    }
+
+    /// Notes a value of a node, or that there is none of the kind that should be.
+    fn take(&mut self, node: &Node, value: Option<&Cow<'a, [u8]>>) {
+        for (part, rank) in &node.parts {
+            self.found.push((*part, *rank, value.cloned()));
+        }
+        if value.is_none() {
+            node.children.iter().for_each(|(_, child)| self.take(child, None));
+        }
+    }
+
+    /// Steps over a value, and says what it is.
+    fn pass<T: Deserialize<'a>>(&mut self) -> Result<T, Error> {
+        let mut values = Deserializer::from_slice(self.rest).into_iter();
+        let Some(Ok(value)) = values.next() else { return Err(Error::Syntax) };
+        self.rest = &self.rest[values.byte_offset()..];
+        Ok(value)
+    }
+
+    /// Steps over a byte, if it is the next.
+    fn has(&mut self, byte: u8) -> bool {
+        let behind = self.trimmed().strip_prefix(&[byte]);
+        self.rest = behind.unwrap_or(self.rest);
+        behind.is_some()
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<(), Error> {
+        if self.has(byte) { Ok(()) } else { Err(Error::Syntax) }
+    }
+
+    /// The text without the white space before it: section 2 of RFC 8259.
+    fn trimmed(&self) -> &'a [u8] {
+        let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        &self.rest[self.rest.iter().take_while(is_blank).count()..]
+    }
+}
+
+/// Whether a value of JSON is a number as a status or a port is.
+fn is_number(value: &[u8]) -> bool {
+    std::str::from_utf8(value).is_ok_and(|text| text.parse::<u64>().is_ok())
+}
