@@ -190,6 +190,35 @@ fn a_link_of_a_style_sheet_in_a_page_is_a_link() {
 }
 
 #[test]
+fn odd_values_of_a_wat_file_are_no_reason_to_leave_a_page_out() {
+    for (page, links) in [
+        (r#"{"Head":{"Base":"/no/","Base":"/b/"},"Links":[{"url":"a"}]}"#, "http://h/b/a\n"),
+        (r#"{"Head":{"Base":5},"Links":[{"url":"a"}]}"#, "http://h/d/a\n"),
+        (r#"{"Head":{"Link":{},"Scripts":[{"url":"s"}]},"Links":null}"#, "http://h/d/s\n"),
+        (
+            r#"{"Links":[{"url":5},{"url":[],"href":"b"},7,{"url":"a","url":"c"}]}"#,
+            "http://h/d/b\nhttp://h/d/c\n",
+        ),
+        (r#"{"Links":[{"url":"no"}],"Links":[]}"#, ""),
+        (r#"{"Head":[],"Links":"a"}"#, ""),
+        ("[1]", ""),
+    ] {
+        let place = Place::with([("in", told("response", "http://h/d/p", page).as_bytes())]);
+        let run = place.run(["normalize", "in", "-f", "wat"]).exits(0);
+        assert_eq!(run.out(), "http://h/d/p\n", "{page}");
+        let run = place.run(["normalize", "in", "-f", "wat:links"]).exits(0);
+        assert_eq!((run.out(), run.summary("rejected")), (links, 0), "{page}");
+    }
+    let twice = told("response", "http://h/", "null")
+        .replace(r#""WARC-Target-URI":"#, r#""WARC-Target-URI":5,"WARC-Target-URI":"#);
+    let length = twice.find("\r\n\r\n").unwrap();
+    let body = twice[length..].trim();
+    let again = record(&[("WARC-Type", "metadata"), ("Content-Type", "application/json")], body);
+    let place = Place::with([("in", again.as_bytes())]);
+    assert_eq!(place.run(["normalize", "in", "-f", "wat"]).exits(0).out(), "http://h/\n");
+}
+
+#[test]
 fn a_string_of_a_wat_file_need_not_be_utf8() {
     let page = r#"{"Head":{"Base":"/~/"},"Links":[{"url":"~"},{"url":"\udce9"},{"url":"z"}]}"#;
     let mut archive = told("response", "http://h/~", page).into_bytes();

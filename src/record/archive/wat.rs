@@ -6,17 +6,14 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
+use super::super::json::{Text, slice};
 use super::super::{Context, Found, Record, Records, Span};
 use super::warc::bare;
 use super::{side, warc};
 use crate::uri;
 use crate::url::Code;
-
-/// A string of JSON, which need not be UTF-8.
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, [u8]>);
 
 #[derive(Deserialize)]
 struct Document<'a> {
@@ -97,17 +94,45 @@ fn told(record: &[u8]) -> Told<'_> {
     if !warc::is_wat(head) {
         return Told::Nothing;
     }
-    let Ok(Document { envelope }) = serde_json::from_slice(body) else { return Told::Malformed };
-    match envelope.head.kind {
+    let (Head { kind, target }, page) = match serde_json::from_slice(body) {
+        Ok(Document { envelope: Envelope { head, payload } }) => {
+            (head, payload.and_then(|payload| payload.response?.page))
+        }
+        Err(_) if serde_json::from_slice::<IgnoredAny>(body).is_ok() => odd(body),
+        Err(_) => return Told::Malformed,
+    };
+    match kind {
         Some(Text(kind)) if kind.eq_ignore_ascii_case(b"response") => {}
         Some(_) => return Told::Nothing,
         None => return Told::Malformed,
     }
-    let page = envelope.payload.and_then(|payload| payload.response?.page);
-    match envelope.head.target {
+    match target {
         Some(Text(target)) => Told::Response { target, page },
         None => Told::Malformed,
     }
+}
+
+/// What JSON says that has a name twice, or what is none of its kind. Of a name the last one counts, and
+/// what makes no sense is as good as not there.
+fn odd(body: &[u8]) -> (Head<'_>, Option<Page<'_>>) {
+    fn text<'a>(object: &'a [u8], name: &str) -> Option<Text<'a>> {
+        serde_json::from_slice(slice::at(object, &[name])?).ok()
+    }
+    fn links<'a>(object: &'a [u8], name: &str) -> Vec<Link<'a>> {
+        let links = slice::elements(slice::at(object, &[name]).unwrap_or_default());
+        links.map(|link| Link { url: text(link, "url"), href: text(link, "href") }).collect()
+    }
+    let at = |names: &[&str]| slice::at(body, names).unwrap_or_default();
+    let head = at(&["Envelope", "WARC-Header-Metadata"]);
+    let page = at(&["Envelope", "Payload-Metadata", "HTTP-Response-Metadata", "HTML-Metadata"]);
+    let top = slice::at(page, &["Head"]).unwrap_or_default();
+    let top = PageHead {
+        base: text(top, "Base"),
+        links: links(top, "Link"),
+        scripts: links(top, "Scripts"),
+    };
+    let head = Head { kind: text(head, "WARC-Type"), target: text(head, "WARC-Target-URI") };
+    (head, Some(Page { head: Some(top), links: links(page, "Links") }))
 }
 
 /// Appends the target of a response.
