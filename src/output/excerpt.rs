@@ -106,7 +106,7 @@ fn authority_start(shown: &[u8]) -> Option<usize> {
 }
 
 /// Where the last `@` or `%40` stands.
-fn last_at(bytes: &[u8]) -> Option<usize> {
+pub(super) fn last_at(bytes: &[u8]) -> Option<usize> {
     (0..bytes.len()).rev().find(|&i| bytes[i] == b'@' || bytes[i..].starts_with(b"%40"))
 }
 

@@ -46,6 +46,7 @@ pub(crate) use object::Object;
 pub(crate) use pack::ending;
 pub use page::{Observed, Page};
 pub use redact::{Secrets, redact};
+pub(crate) use redact::{redact_query, redact_record};
 #[cfg(feature = "cli")]
 pub(crate) use shards::Shards;
 pub use stats::{Audit, FileStats, State, Stats};

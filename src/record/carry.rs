@@ -12,7 +12,7 @@ use super::part::Value;
 use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
 #[cfg(feature = "tables")]
 use super::{NULL, Rows};
-use crate::output::{Excerpt, UrlExcerpt};
+use crate::output::{Excerpt, UrlExcerpt, redact, redact_query, redact_record};
 use crate::room::{self, NoRoom};
 
 /// The values of one record's columns. Reused from record to record.
@@ -59,6 +59,8 @@ impl Values {
 /// Columns, and where they are in the records of a chunk.
 pub(crate) struct Carrier {
     from: From,
+    /// Of JSON and tables, whether each column is a query, or holds one.
+    queries: Vec<bool>,
     buffer: Vec<u8>,
 }
 
@@ -227,7 +229,39 @@ impl Carrier {
             Format::Table(table) => From::Table(table.carried().to_vec()),
             _ => From::Nothing,
         };
-        Self { from, buffer: Vec::new() }
+        let queries = match (format, &from) {
+            (Format::Json(json), From::Json(pointers)) => {
+                pointers.iter().map(|pointer| json.is_query(pointer)).collect()
+            }
+            #[cfg(feature = "tables")]
+            (Format::Table(table), From::Table(cells)) => {
+                cells.iter().map(|cell| table.is_query(*cell)).collect()
+            }
+            _ => Vec::new(),
+        };
+        Self { from, queries, buffer: Vec::new() }
+    }
+
+    /// Appends the value of the n-th column of the record that was last read, without what may be secret
+    /// in it.
+    pub(crate) fn mask(&self, n: usize, value: &[u8], out: &mut Vec<u8>) {
+        let is_query = match &self.from {
+            From::Csv(csv, names) => names.get(n).is_some_and(|name| csv.is_query(name)),
+            From::Tsv(tsv, names) => names.get(n).is_some_and(|name| tsv.is_query(name)),
+            From::Extended(extended, names) => {
+                names.get(n).is_some_and(|name| extended.is_query(name))
+            }
+            _ => self.queries.get(n) == Some(&true),
+        };
+        let is_json = matches!(self.from, From::Json(_) | From::Cdxj(_));
+        match is_json && matches!(value, [b'{' | b'[', ..]) {
+            // Where a query is in it is not looked for.
+            true if is_query => out.extend_from_slice(b"***"),
+            true => redact_record(value, out),
+            // A dash says that there is none.
+            false if is_query && value != b"-" => redact_query(value, out),
+            false => redact(value, out),
+        }
     }
 
     /// Takes what a line says that is no record.

@@ -24,6 +24,18 @@ impl Layout {
         Self { slots, facts, names: Vec::new() }
     }
 
+    /// Whether a column holds queries by themselves.
+    #[cfg(feature = "batch")]
+    pub fn is_query(&self, column: usize) -> bool {
+        self.slots.iter().any(|(other, part)| *other == column && part.is_query())
+    }
+
+    /// The same of the column that is called so.
+    #[cfg(feature = "batch")]
+    pub fn is_query_named(&self, name: &Name) -> bool {
+        name.find(&self.names).is_some_and(|column| self.is_query(column))
+    }
+
     /// What a record of these fields holds. What each of those that matter says is told by `value`;
     /// what nothing but filters asks for matters where there are any.
     pub fn found<'a, F: Clone>(
@@ -108,6 +120,12 @@ impl Columns {
     #[cfg(feature = "batch")]
     pub fn names(&self) -> impl Iterator<Item = &Name> {
         self.names.iter().map(|(_, name)| name)
+    }
+
+    /// Whether one of them holds queries by themselves.
+    #[cfg(feature = "batch")]
+    pub fn have_queries(&self) -> bool {
+        self.names.iter().any(|(part, _)| part.is_query())
     }
 
     pub fn facts(&self) -> Facts {

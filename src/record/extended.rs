@@ -14,6 +14,8 @@ use std::sync::Arc;
 use memchr::{memchr, memchr_iter, memmem};
 
 use super::columns::Layout;
+#[cfg(feature = "batch")]
+use super::columns::Name;
 use super::line::{self, Line, MARK, without_mark};
 use super::part::{Facts, Part, Value, encoded};
 use super::separators::Separators;
@@ -128,6 +130,12 @@ impl Extended {
             Dialect::CloudFront => line.split(|byte| *byte == b'\t').map(decoded).collect(),
         };
         take(self.layout.as_ref().map_or(&[], |layout| &layout.names), fields);
+    }
+
+    /// Whether a field of this name holds queries by themselves.
+    #[cfg(feature = "batch")]
+    pub(super) fn is_query(&self, name: &Name) -> bool {
+        self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
     }
 
     /// Takes what a directive says.

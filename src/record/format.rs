@@ -304,6 +304,21 @@ impl Format {
         matches!(self, Format::Json(_) | Format::Cdxj(_))
     }
 
+    /// Whether its records have queries that no mark stands before.
+    #[cfg(feature = "batch")]
+    pub(crate) fn has_queries(&self) -> bool {
+        match self {
+            Format::Extended(_) => true,
+            Format::Log(format) => format.has_args(),
+            Format::Cdxj(json) | Format::Json(json) => json.has_queries(),
+            Format::Csv(csv) => csv.columns.have_queries(),
+            Format::Tsv(tsv) => tsv.columns.have_queries(),
+            #[cfg(feature = "tables")]
+            Format::Table(table) => table.has_queries(),
+            _ => false,
+        }
+    }
+
     /// Whether an input can turn out to be one that `refusal` speaks of.
     #[cfg(feature = "batch")]
     pub(crate) fn may_refuse(&self) -> bool {

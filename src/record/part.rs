@@ -60,6 +60,12 @@ impl Part {
         ("mime", Part::Mime),
     ];
 
+    /// Whether it is a query, which stands by itself and has no mark that tells it.
+    #[cfg(feature = "batch")]
+    pub fn is_query(self) -> bool {
+        self == Part::Query
+    }
+
     /// Whether a URL can be made of it alone.
     pub fn is_source(self) -> bool {
         matches!(self, Part::Url | Part::Target | Part::Request | Part::Path)

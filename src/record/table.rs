@@ -158,6 +158,16 @@ impl Table {
         &self.carried
     }
 
+    /// Whether a column holds queries by themselves.
+    pub(super) fn has_queries(&self) -> bool {
+        self.columns.as_ref().is_some_and(Columns::have_queries)
+    }
+
+    /// The same of a cell of a row.
+    pub(super) fn is_query(&self, cell: usize) -> bool {
+        self.layout.as_ref().is_some_and(|layout| layout.is_query(cell))
+    }
+
     pub(super) fn name(&self) -> Cow<'_, str> {
         match &self.columns {
             Some(columns) => Cow::Owned(format!("{}:{}", self.container.name(), columns.as_str())),

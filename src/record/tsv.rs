@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "batch")]
+use super::columns::Name;
 use super::columns::{Columns, Layout};
 use super::line::{self, is_blank, without_mark};
 use super::part::Value;
@@ -62,6 +64,12 @@ impl Tsv {
         if self.waits() {
             self.layout = Some(Arc::new(self.layout(line)));
         }
+    }
+
+    /// Whether a column holds queries by themselves.
+    #[cfg(feature = "batch")]
+    pub(super) fn is_query(&self, name: &Name) -> bool {
+        self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
     }
 
     /// What the columns are called.

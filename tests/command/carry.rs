@@ -80,6 +80,43 @@ fn what_is_carried_is_masked_like_the_original() {
 }
 
 #[test]
+fn a_query_that_stands_by_itself_is_masked_where_it_is_carried() {
+    for (format, columns, input, shown) in [
+        (
+            "w3c",
+            "cs-uri-query,x",
+            "#Fields: x cs-uri-stem cs-uri-query\na=b /a t=SECRET\n",
+            "t=***\ta=b",
+        ),
+        ("w3c", "cs-uri-query", "#Fields: cs-uri-stem cs-uri-query\n/a -\n", "-"),
+        ("cloudfront", "cs-uri-query", "#Fields: cs-uri-stem cs-uri-query\n/a\tSECRET\n", "***"),
+        ("csv:path=p,query=q", "q,2,P", "p,q\n/a,SECRET\n", "***\t***\t/a"),
+        ("tsv:path=1,query=2", "2,1", "/a\t?t=SECRET\n", "?t=***\t/a"),
+        (
+            "json:path=/r/p,query=/r/q",
+            "/r/q,r,s",
+            "{\"r\":{\"p\":\"/a\",\"q\":\"SECRET\"},\"s\":[\"t=SECRET\"]}\n",
+            "***\t***\t[\"t=***",
+        ),
+        ("json:/u", "v", "{\"u\":\"/a\",\"v\":{\"u\":\"/a?SECRET\"}}\n", "{\"u\":\"/a?***"),
+    ] {
+        let place = Place::with([("in", input.as_bytes())]);
+        let fields = ["dedup", "-p", "string", "-f", format, "--carry", columns, "--redact", "in"];
+        let run = place.run(fields).exits(0);
+        let (_, carried) = run.out().trim_end().split_once('\t').expect("columns");
+        assert_eq!(carried, shown, "{format}");
+    }
+    // Of a table by its schema.
+    let place = Place::with([("in", b"p,q\n/a,SECRET\n")]);
+    place
+        .run(["dedup", "-p", "string", "-f", "csv:p", "--carry", "q", "-o", "t.parquet", "in"])
+        .exits(0);
+    let format = "parquet:path=canonical,query=q";
+    let run = place.run(["dedup", "-f", format, "--carry", "q", "--redact", "t.parquet"]).exits(0);
+    assert_eq!(run.out(), "/a?SECRET\t***\n");
+}
+
+#[test]
 fn what_cannot_be_carried_or_kept_is_refused_with_what_to_do() {
     let place = Place::with([("urls", b"http://h/\n")]);
     for (arguments, words) in [

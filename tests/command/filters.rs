@@ -240,6 +240,113 @@ fn secrets_are_masked_in_all_that_is_told_of_records() {
 }
 
 #[test]
+fn no_secret_of_a_record_without_a_url_is_told() {
+    let clf =
+        |request: &str| format!("h - - [x] \"{request}\" 200 \"http://r/?x=SECRET\" \"UA\"\n");
+    let w3c = "- SECRET h\n#Fields: cs-uri-stem cs-uri-query cs-host\n- tok=SECRET h\nfoo SECRET h\n\
+               /z SECRET a/b\n";
+    let cloudfront = "#Fields: cs-uri-stem cs-uri-query x-host-header\nfoo\tSECRET\th\n";
+    let json = "{\"p\":\"foo\",\"q\":\"SECRET\"}\n{\"q\":\"SECRET\"}\n";
+    for (format, input, shown) in [
+        ("combined", &clf("GET foo?SECRET HTTP/1.1")[..], "h - - [x] \"GET foo?***"),
+        ("combined", &clf("\\x16\\x03"), "h - - [x] \"\\x16\\x03\" 200 \"http://***"),
+        ("clf", "h - - [x] \"GET /a\\x3ft=SECRET\n", "h - - [x] \"GET /a\\x3f***"),
+        ("clf", &clf("CONNECT u:SECRET@h:1"), "***@h:1\" 200 \"http://***"),
+        ("w3c", w3c, "***"),
+        ("cloudfront", cloudfront, "***"),
+        ("csv:path=1,query=2", "foo,SECRET\n\"x,SECRET\n", "***"),
+        ("tsv:path=p,query=q", "p\tq\nfoo\tSECRET\n", "***"),
+        ("json:path=/p,query=/q", json, "***"),
+        ("json:nginx-json", "{\"uri\":5,\"args\":\"SECRET\"}\n", "***"),
+        ("json:target=/t", "{\"t\":\"x\\u003fSECRET\"}\n", "{\"t\":\"x\\u003f***"),
+        ("json:/u", "{\"args\":\"t=SECRET\"}\n", "{\"args\":\"t=***"),
+        ("log:\"%U\" \"%q\"", "\"foo\" \"?SECRET\"\n", "\"foo\" \"?***"),
+        ("log:\"$uri\" \"$args\"", "\"foo\" \"SECRET\"\n", "***"),
+        ("target", "foo?SECRET\n", "foo?***"),
+        ("haproxy", "h [x] a \"GET foo#3FSECRET\"\n", "h [x] a \"GET foo#***"),
+    ] {
+        let place = Place::with([("in", input.as_bytes())]);
+        let outputs = ["--rejects", "r", "--report", "r.html", "-o", "t.parquet"];
+        let arguments = ["normalize", "-f", format, "--redact", "in"];
+        place.run([&arguments[..], &outputs].concat()).exits(0);
+        let rejects = place.json_lines("r");
+        assert!(!rejects.is_empty(), "{format}");
+        for reject in &rejects {
+            assert_eq!(reject["raw"], shown, "{format}");
+        }
+        assert!(!place.text("r.html").contains("SECRET"), "{format}");
+        let table = ["dedup", "-f", "parquet:original", "-p", "string", "t.parquet"];
+        let run = place.run(table).exits(0);
+        assert_eq!(run.out().lines().next(), Some(&shown.replace('\\', "\\x5C")[..]), "{format}");
+    }
+}
+
+/// Records of each format, with secrets wherever a URL has them.
+const SECRETIVE: &[(&str, &str, &str)] = &[
+    ("lines", "", "http://u:SECRET@h/a?t=SECRET&SECRET#SECRET"),
+    ("lines", "", "GET a?SECRET HTTP/1.1 http://u:SECRET@h/?t=SECRET"),
+    ("target", "", "/a?t=SECRET&SECRET#SECRET"),
+    ("target", "", "a?SECRET&t=SECRET#SECRET"),
+    ("target", "", "http://u:SECRET@h:x/a?SECRET#t=SECRET"),
+    (
+        "combined",
+        "",
+        r#"1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] "GET http://u:SECRET@h/a?SECRET&t=SECRET HTTP/1.1" 200 5 "http://u:SECRET@r/?SECRET#SECRET" "UA""#,
+    ),
+    ("combined", "", r#"h - - [x] "GET a?SECRET" 200 "http://u:SECRET@r/?x=SECRET""#),
+    ("clf", "", r#"h - - [x] "GET a\x3fSECRET\x26t=SECRET HTTP/1.1" 200"#),
+    ("vhost", "", r#"h:80 1.2.3.4 - - [x] "GET /a?SECRET#SECRET HTTP/1.1" 200"#),
+    ("haproxy", "", r#"h [x] f b {http://u:SECRET@r/?SECRET} "GET /a#3FSECRET&t=SECRET HTTP/1.1""#),
+    ("log:%h \"%U\" \"%q\" %>s", "", r#"h "a" "?SECRET&t=SECRET" 200"#),
+    ("log:\"$uri\" \"$args\" $status", "", r#""a" "SECRET&t=SECRET" 200"#),
+    ("w3c", "#Fields: cs-uri-stem cs-uri-query cs-host", "/a SECRET&t=SECRET h/"),
+    ("w3c", "", "/a SECRET&t=SECRET h"),
+    ("cloudfront", "#Fields: cs-uri-stem\tcs-uri-query\tx-host-header", "a\tSECRET&t=SECRET\th"),
+    (
+        "elb",
+        "",
+        r#"2015-05-13T23:39:43.945958Z lb 192.168.131.39:2817 10.0.0.1:80 0.000073 0.001048 0.000057 200 200 0 29 "GET http://u:SECRET@h:x/?SECRET#SECRET HTTP/1.1" "curl/7.38.0" - -"#,
+    ),
+    ("ws:2", "", "a http://u:SECRET@h:x/?SECRET&t=SECRET#SECRET b"),
+    ("csv:u", "n,u", r#""x","http://u:SECRET@h:x/?SECRET&t=SECRET#SECRET""#),
+    ("csv:path=p,query=q", "p,q,h", r#"a,"SECRET&t=SECRET",h"#),
+    ("tsv:target=t", "h\tt", "http://u:SECRET@r/?SECRET\ta?SECRET&t=SECRET#SECRET"),
+    ("json:/u", "", r#"{"u":"http:\/\/u:SECRET@h:x/\u003fSECRET\u0026t=SECRET#SECRET"}"#),
+    ("json:target=/t", "", r#"{"r":"http://u:SECRET@r/?SECRET","t":"a?SECRET&t=SECRET#SECRET"}"#),
+    ("json:path=/p,query=/q", "", r#"{"p":"a","q":"SECRET&t=SECRET"}"#),
+    ("json:nginx-json", "", r#"{"uri":"a","args":"SECRET&t=SECRET"}"#),
+    (
+        "cdx",
+        "",
+        "com,h)/ 20200101000000 http://u:SECRET@h:x/?SECRET&t=SECRET#SECRET text/html 200 AAAA - - 1 2 f",
+    ),
+    ("cdxj", "", r#"com,h)/ 20200101 {"url": "http://u:SECRET@h:x/?SECRET&t=SECRET#SECRET"}"#),
+    ("text", "", "see <http://u:SECRET@h:x/?SECRET&t=SECRET#SECRET> and so on"),
+];
+
+#[test]
+fn however_a_record_is_cut_no_secret_of_it_is_told() {
+    for (format, header, record) in SECRETIVE {
+        let mut lines = format!("{header}\n");
+        for end in (1..=record.len()).rev() {
+            lines += &record[..end];
+            lines += "\n";
+        }
+        let place = Place::with([("in", lines.as_bytes())]);
+        for profile in ["syntax", "crawl", "servlet"] {
+            let arguments =
+                ["dedup", "-p", profile, "-f", format, "--redact", "--fields", "original"];
+            let files = ["--rejects", "r", "--report", "r.html", "--max-rejected", "100%", "in"];
+            let run = place.run([&arguments[..], &files[..]].concat()).exits(0);
+            for told in [run.out(), &run.err, &place.text("r"), &place.text("r.html")] {
+                let line = told.lines().find(|line| line.contains("SECR"));
+                assert_eq!(line, None, "{format} {profile}");
+            }
+        }
+    }
+}
+
+#[test]
 fn directories_are_read_in_the_order_of_their_names() {
     let place = Place::new();
     for directory in ["d", "d/b", "d/.hidden", "d/B"] {

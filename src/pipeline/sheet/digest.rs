@@ -3,7 +3,7 @@
 #[cfg(feature = "tables")]
 use super::text::PLACE_SHIFT;
 use super::text::{AT_ONCE, IN_CHUNK, IN_REWRITTEN, IN_SIDE, Url};
-use super::{Kind, Rejected, Rules, Sheet};
+use super::{Kind, Raw, Rejected, Rules, Sheet};
 use crate::dedup::{Entry, Hash, Survivor};
 use crate::input::Chunk;
 use crate::key;
@@ -22,6 +22,7 @@ impl Sheet {
     ) -> Result<(), NoRoom> {
         // So that all places in it can be told.
         Url::new(IN_CHUNK, self.text.chunk().len(), 0)?;
+        self.has_queries = format.has_queries();
         match format {
             record::Format::Lines => self.lines(rules)?,
             #[cfg(feature = "tables")]
@@ -169,7 +170,8 @@ impl Sheet {
             }
             Found::Reject(code, at) => {
                 let reject = Reject::new(code, at as usize);
-                self.reject(record.line, Place::Chunk, record.line, reject);
+                let what = if self.has_queries { Raw::Columns } else { Raw::Record };
+                self.reject(record.line, Place::Chunk, record.line, what, reject);
                 return Ok(());
             }
             Found::Url(place, span) | Found::Target(place, span) => (place, span, 0),
@@ -261,16 +263,23 @@ impl Sheet {
                 self.text.rewritten.truncate(start);
                 let reject = reject.moved(|at| at.saturating_sub(prefix as usize));
                 let raw = Span { start: raw.start + prefix.min(raw.len() as u32), end: raw.end };
-                self.reject(line, place, raw, reject);
+                self.reject(line, place, raw, Raw::Url, reject);
             }
         }
         Ok(())
     }
 
-    pub(super) fn reject(&mut self, line: Span, place: Place, raw: Span, reject: Reject) {
+    pub(super) fn reject(
+        &mut self,
+        line: Span,
+        place: Place,
+        raw: Span,
+        what: Raw,
+        reject: Reject,
+    ) {
         self.tally.reject(reject.codes);
         let sequence = self.urls.len() as u32;
-        self.rejected.push(Rejected { sequence, line, place, raw, reject });
+        self.rejected.push(Rejected { sequence, line, place, raw, what, reject });
         self.urls.push(Url::REJECTED);
     }
 

@@ -294,21 +294,25 @@ impl Sheet {
                 carrier.values(line.of(chunk.bytes()), &mut values)?;
             }
             let is_masked = columns.secrets == Secrets::Masked;
-            let mask = |text: &[u8]| {
-                let mut masked = Vec::new();
-                redact(text, &mut masked);
-                masked
-            };
-            let masked = if is_masked { mask(original) } else { Vec::new() };
+            let mut masked = Vec::new();
+            if is_masked {
+                redact(original, &mut masked);
+            }
             let carry = columns.layout.carry.len();
-            let of_carry = (0..carry).map(|n| values.get(n));
-            let masked_carry: Vec<Option<Vec<u8>>> = match is_masked {
-                true => of_carry.clone().map(|value| value.map(mask)).collect(),
-                false => Vec::new(),
+            let masked_carry: Vec<Option<Vec<u8>>> = match &carrier {
+                Some(carrier) if is_masked => {
+                    let mask = |n: usize| {
+                        let mut masked = Vec::new();
+                        carrier.mask(n, values.get(n)?, &mut masked);
+                        Some(masked)
+                    };
+                    (0..carry).map(mask).collect()
+                }
+                _ => Vec::new(),
             };
             let carried: Vec<Option<&[u8]>> = match is_masked {
                 true => masked_carry.iter().map(Option::as_deref).collect(),
-                false => of_carry.collect(),
+                false => (0..carry).map(|n| values.get(n)).collect(),
             };
             let row = Row {
                 canonical: self.text.get(*url),
@@ -381,7 +385,10 @@ impl Sheet {
             };
             if rules.secrets == Secrets::Masked {
                 let mut masked = Vec::new();
-                redact(original, &mut masked);
+                match reject {
+                    Some(reject) => self.mask_raw(reject, &mut masked),
+                    None => redact(original, &mut masked),
+                }
                 escaped(&masked, &mut out);
             } else {
                 escaped(original, &mut out);
@@ -482,7 +489,7 @@ impl Sheet {
             let mut raw = self.raw(reject);
             let mut masked = Vec::new();
             if secrets == Secrets::Masked {
-                redact(raw, &mut masked);
+                self.mask_raw(reject, &mut masked);
                 raw = &masked;
             }
             json::Rejected {

@@ -5,7 +5,7 @@
 
 use super::digest::reserve;
 use super::text::{AT_ONCE, IN_REWRITTEN, Url};
-use super::{Kind, Rules, Sheet};
+use super::{Kind, Raw, Rules, Sheet};
 #[cfg(feature = "tables")]
 use crate::input::Chunk;
 use crate::record::{self, Place, Span};
@@ -92,7 +92,7 @@ impl Sheet {
             self.urls.push(Url::BLANK);
         } else if url.len() > context.max_url {
             let reject = Reject::new(Code::TooLong, context.max_url);
-            self.reject(line, Place::Chunk, line, reject);
+            self.reject(line, Place::Chunk, line, Raw::Url, reject);
         } else if known == Known::Clean {
             self.tabbed += u64::from(memchr::memchr(b'\t', url).is_some());
             self.urls.push(Url::in_chunk(line));

@@ -18,7 +18,7 @@ use super::differences::Differences;
 use crate::dedup::{Bytes as _, Shard};
 use crate::dedup::{Entry, Hash};
 use crate::input::{Block, Chunk, Cut, Data};
-use crate::output::{Observed, Tally};
+use crate::output::{Observed, Tally, redact, redact_record};
 use crate::record::{self, Found, Place, Records, Span};
 use crate::url::{Code, Reject};
 use observe::Host;
@@ -53,6 +53,8 @@ pub(in crate::pipeline) struct Sheet {
     pub(in crate::pipeline) hostless: u64,
     /// URLs that another profile reads differently.
     pub(in crate::pipeline) differences: Differences,
+    /// Whether queries stand in its records by themselves.
+    has_queries: bool,
     /// Lines of a list, and those of them that hold a tab.
     pub(in crate::pipeline) listed: u64,
     pub(in crate::pipeline) tabbed: u64,
@@ -145,8 +147,20 @@ struct Rejected {
     place: Place,
     /// The URL as it was read, or the whole record where none was found in it.
     raw: Span,
+    what: Raw,
     /// Why, and where in the URL.
     reject: Reject,
+}
+
+/// What is shown of a rejected record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Raw {
+    /// The URL that was read.
+    Url,
+    /// The record, in which a mark stands before each query.
+    Record,
+    /// A record in which a query may stand anywhere.
+    Columns,
 }
 
 impl Decoded {
@@ -272,6 +286,7 @@ impl Sheet {
             rest: _,
             tally: _,
             hostless: _,
+            has_queries: _,
             differences: _,
             listed: _,
             tabbed: _,
@@ -360,6 +375,17 @@ impl Sheet {
         match reject.reject.code {
             Code::TooLong => &raw[..raw.len().min(TOO_LONG_EXCERPT)],
             _ => raw,
+        }
+    }
+
+    /// Appends the same without what may be secret in it.
+    fn mask_raw(&self, reject: &Rejected, out: &mut Vec<u8>) {
+        let raw = self.raw(reject);
+        match reject.what {
+            Raw::Url => redact(raw, out),
+            Raw::Record => redact_record(raw, out),
+            Raw::Columns if raw.is_empty() => {}
+            Raw::Columns => out.extend_from_slice(b"***"),
         }
     }
 

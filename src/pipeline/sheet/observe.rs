@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Sheet;
 use super::text::Url;
 use crate::key::Located;
-use crate::output::{Observed, Printable, redact};
+use crate::output::{Observed, Printable};
 use crate::room::{self, NoRoom};
 
 /// How many records of a chunk have a host, and how many of them are of URLs that were in the set.
@@ -83,7 +83,7 @@ impl Sheet {
             for code in reject.reject.in_order() {
                 if observed.samples.wants(code) {
                     masked.clear();
-                    redact(self.raw(reject), &mut masked);
+                    self.mask_raw(reject, &mut masked);
                     observed.samples.add(code, &file, number, &masked);
                 }
             }

@@ -17,7 +17,7 @@ use csv_core::{Reader, ReaderBuilder, Terminator};
 use memchr::memchr;
 
 use self::cut::{Cut, Cutter};
-use super::columns::{Columns, Layout};
+use super::columns::{Columns, Layout, Name};
 use super::line::{Line, is_blank, without_mark};
 use super::part::Value;
 use super::{Context, Found, Record, Records};
@@ -86,6 +86,11 @@ impl Csv {
         if self.layout.is_none() {
             self.layout = Some(Arc::new(self.layout(record)));
         }
+    }
+
+    /// Whether a column holds queries by themselves.
+    pub(super) fn is_query(&self, name: &Name) -> bool {
+        self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
     }
 
     /// What the columns are called.

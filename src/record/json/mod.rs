@@ -63,6 +63,16 @@ impl Json {
         &self.text
     }
 
+    /// Whether a pointer leads to a query that stands by itself.
+    pub(super) fn has_queries(&self) -> bool {
+        self.root.holds_query(&[])
+    }
+
+    /// Whether what stands at a pointer is such a query, or holds one.
+    pub(super) fn is_query(&self, tokens: &[Vec<u8>]) -> bool {
+        self.root.holds_query(tokens)
+    }
+
     pub(super) fn facts(&self) -> Facts {
         self.facts
     }

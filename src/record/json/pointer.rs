@@ -66,6 +66,17 @@ impl Node {
             || self.children.iter().any(|(_, child)| child.holds(part, rank))
     }
 
+    /// Whether the pointer to a query leads on from where these tokens lead, or to there.
+    pub fn holds_query(&self, tokens: &[Vec<u8>]) -> bool {
+        match tokens.split_first() {
+            Some((token, rest)) => self.child(token).is_some_and(|child| child.holds_query(rest)),
+            None => {
+                self.parts.iter().any(|(part, _)| part.is_query())
+                    || self.children.iter().any(|(_, child)| child.holds_query(&[]))
+            }
+        }
+    }
+
     /// The child of this token.
     pub fn child(&self, token: &[u8]) -> Option<&Node> {
         self.children.iter().find(|(known, _)| known == token).map(|(_, node)| node)

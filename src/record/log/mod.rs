@@ -115,6 +115,12 @@ impl LogFormat {
         ctx.filter.keeps(method, status.filter(|_| facts.status), None)
     }
 
+    /// Whether the query stands in a field of its own, without its mark.
+    #[cfg(feature = "batch")]
+    pub(super) fn has_args(&self) -> bool {
+        self.plan.pieces.iter().any(|piece| piece.field == Field::Args)
+    }
+
     /// What filters can judge by.
     pub(super) fn facts(&self) -> Facts {
         let has = |field: Field| self.plan.pieces.iter().any(|piece| piece.field == field);
