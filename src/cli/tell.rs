@@ -8,6 +8,9 @@ use crate::pipeline::{Differences, Format, MaxRejected, Report};
 use crate::record::{self, Separator};
 use crate::url::Code;
 
+/// What is said of a line that was cut where an input ended when it was looked at.
+pub(super) const LEFT_OUT: &str = "the last line was still being written and is left out";
+
 /// What a person should know of a run besides its numbers.
 pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &Common) {
     let path = |input: usize| Printable::path(&report.files[input].path);
@@ -17,9 +20,7 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
     }
     for (input, at) in &report.cut {
         let path = path(*input);
-        say(format_args!(
-            "{path}@{at}: cut: the last line was still being written and is left out"
-        ));
+        say(format_args!("{path}@{at}: cut: {LEFT_OUT}"));
     }
     for (input, zeros) in &report.padded {
         let path = path(*input);

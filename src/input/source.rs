@@ -262,6 +262,12 @@ pub(super) fn trouble(error: io::Error, source: &dyn Source) -> Trouble {
 pub(crate) struct Unpacked(Box<dyn Source>);
 
 impl Unpacked {
+    /// Whether more stands behind its end by now, so that its last line may have been cut there.
+    #[cfg(feature = "cli")]
+    pub(crate) fn grew(&self) -> bool {
+        self.0.grew()
+    }
+
     /// What an error of a read says of the input.
     #[cfg(feature = "cli")]
     pub(crate) fn trouble(&self, error: io::Error) -> Trouble {
@@ -397,6 +403,10 @@ impl<F: Borrow<OpenFile>> Read for Plain<F> {
 }
 
 impl<F: Borrow<OpenFile>> Source for Plain<F> {
+    fn grew(&self) -> bool {
+        self.has_grown()
+    }
+
     fn taken(&self) -> u64 {
         self.at
     }

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 
 #[test]
@@ -99,8 +99,7 @@ fn standard_input_is_read_without_a_name_and_by_its_own() {
 #[test]
 fn a_named_pipe_is_streamed() {
     let place = Place::new();
-    let made = Command::new("mkfifo").arg(place.path("pipe")).status().expect("mkfifo");
-    assert!(made.success());
+    place.pipe("pipe");
     let path = place.path("pipe");
     let writer = thread::spawn(move || fs::write(path, "http://a/\n".repeat(50_000)));
     let run = place.run(["dedup", "pipe"]).exits(0);

@@ -53,8 +53,9 @@ mod tables;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// A directory of its own, in which the command runs.
@@ -113,6 +114,38 @@ impl Place {
             .collect();
         names.sort();
         names
+    }
+
+    /// Makes a named pipe.
+    fn pipe(&self, name: &str) {
+        let made = Command::new("mkfifo").arg(self.path(name)).status().expect("mkfifo");
+        assert!(made.success());
+    }
+
+    /// Runs the command on `input` until it reads the named pipe `pipe`, then does what there is to do
+    /// `meanwhile`, then lets it go on.
+    fn run_behind(
+        &self,
+        pipe: &str,
+        arguments: &[&str],
+        input: impl Into<Stdio>,
+        meanwhile: impl FnOnce(),
+    ) -> Run {
+        let mut command = built::process();
+        command.args(arguments).current_dir(self.path("")).stdin(input);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.expect("started");
+        // It opens once somebody reads.
+        let writer = fs::OpenOptions::new().write(true).open(self.path(pipe)).expect("read");
+        meanwhile();
+        drop(writer);
+        Run::of(child.wait_with_output().expect("ended"))
+    }
+
+    /// Writes behind what is in a file.
+    fn append(&self, name: &str, bytes: &[u8]) {
+        let file = fs::OpenOptions::new().append(true).open(self.path(name));
+        file.expect("there").write_all(bytes).expect("written");
     }
 
     fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {

@@ -5,6 +5,7 @@ use super::{Place, cases, generator, json_lines};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
+use std::process::Stdio;
 
 fn lines(text: &[u8]) -> BTreeSet<Vec<u8>> {
     text.split(|&b| b == b'\n').filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect()
@@ -302,6 +303,22 @@ fn a_saved_set_that_breaks_off_in_a_line_is_refused() {
     // Between two lines nobody can tell.
     place.write("cut", &whole[..header]);
     place.run(["dedup", "new", "--seen", "cut"]).exits(0);
+}
+
+/// What was seen of a line that was cut is not known, plain or compressed.
+#[test]
+fn the_last_line_of_a_list_that_grows_was_not_seen() {
+    let place = Place::with([("in", b"http://h/9\nhttp://h/95\n")]);
+    place.pipe("pipe");
+    let list = b"http://a/\nhttp://h/9";
+    for (name, list, more) in
+        [("list", list.to_vec(), b"5\n".to_vec()), ("list.gz", gzip(list), gzip(b"5\n"))]
+    {
+        place.write(name, list);
+        let arguments = ["dedup", "--seen", "pipe", "--seen", name, "in"];
+        let run = place.run_behind("pipe", &arguments, Stdio::null(), || place.append(name, &more));
+        assert_eq!(run.exits(0).out(), "http://h/9\nhttp://h/95\n", "{name}");
+    }
 }
 
 #[test]

@@ -211,6 +211,26 @@ fn an_output_may_be_one_of_the_sets_and_an_empty_file_is_one() {
     assert_eq!(place.run(["set", "intersect", "a", "empty.gz"]).exits(0).out(), "");
 }
 
+/// Half a key may be another one.
+#[test]
+fn the_last_line_of_a_list_that_grows_is_left_out() {
+    let place = Place::new();
+    place.pipe("pipe");
+    let list = b"http://a/\nhttp://h/9";
+    for (name, list, more) in
+        [("list", list.to_vec(), b"5\n".to_vec()), ("list.gz", gzip(list), gzip(b"5\n"))]
+    {
+        place.write(name, list);
+        let arguments = ["set", "union", "pipe", name];
+        let run = place.run_behind("pipe", &arguments, Stdio::null(), || place.append(name, &more));
+        let run = run.exits(0);
+        let told = format!("{name}@10: cut: the last line was still being written and is left out");
+        assert!(run.err.contains(&told), "{}", run.err);
+        assert_eq!(run.out(), "http://a/\n", "{name}");
+        assert_eq!(place.run(["set", "union", name]).exits(0).out(), "http://a/\nhttp://h/95\n");
+    }
+}
+
 #[test]
 fn a_closed_pipe_ends_it_quietly() {
     let place = Place::new();

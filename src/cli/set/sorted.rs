@@ -5,6 +5,8 @@ use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::super::say;
+use super::super::tell::LEFT_OUT;
 use super::flags::{Lines, Operation, Set};
 use crate::input::{self, Input, InputError, OpenFile, Trouble, Unpacked};
 use crate::output::{BREAKS_OFF, LONGEST_KEY, Parsed, Printable, SetHeader, UrlExcerpt};
@@ -174,7 +176,8 @@ impl Sorted {
         Ok(None)
     }
 
-    /// Reads a line without its ending; whether there is one.
+    /// Reads a line without its ending; whether there is one. The last one of a list that grew since is
+    /// left out: half a key may be another one.
     fn read(&mut self) -> Result<bool, String> {
         self.text.clear();
         let mut limited = self.reader.by_ref().take(LONGEST);
@@ -194,6 +197,9 @@ impl Sorted {
             return Err(self.fault("too-long", &self.about_line("is longer than any URL")));
         } else if self.is_saved {
             return Err(self.fault("damaged", BREAKS_OFF));
+        } else if self.reader.get_ref().get_ref().1.grew() {
+            say(self.fault("cut", LEFT_OUT));
+            return Ok(false);
         }
         Ok(true)
     }
