@@ -74,7 +74,7 @@ impl Checkpoints {
     ) -> io::Result<Option<pipeline::Checkpoint>> {
         let Some(directory) = &self.checkpoint else { return Ok(None) };
         let mut all = inputs.iter().chain(seen);
-        if let Some(stream) = all.find(|input| input.source == Source::Stream) {
+        if let Some(stream) = all.find(|input| !matches!(input.source, Source::File { .. })) {
             return Err(read_once(stream.name()));
         }
         let every = Duration::from_secs(self.checkpoint_every);

@@ -515,7 +515,7 @@ fn when(common: &Common, outputs: &Outputs) -> When {
 fn total(inputs: &[Input]) -> Option<u64> {
     let sizes = inputs.iter().map(|input| match input.source {
         Source::File { size, .. } => Some(size),
-        Source::Stream => None,
+        Source::Stream | Source::Redirected { .. } => None,
     });
     sizes.sum()
 }

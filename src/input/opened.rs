@@ -1,13 +1,13 @@
 //! Inputs as they were found before any work, and whether they are still the same.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::{InputError, Trouble};
-use super::source::{Pipe, pipe};
+use super::source::{Pipe, pipe, redirected, stdin};
 
 /// An input that can be opened.
 #[derive(Debug, Clone)]
@@ -32,6 +32,14 @@ pub enum Source {
     },
     /// A pipe, a device: read from front to back.
     Stream,
+    /// Standard input, where it is a file. What comes behind its end may be a line that is being written,
+    /// or what the run writes itself.
+    Redirected {
+        /// The place that it was at when it was looked at.
+        at: u64,
+        /// Its size then: it is read up to there.
+        size: u64,
+    },
 }
 
 /// How long a write may lie between the time it sets and the size it sets.
@@ -50,9 +58,8 @@ pub fn check(paths: &[PathBuf]) -> (Vec<Input>, Vec<InputError>) {
 }
 
 fn look(path: &Path) -> Result<Source, Trouble> {
-    // Standard input is a stream even where it is a file: it may stand in the middle of it.
     if path == Path::new("-") {
-        return Ok(Source::Stream);
+        return standard_input().map_err(Trouble::Io);
     }
     let metadata = fs::metadata(path).map_err(Trouble::Io)?;
     if metadata.is_dir() {
@@ -75,6 +82,21 @@ fn look(path: &Path) -> Result<Source, Trouble> {
     })
 }
 
+/// What standard input is now: a file may stand in the middle.
+pub(super) fn standard_input() -> io::Result<Source> {
+    let mut file = stdin()?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Ok(Source::Stream);
+    }
+    let (at, size) = (file.stream_position()?, metadata.len());
+    // Files of /proc say that they are empty and are not.
+    if size == 0 && file.read_at(&mut [0], at)? > 0 {
+        return Ok(Source::Stream);
+    }
+    Ok(Source::Redirected { at, size })
+}
+
 impl Input {
     /// The name for messages and records.
     pub fn name(&self) -> &Path {
@@ -83,7 +105,10 @@ impl Input {
 
     /// Opens a stream.
     pub(crate) fn open_stream(&self) -> Result<Box<dyn Pipe>, InputError> {
-        let opened = pipe(&self.path);
+        let opened = match self.source {
+            Source::Redirected { at, size } => redirected(at, size),
+            _ => pipe(&self.path),
+        };
         opened.map_err(|error| InputError::new(&self.path, None, Trouble::Io(error)))
     }
 }

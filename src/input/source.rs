@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Seek};
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use super::engine::Limits;
 use super::error::{Packed, Trouble};
 use super::members::Members;
-use super::opened::OpenFile;
+use super::opened::{self, OpenFile, standard_input};
 use super::packing::{HEAD, Packing};
 use super::range::has_grown;
 use super::unpack::Unpacker;
@@ -128,8 +128,8 @@ impl Pipe for Patient {
     }
 }
 
-/// A file that is standard input, from the place that it is at to the size that it has when it is
-/// opened. What comes behind that may be a line that is being written, or what this run writes itself.
+/// A file that is standard input, from the place that it is at to the size that it had when it was
+/// looked at.
 struct Redirected {
     file: File,
     size: u64,
@@ -289,29 +289,25 @@ pub(crate) fn unpacked(pipe: Box<dyn Pipe>) -> io::Result<Unpacked> {
 
 /// What a name stands for, read from front to back: `-` is standard input.
 pub(crate) fn pipe(path: &Path) -> io::Result<Box<dyn Pipe>> {
-    match path == Path::new("-") {
-        true => stdin(),
-        false => {
-            let file = File::open(path)?;
-            pipe::widen(&file);
-            Ok(Box::new(Patient(file)))
-        }
-    }
+    let file = match path == Path::new("-") {
+        true => match standard_input()? {
+            opened::Source::Redirected { at, size } => return redirected(at, size),
+            _ => stdin()?,
+        },
+        false => File::open(path)?,
+    };
+    pipe::widen(&file);
+    Ok(Box::new(Patient(file)))
+}
+
+/// Standard input that is a file, which stands at the byte `at` and had this `size`.
+pub(super) fn redirected(at: u64, size: u64) -> io::Result<Box<dyn Pipe>> {
+    Ok(Box::new(Redirected { file: stdin()?, size, left: size.saturating_sub(at) }))
 }
 
 /// Standard input, without the buffer that the standard library puts behind it.
-fn stdin() -> io::Result<Box<dyn Pipe>> {
-    let mut file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let found = file.metadata()?;
-    if found.is_file() {
-        let (size, at) = (found.len(), file.stream_position()?);
-        // Files of /proc say that they are empty and are not.
-        if at < size {
-            return Ok(Box::new(Redirected { file, size, left: size - at }));
-        }
-    }
-    pipe::widen(&file);
-    Ok(Box::new(Patient(file)))
+pub(super) fn stdin() -> io::Result<File> {
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
 /// The same for a regular file, up to the size it had when it was looked at.
@@ -403,12 +399,12 @@ impl<F: Borrow<OpenFile>> Read for Plain<F> {
 }
 
 impl<F: Borrow<OpenFile>> Source for Plain<F> {
-    fn grew(&self) -> bool {
-        self.has_grown()
-    }
-
     fn taken(&self) -> u64 {
         self.at
+    }
+
+    fn grew(&self) -> bool {
+        self.has_grown()
     }
 
     /// Without reading.

@@ -81,7 +81,7 @@ impl Run<'_> {
         let done = self.setup.watch.bytes.load(Ordering::Relaxed);
         let sizes = self.inputs.iter().map(|input| match input.source {
             Source::File { size, .. } => Some(size),
-            Source::Stream => None,
+            Source::Stream | Source::Redirected { .. } => None,
         });
         let set: usize = self.shards.iter().map(|shard| shard.memory(0)).sum();
         // Packed, a URL takes about half its bytes, once in its partition and once in its run.

@@ -139,6 +139,23 @@ fn of_a_file_that_is_standard_input_what_is_there_at_the_start_is_read() {
     assert_eq!(run.stdout, b"http://a/\nhttp://b/\n");
 }
 
+/// Its turn comes behind other inputs, when there may be output in it already.
+#[test]
+fn a_file_that_is_standard_input_ends_where_it_did_when_the_run_began() {
+    for (before, records, skipped) in
+        [("http://a/\n", 1, 0), ("http://a/\nhttp://b", 1, 1), ("", 0, 0)]
+    {
+        let place = Place::with([("list", before.as_bytes())]);
+        place.pipe("pipe");
+        let list = fs::File::open(place.path("list")).expect("there");
+        let arguments = ["dedup", "-f", "lines", "pipe", "-"];
+        let run = place.run_behind("pipe", &arguments, list, || place.append("list", b"c/\n"));
+        let run = run.exits(0);
+        assert_eq!(run.summary("records"), records, "{before:?}: {}", run.err);
+        assert_eq!(run.err.contains("-@10: cut: "), skipped == 1, "{before:?}: {}", run.err);
+    }
+}
+
 #[test]
 fn a_file_that_shrinks_as_standard_input_is_an_error() {
     let place = Place::new();
