@@ -105,13 +105,16 @@ fn make(name: &Path) -> io::Result<(PathBuf, Temporary)> {
     Ok((target, temporary))
 }
 
-/// What has the name already, an empty directory that can be replaced.
+/// What has the name already, an empty directory that can be replaced. A link cannot, whatever it leads to.
 fn old(target: &Path) -> io::Result<Option<fs::Metadata>> {
-    let old = match fs::metadata(target) {
+    let old = match fs::symlink_metadata(target) {
         Ok(old) => old,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
+    if old.is_symlink() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
     if fs::read_dir(target)?.next().is_some() {
         let text = "the directory is not empty; shards go into a new one";
         return Err(io::Error::new(io::ErrorKind::DirectoryNotEmpty, text));

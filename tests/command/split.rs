@@ -4,7 +4,7 @@ use super::{Place, built};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 fn list() -> String {
     let line = |i: u32| match i % 10 {
@@ -164,6 +164,20 @@ fn the_directory_is_whole_or_absent() {
     fs::create_dir(place.path("empty")).expect("made");
     place.run(["dedup", "/dev/null", "-o", "empty/", "--split-by", "host:2"]).exits(0);
     assert_eq!(shards(&place, "empty").len(), 2);
+}
+
+/// It cannot be replaced, and that is known before any other output has its name.
+#[test]
+fn a_name_that_has_become_a_link_ends_the_run_before_anything_is_there() {
+    let place = Place::new();
+    place.pipe("pipe");
+    fs::create_dir(place.path("there")).expect("made");
+    let arguments = ["dedup", "pipe", "-f", "lines", "--split-by", "host:2", "-o", "out"];
+    let others = ["--rejects", "rejects", "--save-seen", "seen"];
+    let link = || symlink("there", place.path("out")).expect("linked");
+    let run = place.run_behind("pipe", &[&arguments[..], &others].concat(), Stdio::null(), link);
+    assert!(run.exits(2).err.contains("out: "));
+    assert_eq!(place.names(), ["out", "pipe", "there"]);
 }
 
 #[test]
