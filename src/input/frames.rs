@@ -308,10 +308,13 @@ impl<'a> Framer<'a> {
         let mut from = limit;
         while let Some(start) = line {
             let end = self.end_of_head(start, limit);
-            if end.is_some_and(|end| arc_body(&self.rest()[start..end - 1]).is_some()) {
+            // A line this long is none, be its end there or not. Behind the last line feed one may begin.
+            let is_head = |end| {
+                end - start <= self.max_head && arc_body(&self.rest()[start..end - 1]).is_some()
+            };
+            if end.is_some_and(is_head) {
                 return Ok(start);
             }
-            // Behind the last line feed a head may begin; a line this long is none.
             from = if limit - start > self.max_head { limit } else { start - 1 };
             line = end;
         }

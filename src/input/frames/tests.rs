@@ -106,6 +106,27 @@ fn a_line_of_an_arc_file_that_is_too_long_is_so_whatever_the_reads() {
     }
 }
 
+/// It would be a head if it were shorter.
+#[test]
+fn a_line_of_an_arc_file_that_is_too_long_is_no_head_behind_junk_whatever_the_reads() {
+    let good = b"http://a/ 1.2.3.4 20200101000000 text/html 5\nhello\n";
+    let rest = b" 1.2.3.4 20200101000000 text/html 2\n";
+    for length in [MAX_HEAD - 1, MAX_HEAD, MAX_HEAD + 1, 2 * MAX_HEAD] {
+        let mut head = b"http://l/".to_vec();
+        head.resize(length - rest.len(), b'x');
+        let all = [good, &b"junk\n"[..], &head, rest, b"ab\n", good].concat();
+        let behind = good.len() + b"junk\n".len();
+        let mut expected = vec![(0, State::Whole), (good.len() as u64, State::Malformed)];
+        if length <= MAX_HEAD {
+            expected.push((behind as u64, State::Whole));
+        }
+        expected.push(((all.len() - good.len()) as u64, State::Whole));
+        for step in (1..50).chain([101, 300, 1000, 5000]) {
+            assert_eq!(read(Framing::Arc, &[&all], step).0, expected, "{length} by {step}");
+        }
+    }
+}
+
 #[test]
 fn no_byte_is_looked_at_again_and_again_for_the_end_of_a_head() {
     const COUNT: usize = 3_000;
