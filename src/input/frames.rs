@@ -111,21 +111,16 @@ impl<'a> Framer<'a> {
                 self.body(body, out)?
             }
             Head::Complete { length, body: None } => {
-                out.extend_from_slice(&self.rest()[..length.min(EXCERPT)]);
                 // The next head may stand right behind the last line feed.
-                self.pass(length - 1);
-                self.find_next()?;
+                self.find_next(length - 1, out)?;
                 State::Malformed
             }
             Head::Broken(length) => {
-                out.extend_from_slice(&self.rest()[..length.min(EXCERPT)]);
-                self.pass(length);
+                self.pass_into(length, out, start + EXCERPT);
                 State::Malformed
             }
             Head::Endless => {
-                out.extend_from_slice(&self.rest()[..self.rest().len().min(EXCERPT)]);
-                self.pass(1);
-                self.find_next()?;
+                self.find_next(1, out)?;
                 State::TooLong
             }
             Head::Cut => {
@@ -135,9 +130,7 @@ impl<'a> Framer<'a> {
                 State::Cut
             }
             Head::None => {
-                out.extend_from_slice(&self.rest()[..self.rest().len().min(EXCERPT)]);
-                self.pass(1);
-                self.find_next()?;
+                self.find_next(1, out)?;
                 State::Malformed
             }
         };
@@ -271,24 +264,26 @@ impl<'a> Framer<'a> {
         }
     }
 
-    /// Passes over what is no record, up to the line that looks like the head of one.
-    fn find_next(&mut self) -> io::Result<()> {
+    /// Passes over what is no record, up to the line that looks like the head of one; none begins in the
+    /// first `barren` bytes. The beginning of it goes to the end of `out`.
+    fn find_next(&mut self, barren: usize, out: &mut Buffer) -> io::Result<()> {
+        let until = out.len() + EXCERPT;
+        self.pass_into(barren, out, until);
         loop {
             let next = self.next_member()?;
             let there = next.unwrap_or(self.rest().len());
             match self.find_head(there) {
                 Ok(found) => {
-                    self.pass(found);
+                    self.pass_into(found, out, until);
                     return Ok(());
                 }
-                Err(from) => self.pass(next.unwrap_or(from)),
+                Err(from) => self.pass_into(next.unwrap_or(from), out, until),
             }
             if next.is_some() {
                 return Ok(());
             }
             if !self.more()? {
-                let rest = self.rest().len();
-                self.pass(rest);
+                self.pass_into(self.rest().len(), out, until);
                 return Ok(());
             }
         }
@@ -339,6 +334,13 @@ impl<'a> Framer<'a> {
     fn pass(&mut self, count: usize) {
         self.used += count;
         self.offset += count as u64;
+    }
+
+    /// Passes over `count` bytes that go to the end of `out`, as long as that is no longer than `until`.
+    fn pass_into(&mut self, count: usize, out: &mut Buffer, until: usize) {
+        let kept = count.min(until.saturating_sub(out.len()));
+        out.extend_from_slice(&self.rest()[..kept]);
+        self.pass(count);
     }
 
     /// Reads on. False at the end.

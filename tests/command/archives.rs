@@ -108,6 +108,7 @@ fn a_malformed_record_is_rejected_and_the_next_one_is_found() {
         let found: Vec<_> = rejects.iter().map(|reject| reject["codes"][0].as_str()).collect();
         assert_eq!(found, codes.iter().map(|code| Some(*code)).collect::<Vec<_>>(), "{bad}");
         assert_eq!(rejects[0]["offset"], good.len() as u64);
+        assert_ne!(bad.starts_with("garbage"), rejects[0]["raw"] != "garbage", "{rejects:?}");
     }
     for cut in [4, 20, good.len() - 10] {
         let input = format!("{good}{}", &good[..cut]);

@@ -128,6 +128,32 @@ fn a_line_of_an_arc_file_that_is_too_long_is_no_head_behind_junk_whatever_the_re
 }
 
 #[test]
+fn what_is_kept_of_what_is_no_record_does_not_depend_on_the_reads() {
+    let warc: &[u8] = b"WARC/1.0\r\nContent-Length: 2\r\n\r\nab\r\n\r\n";
+    let arc: &[u8] = b"http://a/ 1.2.3.4 20200101000000 text/html 2\nab\n";
+    let junk = [&b"junk of "[..], &b"a few lines\n".repeat(200)].concat();
+    for (framing, good) in [(WARC, warc), (Framing::Arc, arc)] {
+        for length in [2, 9, 20, EXCERPT, junk.len()] {
+            let junk = [&junk[..length - 1], b"\n"].concat();
+            for step in [1, 3, 7, 50, 1000, 10_000] {
+                let mut given = Given::new(&[&junk, good, &junk], step);
+                let mut framer = Framer::new(&mut given, Vec::new(), None, framing, MAX_HEAD);
+                let mut out = Buffer::default();
+                let frames: Vec<_> =
+                    std::iter::from_fn(|| framer.next(&mut out).unwrap()).collect();
+                assert_eq!(frames.len(), 3, "{framing:?} {length} by {step}");
+                for junk_frame in [frames[0], frames[2]] {
+                    let kept = &out.bytes()[junk_frame.start as usize..junk_frame.end as usize];
+                    let most = &junk[..length.min(EXCERPT)];
+                    assert!(kept == most, "{framing:?} {length} by {step}");
+                    assert_eq!(junk_frame.state, State::Malformed);
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn no_byte_is_looked_at_again_and_again_for_the_end_of_a_head() {
     const COUNT: usize = 3_000;
     let begun = b"\nWARC/1.".repeat(COUNT);
