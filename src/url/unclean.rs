@@ -135,15 +135,15 @@ impl Normalizer {
         range: Range<usize>,
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
-        let (mut trimmed, mut skipped) = self.trim(&bytes[range.clone()])?;
-        if self.rules.archive.is_some() {
-            let repeated = ia::repeated_schemes(trimmed);
-            trimmed = &trimmed[repeated..];
-            skipped += repeated;
-        }
+        let (trimmed, skipped) = self.trim(&bytes[range.clone()])?;
         let start = range.start + skipped;
         let at = out.len();
-        if !self.rewrite_at_once(Lead::Absolute, bytes, &(start..start + trimmed.len()), out) {
+        if self.rules.archive.is_some() {
+            let (url, gone) = ia::without_repeated_schemes(trimmed);
+            self.rewrite_trimmed(&url, out)
+                .map_err(|reject| reject.moved(|at| at + skipped + gone))?;
+        } else if !self.rewrite_at_once(Lead::Absolute, bytes, &(start..start + trimmed.len()), out)
+        {
             self.rewrite_trimmed(trimmed, out).map_err(|reject| reject.moved(|at| at + skipped))?;
         }
         if let Some(ports) = &self.choices.ports {

@@ -238,10 +238,10 @@ impl Normalizer {
     fn walk_as_it_is(&self, url: &[u8], visit: &mut dyn FnMut(Rule, Stage<'_>)) {
         let mut text = self.without_breaks(self.trimmed(url, visit), visit);
         if self.profile().archive.is_some() {
-            let repeated = ia::repeated_schemes(&text);
-            if repeated > 0 {
-                text.drain(..repeated);
-                visit(Rule::RepeatedScheme, Stage::Text(&text));
+            let (url, gone) = ia::without_repeated_schemes(&text);
+            if gone > 0 {
+                visit(Rule::RepeatedScheme, Stage::Text(&url));
+                text = url.into_owned();
             }
         }
         if let Some((assumed, _)) = self.assume(&text) {

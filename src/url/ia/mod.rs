@@ -12,6 +12,7 @@
 
 pub(super) mod clean;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::escape::Triplet;
@@ -54,17 +55,45 @@ pub(crate) fn absolute(
     }
 }
 
-/// How long the schemes are at the start of a URL that another one follows: a link that was pasted behind
-/// the `http://` of a form. As the indexers have it, they count in lower case alone.
-pub(super) fn repeated_schemes(url: &[u8]) -> usize {
-    let scheme = |from: usize| {
-        [&b"http://"[..], b"https://"].into_iter().find(|s| url[from..].starts_with(s))
+/// A URL without the schemes at its start that another one follows, and how many bytes it is shorter: a
+/// link that was pasted behind the `http://` of a form. As the indexers have it, they count in lower case
+/// alone, and tabs and line breaks behind the first are none of its bytes.
+pub(super) fn without_repeated_schemes(url: &[u8]) -> (Cow<'_, [u8]>, usize) {
+    const SCHEMES: [&[u8]; 2] = [b"http://", b"https://"];
+    let Some(mut last) = SCHEMES.into_iter().find(|scheme| url.starts_with(scheme)) else {
+        return (Cow::Borrowed(url), 0);
     };
-    let (mut last, mut end) = (0, 0);
-    while let Some(scheme) = scheme(end) {
-        (last, end) = (end, end + scheme.len());
+    let mut end = last.len();
+    let next = |from| {
+        SCHEMES.into_iter().find_map(|scheme| Some((scheme, among_breaks(scheme, &url[from..])?)))
+    };
+    while let Some((scheme, length)) = next(end) {
+        (last, end) = (scheme, end + length);
     }
-    last
+    let gone = end - last.len();
+    let whole = url[gone..].starts_with(last);
+    match whole {
+        true => (Cow::Borrowed(&url[gone..]), gone),
+        false => (Cow::Owned([last, &url[end..]].concat()), gone),
+    }
+}
+
+/// How many bytes `text` begins with that are `word`, and breaks before and inside.
+fn among_breaks(word: &[u8], text: &[u8]) -> Option<usize> {
+    let mut left = word;
+    let end = text.iter().position(|byte| match left.strip_prefix(&[*byte]) {
+        Some(rest) => {
+            left = rest;
+            rest.is_empty()
+        }
+        None => !is_break(*byte),
+    })?;
+    left.is_empty().then_some(end + 1)
+}
+
+/// Whether a byte is left out where it was not encoded.
+fn is_break(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\r' | b'\n')
 }
 
 /// A URL that names no host, as it stands but for bytes that are not printable.
@@ -355,7 +384,7 @@ pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) {
         return;
     }
     let floor = out.len();
-    for &byte in bytes.iter().filter(|byte| !matches!(byte, b'\t' | b'\r' | b'\n')) {
+    for &byte in bytes.iter().filter(|byte| !is_break(**byte)) {
         out.push(byte);
         while out.len() >= floor + 3 && out[out.len() - 3] == b'%' {
             let triplet = out.len() - 3;
