@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::host;
+use super::ia;
 use super::normalizer::Normalizer;
 use super::outcome::Reject;
 use super::parts::{Authority, Parts};
@@ -161,7 +162,7 @@ impl Normalizer {
             Some(i) => hosts.normalizers[i].is_clean(url),
             None => self.is_clean_by_rules(url, 0..url.len(), Lead::Absolute),
         };
-        clean && self.stays(url)
+        clean && self.by_its_last_scheme(url).is_none() && self.stays(url)
     }
 
     /// Appends what the rules of its host make of a URL.
@@ -180,6 +181,11 @@ impl Normalizer {
             return self
                 .rewrite_by_host(hosts, &absolute, out)
                 .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)));
+        }
+        if let Some((text, gone)) = self.by_its_last_scheme(url) {
+            return self
+                .rewrite_by_host(hosts, &text, out)
+                .map_err(|reject| reject.moved(|at| at + gone));
         }
         let mut found = self.find_host(hosts, url);
         self.of_host(hosts, found).rewrite_in_charset(url, 0..url.len(), out)?;
@@ -212,6 +218,15 @@ impl Normalizer {
         // The blanks stay in front, so that positions count as they did.
         let absolute = [&url[..blank], scheme, b":", &url[blank..]].concat();
         Some((absolute, scheme.len() + 1))
+    }
+
+    /// A URL with several schemes in front, trimmed and with the last one alone, and how much of it goes
+    /// in front: to the rules for any host the one before that is no host.
+    pub(super) fn by_its_last_scheme(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
+        self.rules.archive?;
+        let (trimmed, skipped) = self.trim(url).ok()?;
+        let (text, gone) = ia::without_repeated_schemes(trimmed);
+        (gone > 0).then(|| (text.into_owned(), skipped + gone))
     }
 
     /// Each normalizer whose rules act on a URL that has a canonical form, and what it is given.

@@ -193,6 +193,14 @@ impl Normalizer {
         if let Some(end) = self.redirected(url) {
             return self.for_host_of(&end).decode(&end, out, read);
         }
+        if self.choices.hosts.is_some()
+            && let Some((text, gone)) = self.by_its_last_scheme(url)
+        {
+            return match self.decoded(&text, out) {
+                Outcome::Canonical => Outcome::Canonical,
+                Outcome::Reject(reject) => Outcome::Reject(reject.moved(|at| at + gone)),
+            };
+        }
         let rules = self.for_host_of(url);
         #[cfg(feature = "transcode")]
         if let Some(transcoded) = rules.transcoded(url) {

@@ -252,6 +252,7 @@ allow = ["userinfo"]
 "#,
     "base = 'mediawiki'\n[ports]\nhttp = 8080\n[host.h]\nbase = 'crawl'\nports.http = 7\n",
     "base = 'servlet'\n[host.'*.example'.ports]\nhttp = 9\n[host.h]\nbase = 'whatwg'\n",
+    "base = 'ia'\n[host.'*.example']\nbase = 'servlet'\n[host.h]\nbase = 'syntax'\n[host.http]\nbase = 'crawl'\n",
 ];
 
 #[cfg(feature = "profile-file")]
@@ -286,6 +287,9 @@ fn steps_under_a_profile_file_lead_there_too() {
         if rng.one_in(2) {
             let scheme = rng.pick(&["http", "https", "x", "HTTP"]);
             let front = format!("{scheme}://{}{}/", rng.pick(&hosts), rng.pick(&ports));
+            let before =
+                rng.pick(&["", "", "", "http://", " https://", "http://\t", "http://http:\n//"]);
+            let front = format!("{before}{front}");
             url = [front.as_bytes(), &url].concat();
         }
         let canonical = normalized(&url, |url, out| normalizer.normalize(url, out));
@@ -431,13 +435,13 @@ fn each_rule_of_an_index_is_told_where_it_acts() {
             ][..],
         ),
         ("http://https://h/".into(), &["repeated-scheme"]),
+        ("https://\r\nhttp://h/".into(), &["repeated-scheme"]),
+        ("http://\tht\ntp:/\r/h/".into(), &["repeated-scheme"]),
+        ("http://http:\n//htt\tps://h/a\tb".into(), &["repeated-scheme", "decode-all"]),
         ("http://h".into(), &["empty-path"]),
         ("http://h/A".into(), &["fold-case"]),
         ("http://h/a%20b?c%20d".into(), &[]),
         ("http://h/?a b".into(), &["encode"]),
-        ("https://\r\nhttp://h/".into(), &["repeated-scheme"]),
-        ("http://\tht\ntp:/\r/h/".into(), &["repeated-scheme"]),
-        ("http://http:\n//htt\tps://h/a\tb".into(), &["repeated-scheme", "decode-all"]),
         ("http://h/%3Fa".into(), &["decode-all"]),
         ("http://h%2Ex/".into(), &["decode-all"]),
         ("http://h/a//b".into(), &["empty-segments"]),

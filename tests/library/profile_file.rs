@@ -262,6 +262,35 @@ fn a_host_is_found_however_a_url_comes_to_it() {
     assert_eq!(normalize(&servlet, "//other.example//a"), "http://keep.example//other.example//a");
 }
 
+/// To the rules that are for any host, the schemes that another one follows are none.
+#[test]
+fn a_host_is_found_behind_the_last_of_several_schemes() {
+    let sites = read(
+        "name = 'i'\nversion = 1\nbase = 'ia'\n[host.'b.example']\nbase = 'crawl'\n\
+         [host.'s.example']\nbase = 'syntax'\n[host.http]\nbase = 'syntax'\n\
+         [host.'v.example']\nbase = 'servlet'\n",
+    );
+    for (url, expected) in [
+        ("http://b.example/A", "http://b.example/A"),
+        ("http://http://b.example/A", "http://b.example/A"),
+        ("\x20https://http:\t//b.example/A\x20", "http://b.example/A"),
+        ("http://http://c.example/A", "http://c.example/a"),
+        ("http://http://b.example:x/", "!port@24"),
+        ("http://https://s.example/A", "https://s.example/A"),
+        ("\x20http://http://s.example/A b", "!byte@26"),
+        ("http://http/A", "http://http/A"),
+        ("http://http://http/A", "http://http/A"),
+    ] {
+        assert_eq!(normalize(&sites, url), expected, "{url}");
+        assert_eq!(sites.is_clean(url.as_bytes()), url == expected, "{url}");
+    }
+    let mut out = Vec::new();
+    let outcome = sites.decoded(b"http://http://v.example/a;b/c", &mut out);
+    assert_eq!((outcome, &out[..]), (Outcome::Canonical, &b"/a/c"[..]));
+    let crawl = read("name = 'i'\nversion = 1\nbase = 'crawl'\n[host.h]\nbase = 'ia'\n");
+    assert_eq!(normalize(&crawl, "http://http://h/A"), "http://http//h/A");
+}
+
 /// Of a base nothing comes under the rules of another host, so these have no say in it.
 #[test]
 fn a_base_comes_under_the_rules_of_its_host_alone() {

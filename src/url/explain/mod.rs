@@ -218,6 +218,11 @@ impl Normalizer {
             visit(Rule::Resolve, Stage::Text(&absolute));
             return self.walk_by_host(hosts, &absolute, visit);
         }
+        if let Some((text, _)) = self.by_its_last_scheme(url) {
+            self.trimmed(url, visit);
+            visit(Rule::RepeatedScheme, Stage::Text(&text));
+            return self.walk_by_host(hosts, &text, visit);
+        }
         for (normalizer, text) in self.ways_by_hosts(hosts, url) {
             normalizer.walk_by_rules(&text, visit);
         }
