@@ -111,7 +111,9 @@ pub(crate) fn redact_record(record: &[u8], out: &mut Vec<u8>) {
     let word = &behind[..behind.iter().position(is_end).unwrap_or(behind.len())];
     if last_at(word).is_some() && (!before.starts_with(b"/") || before.contains(&b':')) {
         shown.end = start;
-        shown.start = shown.start.min(start);
+    }
+    if shown.is_empty() && !record.is_empty() {
+        return out.extend_from_slice(HIDDEN.as_bytes());
     }
     if shown.start > 0 {
         out.extend_from_slice(HIDDEN.as_bytes());
@@ -203,9 +205,10 @@ mod tests {
             (r#"[x] "GET /a\x3ft=SECRET"#, r#"[x] "GET /a\x3f***"#),
             (r#"[x] "GET u:SECRET\x40h"#, r#"***\x40h"#),
             (r#"[x] "GET u:SECRET%40h"#, r#"***%40h"#),
-            (r#"[x] "GET u:SEC=RET@h"#, r#"[x] "***"#),
+            (r#"[x] "GET u:SEC=RET@h"#, r#"[x] "GET ***"#),
+            ("u:SEC=RET@h", "***"),
             (r#"[x] "GET /a?mail=a@b"#, r#"[x] "GET /a?***"#),
-            (r#"[x] "GET u@h#SECRET@x"#, r#"[x] "***"#),
+            (r#"[x] "GET u@h#SECRET@x"#, "***"),
             (r#"{"u":"http:\/\/u:SECRET"#, r#"{"u":"http:\/\/***"#),
             (r#"{"u":"/a\u003Fb"#, r#"{"u":"/a\u003F***"#),
             ("foo\ttok=SECRET\th", "foo\ttok=***"),
