@@ -273,8 +273,9 @@ fn what_is_built_here_is_a_file_where_nothing_is_wrong_with_it() {
 
 #[test]
 fn a_column_that_is_encrypted_is_told_as_such() {
-    // What stands there is no page to anybody without the key.
-    let pages = Pages { codec: 0, bytes: vec![0xE5; 99], rows: 3, dictionary: false };
+    // What stands there is no page to anybody without the key: its length, and what is encrypted.
+    let bytes = [&95_u32.to_le_bytes()[..], &[0xE5; 95]].concat();
+    let pages = Pages { codec: 0, bytes, rows: 3, dictionary: false };
     let with_key_of_footer = Field::Struct(fields(&[(1, Field::Struct(fields(&[])))]));
     let bytes = with_chunk(&pages, vec![(8, with_key_of_footer)]);
     let error = read(&bytes, None).2.unwrap_err().to_string();
