@@ -11,7 +11,7 @@ use std::path::Path;
 const LIMIT: usize = 200;
 const ELLIPSIS: &str = "...";
 /// What stands in place of what is hidden.
-pub(super) const HIDDEN: &str = "***";
+pub(crate) const HIDDEN: &str = "***";
 
 /// All of the bytes, made printable. For names, which are useless when they are cut.
 #[derive(Debug, Clone, Copy)]

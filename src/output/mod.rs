@@ -35,6 +35,7 @@ mod page;
 
 #[cfg(feature = "cli")]
 pub(crate) use ended::Ended;
+pub(crate) use excerpt::HIDDEN;
 pub use excerpt::{Excerpt, Printable, UrlExcerpt};
 pub(crate) use fields::{Bytes, Layout, Row, escaped, with_count};
 pub use fields::{Field, LineForm};

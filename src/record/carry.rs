@@ -12,7 +12,7 @@ use super::part::Value;
 use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
 #[cfg(feature = "tables")]
 use super::{NULL, Rows};
-use crate::output::{Excerpt, UrlExcerpt, redact, redact_query, redact_record};
+use crate::output::{Excerpt, HIDDEN, UrlExcerpt, redact, redact_query, redact_record};
 use crate::room::{self, NoRoom};
 
 /// The values of one record's columns. Reused from record to record.
@@ -256,7 +256,7 @@ impl Carrier {
         let is_json = matches!(self.from, From::Json(_) | From::Cdxj(_));
         match is_json && matches!(value, [b'{' | b'[', ..]) {
             // Where a query is in it is not looked for.
-            true if is_query => out.extend_from_slice(b"***"),
+            true if is_query => out.extend_from_slice(HIDDEN.as_bytes()),
             true => redact_record(value, out),
             // A dash says that there is none.
             false if is_query && value != b"-" => redact_query(value, out),

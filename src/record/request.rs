@@ -47,10 +47,11 @@ pub(super) fn split(request: &[u8]) -> Option<(Method, Range<usize>)> {
 /// Whether what looks like a method is none once HAProxy's escaping is undone: a token may hold its mark.
 fn is_no_method(request: &[u8]) -> bool {
     let method = request.split(|byte| *byte == b' ').next().unwrap_or_default();
-    let mut undone = Vec::new();
-    if Escape::Hash.is_in(method) {
-        Escape::Hash.undo(method, &mut undone);
+    if !Escape::Hash.is_in(method) {
+        return false;
     }
+    let mut undone = Vec::new();
+    Escape::Hash.undo(method, &mut undone);
     !undone.iter().all(|byte| IS_TOKEN[usize::from(*byte)])
 }
 

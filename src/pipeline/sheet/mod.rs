@@ -18,7 +18,7 @@ use super::differences::Differences;
 use crate::dedup::{Bytes as _, Shard};
 use crate::dedup::{Entry, Hash};
 use crate::input::{Block, Chunk, Cut, Data};
-use crate::output::{Observed, Tally, redact, redact_record};
+use crate::output::{HIDDEN, Observed, Tally, redact, redact_record};
 use crate::record::{self, Found, Place, Records, Span};
 use crate::url::{Code, Reject};
 use observe::Host;
@@ -385,7 +385,7 @@ impl Sheet {
             Raw::Url => redact(raw, out),
             Raw::Record => redact_record(raw, out),
             Raw::Columns if raw.is_empty() => {}
-            Raw::Columns => out.extend_from_slice(b"***"),
+            Raw::Columns => out.extend_from_slice(HIDDEN.as_bytes()),
         }
     }
 
