@@ -4,7 +4,8 @@
 //! `#Fields:` names the fields of the lines behind it, and may come again with other names; a line
 //! before the first is `log-syntax`. Other lines that begin with `#` are comments, of which
 //! `#Software:` matters: IIS logs the path decoded, so its `%`, `?` and `#` become triplets again, as
-//! they must have been ones. A field that begins with a quotation mark runs to the one that closes it,
+//! they must have been ones. IIS and CloudFront log a query without its `?`, so that one it begins with
+//! is data; some proxies write the mark (`?q=a`), and others say nothing of it. A field that begins with a quotation mark runs to the one that closes it,
 //! with `""` for a mark (section "Format" of the draft: `string = '"' *schar '"'`), unless it is IIS
 //! that wrote it: there the client did. A dash is nothing.
 
@@ -17,7 +18,7 @@ use super::columns::Layout;
 #[cfg(feature = "batch")]
 use super::columns::Name;
 use super::line::{self, Line, MARK, without_mark};
-use super::part::{Facts, Part, Value, encoded};
+use super::part::{Facts, Part, Value, encoded, marked};
 use super::separators::Separators;
 use super::{Context, Found, Records};
 use crate::url::Code;
@@ -77,8 +78,10 @@ impl Extended {
                 return Found::Skipped;
             }
             let Some(layout) = &now.layout else { return Found::Reject(Code::LogSyntax, 0) };
+            let is_other = now.software == Software::Other;
             let meant = |part, value| match part {
-                Part::Path if now.software != Software::Other => encoded(value),
+                Part::Path if !is_other => encoded(value),
+                Part::Query if !is_other || now.dialect == Dialect::CloudFront => marked(value),
                 _ => value,
             };
             match now.dialect {

@@ -166,7 +166,8 @@ impl<'a> Said<'a> {
             return target::found(ctx, line, text, method, site, side);
         }
         let decoded = self.values[Part::DecodedPath as usize].clone().map(encoded);
-        let Some(path) = self.values[Part::Path as usize].as_ref().or(decoded.as_ref()) else {
+        let named = self.values[Part::Path as usize].as_ref();
+        let Some(path) = named.or(decoded.as_ref()) else {
             return Found::Reject(Code::NoField, 0);
         };
         let text = match (path.bytes(), self.get(Part::Query)) {
@@ -175,7 +176,8 @@ impl<'a> Said<'a> {
             (path, Some(query)) => {
                 let start = side.len();
                 side.extend_from_slice(path);
-                if !query.starts_with(b"?") {
+                // The server that logs its path decoded logs its query without the mark.
+                if named.is_none() || !query.starts_with(b"?") {
                     side.push(b'?');
                 }
                 side.extend_from_slice(query);
@@ -222,6 +224,15 @@ pub(super) fn encoded(path: Value<'_>) -> Value<'_> {
         }
     }
     Value::Elsewhere(out.into())
+}
+
+/// A query that was logged without its question mark: where it begins with one, which is a part of it, its
+/// own comes in front.
+pub(super) fn marked(query: Value<'_>) -> Value<'_> {
+    match query.bytes() {
+        bytes @ [b'?', ..] => Value::Elsewhere([b"?", bytes].concat().into()),
+        _ => query,
+    }
 }
 
 /// What a format says of a request and its answer, beside the URL.

@@ -234,6 +234,33 @@ fn quotation_marks_in_a_log_of_iis_are_the_clients() {
     }
 }
 
+/// `/e??x` is logged as `?x` where the mark that divides is left out, and as `??x` where it is not.
+#[test]
+fn a_query_that_begins_with_a_question_mark_keeps_it() {
+    let w3c = |software: &str| {
+        let fields = "#Fields: cs-uri-stem cs-uri-query cs-host s-port";
+        format!("#Software: {software}\n{fields}\n/e x h 80\n/e ?x h 80\n/e ??x h 80\n/e ? h 80\n")
+    };
+    let cloudfront = "#Fields: cs-uri-stem\tcs-uri-query\tx-host-header\tcs-protocol\n\
+        /e\tx\th\thttp\n/e\t?x\th\thttp\n/e\t%3F?x\th\thttp\n/e\t%3F\th\thttp\n";
+    let nginx = ["x", "?x", "??x", "?"].map(|args| {
+        format!("{{\"host\":\"h\",\"uri\":\"/e\",\"args\":\"{args}\",\"status\":200}}\n")
+    });
+    let data = ["x", "?x", "??x", "?"];
+    let mark = ["x", "x", "?x", ""];
+    for (format, log, queries) in [
+        ("w3c", w3c("Microsoft Internet Information Services 10.0"), data),
+        ("w3c", w3c("IIS Advanced Logging Module"), data),
+        ("w3c", w3c("SGOS 6.7"), mark),
+        ("cloudfront", cloudfront.to_owned(), data),
+        ("json:nginx-json", nginx.concat(), data),
+    ] {
+        let run = Place::new().run_on(["normalize", "-f", format], &log[..]).exits(0);
+        let urls: String = queries.map(|query| format!("http://h/e?{query}\n")).concat();
+        assert_eq!(run.out(), urls, "{log}");
+    }
+}
+
 #[test]
 fn the_keys_of_a_zipnum_index_are_refused_with_a_sentence() {
     let cluster = b"com,example)/ 20240101000000\tcdx-00000.gz\t0\t188224\t1\n\

@@ -237,7 +237,10 @@ fn extended(format: &str, known: &Known, line: &[u8], names: &[Vec<u8>], softwar
         path = path.iter().flat_map(triplet).collect();
     }
     said.push(("path", path));
-    said.push(("query", first(&["cs-uri-query"])));
+    let query = first(&["cs-uri-query"]);
+    let has_mark = format == "w3c" && !software.contains("IIS");
+    let is_data = query.starts_with(b"?") && !has_mark;
+    said.push(("query", if is_data { [b"?", &query[..]].concat() } else { query }));
     said.push(("method", first(&["cs-method"])));
     joined(known, &said)
 }
