@@ -168,7 +168,7 @@ impl Table {
         self.layout.as_ref().is_some_and(|layout| layout.is_query(cell))
     }
 
-    pub(super) fn name(&self) -> Cow<'_, str> {
+    pub(crate) fn name(&self) -> Cow<'_, str> {
         match &self.columns {
             Some(columns) => Cow::Owned(format!("{}:{}", self.container.name(), columns.as_str())),
             None => Cow::Borrowed(self.container.name()),

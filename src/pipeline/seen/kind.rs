@@ -9,7 +9,7 @@ use std::ops::AddAssign;
 use super::shape::{is_escaped, is_key, is_masked, is_open, is_place};
 use crate::input::Chunk;
 use crate::key::Key;
-use crate::profile::Grammar;
+use crate::profile::{Grammar, System};
 use crate::record::{self, Format, HEAD, Separator};
 use crate::url::{Normalizer, Outcome};
 
@@ -61,7 +61,8 @@ pub(super) struct Odd {
     /// Those whose secrets are masked, and whether others are not.
     masked: u64,
     open: bool,
-    /// Whether one looks neither like a key nor like a place in a file.
+    /// Texts that look like any key, or like a place in a file, and whether one looks like neither.
+    keyed: u64,
     plain: bool,
 }
 
@@ -72,6 +73,7 @@ impl AddAssign for Odd {
         self.escaped += more.escaped;
         self.masked += more.masked;
         self.open |= more.open;
+        self.keyed += more.keyed;
         self.plain |= more.plain;
     }
 }
@@ -182,6 +184,18 @@ impl Reading<'_> {
         }
     }
 
+    /// Why a table is not read in which no column is called `canonical`, and the URLs would be in this one.
+    #[cfg(feature = "tables")]
+    pub(super) fn refusal_of_column(name: &str) -> Option<String> {
+        let column = name.split_once(':')?.1;
+        matches!(column, "surt" | "ssurt" | "hash" | "first").then(|| {
+            format!(
+                "its URLs would be in the column {column}, as --fields and --key call what is no URL; \
+                 dedup -f {name} makes a set of that column with --save-seen if it holds URLs"
+            )
+        })
+    }
+
     /// The URLs of a chunk of lines that hold more, each ended as its line is, and what is odd about
     /// those of any chunk.
     pub(super) fn look(&self, kind: Kind, chunk: &Chunk) -> (Option<Vec<u8>>, Odd) {
@@ -199,9 +213,10 @@ impl Reading<'_> {
                 cells.for_each(|cell| self.look_at(cell.of(bytes), kind, &mut odd));
             }
             Kind::List => {
-                // Most lists are told by their first lines.
+                // Most lists are told by their first lines; but to a ring a key is a target like others.
                 let has = |part| memchr::memmem::find(bytes, part).is_some();
-                let is_clean = self.key == Key::Url && !has(b"\\") && !has(b"***");
+                let is_plain = self.key == Key::Url && !has(b"\\") && !has(b"***");
+                let is_clean = is_plain && !self.takes_keys();
                 let has_query = has(b"?");
                 for line in lines() {
                     self.look_at(text(line), kind, &mut odd);
@@ -236,7 +251,9 @@ impl Reading<'_> {
             return;
         }
         odd.keys += u64::from(self.key != Key::Url && is_key(url, self.key));
-        odd.plain = odd.plain || !(is_key(url, Key::Url) || is_place(url));
+        let is_keyed = is_key(url, Key::Url) || is_place(url);
+        odd.keyed += u64::from(is_keyed);
+        odd.plain |= !is_keyed;
         odd.open = odd.open || is_open(url);
         let any = self.takes_any_bytes();
         odd.masked += u64::from(!(any && kind == Kind::List) && is_masked(url));
@@ -284,12 +301,24 @@ impl Reading<'_> {
             _ if odd.masked > 0 && !odd.open => {
                 format!("the secrets of its URLs are masked (***), as --redact writes them; {kept}")
             }
-            _ if !odd.plain && *all > 0 && !self.takes_any_bytes() => format!(
-                "its {all} lines look like keys, or like places in a file as --fields first says \
-                 them, and not like URLs; {kept}"
+            _ if self.looks_keyed(lines) => format!(
+                "{} of its {all} lines look like keys, or like places in a file as --fields first \
+                 says them, and not like URLs; {kept}",
+                odd.keyed
             ),
             _ => return Ok(()),
         })
+    }
+
+    /// Whether all lines look like keys or places; or most of them, where a key is not rejected.
+    fn looks_keyed(&self, Lines { all, odd, .. }: &Lines) -> bool {
+        let many = if self.takes_keys() { odd.keyed * 2 > *all } else { !odd.plain && *all > 0 };
+        many && !self.takes_any_bytes()
+    }
+
+    /// Whether a key is a target like others.
+    fn takes_keys(&self) -> bool {
+        matches!(self.normalizer.profile().system, System::Ring(_))
     }
 
     fn is_canonical(&self, url: &[u8]) -> bool {

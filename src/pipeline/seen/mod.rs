@@ -271,6 +271,9 @@ impl Loader<'_> {
             let opened = open(Table::any(container).with_column("canonical"))
                 .or_else(|_| open(Table::any(container)));
             let (rows, table) = opened.map_err(RunError::Input)?;
+            if let Some(why) = Reading::refusal_of_column(&table.name()) {
+                return Err(refused(why));
+            }
             return Ok(Some((Pieces::Rows(Box::new(rows)), Format::Table(table), kind)));
         }
         let _ = (input, file);
