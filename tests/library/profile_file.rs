@@ -105,9 +105,15 @@ fn what_a_file_says_is_done() {
             "base = 'ring'\nring.decode = '/:'\nring.encode = \"'\"\n",
             &[("/a%2fb%3A'%24", "/a/b:%27%24"), ("http://h/%2f", "http://h//")],
         ),
+        // A list that is not there is the one above, but for what the other takes from it.
+        ("base = 'mediawiki'\nring.decode = '/'\n", &[("/%2F%3A'", "//%3A%27")]),
+        ("base = 'mediawiki'\nring.encode = '/'\n", &[("/a%2F%3A'", "%2Fa%2F:'")]),
+        ("base = 'mediawiki'\nring.decode = \"'\"\n", &[("/%27[%2F", "/'%5B%2F")]),
+        ("base = 'mediawiki'\nring = {}\n", &[("/%2F'", "//%27")]),
+        ("base = 'mediawiki'\nring = { decode = '', encode = '' }\n", &[("/%2F%3A'", "/%2F%3A'")]),
         (
-            "base = 'mediawiki'\nring.decode = '/'\n",
-            &[("/%2F%3A'", "/%2F%3A'".replace("%2F", "/").leak())],
+            "base = 'ring'\nring.decode = '/'\n[host.'h.x']\nring.encode = '['\n",
+            &[("http://h/%2F[", "http://h//["), ("http://h.x/%2F[", "http://h.x//%5B")],
         ),
         (
             "base = 'crawl'\n[ports]\ngopher = 70\nhttp = 8080\nftp = false\n",

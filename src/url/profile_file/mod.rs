@@ -177,11 +177,13 @@ impl<'i> File<'i> {
             }
         }
         if let Some(ring) = find(section, "ring") {
-            let own = self.ring(ring)?;
-            let System::Ring(known) = normalizer.profile().system else {
+            let (System::Ring(known), Some(above)) =
+                (normalizer.profile().system, normalizer.ring())
+            else {
                 let reason = format!("profile {} has no ring", normalizer.profile().name());
                 return Err(self.error(&ring.span(), reason));
             };
+            let own = self.ring(ring, above)?;
             normalizer.choices.ring = (known != &own).then(|| Arc::new(own));
         }
         if let Some(parameters) = find(section, "parameters") {
@@ -216,11 +218,18 @@ impl<'i> File<'i> {
         Ok(normalizer)
     }
 
-    fn ring(&self, value: Value<'_, 'i>) -> Result<Ring, ProfileFileError> {
+    /// A ring of which a list that is not there is that of the ring `above`, but for what the other one takes.
+    fn ring(&self, value: Value<'_, 'i>, above: &Ring) -> Result<Ring, ProfileFileError> {
         let table = self.table(value)?;
         self.only(table, &["decode", "encode"])?;
-        let list = |key| find(table, key).map_or(Ok(""), |list| self.string(list));
-        Ring::new(list("decode")?.as_bytes(), list("encode")?.as_bytes()).map_err(|error| {
+        let list = |key| find(table, key).map(|list| self.string(list)).transpose();
+        let (decode, encode) = (list("decode")?, list("encode")?);
+        let [mut decoded, mut encoded] = above.lists();
+        decoded.retain(|byte| !encode.unwrap_or_default().as_bytes().contains(byte));
+        encoded.retain(|byte| !decode.unwrap_or_default().as_bytes().contains(byte));
+        let decode = decode.map_or(&decoded[..], str::as_bytes);
+        let encode = encode.map_or(&encoded[..], str::as_bytes);
+        Ring::new(decode, encode).map_err(|error| {
             let bad = match error {
                 RingError::Both(byte) | RingError::NotCustomizable(byte) => Some(byte),
                 RingError::Syntax(_) => None,
