@@ -46,7 +46,8 @@ pub(crate) enum Parsed {
 }
 
 impl SetHeader {
-    /// What a saved set begins with. No canonical URL and no key does, as `#` starts a fragment.
+    /// What a saved set begins with. No key and no canonical URL does, as `#` starts a fragment; but under
+    /// `string`, where any line is one.
     pub(crate) const MAGIC: &str = "#uniqurl-set ";
 
     pub(crate) fn of(normalizer: &Normalizer, key: Key) -> Self {
