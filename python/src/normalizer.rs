@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -15,7 +17,7 @@ use crate::pieces;
 use crate::rules::Rules;
 use crate::threads;
 
-/// A column of fewer rows is done before anybody has pressed Ctrl-C.
+/// A column of fewer rows and values of dictionaries is done before anybody has pressed Ctrl-C.
 const SHORT: usize = 1 << 20;
 
 /// A profile and what was chosen beside it.
@@ -298,11 +300,14 @@ fn column(
         let rules = rules.with_format(py, format)?;
         let threads = threads::asked(py, threads)?;
         let (chunks, kind) = chunks_of(array)?;
-        let rows: usize = chunks.iter().map(|chunk| chunk.len()).sum();
+        let values = |chunk: &ArrayRef| {
+            chunk.as_any_dictionary_opt().map_or(0, |dictionary| dictionary.values().len())
+        };
+        let size: usize = chunks.iter().map(|chunk| chunk.len() + values(chunk)).sum();
         let stop = Arc::<AtomicBool>::default();
         let of_work = Arc::clone(&stop);
         let normalize = move || pieces::normalize(&rules, &chunks, kind, threads, &of_work);
-        let done = if rows < SHORT {
+        let done = if size < SHORT {
             py.detach(normalize)?
         } else {
             interrupt::run(py, &stop, normalize)??

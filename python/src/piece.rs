@@ -60,8 +60,10 @@ enum Value<'a> {
     None,
 }
 
-/// Normalizes a piece. As in a table, a null is blank, and so is what holds only spaces and tabs.
-pub fn normalize(rules: &Rules, array: &ArrayRef) -> PyResult<Done> {
+/// Normalizes a piece, and fails once it is to `stop`, which is asked where it is a dictionary: its values
+/// may be many more than its rows. As in a table, a null is blank, and so is what holds only spaces and
+/// tabs.
+pub fn normalize(rules: &Rules, array: &ArrayRef, stop: &AtomicBool) -> PyResult<Done> {
     match array.data_type() {
         DataType::Utf8 => of_bytes(rules, array.as_string::<i32>()),
         DataType::LargeUtf8 => of_bytes(rules, array.as_string::<i64>()),
@@ -70,7 +72,7 @@ pub fn normalize(rules: &Rules, array: &ArrayRef) -> PyResult<Done> {
         DataType::Utf8View => of_views(rules, array.as_string_view()),
         DataType::BinaryView => of_views(rules, array.as_binary_view()),
         DataType::Dictionary(..) => downcast_dictionary_array!(
-            array => of_dictionary(rules, array),
+            array => of_dictionary(rules, array, stop),
             _ => unreachable!("every type of key has an arm")
         ),
         _ => {
@@ -389,10 +391,11 @@ fn short(view: &[u8; 16]) -> &[u8] {
 fn of_dictionary<K: ArrowDictionaryKeyType>(
     rules: &Rules,
     array: &DictionaryArray<K>,
+    stop: &AtomicBool,
 ) -> PyResult<Done> {
     let (keys, values, rows) = (array.keys(), array.values(), array.len());
-    let (of_values, never) = ([Arc::clone(values)], AtomicBool::new(false));
-    let done = pieces::normalize(rules, &of_values, values.data_type().clone(), Some(1), &never)?;
+    let of_values = [Arc::clone(values)];
+    let done = pieces::normalize(rules, &of_values, values.data_type().clone(), Some(1), stop)?;
     let concat = |arrays: &[ArrayRef]| {
         let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
         if arrays.is_empty() { Ok(values.slice(0, 0)) } else { concat(&arrays).map_err(fault) }

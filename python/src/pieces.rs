@@ -73,7 +73,7 @@ pub fn normalize(
         let piece = chunks[*chunk].slice(*start, *rows);
         match &rules.format {
             Some(format) => records::normalize(rules, format, &piece),
-            None => piece::normalize(rules, &piece),
+            None => piece::normalize(rules, &piece, stop),
         }
     })?;
     let done = done.into_iter().collect::<PyResult<Vec<_>>>()?;

@@ -132,6 +132,10 @@ some = pathlib.Path(sys.argv[1])
 some.write_bytes(b"".join(b"http://Example.com/%d\\n" % (i % 1000) for i in range(200_000)))
 chunk = pa.array(["HTTP://h/", "http://h/a"] * 50_000)
 many = pa.chunked_array([chunk] * 10_000)
+few_rows = None
+if sys.argv[2] == "dictionary":
+    values = pa.concat_arrays([pa.array(["http://b\\u00fccher.example/"] * 100_000)] * 100)
+    few_rows = pa.DictionaryArray.from_arrays(pa.array([0, 1]), values)
 end, pipe = os.pipe()
 os.write(pipe, b"http://h/\\n")
 work = {
@@ -139,6 +143,7 @@ work = {
     "sorted files": lambda: uniqurl.dedup([some] * 10_000, order="sorted"),
     "column": lambda: uniqurl.dedup(many),
     "rows": lambda: uniqurl.normalize_column(many),
+    "dictionary": lambda: uniqurl.normalize_column(few_rows),
     "pipe": lambda: uniqurl.dedup(f"/proc/self/fd/{end}"),
 }[sys.argv[2]]
 uniqurl.normalize_column(many[:300_000])
@@ -170,7 +175,7 @@ print(min(waits))
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="counts threads where Linux shows them")
-@pytest.mark.parametrize("work", ["files", "sorted files", "column", "rows", "pipe"])
+@pytest.mark.parametrize("work", ["files", "sorted files", "column", "rows", "dictionary", "pipe"])
 def test_ctrl_c_ends_it_at_once_and_leaves_nothing_behind(tmp_path, work):
     command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "some.txt"), work]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
