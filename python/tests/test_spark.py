@@ -234,6 +234,16 @@ def test_every_row_says_what_became_of_it(spark, files):
     assert salts <= {0, 1, 2, 3} and len(salts) > 1
 
 
+def test_a_set_and_any_name_of_a_column_can_be_read_again(spark):
+    urls = [(b"HTTP://h/%61",), (b"http://h/a",), (None,)]
+    for name in ["canonical", "reject", "a.b", "a`b", "_canonical"]:
+        found = uniqurl_spark.dedup(spark.createDataFrame(urls, f"`{name.replace('`', '``')}` binary"), name)
+        assert [bytes(row.canonical) for row in found.collect()] == [b"http://h/a"]
+        again = uniqurl_spark.dedup(found.union(found), "canonical")
+        assert again.columns == ["canonical"]
+        assert [bytes(row.canonical) for row in again.collect()] == [b"http://h/a"]
+
+
 def test_the_example_reads_lists_indexes_and_logs(spark, files, expected, tmp_path):
     sys.path.insert(0, str(EXAMPLE.parent))
     import spark_dedup

@@ -22,6 +22,8 @@ from . import Normalizer
 
 __all__ = ["Accounting", "canonicalize", "dedup", "read_lines", "salt"]
 
+# The columns of an answer.
+ADDED = ("canonical", "reject")
 TERMS = ("records", "canonical", "rejected", "blank", "skipped")
 
 
@@ -98,7 +100,7 @@ def canonicalize(
     Nulls and what holds only spaces and tabs are blank: null in both. With ``format`` a value is a
     line that holds a URL, as for ``uniqurl.normalize_column``.
     """
-    for name in ("canonical", "reject"):
+    for name in ADDED:
         if name in df.columns:
             raise ValueError(f"the data frame has a column {name} already")
     normalizer = Normalizer(profile, **options)
@@ -157,9 +159,10 @@ def dedup(
     compared: the set is exact. ``partitions`` is the number of partitions after the shuffle, where
     it is not to be Spark's choice.
     """
-    canonical = canonicalize(
-        df.select(col), col, profile, format=format, accounting=accounting, **options
-    )
+    # A set that was made before has a column of such a name, and Spark itself maps no column `a.b`.
+    name = col if col.isidentifier() and col not in ADDED else "url"
+    urls = df.select(F.col("`" + col.replace("`", "``") + "`").alias(name))
+    canonical = canonicalize(urls, name, profile, format=format, accounting=accounting, **options)
     found = canonical.select("canonical").where(F.col("canonical").isNotNull())
     if partitions is not None:
         found = found.dropDuplicates().repartition(partitions, "canonical")
