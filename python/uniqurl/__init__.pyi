@@ -217,7 +217,9 @@ def normalize(url: _Url, profile: str | None = None, **options: Any) -> _Url:
     >>> normalize("HTTP://EX%41MPLE.com:80/a/../b")
     'http://example.com/b'
 
-    Raises :class:`Rejected`. For many URLs make a :class:`Normalizer`, or a column.
+    Raises :class:`Rejected`, and ``UnicodeEncodeError`` for a ``str`` that is no text:
+    ``url.encode(errors="surrogateescape")`` gives the bytes that such a one was made of. For many URLs make
+    a :class:`Normalizer`, or a column.
     """
 
 def normalize_column(
