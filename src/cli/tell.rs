@@ -35,7 +35,7 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
             let path = path(*input);
             let hint = match (name.split_once(':'), option.strip_prefix("--")) {
                 (
-                    Some((kind @ ("csv" | "tsv" | "json"), _)),
+                    Some((kind @ ("csv" | "tsv" | "json" | "parquet" | "arrow"), _)),
                     Some(part @ ("status" | "method" | "mime")),
                 ) => {
                     let place = if kind == "json" { "POINTER" } else { "COL" };

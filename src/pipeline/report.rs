@@ -148,6 +148,7 @@ impl fmt::Display for TooManyRejected {
             write!(f, "{}@{offset}: record {record}: ", Printable::path(path))?;
         }
         match self.limit {
+            MaxRejected::Count(1) => f.write_str("more than 1 record is rejected"),
             MaxRejected::Count(count) => write!(f, "more than {count} records are rejected"),
             MaxRejected::Percent(percent) => write!(
                 f,

@@ -91,9 +91,10 @@ pub struct Dedup {
     /// Between tabs, with bytes outside 0x20-0x7E and the backslash as \xHH; empty where the record has
     /// none. A column is a name in the header, or a number counted from 1 (csv, tsv, parquet, arrow); a
     /// letter of the legend, or urlkey, timestamp, url, mime, status, digest, redirect, robotflags,
-    /// length, offset, filename (cdx); a member of the object, or a pointer as /a/b (json, cdxj, which
-    /// also has urlkey and timestamp); a name in #Fields (w3c, cloudfront). Of parquet and arrow, dates,
-    /// times, numbers and booleans are written as text. --keep names another record than the first.
+    /// length, offset, filename, and of 14 columns orig.length, orig.offset, orig.filename (cdx); a member
+    /// of the object, or a pointer as /a/b (json, cdxj, which also has urlkey and timestamp); a name in
+    /// #Fields (w3c, cloudfront). Of parquet and arrow, dates, times, numbers and booleans are written as
+    /// text. --keep names another record than the first.
     #[arg(
         long,
         value_name = "COL,...",
