@@ -141,7 +141,11 @@ fn too_many_rejected_records_stop_the_run_and_write_nothing() {
     for threads in ["1", "2"] {
         let arguments = ["dedup", "list", "-o", "out", "-j", threads, "--max-rejected", "1"];
         let run = place.run(arguments).exits(3);
-        assert!(run.err.contains("list@25: record 4: more than 1 record is rejected"), "{}", run.err);
+        assert!(
+            run.err.contains("list@25: record 4: more than 1 record is rejected"),
+            "{}",
+            run.err
+        );
         assert_eq!(place.text("out"), "old");
     }
     place.run(["dedup", "list", "--max-rejected", "3"]).exits(0);
