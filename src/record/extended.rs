@@ -5,9 +5,9 @@
 //! before the first is `log-syntax`. Other lines that begin with `#` are comments, of which
 //! `#Software:` matters: IIS logs the path decoded, so its `%`, `?` and `#` become triplets again, as
 //! they must have been ones. IIS and CloudFront log a query without its `?`, so that one it begins with
-//! is data; some proxies write the mark (`?q=a`), and others say nothing of it. A field that begins with a quotation mark runs to the one that closes it,
-//! with `""` for a mark (section "Format" of the draft: `string = '"' *schar '"'`), unless it is IIS
-//! that wrote it: there the client did. A dash is nothing.
+//! is data; some proxies write the mark (`?q=a`), and others say nothing of it. A field that begins with
+//! a quotation mark runs to the one that closes it, with `""` for a mark (section "Format" of the draft:
+//! `string = '"' *schar '"'`), unless it is IIS that wrote it: there the client did. A dash is nothing.
 
 use std::borrow::Cow;
 use std::sync::Arc;
