@@ -215,14 +215,17 @@ impl Reading<'_> {
             Kind::List => {
                 // Most lists are told by their first lines; but to a ring a key is a target like others.
                 let has = |part| memchr::memmem::find(bytes, part).is_some();
-                let is_plain = self.key == Key::Url && !has(b"\\") && !has(b"***");
-                let is_clean = is_plain && !self.takes_keys();
+                let is_clean = self.key == Key::Url && !has(b"\\") && !has(b"***");
                 let has_query = has(b"?");
-                for line in lines() {
-                    self.look_at(text(line), kind, &mut odd);
+                let mut lines = lines().map(text);
+                for url in &mut lines {
+                    self.look_at(url, kind, &mut odd);
                     if is_clean && odd.plain && (odd.open || !has_query) {
                         break;
                     }
+                }
+                if self.takes_keys() {
+                    odd.keyed += lines.filter(|url| is_keyed(url)).count() as u64;
                 }
             }
             Kind::Counted | Kind::Columns { .. } => {
@@ -251,7 +254,7 @@ impl Reading<'_> {
             return;
         }
         odd.keys += u64::from(self.key != Key::Url && is_key(url, self.key));
-        let is_keyed = is_key(url, Key::Url) || is_place(url);
+        let is_keyed = is_keyed(url);
         odd.keyed += u64::from(is_keyed);
         odd.plain |= !is_keyed;
         odd.open = odd.open || is_open(url);
@@ -330,6 +333,11 @@ impl Reading<'_> {
     fn takes_any_bytes(&self) -> bool {
         self.normalizer.profile().grammar == Grammar::Ignored
     }
+}
+
+/// Whether a text looks like any key, or like a place in a file.
+fn is_keyed(text: &[u8]) -> bool {
+    is_key(text, Key::Url) || is_place(text)
 }
 
 /// A line without what ends it, which takes a carriage return before a line feed along.
