@@ -57,6 +57,8 @@ SMALL_AND_SPECULATING = {
     "spark.speculation.quantile": "0.5",
     "spark.speculation.minTaskRuntime": "500ms",
     "spark.ui.showConsoleProgress": "false",
+    # Java's own. The library of snappy, the default, is chosen wrongly where it takes the C library for musl.
+    "spark.sql.parquet.compression.codec": "gzip",
 }
 
 
