@@ -337,7 +337,9 @@ impl Reading<'_> {
 
 /// Whether a text looks like any key, or like a place in a file.
 fn is_keyed(text: &[u8]) -> bool {
-    is_key(text, Key::Url) || is_place(text)
+    // Of the usual start it is known, and most lists have no other.
+    let is_usual = text.starts_with(b"http://") || text.starts_with(b"https://");
+    !is_usual && (is_key(text, Key::Url) || is_place(text))
 }
 
 /// A line without what ends it, which takes a carriage return before a line feed along.
@@ -366,7 +368,8 @@ fn column_of(line: &[u8], n: usize) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
-    use super::after_count;
+    use super::{after_count, is_key, is_keyed, is_place};
+    use crate::key::Key;
 
     #[test]
     fn a_count_is_digits_and_a_tab() {
@@ -380,5 +383,28 @@ mod tests {
         ] {
             assert_eq!(after_count(line), rest, "{}", line.escape_ascii());
         }
+    }
+
+    #[test]
+    fn no_key_and_no_place_has_the_usual_start() {
+        let parts = [
+            "", "h", ":", "/", "//", ")", "(", "?", "#", "@", ",", "80:", "1:2", "http@",
+            "file:1:0",
+        ];
+        let mut texts = vec![String::new()];
+        for _ in 0..4 {
+            texts =
+                texts.iter().flat_map(|text| parts.map(|part| format!("{text}{part}"))).collect();
+            texts.sort();
+            texts.dedup();
+        }
+        for start in ["http://", "https://"] {
+            for text in texts.iter().map(|text| format!("{start}{text}")) {
+                let text = text.as_bytes();
+                assert!(!is_key(text, Key::Url) && !is_place(text), "{}", text.escape_ascii());
+                assert!(!is_keyed(text));
+            }
+        }
+        assert!(is_keyed(b"h:1:0") && is_keyed(b"com,h)/"));
     }
 }
