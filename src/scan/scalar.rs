@@ -8,7 +8,7 @@ use crate::profile::set::{QUERY, REG_NAME};
 pub(super) struct Scalar;
 
 /// For each byte, its bits in the four masks.
-const fn bits<R: Rules>() -> [u8; 256] {
+const fn bits_of_masks<R: Rules>() -> [u8; 256] {
     let mut bits = [0; 256];
     let mut i = 0;
     while i < 256 {
@@ -22,48 +22,64 @@ const fn bits<R: Rules>() -> [u8; 256] {
     bits
 }
 
+/// For each byte, its bits in the five masks of a survey.
+const BITS_OF_SURVEY: [u8; 256] = {
+    let mut bits = [0; 256];
+    let mut i = 0;
+    while i < 256 {
+        let byte = i as u8;
+        bits[i] = (byte == b'/') as u8
+            | ((byte == b'.') as u8) << 1
+            | (matches!(byte, b'?' | b'#') as u8) << 2
+            | (!QUERY.contains(byte) as u8) << 3
+            | (!REG_NAME.contains(byte) as u8) << 4;
+        i += 1;
+    }
+    bits
+};
+
 impl Vector for Scalar {
     fn masks<R: Rules>(self, block: &Block) -> Masks {
-        let table = const { &bits::<R>() };
-        let mut masks = Masks::default();
-        for (i, byte) in block.iter().enumerate() {
-            let bits = u64::from(table[*byte as usize]);
-            masks.host_bad |= (bits & 1) << i;
-            masks.bad |= (bits >> 1 & 1) << i;
-            masks.slash |= (bits >> 2 & 1) << i;
-            masks.dot |= (bits >> 3) << i;
-        }
-        masks
+        let bits = const { &bits_of_masks::<R>() };
+        let [host_bad, bad, slash, dot] = gather(block, |byte| bits[usize::from(byte)]);
+        Masks { host_bad, bad, slash, dot }
     }
 
     fn survey(self, block: &Block) -> Survey {
-        let mut survey = Survey::default();
-        for (i, byte) in block.iter().enumerate() {
-            let bit = 1 << i;
-            match byte {
-                b'/' => survey.slash |= bit,
-                b'?' | b'#' => survey.ends |= bit,
-                b'.' => survey.dot |= bit,
-                _ => {}
-            }
-            survey.not_query |= u64::from(!QUERY.contains(*byte)) << i;
-            survey.not_reg_name |= u64::from(!REG_NAME.contains(*byte)) << i;
-        }
-        survey
+        let bits = |byte| BITS_OF_SURVEY[usize::from(byte)];
+        let [slash, dot, ends, not_query, not_reg_name] = gather(block, bits);
+        Survey { slash, dot, ends, not_query, not_reg_name }
     }
 
     fn find(self, block: &Block, byte: u8) -> u64 {
-        fold(block, |other| other == byte)
+        let [found] = gather(block, |other| u8::from(other == byte));
+        found
     }
 
     fn find_asked(self, block: &Block, asked: &Asked) -> u64 {
-        fold(block, |byte| asked.contains(byte))
+        let [found] = gather(block, |byte| u8::from(asked.contains(byte)));
+        found
     }
 }
 
-/// The bits of the bytes for which `is_it` holds.
-fn fold(block: &Block, is_it: impl Fn(u8) -> bool) -> u64 {
-    block.iter().enumerate().fold(0, |bits, (i, byte)| bits | u64::from(is_it(*byte)) << i)
+/// The masks of which each byte has a bit in what `bits` says of it: of eight bytes at a time, since a bit
+/// taken to its place by itself makes all four times as slow.
+#[inline(always)]
+fn gather<const N: usize>(block: &Block, bits: impl Fn(u8) -> u8) -> [u64; N] {
+    let mut masks = [0; N];
+    for (i, eight) in block.as_chunks::<8>().0.iter().enumerate() {
+        let eight = u64::from_le_bytes(eight.map(&bits));
+        for (n, mask) in masks.iter_mut().enumerate() {
+            *mask |= lowest_bits(eight >> n) << (8 * i);
+        }
+    }
+    masks
+}
+
+/// The lowest bit of each of eight bytes, side by side: the product adds up shifted copies, in whose top
+/// byte no two bits meet.
+fn lowest_bits(eight: u64) -> u64 {
+    (eight & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Does `work` in plain Rust.
@@ -71,4 +87,43 @@ fn fold(block: &Block, is_it: impl Fn(u8) -> bool) -> u64 {
 #[inline(never)]
 pub(super) fn run<W: Work>(work: W) -> W::Output {
     work.run(Scalar)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rules::Ladder;
+    use super::*;
+
+    /// The bits of the bytes for which `is_it` holds.
+    fn fold(block: &Block, is_it: impl Fn(u8) -> bool) -> u64 {
+        block.iter().enumerate().fold(0, |bits, (i, byte)| bits | u64::from(is_it(*byte)) << i)
+    }
+
+    #[test]
+    fn a_mask_has_a_bit_for_each_byte_that_it_is_about() {
+        let asked = Asked::new(QUERY.without(REG_NAME));
+        // Every byte in every place.
+        for first in 0..=255u8 {
+            let block: Block =
+                std::array::from_fn(|i| first.wrapping_add(37u8.wrapping_mul(i as u8)));
+            let block = &block;
+            let masks = Masks {
+                host_bad: fold(block, |byte| !Ladder::HOST.contains(byte)),
+                bad: fold(block, |byte| !Ladder::TAIL.contains(byte)),
+                slash: fold(block, |byte| byte == b'/'),
+                dot: fold(block, |byte| byte == b'.'),
+            };
+            assert_eq!(Scalar.masks::<Ladder>(block), masks);
+            let survey = Survey {
+                slash: masks.slash,
+                dot: masks.dot,
+                ends: fold(block, |byte| matches!(byte, b'?' | b'#')),
+                not_query: fold(block, |byte| !QUERY.contains(byte)),
+                not_reg_name: fold(block, |byte| !REG_NAME.contains(byte)),
+            };
+            assert_eq!(Scalar.survey(block), survey);
+            assert_eq!(Scalar.find(block, 0xE9), fold(block, |byte| byte == 0xE9));
+            assert_eq!(Scalar.find_asked(block, &asked), fold(block, |byte| asked.contains(byte)));
+        }
+    }
 }
