@@ -181,7 +181,8 @@ pub enum Found {
         /// The whole URL.
         url: Span,
         /// Bytes put in front of the target: `scheme://authority`, and a slash where it lacks one. A
-        /// position in the URL less this, and not below 0, is the position in what the record itself says.
+        /// position behind them and the blanks before the scheme is, less this, the position in the
+        /// target; any other is in what the log, the record or the base says of the host.
         prefix: u32,
     },
 }

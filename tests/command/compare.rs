@@ -366,6 +366,24 @@ fn each_profile_reads_records_as_it_does_alone() {
 }
 
 #[test]
+fn where_a_host_or_the_target_behind_it_is_rejected_is_told_as_alone() {
+    let place = Place::with([("in", b"h:99999,/a\nh,/%zz\n")]);
+    let options = ["-f", "csv:host=1,path=2", "in", "--json"];
+    let at = |profile: &str| {
+        let run = place.run(["normalize", "-p", profile].into_iter().chain(options)).exits(0);
+        json_lines(&run.out).into_iter().find_map(|object| object.get("at").cloned())
+    };
+    assert_eq!((at("crawl"), at("syntax")), (Some(json!(9)), Some(json!(1))));
+    for (profiles, crawl) in [("crawl,syntax", 0), ("syntax,crawl", 1)] {
+        let arguments = ["compare", "--profiles", profiles];
+        let run = place.run(arguments.into_iter().chain(options)).exits(1);
+        let [host, target] = &json_lines(&run.out)[..] else { panic!("{profiles}: two differ") };
+        assert_eq!(host["says"][crawl]["at"], 9, "{profiles}");
+        assert_eq!(target["says"][1 - crawl]["at"], 1, "{profiles}");
+    }
+}
+
+#[test]
 fn a_url_is_wanted_in_either_form() {
     // Both take the first two; `crawl` alone the others.
     let links = b"http://a/\nhttp://b/\nhttp://a/^\nhttp://b/^\nhttp:\\\\a\n";

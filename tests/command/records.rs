@@ -95,6 +95,73 @@ fn positions_count_in_the_url_as_it_came() {
     assert_eq!(json_lines(&run.out), [json!({"record": 1, "reject": ["port"], "at": 4})]);
 }
 
+/// Records of formats that name a host, which is what is wrong with each, and the URL that each makes.
+const BAD_HOSTS: &[(&str, &str, &str)] = &[
+    ("json:host=/h,target=/t", r#"{"h":"h:99999","t":"/a"}"#, "http://h:99999/a"),
+    ("json:host=/h,target=/t", r#"{"h":"a b.c:443","t":"/a?t=1"}"#, "https://a b.c:443/a?t=1"),
+    ("json:host=/h,target=/t", r#"{"h":"h:99999","t":"  \u0001/a"}"#, "  \u{1}http://h:99999/a"),
+    ("json:scheme=/s,host=/h,path=/p", r#"{"s":"ftp","h":"[::1","p":"/%zz"}"#, "ftp://[::1/%zz"),
+    ("csv:host=1,path=2,query=3", "h:x,/a,t=1", "http://h:x/a?t=1"),
+    ("tsv:host=1,target=2", "[::z]\t/a b", "http://[::z]/a b"),
+    ("vhost", r#"h:99999 c - - [x] "GET /a HTTP/1.1" 200 1"#, "http://h:99999/a"),
+    ("log:$host $uri $status", "... /a 200", "http://.../a"),
+    ("w3c", "#Fields: cs-host cs-uri-stem cs-uri-query\n] /a t=1", "http://]/a?t=1"),
+    ("cloudfront", "#Fields: x-host-header cs-protocol cs-uri-stem\n..\thttps\t/a", "https://../a"),
+];
+
+#[test]
+fn a_host_that_is_rejected_is_told_as_that_of_a_list_with_the_target_behind_it() {
+    for (format, record, url) in BAD_HOSTS {
+        let place = Place::with([("in", record.as_bytes()), ("list", url.as_bytes())]);
+        let told = |command: &str, format: &str, input: &str| {
+            let outputs = ["--rejects", "r", "--report", "page", "-o", "out.parquet"];
+            let arguments = [command, "-f", format, input, "--max-rejected", "100%"];
+            place.run([&arguments[..], &outputs].concat()).exits(0);
+            let [reject] = &place.json_lines("r")[..] else { panic!("{format}: one is rejected") };
+            let page = place.text("page");
+            let sample = page.split("<br><code>").nth(1).and_then(|rest| rest.split('<').next());
+            let said = ["codes", "at", "raw"].map(|name| reject[name].clone());
+            (said, sample.expect("a sample").to_owned())
+        };
+        let expected = told("normalize", "lines", "list");
+        let ([codes, at, raw], _) = &expected;
+        assert_eq!(raw, url);
+        for command in ["dedup", "normalize"] {
+            assert_eq!(told(command, format, "in"), expected, "{command} {record}");
+        }
+        let table = ["normalize", "-p", "string", "-f", "parquet:original", "out.parquet"];
+        let escaped = url.replace('\u{1}', "\\x01");
+        assert_eq!(place.run(table).exits(0).out(), format!("{escaped}\n"));
+        let run = place.run(["normalize", "-f", format, "--json", "in"]).exits(0);
+        assert_eq!(json_lines(&run.out), [json!({"record": 1, "reject": codes, "at": at})]);
+    }
+}
+
+#[test]
+fn a_target_that_is_rejected_is_told_without_the_host_before_it() {
+    let records = "{\"h\":\"h\",\"t\":\"/%zz\"}\n{\"h\":\"h:x\",\"t\":\"/%zz\"}\n";
+    let place = Place::with([("in", records.as_bytes())]);
+    let format = "json:host=/h,target=/t";
+    let arguments =
+        ["normalize", "-p", "syntax", "-f", format, "in", "--rejects", "r", "-o", "out"];
+    place.run(arguments).exits(0);
+    let told = place.json_lines("r");
+    let told = told.iter().map(|r| (&r["codes"][0], &r["at"], &r["raw"]));
+    let target = (&json!("escape"), &json!(1), &json!("/%zz"));
+    let url = (&json!("port"), &json!(9), &json!("http://h:x/%zz"));
+    assert_eq!(told.collect::<Vec<_>>(), [target, url]);
+}
+
+#[test]
+fn secrets_behind_a_host_that_is_rejected_are_masked() {
+    let place = Place::with([("in", b"h:99999,/a,t=SECRET\n")]);
+    let arguments = ["normalize", "-f", "csv:host=1,path=2,query=3", "--redact", "in"];
+    let outputs = ["--rejects", "r", "--report", "page", "-o", "out"];
+    place.run([&arguments[..], &outputs].concat()).exits(0);
+    assert_eq!(place.json_lines("r")[0]["raw"], "http://h:99999/a?t=***");
+    assert!(!place.text("page").contains("SECRET"));
+}
+
 #[test]
 fn the_accounting_adds_up_in_all_and_for_each_file() {
     let place = Place::with([("a", MIXED), ("b", b"http://h:x/\nhttp://example.com/%7ea\n")]);

@@ -3,7 +3,7 @@
 #[cfg(feature = "tables")]
 use super::text::PLACE_SHIFT;
 use super::text::{AT_ONCE, IN_CHUNK, IN_REWRITTEN, IN_SIDE, Url};
-use super::{Kind, Raw, Rejected, Rules, Sheet};
+use super::{Kind, Raw, Rejected, Rules, Sheet, untold};
 use crate::dedup::{Entry, Hash, Survivor};
 use crate::input::Chunk;
 use crate::key;
@@ -153,7 +153,7 @@ impl Sheet {
         rules: &Rules<'_>,
     ) -> Result<(), NoRoom> {
         let normalizer = rules.normalizer;
-        let (place, span, prefix) = match record.found {
+        let (place, span, mut prefix) = match record.found {
             Found::Blank => {
                 self.tally.blank += 1;
                 self.urls.push(Url::BLANK);
@@ -205,10 +205,13 @@ impl Sheet {
         } else {
             normalizer.rewrite(url, &mut self.text.rewritten)
         };
-        if result.is_ok() {
-            self.hostless += hostless;
-            self.decode(url, kind, rules)?;
-            self.count_rules(url, kind, start, rules);
+        match &result {
+            Ok(()) => {
+                self.hostless += hostless;
+                self.decode(url, kind, rules)?;
+                self.count_rules(url, kind, start, rules);
+            }
+            Err(reject) => prefix = untold(url, prefix, reject),
         }
         self.rewritten(result, start, record.line, place, span, prefix)
     }
@@ -261,8 +264,8 @@ impl Sheet {
             }
             Err(reject) => {
                 self.text.rewritten.truncate(start);
-                let reject = reject.moved(|at| at.saturating_sub(prefix as usize));
-                let raw = Span { start: raw.start + prefix.min(raw.len() as u32), end: raw.end };
+                let reject = reject.moved(|at| at - prefix as usize);
+                let raw = Span { start: raw.start + prefix, end: raw.end };
                 self.reject(line, place, raw, Raw::Url, reject);
             }
         }

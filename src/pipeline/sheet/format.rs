@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::text::Url;
-use super::{Columns, Kind, Rejected, Rules, Sheet};
+use super::{Columns, Kind, Rejected, Rules, Sheet, untold};
 use crate::dedup::Candidate;
 use crate::input::Chunk;
 use crate::output::json::{self, FileMember};
@@ -370,7 +370,7 @@ impl Sheet {
         let mut out = std::mem::take(&mut self.out);
         let any_byte = rules.normalizer.may_write_any_byte();
         let mut originals = vec![&[][..]; self.urls.len()];
-        self.each_url(|sequence, url, _, prefix| originals[sequence] = &url[prefix..]);
+        self.each_url(|sequence, url, _, prefix| originals[sequence] = &url[prefix as usize..]);
         let mut rejected = self.rejected.iter();
         let records = self.before.in_run + 1..;
         for ((number, url), original) in records.zip(&self.urls).zip(originals) {
@@ -442,10 +442,12 @@ impl Sheet {
                 (None, Found::Reject(code, at)) => Outcome::Reject(Reject::new(code, at as usize)),
                 (None, _) => continue,
             };
-            let prefix = there.map_or(0, |(.., prefix)| prefix);
             let other = match outcome {
                 Outcome::Canonical => Ok(&form[..]),
-                Outcome::Reject(reject) => Err(reject.moved(|at| at.saturating_sub(prefix))),
+                Outcome::Reject(reject) => {
+                    let before = there.map_or(0, |(url, _, prefix)| untold(url, prefix, &reject));
+                    Err(reject.moved(|at| at - before as usize))
+                }
             };
             let said = [one, other];
             if let Some(wanted) = rules.wanted

@@ -145,7 +145,8 @@ struct Rejected {
     sequence: u32,
     line: Span,
     place: Place,
-    /// The URL as it was read, or the whole record where none was found in it.
+    /// The URL as it was read, without the host that it was joined to unless that is what is wrong; or the
+    /// whole record where none was found in it.
     raw: Span,
     what: Raw,
     /// Why, and where in the URL.
@@ -339,7 +340,7 @@ impl Sheet {
 
     /// The URL that was found in a record, as the normalizer is given it, what that is, and how many bytes
     /// a host before it takes.
-    fn url_of<'s>(&'s self, found: Found, records: &'s Records) -> Option<(&'s [u8], Kind, usize)> {
+    fn url_of<'s>(&'s self, found: Found, records: &'s Records) -> Option<(&'s [u8], Kind, u32)> {
         let buffer = |place| match place {
             Place::Chunk => self.text.chunk(),
             Place::Side => &records.side[..],
@@ -348,15 +349,13 @@ impl Sheet {
             Found::Blank | Found::Skipped | Found::Filtered | Found::Reject(..) => None,
             Found::Url(place, url) => Some((url.of(buffer(place)), Kind::Url, 0)),
             Found::Target(place, url) => Some((url.of(buffer(place)), Kind::Target, 0)),
-            Found::Joined { url, prefix } => {
-                Some((url.of(&records.side), Kind::Url, prefix as usize))
-            }
+            Found::Joined { url, prefix } => Some((url.of(&records.side), Kind::Url, prefix)),
         }
     }
 
     /// Calls `visit` for each record in which a URL was found: its number, and what
     /// [`url_of`](Self::url_of) says.
-    fn each_url<'s>(&'s self, mut visit: impl FnMut(usize, &'s [u8], Kind, usize)) {
+    fn each_url<'s>(&'s self, mut visit: impl FnMut(usize, &'s [u8], Kind, u32)) {
         let records = &self.text.records;
         for (sequence, (_, found)) in self.found(records).enumerate() {
             if let Some((url, kind, prefix)) = self.url_of(found, records) {
@@ -396,6 +395,13 @@ impl Sheet {
         let offset = chunk.offset_of(rejected.sequence as usize, rejected.line.start);
         Some((self.before.in_input + u64::from(rejected.sequence) + 1, offset))
     }
+}
+
+/// How many of the bytes that a URL has before its target are not told of where it is rejected: all of
+/// them, unless that is where the trouble is, which the target alone does not show.
+fn untold(url: &[u8], prefix: u32, reject: &Reject) -> u32 {
+    let blanks = url.iter().take_while(|byte| **byte <= b' ').count();
+    if reject.at < blanks + prefix as usize { 0 } else { prefix }
 }
 
 /// Bytes of memory that a vector takes.
