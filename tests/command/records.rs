@@ -153,6 +153,20 @@ fn a_target_that_is_rejected_is_told_without_the_host_before_it() {
 }
 
 #[test]
+fn blanks_before_a_target_are_a_part_of_the_original() {
+    let place = Place::with([("in", b"h.example,  /a b\nh.example,/c\n")]);
+    let format = ["-f", "csv:host=1,target=2", "in"];
+    let originals = "  /a b\n/c\n";
+    let run = place.run(["dedup", "--fields", "original"].into_iter().chain(format)).exits(0);
+    assert_eq!(run.out(), originals);
+    let masked = ["dedup", "--fields", "original", "--redact"];
+    assert_eq!(place.run(masked.into_iter().chain(format)).exits(0).out(), originals);
+    place.run(["normalize", "-o", "out.parquet"].into_iter().chain(format)).exits(0);
+    let table = ["normalize", "-p", "string", "-f", "parquet:original", "out.parquet"];
+    assert_eq!(place.run(table).exits(0).out(), originals);
+}
+
+#[test]
 fn secrets_behind_a_host_that_is_rejected_are_masked() {
     let place = Place::with([("in", b"h:99999,/a,t=SECRET\n")]);
     let arguments = ["normalize", "-f", "csv:host=1,path=2,query=3", "--redact", "in"];

@@ -1,9 +1,10 @@
 //! Stage *format*: what of a sheet is written, once it is known which of its URLs are new.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::text::Url;
-use super::{Columns, Kind, Rejected, Rules, Sheet, untold};
+use super::{Columns, Kind, Rejected, Rules, Sheet, untold, without_host};
 use crate::dedup::Candidate;
 use crate::input::Chunk;
 use crate::output::json::{self, FileMember};
@@ -262,7 +263,7 @@ impl Sheet {
         let mut canonical = canonical.iter().enumerate();
         // One of the two is empty: a list has lines, any other format records.
         for (line, found) in lines.chain(found) {
-            let original: &'s [u8] = match found {
+            let original: Cow<'s, [u8]> = match found {
                 Found::Skipped => {
                     if let Some(carrier) = &mut carrier {
                         carrier.pass(line.of(chunk.bytes()));
@@ -270,14 +271,14 @@ impl Sheet {
                     continue;
                 }
                 Found::Url(Place::Chunk, url) | Found::Target(Place::Chunk, url) => {
-                    url.of(chunk.bytes())
+                    url.of(chunk.bytes()).into()
                 }
                 Found::Url(Place::Side, url) | Found::Target(Place::Side, url) => {
-                    url.of(&records.side)
+                    url.of(&records.side).into()
                 }
                 // What the log says, without the host that was put before it.
-                Found::Joined { url, prefix } => &url.of(&records.side)[prefix as usize..],
-                Found::Blank | Found::Filtered | Found::Reject(..) => &[],
+                Found::Joined { url, prefix } => without_host(url.of(&records.side), prefix),
+                Found::Blank | Found::Filtered | Found::Reject(..) => Cow::default(),
             };
             let Some((sequence, url)) = canonical.next() else { break };
             let decoded = if url.has_form() { decoded.next() } else { None };
@@ -296,7 +297,7 @@ impl Sheet {
             let is_masked = columns.secrets == Secrets::Masked;
             let mut masked = Vec::new();
             if is_masked {
-                redact(original, &mut masked);
+                redact(&original, &mut masked);
             }
             let carry = columns.layout.carry.len();
             let masked_carry: Vec<Option<Vec<u8>>> = match &carrier {
@@ -316,7 +317,7 @@ impl Sheet {
             };
             let row = Row {
                 canonical: self.text.get(*url),
-                original: if is_masked { &masked } else { original },
+                original: if is_masked { &masked } else { &original },
                 decoded: decoded.unwrap_or_default(),
                 file: &file,
                 record: self.before.in_input + sequence as u64 + 1,
@@ -369,8 +370,8 @@ impl Sheet {
     pub(in crate::pipeline) fn format_rows(&mut self, rules: &Rules<'_>) {
         let mut out = std::mem::take(&mut self.out);
         let any_byte = rules.normalizer.may_write_any_byte();
-        let mut originals = vec![&[][..]; self.urls.len()];
-        self.each_url(|sequence, url, _, prefix| originals[sequence] = &url[prefix as usize..]);
+        let mut originals = vec![Cow::default(); self.urls.len()];
+        self.each_url(|sequence, url, _, prefix| originals[sequence] = without_host(url, prefix));
         let mut rejected = self.rejected.iter();
         let records = self.before.in_run + 1..;
         for ((number, url), original) in records.zip(&self.urls).zip(originals) {
@@ -381,7 +382,7 @@ impl Sheet {
             let original = match reject {
                 Some(reject) => self.raw(reject),
                 None if url.is_blank() => &[],
-                None => original,
+                None => &*original,
             };
             if rules.secrets == Secrets::Masked {
                 let mut masked = Vec::new();

@@ -11,6 +11,7 @@ pub(in crate::pipeline) use observe::add_hosts;
 pub(in crate::pipeline) use rules::{Columns, Rules};
 pub(in crate::pipeline) use text::{Buffers, Text};
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::differences::Differences;
@@ -397,11 +398,27 @@ impl Sheet {
     }
 }
 
+/// A URL without the `prefix` bytes that stand before its target: what the record itself has. Blanks
+/// before the target stand before these.
+fn without_host(url: &[u8], prefix: u32) -> Cow<'_, [u8]> {
+    let target = &url[prefix as usize..];
+    match blanks(url) {
+        blanks if blanks > 0 && prefix > 0 => {
+            Cow::Owned([&url[..blanks], &target[blanks..]].concat())
+        }
+        _ => Cow::Borrowed(target),
+    }
+}
+
+/// Bytes before a URL that no scheme begins with.
+fn blanks(url: &[u8]) -> usize {
+    url.iter().take_while(|byte| **byte <= b' ').count()
+}
+
 /// How many of the bytes that a URL has before its target are not told of where it is rejected: all of
 /// them, unless that is where the trouble is, which the target alone does not show.
 fn untold(url: &[u8], prefix: u32, reject: &Reject) -> u32 {
-    let blanks = url.iter().take_while(|byte| **byte <= b' ').count();
-    if reject.at < blanks + prefix as usize { 0 } else { prefix }
+    if reject.at < blanks(url) + prefix as usize { 0 } else { prefix }
 }
 
 /// Bytes of memory that a vector takes.
