@@ -85,11 +85,11 @@ impl Choices<'_> {
     ///
     /// # Errors
     ///
-    /// Why the last of them does not have it, in words.
-    pub(super) fn are_had_by(&self, profiles: &[&'static Profile]) -> Result<(), String> {
+    /// What the last of them does not have.
+    pub(super) fn are_had_by(&self, profiles: &[&'static Profile]) -> Result<(), NoSuchChoice> {
         let had = |turn: &dyn Fn(Normalizer) -> Result<Normalizer, NoSuchChoice>| {
             let turned = profiles.iter().map(|profile| turn(Normalizer::new(profile)).map(|_| ()));
-            turned.reduce(Result::or).unwrap_or(Ok(())).map_err(|error| error.to_string())
+            turned.reduce(Result::or).unwrap_or(Ok(()))
         };
         for code in self.allow {
             had(&|normalizer| normalizer.with_allowed([*code]))?;

@@ -450,12 +450,26 @@ fn a_choice_that_no_profile_has_is_refused() {
         ("--profiles string,syntax in --drop-param x", "profile syntax"),
         ("--profiles crawl,mediawiki in --ring decode=2F", "profile mediawiki takes no ring"),
         ("--profiles string,whatwg in --transcode latin1", "profile whatwg"),
-        ("http://h/ http://h/ --allow userinfo", "profile aggressive makes no check userinfo"),
-        ("http://h/ http://h/ --ring decode=2F", "profile aggressive takes no ring"),
+        (
+            "http://h/ http://h/ --allow userinfo",
+            "no rung of the ladder makes a check userinfo; with --profiles A,B name a profile that does",
+        ),
+        (
+            "http://h/ http://h/ --ring decode=2F",
+            "no rung of the ladder takes a ring; with --profiles A,B name a profile that does",
+        ),
+        (
+            "http://h/ http://h/ --with keep-empty-segments",
+            "no rung of the ladder has a switch keep-empty-segments; with --profiles A,B",
+        ),
     ] {
         let run = place.run(["compare"].into_iter().chain(arguments.split_whitespace())).exits(2);
         assert!(run.err.contains(told), "{arguments}: {}", run.err);
     }
+    let help = place.run(["compare", "--help"]).exits(0);
+    let help = help.out().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("It is for the profile ring, which --profiles has to name."), "{help}");
+    assert!(!help.contains("implies it"), "{help}");
 }
 
 #[test]

@@ -6,13 +6,20 @@ use clap::{ArgAction, Args};
 use crate::cli::choices::Foreign;
 use crate::cli::flags::{Common, OUTPUT, ProfileParser, RULES, usage};
 use crate::cli::paint::Color;
-use crate::{Normalizer, Profile};
+use crate::{NoSuchChoice, Normalizer, Profile};
 
-/// What `--output` and `--redact` do here; of a set and of `normalize` they do more.
+/// What `--output`, `--redact` and `--ring` do here; of a set and of `normalize` the first two do more, and
+/// the last one chooses the profile.
 pub(in crate::cli) const OUTPUT_HELP: &str = "Write to FILE, whole or not at all, compressed if it ends in \
                                          .gz or .zst; -: standard output";
 pub(in crate::cli) const REDACT_HELP: &str =
     "Mask userinfo, values of queries and fragments in what --profiles lists";
+pub(in crate::cli) const RING_HELP: &str =
+    "Decode and encode these bytes of a path, as in 'decode=2F,3A encode=21,24'
+
+Bytes are in hexadecimal, and either list may be left out. It can name these sixteen, each in one \
+     list: : / [ ] @ ! $ & ' ( ) * + , ; = (the others of them stay as they are spelled). It is for the \
+     profile ring, which --profiles has to name.";
 
 /// `uniqurl compare`
 #[derive(Debug, Args)]
@@ -61,6 +68,17 @@ pub struct Compare {
     pub common: Common,
 }
 
+/// What is said of a choice that none of the rungs has, of which nobody has named one.
+fn none_of_the_ladder(lacking: NoSuchChoice) -> String {
+    let wanted = match lacking {
+        NoSuchChoice::Ring(_) => "takes a ring".to_owned(),
+        NoSuchChoice::Check(_, code) => format!("makes a check {}", code.name()),
+        NoSuchChoice::Switch(_, switch) => format!("has a switch {}", switch.name()),
+        other => return other.to_string(),
+    };
+    format!("no rung of the ladder {wanted}; with --profiles A,B name a profile that does")
+}
+
 /// What is to be compared.
 pub enum Compared<'a> {
     /// Two URLs, under each rung.
@@ -76,7 +94,7 @@ impl Compare {
         match (&self.profiles[..], &self.common.files[..]) {
             ([], [a, b]) => match self.common.choices().are_had_by(Profile::LADDER) {
                 Ok(()) => Ok(Compared::Urls([a, b].map(|url| url.as_os_str().as_encoded_bytes()))),
-                Err(message) => wrong(ErrorKind::ValueValidation, &message),
+                Err(lacking) => wrong(ErrorKind::ValueValidation, &none_of_the_ladder(lacking)),
             },
             ([], _) => wrong(
                 ErrorKind::WrongNumberOfValues,
@@ -90,6 +108,7 @@ impl Compare {
                 };
                 let made = choices
                     .are_had_by(&self.profiles)
+                    .map_err(|error| error.to_string())
                     .and_then(|()| Ok(Compared::Profiles([made(a)?, made(b)?])));
                 made.or_else(|message| wrong(ErrorKind::ValueValidation, &message))
             }

@@ -6,7 +6,7 @@
 mod flags;
 
 pub use flags::{Compare, Compared};
-pub(super) use flags::{OUTPUT_HELP, REDACT_HELP};
+pub(super) use flags::{OUTPUT_HELP, REDACT_HELP, RING_HELP};
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};

@@ -138,7 +138,7 @@ impl Explain {
             }
         }
         let choices = self.choices();
-        choices.are_had_by(&profiles)?;
+        choices.are_had_by(&profiles).map_err(|error| error.to_string())?;
         let finished = |profile| {
             let turned = choices.turned(profile, Foreign::IsLeft)?;
             let name = turned.description();

@@ -84,6 +84,7 @@ pub enum Command {
         }),
         mut_arg("output", |arg| arg.help(compare::OUTPUT_HELP).long_help(compare::OUTPUT_HELP)),
         mut_arg("secrets", |arg| arg.help(compare::REDACT_HELP)),
+        mut_arg("ring", |arg| arg.long_help(compare::RING_HELP)),
         mut_arg("profile", |arg| arg.hide(true)),
         mut_arg("profile_file", |arg| arg.hide(true)),
         mut_arg("key", |arg| arg.hide(true)),
