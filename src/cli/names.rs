@@ -1,7 +1,6 @@
 //! The names of the inputs, from the command line and from `--files-from`; and lists beside the inputs.
 
-use crate::input::{InputError, pipe, unpacked};
-use crate::output::Printable;
+use crate::input::{InputError, Trouble, pipe, unpacked};
 use crate::record::without_mark;
 use std::fs;
 use std::io::{self, Read};
@@ -28,12 +27,13 @@ pub fn from_list(list: &Path) -> io::Result<Vec<PathBuf>> {
 /// What a list holds: `-` reads it from standard input. It may be compressed, like an input. Errors name it.
 pub fn text_of(list: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    let mut unpacked = pipe(list).and_then(unpacked).map_err(|error| {
-        io::Error::new(error.kind(), format!("{}: {error}", Printable::path(list)))
-    })?;
+    let told = |kind, at, trouble| io::Error::new(kind, InputError::new(list, at, trouble));
+    let mut unpacked = pipe(list)
+        .and_then(unpacked)
+        .map_err(|error| told(error.kind(), None, Trouble::Io(error)))?;
     unpacked.read_to_end(&mut text).map_err(|error| {
         let (kind, at) = (error.kind(), text.len() as u64);
-        io::Error::new(kind, InputError::new(list, Some(at), unpacked.trouble(error)))
+        told(kind, Some(at), unpacked.trouble(error))
     })?;
     Ok(text)
 }
@@ -87,6 +87,6 @@ mod tests {
     fn a_list_that_is_not_there_is_named() {
         let error = from_list(Path::new("no\x1bsuch")).expect_err("missing");
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
-        assert!(error.to_string().starts_with("no\\x1Bsuch: "), "{error}");
+        assert!(error.to_string().starts_with("no\\x1Bsuch: missing: "), "{error}");
     }
 }

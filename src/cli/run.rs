@@ -480,7 +480,10 @@ fn paths(common: &Common, seen: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     let mut paths = common.files.clone();
     match &common.files_from {
         Some(list) => {
-            let listed = names::from_list(list)?;
+            let listed = names::from_list(list).map_err(|error| {
+                let text = format!("{error}; it is the list of inputs (--files-from)");
+                io::Error::new(error.kind(), text)
+            })?;
             let has_it = |names: &[PathBuf]| names.iter().any(|name| is_standard_input(name));
             let redirects = common.policy.redirects.as_slice();
             let others = [

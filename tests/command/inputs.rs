@@ -257,8 +257,18 @@ fn names_come_from_lists_of_lines_and_of_nul() {
     assert_eq!(run.out(), "http://c/\nhttp://a/\n", "the command line comes first");
     let run = place.run_on(["dedup", "--files-from", "/dev/null"], "http://p/\n").exits(0);
     assert_eq!((run.out(), run.summary("ok")), ("", 0), "an empty list names nothing");
-    let run = place.run(["dedup", "--files-from", "nowhere"]).exits(2);
-    assert!(run.err.contains("nowhere"), "{}", run.err);
+    fs::create_dir(place.path("dir")).expect("made");
+    place.write("cut.gz", [0x1F, 0x8B, 8]);
+    for (list, told) in [
+        ("nowhere", "uniqurl: nowhere: missing: No such file"),
+        ("dir", "uniqurl: dir: io: Is a directory"),
+        ("cut.gz", "uniqurl: cut.gz@0: truncated: the gzip data ends early"),
+    ] {
+        let run = place.run(["dedup", "--files-from", list]).exits(2);
+        let first = run.err.lines().next().expect("a message");
+        assert!(first.starts_with(told), "{}", run.err);
+        assert!(first.ends_with("; it is the list of inputs (--files-from)"), "{}", run.err);
+    }
     place.run(["dedup", "-", "--files-from", "-"]).exits(2);
     place.write("standard", "-\n");
     let run = place.run_on(["dedup", "--files-from", "standard"], "http://p/\n").exits(0);
