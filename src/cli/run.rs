@@ -237,7 +237,9 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
     let (mut report, result) = if refused || !found.unseen.is_empty() {
         (Report::default(), Err(End::Told))
     } else if !found.is_readable(common) {
-        say("nothing was read; --keep-going goes on without what cannot be read");
+        if !found.inputs.is_empty() {
+            say("nothing was read; --keep-going goes on without what cannot be read");
+        }
         (Report::default(), Err(End::Told))
     } else {
         let (inputs, seen) = (&found.inputs, found.seen);

@@ -27,6 +27,12 @@ fn bad_inputs_are_all_named_before_any_work() {
             assert!(run.err.contains(&format!("uniqurl: {name}")), "{name}: {}", run.err);
         }
         assert!(!run.err.contains("good"), "{}", run.err);
+        let advice = "nothing was read; --keep-going goes on without what cannot be read";
+        assert!(run.err.contains(advice), "{}", run.err);
+        for alone in [&["missing1"][..], &["dir"], &["missing1", "missing2"]] {
+            let run = place.run([&[command], alone].concat()).exits(2);
+            assert!(!run.err.contains("--keep-going"), "there is nothing to go on to: {}", run.err);
+        }
     }
 }
 
