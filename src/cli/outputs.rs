@@ -15,8 +15,8 @@ use crate::record::Separator;
 pub(super) enum End {
     /// It has been said already.
     Told,
-    /// With what to do about it, where that can be told.
-    NothingButRejects(Option<&'static str>),
+    /// With what is said of it.
+    NothingButRejects(String),
     ClosedPipe,
     Failed(RunError),
 }
@@ -35,13 +35,8 @@ impl From<io::Error> for End {
 pub(super) fn failure(why: End, given: Option<String>) -> Status {
     match why {
         End::Told | End::ClosedPipe => Status::Failed,
-        End::NothingButRejects(advice) => {
-            say(format_args!(
-                "every record was rejected, so nothing was written; {}",
-                advice.unwrap_or(
-                    "`uniqurl normalize --json` tells why, and --format how records are read"
-                )
-            ));
+        End::NothingButRejects(message) => {
+            say(message);
             Status::Limit
         }
         End::Failed(error) => {

@@ -15,7 +15,7 @@ use super::outputs::{Division, End, Known, Outputs, Shape, failure, write_anew};
 use super::progress::{Bar, Progress, When};
 use super::signals::Signals;
 use super::status::{CLOSED_PIPE, Status, say};
-use super::tell::{advice_of_rejects, are_all_rejected, tell};
+use super::tell::{are_all_rejected, nothing_but_rejects, tell};
 use super::{checkpoint, memory, names, outputs, tables, walk};
 use crate::input::{self, Input, InputError, Source, Trouble};
 use crate::output::{self, Field, FileStats, Inputs, LineForm, Printable, State, Stats, Summary};
@@ -412,7 +412,7 @@ fn read(
     let (report, result) = pipeline::run_to(setup, inputs, sinks);
     let result = match result {
         Ok(()) if are_all_rejected(&report, job, setup.max_rejected) => {
-            Err(End::NothingButRejects(advice_of_rejects(&report, &setup.format)))
+            Err(End::NothingButRejects(nothing_but_rejects(&report, &setup.format)))
         }
         // The last bytes may be the first to meet a full disk or a closed pipe.
         Ok(()) => prepare(outputs, setup.threads).map_err(End::from),

@@ -125,10 +125,10 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
         |tally: &Tally| tally.rejected >= DOUBTED && tally.rejected * 2 > tally.records;
     for file in lists().filter(|file| is_doubted(&file.tally)) {
         let (path, tally) = (Printable::path(&file.path), &file.tally);
-        let most = Code::ALL.iter().zip(tally.by_code).rev().max_by_key(|(_, count)| *count);
-        let code = most.map_or("", |(code, _)| code.name());
+        let most = most_frequent(tally);
+        let code = most.map_or("", Code::name);
         let remedy = match most {
-            Some((Code::Relative, _)) => "--base resolves them, and --assume-scheme reads hosts",
+            Some(Code::Relative) => "--base resolves them, and --assume-scheme reads hosts",
             _ => "--format says how records are read",
         };
         let advice = first_lines(&file.path).and_then(|lines| advice(&lines));
@@ -139,6 +139,12 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
             advice.unwrap_or(remedy)
         ));
     }
+}
+
+/// The code under which most records were rejected.
+fn most_frequent(tally: &Tally) -> Option<Code> {
+    let counts = Code::ALL.iter().zip(tally.by_code).rev();
+    counts.max_by_key(|(_, count)| *count).map(|(code, _)| *code)
 }
 
 /// Whether a run ends for that every record was rejected. A limit that was given stands in the place of
@@ -153,9 +159,23 @@ pub(super) fn are_all_rejected(
     is_limited && tally.rejected > 0 && tally.rejected + tally.blank == tally.records
 }
 
+/// What is said of a run that ends for that, and what to do about it.
+pub(super) fn nothing_but_rejects(report: &Report, format: &Format) -> String {
+    let which = match report.tally.blank {
+        0 => "rejected",
+        _ => "rejected or blank",
+    };
+    let remedy = match most_frequent(&report.tally) {
+        Some(Code::TooLong) => "most of them are longer than --max-url, which can be raised",
+        _ => "`uniqurl normalize --json` tells why, and --format how records are read",
+    };
+    let advice = advice_of_rejects(report, format).unwrap_or(remedy);
+    format!("every record was {which}, so nothing was written; {advice}")
+}
+
 /// What to do about inputs that were read as lists or JSON Lines, where all is rejected and that can be
 /// told.
-pub(super) fn advice_of_rejects(report: &Report, format: &Format) -> Option<&'static str> {
+fn advice_of_rejects(report: &Report, format: &Format) -> Option<&'static str> {
     let first = |input: usize| first_lines(&report.files.get(input)?.path);
     match format {
         Format::Fixed(format) => match **format {

@@ -503,6 +503,26 @@ fn a_list_most_of_which_is_rejected_is_told_what_it_may_be() {
     }
 }
 
+#[test]
+fn of_records_that_are_no_urls_blanks_and_long_ones_are_told_apart() {
+    let long = format!("http://h/{}\n", "a".repeat(200)).repeat(5);
+    let tells = "`uniqurl normalize --json` tells why, and --format how records are read";
+    let longer = "most of them are longer than --max-url, which can be raised";
+    for (text, which, advice) in [
+        ("h\n".repeat(5), "rejected", tells),
+        ("h\n\n".repeat(5), "rejected or blank", tells),
+        (long.clone(), "rejected", longer),
+        (long.clone() + "\nh\n", "rejected or blank", longer),
+        (long + &"h\n".repeat(6), "rejected", tells),
+    ] {
+        let place = Place::with([("in", text.as_bytes())]);
+        let run = place.run(["dedup", "-q", "--max-url", "100", "in"]).exits(3);
+        let expected =
+            format!("uniqurl: every record was {which}, so nothing was written; {advice}\n");
+        assert_eq!(run.err, expected);
+    }
+}
+
 /// A run without the warning of tabs, which stands beside others.
 fn without_tabs(mut run: Run) -> Run {
     run.err = run.err.split_inclusive('\n').filter(|line| !line.contains("hold a tab")).collect();
