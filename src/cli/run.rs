@@ -298,11 +298,17 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
         }
         Err((End::ClosedPipe, _)) => return ExitCode::from(CLOSED_PIPE),
         Err((why, given_up)) => {
+            let told = match &why {
+                End::Failed(RunError::Output(error)) => Some(error.to_string()),
+                _ => None,
+            };
             let status = failure(why, given);
             match write_anew(&known(status), account_files, given_up) {
                 Ok(()) => status,
                 // Why the run failed is told; that nobody reads its accounts is no news.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => status,
+                // An account that ended the run mostly meets the same full disk again.
+                Err(error) if told == Some(error.to_string()) => status,
                 Err(error) => {
                     say(error);
                     Status::Failed

@@ -167,6 +167,23 @@ fn the_accounting_of_a_run_that_failed_says_so() {
 }
 
 #[test]
+fn an_account_that_cannot_be_written_is_told_once() {
+    let place = Place::with([("in", URLS)]);
+    for accounts in [&["--stats", "s"][..], &["--report", "s"], &["--stats", "s", "--report", "r"]]
+    {
+        let built = built::process();
+        let mut command = std::process::Command::new("/bin/sh");
+        command.args(["-c", "ulimit -f 0; exec \"$@\"", "sh"]);
+        command.arg(built.get_program()).args(built.get_args());
+        command.args(["dedup", "in"]).args(accounts).current_dir(place.path(""));
+        let run = Run::of(command.output().expect("started")).exits(2);
+        assert!(run.err.starts_with("uniqurl: s: File too large"), "{}", run.err);
+        assert_eq!((run.err.lines().count(), run.summary("unique")), (2, 2), "{}", run.err);
+        assert_eq!(place.names(), ["in"]);
+    }
+}
+
+#[test]
 fn permissions_and_links_survive() {
     let place = Place::with([("in", URLS), ("old", b"old"), ("plain", b"")]);
     fs::set_permissions(place.path("old"), fs::Permissions::from_mode(0o640)).expect("set");
