@@ -47,8 +47,8 @@ use tally::{PROFILES, Tally};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const USAGE: &str = "\
-usage: prove [--executions N] [--seconds N] [--seed N] [--threads N] [--profile NAME]...
-             [--urls FILE] [--state FILE] [--block N]
+usage: scripts/prove [--executions N] [--seconds N] [--seed N] [--threads N] [--profile NAME]...
+                     [--urls FILE] [--state FILE] [--block N]
 
   --executions N  end after so many (default: 1000000000)
   --seconds N     end after so long, whichever comes first
