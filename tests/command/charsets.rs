@@ -21,6 +21,20 @@ fn triplets_of_another_charset_become_utf_8() {
 }
 
 #[test]
+fn help_names_more_than_one() {
+    let place = Place::new();
+    for command in ["dedup", "normalize", "compare", "explain"] {
+        let [long, short] = ["--help", "-h"].map(|flag| {
+            let run = place.run([command, flag]).exits(0);
+            run.out().split_whitespace().collect::<Vec<_>>().join(" ")
+        });
+        assert!(long.contains("LABEL is one of the Encoding Standard: latin1"), "{long}");
+        assert!(long.contains("in this charset, and write them as UTF-8"), "{long}");
+        assert!(short.contains("in this charset, such as latin1, and write"), "{short}");
+    }
+}
+
+#[test]
 fn an_explanation_names_it() {
     let run = Place::new().run(["explain", "--transcode", "latin1", "http://h/%F6"]).exits(0);
     let step = "  transcode (RFC 3986 section 2.5)

@@ -61,8 +61,18 @@ pub struct Explain {
     #[arg(long, value_name = "LISTS", value_parser = ring, help_heading = RULES)]
     ring: Option<Ring>,
 
-    /// Read triplets that are not UTF-8 in this charset (latin1), and write them as UTF-8
-    #[arg(long, value_name = "LABEL", value_parser = charset, help_heading = RULES)]
+    /// Read triplets that are not UTF-8 in this charset, and write them as UTF-8
+    ///
+    /// LABEL is one of the Encoding Standard: latin1 (which is windows-1252 there), shift_jis, gbk,
+    /// koi8-r. It acts before the profile, on the octets between two delimiters: where they are UTF-8
+    /// they stay, else all of them are read in the charset. Not for string, ia and whatwg.
+    #[arg(
+        long,
+        value_name = "LABEL",
+        value_parser = charset,
+        help_heading = RULES,
+        help = "Read triplets that are not UTF-8 in this charset, such as latin1, and write them as UTF-8"
+    )]
     transcode: Option<Charset>,
 
     /// Resolve relative references against this URL

@@ -194,7 +194,7 @@ pub struct Common {
         value_name = "LABEL",
         value_parser = charset,
         help_heading = RULES,
-        help = "Read triplets that are not UTF-8 in this charset (latin1), and write them as UTF-8"
+        help = "Read triplets that are not UTF-8 in this charset, such as latin1, and write them as UTF-8"
     )]
     pub transcode: Option<Charset>,
 
