@@ -18,6 +18,13 @@ fn help_version_and_usage_errors_are_as_expected() {
     for command in ["dedup", "normalize"] {
         assert!(place.run([command, "--help"]).exits(0).out().contains("Examples:"));
     }
+    for (flags, same) in [
+        (&["help", "--help"][..], &["--help"][..]),
+        (&["help", "-h"], &["--help"]),
+        (&["help", "set", "--help"], &["set", "--help"]),
+    ] {
+        assert_eq!(place.run(flags).exits(0).out(), place.run(same).exits(0).out());
+    }
     let version = place.run(["--version"]).exits(0);
     let scanner = &built::scanners()[0];
     let expected = format!("uniqurl {} (scanner {scanner})\n", env!("CARGO_PKG_VERSION"));

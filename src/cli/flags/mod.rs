@@ -178,8 +178,12 @@ impl Cli {
         stdin: Stdin,
     ) -> Result<Self, clap::Error> {
         let version = format!("{} (scanner {scanner})", env!("CARGO_PKG_VERSION"));
-        let arguments: Vec<OsString> = arguments.into_iter().collect();
+        let mut arguments: Vec<OsString> = arguments.into_iter().collect();
         let first = arguments.get(1).cloned();
+        // To clap what stands behind `help` is a subcommand, whatever it looks like.
+        if first.as_deref() == Some(OsStr::new("help")) {
+            arguments.retain(|argument| argument != "--help" && argument != "-h");
+        }
         let matches = to_parse()
             .version(version)
             .try_get_matches_from(arguments)
