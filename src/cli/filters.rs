@@ -47,9 +47,10 @@ pub struct Filters {
 
     /// Stop with status 3 when more than N records, or P% of them, are rejected
     ///
-    /// A number stops the run at the first record that is one too many; a percentage is judged at the
-    /// end. No file is written in either case; what went to standard output or a pipe before stays there.
-    /// Without it, a dedup stops so where all of them are rejected; 100% takes any.
+    /// A number stops the run at the first record that is one too many, which is named; the accounting
+    /// also counts what was read along with it. A percentage is judged at the end. No file is
+    /// written in either case; what went to standard output or a pipe before stays there. Without it, a
+    /// dedup stops so where all of them are rejected; 100% takes any.
     #[arg(long, value_name = "N|P%", value_parser = max_rejected, help_heading = FILTERS,
           help = "Stop with status 3 when more than N records, or P% of them, are rejected")]
     pub max_rejected: Option<MaxRejected>,
