@@ -130,6 +130,8 @@ fn equal_lines_of_one_set_are_one() {
     assert_eq!(place.run(["set", "diff", "a", "b"]).exits(0).out(), "a\n");
     let run = place.run(["set", "union", "--count", "counts"]).exits(0);
     assert_eq!(run.out(), "3\ta\n18446744073709551615\tb\n");
+    place.write("as-text", "1\ta\n2\ta\n");
+    assert_eq!(place.run(["set", "union", "as-text"]).exits(0).out(), "1\ta\n2\ta\n");
 }
 
 #[test]
@@ -198,7 +200,10 @@ fn wrong_use_is_refused() {
         assert!(run.err.contains(words), "{arguments:?}: {}", run.err);
     }
     assert_eq!(place.names(), ["a"]);
-    assert!(place.run(["set", "--help"]).exits(0).out().contains("LC_ALL=C sort"));
+    let help = place.run(["set", "--help"]).exits(0);
+    assert!(help.out().contains("LC_ALL=C sort"), "{}", help.out());
+    let words = help.out().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("one URL with two counts is two lines"), "{words}");
     assert!(place.run(["man", "set"]).exits(0).out().contains("uniqurl\\-set"));
     assert!(place.run(["completions", "bash"]).exits(0).out().contains("intersect"));
 }

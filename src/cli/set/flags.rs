@@ -40,6 +40,8 @@ pub struct Set {
     pub files: Vec<PathBuf>,
 
     /// Add the counts up that stand before the URLs, as dedup --count writes them; for union
+    ///
+    /// Without it a count is a part of its line, and one URL with two counts is two lines.
     #[arg(
         long = "count",
         action = ArgAction::SetTrue,
