@@ -155,6 +155,24 @@ def test_an_action_on_a_part_changes_no_accounting(spark):
         assert (account["records"], account["unique"], account["duplicates"]) == (1000, 700, 300)
 
 
+@pytest.mark.parametrize("adaptive", ["true", "false"])
+@pytest.mark.parametrize("urls", [["bad", "", "worse"], []], ids=["none good", "none"])
+def test_an_empty_set_is_counted_too(spark, adaptive, urls):
+    # Adaptive execution runs no task on what it knows to be empty.
+    spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+    try:
+        accounting = uniqurl_spark.Accounting(spark)
+        frame = spark.createDataFrame([(url,) for url in urls], "url string")
+        assert uniqurl_spark.dedup(frame, "url", accounting=accounting).collect() == []
+    finally:
+        spark.conf.unset("spark.sql.adaptive.enabled")
+    account = accounting.value
+    assert (account["records"], account["unique"], account["duplicates"]) == (len(urls), 0, 0)
+    of_rows = uniqurl_spark.Accounting(spark)
+    uniqurl_spark.canonicalize(frame, "url", accounting=of_rows).collect()
+    assert of_rows.value["records"] == len(urls) and "unique" not in of_rows.value
+
+
 def executor_seconds(spark):
     """The run time of all tasks, as Spark's interface tells it."""
     context = spark.sparkContext
@@ -272,6 +290,10 @@ def test_the_example_reads_lists_indexes_and_logs(spark, files, expected, tmp_pa
         by_command = arguments if kind == "combined" else ["-f", "lines", *arguments]
         assert got == command("dedup", "-q", "--order", "sorted", *by_command), kind
         assert account["unique"] == got.count(b"\n")
+    bad = tmp_path / "bad.txt"
+    bad.write_text("bad\nworse\n")
+    account = spark_dedup.main([str(bad), str(tmp_path / "out-bad")])
+    assert (account["rejected"], account["unique"]) == (2, 0)
 
 
 def test_pipe_gives_a_line_for_each_line(spark):

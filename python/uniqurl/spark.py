@@ -55,6 +55,8 @@ class Accounting:
         context = spark.sparkContext
         self._read = context.accumulator({}, _Parts())
         self._unique = context.accumulator({}, _Parts())
+        # Whether a set is made. An empty one may have no parts: Spark runs no task on what it knows is empty.
+        self._has_set = False
 
     @property
     def value(self) -> dict[str, Any]:
@@ -66,13 +68,13 @@ class Accounting:
             for code, count in part["codes"].items():
                 codes[code] = codes.get(code, 0) + count
         account["codes"] = codes
-        if self._unique.value:
+        if self._has_set:
             # The stage of another action may have had other partitions, or a part of them, as that of
             # take: it counts no more than one that had all.
             stages: dict[int, int] = {}
             for (stage, _), count in self._unique.value.items():
                 stages[stage] = stages.get(stage, 0) + count
-            account["unique"] = max(stages.values())
+            account["unique"] = max(stages.values(), default=0)
             account["duplicates"] = account["canonical"] - account["unique"]
         return account
 
@@ -169,6 +171,7 @@ def dedup(
     found = found.dropDuplicates()
     if accounting is None:
         return found
+    accounting._has_set = True
     unique = accounting._unique
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
