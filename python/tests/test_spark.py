@@ -256,12 +256,29 @@ def test_every_row_says_what_became_of_it(spark, files):
 
 def test_a_set_and_any_name_of_a_column_can_be_read_again(spark):
     urls = [(b"HTTP://h/%61",), (b"http://h/a",), (None,)]
-    for name in ["canonical", "reject", "a.b", "a`b", "_canonical"]:
+    for name in ["canonical", "Canonical", "REJECT", "reject", "a.b", "a`b", "_canonical"]:
         found = uniqurl_spark.dedup(spark.createDataFrame(urls, f"`{name.replace('`', '``')}` binary"), name)
         assert [bytes(row.canonical) for row in found.collect()] == [b"http://h/a"]
         again = uniqurl_spark.dedup(found.union(found), "canonical")
         assert again.columns == ["canonical"]
         assert [bytes(row.canonical) for row in again.collect()] == [b"http://h/a"]
+
+
+def test_a_column_called_as_one_of_the_answer_is_refused(spark):
+    for name in ["canonical", "reject", "Canonical", "REJECT"]:
+        frame = spark.createDataFrame([("http://h", "")], f"url string, {name} string")
+        with pytest.raises(ValueError, match=f"has a column {name} already.*withColumnRenamed"):
+            uniqurl_spark.canonicalize(frame, "url")
+    spark.conf.set("spark.sql.caseSensitive", "TRUE")
+    try:
+        added = uniqurl_spark.canonicalize(spark.createDataFrame([("http://h",)], "Canonical string"), "Canonical")
+        assert [bytes(row.canonical) for row in added.select("canonical").collect()] == [b"http://h/"]
+        with pytest.raises(ValueError, match="has a column canonical already"):
+            uniqurl_spark.canonicalize(added, "Canonical")
+        found = uniqurl_spark.dedup(added, "Canonical")
+        assert [bytes(row.canonical) for row in found.collect()] == [b"http://h/"]
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
 
 
 def test_the_example_reads_lists_indexes_and_logs(spark, files, expected, tmp_path):

@@ -102,9 +102,11 @@ def canonicalize(
     Nulls and what holds only spaces and tabs are blank: null in both. With ``format`` a value is a
     line that holds a URL, as for ``uniqurl.normalize_column``.
     """
-    for name in ADDED:
-        if name in df.columns:
-            raise ValueError(f"the data frame has a column {name} already")
+    # To Spark, names that differ only in case are one, unless it is told otherwise.
+    by_case = df.sparkSession.conf.get("spark.sql.caseSensitive").lower() == "true"
+    for name in df.columns:
+        if (name if by_case else name.lower()) in ADDED:
+            raise ValueError(f"the data frame has a column {name} already; withColumnRenamed gives it another name")
     normalizer = Normalizer(profile, **options)
     normalizer.normalize_column(pa.array([], pa.binary()), format=format)
     kind = df.schema[col].dataType
@@ -162,7 +164,7 @@ def dedup(
     it is not to be Spark's choice.
     """
     # A set that was made before has a column of such a name, and Spark itself maps no column `a.b`.
-    name = col if col.isidentifier() and col not in ADDED else "url"
+    name = col if col.isidentifier() and col.lower() not in ADDED else "url"
     urls = df.select(F.col("`" + col.replace("`", "``") + "`").alias(name))
     canonical = canonicalize(urls, name, profile, format=format, accounting=accounting, **options)
     found = canonical.select("canonical").where(F.col("canonical").isNotNull())
