@@ -155,6 +155,19 @@ def test_an_action_on_a_part_changes_no_accounting(spark):
         assert (account["records"], account["unique"], account["duplicates"]) == (1000, 700, 300)
 
 
+def test_what_is_cached_and_counted_before_it_stands_twice_counts_once(spark):
+    urls = [(f"http://h/{number % 700}",) for number in range(1000)]
+    frame = spark.createDataFrame(urls, "url string").repartition(4)
+    of_set, of_rows = uniqurl_spark.Accounting(spark), uniqurl_spark.Accounting(spark)
+    found = uniqurl_spark.dedup(frame, "url", accounting=of_set).cache()
+    rows = uniqurl_spark.canonicalize(frame, "url", accounting=of_rows).cache()
+    assert (found.count(), rows.count()) == (700, 1000)
+    assert (found.union(found).count(), rows.union(rows).count()) == (1400, 2000)
+    account = of_set.value
+    assert (account["records"], account["unique"], account["duplicates"]) == (1000, 700, 300)
+    assert of_rows.value["records"] == 1000
+
+
 @pytest.mark.parametrize("adaptive", ["true", "false"])
 @pytest.mark.parametrize("urls", [["bad", "", "worse"], []], ids=["none good", "none"])
 def test_an_empty_set_is_counted_too(spark, adaptive, urls):

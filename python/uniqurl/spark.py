@@ -47,8 +47,10 @@ class Accounting:
         canonical = unique + duplicates          # of dedup
 
     An accounting is for one data frame: one that counts several adds nothing up. Several actions on
-    that frame count as one, the one that read most of it; ``take``, ``show`` and ``first`` alone may
-    read a part only, and then ``unique`` is what they read of the set.
+    that frame count as one, the one that read most of it. ``take``, ``show``, ``first`` and ``limit``
+    may stop a task before its partition ends, and what that one has read is not counted. An action in
+    which the frame stands twice (a union of it with itself, say) may evaluate it twice, and then counts
+    its rows twice: ``cache`` the frame and ``count`` it before.
     """
 
     def __init__(self, spark: SparkSession) -> None:
