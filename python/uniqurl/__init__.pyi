@@ -17,6 +17,7 @@ Keywords ``**options`` choose what the command chooses with ``--with`` and kin:
 """
 
 import os
+from collections.abc import Sequence
 from typing import Any, Literal, Protocol, TypedDict, TypeVar, final, overload, type_check_only
 
 __all__ = [
@@ -49,7 +50,7 @@ class _ArrowArray(Protocol):
 class _ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
-_Url = TypeVar("_Url", str, bytes)
+_Url = TypeVar("_Url", str, bytes, str | bytes)
 _Column = _ArrowArray | _ArrowStream
 _Path = str | os.PathLike[str]
 
@@ -243,7 +244,7 @@ def normalize_column(
 
 @overload
 def dedup(
-    inputs: _Path | list[_Path] | tuple[_Path, ...],
+    inputs: _Path | Sequence[_Path],
     profile: str | None = None,
     *,
     format: str = "auto",
@@ -255,6 +256,9 @@ def dedup(
 ) -> Deduplicated:
     """The set of the URLs in files, or in columns, and its accounting.
 
+    Several of them stand in a list or a tuple; any other sequence is a ``TypeError``, though type
+    checkers let it through.
+
     Files are read as ``uniqurl dedup`` reads them: compressed or not, in any ``format`` but tables.
     Raises :class:`InputError` for a file that is missing or damaged; with ``keep_going`` it is in
     ``files``. Nulls of a column, and what holds nothing but spaces and tabs, are blank.
@@ -265,7 +269,7 @@ def dedup(
 
 @overload
 def dedup(
-    inputs: _Column | list[_Column] | tuple[_Column, ...],
+    inputs: _Column | Sequence[_Column],
     profile: str | None = None,
     *,
     order: Literal["first", "sorted", "none"] = "first",

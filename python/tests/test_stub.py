@@ -1,0 +1,67 @@
+"""What type checkers let through of the stub: all that the functions take, and little else."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("mypy")
+
+# A line that has to be an error says so: under --strict, what is ignored and is none is an error itself.
+TAKEN = """
+import os
+import pathlib
+import uniqurl
+
+name: str = uniqurl.normalize("http://h")
+octets: bytes = uniqurl.normalize(b"http://h")
+crawl = uniqurl.Normalizer("crawl", sort_query=True)
+shout: str = crawl(name) + crawl.normalize(name)
+
+def either(url: str | bytes, maybe: str | None, some: str | list[str]) -> str | bytes:
+    uniqurl.dedup(some)
+    crawl.normalize(url)
+    crawl(url)
+    uniqurl.explain(url)
+    uniqurl.normalize(maybe)  # type: ignore
+    return uniqurl.normalize(url)
+
+names: list[str] = ["a.txt"]
+paths: list[pathlib.Path] = [pathlib.Path("a.txt")]
+mixed: list[str | os.PathLike[str]] = ["a.txt", pathlib.Path("b.txt")]
+uniqurl.dedup("a.txt")
+uniqurl.dedup(pathlib.Path("a.txt"), "crawl", format="lines", keep_going=True)
+uniqurl.dedup(names)
+uniqurl.dedup(sorted(os.listdir()))
+uniqurl.dedup(paths)
+uniqurl.dedup(mixed)
+uniqurl.dedup(["a.txt", pathlib.Path("b.txt")])
+uniqurl.dedup([])
+uniqurl.dedup(tuple(paths))
+uniqurl.dedup(("a.txt", pathlib.Path("b.txt")))
+uniqurl.dedup(b"a.txt")  # type: ignore
+uniqurl.dedup([b"a.txt"])  # type: ignore
+uniqurl.dedup(path for path in paths)  # type: ignore
+
+class Array:
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
+        raise NotImplementedError
+
+array = Array()
+done = uniqurl.normalize_column(array)
+columns: list[uniqurl.Column] = [done.canonical]
+uniqurl.dedup(array)
+uniqurl.dedup(done.canonical, order="sorted")
+uniqurl.dedup(columns)
+uniqurl.dedup([array, array])
+uniqurl.dedup([array, done.canonical])
+uniqurl.dedup((array, done.canonical))
+"""
+
+
+def test_what_the_functions_take_has_types_that_they_take(tmp_path):
+    taken = tmp_path / "taken.py"
+    taken.write_text(TAKEN)
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(taken)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
