@@ -84,6 +84,18 @@ def test_a_missing_or_damaged_file_is_an_error_with_its_code(paths, tmp_path):
     assert set(found.urls.to_pylist()) == set(SET)
 
 
+def test_a_file_beyond_a_limit_is_unfinished(tmp_path):
+    # RFC 8878 3.1.1: a frame with a window of 256 MiB, and one block, raw and the last.
+    wide = tmp_path / "wide.zst"
+    urls = b"http://a.com/\n"
+    wide.write_bytes(b"\x28\xb5\x2f\xfd\x00\x90" + (len(urls) << 3 | 1).to_bytes(3, "little") + urls)
+    with pytest.raises(uniqurl.InputError) as caught:
+        uniqurl.dedup(wide, format="lines")
+    assert caught.value.code == "limit"
+    found = uniqurl.dedup(wide, format="lines", keep_going=True)
+    assert [file["state"] for file in found.files] == ["unfinished"]
+
+
 def test_the_path_of_an_error_names_the_file_whatever_its_bytes(tmp_path):
     path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff")
     with pytest.raises(uniqurl.InputError) as caught:

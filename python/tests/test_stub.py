@@ -56,6 +56,9 @@ uniqurl.dedup(columns)
 uniqurl.dedup([array, array])
 uniqurl.dedup([array, done.canonical])
 uniqurl.dedup((array, done.canonical))
+
+for file in uniqurl.dedup(names, keep_going=True).files:
+    assert file["state"] != "unfinished" or file["records"] == 0
 """
 
 

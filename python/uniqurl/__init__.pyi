@@ -108,10 +108,11 @@ class SetAccounting(TypedDict):
 
 @type_check_only
 class FileAccounting(TypedDict):
-    """What one file held."""
+    """What one file held. One that is ``unfinished`` takes more memory to unpack than a limit grants; it was
+    read up to there."""
 
     path: str
-    state: Literal["ok", "damaged", "missing", "refused"]
+    state: Literal["ok", "damaged", "missing", "refused", "unfinished"]
     bytes: int
     records: int
     rejected: int
