@@ -129,6 +129,10 @@ def test_what_is_no_input_is_a_type_error():
             uniqurl.dedup(inputs)
     with pytest.raises(uniqurl.UsageError):
         uniqurl.dedup(pa.array(LINES), format="combined")
+    of_column = uniqurl.dedup(pa.array(LINES), format="lines", keep_going=True)
+    assert (of_column.accounting, of_column.files) == (TERMS, [])
+    with pytest.raises(TypeError):
+        uniqurl.dedup([pa.array(LINES), pa.array([3])], keep_going=True)
     assert len(uniqurl.dedup([])) == 0
 
 
