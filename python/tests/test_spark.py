@@ -96,7 +96,8 @@ def files(tmp_path_factory):
             lines.append(url.encode() + random.choice([b"", b"", b"\r"]))
         lines += BAD
         random.shuffle(lines)
-        (folder / f"part-{part}.txt").write_bytes(b"\n".join(lines) + b"\n")
+        mark = b"\xef\xbb\xbf" if part == 0 else b""
+        (folder / f"part-{part}.txt").write_bytes(mark + b"\n".join(lines) + b"\n")
     return folder
 
 

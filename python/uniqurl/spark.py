@@ -98,7 +98,8 @@ def canonicalize(
     **options: Any,
 ) -> DataFrame:
     """``df`` with two columns more: ``canonical``, binary and null where there is none, and
-    ``reject``, the codes of a rejected URL between commas.
+    ``reject``, the codes of a rejected URL between commas. A ``df`` with a column of one of these names
+    is a ``ValueError``.
 
     ``col`` is text or binary; bytes go in and bytes come out, so a URL that is not UTF-8 survives.
     Nulls and what holds only spaces and tabs are blank: null in both. With ``format`` a value is a
@@ -191,7 +192,8 @@ def dedup(
 
 def read_lines(spark: SparkSession, paths: str | list[str]) -> DataFrame:
     """The lines of text files as one column ``line`` of bytes, ended as for the command: by a line
-    feed, or by a carriage return and one."""
+    feed, or by a carriage return and one. A carriage return at the end of a file is left out too, and so
+    is a byte-order mark at its start."""
     lines = spark.read.option("lineSep", "\n").text(paths).select(F.col("value").cast("binary").alias("line"))
     cut = "if(substring(line, -1, 1) = X'0D', substring(line, 1, length(line) - 1), line)"
     return lines.select(F.expr(cut).alias("line"))
