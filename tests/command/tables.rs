@@ -5,11 +5,12 @@ use arrow_array::types::Float16Type;
 use arrow_array::{
     Array, ArrayRef, ArrowPrimitiveType, BooleanArray, Date32Array, Decimal32Array, Decimal64Array,
     Decimal128Array, Decimal256Array, DictionaryArray, Float16Array, Float32Array, Float64Array,
-    Int32Array, Int64Array, RecordBatch, StringArray, Time32MillisecondArray,
+    Int32Array, Int64Array, RecordBatch, StringArray, StructArray, Time32MillisecondArray,
     Time64NanosecondArray, TimestampMicrosecondArray, TimestampMillisecondArray,
     TimestampNanosecondArray,
 };
 use arrow_ipc::writer::StreamWriter;
+use arrow_schema::DataType;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Encoding;
 use parquet::errors::ParquetError;
@@ -357,6 +358,50 @@ fn columns_of_one_name_are_refused_where_names_tell_them_apart() {
     // Between tabs a place tells them apart.
     let line = place.run([&twice[..], &["--limit", "1"]].concat()).exits(0);
     assert_eq!(line.out(), "http://b/\tb\thttp://b/\n");
+}
+
+#[test]
+fn columns_of_one_name_are_told_apart_by_their_numbers() {
+    let text = |letter: &str| -> ArrayRef {
+        let urls = [1, 2].map(|n| format!("http://{letter}/{n}"));
+        Arc::new(StringArray::from_iter_values(urls))
+    };
+    let within = |columns: &[(&str, &str)]| -> ArrayRef {
+        let column = |(name, letter): &(&str, &str)| {
+            let field = arrow_schema::Field::new(*name, DataType::Utf8, true);
+            (Arc::new(field), text(letter))
+        };
+        Arc::new(StructArray::from(columns.iter().map(column).collect::<Vec<_>>()))
+    };
+    let batch = RecordBatch::try_from_iter([
+        ("x", text("a")),
+        ("x", text("b")),
+        ("s", within(&[("x", "c"), ("x", "d")])),
+        ("s", within(&[("y", "e"), ("z", "f")])),
+    ]);
+    let place = both("t", &batch.expect("a batch"), WriterProperties::default());
+    for kind in ["parquet", "arrow"] {
+        let file = format!("t.{kind}");
+        let read = |column: &str, carry: &str| {
+            let format = format!("{kind}:{column}");
+            let mut arguments = vec!["dedup", "--limit", "1", "-f", &format, &file];
+            if !carry.is_empty() {
+                arguments.extend(["--carry", carry]);
+            }
+            place.run(arguments).exits(0).out().trim_end().to_owned()
+        };
+        for (number, url) in
+            (1..).zip(["a", "b", "c", "d", "e", "f"].map(|l| format!("http://{l}/1")))
+        {
+            let number = number.to_string();
+            assert_eq!(read(&number, ""), url, "{file}");
+            assert_eq!(read(&number, "1"), format!("{url}\thttp://a/1"), "{file}");
+            assert_eq!(read("4", &number), format!("http://d/1\t{url}"), "{file}");
+        }
+        // A name is that of the first.
+        assert_eq!(read("x", "s.x"), "http://a/1\thttp://c/1", "{file}");
+        assert_eq!(read("s.z", "s.y"), "http://f/1\thttp://e/1", "{file}");
+    }
 }
 
 #[test]

@@ -23,7 +23,8 @@ pub(super) struct Content {
     /// All columns at the top, and those that are read.
     schema: SchemaRef,
     projection: Vec<usize>,
-    wanted: Vec<Leaf>,
+    /// Where the columns that are read are in a batch.
+    places: Vec<Vec<usize>>,
 }
 
 /// How the batches are kept.
@@ -55,16 +56,17 @@ impl Content {
             Kind::Stream => StreamReader::try_new(&mut at, None).map_err(malformed)?.schema(),
         };
         let mut leaves = Vec::new();
-        let mut tops = Vec::new();
-        for (top, field) in schema.fields().iter().enumerate() {
-            flatten(&[], std::slice::from_ref(field).into(), &mut leaves);
-            tops.resize(leaves.len(), top);
-        }
+        flatten((&[], &[]), schema.fields(), &mut leaves);
         let (table, wanted) = schema::choose(table, &leaves)?;
-        let mut projection: Vec<usize> = wanted.iter().map(|leaf| tops[*leaf]).collect();
+        let mut places: Vec<Vec<usize>> =
+            wanted.iter().map(|leaf| leaves[*leaf].place.clone()).collect();
+        let mut projection: Vec<usize> = places.iter().map(|place| place[0]).collect();
         projection.dedup();
-        let wanted = wanted.iter().map(|leaf| leaves[*leaf].clone()).collect();
-        Ok((Self { at, kind, schema, projection, wanted }, table))
+        // Of the columns at the top there are only those, of what is in them all.
+        for place in &mut places {
+            place[0] = projection.partition_point(|top| *top < place[0]);
+        }
+        Ok((Self { at, kind, schema, projection, places }, table))
     }
 
     pub(super) fn read(&self, reading: Reading, take: Take<'_>) -> Result<(), Stop> {
@@ -112,7 +114,7 @@ impl Content {
     fn hand_on(&self, batch: &RecordBatch, end: u64, take: Take<'_>) -> Result<(), Stop> {
         for start in (0..batch.num_rows()).step_by(ROWS) {
             let rows = batch.slice(start, ROWS.min(batch.num_rows() - start));
-            let columns = self.wanted.iter().map(|leaf| column::find(&rows, &leaf.path));
+            let columns = self.places.iter().map(|place| column::find(&rows, place));
             let columns: Option<Vec<Column>> = columns.collect();
             take(&columns.ok_or_else(|| Stop::Failed("a column is missing".into()))?, end)?;
         }
@@ -160,14 +162,14 @@ pub(super) fn words(error: ArrowError) -> String {
     }
 }
 
-/// Appends the columns that hold values, in order.
-fn flatten(above: &[String], fields: Fields, leaves: &mut Vec<Leaf>) {
-    for field in &fields {
-        let mut path = above.to_vec();
-        path.push(field.name().clone());
+/// Appends the columns that hold values, in order, below what has these names and this place.
+fn flatten(above: (&[String], &[usize]), fields: &Fields, leaves: &mut Vec<Leaf>) {
+    for (number, field) in fields.iter().enumerate() {
+        let path = [above.0, std::slice::from_ref(field.name())].concat();
+        let place = [above.1, &[number]].concat();
         match field.data_type() {
-            DataType::Struct(fields) => flatten(&path, fields.clone(), leaves),
-            data_type => leaves.push(Leaf { path, holds: holds(data_type) }),
+            DataType::Struct(fields) => flatten((&path, &place), fields, leaves),
+            data_type => leaves.push(Leaf { path, place, holds: holds(data_type) }),
         }
     }
 }

@@ -17,13 +17,13 @@ use arrow_schema::{DataType, TimeUnit};
 
 use super::Column;
 
-/// A column of a batch by the names on the way to it.
-pub(super) fn find(batch: &RecordBatch, path: &[String]) -> Option<Column> {
-    let (first, rest) = path.split_first()?;
-    let mut array = ArrayRef::clone(batch.column_by_name(first)?);
+/// A column of a batch by its place: names need not tell columns apart.
+pub(super) fn find(batch: &RecordBatch, place: &[usize]) -> Option<Column> {
+    let (first, rest) = place.split_first()?;
+    let mut array = ArrayRef::clone(batch.columns().get(*first)?);
     let mut above = Vec::new();
-    for name in rest {
-        let inner = ArrayRef::clone(array.as_struct_opt()?.column_by_name(name)?);
+    for number in rest {
+        let inner = ArrayRef::clone(array.as_struct_opt()?.columns().get(*number)?);
         above.push(std::mem::replace(&mut array, inner));
     }
     Some(Column { above, array })

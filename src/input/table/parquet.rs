@@ -1,5 +1,6 @@
 //! Parquet: row groups of column chunks, of which only those that are asked for are read.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -38,7 +39,8 @@ pub(super) struct Content {
     levels: FieldLevels,
     /// The same where every page has keys of a dictionary; none where several columns are read.
     levels_of_keys: Option<FieldLevels>,
-    wanted: Vec<Leaf>,
+    /// Where the columns that are read are in a batch.
+    places: Vec<Vec<usize>>,
     /// Rows before each row group, and before the end.
     starts: Vec<u64>,
 }
@@ -49,7 +51,10 @@ impl Content {
         let encrypted = claims::footer(&at, memory)?;
         let footer = ParquetMetaDataReader::new().parse_and_finish(&at).map_err(malformed)?;
         let descriptor = footer.file_metadata().schema_descr();
-        let leaves: Vec<Leaf> = descriptor.columns().iter().map(|column| leaf(column)).collect();
+        let mut places = Vec::new();
+        flatten(&[], descriptor.root_schema(), &mut places);
+        let leaves = descriptor.columns().iter().zip(places);
+        let leaves: Vec<Leaf> = leaves.map(|(column, place)| leaf(column, place)).collect();
         let (table, wanted) = schema::choose(table, &leaves)?;
         if wanted.iter().any(|leaf| encrypted.contains(leaf)) {
             return Err(Trouble::Columns(
@@ -66,9 +71,9 @@ impl Content {
                 )));
             }
         }
-        let paths: Vec<&[String]> = wanted.iter().map(|leaf| &leaves[*leaf].path[..]).collect();
+        let places: Vec<&[usize]> = wanted.iter().map(|leaf| &leaves[*leaf].place[..]).collect();
         // Text is read as bytes: whether it is UTF-8 is for the profile to judge.
-        let root = as_bytes(descriptor.root_schema(), &paths).map_err(malformed)?;
+        let root = as_bytes(descriptor.root_schema(), &places).map_err(malformed)?;
         let as_stored = ArrowReaderOptions::new()
             .with_skip_arrow_metadata(true)
             .with_page_index_policy(PageIndexPolicy::Skip)
@@ -77,15 +82,15 @@ impl Content {
         let schema = metadata.parquet_schema();
         let mask = ProjectionMask::leaves(schema, wanted.iter().copied());
         let levels = |text: &DataType| {
-            let fields = texts_as(metadata.schema().fields(), &paths, text);
+            let fields = texts_as(metadata.schema().fields(), &places, text);
             parquet_to_arrow_field_levels(schema, mask.clone(), Some(&fields)).map_err(malformed)
         };
         let keys = DataType::Dictionary(DataType::Int32.into(), DataType::Binary.into());
         let levels_of_keys = if wanted.len() == 1 { Some(levels(&keys)?) } else { None };
         let levels = levels(&DataType::BinaryView)?;
         let starts = starts(&metadata)?;
-        let wanted = wanted.iter().map(|leaf| leaves[*leaf].clone()).collect();
-        Ok((Self { at, metadata, mask, levels, levels_of_keys, wanted, starts }, table))
+        let places = among(&places);
+        Ok((Self { at, metadata, mask, levels, levels_of_keys, places, starts }, table))
     }
 
     pub(super) fn sections(&self) -> usize {
@@ -156,7 +161,7 @@ impl Content {
             let batch = batch.map_err(|error| failed(arrow::words(error)))?;
             found += batch.num_rows() as u64;
             let end = self.place(self.starts[section] + found);
-            let columns = self.wanted.iter().map(|leaf| column::find(&batch, &leaf.path));
+            let columns = self.places.iter().map(|place| column::find(&batch, place));
             let columns: Option<Vec<Column>> = columns.collect();
             let columns = columns.ok_or_else(|| Stop::Failed("a column is missing".into()))?;
             take(&columns, end)?;
@@ -221,7 +226,7 @@ fn starts(metadata: &ArrowReaderMetadata) -> Result<Vec<u64>, Trouble> {
     Ok(starts)
 }
 
-fn leaf(column: &ColumnDescriptor) -> Leaf {
+fn leaf(column: &ColumnDescriptor, place: Vec<usize>) -> Leaf {
     let is_decimal = matches!(column.logical_type_ref(), Some(LogicalType::Decimal(_)))
         || column.converted_type() == ConvertedType::DECIMAL;
     let is_half = matches!(column.logical_type_ref(), Some(LogicalType::Float16));
@@ -251,15 +256,34 @@ fn leaf(column: &ColumnDescriptor) -> Leaf {
             _ => Holds::Other,
         }
     };
-    Leaf { path: column.path().parts().to_vec(), holds }
+    Leaf { path: column.path().parts().to_vec(), place, holds }
 }
 
-/// The schema with the columns at `paths` as bytes that nothing more is said of.
-fn as_bytes(node: &Type, paths: &[&[String]]) -> Result<TypePtr, ParquetError> {
+/// Appends the places of the columns that hold values, in order, below what has this place.
+fn flatten(above: &[usize], node: &Type, places: &mut Vec<Vec<usize>>) {
+    for (number, child) in node.get_fields().iter().enumerate() {
+        let place = [above, &[number]].concat();
+        if child.is_group() { flatten(&place, child, places) } else { places.push(place) }
+    }
+}
+
+/// The places of columns where there are no others.
+fn among(places: &[&[usize]]) -> Vec<Vec<usize>> {
+    let number = |place: &[usize], level: usize| {
+        let beside = places.iter().filter(|other| other.starts_with(&place[..level]));
+        let numbers = beside.filter_map(|other| other.get(level));
+        numbers.filter(|number| **number < place[level]).collect::<BTreeSet<_>>().len()
+    };
+    let among = |place: &&[usize]| (0..place.len()).map(|level| number(place, level)).collect();
+    places.iter().map(among).collect()
+}
+
+/// The schema with the columns at `places` as bytes that nothing more is said of.
+fn as_bytes(node: &Type, places: &[&[usize]]) -> Result<TypePtr, ParquetError> {
     let info = node.get_basic_info();
-    let below = |child: &TypePtr| -> Result<TypePtr, ParquetError> {
-        let paths = below(paths, child.name());
-        if paths.is_empty() { Ok(Arc::clone(child)) } else { as_bytes(child, &paths) }
+    let below = |(number, child): (usize, &TypePtr)| -> Result<TypePtr, ParquetError> {
+        let places = below(places, number);
+        if places.is_empty() { Ok(Arc::clone(child)) } else { as_bytes(child, &places) }
     };
     if !node.is_group() {
         if node.get_physical_type() != Physical::BYTE_ARRAY {
@@ -268,7 +292,7 @@ fn as_bytes(node: &Type, paths: &[&[String]]) -> Result<TypePtr, ParquetError> {
         let plain = Type::primitive_type_builder(node.name(), Physical::BYTE_ARRAY);
         return Ok(Arc::new(plain.with_repetition(info.repetition()).build()?));
     }
-    let fields = node.get_fields().iter().map(below).collect::<Result<Vec<_>, _>>()?;
+    let fields = node.get_fields().iter().enumerate().map(below).collect::<Result<Vec<_>, _>>()?;
     let mut group = Type::group_type_builder(node.name())
         .with_fields(fields)
         .with_logical_type(info.logical_type_ref().cloned())
@@ -279,24 +303,24 @@ fn as_bytes(node: &Type, paths: &[&[String]]) -> Result<TypePtr, ParquetError> {
     Ok(Arc::new(group.build()?))
 }
 
-/// The same of the columns that the library makes of it: those at `paths` of the type `text`.
-fn texts_as(fields: &Fields, paths: &[&[String]], text: &DataType) -> Fields {
-    let field = |field: &Arc<Field>| {
-        let paths = below(paths, field.name());
+/// The same of the columns that the library makes of it: those at `places` of the type `text`.
+fn texts_as(fields: &Fields, places: &[&[usize]], text: &DataType) -> Fields {
+    let field = |(number, field): (usize, &Arc<Field>)| {
+        let places = below(places, number);
         let data_type = match field.data_type() {
-            DataType::Binary if !paths.is_empty() => text.clone(),
-            DataType::Struct(fields) if !paths.is_empty() => {
-                DataType::Struct(texts_as(fields, &paths, text))
+            DataType::Binary if !places.is_empty() => text.clone(),
+            DataType::Struct(fields) if !places.is_empty() => {
+                DataType::Struct(texts_as(fields, &places, text))
             }
             _ => return Arc::clone(field),
         };
         Arc::new(Field::clone(field).with_data_type(data_type))
     };
-    fields.iter().map(field).collect()
+    fields.iter().enumerate().map(field).collect()
 }
 
-/// What is left of the paths that go through a name.
-fn below<'a>(paths: &[&'a [String]], name: &str) -> Vec<&'a [String]> {
-    let through = paths.iter().filter_map(|path| path.split_first());
-    through.filter(|(first, _)| *first == name).map(|(_, rest)| rest).collect()
+/// What is left of the places that are in a column.
+fn below<'a>(places: &[&'a [usize]], number: usize) -> Vec<&'a [usize]> {
+    let inside = places.iter().filter_map(|place| place.split_first());
+    inside.filter(|(first, _)| **first == number).map(|(_, rest)| rest).collect()
 }

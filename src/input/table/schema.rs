@@ -11,6 +11,8 @@ use crate::record::{Container, NoColumn, Table};
 pub(super) struct Leaf {
     /// The names on the way to it.
     pub(super) path: Vec<String>,
+    /// Which column each of these is of those that it is among.
+    pub(super) place: Vec<usize>,
     pub(super) holds: Holds,
 }
 
