@@ -139,7 +139,7 @@ impl Chunk {
     pub(crate) fn size(&self) -> usize {
         match &self.data {
             #[cfg(feature = "tables")]
-            Data::Rows(bytes, rows) => bytes.len() + rows.memory(),
+            Data::Rows(bytes, rows) => rows.size(bytes.len()),
             _ => self.bytes().len(),
         }
     }

@@ -86,7 +86,7 @@ pub(crate) use line::{MARK, cut};
 #[cfg(feature = "batch")]
 pub(crate) use carry::{Carrier, Values, carrying, missing};
 #[cfg(feature = "tables")]
-pub(crate) use table::{NULL, NoColumn, Rows};
+pub(crate) use table::{ALIKE, NULL, NoColumn, Rows};
 
 use std::ops::Range;
 

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use super::column::{Cell, Cells, Keys, Standing, Views};
 use super::{Column, Reading, Stop};
 use crate::input::{Chunk, Data};
-use crate::record::{NULL, Rows, Span};
+use crate::record::{ALIKE, NULL, Rows, Span};
 
 /// Rows of a chunk, however short they are.
 const ROWS: usize = 16 << 10;
@@ -46,6 +46,8 @@ pub(super) struct Cutter {
 struct Making {
     bytes: Vec<u8>,
     rows: Rows,
+    /// Bytes of its cells, also of those that are alike.
+    told: usize,
     /// By what tells it apart, where a cell of the chunk is and which row it was the first of.
     seen: HashMap<u128, (Span, u32), rapidhash::fast::RandomState>,
 }
@@ -95,7 +97,10 @@ impl Cutter {
             }
             let mut making = self.begin(cells.len());
             let start = row;
-            while row < length && row - start < ROWS && making.bytes.len() < self.chunk_size {
+            while row < length
+                && row - start < ROWS
+                && !self.is_full(making.bytes.len(), making.told)
+            {
                 for cells in &cells {
                     making.append(cells, row, self.max_record, repeats);
                 }
@@ -118,6 +123,8 @@ impl Cutter {
         // Number of the buffer, where the first text in it begins, and where the last one ends.
         let mut place: Option<(usize, usize, usize)> = None;
         let wanted = rows.len().min(ROWS);
+        // Texts may stand in each other.
+        let mut told = 0;
         for row in rows.clone().take(wanted) {
             let (start, length) = match (views.get(row), place) {
                 (Standing::Null, _) => {
@@ -152,7 +159,8 @@ impl Cutter {
             // Of what is too long, as much as tells so.
             let to = from + length.min(self.max_record + 1);
             cells.push(Span { start: from as u32, end: to as u32 });
-            if *end - *first >= self.chunk_size {
+            told += to - from;
+            if self.is_full(*end - *first, told) {
                 break;
             }
         }
@@ -210,6 +218,11 @@ impl Cutter {
         if making.rows.times.is_empty() { Ok(()) } else { hand_on(self.end(making)) }
     }
 
+    /// Whether a chunk has enough bytes, or its cells have where they share them.
+    fn is_full(&self, bytes: usize, told: usize) -> bool {
+        bytes.max(told / ALIKE) >= self.chunk_size
+    }
+
     fn begin(&self, width: usize) -> Making {
         let mut making = Making::default();
         making.rows.width = width;
@@ -258,6 +271,7 @@ impl Making {
                 self.seen.insert(identity, (span, this));
             }
         }
+        self.told += span.len();
         self.rows.cells.push(span);
     }
 
@@ -265,5 +279,60 @@ impl Making {
         let start = self.bytes.len() as u32;
         write(&mut self.bytes);
         Span { start, end: self.bytes.len() as u32 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::types::Int32Type;
+    use arrow_array::{ArrayRef, BinaryViewArray, DictionaryArray, Int32Array, StringArray};
+    use arrow_buffer::Buffer;
+
+    use super::*;
+
+    /// The length of each chunk of a column: its rows, and the bytes of all their cells.
+    fn chunks(array: ArrayRef, chunk_size: usize) -> Vec<(usize, usize)> {
+        let reading =
+            Reading { chunk_size, max_record: 9000, threads: 1, memory: usize::MAX, once: false };
+        let mut chunks = Vec::new();
+        let cut = Cutter::new(0, reading).cut(&[Column { above: Vec::new(), array }], |chunk| {
+            let cells = &chunk.rows().expect("rows").cells;
+            chunks.push((cells.len(), cells.iter().map(|cell| cell.len()).sum()));
+            Ok(())
+        });
+        assert!(cut.is_ok());
+        chunks
+    }
+
+    #[test]
+    fn a_chunk_of_rows_that_share_their_cells_ends() {
+        const ROWS: usize = 10_000;
+        const LONG: usize = 5000;
+        let long = "a".repeat(LONG + ROWS);
+        let keys = Int32Array::from_iter_values((0..ROWS as i32).map(|row| row % 3));
+        let values = StringArray::from(vec![&long[..LONG]; 3]);
+        let views = |at: fn(usize) -> usize| -> ArrayRef {
+            let views =
+                (0..ROWS).map(|row| LONG as u128 | 0x6161_6161 << 32 | (at(row) as u128) << 96);
+            let buffer = Buffer::from_vec(long.clone().into_bytes());
+            let views = views.collect::<Vec<_>>().into();
+            Arc::new(BinaryViewArray::try_new(views, vec![buffer], None).expect("views"))
+        };
+        let dictionary: DictionaryArray<Int32Type> =
+            DictionaryArray::try_new(keys, Arc::new(values)).expect("a dictionary");
+        for (name, array) in [
+            ("keys", Arc::new(dictionary) as ArrayRef),
+            ("one place", views(|_| 7)),
+            ("in each other", views(|row| row / 2)),
+            ("each in the one before", views(|row| row)),
+        ] {
+            let chunks = chunks(array, 1 << 14);
+            let rows: usize = chunks.iter().map(|(rows, _)| rows).sum();
+            assert_eq!(rows, ROWS, "{name}");
+            let most = chunks.iter().map(|(_, told)| *told).max();
+            assert!(most <= Some((ALIKE << 14) + LONG), "{name}: {most:?}");
+        }
     }
 }
