@@ -121,13 +121,24 @@ impl Filter {
         };
         let of_status = |fact: &[u8]| {
             self.statuses.iter().any(|pattern| match fact {
-                [class, a, b] => [*class, *a, *b] == *pattern || [*class, b'x', b'x'] == *pattern,
+                [class, a, b, fraction @ ..] if is_zero(fraction) => {
+                    [*class, *a, *b] == *pattern || [*class, b'x', b'x'] == *pattern
+                }
                 _ => false,
             })
         };
         keeps(method, &self.methods, |fact, item| fact == item)
             && keeps(mime, &self.mimes, is_like)
             && (self.statuses.is_empty() || status.is_none_or(of_status))
+    }
+}
+
+/// Whether what stands behind a whole number makes it no other: nothing, or a point and zeros, as in a
+/// column of decimals or one that gaps have made a column of fractions.
+fn is_zero(fraction: &[u8]) -> bool {
+    match fraction.strip_prefix(b".") {
+        Some(digits) => digits.iter().all(|digit| *digit == b'0'),
+        None => fraction.is_empty(),
     }
 }
 
@@ -150,7 +161,16 @@ mod tests {
     fn a_status_is_kept_by_number_or_class() {
         let mut filter = Filter::default();
         filter.status("2XX,304").unwrap();
-        for (status, kept) in [("200", true), ("304", true), ("301", false), ("2", false)] {
+        for (status, kept) in [
+            ("200", true),
+            ("304", true),
+            ("301", false),
+            ("2", false),
+            ("200.00", true),
+            ("200.1", false),
+            ("2000", false),
+            ("200 ", false),
+        ] {
             assert_eq!(filter.keeps(None, Some(status.as_bytes()), None), kept, "{status}");
         }
         assert!(!filter.keeps(None, Some(b""), None), "a record without a status");

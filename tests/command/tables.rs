@@ -175,6 +175,32 @@ fn fractions_decimals_and_booleans_are_carried_as_text_that_compares_as_they_do(
     }
 }
 
+#[test]
+fn a_status_with_a_fraction_of_zeros_is_the_whole_number() {
+    let url: ArrayRef = Arc::new(StringArray::from(vec!["http://a/", "http://b/", "http://c/"]));
+    let decimals = Decimal128Array::from(vec![20_000, 20_050, 40_400]);
+    let decimals = decimals.with_precision_and_scale(10, 2).expect("in range");
+    let floats: ArrayRef = Arc::new(Float64Array::from(vec![200.0, 200.5, 404.0]));
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["200.0", "200.01", "404.0"]));
+    let columns: [(_, ArrayRef); 4] =
+        [("url", url), ("d", Arc::new(decimals)), ("f", floats), ("t", texts)];
+    let batch = RecordBatch::try_from_iter(columns).expect("a batch");
+    let place = both("t", &batch, WriterProperties::default());
+    for (kind, column) in ["parquet", "arrow"].map(|k| ["d", "f", "t"].map(|c| (k, c))).concat() {
+        let (file, format) = (format!("t.{kind}"), format!("{kind}:url,status={column}"));
+        for (status, kept) in
+            [("200", "http://a/\n"), ("2xx", "http://a/\n"), ("4xx,500", "http://c/\n")]
+        {
+            let run = place.run(["dedup", "-f", &format, "--status", status, &file]).exits(0);
+            assert_eq!(run.out(), kept, "{format} {status}");
+        }
+    }
+    // What is carried stays as it is.
+    let format = "parquet:url,status=d";
+    let carry = ["dedup", "-f", format, "--status", "200", "--carry", "d", "t.parquet"];
+    assert_eq!(place.run(carry).exits(0).out(), "http://a/\t200.00\n");
+}
+
 /// Two bytes a value are less than a number or the length of a text takes.
 #[test]
 fn a_dictionary_may_hold_as_many_short_values_as_stand_in_it() {
