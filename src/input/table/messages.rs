@@ -25,6 +25,13 @@ const LEAST: u64 = 64 << 20;
 /// What a file ends with: "<FOOTER> <FOOTER SIZE: int32> <magic string "ARROW1">".
 const END: usize = 10;
 
+/// Where the first message begins: "<magic number "ARROW1"> <empty padding bytes [to 8 byte boundary]>".
+const BEGINNING: u64 = 8;
+
+/// Bytes that fill up in one place, at most: messages begin at multiples of 8, with some writers of 64,
+/// and what ends a stream has 8.
+const FILLING: u64 = 128;
+
 /// What stands before a message: a marker, and the length of what it says of itself. The marker is
 /// missing in what was written before version 0.15.
 const CONTINUATION: [u8; 4] = [0xFF; 4];
@@ -69,7 +76,67 @@ impl<'a> Messages<'a> {
         for block in footer.dictionaries().iter().flatten() {
             self.block(block, None)?;
         }
-        Ok(footer.recordBatches().iter().flatten().copied().collect())
+        let batches = footer.recordBatches().iter().flatten().copied().collect();
+        self.gaps(footer.dictionaries().iter().flatten().chain(&batches), start)?;
+        Ok(batches)
+    }
+
+    /// Looks for batches where there is none by the footer, which begins at `end`: a list with a number
+    /// or a place that was changed loses them, and nothing else tells. What else stands between the
+    /// messages that it names, such as the schema, the end of a stream and what fills up, is as it may.
+    fn gaps<'b>(&self, blocks: impl Iterator<Item = &'b Block>, end: u64) -> Result<(), Fault> {
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for block in blocks {
+            let (place, length) = (block.offset(), block.bodyLength());
+            let behind = place.checked_add(block.metaDataLength().into());
+            let behind = behind.and_then(|place| place.checked_add(length));
+            match (u64::try_from(place), behind.map(u64::try_from)) {
+                (Ok(place), Some(Ok(behind))) => ranges.push((place, behind)),
+                _ => return Err(NO_LENGTH.into()),
+            }
+        }
+        ranges.sort_unstable();
+        let mut from = BEGINNING;
+        for (place, behind) in ranges.into_iter().chain([(end, end)]) {
+            if from < place {
+                self.gap(from, place.min(end))?;
+            }
+            from = from.max(behind);
+        }
+        Ok(())
+    }
+
+    fn gap(&self, mut place: u64, end: u64) -> Result<(), Fault> {
+        let mut filling = 0;
+        while place + 8 <= end && filling < FILLING {
+            let mut head = [0; 8];
+            self.read(&mut head, place)?;
+            let [one, two] = [[0, 1, 2, 3], [4, 5, 6, 7]].map(|at| at.map(|at| head[at]));
+            let (before, length) = if one == CONTINUATION { (8, two) } else { (4, one) };
+            let length = u64::from(u32::from_le_bytes(length));
+            if length == 0 {
+                filling += 8;
+                place += 8;
+                continue;
+            }
+            let body = place + before + length;
+            // What is no message is for nobody to read.
+            if body > end || length > LEAST {
+                break;
+            }
+            let metadata = self.bytes(place + before, length, "what a message says of itself")?;
+            let Ok(message) = root_as_message(&metadata) else { break };
+            let rows = message.header_as_record_batch().map_or(0, |batch| batch.length());
+            if rows != 0 {
+                return Err(format!(
+                    "at {place} there is a batch of {rows} rows that its footer does not name"
+                )
+                .into());
+            }
+            let Ok(length) = u64::try_from(message.bodyLength()) else { break };
+            place = body.saturating_add(length);
+        }
+        Ok(())
     }
 
     /// Looks at a message of a file.
