@@ -17,6 +17,9 @@ use arrow_schema::{DataType, Field, Fields, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::{
+    FileMetaData, ParquetMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter,
+};
 use parquet::file::properties::{WriterProperties, WriterVersion};
 
 use uniqurl::input::{Input, InputError, Source};
@@ -578,6 +581,39 @@ fn what_stands_before_damage_counts_if_the_run_goes_on_and_is_told() {
                 assert!(matches!(found.result, Err(RunError::Input(_))), "{cut} {format}");
             }
         }
+    }
+}
+
+/// A Parquet file whose footer has its first row group so often, with so many rows each.
+fn with_row_groups(file: &[u8], count: usize, rows: i64) -> Vec<u8> {
+    let bytes = bytes::Bytes::copy_from_slice(file);
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap();
+    let group = metadata.row_group(0).clone().into_builder().set_num_rows(rows).build().unwrap();
+    let said = metadata.file_metadata();
+    let said = FileMetaData::new(
+        said.version(),
+        rows * count as i64,
+        None,
+        None,
+        said.schema_descr_ptr(),
+        None,
+    );
+    let built = ParquetMetaDataBuilder::new(said).set_row_groups(vec![group; count]).build();
+    let length = u32::from_le_bytes(*file[file.len() - 8..].first_chunk().unwrap());
+    let mut changed = file[..file.len() - 8 - length as usize].to_vec();
+    ParquetMetaDataWriter::new(&mut changed, &built).finish().unwrap();
+    changed
+}
+
+#[test]
+fn row_groups_that_share_their_bytes_are_damage() {
+    let rows = rows(1000);
+    let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
+    let file = parquet(&table, plain());
+    assert_eq!(read(&with_row_groups(&file, 1, 1000), &How::default()).report.tally.records, 1000);
+    for rows in [0, 1000] {
+        let words = error(&with_row_groups(&file, 20, rows), "auto").to_string();
+        assert!(words.contains("damaged: column `url`: its row groups have "), "{words}");
     }
 }
 

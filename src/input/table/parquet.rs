@@ -71,6 +71,19 @@ impl Content {
                 )));
             }
         }
+        // Else what is there once would be looked at for each row group that says it is its own.
+        for leaf in &wanted {
+            let columns = footer.row_groups().iter().filter_map(|group| group.columns().get(*leaf));
+            let lengths = columns.map(|column| column.compressed_size().unsigned_abs());
+            let all = lengths.fold(0, u64::saturating_add);
+            if all > at.size() {
+                let name = schema::printed(&leaves[*leaf]);
+                return Err(Trouble::Malformed(format!(
+                    "column `{name}`: its row groups have {all} bytes of it, and the file has {}",
+                    at.size()
+                )));
+            }
+        }
         let places: Vec<&[usize]> = wanted.iter().map(|leaf| &leaves[*leaf].place[..]).collect();
         // Text is read as bytes: whether it is UTF-8 is for the profile to judge.
         let root = as_bytes(descriptor.root_schema(), &places).map_err(malformed)?;

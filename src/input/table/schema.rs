@@ -79,7 +79,7 @@ fn no_column(why: &NoColumn, table: &Table, leaves: &[Leaf]) -> String {
 }
 
 /// The name of a column, as messages show it.
-fn printed(leaf: &Leaf) -> String {
+pub(super) fn printed(leaf: &Leaf) -> String {
     Printable(leaf.path.join(".").as_bytes()).to_string()
 }
 
