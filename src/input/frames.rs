@@ -134,7 +134,7 @@ impl<'a> Framer<'a> {
                 State::Malformed
             }
         };
-        Ok(Some(Frame { start: start as u32, end: out.len() as u32, offset, state }))
+        Ok(Some(Frame::new(start as u32, out.len() as u32, offset, state)))
     }
 
     /// Looks at the head of a record.

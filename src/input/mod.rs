@@ -146,12 +146,13 @@ impl Chunk {
 
     /// Bytes of memory it takes.
     pub(crate) fn memory(&self) -> usize {
-        match &self.data {
+        let data = match &self.data {
             Data::Block(block) => block.memory(),
             Data::Shared(bytes) => bytes.len(),
             #[cfg(feature = "tables")]
             Data::Rows(bytes, rows) => bytes.len() + rows.memory(),
-        }
+        };
+        data + self.frames.iter().map(Frame::memory).sum::<usize>()
     }
 
     /// Leaves out the first `count` bytes.

@@ -252,10 +252,10 @@ impl Reader {
         let mut frames = Vec::new();
         let mut handed_on = Instant::now();
         loop {
-            let next = framer.next(&mut buffer);
+            let mut next = framer.next(&mut buffer);
             let over = !matches!(next, Ok(Some(_)));
-            if let Ok(Some(frame)) = next {
-                frames.push(frame);
+            if let Ok(frame) = &mut next {
+                frames.extend(frame.take());
             }
             if !frames.is_empty()
                 && (over || buffer.len() >= chunk_size || handed_on.elapsed() >= PATIENCE)
@@ -268,8 +268,8 @@ impl Reader {
                 handed_on = Instant::now();
             }
             match next {
-                Ok(Some(_)) => {}
-                Ok(None) => return self.end(framer.source()),
+                Ok(_) if !over => {}
+                Ok(_) => return self.end(framer.source()),
                 Err(error) => return self.fail(framer.offset(), error, framer.source()),
             }
         }

@@ -255,10 +255,12 @@ impl Records {
         }
     }
 
-    /// Whether the next record is to be passed over.
+    /// Passes over those of the next `count` records that are to be, and says how many they are.
     #[cfg(feature = "batch")]
-    fn is_passing(&self) -> bool {
-        self.window.passing > 0
+    fn pass_over(&mut self, count: usize) -> usize {
+        let passed = count.min(self.window.passing);
+        self.window.passing -= passed;
+        passed
     }
 
     /// Whether no more are to be read of this chunk.

@@ -142,7 +142,7 @@ fn what_is_kept_of_what_is_no_record_does_not_depend_on_the_reads() {
                 let frames: Vec<_> =
                     std::iter::from_fn(|| framer.next(&mut out).unwrap()).collect();
                 assert_eq!(frames.len(), 3, "{framing:?} {length} by {step}");
-                for junk_frame in [frames[0], frames[2]] {
+                for junk_frame in [&frames[0], &frames[2]] {
                     let kept = &out.bytes()[junk_frame.start as usize..junk_frame.end as usize];
                     let most = &junk[..length.min(EXCERPT)];
                     assert!(kept == most, "{framing:?} {length} by {step}");

@@ -58,14 +58,14 @@ impl Sheet {
     /// Any other format.
     fn records(&mut self, format: &record::Format, rules: &Rules<'_>) -> Result<(), NoRoom> {
         self.scratch.lines.clear();
-        let Some(chunk) = self.text.chunk.take() else { return Ok(()) };
+        let Some(mut chunk) = self.text.chunk.take() else { return Ok(()) };
         let mut records = std::mem::take(&mut self.text.records);
         records.limit(self.from, AT_ONCE);
-        read(format, &rules.context, &chunk, &mut records);
+        read(format, &rules.context, &mut chunk, &mut records);
         let mut most = records.records.len();
         if let Some(context) = rules.versus.as_ref().and_then(|versus| versus.context.as_ref()) {
             self.others.limit(self.from, AT_ONCE);
-            read(format, context, &chunk, &mut self.others);
+            read(format, context, &mut chunk, &mut self.others);
             most = most.min(self.others.records.len());
         }
         reserve(&mut self.urls, records.records.len())?;
@@ -412,10 +412,12 @@ fn sort_by_shard(
 }
 
 /// Reads the records of a chunk in any format but a list's.
-fn read(format: &record::Format, context: &Context, chunk: &Chunk, records: &mut Records) {
+fn read(format: &record::Format, context: &Context, chunk: &mut Chunk, records: &mut Records) {
     match format {
         record::Format::Archive(archive) => {
-            archive.read(context, chunk.bytes(), &chunk.frames, records);
+            let mut frames = std::mem::take(&mut chunk.frames);
+            archive.read(context, chunk.bytes(), &mut frames, records);
+            chunk.frames = frames;
         }
         #[cfg(feature = "tables")]
         record::Format::Table(table) => {

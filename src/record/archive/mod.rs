@@ -4,7 +4,9 @@
 //! found in them. Nothing here reads a body that is not JSON.
 
 mod arc;
+mod base;
 mod kinds;
+mod links;
 mod warc;
 mod wat;
 
@@ -14,7 +16,9 @@ pub(crate) use arc::body_length as arc_body;
 pub(crate) use warc::{content_length as warc_body, end_of_fields as warc_head};
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use self::links::Links;
 use super::line::is_blank;
 use super::{Context, Facts, Found, Framing, Place, Record, Records, Span};
 use crate::url::Code;
@@ -33,7 +37,7 @@ pub enum Archive {
 }
 
 /// A record in a chunk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
     /// Its head, and its body if that is there, in the chunk.
     pub(crate) start: u32,
@@ -41,6 +45,9 @@ pub(crate) struct Frame {
     /// Where it starts in the input.
     pub(crate) offset: u64,
     pub(crate) state: State,
+    /// The links of the page that it tells of, where they are more than are read [at
+    /// once](Records::limit): to read the record anew for each part takes quadratic time.
+    links: Option<Arc<Links>>,
 }
 
 /// What became of a record.
@@ -54,6 +61,17 @@ pub(crate) enum State {
     Malformed,
     /// It is longer than a record may be. Only its beginning is in the chunk.
     TooLong,
+}
+
+impl Frame {
+    pub(crate) fn new(start: u32, end: u32, offset: u64, state: State) -> Self {
+        Self { start, end, offset, state, links: None }
+    }
+
+    /// Bytes of memory that it takes beside itself.
+    pub(crate) fn memory(&self) -> usize {
+        self.links.as_ref().map_or(0, |links| links.memory())
+    }
 }
 
 impl Archive {
@@ -106,7 +124,7 @@ impl Archive {
     }
 
     /// Appends what the records hold.
-    pub(crate) fn read(self, ctx: &Context, chunk: &[u8], frames: &[Frame], out: &mut Records) {
+    pub(crate) fn read(self, ctx: &Context, chunk: &[u8], frames: &mut [Frame], out: &mut Records) {
         for frame in frames {
             if out.is_full() {
                 break;
@@ -136,7 +154,7 @@ impl Archive {
                     out.push(Record { line, found });
                 }
                 Archive::Wat => wat::target(ctx, bytes, line, out),
-                Archive::WatLinks => wat::links(ctx, bytes, line, out),
+                Archive::WatLinks => wat::links(ctx, bytes, line, &mut frame.links, out),
             }
         }
     }

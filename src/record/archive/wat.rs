@@ -4,12 +4,15 @@
 //! record. Only responses count here: with their target, or with every link that was found in the page.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::super::json::{Text, slice};
 use super::super::{Context, Found, Record, Records, Span};
+use super::base::{Base, TooLong};
+use super::links::Links;
 use super::warc::bare;
 use super::{side, warc};
 use crate::uri;
@@ -150,44 +153,130 @@ pub(super) fn target(ctx: &Context, record: &[u8], line: Span, out: &mut Records
 }
 
 /// Appends the links of a page, in the order of head, scripts and body, each resolved against what the
-/// page says is its base, or its own address.
-pub(super) fn links(ctx: &Context, record: &[u8], line: Span, out: &mut Records) {
-    let (target, page) = match told(record) {
-        Told::Nothing => return out.push(Record { line, found: Found::Skipped }),
-        Told::Malformed => {
-            let found = Found::Reject(Code::LogSyntax, 0);
-            return out.push(Record { line, found });
+/// page says is its base, or its own address. `known` are the links, if the record was read before, and
+/// comes to be them where it is to be read again.
+pub(super) fn links(
+    ctx: &Context,
+    record: &[u8],
+    line: Span,
+    known: &mut Option<Arc<Links>>,
+    out: &mut Records,
+) {
+    let links = match known.take() {
+        Some(links) => links,
+        None => match links_of(ctx, record) {
+            Ok(links) => Arc::new(links),
+            Err(found) => return out.push(Record { line, found }),
+        },
+    };
+    let passed = out.pass_over(links.len());
+    for n in passed..links.len() {
+        if out.is_full() {
+            break;
         }
+        let start = out.side.len();
+        let found = match links.append(n, &mut out.side) {
+            Ok(()) => side(ctx, start, out),
+            Err(TooLong) => Found::Reject(Code::TooLong, ctx.max_url as u32),
+        };
+        out.push(Record { line, found });
+    }
+    if passed > 0 || out.is_full() {
+        *known = Some(links);
+    }
+}
+
+/// The links of the page that a record tells of, or what else is to be said of the record.
+fn links_of(ctx: &Context, record: &[u8]) -> Result<Links, Found> {
+    let (target, page) = match told(record) {
+        Told::Nothing => return Err(Found::Skipped),
+        Told::Malformed => return Err(Found::Reject(Code::LogSyntax, 0)),
         Told::Response { target, page } => (target, page),
     };
-    let Some(Page { head, links: body }) = page else { return };
+    let (head, body) = page.map_or((None, Vec::new()), |page| (page.head, page.links));
     let head = head.unwrap_or(PageHead { base: None, links: Vec::new(), scripts: Vec::new() });
     let own = bare(&target);
     let mut base = Vec::new();
     match &head.base {
-        Some(Text(reference)) if resolve(own, reference, &mut base) => {}
+        Some(Text(reference)) if uri::resolve(own, reference.trim_ascii(), &mut base).is_ok() => {}
         _ => base = own.to_vec(),
     }
+    let mut links = Links::new(Base::new(&base, ctx.max_url));
     for link in head.links.iter().chain(&head.scripts).chain(&body) {
-        let Some(Text(reference)) = link.url.as_ref().or(link.href.as_ref()) else { continue };
-        if out.is_full() {
-            break;
+        if let Some(Text(reference)) = link.url.as_ref().or(link.href.as_ref()) {
+            links.add(reference);
         }
-        if out.is_passing() {
-            out.push(Record { line, found: Found::Blank });
-            continue;
-        }
-        let start = out.side.len();
-        if !resolve(&base, reference, &mut out.side) {
-            out.side.extend_from_slice(reference.trim_ascii());
-        }
-        let found = side(ctx, start, out);
-        out.push(Record { line, found });
     }
+    Ok(links)
 }
 
-/// Appends a reference of a page, resolved; false where it cannot be, since the base is none. Attributes
-/// may have white space around what they say.
-fn resolve(base: &[u8], reference: &[u8], out: &mut Vec<u8>) -> bool {
-    uri::resolve(base, reference.trim_ascii(), out).is_ok()
+#[cfg(test)]
+mod tests {
+    use super::super::{Archive, Frame, State};
+    use super::*;
+
+    fn archive(target: &str, links: &[&str]) -> Vec<u8> {
+        let links: Vec<_> = links.iter().map(|link| format!(r#"{{"url":"{link}"}}"#)).collect();
+        let page = format!(r#"{{"Links":[{}]}}"#, links.join(","));
+        let head = format!(r#"{{"WARC-Type":"response","WARC-Target-URI":"{target}"}}"#);
+        let payload = format!(r#"{{"HTTP-Response-Metadata":{{"HTML-Metadata":{page}}}}}"#);
+        let fields = "WARC/1.0\r\nWARC-Type: metadata\r\nContent-Type: application/json\r\n\r\n";
+        let json = format!(
+            r#"{{"Envelope":{{"WARC-Header-Metadata":{head},"Payload-Metadata":{payload}}}}}"#
+        );
+        [fields, &json].concat().into_bytes()
+    }
+
+    fn frame(record: &[u8]) -> Frame {
+        Frame::new(0, record.len() as u32, 0, State::Whole)
+    }
+
+    /// "No input makes it quadratic": each part was read from the start of the record.
+    #[test]
+    fn a_record_is_read_once_in_however_many_parts_its_links_are_taken() {
+        let all: Vec<_> = (0..100).map(|n| format!("{n}")).collect();
+        let all: Vec<_> = all.iter().map(String::as_str).collect();
+        let mut chunk = archive("http://h/d/p", &all);
+        let mut frames = [frame(&chunk)];
+        let (ctx, mut records, mut found) = (Context::default(), Records::default(), Vec::new());
+        loop {
+            records.limit(found.len(), 50);
+            Archive::WatLinks.read(&ctx, &chunk, &mut frames, &mut records);
+            found.extend(records.records.iter().map(|record| match record.found {
+                Found::Url(_, span) => String::from_utf8_lossy(span.of(&records.side)).into_owned(),
+                other => format!("{other:?}"),
+            }));
+            if !records.is_full() {
+                break;
+            }
+            // Were it read again, nothing would be found in it.
+            let end = warc::end_of_fields(&chunk).unwrap();
+            chunk[end..].fill(b' ');
+        }
+        let expected: Vec<_> = all.iter().map(|link| format!("http://h/d/{link}")).collect();
+        assert_eq!(found, expected);
+    }
+
+    /// "No input makes it quadratic": each link took the whole base, and these took hours.
+    #[test]
+    fn links_of_a_page_with_a_long_address_take_linear_time() {
+        let long = "a/".repeat(2_000_000);
+        let name = "n".repeat(2_000_000);
+        for (target, links) in [
+            (format!("http://h/{long}"), ["a", "", "?q", "../b", "#f", "s:", "/c", "//i/d"]),
+            (format!("http://h/{name}/"), ["a", "../b", "../../c", ".", "", "/d", "x/../..", ".."]),
+            (format!("http://h/d/../{name}/.."), ["a", "../b", "./", "", "#f", "/d", "?", ".."]),
+            (format!("http://h/?{name}"), ["a", "", "#f", "?q", "/d", "b", "c", "//i/d"]),
+            (format!("http://{name}/d"), ["a", "", "#f", "?q", "/d", "b", "c", "//i/d"]),
+            (format!("{name}:d/e"), ["a", "", "#f", "?q", "/d", "b", "c", "//i/d"]),
+            (format!("x:{long}"), ["a", "", "?q", "../b", "#f", "s:", "/c", "//i/d"]),
+        ] {
+            let links = links.repeat(10_000);
+            let chunk = archive(&target, &links);
+            let ctx = Context { max_url: 1_000, ..Context::default() };
+            let mut records = Records::default();
+            Archive::WatLinks.read(&ctx, &chunk, &mut [frame(&chunk)], &mut records);
+            assert_eq!(records.records.len(), links.len());
+        }
+    }
 }
