@@ -6,6 +6,8 @@ import subprocess
 import sys
 
 import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 import uniqurl
 
@@ -115,6 +117,23 @@ def test_a_format_of_tables_is_refused_with_what_to_do(paths):
             uniqurl.dedup(paths, format=format)
         with pytest.raises(uniqurl.UsageError, match="tables come in as columns"):
             uniqurl.normalize_column(pa.array(["http://h/"]), format=format)
+
+
+def test_a_file_that_is_a_table_is_refused_and_not_read_as_a_list(tmp_path):
+    table = pa.table({"url": ["http://h/a", "HTTP://h/b"]})
+    paths = {name: tmp_path / name for name in ["parquet", "arrow", "stream", "feather", "packed"]}
+    pyarrow.parquet.write_table(table, paths["parquet"])
+    for name, make in [("arrow", pa.ipc.new_file), ("stream", pa.ipc.new_stream)]:
+        with make(paths[name], table.schema) as writer:
+            writer.write(table)
+    pyarrow.feather.write_feather(table, paths["feather"])
+    paths["packed"].write_bytes(gzip.compress(paths["parquet"].read_bytes()))
+    for path in paths.values():
+        with pytest.raises(uniqurl.InputError, match="a table is not read here; .* makes columns of it$") as caught:
+            uniqurl.dedup(path)
+        assert (caught.value.code, caught.value.path) == ("format", str(path))
+        found = uniqurl.dedup(path, keep_going=True)
+        assert (len(found), found.files[0]["state"]) == (0, "refused")
 
 
 @pytest.mark.parametrize("options", [{"format": "nonsense"}, {"order": "random"}, {"key": "md5"}])

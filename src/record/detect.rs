@@ -53,12 +53,14 @@ pub fn detect(name: &str, head: &[u8]) -> Format {
 /// ```
 #[cfg(feature = "batch")]
 pub fn refusal(head: &[u8]) -> Option<&'static str> {
-    #[cfg(feature = "tables")]
-    if super::Container::of(head).is_some() {
-        return Some(
+    if super::container::Container::of(head).is_some() {
+        return Some(if cfg!(feature = "tables") {
             "a table is read from its end, so that it can be neither piped nor compressed as a whole; \
-             write it to a file as it is, and name that",
-        );
+             write it to a file as it is, and name that"
+        } else {
+            "a table is not read here; the command `uniqurl` reads it, and a library of Arrow makes \
+             columns of it"
+        });
     }
     if let Some(why) = super::foreign::refusal(head) {
         return Some(why);
@@ -412,6 +414,16 @@ mod tests {
         assert_eq!(detect("x", fields.as_bytes()).name(), "cdxj");
         // A list may have such lines as well.
         assert_eq!(detect("x", b"!a\n!b\n/c\n"), Format::Lines);
+    }
+
+    #[cfg(feature = "batch")]
+    #[test]
+    fn a_table_is_refused_whether_tables_are_read_or_not() {
+        let why = if cfg!(feature = "tables") { "read from its end" } else { "not read here" };
+        for head in [&b"PAR1\x15\x04"[..], b"ARROW1\0\0", b"\xFF\xFF\xFF\xFF\x78\0\0\0\x10"] {
+            assert!(super::refusal(head).is_some_and(|said| said.contains(why)));
+        }
+        assert_eq!(super::refusal(b"PAR1-WEB.example.com\n"), None);
     }
 
     #[cfg(feature = "batch")]

@@ -40,6 +40,8 @@ mod haproxy;
 #[cfg(feature = "batch")]
 mod json;
 mod log;
+#[cfg(feature = "batch")]
+mod container;
 #[cfg(feature = "tables")]
 mod table;
 mod text;
@@ -56,6 +58,8 @@ mod carry;
 #[cfg(feature = "batch")]
 pub use archive::{Archive, Kinds, NoSuchKind};
 pub use cdx::Cdx;
+#[cfg(feature = "tables")]
+pub use container::Container;
 #[cfg(feature = "batch")]
 pub use csv::Csv;
 pub use detect::detect;
@@ -69,7 +73,7 @@ pub use json::Json;
 pub use log::LogFormat;
 pub use part::Facts;
 #[cfg(feature = "tables")]
-pub use table::{Container, Table};
+pub use table::Table;
 pub use target::Targets;
 pub use tsv::Tsv;
 
