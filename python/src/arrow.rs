@@ -82,7 +82,8 @@ impl Column {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyArrowResult<Bound<'py, PyCapsule>> {
-        stream(py, self.chunks.clone(), &self.field, requested_schema)
+        let _ = requested_schema;
+        stream(py, self.chunks.clone(), &self.field)
     }
 
     fn __len__(&self) -> usize {
@@ -191,12 +192,13 @@ impl Columns {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyArrowResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
         let mut rows: Vec<ArrayRef> = Vec::new();
         for (canonical, reject) in self.canonical.iter().zip(&self.reject) {
             let columns = vec![Arc::clone(canonical), Arc::clone(reject)];
             rows.push(Arc::new(StructArray::try_new(self.fields.clone(), columns, None)?));
         }
-        stream(py, rows, &Arc::new(self.field()), requested_schema)
+        stream(py, rows, &Arc::new(self.field()))
     }
 
     fn __len__(&self) -> usize {
@@ -229,14 +231,16 @@ pub fn accounting<'py>(
     Ok(account)
 }
 
+/// The chunks as they are. What schema a consumer requests is not heard: "this is best-effort" (Arrow
+/// PyCapsule Interface), and the cast that there is would make nulls of URLs that are no text. PyArrow
+/// casts by itself then, and fails.
 fn stream<'py>(
     py: Python<'py>,
     chunks: Vec<ArrayRef>,
     field: &FieldRef,
-    requested_schema: Option<Bound<'py, PyCapsule>>,
 ) -> PyArrowResult<Bound<'py, PyCapsule>> {
     let reader = ArrayIterator::new(chunks.into_iter().map(Ok), Arc::clone(field));
-    to_stream_pycapsule(py, Box::new(reader), requested_schema)
+    to_stream_pycapsule(py, Box::new(reader), None)
 }
 
 /// Whether values of a column are text, and not bytes.

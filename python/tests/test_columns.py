@@ -167,6 +167,14 @@ def test_bytes_that_are_not_text_survive():
     assert same.canonical.to_pylist() == [b"\xff\x00"]
 
 
+def test_a_type_that_cannot_hold_a_url_does_not_lose_it():
+    found = uniqurl.dedup(pa.array([b"http://h/\xff", b"http://h/a"]), "string")
+    with pytest.raises(pa.ArrowInvalid):
+        pa.chunked_array(found.urls, type=pa.string())
+    done = uniqurl.normalize_column(pa.array([b"http://h/\xff"]), "string")
+    assert pa.chunked_array(done.canonical, type=pa.binary_view()).to_pylist() == [b"http://h/\xff"]
+
+
 def test_what_is_too_long_is_rejected_and_what_is_empty_is_nothing():
     done = uniqurl.normalize_column(pa.array(["http://h/" + "a" * 65536, " " * 65537]))
     assert done.reject.to_pylist() == ["too-long", "too-long"]
