@@ -134,6 +134,10 @@ pub fn dedup(
         let key =
             Key::named(key).ok_or_else(|| errors::usage(py, "key is url, surt, ssurt or hash"))?;
         let rules = Rules::new(py, profile, options)?;
+        if key == Key::Ssurt && rules.normalizer.has_own_ports() {
+            let why = "ssurt names the ports of the registry, and the profile file has others";
+            return Err(errors::usage(py, why));
+        }
         let threads = threads::asked(py, threads)?;
         let wish = Wish { rules, format, order, key, threads, keep_going };
         let inputs = several(inputs)?;

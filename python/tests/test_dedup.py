@@ -136,6 +136,14 @@ def test_a_file_that_is_a_table_is_refused_and_not_read_as_a_list(tmp_path):
         assert (len(found), found.files[0]["state"]) == (0, "refused")
 
 
+def test_ssurt_does_not_go_with_ports_of_ones_own(paths):
+    rules = {"profile_toml": 'name = "t"\nversion = 1\nbase = "scheme"\n[ports]\nhttp = 81\n'}
+    for inputs in [paths, pa.array(["http://h:81/"])]:
+        with pytest.raises(uniqurl.UsageError, match="^ssurt names the ports of the registry, and the profile file has others$"):
+            uniqurl.dedup(inputs, key="ssurt", **rules)
+    assert uniqurl.dedup(pa.array(["http://h:81/"]), key="surt", **rules).urls.to_pylist() == ["h)/"]
+
+
 @pytest.mark.parametrize("options", [{"format": "nonsense"}, {"order": "random"}, {"key": "md5"}])
 def test_wrong_words_are_usage_errors(options):
     with pytest.raises(uniqurl.UsageError):

@@ -356,9 +356,16 @@ impl Normalizer {
             || hosts.is_some_and(|hosts| hosts.any(Normalizer::may_write_any_byte))
     }
 
-    /// Whether default ports are other ones than those of the schemes, for some host at least.
-    #[cfg(feature = "cli")]
-    pub(crate) fn has_own_ports(&self) -> bool {
+    /// Whether default ports are other ones than those of the schemes, for some host at least, as a
+    /// profile file (feature `profile-file`) may have it. [`Key::Ssurt`](crate::Key::Ssurt), which names
+    /// those of the schemes, says of them what is not so.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile};
+    ///
+    /// assert!(!Normalizer::new(&Profile::CRAWL).has_own_ports());
+    /// ```
+    pub fn has_own_ports(&self) -> bool {
         self.choices.ports.is_some()
             || self.choices.hosts.as_ref().is_some_and(|hosts| hosts.any(Normalizer::has_own_ports))
     }
