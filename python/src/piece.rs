@@ -204,7 +204,8 @@ fn judge(
             return visit(row, Value::Same);
         }
         let value = too_long.map_or(spans[i], |(_, span)| span).of(bytes);
-        if too_long.is_none() && is_blank(value) {
+        // Of one that 32 bits cannot measure not all is here.
+        if value.len() < u32::MAX as usize && is_blank(value) {
             losses.tally.blank();
             losses.nulls.push(row);
             return visit(row, Value::None);

@@ -176,8 +176,11 @@ def test_a_type_that_cannot_hold_a_url_does_not_lose_it():
 
 
 def test_what_is_too_long_is_rejected_and_what_is_empty_is_nothing():
-    done = uniqurl.normalize_column(pa.array(["http://h/" + "a" * 65536, " " * 65537]))
-    assert done.reject.to_pylist() == ["too-long", "too-long"]
+    urls = ["http://h/" + "a" * 65536, " " * 65537, "\t" * 65537 + "a"]
+    for kind in [pa.string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())]:
+        done = uniqurl.normalize_column(column(urls, kind))
+        assert done.reject.to_pylist() == ["too-long", None, "too-long"]
+        assert (done.accounting["rejected"], done.accounting["blank"]) == (2, 1)
     for empty in [pa.array([], pa.string()), pa.chunked_array([], pa.string_view())]:
         done = uniqurl.normalize_column(empty)
         assert len(done) == 0 and pa.table(done).num_rows == 0
