@@ -115,7 +115,7 @@ pub fn dedup(
     format: &str,
     order: &str,
     key: &str,
-    threads: Option<i64>,
+    threads: Option<&Bound<'_, PyAny>>,
     keep_going: bool,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Deduplicated> {
@@ -138,7 +138,7 @@ pub fn dedup(
             let why = "ssurt names the ports of the registry, and the profile file has others";
             return Err(errors::usage(py, why));
         }
-        let threads = threads::asked(py, threads)?;
+        let threads = threads::asked(threads)?;
         let wish = Wish { rules, format, order, key, threads, keep_going };
         let inputs = several(inputs)?;
         if inputs.is_empty() || is_path(&inputs[0])? {

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 
 use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use uniqurl::input::InputError;
@@ -78,6 +79,19 @@ fn codes_first(codes: &Py<PyAny>, py: Python<'_>) -> Option<String> {
 /// An argument that means nothing.
 pub fn usage(py: Python<'_>, message: impl std::fmt::Display) -> PyErr {
     exception(py, "UsageError", ("usage", message.to_string()))
+}
+
+/// What is wrong with the value of an option, with its name. A number that is out of all range is wrong
+/// as one is that is only too large.
+pub fn of_option(py: Python<'_>, key: &str, error: PyErr) -> PyErr {
+    let said = || format!("{key}: {}", error.value(py));
+    if error.is_instance_of::<PyOverflowError>(py) {
+        usage(py, said())
+    } else if error.is_instance_of::<PyTypeError>(py) {
+        PyTypeError::new_err(said())
+    } else {
+        error
+    }
 }
 
 /// An input that cannot be read.

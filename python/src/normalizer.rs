@@ -66,7 +66,7 @@ impl Normalizer {
         &self,
         array: &Bound<'_, PyAny>,
         format: Option<&str>,
-        threads: Option<i64>,
+        threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Columns> {
         column(self.rules.clone(), array, format, threads)
     }
@@ -185,7 +185,7 @@ pub fn normalize_column(
     array: &Bound<'_, PyAny>,
     profile: Option<&str>,
     format: Option<&str>,
-    threads: Option<i64>,
+    threads: Option<&Bound<'_, PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Columns> {
     let py = array.py();
@@ -293,12 +293,12 @@ fn column(
     rules: Rules,
     array: &Bound<'_, PyAny>,
     format: Option<&str>,
-    threads: Option<i64>,
+    threads: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Columns> {
     let py = array.py();
     guarded(py, || {
         let rules = rules.with_format(py, format)?;
-        let threads = threads::asked(py, threads)?;
+        let threads = threads::asked(threads)?;
         let (chunks, kind) = chunks_of(array)?;
         let values = |chunk: &ArrayRef| {
             chunk.as_any_dictionary_opt().map_or(0, |dictionary| dictionary.values().len())

@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyString};
 use uniqurl::record::{Format, LONGEST_URL, MAX_URL};
@@ -166,10 +166,7 @@ impl Options {
         let mut read = Self::default();
         for (key, value) in options {
             let key: String = key.extract()?;
-            if value.is_none() {
-                continue;
-            }
-            read.take(&key, &value).map_err(|error| of_option(py, &key, error))?;
+            read.take(&key, &value).map_err(|error| errors::of_option(py, &key, error))?;
         }
         Ok(read)
     }
@@ -178,6 +175,9 @@ impl Options {
     fn take(&mut self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = value.py();
         match key {
+            "allow" | "drop_param" | "keep_param" | "ring" | "base" | "assume_scheme"
+            | "max_url" | "profile_toml"
+                if value.is_none() => {}
             "allow" => {
                 for name in strings(value)? {
                     let code = Code::named(&name);
@@ -199,24 +199,14 @@ impl Options {
                 let switch = Switch::named(&name.replace('_', "-"));
                 let unknown = || PyTypeError::new_err("there is no option or switch of this name");
                 let switch = switch.filter(|_| !name.contains('-')).ok_or_else(unknown)?;
+                if value.is_none() {
+                    return Ok(());
+                }
                 let is_on = value.cast::<PyBool>()?.is_true();
                 if is_on { &mut self.on } else { &mut self.off }.push(switch);
             }
         }
         Ok(())
-    }
-}
-
-/// What is wrong with the value of an option, with its name. A number that is out of all range is wrong
-/// as one is that is only too large.
-fn of_option(py: Python<'_>, key: &str, error: PyErr) -> PyErr {
-    let said = || format!("{key}: {}", error.value(py));
-    if error.is_instance_of::<PyOverflowError>(py) {
-        errors::usage(py, said())
-    } else if error.is_instance_of::<PyTypeError>(py) {
-        PyTypeError::new_err(said())
-    } else {
-        error
     }
 }
 

@@ -3,8 +3,8 @@
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::PyRuntimeError;
-use pyo3::{PyErr, PyResult, Python};
+use pyo3::exceptions::{PyOverflowError, PyRuntimeError};
+use pyo3::prelude::*;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -21,13 +21,18 @@ struct Kept {
 const MOST: i64 = 1024;
 
 /// A number of threads that somebody asked for.
-pub fn asked(py: Python<'_>, threads: Option<i64>) -> PyResult<Option<usize>> {
-    match threads {
-        Some(threads) if !(1..=MOST).contains(&threads) => {
-            Err(errors::usage(py, format!("threads is 1 to {MOST}")))
-        }
-        threads => Ok(threads.map(|threads| threads as usize)),
+pub fn asked(threads: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
+    let Some(threads) = threads else { return Ok(None) };
+    let py = threads.py();
+    let number = threads.extract::<i64>().or_else(|error| {
+        // What is out of all range is so of this one.
+        let is_too_large = error.is_instance_of::<PyOverflowError>(py);
+        if is_too_large { Ok(0) } else { Err(errors::of_option(py, "threads", error)) }
+    })?;
+    if !(1..=MOST).contains(&number) {
+        return Err(errors::usage(py, format!("threads is 1 to {MOST}")));
     }
+    Ok(Some(number as usize))
 }
 
 /// As many threads as were asked for, or as there are cores for this process.

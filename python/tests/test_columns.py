@@ -225,10 +225,12 @@ def test_other_threads_run_meanwhile():
 def test_threads_are_as_many_as_the_command_takes():
     urls = pa.array(["http://h/"])
     assert len(uniqurl.normalize_column(urls, threads=1024)) == 1
-    for threads in [-1, 0, 1025, 10**6]:
+    for threads in [-1, 0, 1025, 10**6, 10**30, -(10**30)]:
         for work in [uniqurl.normalize_column, uniqurl.Normalizer().normalize_column, uniqurl.dedup]:
             with pytest.raises(uniqurl.UsageError, match="threads is 1 to 1024"):
                 work(urls, threads=threads)
+    with pytest.raises(TypeError, match="^threads: "):
+        uniqurl.normalize_column(urls, threads=1.5)
 
 
 def test_polars_round_trip():

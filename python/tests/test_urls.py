@@ -88,7 +88,7 @@ def test_a_choice_that_means_nothing_is_a_usage_error(options):
     assert caught.value.code == "usage" and str(caught.value)
 
 
-@pytest.mark.parametrize("options", [{"sort-query": True}, {"no_such": True}, {"sort_query": 1}])
+@pytest.mark.parametrize("options", [{"sort-query": True}, {"no_such": True}, {"no_such": None}, {"sort-query": None}, {"sort_query": 1}])
 def test_a_keyword_that_is_none_is_a_type_error(options):
     with pytest.raises(TypeError):
         uniqurl.Normalizer("crawl", **options)
@@ -101,6 +101,11 @@ def test_a_keyword_that_is_none_is_a_type_error(options):
 def test_a_type_error_names_the_keyword(name, value):
     with pytest.raises(TypeError, match=f"^{name}: "):
         uniqurl.normalize("http://h/", **{name: value})
+
+
+def test_an_option_of_none_is_as_if_it_were_not_there():
+    names = "sort_query allow drop_param keep_param ring base assume_scheme max_url profile_toml"
+    assert uniqurl.Normalizer(**dict.fromkeys(names.split())).description == "crawl@1"
 
 
 def test_a_version_that_is_none_is_told_which_there_is():
