@@ -17,7 +17,7 @@ use uniqurl::output::Tally;
 use crate::piece::{self, bytes_of};
 
 /// The chunks of a column: an array, a chunked array, a series, or a table of one column.
-pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType)> {
+pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef)> {
     let is_arrow = object.hasattr("__arrow_c_array__")? || object.hasattr("__arrow_c_stream__")?;
     if !is_arrow {
         // A series of pandas before version 3, over its array.
@@ -31,19 +31,24 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, DataType
         )));
     }
     let column: AnyArray = object.extract()?;
-    let (chunks, field) = column.into_chunked_array().map_err(PyErr::from)?.into_inner();
-    let DataType::Struct(fields) = field.data_type() else {
-        return Ok((chunks, field.data_type().clone()));
+    let whole = column.field()?;
+    let field = match whole.data_type() {
+        DataType::Struct(fields) => match &fields[..] {
+            [field] => Arc::clone(field),
+            _ => {
+                let columns = fields.len();
+                let why = format!("a table of {columns} columns; name one of them");
+                return Err(PyTypeError::new_err(why));
+            }
+        },
+        _ => Arc::clone(&whole),
     };
-    let [field] = &fields[..] else {
-        return Err(PyTypeError::new_err(format!(
-            "a table of {} columns; name one of them",
-            fields.len()
-        )));
-    };
-    let kind = field.data_type().clone();
+    let chunks = column.into_chunked_array().map_err(PyErr::from)?.into_inner().0;
+    if Arc::ptr_eq(&field, &whole) {
+        return Ok((chunks, field));
+    }
     let columns = chunks.iter().map(|chunk| only_column(chunk.as_struct()));
-    Ok((columns.collect::<Result<_, _>>().map_err(piece::fault)?, kind))
+    Ok((columns.collect::<Result<_, _>>().map_err(piece::fault)?, field))
 }
 
 /// The column of a table. An array of structs may say of a row that it is null as a whole, and then
@@ -139,14 +144,17 @@ pub struct Columns {
 }
 
 impl Columns {
+    /// Of a column of this field.
     pub fn new(
+        of: &Field,
         kind: DataType,
         canonical: Vec<ArrayRef>,
         reject: Vec<ArrayRef>,
         tally: Tally,
     ) -> Self {
+        let is_ordered = of.dict_is_ordered() == Some(true);
         let fields = Fields::from(vec![
-            Field::new("canonical", kind, true),
+            Field::new("canonical", kind, true).with_dict_is_ordered(is_ordered),
             Field::new("reject", DataType::Utf8, true),
         ]);
         Self { canonical, reject, fields, tally }

@@ -23,8 +23,8 @@ pub fn library_seconds(
     let py = array.py();
     guarded(py, || {
         let rules = Rules::new(py, Some(profile), None)?;
-        let (chunks, kind) = chunks_of(array)?;
-        let (DataType::Utf8, [chunk]) = (kind, &chunks[..]) else {
+        let (chunks, field) = chunks_of(array)?;
+        let (DataType::Utf8, [chunk]) = (field.data_type(), &chunks[..]) else {
             return Err(errors::usage(py, "one chunk of type string"));
         };
         let column = chunk.as_string::<i32>();

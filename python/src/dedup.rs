@@ -245,7 +245,8 @@ fn of_columns(py: Python<'_>, wish: &Wish, inputs: &[Bound<'_, PyAny>]) -> PyRes
         let (stop, wish) = (of_work, wish_of_work);
         let (mut set, mut tally) = (UrlSet::new(), Tally::default());
         let mut lines = Lines::until(Arc::clone(&stop));
-        for (chunks, kind) in columns {
+        for (chunks, field) in columns {
+            let kind = field.data_type().clone();
             let column = pieces::normalize(&wish.rules, &chunks, kind, wish.threads, &stop)?;
             tally.merge(&column.tally);
             for canonical in &column.canonical {

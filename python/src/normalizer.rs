@@ -299,7 +299,8 @@ fn column(
     guarded(py, || {
         let rules = rules.with_format(py, format)?;
         let threads = threads::asked(threads)?;
-        let (chunks, kind) = chunks_of(array)?;
+        let (chunks, field) = chunks_of(array)?;
+        let kind = field.data_type().clone();
         let values = |chunk: &ArrayRef| {
             chunk.as_any_dictionary_opt().map_or(0, |dictionary| dictionary.values().len())
         };
@@ -312,6 +313,6 @@ fn column(
         } else {
             interrupt::run(py, &stop, normalize)??
         };
-        Ok(Columns::new(done.kind, done.canonical, done.reject, done.tally))
+        Ok(Columns::new(&field, done.kind, done.canonical, done.reject, done.tally))
     })
 }

@@ -140,6 +140,16 @@ def test_what_becomes_long_comes_in_more_pieces():
     assert uniqurl.normalize_column(array, max_url=len(base)).canonical.num_chunks == 1
 
 
+def test_an_ordered_dictionary_stays_one():
+    indices = pa.array([1, 0], pa.int32())
+    for url in ["http://h/a", "HTTP://h/a"]:
+        array = pa.DictionaryArray.from_arrays(indices, pa.array(["http://h/", url]), ordered=True)
+        done = uniqurl.normalize_column(array)
+        canonical = pa.chunked_array(done.canonical)
+        assert canonical.type == array.type == pa.table(done)["canonical"].type
+        pa.chunked_array([array, *canonical.chunks])
+
+
 def test_a_dictionary_of_nulls_is_blank():
     indices = pa.array([0, 0, None], pa.int32())
     for values in [pa.nulls(1), pa.nulls(1, pa.string())]:
