@@ -37,6 +37,10 @@ use crate::rules::Rules;
 /// Rows that are looked at together: their spans stay in the L1 cache.
 const BLOCK: usize = 1024;
 
+/// Bytes of a block, but for its last value: between blocks it is asked whether to stop, and the slowest of
+/// URLs take a second for so many.
+const BLOCK_BYTES: usize = 1 << 20;
+
 /// What became of a piece.
 pub struct Done {
     pub outcome: Outcome,
@@ -60,17 +64,16 @@ enum Value<'a> {
     None,
 }
 
-/// Normalizes a piece, and fails once it is to `stop`, which is asked where it is a dictionary: its values
-/// may be many more than its rows. As in a table, a null is blank, and so is what holds only spaces and
-/// tabs.
+/// Normalizes a piece, and fails once it is to `stop`. As in a table, a null is blank, and so is what holds
+/// only spaces and tabs.
 pub fn normalize(rules: &Rules, array: &ArrayRef, stop: &AtomicBool) -> PyResult<Done> {
     match array.data_type() {
-        DataType::Utf8 => of_bytes(rules, array.as_string::<i32>()),
-        DataType::LargeUtf8 => of_bytes(rules, array.as_string::<i64>()),
-        DataType::Binary => of_bytes(rules, array.as_binary::<i32>()),
-        DataType::LargeBinary => of_bytes(rules, array.as_binary::<i64>()),
-        DataType::Utf8View => of_views(rules, array.as_string_view()),
-        DataType::BinaryView => of_views(rules, array.as_binary_view()),
+        DataType::Utf8 => of_bytes(rules, array.as_string::<i32>(), stop),
+        DataType::LargeUtf8 => of_bytes(rules, array.as_string::<i64>(), stop),
+        DataType::Binary => of_bytes(rules, array.as_binary::<i32>(), stop),
+        DataType::LargeBinary => of_bytes(rules, array.as_binary::<i64>(), stop),
+        DataType::Utf8View => of_views(rules, array.as_string_view(), stop),
+        DataType::BinaryView => of_views(rules, array.as_binary_view(), stop),
         DataType::Dictionary(..) => downcast_dictionary_array!(
             array => of_dictionary(rules, array, stop),
             _ => unreachable!("every type of key has an arm")
@@ -229,7 +232,11 @@ fn judge(
 }
 
 /// Values back to back: Arrow's `string` and `binary`.
-fn of_bytes<T: ByteArrayType>(rules: &Rules, array: &GenericByteArray<T>) -> PyResult<Done> {
+fn of_bytes<T: ByteArrayType>(
+    rules: &Rules,
+    array: &GenericByteArray<T>,
+    stop: &AtomicBool,
+) -> PyResult<Done> {
     let rows = array.len();
     let offsets = array.value_offsets();
     let first = offsets[0].as_usize();
@@ -239,8 +246,13 @@ fn of_bytes<T: ByteArrayType>(rules: &Rules, array: &GenericByteArray<T>) -> PyR
     let (mut spans, mut scratch, mut losses) = (Vec::new(), Scratch::default(), Losses::new());
     // A value that is longer than 32 bits can say is alone in its piece, and too long.
     let place = |offset: &T::Offset| u32::try_from(offset.as_usize() - first).unwrap_or(u32::MAX);
-    for row in (0..rows).step_by(BLOCK) {
+    let mut row = 0;
+    while row < rows {
+        pieces::go_on(stop)?;
         let ends = &offsets[row..=(row + BLOCK).min(rows)];
+        let start = ends[0].as_usize();
+        let fit = ends[1..].partition_point(|end| end.as_usize() - start <= BLOCK_BYTES).max(1);
+        let ends = &ends[..=fit];
         spans.clear();
         spans.extend(
             ends.windows(2).map(|pair| Span { start: place(&pair[0]), end: place(&pair[1]) }),
@@ -251,6 +263,7 @@ fn of_bytes<T: ByteArrayType>(rules: &Rules, array: &GenericByteArray<T>) -> PyR
             Value::New(url) => new.put(row, url),
             Value::None => new.put(row, b""),
         });
+        row += fit;
     }
     if new.is_same() {
         return Ok(Done { outcome: Outcome::Same, tally: losses.tally });
@@ -313,7 +326,11 @@ impl<O: OffsetSizeTrait> Rewritten<'_, O> {
 
 /// Views of values, each short enough to be in its view or somewhere in a buffer: Arrow's
 /// `string_view` and `binary_view`, which Polars and DuckDB use.
-fn of_views<T: ByteViewType>(rules: &Rules, array: &GenericByteViewArray<T>) -> PyResult<Done> {
+fn of_views<T: ByteViewType>(
+    rules: &Rules,
+    array: &GenericByteViewArray<T>,
+    stop: &AtomicBool,
+) -> PyResult<Done> {
     let (rows, views, buffers) = (array.len(), array.views(), array.data_buffers());
     let mut new: Option<Vec<u128>> = None;
     let mut fresh = Vec::new();
@@ -325,12 +342,17 @@ fn of_views<T: ByteViewType>(rules: &Rules, array: &GenericByteViewArray<T>) -> 
     };
     let mut row = 0;
     while row < rows {
+        pieces::go_on(stop)?;
         let (first, place) = (row, buffer_of(row).map(|long| long.buffer));
+        let mut length = 0;
         spans.clear();
         inline.clear();
-        while row < rows.min(first + BLOCK) {
+        while row < rows.min(first + BLOCK) && length < BLOCK_BYTES {
             match buffer_of(row) {
-                Some(long) if place == Some(long.buffer) => spans.push(long.span),
+                Some(long) if place == Some(long.buffer) => {
+                    length += long.span.len();
+                    spans.push(long.span);
+                }
                 None if place.is_none() => {
                     let start = inline.len() as u32;
                     if !array.is_null(row) {

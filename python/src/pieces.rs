@@ -67,12 +67,10 @@ pub fn normalize(
         }
     }
     let done = threads::each(threads, &pieces, |(chunk, start, rows)| {
-        if stop.load(Ordering::Relaxed) {
-            return Err(PyRuntimeError::new_err("stopped"));
-        }
+        go_on(stop)?;
         let piece = chunks[*chunk].slice(*start, *rows);
         match &rules.format {
-            Some(format) => records::normalize(rules, format, &piece),
+            Some(format) => records::normalize(rules, format, &piece, stop),
             None => piece::normalize(rules, &piece, stop),
         }
     })?;
@@ -97,6 +95,11 @@ pub fn normalize(
     }
     all.push_same(chunks, same);
     Ok(all)
+}
+
+/// Fails once it is to `stop`. Nobody hears what is said then.
+pub fn go_on(stop: &AtomicBool) -> PyResult<()> {
+    if stop.load(Ordering::Relaxed) { Err(PyRuntimeError::new_err("stopped")) } else { Ok(()) }
 }
 
 impl Normalized {
@@ -135,6 +138,26 @@ fn rows_of_piece(rules: &Rules, array: &dyn Array, start: usize) -> usize {
         }
         // Its values are looked at once, whatever the rows.
         _ => rest,
+    }
+}
+
+/// Bytes of the values of a column, but for those that are within views.
+pub fn bytes_in(array: &dyn Array) -> usize {
+    fn between<O: ArrowNativeType>(offsets: &[O]) -> usize {
+        offsets[offsets.len() - 1].as_usize() - offsets[0].as_usize()
+    }
+    match array.data_type() {
+        DataType::Utf8 => between(array.as_string::<i32>().value_offsets()),
+        DataType::LargeUtf8 => between(array.as_string::<i64>().value_offsets()),
+        DataType::Binary => between(array.as_binary::<i32>().value_offsets()),
+        DataType::LargeBinary => between(array.as_binary::<i64>().value_offsets()),
+        DataType::Utf8View => array.as_string_view().total_buffer_bytes_used(),
+        DataType::BinaryView => array.as_binary_view().total_buffer_bytes_used(),
+        DataType::Dictionary(..) => {
+            let values = array.as_any_dictionary().values();
+            bytes_in(values.as_ref()) + values.len()
+        }
+        _ => 0,
     }
 }
 

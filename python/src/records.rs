@@ -1,6 +1,8 @@
 //! A column whose values are records of a line format, as those of a log: where the URL is in each is
 //! the library's to say.
 
+use std::sync::atomic::AtomicBool;
+
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
@@ -10,7 +12,7 @@ use uniqurl::{Code, Codes, Outcome};
 
 use crate::arrow::is_text;
 use crate::piece::{Done, Losses, bytes_of, fault};
-use crate::pieces::arc;
+use crate::pieces::{self, arc};
 use crate::rules::Rules;
 
 /// The type of the canonical forms: text where text came in and nothing but ASCII comes out.
@@ -22,8 +24,13 @@ pub fn kind_of(rules: &Rules, column: &DataType) -> DataType {
     }
 }
 
-/// Finds the URLs of a piece and normalizes them. A value that is not one line is no record.
-pub fn normalize(rules: &Rules, format: &Format, array: &ArrayRef) -> PyResult<Done> {
+/// Finds the URLs of a piece and normalizes them, and fails once it is to `stop`. A value that is not one line is no record.
+pub fn normalize(
+    rules: &Rules,
+    format: &Format,
+    array: &ArrayRef,
+    stop: &AtomicBool,
+) -> PyResult<Done> {
     let context = Context {
         base: rules.normalizer.origin(),
         targets: rules.normalizer.targets(),
@@ -37,6 +44,7 @@ pub fn normalize(rules: &Rules, format: &Format, array: &ArrayRef) -> PyResult<D
     let mut canonical = BinaryBuilder::with_capacity(array.len(), 0);
     let mut losses = Losses::new();
     for row in 0..array.len() {
+        pieces::go_on(stop)?;
         url.clear();
         if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
             losses.tally.blank();

@@ -176,6 +176,9 @@ some.write_bytes(b"".join(b"http://Example.com/%d\\n" % (i % 1000) for i in rang
 chunk = pa.array(["HTTP://h/", "http://h/a"] * 50_000)
 many = pa.chunked_array([chunk] * 10_000)
 few_rows = None
+if sys.argv[2] == "long values":
+    labels = ["".join(chr(0x4E00 + (row + label) * 7 % 20_000) for row in range(990)) for label in range(18)]
+    long_values = pa.array(["http://" + ".".join(labels) + "/"] * 1500)
 if sys.argv[2] == "dictionary":
     values = pa.concat_arrays([pa.array(["http://b\\u00fccher.example/"] * 100_000)] * 100)
     few_rows = pa.DictionaryArray.from_arrays(pa.array([0, 1]), values)
@@ -186,6 +189,7 @@ work = {
     "sorted files": lambda: uniqurl.dedup([some] * 10_000, order="sorted"),
     "column": lambda: uniqurl.dedup(many),
     "rows": lambda: uniqurl.normalize_column(many),
+    "long values": lambda: uniqurl.normalize_column(long_values, threads=1),
     "dictionary": lambda: uniqurl.normalize_column(few_rows),
     "pipe": lambda: uniqurl.dedup(f"/proc/self/fd/{end}"),
 }[sys.argv[2]]
@@ -218,7 +222,7 @@ print(min(waits))
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="counts threads where Linux shows them")
-@pytest.mark.parametrize("work", ["files", "sorted files", "column", "rows", "dictionary", "pipe"])
+@pytest.mark.parametrize("work", ["files", "sorted files", "column", "rows", "long values", "dictionary", "pipe"])
 def test_ctrl_c_ends_it_at_once_and_leaves_nothing_behind(tmp_path, work):
     command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "some.txt"), work]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
