@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, StructArray, make_array};
-use arrow_buffer::NullBuffer;
+use arrow_array::{Array, ArrayRef, BooleanArray, StructArray};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
+use arrow_select::nullif::nullif;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
@@ -55,11 +55,12 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef
 /// what stands in the column is nothing.
 fn only_column(table: &StructArray) -> Result<ArrayRef, ArrowError> {
     let column = Arc::clone(table.column(0));
-    if table.null_count() == 0 || column.data_type() == &DataType::Null {
-        return Ok(column);
+    match table.nulls() {
+        Some(nulls) if nulls.null_count() > 0 => {
+            nullif(column.as_ref(), &BooleanArray::new(!nulls.inner(), None))
+        }
+        _ => Ok(column),
     }
-    let nulls = NullBuffer::union(table.nulls(), column.nulls());
-    Ok(make_array(column.to_data().into_builder().nulls(nulls).build()?))
 }
 
 /// A column of an answer.

@@ -62,6 +62,8 @@ enum Value<'a> {
     New(&'a [u8]),
     /// It is rejected or blank.
     None,
+    /// It was null before. What stands behind a null may be anything, also what no value may be.
+    Null,
 }
 
 /// Normalizes a piece, and fails once it is to `stop`. As in a table, a null is blank, and so is what holds
@@ -204,7 +206,7 @@ fn judge(
         let too_long = unread.next_if(|(of, _)| *of == i);
         if is_null(row) {
             losses.tally.blank();
-            return visit(row, Value::Same);
+            return visit(row, Value::Null);
         }
         let value = too_long.map_or(spans[i], |(_, span)| span).of(bytes);
         // Of one that 32 bits cannot measure not all is here.
@@ -246,7 +248,7 @@ fn of_bytes<T: ByteArrayType>(
     let (mut spans, mut scratch, mut losses) = (Vec::new(), Scratch::default(), Losses::new());
     // A value that is longer than 32 bits can say is alone in its piece, and too long.
     let place = |offset: &T::Offset| u32::try_from(offset.as_usize() - first).unwrap_or(u32::MAX);
-    let mut row = 0;
+    let (mut row, mut is_same) = (0, true);
     while row < rows {
         pieces::go_on(stop)?;
         let ends = &offsets[row..=(row + BLOCK).min(rows)];
@@ -258,14 +260,18 @@ fn of_bytes<T: ByteArrayType>(
             ends.windows(2).map(|pair| Span { start: place(&pair[0]), end: place(&pair[1]) }),
         );
         let block = Block { bytes, spans: &mut spans, row, nulls: array.nulls() };
-        judge(rules, block, &mut scratch, &mut losses, |row, value| match value {
-            Value::Same => new.keep(row),
-            Value::New(url) => new.put(row, url),
-            Value::None => new.put(row, b""),
+        judge(rules, block, &mut scratch, &mut losses, |row, value| {
+            is_same &= matches!(value, Value::Same | Value::Null);
+            match value {
+                Value::Same => new.keep(row),
+                Value::New(url) => new.put(row, url),
+                Value::Null if new.place(row) == new.place(row + 1) => new.keep(row),
+                Value::None | Value::Null => new.put(row, b""),
+            }
         });
         row += fit;
     }
-    if new.is_same() {
+    if is_same {
         return Ok(Done { outcome: Outcome::Same, tally: losses.tally });
     }
     let (offsets, values) = new.finish();
@@ -368,13 +374,13 @@ fn of_views<T: ByteViewType>(
         let block = Block { bytes, spans: &mut spans, row: first, nulls: array.nulls() };
         judge(rules, block, &mut scratch, &mut losses, |row, value| {
             let value = match value {
-                Value::Same => return,
+                Value::Same | Value::Null => return,
                 Value::New(url) => url,
                 Value::None => b"",
             };
             // Every length and offset of a piece fits, and so does the number of its buffers.
             let view = make_view(value, buffers.len() as u32, fresh.len() as u32);
-            new.get_or_insert_with(|| views.to_vec())[row] = view;
+            new.get_or_insert_with(|| of_values(views, array.nulls()))[row] = view;
             if Long::of(view).is_some() {
                 fresh.extend_from_slice(value);
             }
@@ -386,6 +392,12 @@ fn of_views<T: ByteViewType>(
     let canonical =
         GenericByteViewArray::<T>::try_new(new.into(), buffers, nulls).map_err(fault)?;
     Ok(losses.changed(arc(canonical), rows))
+}
+
+/// The views of what is not null: those of nulls are checked too, and may point anywhere.
+fn of_values(views: &[u128], nulls: Option<&NullBuffer>) -> Vec<u128> {
+    let Some(nulls) = nulls else { return views.to_vec() };
+    views.iter().zip(nulls).map(|(view, is_valid)| if is_valid { *view } else { 0 }).collect()
 }
 
 /// Where a view points to.

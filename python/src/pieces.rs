@@ -162,10 +162,11 @@ pub fn bytes_in(array: &dyn Array) -> usize {
 }
 
 fn by_values(array: &dyn Array) -> usize {
-    let value_of = bytes_of(array);
+    let (value_of, nulls) = (bytes_of(array), array.logical_nulls());
     let mut bytes = 0;
     let fits = (0..array.len()).take_while(|row| {
-        bytes += value_of(*row).len();
+        let is_null = nulls.as_ref().is_some_and(|nulls| nulls.is_null(*row));
+        bytes += if is_null { 0 } else { value_of(*row).len() };
         bytes <= BYTES
     });
     fits.count().max(1)

@@ -3,10 +3,12 @@
 import pathlib
 import random
 import re
+import struct
 import threading
 import time
 
 import pyarrow as pa
+import pyarrow.compute
 import pytest
 import uniqurl
 
@@ -156,6 +158,46 @@ def test_a_dictionary_of_nulls_is_blank():
         done = uniqurl.normalize_column(pa.DictionaryArray.from_arrays(indices, values))
         assert done.canonical.to_pylist() == [None] * 3
         assert (done.accounting["canonical"], done.accounting["blank"]) == (0, 3)
+
+
+def junk_behind_nulls(kind):
+    """A column whose null rows hold what no value may: bytes that are not UTF-8, and of views a buffer
+    that is not there and a prefix that is another."""
+    if not pa.types.is_string_view(kind):
+        values = pa.array([b"HTTP://h/a", b"\xff", b"http://h/b", b"\xff" * 20], pa.binary())
+        mask = pa.array([True, False, True, False])
+        return pyarrow.compute.if_else(mask, values, None).cast(kind)
+    values = pa.array(["HTTP://h/a", "short", "http://h/b/longer/than/a/view", "http://h/c/longer/than/a/view"], kind)
+    _, views, data = values.buffers()
+    views = bytearray(views)
+    views[16:32] = struct.pack("<i12s", 5, b"\xff" * 12)
+    views[48:64] = struct.pack("<i4sii", 29, b"\xff" * 4, 7, 1 << 30)
+    return pa.Array.from_buffers(kind, 4, [pa.py_buffer(b"\x05"), pa.py_buffer(bytes(views)), data])
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+def test_what_stands_behind_a_null_is_not_looked_at(kind):
+    array = junk_behind_nulls(kind)
+    last = array.to_pylist()[2]
+    expected = ["http://h/a", None, last, None]
+    rows = pa.StructArray.from_arrays([array], ["url"], mask=pa.array([False, False, True, False]))
+    indices = pa.array([0, 1, 2, 3, None], pa.int32())
+    dictionary = pa.DictionaryArray.from_arrays(indices, array)
+    for given, wanted in [
+        (array, expected),
+        (array[1:], expected[1:]),
+        (rows, ["http://h/a", None, None, None]),
+        (dictionary, expected + [None]),
+    ]:
+        done = uniqurl.normalize_column(given)
+        canonical = pa.chunked_array(done.canonical)
+        assert canonical.to_pylist() == wanted == done.canonical.to_pylist()
+        assert done.accounting["blank"] == wanted.count(None)
+        if given is not dictionary and wanted[0]:
+            canonical.validate(full=True)
+        assert uniqurl.dedup(given).urls.to_pylist() == [url for url in wanted if url]
+    lines = uniqurl.normalize_column(dictionary, format="ws:1")
+    assert lines.canonical.to_pylist() == expected + [None]
 
 
 @pytest.mark.parametrize("kind", TYPES + [pa.null()], ids=str)
