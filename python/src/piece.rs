@@ -24,6 +24,7 @@ use arrow_buffer::{
 };
 use arrow_schema::{ArrowError, DataType};
 use arrow_select::concat::concat;
+use arrow_select::dictionary::garbage_collect_dictionary;
 use arrow_select::take::take;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::{PyErr, PyResult};
@@ -422,13 +423,20 @@ fn short(view: &[u8; 16]) -> &[u8] {
     &view[4..][..usize::from(view[0])]
 }
 
-/// Each distinct value once. Values that become one are one in the new dictionary.
+/// Each distinct value once. Values that become one are one in the new dictionary. Of more values than
+/// rows only those that a row has are looked at: DuckDB and others send all of them again with each chunk.
 fn of_dictionary<K: ArrowDictionaryKeyType>(
     rules: &Rules,
     array: &DictionaryArray<K>,
     stop: &AtomicBool,
 ) -> PyResult<Done> {
-    let (keys, values, rows) = (array.keys(), array.values(), array.len());
+    let rows = array.len();
+    let used = if array.values().len() > rows {
+        &garbage_collect_dictionary(array).map_err(fault)?
+    } else {
+        array
+    };
+    let (keys, values) = (used.keys(), used.values());
     let of_values = [Arc::clone(values)];
     let done = pieces::normalize(rules, &of_values, values.data_type().clone(), Some(1), stop)?;
     let concat = |arrays: &[ArrayRef]| {

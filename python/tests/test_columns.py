@@ -142,6 +142,18 @@ def test_what_becomes_long_comes_in_more_pieces():
     assert uniqurl.normalize_column(array, max_url=len(base)).canonical.num_chunks == 1
 
 
+def test_of_a_dictionary_only_what_its_rows_use_is_held():
+    values = pa.array([f"HTTP://h/{i}" for i in range(100_000)])
+    chunks = [pa.DictionaryArray.from_arrays(pa.array([i, i + 1, None, i], pa.int32()), values) for i in range(200)]
+    done = uniqurl.normalize_column(pa.chunked_array(chunks))
+    canonical = pa.chunked_array(done.canonical)
+    assert canonical.to_pylist() == [u for i in range(200) for u in [f"http://h/{i}", f"http://h/{i + 1}", None, f"http://h/{i}"]]
+    assert max(len(chunk.dictionary) for chunk in canonical.chunks) == 2
+    assert done.accounting["canonical"] == 600 and done.accounting["blank"] == 200
+    same = uniqurl.normalize_column(pa.DictionaryArray.from_arrays(pa.array([1]), pa.array(["HTTP://h/", "http://h/"])))
+    assert len(pa.chunked_array(same.canonical).chunk(0).dictionary) == 2
+
+
 def test_an_ordered_dictionary_stays_one():
     indices = pa.array([1, 0], pa.int32())
     for url in ["http://h/a", "HTTP://h/a"]:

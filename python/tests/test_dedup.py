@@ -165,6 +165,7 @@ def test_what_is_no_input_is_a_type_error():
 
 INTERRUPTED = """
 import os, pathlib, signal, sys, threading, time
+import numpy
 import pyarrow as pa
 import uniqurl
 
@@ -175,13 +176,13 @@ some = pathlib.Path(sys.argv[1])
 some.write_bytes(b"".join(b"http://Example.com/%d\\n" % (i % 1000) for i in range(200_000)))
 chunk = pa.array(["HTTP://h/", "http://h/a"] * 50_000)
 many = pa.chunked_array([chunk] * 10_000)
-few_rows = None
+dictionary = None
 if sys.argv[2] == "long values":
     labels = ["".join(chr(0x4E00 + (row + label) * 7 % 20_000) for row in range(990)) for label in range(18)]
     long_values = pa.array(["http://" + ".".join(labels) + "/"] * 1500)
 if sys.argv[2] == "dictionary":
     values = pa.concat_arrays([pa.array(["http://b\\u00fccher.example/"] * 100_000)] * 100)
-    few_rows = pa.DictionaryArray.from_arrays(pa.array([0, 1]), values)
+    dictionary = pa.DictionaryArray.from_arrays(pa.array(numpy.arange(len(values))), values)
 end, pipe = os.pipe()
 os.write(pipe, b"http://h/\\n")
 work = {
@@ -190,7 +191,7 @@ work = {
     "column": lambda: uniqurl.dedup(many),
     "rows": lambda: uniqurl.normalize_column(many),
     "long values": lambda: uniqurl.normalize_column(long_values, threads=1),
-    "dictionary": lambda: uniqurl.normalize_column(few_rows),
+    "dictionary": lambda: uniqurl.normalize_column(dictionary),
     "pipe": lambda: uniqurl.dedup(f"/proc/self/fd/{end}"),
 }[sys.argv[2]]
 uniqurl.normalize_column(many[:300_000])
