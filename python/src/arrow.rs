@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, StructArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, NullArray, StructArray};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
 use arrow_select::nullif::nullif;
 use pyo3::exceptions::PyTypeError;
@@ -43,7 +43,14 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef
         },
         _ => Arc::clone(&whole),
     };
-    let chunks = column.into_chunked_array().map_err(PyErr::from)?.into_inner().0;
+    let chunks = match column.into_chunked_array() {
+        Ok(column) => column.into_inner().0,
+        // A column of nulls has no buffers, and those that Polars gives it are refused.
+        Err(_) if field.data_type() == &DataType::Null && object.len().is_ok() => {
+            return Ok((vec![Arc::new(NullArray::new(object.len()?))], field));
+        }
+        Err(error) => return Err(error.into()),
+    };
     if Arc::ptr_eq(&field, &whole) {
         return Ok((chunks, field));
     }

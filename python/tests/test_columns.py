@@ -303,6 +303,10 @@ def test_polars_round_trip():
     done = uniqurl.normalize_column(frame["url"])
     assert polars.Series(done.canonical).to_list() == CANONICAL
     assert polars.DataFrame(done).to_dict(as_series=False) == {"canonical": CANONICAL, "reject": REJECT}
+    for nulls in [polars.Series([None, None]), polars.DataFrame({"url": [None, None]})]:
+        done = uniqurl.normalize_column(nulls)
+        assert done.canonical.to_pylist() == [None] * 2 and done.accounting["blank"] == 2
+        assert polars.Series(done.canonical).to_list() == [None] * 2
     categories = frame["url"].cast(polars.Categorical)
     assert pa.chunked_array(uniqurl.normalize_column(categories).canonical).to_pylist() == CANONICAL
 
