@@ -1,7 +1,7 @@
 //! Threads: a pool that is kept from call to call.
 
 use std::num::NonZero;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -55,19 +55,21 @@ pub fn each<T: Sync, R: Send>(
 }
 
 /// A pool of so many threads. The threads of a process are not in one that was forked from it, as
-/// workers of `multiprocessing` are: that gets its own, and does not wait for them for ever.
+/// workers of `multiprocessing` are: that gets its own, and does not wait for them for ever. Nor does it
+/// wait for a lock that one of them held: where that is taken, the pool is not kept.
 fn pool(threads: usize) -> Result<Arc<ThreadPool>, PyErr> {
     static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
     let process = std::process::id();
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(kept) = &*kept
+    if let Ok(kept) = KEPT.try_lock()
+        && let Some(kept) = &*kept
         && (kept.process, kept.threads) == (process, threads)
     {
         return Ok(Arc::clone(&kept.pool));
     }
     let built = ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = Arc::new(built.map_err(|error| PyRuntimeError::new_err(error.to_string()))?);
-    let before = kept.replace(Kept { process, threads, pool: Arc::clone(&pool) });
+    let new = Kept { process, threads, pool: Arc::clone(&pool) };
+    let before = KEPT.try_lock().ok().and_then(|mut kept| kept.replace(new));
     if let Some(before) = before.filter(|before| before.process != process) {
         // Its end would wait for threads that are not there.
         std::mem::forget(before);

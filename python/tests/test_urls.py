@@ -186,3 +186,33 @@ if child == 0:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=120).returncode == 0
+
+
+def test_a_process_that_is_forked_while_threads_are_made_does_not_wait_for_them():
+    code = """
+import os, signal, sys, threading, pyarrow as pa, uniqurl
+column = pa.array(["http://h/%d" % i for i in range(300000)])
+over = threading.Event()
+
+def work():
+    while not over.is_set():
+        for threads in [200, 201]:
+            uniqurl.normalize_column(column[:140000], threads=threads)
+
+thread = threading.Thread(target=work)
+thread.start()
+hung = 0
+for _ in range(30):
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(20)
+        os._exit(0 if len(uniqurl.normalize_column(column, threads=2)) == 300000 else 1)
+    hung += os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
+    if hung:
+        break
+over.set()
+thread.join()
+sys.exit(hung)
+"""
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=120).returncode == 0
