@@ -92,6 +92,11 @@ fn state_name(state: State) -> &'static str {
     }
 }
 
+/// The formats of files.
+const OF_FILES: &str = "auto, lines, target, text, clf, combined, vhost, log:FORMAT, w3c, elb, alb, \
+                        cloudfront, haproxy, ws:N, csv:COL, tsv:COL, json:POINTER, cdx, cdxj, warc, wat, \
+                        wat:links and arc";
+
 /// What is asked of a set.
 #[derive(Clone)]
 struct Wish {
@@ -123,7 +128,7 @@ pub fn dedup(
         let is_of_lines = matches!(format, "auto" | "lines");
         let format = match format {
             "auto" => Format::Auto,
-            name => Format::Fixed(Arc::new(format_of(py, name)?)),
+            name => Format::Fixed(Arc::new(format_of(py, name, OF_FILES)?)),
         };
         let order = match order {
             "first" => Order::First,

@@ -105,7 +105,11 @@ impl Rules {
     /// says in one line what the others mean, cannot be read value by value.
     pub fn with_format(mut self, py: Python<'_>, name: Option<&str>) -> PyResult<Self> {
         let Some(name) = name.filter(|name| *name != "lines") else { return Ok(self) };
-        let format = format_of(py, name)?;
+        if name == "auto" {
+            let why = "format auto is for files; the format of a column is named";
+            return Err(errors::usage(py, why));
+        }
+        let format = format_of(py, name, OF_VALUES)?;
         if format.looks_back() || matches!(format, Format::Archive(_) | Format::Text) {
             let why = format!("format {name} cannot be read value by value");
             return Err(errors::usage(py, why));
@@ -126,12 +130,25 @@ impl Rules {
     }
 }
 
-/// The format of this name.
-pub fn format_of(py: Python<'_>, name: &str) -> PyResult<Format> {
+/// The formats whose records can be values of a column.
+const OF_VALUES: &str = "lines, target, clf, combined, vhost, log:FORMAT, elb, alb, haproxy, ws:N, tsv:N, \
+                         json:POINTER and cdxj";
+
+/// The format of this name, where there are those of these names.
+pub fn format_of(py: Python<'_>, name: &str, there: &str) -> PyResult<Format> {
     if matches!(name.split(':').next(), Some("parquet" | "arrow")) {
         return Err(errors::usage(py, format!("format {name}: tables come in as columns")));
     }
-    Format::parse(name).map_err(|error| errors::usage(py, error))
+    Format::parse(name).map_err(|error| {
+        let said = error.to_string();
+        // Behind that the library lists all that it has, by the features that it was built with.
+        match said.rsplit_once(": no such format") {
+            Some((name, _)) => {
+                errors::usage(py, format!("{name}: no such format; there are {there}"))
+            }
+            None => errors::usage(py, said),
+        }
+    })
 }
 
 fn unknown_profile(name: &str) -> String {

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import subprocess
 import sys
 
@@ -148,6 +149,21 @@ def test_ssurt_does_not_go_with_ports_of_ones_own(paths):
 def test_wrong_words_are_usage_errors(options):
     with pytest.raises(uniqurl.UsageError):
         uniqurl.dedup([], **options)
+
+
+def test_an_unknown_format_is_told_which_there_are_for_the_function():
+    column = pa.array(["http://h/"])
+    for work, there, not_there in [
+        (lambda name: uniqurl.dedup([], format=name), "auto, lines, .*, csv:COL, .* and arc$", "parquet|feature"),
+        (lambda name: uniqurl.normalize_column(column, format=name), "lines, .* and cdxj$", "auto,|csv|w3c|warc|parquet|feature"),
+    ]:
+        with pytest.raises(uniqurl.UsageError, match=f"^format `Auto`: no such format; there are {there}") as caught:
+            work("Auto")
+        assert not re.search(not_there, str(caught.value))
+    with pytest.raises(uniqurl.UsageError, match="^format auto is for files; "):
+        uniqurl.normalize_column(column, format="auto")
+    for name in "lines target clf combined vhost log:%r elb alb haproxy ws:1 tsv:1 json:/a cdxj".split():
+        assert len(uniqurl.normalize_column(column, format=name)) == 1
 
 
 def test_what_is_no_input_is_a_type_error():
