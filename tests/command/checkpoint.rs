@@ -438,6 +438,33 @@ fn a_directory_that_is_in_use_or_holds_other_files_is_refused() {
 }
 
 #[test]
+fn files_that_are_called_as_parts_are_stay_where_they_are() {
+    let place = Place::with([("in", b"http://a/\n")]);
+    for (name, text) in [
+        ("mine/urls-00", "http://b/\n"),
+        ("mine/urls-1", "http://c/\n"),
+        ("mine/lock", "x"),
+        ("yours/counts-7", "7\n"),
+        ("theirs/lock", "A checkpoint of uniqurl.\n"),
+        ("theirs/urls-01", "http://d/\n"),
+    ] {
+        fs::create_dir_all(place.path(name).parent().expect("a directory")).expect("made");
+        place.write(name, text);
+    }
+    for (directory, named) in [("mine", "lock"), ("yours", "counts-7"), ("theirs", "urls-01")] {
+        let run = place.run(["dedup", "in", "--checkpoint", directory, "-o", "out"]).exits(2);
+        let said =
+            format!("{directory}: {named} is no part of a checkpoint; name another directory");
+        assert!(run.err.contains(&said), "{}", run.err);
+    }
+    place.run(["dedup", "--checkpoint", "mine", "-r", "mine", "-o", "out"]).exits(2);
+    assert_eq!(place.text("mine/urls-1"), "http://c/\n");
+    assert_eq!(place.text("mine/urls-00"), "http://b/\n");
+    assert_eq!(place.text("yours/counts-7"), "7\n");
+    assert!(!place.path("out").exists());
+}
+
+#[test]
 fn what_cannot_be_read_twice_has_no_checkpoint() {
     let place = place();
     let run = place.run_on(["dedup", "a", "-", "--checkpoint", "kept"], "http://a/\n").exits(2);

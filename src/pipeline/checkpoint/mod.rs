@@ -8,13 +8,14 @@
 //! survives (`counts-N`), the URLs of `--audit` as they were read (`originals-N`), what `--report` shows
 //! (`observed-N`). Each file appears whole, synced, under its name, the manifest last: so a kill at any
 //! moment leaves the checkpoint before, or the new one. Whoever works with the directory holds a lock on
-//! `lock`.
+//! `lock`, whose text says whose it is.
 
 mod manifest;
 mod part;
 mod stamp;
 
 use std::collections::{BTreeMap, btree_map};
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -35,6 +36,8 @@ pub type Options = BTreeMap<String, Vec<String>>;
 
 const MANIFEST: &str = "checkpoint.json";
 const LOCK: &str = "lock";
+/// What tells the lock of a run from other files of that name.
+const LOCK_TEXT: &[u8] = b"A checkpoint of uniqurl.\n";
 const PARTS: [&str; 4] = ["urls", "spilled", "moved", "rejects"];
 
 /// Parts that replace the one before.
@@ -90,15 +93,12 @@ impl Checkpoint {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        for entry in fs::read_dir(directory)? {
-            let name = entry?.file_name();
-            if !is_ours(&name.to_string_lossy()) {
-                let name = Printable(name.as_encoded_bytes());
-                let text = format!("{name} is no part of a checkpoint; name another directory");
-                return Err(io::Error::other(text));
-            }
+        if let Some(name) = foreign(directory)? {
+            let name = Printable(name.as_encoded_bytes());
+            let text = format!("{name} is no part of a checkpoint; name another directory");
+            return Err(io::Error::other(text));
         }
-        let lock = OpenOptions::new()
+        let mut lock = OpenOptions::new()
             .create(true)
             .truncate(false)
             .write(true)
@@ -109,6 +109,10 @@ impl Checkpoint {
                 return Err(io::Error::other("another run works with this checkpoint"));
             }
             Err(TryLockError::Error(error)) => return Err(error),
+        }
+        if lock.metadata()?.len() == 0 {
+            lock.write_all(LOCK_TEXT)?;
+            lock.sync_all()?;
         }
         let found = match fs::read(directory.join(MANIFEST)) {
             Ok(text) => Some(Manifest::read(&text)?),
@@ -194,15 +198,38 @@ impl Checkpoint {
     }
 }
 
+/// A file in the directory that no run has left. Names alone do not tell: `split FILE urls-` makes such
+/// too, and what is taken for a part may be removed. A run locks before it writes anything else.
+fn foreign(directory: &Path) -> io::Result<Option<OsString>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        names.push(entry?.file_name());
+    }
+    let lock = directory.join(LOCK);
+    // Of a run that was killed as it began there may be an empty one, and nothing else.
+    let is_locked = match fs::metadata(&lock) {
+        Ok(found) if found.is_file() && found.len() == LOCK_TEXT.len() as u64 => {
+            fs::read(&lock)? == LOCK_TEXT
+        }
+        Ok(found) => names.len() == 1 && found.is_file() && found.len() == 0,
+        Err(_) => false,
+    };
+    let is_foreign = |name: &OsString| !is_locked || !is_ours(&name.to_string_lossy());
+    names.sort();
+    Ok(names.into_iter().find(is_foreign))
+}
+
 fn name(kind: &str, number: u64) -> String {
     format!("{kind}-{number}")
 }
 
 /// The kind and the number of a part.
-fn part_of(name: &str) -> Option<(&str, u64)> {
-    let (kind, number) = name.split_once('-')?;
+fn part_of(text: &str) -> Option<(&str, u64)> {
+    let (kind, number) = text.split_once('-')?;
     PARTS.iter().chain(&WHOLE).find(|name| **name == kind)?;
-    Some((kind, number.parse().ok()?))
+    let number = number.parse().ok()?;
+    // No zeros before it, and no sign.
+    (number > 0 && name(kind, number) == text).then_some((kind, number))
 }
 
 fn is_ours(name: &str) -> bool {
