@@ -83,7 +83,22 @@ pub(super) fn advice_of_table(path: &Path, kind: &str) -> Option<String> {
     let Some([header, row]) = first_lines(path) else {
         return Some(format!("--format {kind}:COLUMN reads a column"));
     };
+    // What is no header may hold what nobody should see.
+    let shown = match header.iter().any(|byte| b"/:@=".contains(byte)) {
+        true => UrlExcerpt(&header).to_string(),
+        false => Excerpt(&header).to_string(),
+    };
+    let has = |delimiter| header.contains(&delimiter);
+    let kind = if kind == "csv" && !has(b',') && has(b'\t') { "tsv" } else { kind };
     let delimiter = if kind == "tsv" { b'\t' } else { b',' };
+    if kind == "csv"
+        && !has(delimiter)
+        && let Some(other) = [';', '|'].into_iter().find(|other| has(*other as u8))
+    {
+        return Some(format!(
+            "its first line is `{shown}`; mlr --icsv --ifs '{other}' --ocsv cat puts commas there"
+        ));
+    }
     let cells = |line: &[u8]| -> Vec<Vec<u8>> {
         let cells = line.split(|byte| *byte == delimiter).map(<[u8]>::trim_ascii);
         let bare = |cell: &[u8]| {
@@ -98,18 +113,22 @@ pub(super) fn advice_of_table(path: &Path, kind: &str) -> Option<String> {
     }
     let at = row.iter().position(|cell| names_scheme(cell)).filter(|_| row.len() == names.len());
     let column = match at {
-        Some(at) => Printable(&names[at]).to_string(),
+        Some(at) if is_only(&names, &names[at]) => Printable(&names[at]).to_string(),
+        Some(at) => (at + 1).to_string(),
         None => "COLUMN".to_owned(),
     };
     let quote = if column.contains(|char: char| !char.is_ascii_alphanumeric()) { "'" } else { "" };
-    // What is no header may hold what nobody should see.
-    let shown = match header.iter().any(|byte| b"/:@=".contains(byte)) {
-        true => UrlExcerpt(&header).to_string(),
-        false => Excerpt(&header).to_string(),
-    };
     Some(format!(
         "its first line is `{shown}`; --format {quote}{kind}:{column}{quote} reads a column"
     ))
+}
+
+/// Whether a name is that of one column, is written as it is read, in a shell too, and is no number.
+fn is_only(names: &[Vec<u8>], name: &[u8]) -> bool {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b" _-.".contains(byte);
+    name.iter().all(is_plain)
+        && !name.iter().all(u8::is_ascii_digit)
+        && names.iter().filter(|other| *other == name).count() == 1
 }
 
 fn names_scheme(text: &[u8]) -> bool {

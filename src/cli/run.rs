@@ -229,6 +229,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
     let found = Found::look(common, paths, &plan);
     watch.count(|_, inputs| *inputs = found.missing.iter().map(unopened).collect());
     let kept = plan.checkpoint.take();
+    let is_kept = kept.is_some();
     let kept = kept.filter(|_| found.is_readable(common) && found.unseen.is_empty());
     let checkpoint = kept.map_or(Ok(None), |kept| kept.open(&found.inputs, &found.seen));
     let refused = checkpoint.as_ref().err().inspect(|error| say(error)).is_some();
@@ -237,7 +238,8 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
     let (mut report, result) = if refused || !found.unseen.is_empty() {
         (Report::default(), Err(End::Told))
     } else if !found.is_readable(common) {
-        if !found.inputs.is_empty() {
+        // A run that goes on where another ended has to be the same.
+        if !found.inputs.is_empty() && !is_kept {
             say("nothing was read; --keep-going goes on without what cannot be read");
         }
         (Report::default(), Err(End::Told))

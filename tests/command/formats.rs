@@ -600,6 +600,26 @@ fn a_table_whose_name_alone_says_so_is_read_as_lines_and_told_of() {
         let run = place.run(["normalize", "-q", "z.tsv"]).exits(0);
         assert!(run.err.contains(told) && !run.err.contains("SECRET"), "{}", run.err);
     }
+    for (table, told) in [
+        (
+            "id;link\n1;http://a/\n",
+            "`id;link`; mlr --icsv --ifs ';' --ocsv cat puts commas there\n",
+        ),
+        (
+            "id|link\n1|http://a/\n",
+            "`id|link`; mlr --icsv --ifs '|' --ocsv cat puts commas there\n",
+        ),
+        ("id\tlink\n1\thttp://a/\n", "`id\\x09link`; --format tsv:link reads a column\n"),
+        ("id,direcci\u{F3}n\n1,http://a/\n", "; --format csv:2 reads a column\n"),
+        ("id,l'ien\n1,http://a/\n", "`id,l'ien`; --format csv:2 reads a column\n"),
+        ("7,8\n1,http://a/\n", "`7,8`; --format csv:2 reads a column\n"),
+        ("id,link,link\n1,x,http://a/\n", "`id,link,link`; --format csv:3 reads a column\n"),
+        ("1,/login?t=SECRET\n2,http://h/\n", "`1,/login?***`; --format csv:2 reads a column\n"),
+    ] {
+        place.write("z.csv", table);
+        let run = place.run(["normalize", "-q", "z.csv"]).exits(0);
+        assert!(run.err.contains(told) && !run.err.contains("SECRET"), "{}", run.err);
+    }
     place.write("z.tsv", "http://h/?a,b\n");
     assert_eq!(place.run(["normalize", "-q", "z.tsv"]).exits(0).err, "");
     assert!(!place.run(["normalize", "csv"]).exits(0).err.contains("read as"));
