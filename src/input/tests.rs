@@ -250,6 +250,16 @@ fn skippable_frames_and_a_dictionary_at_the_start_are_understood() {
     let broken = [skippable(13, b"\x37\xA4\x30\xECabcdef"), plain].concat();
     let error = unpacked(Packing::Zstd, &broken).1.expect_err("no dictionary");
     assert!(error.to_string().contains("its dictionary is damaged"), "{error}");
+    // An archive into which no record came has nothing else.
+    for alone in [skippable(13, &dictionary), skippable(13, b"abc"), skippable(13, &[7; 300_000])] {
+        let (bytes, result) = unpacked(Packing::Zstd, &alone);
+        assert!(bytes.is_empty() && result.is_ok(), "{result:?}");
+        let (bytes, result, _) = on_threads(Packing::Zstd, &alone);
+        assert!(bytes.is_empty() && result.is_ok(), "{result:?}");
+        let cut = &alone[..alone.len() - 1];
+        assert!(unpacked(Packing::Zstd, cut).1.is_err());
+        assert!(on_threads(Packing::Zstd, cut).1.is_err());
+    }
     let mut packed = skippable(13, &dictionary);
     let mut also = skippable(13, &zstd::bulk::compress(&dictionary, 3).unwrap());
     let mut whole = Vec::new();

@@ -103,6 +103,10 @@ impl<R: BufRead> Unpacker<R> {
     }
 
     fn read_on(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.place == Place::Start && self.take_dictionary()? {
+            // It may be all that there is.
+            self.place = Place::Between;
+        }
         if self.place != Place::Member {
             if self.place == Place::Between && !self.has_more()? {
                 self.over = true;
@@ -178,6 +182,18 @@ impl<R: BufRead> Unpacker<R> {
         }
     }
 
+    /// Reads the dictionary at the start, if there is one.
+    fn take_dictionary(&mut self) -> io::Result<bool> {
+        if self.packing != Packing::Zstd {
+            return Ok(false);
+        }
+        let Some(dictionary) = dictionary(&mut self.input)? else { return Ok(false) };
+        // The library says of such a one that there is not enough memory.
+        self.engine = Engine::new(self.packing, &dictionary, self.limits)
+            .map_err(|_| damaged("its dictionary is damaged"))?;
+        Ok(true)
+    }
+
     /// Reads what stands before the packed bytes of a member.
     fn begin(&mut self) -> io::Result<()> {
         if self.place == Place::Between {
@@ -185,14 +201,6 @@ impl<R: BufRead> Unpacker<R> {
         }
         match self.packing {
             Packing::Gzip => gzip_header(&mut self.input),
-            Packing::Zstd if self.place == Place::Start => {
-                if let Some(dictionary) = dictionary(&mut self.input)? {
-                    // The library says of such a one that there is not enough memory.
-                    self.engine = Engine::new(self.packing, &dictionary, self.limits)
-                        .map_err(|_| damaged("its dictionary is damaged"))?;
-                }
-                Ok(())
-            }
             _ => Ok(()),
         }
     }
