@@ -7,8 +7,9 @@
 
 use memchr::{memchr, memmem};
 
+use super::Archive;
 use super::detect::is_record;
-use super::line::without_mark;
+use super::line::{MARK, without_mark};
 use crate::output::SetHeader;
 
 /// What a file is whose bytes at an offset are these, in words that follow a colon. Of two that fit
@@ -73,6 +74,9 @@ pub(super) fn refusal(head: &[u8]) -> Option<&'static str> {
     if is_encrypted_parquet(head) {
         return Some(ENCRYPTED);
     }
+    if head.starts_with(MARK) && Archive::detect(without_mark(head)).is_some() {
+        return Some(MARKED);
+    }
     let text = without_mark(head).trim_ascii_start();
     let opens = |byte: &&u8| **byte == b'[' || byte.is_ascii_whitespace();
     if text.starts_with(b"[") && matches!(text.iter().find(|b| !opens(b)), Some(b'{' | b'"')) {
@@ -132,6 +136,7 @@ fn is_encrypted_parquet(head: &[u8]) -> bool {
     head.starts_with(b"PARE") && head.iter().any(|byte| matches!(byte, 1..=8 | 0x0E..=0x1F))
 }
 
+const MARKED: &str = "a byte-order mark stands before its first record; tail -c +4 leaves it out";
 const ENCRYPTED: &str =
     "Parquet with an encrypted footer is not read; write it anew without encryption";
 const OLD_ARROW: &str = "a stream of Arrow of before version 0.15 is not read; \

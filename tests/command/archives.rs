@@ -161,6 +161,35 @@ fn a_wat_file_gives_responses_or_the_links_of_their_pages() {
 }
 
 #[test]
+fn empty_lines_before_an_archive_do_not_make_a_list_of_it() {
+    let warc = [target(1), target(2)].concat();
+    let arc = "filedesc://x.arc 0.0.0.0 20200101000000 text/plain 3\nabc\n\
+        http://a/ 1.2.3.4 20200101000000 text/html 2\nab\n";
+    let wat = told("response", "http://h/d/p", "null");
+    for (archive, format) in [(&warc[..], "warc"), (arc, "arc"), (&wat, "wat")] {
+        let plain = Place::new().run_on(["dedup"], archive).exits(0);
+        for empty in ["\n", "\r\n", "\r\n\r\n\n"] {
+            let text = format!("{empty}{archive}");
+            let place = Place::with([("in", text.as_bytes())]);
+            for run in [place.run(["dedup", "in"]), place.run_on(["dedup"], &text[..])] {
+                let run = run.exits(0);
+                assert_eq!(run.out(), plain.out(), "{format}");
+                assert!(run.err.contains(&format!("read as {format}")), "{}", run.err);
+            }
+        }
+        let text = format!("\u{FEFF}{archive}");
+        let place = Place::with([("in", text.as_bytes())]);
+        for run in [place.run(["dedup", "in"]), place.run_on(["dedup"], &text[..])] {
+            let run = run.exits(2);
+            let told = "a byte-order mark stands before its first record; tail -c +4 leaves it out";
+            assert!(run.err.contains(told), "{}", run.err);
+        }
+        // Whoever names the format has it read.
+        assert!(!place.run(["normalize", "in", "-f", format]).err.contains("mark"), "{format}");
+    }
+}
+
+#[test]
 fn a_note_in_json_among_other_records_makes_no_wat_file() {
     let note = record(
         &[
