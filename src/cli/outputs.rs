@@ -271,20 +271,22 @@ impl Account {
 }
 
 /// The accounts of a run that failed: they go out whatever the end, and say what that was. A file may
-/// hold the one of a success, so it is made anew; into a pipe goes what did not go there.
+/// hold the one of a success, so it is made anew; into a pipe goes what did not go there. One that cannot
+/// be written keeps no other back; what is wrong with the first is given.
 pub(super) fn write_anew(
     known: &Known<'_>,
     files: Vec<(PathBuf, Form)>,
     given_up: Vec<Account>,
 ) -> io::Result<()> {
-    let mut accounts: Vec<_> =
-        given_up.into_iter().filter(|account| account.output.is_direct()).collect();
-    for (path, form) in files {
-        accounts.push(Account { output: Output::create(&path)?, form });
-    }
-    for mut account in accounts {
+    let direct = given_up.into_iter().filter(|account| account.output.is_direct()).map(Ok);
+    let anew = files.into_iter().map(|(path, form)| {
+        let output = Output::create(&path)?;
+        Ok(Account { output, form })
+    });
+    let write = |account: io::Result<Account>| {
+        let mut account = account?;
         account.write(known)?;
-        account.output.commit()?;
-    }
-    Ok(())
+        account.output.commit()
+    };
+    direct.chain(anew).map(write).fold(Ok(()), Result::and)
 }

@@ -531,6 +531,25 @@ fn a_directory_that_goes_away_leaves_no_output_elsewhere() {
 }
 
 #[test]
+fn an_account_that_cannot_be_written_keeps_no_other_back() {
+    let place = Place::new();
+    fs::create_dir(place.path("dir")).expect("made");
+    let mut command = built::process();
+    command.args(["dedup", "-", "-o", "out", "--stats", "dir/stats", "--report", "page.html"]);
+    command.stdin(Stdio::piped()).stderr(Stdio::piped()).current_dir(place.path(""));
+    let mut child = command.spawn().expect("started");
+    let mut input = child.stdin.take().expect("piped");
+    // More than a pipe and the buffers behind it hold: the outputs are open when it is taken.
+    input.write_all(&b"http://c/\n".repeat(200_000)).expect("taken");
+    fs::remove_dir_all(place.path("dir")).expect("removed");
+    drop(input);
+    let run = Run::of(child.wait_with_output().expect("over")).exits(2);
+    assert!(run.err.contains("dir/stats: there is no directory dir"), "{}", run.err);
+    assert_eq!(place.names(), ["page.html"]);
+    assert!(place.text("page.html").contains("Failed, before the output was complete."));
+}
+
+#[test]
 fn a_name_that_is_taken_during_the_run_leaves_no_output_elsewhere() {
     for (taken, arguments, why) in [
         ("seen", &["-o", "out", "--save-seen", "seen"][..], "seen: is a directory"),
