@@ -10,6 +10,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::flags::RULES;
 use super::names::text_of;
+use crate::input::{InputError, Trouble};
 use crate::output::Printable;
 use crate::uri::Charset;
 use crate::{NoSuchChoice, Normalizer, Redirects, Switch};
@@ -127,7 +128,10 @@ impl Policy {
         let path = self.profile_file.as_ref()?;
         let told = |error: &dyn Display| format!("{}: {error}", Printable::path(path));
         let read = || {
-            let text = fs::read(path).map_err(|error| told(&error))?;
+            let text = fs::read(path).map_err(|error| {
+                let error = InputError::new(path, None, Trouble::Io(error));
+                format!("{error}; it is the file of rules (--profile-file)")
+            })?;
             let text = String::from_utf8(text).map_err(|error| {
                 let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
                 let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -147,7 +151,8 @@ impl Policy {
         let Some(path) = &self.redirects else { return Ok(normalizer) };
         let told = |error: &dyn Display| format!("{}: {error}", Printable::path(path));
         let read = self.read.get_or_init(|| {
-            let text = text_of(path).map_err(|error| error.to_string())?;
+            let text = text_of(path)
+                .map_err(|error| format!("{error}; it is the list of redirects (--redirects)"))?;
             Redirects::parse(&text).map_err(|error| told(&error))
         });
         let redirects = read.as_ref().map_err(String::clone)?;

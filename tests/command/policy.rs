@@ -237,3 +237,23 @@ fn a_pattern_for_parameters_that_reads_as_a_list_or_a_pair_is_refused() {
         assert_eq!(run.out(), format!("http://h/?{out}\n"));
     }
 }
+
+#[test]
+fn a_file_of_an_option_that_cannot_be_read_is_named_with_its_code_and_the_option() {
+    let place = Place::with([("in", URLS)]);
+    std::fs::create_dir(place.path("dir")).expect("made");
+    for (option, what) in [
+        ("--profile-file", "; it is the file of rules (--profile-file)"),
+        ("--redirects", "; it is the list of redirects (--redirects)"),
+    ] {
+        for (file, told) in
+            [("nowhere", "nowhere: missing: No such file"), ("dir", "dir: io: Is a directory")]
+        {
+            for arguments in [["dedup", "in"], ["explain", "http://h/"]] {
+                let run = place.run(arguments.into_iter().chain([option, file])).exits(2);
+                let first = run.err.lines().next().expect("a message");
+                assert!(first.contains(told) && first.ends_with(what), "{}", run.err);
+            }
+        }
+    }
+}
