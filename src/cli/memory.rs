@@ -109,7 +109,8 @@ pub fn warn(spilling: &Spilling<'_>) {
 /// Says that a run spilled.
 pub fn tell(memory: &Memory, spilled: u64) {
     say(format_args!(
-        "{}: spilled {spilled} bytes, since not all URLs fit into {} bytes of memory (--memory)",
+        "{}: spilled {spilled} bytes, since the URLs and what is read at a time may take more than {} \
+         bytes of memory (--memory)",
         Printable::path(&memory.directory),
         memory.budget
     ));
