@@ -260,7 +260,7 @@ def test_every_row_says_what_became_of_it(spark, files):
     for row, line in zip(rows, BAD):
         assert row["canonical"] is None or row["reject"] is None
     text = frame.select(F.col("line").cast("string").alias("url"))
-    got = [bytes(row["canonical"]) for row in uniqurl_spark.canonicalize(text, "url").collect() if row["canonical"]]
+    got = [bytes(row["canonical"]) for row in uniqurl_spark.canonicalize(text, "URL").collect() if row["canonical"]]
     assert b"http://h/%FF%FE" in got
     with pytest.raises(TypeError):
         uniqurl_spark.canonicalize(frame, "number")

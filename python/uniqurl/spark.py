@@ -107,18 +107,22 @@ def canonicalize(
     """
     # To Spark, names that differ only in case are one, unless it is told otherwise.
     by_case = df.sparkSession.conf.get("spark.sql.caseSensitive").lower() == "true"
-    for name in df.columns:
-        if (name if by_case else name.lower()) in ADDED:
+    names = df.columns if by_case else [name.lower() for name in df.columns]
+    for name, known in zip(df.columns, names):
+        if known in ADDED:
             raise ValueError(f"the data frame has a column {name} already; withColumnRenamed gives it another name")
     normalizer = Normalizer(profile, **options)
     normalizer.normalize_column(pa.array([], pa.binary()), format=format)
-    kind = df.schema[col].dataType
+    wanted = col if by_case else col.lower()
+    if wanted not in names:
+        raise KeyError(f"the data frame has no column {col}")
+    place = names.index(wanted)
+    kind = df.schema[place].dataType
     if not isinstance(kind, (StringType, BinaryType)):
         raise TypeError(f"column {col} is {kind.simpleString()}, neither string nor binary")
     schema = StructType(
         [*df.schema, StructField("canonical", BinaryType()), StructField("reject", StringType())]
     )
-    place = df.columns.index(col)
     read = None if accounting is None else accounting._read
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

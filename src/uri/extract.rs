@@ -44,7 +44,7 @@ pub struct Extracted<'a> {
 /// A scheme of at least two characters (`C:\` is none), the longest that ends at the colon, and after
 /// it either `//`, or anything where the scheme is one of `geo` `magnet` `mailto` `sip` `sips` `sms`
 /// `tel` `urn` `xmpp`, or where `URL:` stands before it, in either case and with or without
-/// white space between. Where a full stop and one of `http` `https` `ftp` `ws` `wss` end it, the
+/// white space between, and no letter, digit, `+`, `-` or `.` before that. Where a full stop and one of `http` `https` `ftp` `ws` `wss` end it, the
 /// sentence before lacked its space, and the scheme starts after the full stop. Relative references
 /// and names like `www.example.com` are not found: only a reader knows that they are any.
 ///
