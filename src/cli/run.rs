@@ -229,7 +229,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
     let found = Found::look(common, paths, &plan);
     watch.count(|_, inputs| *inputs = found.missing.iter().map(unopened).collect());
     let kept = plan.checkpoint.take();
-    let is_kept = kept.is_some();
+    let is_kept = kept.as_ref().is_some_and(|kept| kept.checkpoint.is_some());
     let kept = kept.filter(|_| found.is_readable(common) && found.unseen.is_empty());
     let checkpoint = kept.map_or(Ok(None), |kept| kept.open(&found.inputs, &found.seen));
     let refused = checkpoint.as_ref().err().inspect(|error| say(error)).is_some();
