@@ -98,8 +98,9 @@ impl<'a> Messages<'a> {
         ranges.sort_unstable();
         let mut from = BEGINNING;
         for (place, behind) in ranges.into_iter().chain([(end, end)]) {
-            if from < place {
-                self.gap(from, place.min(end))?;
+            // A message behind the end is told of by itself.
+            if from < place && place <= end {
+                self.gap(from, place)?;
             }
             from = from.max(behind);
         }
