@@ -87,13 +87,10 @@ impl<'a> Messages<'a> {
     fn gaps<'b>(&self, blocks: impl Iterator<Item = &'b Block>, end: u64) -> Result<(), Fault> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for block in blocks {
-            let (place, length) = (block.offset(), block.bodyLength());
-            let behind = place.checked_add(block.metaDataLength().into());
-            let behind = behind.and_then(|place| place.checked_add(length));
-            match (u64::try_from(place), behind.map(u64::try_from)) {
-                (Ok(place), Some(Ok(behind))) => ranges.push((place, behind)),
-                _ => return Err(NO_LENGTH.into()),
-            }
+            // What none can have is told of when the message is looked at.
+            let numbers = [block.offset(), block.metaDataLength().into(), block.bodyLength()];
+            let [place, head, length] = numbers.map(|number| u64::try_from(number).unwrap_or(0));
+            ranges.push((place, place.saturating_add(head).saturating_add(length)));
         }
         ranges.sort_unstable();
         let mut from = BEGINNING;
