@@ -6,7 +6,10 @@ use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser, TypedValu
 use clap::{ArgAction, Args};
 
 use crate::cli::choices::{Choices, Foreign};
-use crate::cli::flags::{INPUT, OUTPUT, RULES, charset, checks, code, profiles, ring};
+use crate::cli::flags::{
+    INPUT, OUTPUT, RULES, TRANSCODE_HELP, TRANSCODE_LONG_HELP, charset, checks, code, profiles,
+    ring,
+};
 use crate::cli::paint::Color;
 use crate::cli::policy::Policy;
 use crate::uri::Charset;
@@ -61,17 +64,13 @@ pub struct Explain {
     #[arg(long, value_name = "LISTS", value_parser = ring, help_heading = RULES)]
     ring: Option<Ring>,
 
-    /// Read triplets that are not UTF-8 in this charset, and write them as UTF-8
-    ///
-    /// LABEL is one of the Encoding Standard: latin1 (which is windows-1252 there), shift_jis, gbk,
-    /// koi8-r. It acts before the profile, on the octets between two delimiters: where they are UTF-8
-    /// they stay, else all of them are read in the charset. Not for string, ia and whatwg.
     #[arg(
         long,
         value_name = "LABEL",
         value_parser = charset,
         help_heading = RULES,
-        help = "Read triplets that are not UTF-8 in this charset, such as latin1, and write them as UTF-8"
+        help = TRANSCODE_HELP,
+        long_help = TRANSCODE_LONG_HELP
     )]
     transcode: Option<Charset>,
 

@@ -25,6 +25,16 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+/// What `--transcode` does, for `explain` too.
+pub(in crate::cli) const TRANSCODE_HELP: &str =
+    "Read triplets that are not UTF-8 in this charset, such as latin1, and write them as UTF-8";
+pub(in crate::cli) const TRANSCODE_LONG_HELP: &str =
+    "Read triplets that are not UTF-8 in this charset, and write them as UTF-8
+
+LABEL is one of the Encoding Standard: latin1 (which is windows-1252 there), shift_jis, gbk, koi8-r. It \
+     acts before the profile, on the octets between two delimiters: where they are UTF-8 they stay, else \
+     all of them are read in the charset. Not for string, ia and whatwg.";
+
 /// The options that all subcommands with inputs have.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("accounts").multiple(true))]
@@ -184,17 +194,13 @@ pub struct Common {
     )]
     pub ring: Option<Ring>,
 
-    /// Read triplets that are not UTF-8 in this charset, and write them as UTF-8
-    ///
-    /// LABEL is one of the Encoding Standard: latin1 (which is windows-1252 there), shift_jis, gbk,
-    /// koi8-r. It acts before the profile, on the octets between two delimiters: where they are UTF-8
-    /// they stay, else all of them are read in the charset. Not for string, ia and whatwg.
     #[arg(
         long,
         value_name = "LABEL",
         value_parser = charset,
         help_heading = RULES,
-        help = "Read triplets that are not UTF-8 in this charset, such as latin1, and write them as UTF-8"
+        help = TRANSCODE_HELP,
+        long_help = TRANSCODE_LONG_HELP
     )]
     pub transcode: Option<Charset>,
 

@@ -8,8 +8,8 @@ mod dedup;
 mod normalize;
 mod values;
 
-pub(super) use common::share_a_place;
 pub use common::{BadInput, Common, Directories, FormatChoice, Messages};
+pub(super) use common::{TRANSCODE_HELP, TRANSCODE_LONG_HELP, share_a_place};
 pub use dedup::{Columns, Dedup, Order};
 pub use normalize::{Form, Normalize};
 pub(super) use values::{ProfileParser, backend, charset, checks, code, profiles, ring, size};
