@@ -513,20 +513,25 @@ fn a_place_for_what_is_kept_is_looked_at_before_any_work() {
     place.run(["dedup", "in", "-o", "x", "--temp-dir", "d"]).exits(0);
 }
 
-#[test]
-fn a_directory_that_goes_away_leaves_no_output_elsewhere() {
-    let place = Place::with([("first", URLS)]);
+/// A run with these arguments on standard input, during which the directory `dir` goes away.
+fn run_that_loses_a_directory(place: &Place, arguments: &[&str]) -> Run {
     fs::create_dir(place.path("dir")).expect("made");
     let mut command = built::process();
-    command.args(["dedup", "first", "-", "-o", "dir/out", "--rejects", "rejects"]);
-    command.stdin(Stdio::piped()).stderr(Stdio::piped()).current_dir(place.path(""));
-    let mut child = command.spawn().expect("started");
+    command.arg("dedup").args(arguments).stdin(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.current_dir(place.path("")).spawn().expect("started");
     let mut input = child.stdin.take().expect("piped");
     // More than a pipe and the buffers behind it hold: the outputs are open when it is taken.
     input.write_all(&b"http://c/\n".repeat(200_000)).expect("taken");
     fs::remove_dir_all(place.path("dir")).expect("removed");
     drop(input);
-    let run = Run::of(child.wait_with_output().expect("over")).exits(2);
+    Run::of(child.wait_with_output().expect("over")).exits(2)
+}
+
+#[test]
+fn a_directory_that_goes_away_leaves_no_output_elsewhere() {
+    let place = Place::with([("first", URLS)]);
+    let arguments = ["first", "-", "-o", "dir/out", "--rejects", "rejects"];
+    let run = run_that_loses_a_directory(&place, &arguments);
     assert!(run.err.contains("dir/out: there is no directory dir"), "{}", run.err);
     assert_eq!(place.names(), ["first"]);
 }
@@ -534,17 +539,8 @@ fn a_directory_that_goes_away_leaves_no_output_elsewhere() {
 #[test]
 fn an_account_that_cannot_be_written_keeps_no_other_back() {
     let place = Place::new();
-    fs::create_dir(place.path("dir")).expect("made");
-    let mut command = built::process();
-    command.args(["dedup", "-", "-o", "out", "--stats", "dir/stats", "--report", "page.html"]);
-    command.stdin(Stdio::piped()).stderr(Stdio::piped()).current_dir(place.path(""));
-    let mut child = command.spawn().expect("started");
-    let mut input = child.stdin.take().expect("piped");
-    // More than a pipe and the buffers behind it hold: the outputs are open when it is taken.
-    input.write_all(&b"http://c/\n".repeat(200_000)).expect("taken");
-    fs::remove_dir_all(place.path("dir")).expect("removed");
-    drop(input);
-    let run = Run::of(child.wait_with_output().expect("over")).exits(2);
+    let arguments = ["-", "-o", "out", "--stats", "dir/stats", "--report", "page.html"];
+    let run = run_that_loses_a_directory(&place, &arguments);
     assert!(run.err.contains("dir/stats: there is no directory dir"), "{}", run.err);
     assert_eq!(place.names(), ["page.html"]);
     assert!(place.text("page.html").contains("Failed, before the output was complete."));
