@@ -24,7 +24,8 @@ pub fn kind_of(rules: &Rules, column: &DataType) -> DataType {
     }
 }
 
-/// Finds the URLs of a piece and normalizes them, and fails once it is to `stop`. A value that is not one line is no record.
+/// Finds the URLs of a piece and normalizes them, and fails once it is to `stop`. A value that is not one
+/// line is no record.
 pub fn normalize(
     rules: &Rules,
     format: &Format,

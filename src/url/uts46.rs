@@ -25,7 +25,7 @@ pub(super) fn to_ascii(host: &[u8], denied: AsciiDenyList) -> Option<Cow<'_, str
 }
 
 /// The ASCII form of a host of letters that most such hosts are made of, and which no step of UTS 46
-/// but the last one changes, nor refuses: a tenth of the time.
+/// but the last one changes, nor refuses.
 fn of_plain_letters(host: &[u8]) -> Option<String> {
     let host = std::str::from_utf8(host).ok()?;
     let mut ascii = String::with_capacity(2 * host.len() + PREFIX.len());
