@@ -194,6 +194,7 @@ pub struct Common {
     )]
     pub ring: Option<Ring>,
 
+    /// The charset of triplets that are not UTF-8.
     #[arg(
         long,
         value_name = "LABEL",
