@@ -208,10 +208,14 @@ mod tests {
         let drawing = Drawing::start(done, total, patience, target);
         let progress = Progress { drawing };
         let start = Instant::now();
-        while !terminal.contents().contains(text) && start.elapsed() < most {
+        // One look at a time: the next one may find the line between two drawings.
+        let during = loop {
+            let seen = terminal.contents();
+            if seen.contains(text) || start.elapsed() >= most {
+                break seen;
+            }
             thread::sleep(TICK / 10);
-        }
-        let during = terminal.contents();
+        };
         drop(progress);
         (during, terminal.contents())
     }
