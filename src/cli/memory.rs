@@ -21,7 +21,7 @@ const MIN_CHUNK: usize = 16 << 10;
 
 /// As many chunks as all threads together work on, times what a chunk takes besides its bytes, are to
 /// fit into a fourth of the memory.
-const CHUNKS_IN_MEMORY: usize = 192;
+const CHUNKS_IN_MEMORY: usize = 320;
 
 /// How much a set may hold, and where the rest goes.
 #[derive(Debug, Args)]
@@ -155,8 +155,8 @@ mod tests {
             let memory = Memory { budget, directory: PathBuf::new(), tell: |_| {} };
             chunk_size(Some(&memory), threads)
         };
-        assert_eq!((chunk(1 << 20, 2), chunk(16 << 20, 2)), (MIN_CHUNK, (64 << 10) * 2 / 3));
+        assert_eq!((chunk(1 << 20, 2), chunk(16 << 20, 2)), (MIN_CHUNK, (128 << 10) / 5));
         assert_eq!((chunk(1 << 30, 2), chunk_size(None, 2)), (CHUNK_SIZE, CHUNK_SIZE));
-        assert_eq!(chunk(1 << 30, 64), (128 << 10) * 2 / 3);
+        assert_eq!(chunk(1 << 30, 64), (256 << 10) / 5);
     }
 }

@@ -14,7 +14,7 @@ use crate::output::{State, Tally};
 use crate::room::{self, NoRoom};
 
 /// Full chunks in a batch, for each thread.
-pub(super) const CHUNKS: usize = 3;
+pub(super) const CHUNKS: usize = 5;
 
 /// Chunks in a batch, for each thread, however small they are. The ends of small files make them so.
 const SMALL_CHUNKS: usize = 64;

@@ -210,4 +210,4 @@ pub enum Order {
 }
 
 /// Bytes of a chunk. Smaller ones cost more barriers, larger ones fall out of a core's L2 cache.
-pub const CHUNK_SIZE: usize = 176 << 10;
+pub const CHUNK_SIZE: usize = 224 << 10;

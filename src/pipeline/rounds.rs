@@ -22,7 +22,7 @@ use crate::room::NoRoom;
 
 /// Chunks of a batch that the thread reads which spawns the tasks of a round. It goes on with the sheets to
 /// format while the others insert.
-const READ_LAST: usize = CHUNKS + 2;
+const READ_LAST: usize = CHUNKS + 1;
 
 /// The batches on their way, by the stage that is next for them.
 #[derive(Default)]

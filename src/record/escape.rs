@@ -90,7 +90,7 @@ pub(super) fn closing_quote(line: &[u8], from: usize) -> Option<usize> {
 }
 
 /// The same, and how what stands before it may be escaped.
-#[inline]
+#[inline(always)]
 pub(super) fn quoted(line: &[u8], from: usize) -> Option<(usize, Escape)> {
     let mut at = from;
     let mut escape = Escape::None;

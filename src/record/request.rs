@@ -16,7 +16,7 @@ use super::{Context, Found};
 use crate::url::Code;
 
 /// What the request in `field` of the line asks for.
-#[inline]
+#[inline(always)]
 pub(super) fn found(
     ctx: &Context,
     line: Line<'_>,
@@ -39,9 +39,12 @@ pub(super) fn found(
 
 /// The method of a request line, and the range of its target without the spaces around it. None
 /// where no method and space begin the line.
-#[inline]
+#[inline(always)]
 pub(super) fn split(request: &[u8]) -> Option<(Method, Range<usize>)> {
-    usual(request).or_else(|| split_any(request))
+    match usual(request) {
+        Some(parts) => Some(parts),
+        None => split_any(request),
+    }
 }
 
 /// Whether what looks like a method is none once HAProxy's escaping is undone: a token may hold its mark.
@@ -56,7 +59,7 @@ fn is_no_method(request: &[u8]) -> bool {
 }
 
 /// What nearly all are: one of three methods, one space, a slash, no space before the version's.
-#[inline]
+#[inline(always)]
 fn usual(request: &[u8]) -> Option<(Method, Range<usize>)> {
     let start = match request {
         [b'G', b'E', b'T', b' ', b'/', ..] => 4,
@@ -68,7 +71,7 @@ fn usual(request: &[u8]) -> Option<(Method, Range<usize>)> {
     is_whole.then(|| (Method::Other, start..start + target.len()))
 }
 
-#[inline]
+#[inline(never)]
 fn split_any(request: &[u8]) -> Option<(Method, Range<usize>)> {
     let space = request.iter().position(|&byte| !IS_TOKEN[usize::from(byte)])?;
     if space == 0 || request[space] != b' ' {

@@ -69,7 +69,7 @@ pub(super) enum Text {
 
 impl Text {
     /// A range of the line with the log's escaping undone, in the side buffer if there was any.
-    #[inline]
+    #[inline(always)]
     pub fn unescaped(
         line: Line<'_>,
         range: Range<usize>,
@@ -104,7 +104,7 @@ enum Form {
 
 impl Form {
     /// The form of a target, and where it starts.
-    #[inline]
+    #[inline(always)]
     fn of(target: &[u8], method: Method, targets: Targets) -> (Self, usize) {
         if method == Method::Connect {
             return (Form::Authority, 0);
@@ -166,7 +166,7 @@ fn is_authority(target: &[u8]) -> bool {
 ///
 /// An origin-form target goes to the site, else to the base, else it stays hostless. It is joined as
 /// it stands, never resolved: `//h/x` is a path, and no host can come out of it.
-#[inline]
+#[inline(always)]
 pub(super) fn found(
     ctx: &Context,
     line: Line<'_>,
