@@ -23,10 +23,15 @@ pub(super) struct Overflow {
     store: Arc<Store>,
     /// Each is written by one task at a time.
     groups: Vec<Group>,
-    /// Memory for each thread.
+    /// Threads that settle partitions at the same time, where memory is not enough for all.
+    hands: Option<usize>,
+    /// Memory for each of them.
     memory: usize,
     block: usize,
 }
+
+/// Bytes of memory with which a thread settles partitions.
+const LEAST_TO_SETTLE: usize = 1 << 20;
 
 /// Partitions next to each other.
 pub(super) struct Group {
@@ -72,9 +77,12 @@ impl Overflow {
             Ok(Group { first, writers, packer: Packer::new(&store)? })
         });
         let groups = groups.collect::<Result<_, SpillError>>()?;
-        // Each thread may have to write all partitions of a partition that is still too large.
-        let memory = (budget / threads).saturating_sub((PARTITIONS + 4) * block);
-        Ok(Self { store, groups, memory, block })
+        // With less, nearly all of it would be buffers, and hardly a URL settled by a pass.
+        let hands = (budget / LEAST_TO_SETTLE).clamp(1, threads);
+        // Each of them may have to write all partitions of a partition that is still too large.
+        let memory = (budget / hands).saturating_sub((PARTITIONS + 4) * block);
+        let hands = Some(hands).filter(|hands| *hands < threads);
+        Ok(Self { store, groups, hands, memory, block })
     }
 
     /// The same within `memory`, which is told, with how many bytes there will be where that is known.
@@ -188,8 +196,9 @@ impl Overflow {
         while !partitions.is_empty() {
             key = key.another();
             let settle = |partition| spill::settle(partition, &plan, &key, &found);
-            let settled: Vec<_> =
-                partitions.into_par_iter().map(settle).collect::<Result<_, _>>()?;
+            let in_turn = self.hands.map_or(1, |hands| partitions.len().div_ceil(hands));
+            let settled = partitions.into_par_iter().with_min_len(in_turn).map(settle);
+            let settled: Vec<_> = settled.collect::<Result<_, _>>()?;
             partitions = Vec::new();
             for settled in settled {
                 runs.push(settled.run);
@@ -299,12 +308,13 @@ mod tests {
 
     fn ran(width: u32, order: Order, budget: Option<u64>) -> Ran {
         let dedup = Dedup { order, count: true, min_count: 1, limit: None };
-        let (ran, result) = try_ran(width, dedup, Vec::new(), budget, 2000);
+        let (ran, result) = try_ran(2, width, dedup, Vec::new(), budget, 2000);
         result.unwrap();
         ran
     }
 
     fn try_ran(
+        threads: usize,
         width: u32,
         dedup: Dedup,
         fields: Vec<Field>,
@@ -313,7 +323,8 @@ mod tests {
     ) -> (Ran, Result<(), RunError>) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("list");
-        let line = |i: u64| format!("HTTP://h/{}\n", i.wrapping_mul(0x9E37_79B9) % 700);
+        let distinct = (lines / 3).max(700);
+        let line = |i: u64| format!("HTTP://h/{}\n", i.wrapping_mul(0x9E37_79B9) % distinct);
         std::fs::write(&path, (0..lines).map(line).collect::<String>()).unwrap();
         let (inputs, _) = input::check(&[path]);
         let memory = budget.map(|budget| Memory {
@@ -323,7 +334,7 @@ mod tests {
         });
         let watch = Watch::default();
         let setup = Setup {
-            threads: 2,
+            threads,
             chunk_size: CHUNK_SIZE / 64,
             memory,
             fields,
@@ -351,6 +362,20 @@ mod tests {
     }
 
     #[test]
+    fn many_threads_in_little_memory_settle_as_few_would() {
+        let spilled = |threads| {
+            let ((out, tally, spilled), result) =
+                try_ran(threads, 64, Dedup::default(), Vec::new(), Some(1 << 20), 100_000);
+            result.unwrap();
+            (out, tally, spilled)
+        };
+        let (out, tally, by_few) = spilled(1);
+        let (out_of_many, tally_of_many, by_many) = spilled(64);
+        assert!(out == out_of_many && tally == tally_of_many);
+        assert!(by_few > 0 && by_many < 2 * by_few, "{by_few} and {by_many} bytes");
+    }
+
+    #[test]
     fn memory_that_runs_out_at_any_time_ends_the_run_or_changes_nothing() {
         let (mut survived, mut refused) = (0, 0);
         let order = |order| Dedup { order, ..Dedup::default() };
@@ -362,7 +387,7 @@ mod tests {
             (order(Order::First), vec![Field::Count, Field::Original], Some(1 << 30), true),
             (order(Order::Sorted), vec![Field::Canonical], Some(1 << 20), false),
         ] {
-            let run = || try_ran(64, dedup, fields.clone(), budget, 500);
+            let run = || try_ran(2, 64, dedup, fields.clone(), budget, 500);
             let (whole, result) = run();
             result.unwrap();
             for k in 0.. {
