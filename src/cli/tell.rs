@@ -209,7 +209,8 @@ fn inform(report: &Report, name: output::Job) {
             more => say(format_args!("{path} and {more} more: read as {format}")),
         }
     }
-    if name == output::Job::Compare {
+    // Where nothing could be read, nothing was compared.
+    if name == output::Job::Compare && report.tally.records > 0 {
         let Differences { hosts, forms, rejects } = report.differences;
         let total = report.differences.total();
         let (noun, verb) = if total == 1 { ("URL", "is") } else { ("URLs", "are") };

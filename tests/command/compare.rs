@@ -303,6 +303,20 @@ fn profiles_that_agree_are_status_0() {
 }
 
 #[test]
+fn nothing_is_said_of_differences_where_nothing_was_read() {
+    // The head of a gzip file, and nothing that could be unpacked.
+    let place = Place::with([("bad.gz", b"\x1F\x8B\x08\0damaged"), ("links", LINKS)]);
+    let arguments = ["compare", "--profiles", "scheme,ia", "--keep-going"];
+    for (input, status) in [("missing", 1), ("bad.gz", 1), ("/dev/null", 0)] {
+        let run = place.run(arguments.into_iter().chain([input])).exits(status);
+        assert!(!run.err.contains("read differently"), "{input}: {}", run.err);
+        assert_eq!(run.summary("records"), 0);
+    }
+    let run = place.run(arguments.into_iter().chain(["bad.gz", "links"])).exits(1);
+    assert!(run.err.contains("3 URLs are read differently"), "{}", run.err);
+}
+
+#[test]
 fn targets_of_logs_are_compared_as_the_profiles_read_them() {
     let log = b"h - - [10/Oct/2000:13:55:36 +0000] \"GET /a%2fb//..;x HTTP/1.1\" 200 1\n";
     let place = Place::with([("log", log)]);
