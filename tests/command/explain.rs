@@ -167,6 +167,40 @@ fn advice_about_a_host_holds_for_hosts() {
 }
 
 #[test]
+fn advice_goes_by_the_part_that_the_profile_sees_there() {
+    let advice_of = |arguments: &[&str]| {
+        let text = explain(arguments);
+        let of_host = text.contains("A host is letters, digits, hyphens and dots; the profile");
+        (of_host, text.contains("Write the byte as a triplet"))
+    };
+    for arguments in [
+        // The caret stands in what was given, where there is no scheme.
+        &["-p", "scheme", "--assume-scheme", "https", "local host/x"][..],
+        &["-p", "scheme", "--assume-scheme", "https", "my.local host:80/x"],
+        &["-p", "scheme", "--assume-scheme", "https", "//me@local host/x"],
+        &["-p", "servlet", "--assume-scheme", "https", "local host/x"],
+        &["-p", "whatwg", "--assume-scheme", "https", "local host/x"],
+        // A browser finds a host behind any slashes, or none.
+        &["-p", "whatwg", r"http:\\local host\x"],
+        &["-p", "whatwg", "http:local host/x"],
+        &["-p", "whatwg", "http:////local host/x"],
+    ] {
+        assert_eq!(advice_of(arguments), (true, false), "{arguments:?}");
+    }
+    for arguments in [
+        &["-p", "scheme", "--assume-scheme", "https", "h/local host"][..],
+        &["-p", "scheme", "--base", "https://h/", "local host"],
+    ] {
+        assert_eq!(advice_of(arguments), (false, true), "{arguments:?}");
+    }
+    // The byte is in the host, behind the first trouble, whose place alone is known.
+    let arguments = ["-p", "sanitize", "https://me@local host/"];
+    let text = explain(&arguments);
+    assert!(text.contains("byte 8") && text.contains("  byte: a byte"), "{text}");
+    assert_eq!(advice_of(&arguments), (false, false));
+}
+
+#[test]
 fn a_target_is_not_told_to_take_a_base_that_it_has() {
     let text = explain(&["-p", "mediawiki,restbase", "--base", "http://h/", "foo"]);
     assert_eq!(

@@ -202,7 +202,7 @@ impl Rung<'_> {
         let _ = write!(out, "{}: {text}", self.heading(paint));
         let mut rejected = urls.into_iter().zip(rejects).filter_map(|(url, reject)| {
             let mut troubles = String::new();
-            troubles_as_text(url, reject?, self.normalizer.profile(), paint, &mut troubles);
+            troubles_as_text(url, reject?, self.normalizer, paint, &mut troubles);
             Some((url, reject?, troubles))
         });
         let mut next = rejected.next();

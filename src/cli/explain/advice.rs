@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 
-use crate::Code;
-use crate::profile::{Profile, System};
+use crate::profile::System;
 use crate::uri::Uri;
+use crate::{Code, Normalizer, Reject};
 
-/// What to do about it under a profile, in a sentence or two, where there is something. `at` is where in
-/// the URL the trouble starts.
+/// What to do about one trouble of a rejected URL, in a sentence or two, where there is something.
 pub(super) fn advice(
     code: Code,
     url: &[u8],
-    at: usize,
-    profile: &Profile,
+    reject: &Reject,
+    normalizer: &Normalizer,
 ) -> Option<Cow<'static, str>> {
-    let takes_targets = matches!(profile.system, System::Servlet | System::Ring(_));
+    let system = normalizer.profile().system;
+    let takes_targets = matches!(system, System::Servlet | System::Ring(_));
     let advice = match code {
         // There a base lends its scheme and host alone, and only to a path.
         Code::Relative if takes_targets => {
@@ -29,8 +29,10 @@ pub(super) fn advice(
              ends no scheme is written %3A, or ./ goes before the first segment."
         }
         Code::NoAuthority => "Write // and a host behind the colon, as in http://example.com/.",
+        // Only of the first of several troubles is the place known, on which the advice depends.
+        Code::Byte | Code::Escape if code != reject.code => return None,
         // No profile that sends a host to a resolver takes a triplet of it there.
-        Code::Byte | Code::Escape if is_in_host(url, at) => {
+        Code::Byte | Code::Escape if is_in_host(url, reject.at, normalizer) => {
             "A host is letters, digits, hyphens and dots; the profile crawl writes other scripts in \
              ASCII."
         }
@@ -75,7 +77,14 @@ pub(super) fn advice(
     Some(advice.into())
 }
 
-fn is_in_host(url: &[u8], at: usize) -> bool {
+/// Whether a byte or triplet that was rejected there stands in a host.
+fn is_in_host(url: &[u8], at: usize, normalizer: &Normalizer) -> bool {
+    // A browser, which takes backslashes for slashes and any number of them, refuses none elsewhere.
+    if normalizer.profile().system == System::Browser {
+        return true;
+    }
+    let assumed = normalizer.assume(url);
+    let (url, at) = assumed.as_ref().map_or((url, at), |(url, prefix)| (&url[..], at + prefix));
     let Uri { scheme, authority: Some(authority), .. } = Uri::split(url) else { return false };
     let userinfo = authority.userinfo.map_or(0, |userinfo| userinfo.len() + 1);
     let start = scheme.map_or(0, |scheme| scheme.len() + 1) + 2 + userinfo;

@@ -16,7 +16,7 @@ use clap::error::ErrorKind;
 use super::flags::{exit, usage};
 use super::paint::{Paint, Role, differences, marked, wrapped};
 use crate::output::{Object, Printable};
-use crate::{Profile, Reject, Step};
+use crate::{Normalizer, Reject, Step};
 
 /// Explains the URLs on standard output.
 pub(super) fn main(explain: &Explain) -> io::Result<()> {
@@ -42,7 +42,7 @@ pub(super) fn main(explain: &Explain) -> io::Result<()> {
 /// What there is to say of a URL under a profile.
 enum Explanation<'a> {
     Steps(Vec<Step>),
-    Rejected(Reject, &'static Profile),
+    Rejected(Reject, &'a Normalizer),
     /// Why the profile cannot be asked.
     Unusable(&'a str),
 }
@@ -52,7 +52,7 @@ impl<'a> Explanation<'a> {
     fn of(url: &[u8], made: &'a Made) -> (String, Self) {
         match made {
             Ok(normalizer) => {
-                let rejected = |reject| Self::Rejected(reject, normalizer.profile());
+                let rejected = |reject| Self::Rejected(reject, normalizer);
                 let told = normalizer.explain(url).map_or_else(rejected, Self::Steps);
                 (normalizer.description(), told)
             }
@@ -69,9 +69,9 @@ fn as_text(url: &[u8], profiles: &[Made], paint: Paint, out: &mut String) {
         let mut text = String::new();
         match explanation {
             Explanation::Steps(steps) => steps_as_text(url, &steps, paint, &mut text),
-            Explanation::Rejected(reject, profile) => {
+            Explanation::Rejected(reject, normalizer) => {
                 place_as_text(url, &reject, paint, &mut text);
-                troubles_as_text(url, &reject, profile, paint, &mut text);
+                troubles_as_text(url, &reject, normalizer, paint, &mut text);
             }
             Explanation::Unusable(reason) => {
                 wrapped("  ", &format!("cannot be asked: {reason}"), &mut text);
@@ -117,18 +117,18 @@ pub(super) fn place_as_text(url: &[u8], reject: &Reject, paint: Paint, out: &mut
     marked("    ", url, std::slice::from_ref(&(at..end)), (paint, Role::Wrong), out);
 }
 
-/// Appends what the trouble is, and what can be done about it under the profile.
+/// Appends what the trouble is, and what can be done about it.
 pub(super) fn troubles_as_text(
     url: &[u8],
     reject: &Reject,
-    profile: &Profile,
+    normalizer: &Normalizer,
     paint: Paint,
     out: &mut String,
 ) {
     for code in reject.in_order() {
         let name = paint.text(Role::Heading, code.name());
         let _ = writeln!(out, "  {name}: {}.", code.sentence());
-        if let Some(advice) = advice::advice(code, url, reject.at, profile) {
+        if let Some(advice) = advice::advice(code, url, reject, normalizer) {
             wrapped("  ", &advice, out);
         }
     }
