@@ -344,6 +344,22 @@ fn the_column_is_told_by_its_name_or_number_or_type() {
 }
 
 #[test]
+fn a_table_without_columns_is_told_as_one() {
+    let nothing = RecordBatch::new_empty(Arc::new(Schema::empty()));
+    let [file, stream] = arrow(&nothing, 1, None);
+    for (table, formats) in [
+        (parquet(&nothing, plain()), ["auto", "parquet", "parquet:url"]),
+        (file, ["auto", "arrow", "arrow:url"]),
+        (stream, ["auto", "arrow", "arrow:1"]),
+    ] {
+        for format in formats {
+            let error = error(&table, format).to_string();
+            assert!(error.ends_with(": format: it has no columns, and so no URLs"), "{error}");
+        }
+    }
+}
+
+#[test]
 fn a_column_of_nulls_alone_is_blank_whatever_is_asked_of_it() {
     let nothing = Arc::new(NullArray::new(3)) as ArrayRef;
     let urls = Arc::new(StringArray::from(vec!["http://a/", "http://b/", "http://c/"])) as ArrayRef;

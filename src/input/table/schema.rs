@@ -64,6 +64,9 @@ pub(super) fn choose(table: &Table, leaves: &[Leaf]) -> Result<(Table, Vec<usize
 }
 
 fn no_column(why: &NoColumn, table: &Table, leaves: &[Leaf]) -> String {
+    if leaves.is_empty() {
+        return "it has no columns, and so no URLs".to_owned();
+    }
     let name = table.container().name();
     match why {
         NoColumn::Missing(column) => {
