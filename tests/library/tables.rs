@@ -781,6 +781,11 @@ fn a_flipped_bit_without_a_checksum_is_no_panic_and_loses_no_row_unsaid() {
             let Tally { records, .. } = found.report.tally;
             let damaged = found.report.files[0].state != State::Ok;
             assert!(damaged || records == 90, "{name}, bit {bit}: {records} records");
+            for (_, error) in &found.report.damaged {
+                let words = error.to_string();
+                // Whatever is no text of one line is told so.
+                assert!(!words.contains(r"\x"), "{name}, bit {bit}: {words}");
+            }
         }
     }
 }

@@ -70,7 +70,8 @@ impl<'a> Messages<'a> {
         let start =
             place.checked_sub(u64::from(length)).ok_or("its footer is longer than it is")?;
         let bytes = self.bytes(start, u64::from(length), "its footer")?;
-        let footer = root_as_footer(&bytes).map_err(|error| format!("its footer: {error}"))?;
+        let footer =
+            root_as_footer(&bytes).map_err(|error| format!("its footer: {}", line(error)))?;
         let schema = footer.schema().ok_or("its footer has no schema")?;
         self.schema(schema)?;
         for block in footer.dictionaries().iter().flatten() {
@@ -375,7 +376,15 @@ fn too_much(what: &str, taken: u64) -> Fault {
 }
 
 fn message(metadata: &[u8]) -> Result<arrow_ipc::Message<'_>, Fault> {
-    root_as_message(metadata).map_err(|error| format!("a message: {error}").into())
+    root_as_message(metadata).map_err(|error| format!("a message: {}", line(error)).into())
+}
+
+/// What the library says of the bytes of a message, for which it takes several lines: what is wrong,
+/// and each place on the way to it.
+fn line(error: impl std::fmt::Display) -> String {
+    let text = error.to_string();
+    let lines = text.lines().map(|line| line.trim().trim_end_matches('.'));
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// How many buffers a column has in a batch ("Columnar.html", "Buffer Listing for Each Layout"), with
