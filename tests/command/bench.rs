@@ -196,6 +196,12 @@ fn results_of_the_same_bytes_are_compared() {
     let run = place.run(["bench", "--compare", "here.json", "other.json"]).exits(0);
     assert!(run.out().contains(":riscv\\x1B") && run.out().contains("4 rows"), "{}", run.out());
     assert!(run.err.contains("B of uniqurl 9.9.9"), "{}", run.err);
+
+    let mut one = place.json("here.json");
+    one["results"].as_array_mut().expect("rows").truncate(1);
+    place.write("one.json", one.to_string());
+    let run = place.run(["bench", "--compare", "one.json", "one.json"]).exits(0);
+    assert!(run.out().contains(" 1 row, of 1 in A and 1 in B."), "{}", run.out());
 }
 
 #[test]

@@ -135,6 +135,7 @@ impl Display for Comparison {
             )?;
         }
         let (a, b) = (self.a.results.len(), self.b.results.len());
-        writeln!(f, "\nB/A: how many times as fast B is. {rows} rows, of {a} in A and {b} in B.")
+        let noun = if rows == 1 { "row" } else { "rows" };
+        writeln!(f, "\nB/A: how many times as fast B is. {rows} {noun}, of {a} in A and {b} in B.")
     }
 }
