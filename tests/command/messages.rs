@@ -57,6 +57,7 @@ fn help_leaves_out_no_format_column_or_status() {
 fn completions_and_man_pages_are_written() {
     let place = Place::new();
     assert!(place.run(["completions", "bash"]).exits(0).out().contains("--files-from"));
+    assert!(!place.run(["man", "--help"]).exits(0).out().contains('`'));
     assert!(place.run(["man"]).exits(0).out().contains(".TH uniqurl"));
     assert!(place.run(["man", "completions"]).exits(0).out().contains(".TH uniqurl"));
     assert!(place.run(["man", "dedup"]).exits(0).out().contains("min\\-count"));

@@ -127,23 +127,23 @@ Examples:
 /// Subcommands that have a man page of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Page {
-    /// `uniqurl-dedup(1)`
+    /// uniqurl-dedup(1)
     Dedup,
-    /// `uniqurl-normalize(1)`
+    /// uniqurl-normalize(1)
     Normalize,
-    /// `uniqurl-explain(1)`
+    /// uniqurl-explain(1)
     Explain,
-    /// `uniqurl-compare(1)`
+    /// uniqurl-compare(1)
     Compare,
-    /// `uniqurl-profiles(1)`
+    /// uniqurl-profiles(1)
     Profiles,
-    /// `uniqurl-set(1)`
+    /// uniqurl-set(1)
     Set,
-    /// `uniqurl-bench(1)`
+    /// uniqurl-bench(1)
     Bench,
-    /// `uniqurl-completions(1)`
+    /// uniqurl-completions(1)
     Completions,
-    /// `uniqurl-man(1)`
+    /// uniqurl-man(1)
     Man,
 }
 
