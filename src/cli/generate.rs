@@ -1,9 +1,11 @@
 //! Shell completions and man pages, made from the argument definitions so that they never disagree.
 
 use super::flags::{Cli, Page};
-use clap::CommandFactory;
+use clap::builder::PossibleValue;
+use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// Writes the completion script for a shell.
@@ -11,7 +13,81 @@ pub fn completions(shell: Shell, out: &mut impl Write) -> io::Result<()> {
     // By way of memory: the generator panics where it cannot write, as to a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "uniqurl", &mut script);
-    out.write_all(&script)
+    let mut script = String::from_utf8(script).map_err(io::Error::other)?;
+    for named in named(&Cli::command()) {
+        match shell {
+            Shell::Bash => named.end_in_bash(&mut script),
+            Shell::Fish => named.add_to_fish(&mut script),
+            _ => {}
+        }
+    }
+    out.write_all(script.as_bytes())
+}
+
+/// A first argument that is one of a few names. The generators for some shells know the names as
+/// values of options alone.
+struct Named {
+    subcommand: String,
+    names: Vec<PossibleValue>,
+    /// Whether files come behind it.
+    has_files: bool,
+}
+
+/// The subcommands with such an argument.
+fn named(command: &Command) -> Vec<Named> {
+    let of_subcommand = |subcommand: &Command| {
+        let mut arguments = subcommand.get_positionals();
+        Some(Named {
+            subcommand: subcommand.get_name().to_owned(),
+            names: arguments.next()?.get_possible_values(),
+            has_files: arguments.next().is_some(),
+        })
+    };
+    let all = command.get_subcommands().filter_map(of_subcommand);
+    all.filter(|named| !named.names.is_empty()).collect()
+}
+
+impl Named {
+    fn names_between(&self, between: &str) -> String {
+        self.names.iter().map(PossibleValue::get_name).collect::<Vec<_>>().join(between)
+    }
+
+    /// Has bash complete files where a name is there: it knows the names as words that may stand
+    /// anywhere.
+    fn end_in_bash(&self, script: &mut String) {
+        if !self.has_files {
+            return;
+        }
+        let start = format!("\n        uniqurl__subcmd__{})\n", self.subcommand);
+        let at = script.find(&start).expect("each subcommand has its case") + start.len();
+        let test = format!(
+            "            if [[ ${{cur}} != -* && \" ${{COMP_WORDS[*]:2:COMP_CWORD-2}} \" =~ \\ ({})\\  ]] ; then
+                return 0
+            fi\n",
+            self.names_between("|")
+        );
+        script.insert_str(at, &test);
+    }
+
+    /// Tells fish the names, in the place of which it would complete files.
+    fn add_to_fish(&self, script: &mut String) {
+        let mut place = format!("__fish_uniqurl_using_subcommand {}", self.subcommand);
+        if self.has_files {
+            let names = self.names_between(" ");
+            place += &format!("; and not __fish_seen_subcommand_from {names}");
+        }
+        for name in &self.names {
+            let help = name.get_help().map_or(String::new(), |help| {
+                format!(" -d '{}'", help.to_string().replace('\\', r"\\").replace('\'', r"\'"))
+            });
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                script,
+                "complete -c uniqurl -n \"{place}\" -f -a {}{help}",
+                name.get_name()
+            );
+        }
+    }
 }
 
 /// Writes the man page of the command, or of one of its subcommands.

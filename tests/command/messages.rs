@@ -3,6 +3,7 @@
 use super::{Place, built};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::process::Command;
 use uniqurl::Backend;
 
 #[track_caller]
@@ -51,6 +52,65 @@ fn help_leaves_out_no_format_column_or_status() {
     }
     assert!(dedup.contains("the column original and in those of --carry"), "{dedup}");
     assert!(!help("normalize").contains("--carry"));
+}
+
+/// What a shell completes behind these words, in a place with the file `union.txt`; None where there is no
+/// such shell.
+fn completed(shell: &str, words: &str) -> Option<Vec<String>> {
+    let place = Place::with([("union.txt", b"")]);
+    place.write("script", place.run(["completions", shell]).exits(0).out);
+    let program = match shell {
+        // An empty answer leaves it to bash, which completes files.
+        "bash" => {
+            ". ./script; COMP_WORDS=($1 ''); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+             _uniqurl uniqurl '' ${COMP_WORDS[COMP_CWORD - 1]}
+             printf '%s\\n' ${COMPREPLY[@]:-$(compgen -f)}"
+        }
+        _ => "source script; complete -C \"$argv[1] \"",
+    };
+    let behind = if shell == "bash" { &["-c", program, "bash"][..] } else { &["-c", program] };
+    let mut command = Command::new(shell);
+    let output = command.args(behind).arg(words).current_dir(place.0.path()).output().ok()?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("text");
+    let mut all: Vec<String> = text
+        .lines()
+        .filter_map(|line| line.split('\t').next())
+        .filter(|word| !word.starts_with('-') && *word != "script")
+        .map(str::to_owned)
+        .collect();
+    all.sort();
+    Some(all)
+}
+
+#[test]
+fn shells_complete_names_where_names_are_wanted_and_files_elsewhere() {
+    for shell in ["bash", "fish"] {
+        for (words, expected) in [
+            ("uniqurl set", &["diff", "intersect", "union"][..]),
+            ("uniqurl set --count", &["diff", "intersect", "union"]),
+            ("uniqurl set union", &["union.txt"]),
+            ("uniqurl set diff --null union.txt", &["union.txt"]),
+            ("uniqurl completions", &["bash", "elvish", "fish", "powershell", "zsh"]),
+        ] {
+            let Some(all) = completed(shell, words) else { break };
+            assert_eq!(all, expected, "{shell}: {words}");
+        }
+        for (words, name) in [("uniqurl man", "normalize"), ("uniqurl profiles", "whatwg")] {
+            let Some(all) = completed(shell, words) else { break };
+            let has = |name: &str| all.iter().any(|word| word == name);
+            assert!(has(name) && !has("union.txt"), "{shell}: {words}: {all:?}");
+        }
+    }
+    // Where there is no fish.
+    let script = Place::new().run(["completions", "fish"]).exits(0);
+    for told in [
+        " set; and not __fish_seen_subcommand_from union intersect diff\" -f -a union -d 'What is in",
+        " man\" -f -a bench -d 'uniqurl-bench(1)'\n",
+        " completions\" -f -a fish\n",
+    ] {
+        assert!(script.out().contains(told), "{told}");
+    }
 }
 
 #[test]
