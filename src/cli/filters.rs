@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use crate::Normalizer;
 use crate::pipeline::{MaxRejected, Wanted};
 use crate::record::{BadFilter, Filter, Format};
 
@@ -67,11 +68,18 @@ impl Filters {
         filter
     }
 
-    /// Which canonical URLs to keep.
-    pub fn urls(&self) -> Wanted {
+    /// Which URLs to keep of those that are canonical under one of these.
+    pub fn urls(&self, normalizers: &[&Normalizer]) -> Wanted {
         let mut wanted = Wanted::default();
         self.schemes.iter().for_each(|list| drop(wanted.schemes(list)));
         self.host.iter().for_each(|glob| drop(wanted.host(glob)));
+        // What is asked for may be spelled as the URLs are read. Not all hosts lose their full stops:
+        // those of schemes that are not known keep them.
+        if normalizers.iter().any(|normalizer| normalizer.drops_final_stops()) {
+            let stopped = self.host.iter().filter_map(|glob| glob.strip_suffix('.'));
+            let globs = stopped.map(|glob| glob.trim_end_matches('.'));
+            globs.filter(|glob| !glob.is_empty()).for_each(|glob| drop(wanted.host(glob)));
+        }
         self.patterns.iter().for_each(|pattern| drop(wanted.pattern(pattern)));
         wanted
     }

@@ -103,7 +103,7 @@ struct LastLine {
 
 impl LastLine {
     fn new(common: &Common, plan: &Plan) -> Self {
-        let filters = (common.filters.records().is_empty() && common.filters.urls().is_empty())
+        let filters = (common.filters.records().is_empty() && common.filters.urls(&[]).is_empty())
             .then_some(output::Filters::None);
         let before = plan.seen.is_empty().then_some(output::Before::Nothing);
         Self {
@@ -356,6 +356,10 @@ fn setup<'a>(
     checkpoint: Option<&'a Checkpoint>,
     watch: &'a Watch,
 ) -> Setup<'a> {
+    let wanted = match &plan.job {
+        Job::Compare { other, .. } => common.filters.urls(&[&normalizer, other]),
+        _ => common.filters.urls(&[&normalizer]),
+    };
     Setup {
         normalizer,
         separator: common.separator,
@@ -371,7 +375,7 @@ fn setup<'a>(
         kinds: common.kinds(),
         job: plan.job,
         filter: common.filters.records(),
-        wanted: common.filters.urls(),
+        wanted,
         max_rejected: common.filters.max_rejected,
         secrets: common.secrets,
         key: common.key,

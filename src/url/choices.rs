@@ -8,6 +8,8 @@ use super::normalizer::Normalizer;
 use super::outcome::{Code, Codes};
 use super::ports::DefaultPorts;
 use super::redirect::Ends;
+#[cfg(feature = "cli")]
+use crate::profile::Access;
 #[cfg(feature = "transcode")]
 use crate::profile::System;
 use crate::profile::glob::{Glob, Globs};
@@ -354,6 +356,14 @@ impl Normalizer {
         let hosts = self.choices.hosts.as_ref();
         self.profile().grammar == Grammar::Ignored
             || hosts.is_some_and(|hosts| hosts.any(Normalizer::may_write_any_byte))
+    }
+
+    /// Whether full stops at the end of a host go, for some URLs at least.
+    #[cfg(feature = "cli")]
+    pub(crate) fn drops_final_stops(&self) -> bool {
+        let hosts = self.choices.hosts.as_ref();
+        self.rules.access == Access::Retrieval
+            || hosts.is_some_and(|hosts| hosts.any(Normalizer::drops_final_stops))
     }
 
     /// Whether default ports are other ones than those of the schemes, for some host at least, as a

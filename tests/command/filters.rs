@@ -232,6 +232,29 @@ fn hosts_are_asked_for_as_the_profile_writes_them() {
 }
 
 #[test]
+fn a_host_with_a_full_stop_is_asked_for_as_it_is_read() {
+    let list = b"http://h.example./a\nhttp://h.example/b\nx://h.example./c\nhttp://g.example/d\n";
+    let place = Place::with([("list", list)]);
+    for (profile, glob, kept) in [
+        // Where there are none at the end of a host, but of one whose scheme is not known.
+        ("crawl", "h.example.", &["/a", "/b", "/c"][..]),
+        ("crawl", "*.EXAMPLE..", &["/a", "/b", "/d"]),
+        ("crawl", "h.example", &["/a", "/b"]),
+        ("ia", "h.example.", &["/a", "/b", "/c"]),
+        // Where they are two hosts.
+        ("scheme", "h.example.", &["/a", "/c"]),
+        ("whatwg", "h.example.", &["/a", "/c"]),
+        ("crawl", ".", &[]),
+    ] {
+        let run = place.run(["dedup", "-p", profile, "--fields=path", "--host", glob, "list"]);
+        let run = run.exits(0);
+        assert_eq!(run.out().lines().collect::<Vec<_>>(), kept, "{profile}: {glob}");
+    }
+    let compare = ["compare", "--profiles", "scheme,crawl", "--host", "h.example.", "list"];
+    assert_eq!(place.run(compare).exits(1).summary("filtered"), 1);
+}
+
+#[test]
 fn secrets_are_masked_in_all_that_is_told_of_records() {
     let list = b"http://u:SECRET@h:x/?a=SECRET#SECRET\nhttp://u:SECRET@h/?a=b\n";
     let place = Place::with([("list", list)]);
