@@ -530,7 +530,7 @@ fn a_bad_file_is_refused_with_line_and_reason() {
         (&format!("{start}[host.'[a:80']\nbase = 'crawl'\n"), 4, "not a host"),
         (&format!("{start}[host.'a:8]']\nbase = 'crawl'\n"), 4, "not a host"),
         (&format!("{start}[host.h]\nname = 'b'\n"), 5, "the key name is not known here"),
-        (&format!("{start}[host.h]\n[host.H]\n"), 4, "twice"),
+        (&format!("{start}[host.h]\n[host.H]\n"), 5, "twice"),
         (&format!("{start}[host.h]\nbase = 'ia'\nports.http = 1\n"), 6, "its own ports"),
         ("name = 'a'\nversion = 1\nbase = 'ring'\nring.encode = 'A'\n", 4, "byte 41 (A)"),
         (
@@ -553,6 +553,29 @@ fn a_bad_file_is_refused_with_line_and_reason() {
         assert_eq!(error.line, line, "{error}\n{text}");
         assert_eq!(error.to_string(), format!("line {line}: {}", error.reason));
         assert!(error.reason.bytes().all(|byte| (0x20..=0x7E).contains(&byte)), "{error}");
+    }
+}
+
+#[test]
+fn of_several_troubles_the_first_is_told() {
+    let start = "name = 'a'\nversion = 1\nbase = 'crawl'\n";
+    for (text, line) in [
+        ("base = 'crawled'\nversion = -1\nname = 'a b'\n", 1),
+        ("name = 'a b'\nversion = -1\nbase = 'crawl'\n[zoo]\n", 1),
+        // The key that is not there may be the one that is not known.
+        ("version = 1\nname = 'a'\nbse = 'crawl'\n", 3),
+        (&format!("{start}[zoo]\n[colour]\n"), 4),
+        (&format!("{start}[switches]\nzip = true\nfrob = true\n"), 5),
+        (&format!("{start}[ports]\nhttp = true\nfile = 80\n"), 5),
+        (&format!("{start}[ports]\nhttp = true\n[switches]\nzip = true\n"), 5),
+        (&format!("{start}[parameters]\nkeep = [\n1]\ndrop = [1]\n[zoo]\n"), 6),
+        (&format!("{start}[host.z]\nbase = 'no'\n[host.a]\nbase = 'no'\n"), 5),
+        (&format!("{start}[host.z]\nallow = ['no']\n[switches]\nzip = true\n"), 5),
+        (&format!("{start}[host.z.switches]\nzip = 1\n[host.z]\nfrob = 1\n"), 5),
+        (&format!("{start}[host.z]\nfrob = 1\n[host.'a b']\n[zoo]\n"), 5),
+    ] {
+        let error = Normalizer::from_profile_file(text).unwrap_err();
+        assert_eq!(error.line, line, "{error}\n{text}");
     }
 }
 

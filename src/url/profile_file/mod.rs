@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
 use super::heuristic::PARAMETER_CASE;
 use super::hosts::Hosts;
@@ -76,6 +76,28 @@ struct File<'i> {
     text: &'i str,
 }
 
+/// The first trouble of a text, parts of which are read in another order than that in which they stand.
+#[derive(Default)]
+struct First(Option<ProfileFileError>);
+
+impl First {
+    /// What was read, if it could be.
+    fn of<T>(&mut self, read: Result<T, ProfileFileError>) -> Option<T> {
+        let error = match read {
+            Ok(value) => return Some(value),
+            Err(error) => error,
+        };
+        if self.0.as_ref().is_none_or(|first| error.line < first.line) {
+            self.0 = Some(error);
+        }
+        None
+    }
+
+    fn end(self) -> Result<(), ProfileFileError> {
+        self.0.map_or(Ok(()), Err)
+    }
+}
+
 const RULES: &[&str] = &["base", "switches", "allow", "ring", "parameters", "ports"];
 
 impl<'i> File<'i> {
@@ -106,91 +128,121 @@ impl<'i> File<'i> {
         let table = DeTable::parse(self.text)
             .map_err(|error| self.error(&self.place(&error), error.message()))?;
         let all = table.get_ref();
-        self.only(all, &[&["name", "version", "host"], RULES].concat())?;
-        let whole = table.span();
-        let missing = |key: &str| self.error(&(0..0), format!("the key {key} is missing"));
-        let name = self.string(find(all, "name").ok_or_else(|| missing("name"))?)?;
-        let named = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-        if name.is_empty() || !name.bytes().all(named) {
-            let place = find(all, "name").map_or(whole, Spanned::span);
-            return Err(self.error(&place, "a name is of letters, digits and - . _"));
-        }
-        let version = find(all, "version").ok_or_else(|| missing("version"))?;
-        let version: u32 = self.integer(version, "a version", u32::MAX)?;
-        if find(all, "base").is_none() {
-            return Err(missing("base"));
-        }
-        let mut normalizer = self.rules(all, None)?;
-        normalizer.choices.label = Some(format!("{name}@{version}").into());
-        if let Some(hosts) = find(all, "host") {
-            let mut own = Hosts::default();
-            for (pattern, section) in self.table(hosts)? {
-                let rules = self.table(section)?;
-                self.only(rules, RULES)?;
-                let mut rules = self.rules(rules, Some(&normalizer))?;
-                rules.choices.label = None;
-                match own.add(pattern.get_ref(), rules) {
-                    Some(true) => {}
-                    Some(false) => {
-                        return Err(self.error(&pattern.span(), "this host is there twice"));
-                    }
-                    None => {
-                        let reason = "not a host, nor *. and a domain";
-                        return Err(self.error(&pattern.span(), reason));
-                    }
+        let mut first = First::default();
+        first.of(self.only(all, &[&["name", "version", "host"], RULES].concat()));
+        let name = find(all, "name").map(|name| first.of(self.name(name)));
+        let version = find(all, "version")
+            .map(|version| first.of(self.integer(version, "a version", u32::MAX)));
+        let base = find(all, "base").map(|base| first.of(self.base(base)));
+        // What is wrong with all else is known where there is a base.
+        let mut normalizer = None;
+        if let Some(Some(base)) = &base {
+            normalizer = first.of(self.rules(all, base.clone()));
+            if let Some(hosts) = find(all, "host") {
+                let own = first.of(self.hosts(hosts, normalizer.as_ref().unwrap_or(base)));
+                if let (Some(normalizer), Some(own)) = (&mut normalizer, own) {
+                    normalizer.choices.hosts = (own.len() > 0).then(|| Arc::new(own));
                 }
             }
-            normalizer.choices.hosts = (own.len() > 0).then(|| Arc::new(own));
         }
+        first.end()?;
+        // Told last, since a key that is not known may be the one that is not there.
+        let missing = |key: &str| self.error(&(0..0), format!("the key {key} is missing"));
+        let name = name.flatten().ok_or_else(|| missing("name"))?;
+        let version = version.flatten().ok_or_else(|| missing("version"))?;
+        let mut normalizer = normalizer.ok_or_else(|| missing("base"))?;
+        normalizer.choices.label = Some(format!("{name}@{version}").into());
         Ok(normalizer)
     }
 
-    /// What a section says, beginning with `start` where it names no base.
+    fn name<'a>(&self, value: Value<'a, 'i>) -> Result<&'a str, ProfileFileError> {
+        let name = self.string(value)?;
+        let named = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        if name.is_empty() || !name.bytes().all(named) {
+            return Err(self.error(&value.span(), "a name is of letters, digits and - . _"));
+        }
+        Ok(name)
+    }
+
+    fn base(&self, value: Value<'_, 'i>) -> Result<Normalizer, ProfileFileError> {
+        let name = self.string(value)?;
+        let profile =
+            Profile::named(name).ok_or_else(|| self.error(&value.span(), not_built_in(name)))?;
+        Ok(Normalizer::new(profile))
+    }
+
+    /// The rules of hosts, each beginning with those `above` where it names no base.
+    fn hosts(&self, value: Value<'_, 'i>, above: &Normalizer) -> Result<Hosts, ProfileFileError> {
+        let mut own = Hosts::default();
+        let mut first = First::default();
+        for (pattern, section) in ordered(self.table(value)?) {
+            let Some(rules) = first.of(self.host(section, above)) else { continue };
+            let reason = match own.add(pattern.get_ref(), rules) {
+                Some(true) => continue,
+                Some(false) => "this host is there twice",
+                None => "not a host, nor *. and a domain",
+            };
+            first.of(Err::<(), _>(self.error(&pattern.span(), reason)));
+        }
+        first.end().map(|()| own)
+    }
+
+    fn host(
+        &self,
+        section: Value<'_, 'i>,
+        above: &Normalizer,
+    ) -> Result<Normalizer, ProfileFileError> {
+        let section = self.table(section)?;
+        let mut first = First::default();
+        first.of(self.only(section, RULES));
+        let start = match find(section, "base") {
+            Some(base) => first.of(self.base(base)),
+            None => Some(above.clone()),
+        };
+        let rules = start.and_then(|start| first.of(self.rules(section, start)));
+        first.end()?;
+        let mut rules = rules.expect("without a trouble there are rules");
+        rules.choices.label = None;
+        Ok(rules)
+    }
+
+    /// What a section says, beginning with `normalizer`.
     fn rules(
         &self,
         section: &DeTable<'i>,
-        start: Option<&Normalizer>,
+        mut normalizer: Normalizer,
     ) -> Result<Normalizer, ProfileFileError> {
-        let mut normalizer = match (find(section, "base"), start) {
-            (Some(base), _) => {
-                let name = self.string(base)?;
-                let profile = Profile::named(name)
-                    .ok_or_else(|| self.error(&base.span(), not_built_in(name)))?;
-                Normalizer::new(profile)
-            }
-            (None, Some(start)) => start.clone(),
-            (None, None) => Normalizer::new(&Profile::CRAWL),
-        };
-        if let Some(switches) = find(section, "switches") {
-            normalizer = self.switches(switches, normalizer)?;
-        }
-        if let Some(allow) = find(section, "allow") {
-            normalizer.choices.allowed = Codes::NONE;
-            for (name, place) in self.strings(allow)? {
-                let code = Code::named(name).ok_or_else(|| {
-                    let names: Vec<_> = Profile::checks_of_all().iter().map(Code::name).collect();
-                    let those = names.join(", ");
-                    let reason = format!("no check has the code {name}; those that are: {those}");
-                    self.error(&place, reason)
-                })?;
-                normalizer = normalizer.with_allowed([code]).map_err(|e| self.error(&place, e))?;
+        let mut first = First::default();
+        for (key, read) in [
+            ("switches", Self::switches as fn(&_, _, _) -> _),
+            ("allow", Self::allow),
+            ("ring", Self::rings),
+            ("parameters", Self::parameters),
+            ("ports", Self::ports),
+        ] {
+            if let Some(value) = find(section, key)
+                && let Some(with) = first.of(read(self, value, normalizer.clone()))
+            {
+                normalizer = with;
             }
         }
-        if let Some(ring) = find(section, "ring") {
-            let (System::Ring(known), Some(above)) =
-                (normalizer.profile().system, normalizer.ring())
-            else {
-                let reason = format!("profile {} has no ring", normalizer.profile().name());
-                return Err(self.error(&ring.span(), reason));
-            };
-            let own = self.ring(ring, above)?;
-            normalizer.choices.ring = (known != &own).then(|| Arc::new(own));
-        }
-        if let Some(parameters) = find(section, "parameters") {
-            normalizer = self.parameters(parameters, normalizer)?;
-        }
-        if let Some(ports) = find(section, "ports") {
-            normalizer = self.ports(ports, normalizer)?;
+        first.end().map(|()| normalizer)
+    }
+
+    fn allow(
+        &self,
+        value: Value<'_, 'i>,
+        mut normalizer: Normalizer,
+    ) -> Result<Normalizer, ProfileFileError> {
+        normalizer.choices.allowed = Codes::NONE;
+        for (name, place) in self.strings(value)? {
+            let code = Code::named(name).ok_or_else(|| {
+                let names: Vec<_> = Profile::checks_of_all().iter().map(Code::name).collect();
+                let those = names.join(", ");
+                let reason = format!("no check has the code {name}; those that are: {those}");
+                self.error(&place, reason)
+            })?;
+            normalizer = normalizer.with_allowed([code]).map_err(|e| self.error(&place, e))?;
         }
         Ok(normalizer)
     }
@@ -200,7 +252,7 @@ impl<'i> File<'i> {
         switches: Value<'_, 'i>,
         mut normalizer: Normalizer,
     ) -> Result<Normalizer, ProfileFileError> {
-        for (name, value) in self.table(switches)? {
+        for (name, value) in ordered(self.table(switches)?) {
             let switch = Switch::named(name.get_ref()).ok_or_else(|| {
                 let those: Vec<_> = Switch::ALL.iter().map(|switch| switch.name()).collect();
                 let (name, place, those) = (name.get_ref(), name.span(), those.join(", "));
@@ -215,6 +267,21 @@ impl<'i> File<'i> {
             };
             normalizer = turned.map_err(|error| self.error(&name.span(), error))?;
         }
+        Ok(normalizer)
+    }
+
+    fn rings(
+        &self,
+        value: Value<'_, 'i>,
+        mut normalizer: Normalizer,
+    ) -> Result<Normalizer, ProfileFileError> {
+        let (System::Ring(known), Some(above)) = (normalizer.profile().system, normalizer.ring())
+        else {
+            let reason = format!("profile {} has no ring", normalizer.profile().name());
+            return Err(self.error(&value.span(), reason));
+        };
+        let own = self.ring(value, above)?;
+        normalizer.choices.ring = (known != &own).then(|| Arc::new(own));
         Ok(normalizer)
     }
 
@@ -251,7 +318,7 @@ impl<'i> File<'i> {
     ) -> Result<Normalizer, ProfileFileError> {
         let table = self.table(value)?;
         self.only(table, &["drop", "keep", "tracking"])?;
-        for (key, list) in table {
+        for (key, list) in ordered(table) {
             let patterns: Vec<&str> =
                 self.strings(list)?.into_iter().map(|(text, _)| text).collect();
             if !normalizer.profile().takes_parameters() {
@@ -290,7 +357,7 @@ impl<'i> File<'i> {
         if let Some(known) = &normalizer.choices.ports {
             ports = DefaultPorts::clone(known);
         }
-        for (name, port) in self.table(value)? {
+        for (name, port) in ordered(self.table(value)?) {
             let scheme = name.get_ref();
             let is_scheme = scheme.bytes().enumerate().all(|(i, byte)| {
                 !byte.is_ascii_uppercase()
@@ -316,9 +383,9 @@ impl<'i> File<'i> {
 
     /// Finds a key that is not one of these.
     fn only(&self, table: &DeTable<'i>, known: &[&str]) -> Result<(), ProfileFileError> {
-        match table.keys().find(|key| !known.contains(&key.get_ref().as_ref())) {
+        match ordered(table).iter().find(|(key, _)| !known.contains(&key.get_ref().as_ref())) {
             None => Ok(()),
-            Some(key) => {
+            Some((key, _)) => {
                 let reason = format!(
                     "the key {} is not known here; those that are: {}",
                     key.get_ref(),
@@ -372,6 +439,16 @@ fn not_built_in(name: &str) -> String {
         let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
         format!("no built-in profile is this; those that are: {}", names.join(", "))
     })
+}
+
+/// A key and its value.
+type Entry<'a, 'i> = (&'a Spanned<DeString<'i>>, Value<'a, 'i>);
+
+/// What is in a table, as it stands in the text.
+fn ordered<'a, 'i>(table: &'a DeTable<'i>) -> Vec<Entry<'a, 'i>> {
+    let mut entries: Vec<Entry<'a, 'i>> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
 }
 
 fn find<'a, 'i>(table: &'a DeTable<'i>, key: &str) -> Option<Value<'a, 'i>> {
