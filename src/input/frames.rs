@@ -17,7 +17,7 @@ use memchr::{memchr, memmem, memrchr};
 
 use super::buffers::Buffer;
 use super::source::Source;
-use crate::record::{Frame, Framing, State, arc_body, warc_body, warc_head};
+use crate::record::{Frame, Framing, State, arc_body, blanks, warc_body, warc_head};
 
 /// A body that is wanted may be this long: the links of a page are one.
 const BODY: u64 = 16 << 20;
@@ -90,10 +90,9 @@ impl<'a> Framer<'a> {
 
     /// Appends the next record to `out`; none at the end.
     pub(super) fn next(&mut self, out: &mut Buffer) -> io::Result<Option<Frame>> {
-        // Records end with empty lines; how many does not matter.
+        // Records end with empty lines; how many does not matter, nor that some hold blanks.
         loop {
-            let blank = self.rest().iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-            self.pass(blank);
+            self.pass(blanks(self.rest()));
             if !self.rest().is_empty() {
                 break;
             }

@@ -78,7 +78,7 @@ pub use target::Targets;
 pub use tsv::Tsv;
 
 #[cfg(feature = "batch")]
-pub(crate) use archive::{Frame, State, arc_body, could_be_archive, warc_body, warc_head};
+pub(crate) use archive::{Frame, State, arc_body, blanks, could_be_archive, warc_body, warc_head};
 
 #[cfg(feature = "batch")]
 pub(crate) use detect::{HEAD, refusal_of_auto};

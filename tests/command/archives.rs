@@ -161,20 +161,21 @@ fn a_wat_file_gives_responses_or_the_links_of_their_pages() {
 }
 
 #[test]
-fn empty_lines_before_an_archive_do_not_make_a_list_of_it() {
+fn blank_lines_before_an_archive_do_not_make_a_list_of_it() {
     let warc = [target(1), target(2)].concat();
     let arc = "filedesc://x.arc 0.0.0.0 20200101000000 text/plain 3\nabc\n\
         http://a/ 1.2.3.4 20200101000000 text/html 2\nab\n";
     let wat = told("response", "http://h/d/p", "null");
     for (archive, format) in [(&warc[..], "warc"), (arc, "arc"), (&wat, "wat")] {
         let plain = Place::new().run_on(["dedup"], archive).exits(0);
-        for empty in ["\n", "\r\n", "\r\n\r\n\n"] {
-            let text = format!("{empty}{archive}");
+        for blank in ["\n", "\r\n", "\r\n\r\n\n", "   \n", "\n \t\r\n"] {
+            let text = format!("{blank}{archive}");
             let place = Place::with([("in", text.as_bytes())]);
             for run in [place.run(["dedup", "in"]), place.run_on(["dedup"], &text[..])] {
                 let run = run.exits(0);
                 assert_eq!(run.out(), plain.out(), "{format}");
                 assert!(run.err.contains(&format!("read as {format}")), "{}", run.err);
+                assert_eq!(run.summary("rejected"), plain.summary("rejected"), "{format}");
             }
         }
         let text = format!("\u{FEFF}{archive}");

@@ -98,7 +98,7 @@ impl Archive {
     /// The archive that begins like this, if it is one. Its first records tell a WAT file from another
     /// WARC file.
     pub(super) fn detect(head: &[u8]) -> Option<Self> {
-        let head = without_empty_lines(head);
+        let head = without_blanks(head);
         if head.starts_with(warc::VERSION) {
             let is_wat = warc::begins_wat(head);
             Some(if is_wat { Archive::Wat } else { Archive::Warc(Kinds::default()) })
@@ -161,15 +161,19 @@ impl Archive {
     }
 }
 
-/// What stands behind empty lines at the start: before a record they do not matter, the first one too.
-fn without_empty_lines(head: &[u8]) -> &[u8] {
-    let empty = head.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-    &head[empty..]
+/// What stands behind the blanks at the start: before a record they do not matter, the first one too.
+fn without_blanks(head: &[u8]) -> &[u8] {
+    &head[blanks(head)..]
+}
+
+/// How many blanks these bytes begin with, the ends of blank lines among them.
+pub(crate) fn blanks(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n' | b' ' | b'\t')).count()
 }
 
 /// Whether bytes behind these could make them the beginning of an archive.
 pub(crate) fn could_be_archive(head: &[u8]) -> bool {
-    let head = without_empty_lines(head);
+    let head = without_blanks(head);
     [warc::VERSION, arc::FIRST].iter().any(|magic| {
         let common = head.len().min(magic.len());
         !head.is_empty() && head[..common] == magic[..common]
