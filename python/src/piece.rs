@@ -210,8 +210,7 @@ fn judge(
             return visit(row, Value::Null);
         }
         let value = too_long.map_or(spans[i], |(_, span)| span).of(bytes);
-        // Of one that 32 bits cannot measure not all is here.
-        if value.len() < u32::MAX as usize && is_blank(value) {
+        if value.len() <= rules.max_record() && is_blank(value) {
             losses.tally.blank();
             losses.nulls.push(row);
             return visit(row, Value::None);

@@ -36,7 +36,7 @@ pub fn normalize(
         base: rules.normalizer.origin(),
         targets: rules.normalizer.targets(),
         max_url: rules.max_url,
-        max_record: rules.max_url + (1 << 20),
+        max_record: rules.max_record(),
         ..Context::default()
     };
     let value_of = bytes_of(array.as_ref());

@@ -23,6 +23,11 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// How long a record may be. A longer one is not read, be it blanks alone.
+    pub fn max_record(&self) -> usize {
+        self.max_url + (1 << 20)
+    }
+
     /// The rules of a profile as it is. They are made once.
     fn plain(profile: &'static Profile) -> &'static Self {
         static ALL: OnceLock<Vec<Rules>> = OnceLock::new();

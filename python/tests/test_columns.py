@@ -245,6 +245,11 @@ def test_what_is_too_long_is_rejected_and_what_is_empty_is_nothing():
         done = uniqurl.normalize_column(column(urls, kind))
         assert done.reject.to_pylist() == ["too-long", None, "too-long"]
         assert (done.accounting["rejected"], done.accounting["blank"]) == (2, 1)
+    # As in the command, of blanks only so many are looked at.
+    most = 65536 + (1 << 20)
+    for format in [None, "lines"]:
+        done = uniqurl.normalize_column(pa.array([" " * most, " " * (most + 1)]), format=format)
+        assert done.reject.to_pylist() == [None, "too-long"]
     for empty in [pa.array([], pa.string()), pa.chunked_array([], pa.string_view())]:
         done = uniqurl.normalize_column(empty)
         assert len(done) == 0 and pa.table(done).num_rows == 0

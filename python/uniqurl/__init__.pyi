@@ -12,7 +12,8 @@ Keywords ``**options`` choose what the command chooses with ``--with`` and kin:
 * ``ring``: the lists of a decoder ring (profile ``ring``)
 * ``base``: what relative references are resolved against
 * ``assume_scheme``: the scheme of what has none
-* ``max_url``: longest URL in bytes, 65,536 where nothing is said
+* ``max_url``: longest URL in bytes, 65,536 where nothing is said; a value that is more than 1 MiB
+  longer is rejected unread, be it blanks alone
 * ``profile_toml``: the text of a profile file, in place of a profile
 """
 
