@@ -11,8 +11,8 @@ use arrow_array::{
     ArrayRef, BinaryArray, BinaryViewArray, Int32Array, LargeBinaryArray, LargeStringArray,
     NullArray, RecordBatch, StringArray, StringViewArray, StructArray, UInt64Array,
 };
-use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::{CompressionType, MetadataVersion};
 use arrow_schema::{DataType, Field, Fields, Schema};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -634,6 +634,49 @@ fn row_groups_that_share_their_bytes_are_damage() {
 }
 
 #[test]
+fn an_arrow_file_of_metadata_v4_is_read_as_its_stream_is() {
+    let rows = rows(500);
+    let expected = as_lines(&rows, &How::default()).out;
+    for array in [&arrays(&rows)[0], &arrays(&rows)[6]] {
+        let table = batch(vec![("url", Arc::clone(array))]);
+        for legacy in [false, true] {
+            let options = || IpcWriteOptions::try_new(8, legacy, MetadataVersion::V4).unwrap();
+            let (mut file, mut stream) = (Vec::new(), Vec::new());
+            let schema = table.schema();
+            let mut files =
+                FileWriter::try_new_with_options(&mut file, &schema, options()).unwrap();
+            let mut streams =
+                StreamWriter::try_new_with_options(&mut stream, &schema, options()).unwrap();
+            files.write(&table).unwrap();
+            streams.write(&table).unwrap();
+            files.finish().unwrap();
+            streams.finish().unwrap();
+            drop((files, streams));
+            // Whatever its footer says: here V4 too, which Arrow of C++ has as V5.
+            let length = u32::from_le_bytes(*file[file.len() - 10..].first_chunk().unwrap());
+            let start = file.len() - 10 - length as usize;
+            let footer = arrow_ipc::root_as_footer(&file[start..file.len() - 10]).unwrap();
+            assert_eq!(footer.version(), MetadataVersion::V4);
+            let root = start + u32::from_le_bytes(*file[start..].first_chunk().unwrap()) as usize;
+            let to = i32::from_le_bytes(*file[root..].first_chunk().unwrap());
+            let table = (root as i64 - i64::from(to)) as usize;
+            // The first field of a footer.
+            let field = u16::from_le_bytes([file[table + 4], file[table + 5]]);
+            let mut of_v5 = file.clone();
+            of_v5[root + usize::from(field)] = 4;
+            for file in [file, of_v5] {
+                let found = read(&file, &How { format: "arrow:url", ..How::default() });
+                found.result.unwrap();
+                assert_eq!(found.out, expected);
+            }
+            if !legacy {
+                assert_eq!(read(&stream, &How::default()).out, expected);
+            }
+        }
+    }
+}
+
+#[test]
 fn an_arrow_stream_must_end_as_one_and_with_its_file() {
     let rows = rows(100);
     let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);
@@ -645,6 +688,10 @@ fn an_arrow_stream_must_end_as_one_and_with_its_file() {
     let two = [&stream[..], &stream[..]].concat();
     let words = error(&two, "auto").to_string();
     assert!(words.contains("bytes stand behind the end of the stream"), "{words}");
+    let mut other = file.clone();
+    *other.last_mut().unwrap() = b'2';
+    let words = error(&other, "auto").to_string();
+    assert!(words.contains("damaged: it does not end as an Arrow file does"), "{words}");
     for cut in (8..file.len()).step_by(37) {
         let found = read(&file[..cut], &How { format: "arrow:url", ..How::default() });
         assert!(matches!(found.result, Err(RunError::Input(_))), "{cut} of {}", file.len());

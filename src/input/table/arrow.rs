@@ -1,9 +1,8 @@
 //! The IPC format of Arrow: a file, which ends in a list of its batches, or a stream of them.
 
-use std::io::BufReader;
-
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_ipc::MetadataVersion;
+use arrow_ipc::reader::{FileDecoder, StreamReader};
 use arrow_schema::{ArrowError, DataType, Fields, SchemaRef};
 
 use super::file::At;
@@ -39,6 +38,10 @@ enum Kind {
 /// In a file nothing else tells the end from a cut.
 const END_OF_STREAM: [u8; 8] = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0];
 
+/// With this version the library takes messages of any, as it does in a stream. Files say V5 at their
+/// end and V4 in their messages.
+const OF_ANY: MetadataVersion = MetadataVersion::V1;
+
 impl Content {
     /// Reads the schema, for which there are `memory` bytes.
     pub(super) fn open(mut at: At, table: &Table, memory: usize) -> Result<(Self, Table), Trouble> {
@@ -46,14 +49,12 @@ impl Content {
         at.read_at(&mut head, 0).map_err(Trouble::Io)?;
         let kind = if head == *b"ARROW1" { Kind::File } else { Kind::Stream };
         let mut messages = Messages::new(&at, memory);
-        let looked = match kind {
-            Kind::File => messages.file().map(drop),
-            Kind::Stream => messages.stream(),
-        };
-        looked?;
         let schema = match kind {
-            Kind::File => FileReader::try_new(&mut at, None).map_err(malformed)?.schema(),
-            Kind::Stream => StreamReader::try_new(&mut at, None).map_err(malformed)?.schema(),
+            Kind::File => messages.file()?.schema,
+            Kind::Stream => {
+                messages.stream()?;
+                StreamReader::try_new(&mut at, None).map_err(malformed)?.schema()
+            }
         };
         let mut leaves = Vec::new();
         flatten((&[], &[]), schema.fields(), &mut leaves);
@@ -72,32 +73,38 @@ impl Content {
     pub(super) fn read(&self, reading: Reading, take: Take<'_>) -> Result<(), Stop> {
         let mut at = self.at.clone();
         let mut messages = Messages::new(&self.at, reading.at_once());
-        let projection = Some(self.projection.clone());
+        let projection = self.projection.clone();
         match self.kind {
             Kind::File => {
-                let blocks = messages.file().map_err(Stop::Failed)?;
-                let mut reader =
-                    FileReader::try_new(BufReader::new(at), projection).map_err(failed)?;
-                let batches = blocks.len() as u64;
-                for (number, block) in (1..).zip(&blocks) {
+                let footer = messages.file().map_err(Stop::Failed)?;
+                let mut decoder =
+                    FileDecoder::new(footer.schema, OF_ANY).with_projection(projection);
+                for block in &footer.dictionaries {
+                    let bytes = messages.read_block(block).map_err(Stop::Failed)?;
+                    decoder.read_dictionary(block, &bytes).map_err(failed)?;
+                }
+                let batches = footer.batches.len() as u64;
+                for (number, block) in (1..).zip(&footer.batches) {
                     let looked = messages.batch(block, &self.schema, &self.projection);
                     looked.map_err(|fault| {
                         let tell = |why| format!("batch {number} of {batches}: {why}");
                         Stop::Failed(fault.told(tell))
                     })?;
-                    // The library ends early at a message without a header.
-                    let batch = reader.next().ok_or_else(|| {
+                    let bytes = messages.read_block(block).map_err(Stop::Failed)?;
+                    let batch = decoder.read_record_batch(block, &bytes).map_err(failed)?;
+                    // There is none in a message without a header.
+                    let batch = batch.ok_or_else(|| {
                         Stop::Failed(format!("batch {number} of {batches} holds nothing").into())
                     })?;
                     let end = self.at.size() / batches * number;
-                    self.hand_on(&batch.map_err(failed)?, end, take)?;
+                    self.hand_on(&batch, end, take)?;
                 }
                 Ok(())
             }
             Kind::Stream => {
                 std::io::Seek::rewind(&mut at)
                     .map_err(|error| Stop::Failed(error.to_string().into()))?;
-                let mut reader = StreamReader::try_new(at, projection).map_err(failed)?;
+                let mut reader = StreamReader::try_new(at, Some(projection)).map_err(failed)?;
                 loop {
                     let place = reader.get_ref().at();
                     let looked = messages.batches(place, &self.schema, &self.projection);

@@ -6,13 +6,17 @@
 //! itself.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use arrow_buffer::{Buffer, MutableBuffer};
+use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::{
     Block, DictionaryBatch, Field, MessageHeader, MetadataVersion, RecordBatch, root_as_footer,
     root_as_message,
 };
 use arrow_schema::{DataType, Fields, SchemaRef, UnionMode};
 
+use super::arrow::words;
 use super::fault::Fault;
 use super::file::At;
 
@@ -47,6 +51,13 @@ pub(super) struct Messages<'a> {
     dictionaries: HashMap<i64, u64>,
 }
 
+/// What the end of a file says: its schema, and where its messages are.
+pub(super) struct Footer {
+    pub(super) schema: SchemaRef,
+    pub(super) dictionaries: Vec<Block>,
+    pub(super) batches: Vec<Block>,
+}
+
 /// What of a batch is read.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
@@ -60,12 +71,15 @@ impl<'a> Messages<'a> {
         Self { at, memory: (memory as u64).max(LEAST), dictionaries: HashMap::new() }
     }
 
-    /// Looks at the footer of a file and at the dictionaries in it. Gives where its batches are.
-    pub(super) fn file(&mut self) -> Result<Vec<Block>, Fault> {
+    /// Looks at the footer of a file and at the dictionaries in it. Gives the footer.
+    pub(super) fn file(&mut self) -> Result<Footer, Fault> {
         let mut end = [0; END];
         let place = self.at.size().checked_sub(END as u64).ok_or("it ends early")?;
         self.read(&mut end, place)?;
-        let [a, b, c, d, ..] = end;
+        let [a, b, c, d, magic @ ..] = end;
+        if magic != *b"ARROW1" {
+            return Err("it does not end as an Arrow file does".into());
+        }
         let length = u32::from_le_bytes([a, b, c, d]);
         let start =
             place.checked_sub(u64::from(length)).ok_or("its footer is longer than it is")?;
@@ -77,9 +91,14 @@ impl<'a> Messages<'a> {
         for block in footer.dictionaries().iter().flatten() {
             self.block(block, None)?;
         }
-        let batches = footer.recordBatches().iter().flatten().copied().collect();
-        self.gaps(footer.dictionaries().iter().flatten().chain(&batches), start)?;
-        Ok(batches)
+        if !schema.endianness().equals_to_target_endianness() {
+            return Err("its numbers have their bytes in the other order".into());
+        }
+        let schema = try_fb_to_schema(schema).map_err(words)?;
+        let dictionaries: Vec<Block> = footer.dictionaries().iter().flatten().copied().collect();
+        let batches: Vec<Block> = footer.recordBatches().iter().flatten().copied().collect();
+        self.gaps(dictionaries.iter().chain(&batches), start)?;
+        Ok(Footer { schema: Arc::new(schema), dictionaries, batches })
     }
 
     /// Looks for batches where there is none by the footer, which begins at `end`: a list with a number
@@ -146,6 +165,15 @@ impl<'a> Messages<'a> {
         columns: &[usize],
     ) -> Result<(), Fault> {
         self.block(block, Some(Wanted { fields: schema.fields(), columns: Some(columns) }))
+    }
+
+    /// The bytes of a message of a file that was looked at.
+    pub(super) fn read_block(&self, block: &Block) -> Result<Buffer, Fault> {
+        let length = block.bodyLength() + i64::from(block.metaDataLength());
+        let bytes = MutableBuffer::try_from_len_zeroed(length as usize);
+        let mut bytes = bytes.map_err(|_| too_much("a batch", length as u64))?;
+        self.read(&mut bytes, block.offset() as u64)?;
+        Ok(bytes.into())
     }
 
     /// Looks at the first message of a stream, which tells the schema.
