@@ -96,7 +96,8 @@ impl<'a> Messages<'a> {
         }
         let schema = try_fb_to_schema(schema).map_err(words)?;
         let dictionaries: Vec<Block> = footer.dictionaries().iter().flatten().copied().collect();
-        let batches: Vec<Block> = footer.recordBatches().iter().flatten().copied().collect();
+        let batches = footer.recordBatches().ok_or("its footer has no list of batches")?;
+        let batches: Vec<Block> = batches.iter().copied().collect();
         self.gaps(dictionaries.iter().chain(&batches), start)?;
         Ok(Footer { schema: Arc::new(schema), dictionaries, batches })
     }
