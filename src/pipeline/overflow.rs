@@ -30,7 +30,7 @@ pub(super) struct Overflow {
     block: usize,
 }
 
-/// Bytes of memory with which a thread settles partitions.
+/// Bytes of memory that each of several threads has at least to settle partitions.
 const LEAST_TO_SETTLE: usize = 1 << 20;
 
 /// Partitions next to each other.

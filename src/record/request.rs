@@ -41,6 +41,7 @@ pub(super) fn found(
 /// where no method and space begin the line.
 #[inline(always)]
 pub(super) fn split(request: &[u8]) -> Option<(Method, Range<usize>)> {
+    // Not `or_else`, whose closure becomes a function of its own that hands its result over in memory.
     match usual(request) {
         Some(parts) => Some(parts),
         None => split_any(request),

@@ -633,6 +633,15 @@ fn row_groups_that_share_their_bytes_are_damage() {
     }
 }
 
+/// Where the footer of a file of Arrow begins, and what it says: its length and six bytes that are
+/// the same in every file stand behind it.
+fn footer(file: &[u8]) -> (usize, arrow_ipc::Footer<'_>) {
+    let end = file.len() - 10;
+    let length = u32::from_le_bytes(*file[end..].first_chunk().unwrap());
+    let start = end - length as usize;
+    (start, arrow_ipc::root_as_footer(&file[start..end]).unwrap())
+}
+
 #[test]
 fn an_arrow_file_of_metadata_v4_is_read_as_its_stream_is() {
     let rows = rows(500);
@@ -653,9 +662,7 @@ fn an_arrow_file_of_metadata_v4_is_read_as_its_stream_is() {
             streams.finish().unwrap();
             drop((files, streams));
             // Whatever its footer says: here V4 too, which Arrow of C++ has as V5.
-            let length = u32::from_le_bytes(*file[file.len() - 10..].first_chunk().unwrap());
-            let start = file.len() - 10 - length as usize;
-            let footer = arrow_ipc::root_as_footer(&file[start..file.len() - 10]).unwrap();
+            let (start, footer) = footer(&file);
             assert_eq!(footer.version(), MetadataVersion::V4);
             let root = start + u32::from_le_bytes(*file[start..].first_chunk().unwrap()) as usize;
             let to = i32::from_le_bytes(*file[root..].first_chunk().unwrap());
@@ -708,9 +715,7 @@ fn a_batch_that_the_footer_of_an_arrow_file_does_not_name_is_damage() {
         for packing in [None, Some(CompressionType::ZSTD)] {
             let [file, _] = arrow(&table, 10, packing);
             assert_eq!(read(&file, &How::default()).out, expected);
-            let length = u32::from_le_bytes(*file[file.len() - 10..].first_chunk().unwrap());
-            let start = file.len() - 10 - length as usize;
-            let footer = arrow_ipc::root_as_footer(&file[start..file.len() - 10]).unwrap();
+            let (start, footer) = footer(&file);
             let blocks: Vec<i64> =
                 footer.recordBatches().unwrap().iter().map(|block| block.offset()).collect();
             let number = |bytes: &[u8], number: &[u8]| {

@@ -172,7 +172,7 @@ impl<'a> Messages<'a> {
     pub(super) fn read_block(&self, block: &Block) -> Result<Buffer, Fault> {
         let length = block.bodyLength() + i64::from(block.metaDataLength());
         let bytes = MutableBuffer::try_from_len_zeroed(length as usize);
-        let mut bytes = bytes.map_err(|_| too_much("a batch", length as u64))?;
+        let mut bytes = bytes.map_err(|_| too_much("a message", length as u64))?;
         self.read(&mut bytes, block.offset() as u64)?;
         Ok(bytes.into())
     }
