@@ -272,6 +272,27 @@ fn a_dictionary_that_is_made_of_itself_ends() {
     }
 }
 
+/// The dictionary of a column that is not read, and one that no column has.
+#[test]
+fn only_dictionaries_of_columns_that_are_read_are_unpacked() {
+    let url = Arc::new(StringArray::from(urls())) as ArrayRef;
+    let other: DictionaryArray<Int32Type> =
+        (0..ROWS).map(|row| if row % 2 == 0 { "even" } else { "odd" }).collect();
+    let schema = Schema::new(vec![
+        Field::new("url", DataType::Utf8, true),
+        Field::new("other", other.data_type().clone(), true),
+    ]);
+    let batch = RecordBatch::try_new(Arc::new(schema), vec![url, Arc::new(other)]).unwrap();
+    for bytes in written(&batch, Some(CompressionType::ZSTD)) {
+        // Its texts are too short to be packed, which stands where their length would.
+        let texts = [&(-1_i64).to_le_bytes()[..], b"evenodd"].concat();
+        let long = with(&bytes, place(&bytes, &texts, 0), &(1_i64 << 36).to_le_bytes());
+        let Outcome { out, report, result } = read(&long, Some(64 << 20), false);
+        result.unwrap();
+        assert_eq!((out.lines().count(), report.tally.records), (100, ROWS as u64));
+    }
+}
+
 #[test]
 fn names_that_repeat_in_every_column_are_counted_before_they_are_kept() {
     let leaves = (0..2000).map(|i| Field::new(format!("u{i}"), DataType::Utf8, true));

@@ -1,12 +1,15 @@
 //! The IPC format of Arrow: a file, which ends in a list of its batches, or a stream of them.
 
-use arrow_array::RecordBatch;
-use arrow_ipc::MetadataVersion;
-use arrow_ipc::reader::{FileDecoder, StreamReader};
-use arrow_schema::{ArrowError, DataType, Fields, SchemaRef};
+use std::collections::{HashMap, HashSet};
 
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_ipc::Block;
+use arrow_ipc::reader::{read_dictionary, read_record_batch};
+use arrow_schema::{ArrowError, DataType, Fields, Schema, SchemaRef};
+
+use super::fault::Fault;
 use super::file::At;
-use super::messages::Messages;
+use super::messages::{Message, Messages};
 use super::schema::{self, Holds, Leaf};
 use super::{Column, Reading, Stop, Take, column};
 use crate::input::Trouble;
@@ -24,6 +27,8 @@ pub(super) struct Content {
     projection: Vec<usize>,
     /// Where the columns that are read are in a batch.
     places: Vec<Vec<usize>>,
+    /// Where the messages behind the schema begin, in a stream.
+    start: u64,
 }
 
 /// How the batches are kept.
@@ -38,23 +43,16 @@ enum Kind {
 /// In a file nothing else tells the end from a cut.
 const END_OF_STREAM: [u8; 8] = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0];
 
-/// With this version the library takes messages of any, as it does in a stream. Files say V5 at their
-/// end and V4 in their messages.
-const OF_ANY: MetadataVersion = MetadataVersion::V1;
-
 impl Content {
     /// Reads the schema, for which there are `memory` bytes.
-    pub(super) fn open(mut at: At, table: &Table, memory: usize) -> Result<(Self, Table), Trouble> {
+    pub(super) fn open(at: At, table: &Table, memory: usize) -> Result<(Self, Table), Trouble> {
         let mut head = [0; 6];
         at.read_at(&mut head, 0).map_err(Trouble::Io)?;
         let kind = if head == *b"ARROW1" { Kind::File } else { Kind::Stream };
-        let mut messages = Messages::new(&at, memory);
-        let schema = match kind {
-            Kind::File => messages.file()?.schema,
-            Kind::Stream => {
-                messages.stream()?;
-                StreamReader::try_new(&mut at, None).map_err(malformed)?.schema()
-            }
+        let messages = Messages::new(&at, memory);
+        let (schema, start) = match kind {
+            Kind::File => (messages.file()?.schema, 0),
+            Kind::Stream => messages.stream()?,
         };
         let mut leaves = Vec::new();
         flatten((&[], &[]), schema.fields(), &mut leaves);
@@ -67,53 +65,40 @@ impl Content {
         for place in &mut places {
             place[0] = projection.partition_point(|top| *top < place[0]);
         }
-        Ok((Self { at, kind, schema, projection, places }, table))
+        Ok((Self { at, kind, schema, projection, places, start }, table))
     }
 
     pub(super) fn read(&self, reading: Reading, take: Take<'_>) -> Result<(), Stop> {
-        let mut at = self.at.clone();
-        let mut messages = Messages::new(&self.at, reading.at_once());
-        let projection = self.projection.clone();
+        let mut batches = Batches::new(self, reading.at_once()).map_err(Stop::Failed)?;
         match self.kind {
             Kind::File => {
-                let footer = messages.file().map_err(Stop::Failed)?;
-                let mut decoder =
-                    FileDecoder::new(footer.schema, OF_ANY).with_projection(projection);
+                let footer = batches.messages.file().map_err(Stop::Failed)?;
                 for block in &footer.dictionaries {
-                    let bytes = messages.read_block(block).map_err(Stop::Failed)?;
-                    decoder.read_dictionary(block, &bytes).map_err(failed)?;
+                    if batches.read_block(block).map_err(Stop::Failed)?.is_some() {
+                        return Err(Stop::Failed("a dictionary is a batch".into()));
+                    }
                 }
-                let batches = footer.batches.len() as u64;
+                let count = footer.batches.len() as u64;
                 for (number, block) in (1..).zip(&footer.batches) {
-                    let looked = messages.batch(block, &self.schema, &self.projection);
-                    looked.map_err(|fault| {
-                        let tell = |why| format!("batch {number} of {batches}: {why}");
+                    let read = batches.read_block(block);
+                    let read = read.and_then(|batch| batch.ok_or("it is a dictionary".into()));
+                    let batch = read.map_err(|fault| {
+                        let tell = |why| format!("batch {number} of {count}: {why}");
                         Stop::Failed(fault.told(tell))
                     })?;
-                    let bytes = messages.read_block(block).map_err(Stop::Failed)?;
-                    let batch = decoder.read_record_batch(block, &bytes).map_err(failed)?;
-                    // There is none in a message without a header.
-                    let batch = batch.ok_or_else(|| {
-                        Stop::Failed(format!("batch {number} of {batches} holds nothing").into())
-                    })?;
-                    let end = self.at.size() / batches * number;
-                    self.hand_on(&batch, end, take)?;
+                    self.hand_on(&batch, self.at.size() / count * number, take)?;
                 }
                 Ok(())
             }
             Kind::Stream => {
-                std::io::Seek::rewind(&mut at)
-                    .map_err(|error| Stop::Failed(error.to_string().into()))?;
-                let mut reader = StreamReader::try_new(at, Some(projection)).map_err(failed)?;
-                loop {
-                    let place = reader.get_ref().at();
-                    let looked = messages.batches(place, &self.schema, &self.projection);
-                    looked.map_err(Stop::Failed)?;
-                    let Some(batch) = reader.next() else { break };
-                    let end = reader.get_ref().at();
-                    self.hand_on(&batch.map_err(failed)?, end, take)?;
+                let mut place = self.start;
+                while let Some(said) = batches.messages.of_stream(place).map_err(Stop::Failed)? {
+                    place = said.end();
+                    if let Some(batch) = batches.read(&said).map_err(Stop::Failed)? {
+                        self.hand_on(&batch, place, take)?;
+                    }
                 }
-                self.check_end(reader.get_ref())
+                self.check_end(place)
             }
         }
     }
@@ -128,17 +113,18 @@ impl Content {
         Ok(())
     }
 
-    /// Whether the stream ends as one does, and the file with it.
-    fn check_end(&self, at: &At) -> Result<(), Stop> {
+    /// Whether the stream, whose last message ends at `place`, ends as one does, and the file with it.
+    fn check_end(&self, place: u64) -> Result<(), Stop> {
         let mut end = [0; END_OF_STREAM.len()];
-        let marked = match at.at().checked_sub(end.len() as u64) {
-            Some(start) => at.read_at(&mut end, start).is_ok() && end == END_OF_STREAM,
-            None => false,
+        let behind = self.at.size().checked_sub(place + end.len() as u64);
+        let more = match behind {
+            Some(more) if self.at.read_at(&mut end, place).is_ok() && end == END_OF_STREAM => more,
+            _ => {
+                let why = "the stream ends before its end-of-stream marker";
+                return Err(Stop::Failed(why.into()));
+            }
         };
-        if !marked {
-            return Err(Stop::Failed("the stream ends before its end-of-stream marker".into()));
-        }
-        match at.size() - at.at() {
+        match more {
             0 => Ok(()),
             more => {
                 Err(Stop::Failed(format!("{more} bytes stand behind the end of the stream").into()))
@@ -147,12 +133,70 @@ impl Content {
     }
 }
 
-fn malformed(error: ArrowError) -> Trouble {
-    Trouble::Malformed(words(error))
+/// The batches of a file or stream, with the dictionaries that the columns in them need.
+struct Batches<'a> {
+    messages: Messages<'a>,
+    content: &'a Content,
+    /// The columns at the top that are read.
+    wanted: Schema,
+    /// Numbers of the dictionaries of these, and of all columns.
+    read: HashSet<i64>,
+    known: HashSet<i64>,
+    dictionaries: HashMap<i64, ArrayRef>,
 }
 
-fn failed(error: ArrowError) -> Stop {
-    Stop::Failed(words(error).into())
+impl<'a> Batches<'a> {
+    fn new(content: &'a Content, memory: usize) -> Result<Self, Fault> {
+        let wanted = content.schema.project(&content.projection).map_err(words)?;
+        Ok(Self {
+            messages: Messages::new(&content.at, memory),
+            content,
+            read: dictionaries(&wanted),
+            known: dictionaries(&content.schema),
+            wanted,
+            dictionaries: HashMap::new(),
+        })
+    }
+
+    /// Reads a message that the footer of a file tells of.
+    fn read_block(&mut self, block: &Block) -> Result<Option<RecordBatch>, Fault> {
+        let said = self.messages.of_file(block)?;
+        self.read(&said)
+    }
+
+    /// Reads a message: a batch, or a dictionary, which those behind it need.
+    fn read(&mut self, said: &Message) -> Result<Option<RecordBatch>, Fault> {
+        let message = said.read()?;
+        let version = message.version();
+        let Content { schema, projection, .. } = self.content;
+        if let Some(batch) = message.header_as_record_batch() {
+            self.messages.batch(said, version, &batch, schema.fields(), projection)?;
+            let body = self.messages.body(said)?;
+            let (schema, columns) = (SchemaRef::clone(schema), Some(&projection[..]));
+            let read =
+                read_record_batch(&body, batch, schema, &self.dictionaries, columns, &version);
+            return Ok(Some(read.map_err(words)?));
+        }
+        let dictionary = message.header_as_dictionary_batch();
+        let dictionary = dictionary.ok_or("a message is neither a batch nor a dictionary")?;
+        let number = dictionary.id();
+        if self.read.contains(&number) {
+            self.messages.dictionary(said, version, &dictionary)?;
+            let body = self.messages.body(said)?;
+            read_dictionary(&body, dictionary, &self.wanted, &mut self.dictionaries, &version)
+                .map_err(words)?;
+        } else if !self.known.contains(&number) {
+            return Err(format!("it has dictionary {number}, and no column of it").into());
+        }
+        Ok(None)
+    }
+}
+
+/// Numbers of the dictionaries of all columns.
+fn dictionaries(schema: &Schema) -> HashSet<i64> {
+    // Nothing else tells which column a dictionary in a file is of.
+    #[expect(deprecated)]
+    schema.flattened_fields().iter().filter_map(|field| field.dict_id()).collect()
 }
 
 /// What the library says, without the name of its own that it begins with.

@@ -1,6 +1,6 @@
 //! A file as the readers of tables want it: read anywhere, by several of them at once.
 
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
@@ -26,10 +26,6 @@ impl At {
         self.file.size()
     }
 
-    pub(super) fn at(&self) -> u64 {
-        self.at
-    }
-
     /// Fills `out` with what stands at `offset`.
     pub(super) fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.file.read_exact_at(out, offset)
@@ -43,18 +39,6 @@ impl Read for At {
         let read = self.file.file.read_at(&mut out[..length], self.at)?;
         self.at += read as u64;
         Ok(read)
-    }
-}
-
-impl Seek for At {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let at = match to {
-            SeekFrom::Start(at) => Some(at),
-            SeekFrom::End(by) => self.size().checked_add_signed(by),
-            SeekFrom::Current(by) => self.at.checked_add_signed(by),
-        };
-        self.at = at.ok_or_else(|| io::Error::other("a place before the start of the file"))?;
-        Ok(self.at)
     }
 }
 

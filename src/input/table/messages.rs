@@ -11,8 +11,7 @@ use std::sync::Arc;
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::{
-    Block, DictionaryBatch, Field, MessageHeader, MetadataVersion, RecordBatch, root_as_footer,
-    root_as_message,
+    Block, DictionaryBatch, Field, MetadataVersion, RecordBatch, root_as_footer, root_as_message,
 };
 use arrow_schema::{DataType, Fields, SchemaRef, UnionMode};
 
@@ -47,8 +46,27 @@ const NOT_PACKED: i64 = -1;
 pub(super) struct Messages<'a> {
     at: &'a At,
     memory: u64,
-    /// Bytes of each dictionary by its number.
+    /// Bytes of each dictionary by its number, and of all of them.
     dictionaries: HashMap<i64, u64>,
+    all_dictionaries: u64,
+}
+
+/// What a message says of itself, and where its body is.
+pub(super) struct Message {
+    metadata: Vec<u8>,
+    body: u64,
+    length: u64,
+}
+
+impl Message {
+    pub(super) fn read(&self) -> Result<arrow_ipc::Message<'_>, Fault> {
+        message(&self.metadata)
+    }
+
+    /// Where it ends.
+    pub(super) fn end(&self) -> u64 {
+        self.body + self.length
+    }
 }
 
 /// What the end of a file says: its schema, and where its messages are.
@@ -58,21 +76,14 @@ pub(super) struct Footer {
     pub(super) batches: Vec<Block>,
 }
 
-/// What of a batch is read.
-#[derive(Clone, Copy)]
-struct Wanted<'a> {
-    fields: &'a Fields,
-    /// None: all of them.
-    columns: Option<&'a [usize]>,
-}
-
 impl<'a> Messages<'a> {
     pub(super) fn new(at: &'a At, memory: usize) -> Self {
-        Self { at, memory: (memory as u64).max(LEAST), dictionaries: HashMap::new() }
+        let memory = (memory as u64).max(LEAST);
+        Self { at, memory, dictionaries: HashMap::new(), all_dictionaries: 0 }
     }
 
-    /// Looks at the footer of a file and at the dictionaries in it. Gives the footer.
-    pub(super) fn file(&mut self) -> Result<Footer, Fault> {
+    /// Looks at the footer of a file. Gives what it says.
+    pub(super) fn file(&self) -> Result<Footer, Fault> {
         let mut end = [0; END];
         let place = self.at.size().checked_sub(END as u64).ok_or("it ends early")?;
         self.read(&mut end, place)?;
@@ -87,19 +98,15 @@ impl<'a> Messages<'a> {
         let footer =
             root_as_footer(&bytes).map_err(|error| format!("its footer: {}", line(error)))?;
         let schema = footer.schema().ok_or("its footer has no schema")?;
-        self.schema(schema)?;
-        for block in footer.dictionaries().iter().flatten() {
-            self.block(block, None)?;
-        }
         if !schema.endianness().equals_to_target_endianness() {
             return Err("its numbers have their bytes in the other order".into());
         }
-        let schema = try_fb_to_schema(schema).map_err(words)?;
+        let schema = self.schema(schema)?;
         let dictionaries: Vec<Block> = footer.dictionaries().iter().flatten().copied().collect();
         let batches = footer.recordBatches().ok_or("its footer has no list of batches")?;
         let batches: Vec<Block> = batches.iter().copied().collect();
         self.gaps(dictionaries.iter().chain(&batches), start)?;
-        Ok(Footer { schema: Arc::new(schema), dictionaries, batches })
+        Ok(Footer { schema, dictionaries, batches })
     }
 
     /// Looks for batches where there is none by the footer, which begins at `end`: a list with a number
@@ -158,143 +165,112 @@ impl<'a> Messages<'a> {
         Ok(())
     }
 
-    /// Looks at a message of a file.
-    pub(super) fn batch(
-        &mut self,
-        block: &Block,
-        schema: &SchemaRef,
-        columns: &[usize],
-    ) -> Result<(), Fault> {
-        self.block(block, Some(Wanted { fields: schema.fields(), columns: Some(columns) }))
+    /// A message that the footer of a file tells of.
+    pub(super) fn of_file(&self, block: &Block) -> Result<Message, Fault> {
+        let numbers = [block.offset(), block.metaDataLength().into(), block.bodyLength()];
+        let [Ok(place), Ok(head @ 8..), Ok(length)] = numbers.map(u64::try_from) else {
+            return Err(NO_LENGTH.into());
+        };
+        let mut metadata = self.bytes(place, head, "what a message says of itself")?;
+        let before = if metadata.starts_with(&CONTINUATION) { 8 } else { 4 };
+        metadata.drain(..before);
+        self.message(metadata, place + head, length)
     }
 
-    /// The bytes of a message of a file that was looked at.
-    pub(super) fn read_block(&self, block: &Block) -> Result<Buffer, Fault> {
-        let length = block.bodyLength() + i64::from(block.metaDataLength());
-        let bytes = MutableBuffer::try_from_len_zeroed(length as usize);
-        let mut bytes = bytes.map_err(|_| too_much("a message", length as u64))?;
-        self.read(&mut bytes, block.offset() as u64)?;
-        Ok(bytes.into())
+    /// The first message of a stream, which tells the schema, and where the next one begins.
+    pub(super) fn stream(&self) -> Result<(SchemaRef, u64), Fault> {
+        let first = self.of_stream(0)?.ok_or("it has no message")?;
+        let schema = first.read()?.header_as_schema().ok_or("its first message is no schema")?;
+        Ok((self.schema(schema)?, first.end()))
     }
 
-    /// Looks at the first message of a stream, which tells the schema.
-    pub(super) fn stream(&mut self) -> Result<(), Fault> {
-        match self.message(0)? {
-            Some((metadata, _)) => {
-                let message = message(&metadata)?;
-                let schema = message.header_as_schema();
-                self.schema(schema.ok_or("its first message is no schema")?)
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Looks at the messages of a stream from `place` on, up to the next batch.
-    pub(super) fn batches(
-        &mut self,
-        mut place: u64,
-        schema: &SchemaRef,
-        columns: &[usize],
-    ) -> Result<(), Fault> {
-        let wanted = Wanted { fields: schema.fields(), columns: Some(columns) };
-        while let Some((metadata, body)) = self.message(place)? {
-            let message = message(&metadata)?;
-            let length = u64::try_from(message.bodyLength()).map_err(|_| NO_LENGTH)?;
-            self.body(body, length)?;
-            self.header(&message, body, length, Some(wanted))?;
-            if message.header_type() == MessageHeader::RecordBatch {
-                break;
-            }
-            place = body + length;
-        }
-        Ok(())
-    }
-
-    /// What a message of a stream says of itself, and where its body is; none at the end.
-    fn message(&self, place: u64) -> Result<Option<(Vec<u8>, u64)>, Fault> {
-        let size = self.at.size();
-        let mut place = place;
-        let mut length = CONTINUATION;
-        while length == CONTINUATION {
-            // What is no length is an end, or for the library to tell.
-            if place + 4 > size {
+    /// The message of a stream that begins at `place`; none at the end.
+    pub(super) fn of_stream(&self, place: u64) -> Result<Option<Message>, Fault> {
+        let (mut place, mut length) = (place, [0; 4]);
+        // What is too short for a length is an end.
+        for _ in 0..2 {
+            if place + 4 > self.at.size() {
                 return Ok(None);
             }
             self.read(&mut length, place)?;
             place += 4;
+            if length != CONTINUATION {
+                break;
+            }
         }
         let length = match i32::from_le_bytes(length) {
             0 => return Ok(None),
             length => u64::try_from(length).map_err(|_| NO_LENGTH)?,
         };
         let metadata = self.bytes(place, length, "what a message says of itself")?;
-        Ok(Some((metadata, place + length)))
+        let body = u64::try_from(message(&metadata)?.bodyLength()).map_err(|_| NO_LENGTH)?;
+        self.message(metadata, place + length, body).map(Some)
     }
 
-    /// Looks at a message that the footer tells of.
-    fn block(&mut self, block: &Block, wanted: Option<Wanted<'_>>) -> Result<(), Fault> {
-        let numbers = [block.offset(), block.metaDataLength().into(), block.bodyLength()];
-        let [Ok(place), Ok(head @ 8..), Ok(length)] = numbers.map(u64::try_from) else {
-            return Err(NO_LENGTH.into());
-        };
-        let metadata = self.bytes(place, head, "what a message says of itself")?;
-        let metadata = match metadata.strip_prefix(&CONTINUATION) {
-            Some(marked) => &marked[4..],
-            None => &metadata[4..],
-        };
-        let body = place + head;
-        self.body(body, length)?;
-        self.header(&message(metadata)?, body, length, wanted)
-    }
-
-    fn header(
-        &mut self,
-        message: &arrow_ipc::Message<'_>,
-        body: u64,
-        length: u64,
-        wanted: Option<Wanted<'_>>,
-    ) -> Result<(), Fault> {
-        if let (Some(batch), Some(wanted)) = (message.header_as_record_batch(), wanted) {
-            let taken = self.taken(&batch, message.version(), body, length, Some(wanted))?;
-            return self.has_room_for(taken, "a batch");
+    /// Looks at where a body is.
+    fn message(&self, metadata: Vec<u8>, body: u64, length: u64) -> Result<Message, Fault> {
+        if body.checked_add(length).is_none_or(|end| end > self.at.size()) {
+            return Err(
+                format!("a message of {length} bytes at {body} reaches behind its end").into()
+            );
         }
-        match message.header_as_dictionary_batch() {
-            Some(dictionary) => self.dictionary(&dictionary, message.version(), body, length),
-            None => Ok(()),
-        }
+        Ok(Message { metadata, body, length })
     }
 
-    fn dictionary(
-        &mut self,
-        dictionary: &DictionaryBatch<'_>,
+    /// The body of a message that was looked at.
+    pub(super) fn body(&self, message: &Message) -> Result<Buffer, Fault> {
+        let bytes = MutableBuffer::try_from_len_zeroed(message.length as usize);
+        let mut bytes = bytes.map_err(|_| too_much("a message", message.length))?;
+        self.read(&mut bytes, message.body)?;
+        Ok(bytes.into())
+    }
+
+    /// Looks at a batch of which these columns are read.
+    pub(super) fn batch(
+        &self,
+        message: &Message,
         version: MetadataVersion,
-        body: u64,
-        length: u64,
+        batch: &RecordBatch<'_>,
+        fields: &Fields,
+        columns: &[usize],
     ) -> Result<(), Fault> {
-        let Some(data) = dictionary.data() else { return Ok(()) };
-        let taken = self.taken(&data, version, body, length, None)?;
+        let taken = self.taken(message, version, batch, Some((fields, columns)))?;
+        self.has_room_for(taken, "a batch")
+    }
+
+    /// Looks at a dictionary that is read.
+    pub(super) fn dictionary(
+        &mut self,
+        message: &Message,
+        version: MetadataVersion,
+        dictionary: &DictionaryBatch<'_>,
+    ) -> Result<(), Fault> {
+        let data = dictionary.data().ok_or("a dictionary has no values")?;
+        let taken = self.taken(message, version, &data, None)?;
         let bytes = self.dictionaries.entry(dictionary.id()).or_default();
         // What is added to a dictionary is copied behind what it has.
-        *bytes = if dictionary.isDelta() { bytes.saturating_add(taken) } else { taken };
-        self.has_room_for(0, "its dictionaries")
+        if !dictionary.isDelta() {
+            self.all_dictionaries -= std::mem::take(bytes);
+        }
+        *bytes = bytes.saturating_add(taken);
+        self.all_dictionaries = self.all_dictionaries.saturating_add(taken);
+        self.has_room_for(0, "what its dictionaries hold")
     }
 
     fn has_room_for(&self, taken: u64, what: &str) -> Result<(), Fault> {
-        let dictionaries: u64 =
-            self.dictionaries.values().fold(0, |sum, bytes| sum.saturating_add(*bytes));
-        let taken = taken.saturating_add(dictionaries);
+        let taken = taken.saturating_add(self.all_dictionaries);
         if taken > self.memory { Err(too_much(what, taken)) } else { Ok(()) }
     }
 
-    /// What a batch takes: its body, and what is unpacked of it.
+    /// What a batch takes: its body, and what is unpacked of the columns that are wanted, or of all.
     fn taken(
         &self,
-        batch: &RecordBatch<'_>,
+        message: &Message,
         version: MetadataVersion,
-        body: u64,
-        length: u64,
-        wanted: Option<Wanted<'_>>,
+        batch: &RecordBatch<'_>,
+        wanted: Option<(&Fields, &[usize])>,
     ) -> Result<u64, Fault> {
+        let &Message { body, length, .. } = message;
         let packed = batch.compression().is_some();
         let buffers = batch.buffers();
         let mut buffers = buffers.iter().flatten();
@@ -318,10 +294,10 @@ impl<'a> Messages<'a> {
             Ok(())
         };
         match wanted {
-            Some(Wanted { fields, columns }) => {
+            Some((fields, columns)) => {
                 for (i, field) in fields.iter().enumerate() {
                     let count = buffers_of(field.data_type(), version, &mut variadic);
-                    column(count, columns.is_none_or(|columns| columns.contains(&i)))?;
+                    column(count, columns.contains(&i))?;
                 }
             }
             None => column(usize::MAX, true)?,
@@ -344,12 +320,12 @@ impl<'a> Messages<'a> {
     }
 
     /// Looks at what columns there are: each of them, and the names on the way to it, are kept.
-    fn schema(&self, schema: arrow_ipc::Schema<'_>) -> Result<(), Fault> {
+    fn schema(&self, schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef, Fault> {
         let mut taken = 0;
         for field in schema.fields().iter().flatten() {
             self.field(&field, 0, &mut taken)?;
         }
-        Ok(())
+        Ok(Arc::new(try_fb_to_schema(schema).map_err(words)?))
     }
 
     fn field(&self, field: &Field<'_>, above: usize, taken: &mut u64) -> Result<(), Fault> {
@@ -369,16 +345,6 @@ impl<'a> Messages<'a> {
             self.field(&child, path, taken)?;
         }
         Ok(())
-    }
-
-    /// Looks at where a body is.
-    fn body(&self, start: u64, length: u64) -> Result<(), Fault> {
-        if start.checked_add(length).is_none_or(|end| end > self.at.size()) {
-            return Err(
-                format!("a message of {length} bytes at {start} reaches behind its end").into()
-            );
-        }
-        if length > self.memory { Err(too_much("a batch", length)) } else { Ok(()) }
     }
 
     fn bytes(&self, start: u64, length: u64, what: &str) -> Result<Vec<u8>, Fault> {
