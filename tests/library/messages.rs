@@ -272,6 +272,20 @@ fn a_dictionary_that_is_made_of_itself_ends() {
     }
 }
 
+#[test]
+fn a_stream_with_numbers_in_the_other_order_is_refused() {
+    let [_, stream] = written(&texts(), None);
+    let message = arrow_ipc::root_as_message(&stream[8..]).unwrap();
+    let schema = 8 + message.header_as_schema().unwrap()._tab.loc();
+    // What a table has is told in front of it, the byte order first: here it is where there is a 1.
+    let vtable =
+        schema as i64 - i64::from(i32::from_le_bytes(*stream[schema..].first_chunk().unwrap()));
+    let big = (schema + 4..).step_by(2).find(|at| stream[*at..*at + 2] == [1, 0]).unwrap();
+    let to = u16::try_from(big - schema).unwrap();
+    let changed = with(&stream, vtable as usize + 4, &to.to_le_bytes());
+    is_refused("big endian", &changed, "its numbers have their bytes in the other order");
+}
+
 /// The dictionary of a column that is not read, and one that no column has.
 #[test]
 fn only_dictionaries_of_columns_that_are_read_are_unpacked() {

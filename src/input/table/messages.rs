@@ -97,11 +97,7 @@ impl<'a> Messages<'a> {
         let bytes = self.bytes(start, u64::from(length), "its footer")?;
         let footer =
             root_as_footer(&bytes).map_err(|error| format!("its footer: {}", line(error)))?;
-        let schema = footer.schema().ok_or("its footer has no schema")?;
-        if !schema.endianness().equals_to_target_endianness() {
-            return Err("its numbers have their bytes in the other order".into());
-        }
-        let schema = self.schema(schema)?;
+        let schema = self.schema(footer.schema().ok_or("its footer has no schema")?)?;
         let dictionaries: Vec<Block> = footer.dictionaries().iter().flatten().copied().collect();
         let batches = footer.recordBatches().ok_or("its footer has no list of batches")?;
         let batches: Vec<Block> = batches.iter().copied().collect();
@@ -324,6 +320,9 @@ impl<'a> Messages<'a> {
         let mut taken = 0;
         for field in schema.fields().iter().flatten() {
             self.field(&field, 0, &mut taken)?;
+        }
+        if !schema.endianness().equals_to_target_endianness() {
+            return Err("its numbers have their bytes in the other order".into());
         }
         Ok(Arc::new(try_fb_to_schema(schema).map_err(words)?))
     }
