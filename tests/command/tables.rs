@@ -86,6 +86,7 @@ fn fractions_decimals_and_booleans_are_carried_as_text_that_compares_as_they_do(
     let large = Decimal128Array::from(vec![10_i128.pow(30), -1, 0]);
     let huge = Decimal256Array::from([-15, 0, 4].map(arrow_buffer::i256::from_i128).to_vec());
     let halves = [1.5, -0.25, 65_504.0].map(Half::from_f64);
+    let short = [0.1, -24.83, 1e-6].map(Half::from_f64);
     let keys = Int32Array::from(vec![Some(1), None, Some(0)]);
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![5, 20]));
     // Of each the greatest too.
@@ -104,6 +105,12 @@ fn fractions_decimals_and_booleans_are_carried_as_text_that_compares_as_they_do(
         ),
         ("f32", Arc::new(Float32Array::from(vec![0.1, -9.0, -10.0])), ["0.1", "-9", "-10"], "0.1"),
         ("f16", Arc::new(Float16Array::from(halves.to_vec())), ["1.5", "-0.25", "65504"], "65504"),
+        (
+            "short",
+            Arc::new(Float16Array::from(short.to_vec())),
+            ["0.1", "-24.83", "0.000001"],
+            "0.1",
+        ),
         (
             "d32",
             decimals(Decimal32Array::from(vec![1, 20, 300]).with_precision_and_scale(4, 0)),

@@ -2,11 +2,11 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
-    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
+    Decimal256Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
+    Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, LargeStringArray, RecordBatch,
@@ -235,7 +235,10 @@ impl<'a> Values<'a> {
             DataType::UInt16 => numbers!(UInt16Type),
             DataType::UInt32 => numbers!(UInt32Type),
             DataType::UInt64 => numbers!(UInt64Type),
-            DataType::Float16 => floats!(Float16Type),
+            DataType::Float16 => {
+                let values = array.as_primitive_opt::<Float16Type>()?.values();
+                Values::Words(Box::new(|row| shortest(values[row])), array)
+            }
             DataType::Float32 => floats!(Float32Type),
             DataType::Float64 => floats!(Float64Type),
             DataType::Decimal32(..) => decimals!(Decimal32Type),
@@ -305,4 +308,16 @@ impl<'a> Values<'a> {
             Values::Nothing => Cell::Null,
         }
     }
+}
+
+/// A binary fraction of 16 bits.
+type Half = <Float16Type as ArrowPrimitiveType>::Native;
+
+/// A binary fraction of 16 bits with as few digits behind the point as tell it: its own words have as many
+/// as tell it among those of 32 bits.
+fn shortest(half: Half) -> String {
+    let exact = half.to_f32();
+    let mut texts = (0..10).map(|digits| format!("{exact:.digits$}"));
+    let tells = |text: &String| text.parse().is_ok_and(|number| Half::from_f32(number) == half);
+    texts.find(tells).unwrap_or_else(|| exact.to_string())
 }
