@@ -10,7 +10,7 @@ use arrow_array::{
     Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray, StructArray,
 };
 use arrow_ipc::CompressionType;
-use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{DataType, Field, Fields, Schema};
 
 use uniqurl::input;
@@ -284,6 +284,37 @@ fn a_stream_with_numbers_in_the_other_order_is_refused() {
     let to = u16::try_from(big - schema).unwrap();
     let changed = with(&stream, vtable as usize + 4, &to.to_le_bytes());
     is_refused("big endian", &changed, "its numbers have their bytes in the other order");
+}
+
+/// Batches are read in any order, so "it is invalid to have more than one non-delta dictionary batch per
+/// dictionary ID".
+#[test]
+fn a_dictionary_of_a_file_is_not_replaced() {
+    let keyed = |urls: &[&str]| {
+        let array: DictionaryArray<Int32Type> = urls.iter().copied().collect();
+        one_column(Arc::new(array))
+    };
+    let (one, both) = (keyed(&["http://a/"]), keyed(&["http://a/", "http://b/"]));
+    let options = IpcWriteOptions::default().with_dictionary_handling(DictionaryHandling::Delta);
+    let mut file = FileWriter::try_new_with_options(Vec::new(), &one.schema(), options).unwrap();
+    file.write(&one).unwrap();
+    file.write(&both).unwrap();
+    let file = file.into_inner().unwrap();
+    let whole = read(&file, None, false);
+    whole.result.unwrap();
+    assert_eq!(whole.out, "http://a/\nhttp://b/\n");
+
+    let end = file.len() - 10;
+    let footer = end - u32::from_le_bytes(*file[end..].first_chunk().unwrap()) as usize;
+    let footer = arrow_ipc::root_as_footer(&file[footer..end]).unwrap();
+    let start = footer.dictionaries().unwrap().get(1).offset() as usize + 8;
+    let message = arrow_ipc::root_as_message(&file[start..]).unwrap();
+    let dictionary = message.header_as_dictionary_batch().unwrap();
+    assert!(dictionary.isDelta());
+    let is_delta = dictionary._tab.vtable().get(arrow_ipc::DictionaryBatch::VT_ISDELTA);
+    let at = start + dictionary._tab.loc() + usize::from(is_delta);
+    let words = "a dictionary of it comes twice";
+    is_refused("replaced", &with(&file, at, &[0]), words);
 }
 
 /// The dictionary of a column that is not read, and one that no column has.

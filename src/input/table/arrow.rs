@@ -181,6 +181,11 @@ impl<'a> Batches<'a> {
         let dictionary = dictionary.ok_or("a message is neither a batch nor a dictionary")?;
         let number = dictionary.id();
         if self.read.contains(&number) {
+            // In a file the batches before it would have other values.
+            let is_new = dictionary.isDelta() || !self.dictionaries.contains_key(&number);
+            if self.content.kind == Kind::File && !is_new {
+                return Err("a dictionary of it comes twice".into());
+            }
             self.messages.dictionary(said, version, &dictionary)?;
             let body = self.messages.body(said)?;
             read_dictionary(&body, dictionary, &self.wanted, &mut self.dictionaries, &version)
