@@ -741,6 +741,31 @@ fn a_batch_that_the_footer_of_an_arrow_file_does_not_name_is_damage() {
 }
 
 #[test]
+fn a_batch_that_the_footer_of_an_arrow_file_names_twice_is_damage() {
+    let rows = rows(50);
+    for array in [&arrays(&rows)[0], &arrays(&rows)[6]] {
+        let table = batch(vec![("url", Arc::clone(array))]);
+        let mut writer = FileWriter::try_new(Vec::new(), &table.schema()).unwrap();
+        // A batch without rows is not missed.
+        writer.write(&table).unwrap();
+        writer.write(&table.slice(0, 0)).unwrap();
+        let file = writer.into_inner().unwrap();
+        assert_eq!(read(&file, &How::default()).report.tally.records, 50);
+        let (start, footer) = footer(&file);
+        let blocks = footer.recordBatches().unwrap();
+        let [first, second] = [0, 1].map(|number| {
+            let block = blocks.get(number).0;
+            let at = file[start..].windows(block.len()).position(|bytes| bytes == block);
+            start + at.unwrap()
+        });
+        let mut twice = file.clone();
+        twice.copy_within(first..first + 24, second);
+        let words = error(&twice, "auto").to_string();
+        assert!(words.contains("two of its messages are in one place"), "{words}");
+    }
+}
+
+#[test]
 fn a_table_through_a_pipe_is_refused_with_what_to_do() {
     let rows = rows(10);
     let table = batch(vec![("url", Arc::clone(&arrays(&rows)[0]))]);

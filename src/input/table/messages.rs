@@ -105,8 +105,8 @@ impl<'a> Messages<'a> {
         Ok(Footer { schema, dictionaries, batches })
     }
 
-    /// Looks for batches where there is none by the footer, which begins at `end`: a list with a number
-    /// or a place that was changed loses them, and nothing else tells. What else stands between the
+    /// Looks for batches where there is none by the footer, which begins at `end`, or one that is there
+    /// twice: a list with a number or a place that was changed has them so, and nothing else tells. What else stands between the
     /// messages that it names, such as the schema, the end of a stream and what fills up, is as it may.
     fn gaps<'b>(&self, blocks: impl Iterator<Item = &'b Block>, end: u64) -> Result<(), Fault> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
@@ -118,12 +118,17 @@ impl<'a> Messages<'a> {
         }
         ranges.sort_unstable();
         let mut from = BEGINNING;
-        for (place, behind) in ranges.into_iter().chain([(end, end)]) {
+        for &(place, behind) in ranges.iter().chain(&[(end, end)]) {
             // A message behind the end is told of by itself.
             if from < place && place <= end {
                 self.gap(from, place)?;
             }
             from = from.max(behind);
+        }
+        // A batch that is named twice has its rows twice.
+        let meet = |pair: &[(u64, u64)]| pair[0].0 >= BEGINNING && pair[1].0 < pair[0].1;
+        if ranges.windows(2).any(meet) {
+            return Err("two of its messages are in one place".into());
         }
         Ok(())
     }
