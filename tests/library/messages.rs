@@ -339,6 +339,26 @@ fn only_dictionaries_of_columns_that_are_read_are_unpacked() {
 }
 
 #[test]
+fn a_dictionary_that_no_column_has_is_damage_though_it_is_not_read() {
+    let url = Arc::new(StringArray::from(vec!["http://a/", "http://b/"])) as ArrayRef;
+    let other: DictionaryArray<Int32Type> = vec!["x", "y"].into_iter().collect();
+    let other = Arc::new(other) as ArrayRef;
+    let columns = [("url", url), ("one", Arc::clone(&other)), ("two", other)];
+    let [file, _] = written(&RecordBatch::try_from_iter(columns).unwrap(), None);
+    read(&file, None, false).result.unwrap();
+    let end = file.len() - 10;
+    let footer = end - u32::from_le_bytes(*file[end..].first_chunk().unwrap()) as usize;
+    let footer = arrow_ipc::root_as_footer(&file[footer..end]).unwrap();
+    let start = footer.dictionaries().unwrap().get(1).offset() as usize + 8;
+    let message = arrow_ipc::root_as_message(&file[start..]).unwrap();
+    let dictionary = message.header_as_dictionary_batch().unwrap();
+    assert_eq!(dictionary.id(), 1);
+    let number = dictionary._tab.vtable().get(arrow_ipc::DictionaryBatch::VT_ID);
+    let at = start + dictionary._tab.loc() + usize::from(number);
+    is_refused("lost", &with(&file, at, &[9]), "it has dictionary 9, and no column of it");
+}
+
+#[test]
 fn names_that_repeat_in_every_column_are_counted_before_they_are_kept() {
     let leaves = (0..2000).map(|i| Field::new(format!("u{i}"), DataType::Utf8, true));
     let leaves = DataType::Struct(leaves.collect());
