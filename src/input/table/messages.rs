@@ -106,8 +106,9 @@ impl<'a> Messages<'a> {
     }
 
     /// Looks for batches where there is none by the footer, which begins at `end`, or one that is there
-    /// twice: a list with a number or a place that was changed has them so, and nothing else tells. What else stands between the
-    /// messages that it names, such as the schema, the end of a stream and what fills up, is as it may.
+    /// twice: a list with a number or a place that was changed has them so, and nothing else tells. What
+    /// else stands between the messages that it names, such as the schema, the end of a stream and what
+    /// fills up, is as it may.
     fn gaps<'b>(&self, blocks: impl Iterator<Item = &'b Block>, end: u64) -> Result<(), Fault> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for block in blocks {
