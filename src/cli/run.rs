@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::error::ErrorKind;
 
@@ -115,16 +115,23 @@ impl LastLine {
         }
     }
 
-    fn summary(&self, tally: output::Tally, inputs: Inputs, bytes: u64) -> Summary {
+    /// Where the bytes are counted that runs before have read, their time is too.
+    fn summary(
+        &self,
+        tally: output::Tally,
+        inputs: Inputs,
+        bytes: u64,
+        earlier: Duration,
+    ) -> Summary {
         let &Self { job, filters, before, start, .. } = self;
-        let seconds = start.elapsed().as_secs_f64();
+        let seconds = (earlier + start.elapsed()).as_secs_f64();
         Summary { job, tally, filters, before, inputs, bytes, seconds }
     }
 
-    fn summary_of(&self, report: &Report, missing: &[InputError]) -> Summary {
+    fn summary_of(&self, report: &Report, missing: &[InputError], earlier: Duration) -> Summary {
         let begun = report.files.iter().map(|file| file.state);
         let inputs = begun.chain(missing.iter().map(unopened)).collect();
-        self.summary(report.tally, inputs, report.bytes)
+        self.summary(report.tally, inputs, report.bytes, earlier)
     }
 
     fn write(&self, summary: &Summary) {
@@ -222,7 +229,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
                 }
                 _ => say(error),
             }
-            last_line.write(&last_line.summary_of(&Report::default(), &[]));
+            last_line.write(&last_line.summary_of(&Report::default(), &[], Duration::ZERO));
             return ExitCode::from(Status::Failed as u8);
         }
     };
@@ -266,7 +273,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
         }
         (report, result)
     };
-    let summary = last_line.summary_of(&report, &found.missing);
+    let summary = last_line.summary_of(&report, &found.missing, watch.earlier());
     debug_assert!(summary.tally.adds_up(last_line.job));
     let files = files(&mut report, found.missing);
     let stats = |status: Status| Stats {
@@ -328,7 +335,8 @@ fn await_signals(last_line: LastLine, watch: &Arc<Watch>, bar: &Bar) -> io::Resu
     Signals::watch(move || {
         bar.wipe();
         let (tally, inputs) = watch.counted();
-        last_line.write(&last_line.summary(tally, inputs, watch.bytes.load(Ordering::Relaxed)));
+        let bytes = watch.bytes.load(Ordering::Relaxed);
+        last_line.write(&last_line.summary(tally, inputs, bytes, watch.earlier()));
     })
 }
 

@@ -246,7 +246,7 @@ pub struct Summary {
     pub inputs: Inputs,
     /// Bytes read.
     pub bytes: u64,
-    /// Wall time.
+    /// Wall time, with that of the runs that this one goes on behind.
     pub seconds: f64,
 }
 

@@ -30,7 +30,8 @@ impl Run<'_> {
             Ok(())
         })?;
         if let Some(observed) = &mut self.report.observed {
-            observed.pace.begin(self.setup.watch.bytes.load(Ordering::Relaxed));
+            let bytes = self.setup.watch.bytes.load(Ordering::Relaxed);
+            observed.pace.begin(self.setup.watch.earlier().as_secs_f64(), bytes);
         }
         if let (Some(rejects), Some(keeper)) = (rejects, &self.keeper) {
             for (path, seal) in keeper.parts("rejects") {
@@ -63,6 +64,7 @@ impl Run<'_> {
                 inputs.ok += 1;
             });
         }
+        self.setup.watch.earlier.store(found.milliseconds, Ordering::Relaxed);
         self.schedule.pass_over(found.files.len());
         self.counted = found.files.len();
         self.rejected = found.rejected;
@@ -180,6 +182,7 @@ impl Run<'_> {
         let files = self.report.files[..absorbed].iter();
         let manifest = Manifest {
             files: files.map(|file| Absorbed::new(file.bytes, &file.tally)).collect(),
+            milliseconds: self.taken().as_millis() as u64,
             urls: self.places.len() as u64,
             spills: self.overflow.is_some(),
             moved: self.moved,

@@ -79,9 +79,10 @@ impl Run<'_> {
             self.round(&mut reading, &mut batches, out, &mut rejects)?;
             self.spare.append(&mut batches.writing);
             self.account_all(&mut batches.formatting)?;
+            let taken = self.taken();
             if let Some(observed) = &mut self.report.observed {
                 let bytes = self.setup.watch.bytes.load(Ordering::Relaxed);
-                observed.pace.note(self.start.elapsed().as_secs_f64(), bytes);
+                observed.pace.note(taken.as_secs_f64(), bytes);
             }
             self.show(&batches.formatting);
             batches.writing = batches.formatting;

@@ -1,7 +1,7 @@
 //! A run: where it begins, what it holds, and what it tells at the end.
 
 use std::io::Write;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::audit::{Auditing, Originals};
 use super::batches::Reading;
@@ -337,6 +337,11 @@ impl<'a> Run<'a> {
             && !rules.count_rules
             && !rules.observes
             && !matches!(self.setup.max_rejected, Some(MaxRejected::Count(_)))
+    }
+
+    /// How long it took so far, with the runs that it goes on behind.
+    pub(super) fn taken(&self) -> Duration {
+        self.setup.watch.earlier() + self.start.elapsed()
     }
 
     /// Reads what was seen before the run.

@@ -134,6 +134,25 @@ fn a_run_that_failed_goes_on_to_the_same_bytes() {
 }
 
 #[test]
+fn the_bytes_of_a_run_that_goes_on_are_told_with_the_time_that_all_of_them_took() {
+    let place = place();
+    let arguments = [FIXED, KEPT, &["--report", "page", "-o", "out"]].concat();
+    place.run(&arguments).exits(2);
+    let taken = place.json("kept/checkpoint.json")["milliseconds"].as_u64().expect("a number");
+    assert!(taken > 0);
+    // One more that ends before it absorbs anything adds nothing.
+    place.run(&arguments).exits(2);
+    place.write("d.gz", gzip(list(3).as_bytes()));
+    let run = place.run(&arguments).exits(0);
+    let stats = place.json("stats");
+    let seconds = stats["seconds"].as_f64().expect("a number");
+    assert!(seconds > taken as f64 / 1000.0, "{seconds} s, and {taken} ms before");
+    let told = format!("{} bytes in {seconds:.2} s", stats["bytes"]);
+    assert!(run.err.contains(&told), "{told}: {}", run.err);
+    assert!(place.text("page").contains(&format!(" in {seconds:.2} s: ")));
+}
+
+#[test]
 fn a_checkpoint_below_a_directory_that_is_read_is_no_input() {
     let place = Place::new();
     let whole = gzip(list(3).as_bytes());

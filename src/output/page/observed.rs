@@ -86,9 +86,9 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Notes that `bytes` were read before it began.
-    pub(crate) fn begin(&mut self, bytes: u64) {
-        self.points.push((0.0, bytes));
+    /// Notes that `bytes` were read before it began, in so many seconds.
+    pub(crate) fn begin(&mut self, seconds: f64, bytes: u64) {
+        self.points.push((seconds, bytes));
     }
 
     /// Notes that `bytes` were read after `seconds`.
@@ -205,9 +205,9 @@ mod tests {
         assert_eq!((again.duplicates.top(9), again.unique_bytes), (vec![(&b""[..], 3)], 77));
         assert_eq!(again.samples.0, all.samples.0);
         // What was read before the run went on tells nothing of its pace.
-        again.pace.begin(1 << 40);
-        again.pace.note(2.0, (1 << 40) + 200);
-        assert_eq!(again.pace.rates(), [(2.0, 100.0)]);
+        again.pace.begin(50.0, 1 << 40);
+        again.pace.note(52.0, (1 << 40) + 200);
+        assert_eq!(again.pace.rates(), [(52.0, 100.0)]);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub(in crate::pipeline) struct Manifest {
     pub(in crate::pipeline) parts: Vec<(String, Seal)>,
     /// The accounting of the inputs that are absorbed.
     pub(in crate::pipeline) files: Vec<Absorbed>,
+    /// What that took, in all runs so far.
+    pub(in crate::pipeline) milliseconds: u64,
     /// Keys in the set.
     pub(in crate::pipeline) urls: u64,
     /// Whether the set took no more.
