@@ -217,8 +217,9 @@ impl Run<'_> {
         if let Some(observed) = &report.observed {
             parts.push(("observed", Box::new(observed.entries())));
         }
-        keeper.save(inputs, manifest, parts).map_err(RunError::Output)?;
-        keeper.saved = places.len();
+        if keeper.save(inputs, manifest, parts).map_err(RunError::Output)? {
+            keeper.saved = places.len();
+        }
         Ok(())
     }
 }

@@ -321,16 +321,21 @@ impl<'a> Keeper<'a> {
     }
 
     /// Writes a checkpoint of the first of the inputs, with these parts: of `urls` what is new since the
-    /// last one, of others all.
+    /// last one, of others all. Whether it is written: behind an input that is gone since it was read no
+    /// run could go on, which is no reason to end this one.
     pub(super) fn save(
         &mut self,
         inputs: &[Input],
         mut manifest: Manifest,
         parts: Vec<NewPart<'_>>,
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         let begun = Instant::now();
         for input in &inputs[self.stamps.len()..manifest.files.len()] {
-            self.stamps.push(Stamp::of(input)?);
+            let Ok(stamp) = Stamp::of(input) else {
+                self.next = begun.checked_add(self.checkpoint.every);
+                return Ok(false);
+            };
+            self.stamps.push(stamp);
         }
         self.parts
             .retain(|(name, _)| part_of(name).is_some_and(|(kind, _)| !WHOLE.contains(&kind)));
@@ -360,6 +365,30 @@ impl<'a> Keeper<'a> {
             Duration::ZERO => Some(now),
             every => now.checked_add(every.max((now - begun).saturating_mul(SHARE))),
         };
-        Ok(())
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input;
+
+    #[test]
+    fn an_input_that_is_gone_puts_the_next_checkpoint_off() {
+        let directory = tempfile::tempdir().unwrap();
+        let [path, moved, kept] = ["in", "moved", "kept"].map(|name| directory.path().join(name));
+        fs::write(&path, "http://a/\n").unwrap();
+        let (inputs, _) = input::check(std::slice::from_ref(&path));
+        let checkpoint =
+            Checkpoint::open(&kept, Duration::ZERO, Options::new(), &inputs, &[]).unwrap();
+        let mut keeper = Keeper::new(&checkpoint);
+        let manifest = Manifest { files: vec![Absorbed::default()], ..Manifest::new() };
+        fs::rename(&path, &moved).unwrap();
+        assert!(!keeper.save(&inputs, manifest.clone(), Vec::new()).unwrap());
+        assert!(!kept.join(MANIFEST).exists() && keeper.is_due());
+        fs::rename(&moved, &path).unwrap();
+        assert!(keeper.save(&inputs, manifest, Vec::new()).unwrap());
+        assert!(kept.join(MANIFEST).exists());
     }
 }
