@@ -457,6 +457,22 @@ fn a_directory_that_is_in_use_or_holds_other_files_is_refused() {
 }
 
 #[test]
+fn a_checkpoint_whose_lock_was_removed_is_one_and_a_lock_that_is_another_is_named() {
+    let place = place();
+    let arguments = [FIXED, KEPT, &["-o", "out"]].concat();
+    place.run(&arguments).exits(2);
+    place.write("kept/lock", "4711\n");
+    let run = place.run(&arguments).exits(2);
+    assert!(run.err.contains("kept: lock is no part of a checkpoint"), "{}", run.err);
+    // Who takes it for what a killed run has forgotten removes it.
+    fs::remove_file(place.path("kept/lock")).expect("removed");
+    place.write("d.gz", gzip(list(3).as_bytes()));
+    let run = place.run(&arguments).exits(0);
+    assert!(run.err.contains("going on behind the first 3 of 4 inputs"), "{}", run.err);
+    assert!(!place.path("kept").exists());
+}
+
+#[test]
 fn files_that_are_called_as_parts_are_stay_where_they_are() {
     let place = Place::with([("in", b"http://a/\n")]);
     for (name, text) in [

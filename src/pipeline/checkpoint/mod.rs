@@ -212,8 +212,14 @@ fn foreign(directory: &Path) -> io::Result<Option<OsString>> {
             fs::read(&lock)? == LOCK_TEXT
         }
         Ok(found) => names.len() == 1 && found.is_file() && found.len() == 0,
-        Err(_) => false,
+        // Who takes it for what a killed run forgot may have removed it. A manifest that is whole tells too.
+        Err(_) => {
+            fs::read(directory.join(MANIFEST)).is_ok_and(|text| Manifest::read(&text).is_ok())
+        }
     };
+    if !is_locked && lock.exists() {
+        return Ok(Some(LOCK.into()));
+    }
     let is_foreign = |name: &OsString| !is_locked || !is_ours(&name.to_string_lossy());
     names.sort();
     Ok(names.into_iter().find(is_foreign))
