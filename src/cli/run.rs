@@ -258,7 +258,9 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
             say(format_args!("going on behind the first {done} of {} inputs", inputs.len()));
         }
         bar.draw(|| {
-            Progress::start(when(common, &outputs), Arc::clone(&watch.bytes), total(inputs))
+            let before = checkpoint.as_ref().map_or(0, Checkpoint::bytes);
+            let done = Arc::clone(&watch.bytes);
+            Progress::start(when(common, &outputs), before, done, total(inputs))
         });
         let setup = setup(common, normalizer, plan, seen, checkpoint.as_ref(), &watch);
         let (report, result) = read(&setup, inputs, &mut outputs, last_line.job);

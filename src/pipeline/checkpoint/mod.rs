@@ -140,6 +140,11 @@ impl Checkpoint {
         self.found.as_ref().map_or(0, |found| found.files.len())
     }
 
+    /// The bytes of those inputs.
+    pub fn bytes(&self) -> u64 {
+        self.found.iter().flat_map(|found| &found.files).map(|file| file.bytes).sum()
+    }
+
     /// Leaves word of the run, where no checkpoint was due before its outputs are: one that is killed
     /// once `--save-seen` has replaced one of `--seen` would else begin anew, find that all was seen, and
     /// replace its own output by an empty one.
