@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, btree_map};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -98,17 +99,10 @@ impl Checkpoint {
             let text = format!("{name} is no part of a checkpoint; name another directory");
             return Err(io::Error::other(text));
         }
-        let mut lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(directory.join(LOCK))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(io::Error::other("another run works with this checkpoint"));
-            }
-            Err(TryLockError::Error(error)) => return Err(error),
+        let path = directory.join(LOCK);
+        let mut lock = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+        if !take(&lock, &path)? {
+            return Err(io::Error::other("another run works with this checkpoint"));
         }
         if lock.metadata()?.len() == 0 {
             lock.write_all(LOCK_TEXT)?;
@@ -201,6 +195,18 @@ impl Checkpoint {
         }
         Ok(())
     }
+}
+
+/// Locks a file, unless another run has. One that ended since the file was opened has removed it, and the
+/// next one may have a new lock.
+fn take(file: &File, path: &Path) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(false),
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    let locked = file.metadata()?;
+    Ok(fs::metadata(path).is_ok_and(|at| (at.dev(), at.ino()) == (locked.dev(), locked.ino())))
 }
 
 /// A file in the directory that no run has left. Names alone do not tell: `split FILE urls-` makes such
@@ -384,6 +390,18 @@ impl<'a> Keeper<'a> {
 mod tests {
     use super::*;
     use crate::input;
+
+    #[test]
+    fn a_lock_that_another_run_has_removed_is_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(LOCK);
+        let old = File::create(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(!take(&old, &path).unwrap());
+        let new = File::create(&path).unwrap();
+        assert!(!take(&old, &path).unwrap());
+        assert!(take(&new, &path).unwrap());
+    }
 
     #[test]
     fn an_input_that_is_gone_puts_the_next_checkpoint_off() {
