@@ -172,6 +172,30 @@ fn no_flipped_bit_is_silent() {
 }
 
 #[test]
+fn damage_is_told_alike_however_the_bytes_come_in() {
+    for packing in [Packing::Gzip, Packing::Xz] {
+        let first = pack(packing, &text(6_000, 6));
+        let packed = [&first[..], &pack(packing, &text(3_000, 7))].concat();
+        let places = (0..packed.len()).step_by(29);
+        let places = places.chain(0..30).chain(first.len() - 12..first.len() + 30);
+        for byte in places.chain(packed.len() - 20..packed.len()) {
+            let mut flipped = packed.clone();
+            flipped[byte] ^= 1 << (byte % 8);
+            let told = |step| {
+                let input = Counted::buffered(Dribble(&flipped, step));
+                let mut unpacker = Unpacker::new(input, packing, Limits::MOST).unwrap();
+                let (bytes, result) = read_all(&mut unpacker);
+                (bytes, result.err().map(|error| error.to_string()), unpacker.taken())
+            };
+            let whole = told(packed.len());
+            for step in [1, 2, 10, 100] {
+                assert!(told(step) == whole, "{packing}: byte {byte}, by {step}");
+            }
+        }
+    }
+}
+
+#[test]
 fn zeros_behind_the_last_member_are_padding_and_anything_else_is_an_error() {
     for packing in ALL {
         let packed = pack(packing, b"http://h/\n");
