@@ -199,6 +199,7 @@ impl Engine {
             }
             Engine::Bzip2(decompress) => {
                 let before = (decompress.total_in(), decompress.total_out());
+                let input = &input[..input.len().min(BZIP2_STEP)];
                 let result = match decompress.decompress(input, out) {
                     Ok(bzip2::Status::StreamEnd) => Ok(Then::End),
                     Ok(_) => Ok(Then::More),
@@ -232,6 +233,10 @@ const ZSTD_FIRST: usize = 5;
 
 /// Bytes of the longest header of a frame, its magic number among them (RFC 8878 3.1.1).
 const ZSTD_HEADER: usize = 18;
+
+/// From eight bytes on the library of bzip2 reads ahead, and where it stands at an error would depend on
+/// how the bytes came. It takes no longer with fewer at a time.
+const BZIP2_STEP: usize = 7;
 
 fn xz(limits: Limits) -> io::Result<Stream> {
     Stream::new_stream_decoder(limits.xz_memory, TELL_UNSUPPORTED_CHECK).map_err(io::Error::other)

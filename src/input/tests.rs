@@ -173,7 +173,7 @@ fn no_flipped_bit_is_silent() {
 
 #[test]
 fn damage_is_told_alike_however_the_bytes_come_in() {
-    for packing in [Packing::Gzip, Packing::Xz] {
+    for packing in [Packing::Gzip, Packing::Bzip2, Packing::Xz] {
         let first = pack(packing, &text(6_000, 6));
         let packed = [&first[..], &pack(packing, &text(3_000, 7))].concat();
         let places = (0..packed.len()).step_by(29);
