@@ -64,24 +64,66 @@ pub(super) enum Engine {
 
 /// How far a frame of zstd has come.
 pub(super) struct Frame {
-    /// Bytes that the library wants next.
+    /// Bytes that the library wants next: the rest of a header or of a block.
     wanted: usize,
     /// As many of its first bytes as its header can have.
     head: [u8; ZSTD_HEADER],
     headed: usize,
     /// How much it gave.
     given: u64,
+    /// Whether the library may have more to give of what it took.
+    holds: bool,
 }
 
 impl Frame {
-    const NEW: Self = Self { wanted: ZSTD_FIRST, head: [0; ZSTD_HEADER], headed: 0, given: 0 };
+    const NEW: Self =
+        Self { wanted: ZSTD_FIRST, head: [0; ZSTD_HEADER], headed: 0, given: 0, holds: false };
 
-    /// So much of it was taken and given.
-    fn go_on(&mut self, taken: &[u8], given: usize) {
-        let more = taken.len().min(ZSTD_HEADER - self.headed);
-        self.head[self.headed..][..more].copy_from_slice(&taken[..more]);
+    /// Keeps those of the bytes that belong to the first `count`, and says how many these are.
+    fn keep(&mut self, bytes: &[u8], count: usize) -> usize {
+        let more = bytes.len().min(count.saturating_sub(self.headed));
+        self.head[self.headed..][..more].copy_from_slice(&bytes[..more]);
         self.headed += more;
+        more
+    }
+
+    /// Goes on with a header or a block, or a part of it. The library forgets what it took and gave
+    /// before an error, so it takes no two of them at a time, and none while it holds some of the last.
+    fn step(&mut self, decoder: &mut Decoder<'_>, input: &[u8], out: &mut [u8]) -> Step<io::Error> {
+        if self.holds {
+            let step = self.run(decoder, &[], out);
+            if step.given > 0 || step.result.is_err() {
+                return step;
+            }
+        }
+        if self.headed < ZSTD_FIRST {
+            // They are judged together, so that damage is told alike however they come.
+            let taken = self.keep(input, ZSTD_FIRST);
+            if self.headed < ZSTD_FIRST {
+                return Step { taken, given: 0, result: Ok(Then::More) };
+            }
+            let first = self.head;
+            return Step { taken, ..self.run(decoder, &first[..ZSTD_FIRST], out) };
+        }
+        let bytes = &input[..input.len().min(self.wanted)];
+        self.keep(bytes, ZSTD_HEADER);
+        self.run(decoder, bytes, out)
+    }
+
+    fn run(&mut self, decoder: &mut Decoder<'_>, bytes: &[u8], out: &mut [u8]) -> Step<io::Error> {
+        let room = out.len();
+        let (mut input, mut output) = (InBuffer::around(bytes), OutBuffer::around(out));
+        let result = decoder.run(&mut input, &mut output);
+        let given = output.pos();
+        let taken = if result.is_ok() { input.pos() } else { bytes.len() };
         self.given += given as u64;
+        self.holds = given == room;
+        let result = result.map(|hint| {
+            // Of a block it asks for the header behind it, too.
+            self.wanted = if hint > ZSTD_BLOCK { hint - ZSTD_BLOCK } else { hint };
+            if hint == 0 { Then::End } else { Then::More }
+        });
+        Step { taken, given, result }
     }
 
     /// Judges its length at its end. Frame_Content_Size "is the original (uncompressed) size" (RFC 8878
@@ -100,10 +142,10 @@ impl Frame {
 }
 
 /// What came of a step.
-pub(super) struct Step {
+pub(super) struct Step<E = Wrong> {
     pub(super) taken: usize,
     pub(super) given: usize,
-    pub(super) result: Result<Then, Wrong>,
+    pub(super) result: Result<Then, E>,
 }
 
 /// Why it does not go on, in words.
@@ -180,19 +222,10 @@ impl Engine {
                 Step { taken: (inflate.total_in() - before.0) as usize, given, result }
             }
             Engine::Zstd(decoder, frame, limits) => {
-                // One block at a time: the library forgets what it gave before an error.
-                let bytes = &input[..input.len().min(frame.wanted)];
-                let mut input = InBuffer::around(bytes);
-                let mut output = OutBuffer::around(out);
-                let result = decoder.run(&mut input, &mut output);
-                let (taken, given) = (input.pos(), output.pos());
-                frame.go_on(&bytes[..taken], given);
+                let Step { taken, given, result } = frame.step(decoder, input, out);
                 let result = match result {
-                    Ok(0) => frame.judge().map(|()| Then::End),
-                    Ok(hint) => {
-                        frame.wanted = hint;
-                        Ok(Then::More)
-                    }
+                    Ok(Then::End) => frame.judge().map(|()| Then::End),
+                    Ok(Then::More) => Ok(Then::More),
                     Err(error) => Err(wrong_zstd(&error, *limits)),
                 };
                 Step { taken, given, result }
@@ -233,6 +266,9 @@ const ZSTD_FIRST: usize = 5;
 
 /// Bytes of the longest header of a frame, its magic number among them (RFC 8878 3.1.1).
 const ZSTD_HEADER: usize = 18;
+
+/// Bytes of the header of a block (RFC 8878 3.1.1.2).
+const ZSTD_BLOCK: usize = 3;
 
 /// From eight bytes on the library of bzip2 reads ahead, and where it stands at an error would depend on
 /// how the bytes came. It takes no longer with fewer at a time.

@@ -173,7 +173,7 @@ fn no_flipped_bit_is_silent() {
 
 #[test]
 fn damage_is_told_alike_however_the_bytes_come_in() {
-    for packing in [Packing::Gzip, Packing::Bzip2, Packing::Xz] {
+    for packing in ALL {
         let first = pack(packing, &text(6_000, 6));
         let packed = [&first[..], &pack(packing, &text(3_000, 7))].concat();
         let places = (0..packed.len()).step_by(29);
@@ -193,6 +193,24 @@ fn damage_is_told_alike_however_the_bytes_come_in() {
             }
         }
     }
+}
+
+#[test]
+fn what_stands_before_a_damaged_block_comes_out() {
+    let text = text(400_000, 8);
+    let mut packed = pack(Packing::Zstd, &text);
+    // RFC 8878 3.1.1.2: the last bit, two bits of the type, of which the fourth is reserved, and the size.
+    let mut blocks = vec![6];
+    while let [.., at] = blocks[..]
+        && let [a, b, c, ..] = packed[at..]
+        && a & 1 == 0
+    {
+        blocks.push(at + 3 + (u32::from_le_bytes([a, b, c, 0]) >> 3) as usize);
+    }
+    assert_eq!(blocks.len(), 4);
+    packed[blocks[2]] |= 6;
+    let (bytes, result) = unpacked(Packing::Zstd, &packed);
+    assert!(result.is_err() && bytes == text[..2 * (128 << 10)]);
 }
 
 #[test]
@@ -418,9 +436,12 @@ fn damage_is_the_same_on_several_threads_as_from_front_to_back() {
             } else {
                 damaged[at] ^= 1 << (i % 8);
             }
-            let (expected, result) = unpacked(packing, &damaged);
-            let (bytes, on_threads, _) = on_threads(packing, &damaged);
+            let input = Counted::new(&damaged[..]);
+            let mut unpacker = Unpacker::new(input, packing, Limits::MOST).unwrap();
+            let (expected, result) = read_all(&mut unpacker);
+            let (bytes, on_threads, taken) = on_threads(packing, &damaged);
             assert!(bytes == expected, "{packing} at {at}");
+            assert_eq!(taken, unpacker.taken(), "{packing} at {at}");
             let words = |result: io::Result<()>| result.err().map(|error| error.to_string());
             assert_eq!(words(on_threads), words(result), "{packing} at {at}");
         }
