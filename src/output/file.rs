@@ -9,7 +9,7 @@ use super::excerpt::Printable;
 use super::pack::{BLOCKS, Pack};
 use super::replaced::{may_be_replaced, take_after};
 use super::spool::{Spool, Sync};
-use super::temporary::Temporary;
+use super::temporary::{Temporary, because_of};
 use super::vectored;
 use crate::pipe;
 use std::ffi::OsStr;
@@ -421,7 +421,7 @@ impl fmt::Display for Named<'_> {
 /// Files that have no name until they are complete.
 #[cfg(target_os = "linux")]
 mod nameless {
-    use super::{File, OpenOptions, Path, PathBuf, Temporary, directory, io};
+    use super::{File, OpenOptions, Path, PathBuf, Temporary, because_of, directory, io};
     use rustix::fs::{AtFlags, CWD, OFlags, linkat};
     use rustix::io::Errno;
     use std::os::fd::AsRawFd;
@@ -438,7 +438,7 @@ mod nameless {
             // really missing is found out by the named file.
             Err(error) => match Errno::from_io_error(&error) {
                 Some(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT) => Ok(None),
-                _ => Err(error),
+                _ => Err(because_of(directory, error)),
             },
         }
     }

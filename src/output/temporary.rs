@@ -47,13 +47,7 @@ impl Temporary {
         let mut names = names();
         let mut builder = Builder::new();
         builder.prefix(".uniqurl-").suffix(".tmp");
-        let made = builder.make_in(directory, create).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                let text = format!("there is no directory {}", Printable::path(directory));
-                io::Error::new(io::ErrorKind::NotFound, text)
-            }
-            _ => error,
-        });
+        let made = builder.make_in(directory, create).map_err(|error| because_of(directory, error));
         let (made, path) = made?.into_parts();
         // The list takes over from the path, which would forget that it is on the list.
         let path = path.keep().map_err(|failed| failed.error)?;
@@ -71,6 +65,19 @@ impl Temporary {
     pub(super) fn rename(self, target: &Path) -> io::Result<()> {
         fs::rename(&self.path, target)
     }
+}
+
+/// What an error in making something in a directory says of that.
+pub(super) fn because_of(directory: &Path, error: io::Error) -> io::Error {
+    let directory = Printable::path(directory);
+    let text = match error.kind() {
+        io::ErrorKind::NotFound => format!("there is no directory {directory}"),
+        io::ErrorKind::PermissionDenied => {
+            format!("nothing can be made in the directory {directory}: {error}")
+        }
+        _ => return error,
+    };
+    io::Error::new(error.kind(), text)
 }
 
 impl Drop for Temporary {

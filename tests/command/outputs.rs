@@ -87,6 +87,27 @@ fn an_output_that_cannot_be_is_named_before_any_work() {
     assert_eq!(place.text("protected"), "old");
 }
 
+/// The file may well be writable; a new one that replaces it cannot be made beside it.
+#[test]
+fn a_directory_in_which_nothing_can_be_made_is_named() {
+    if !is_root() {
+        return say("NOT TRIED: only root runs as another user");
+    }
+    let place = Place::with([("in", URLS), ("theirs", b"old")]);
+    fs::set_permissions(place.path(""), fs::Permissions::from_mode(0o755)).expect("set");
+    fs::set_permissions(place.path("theirs"), fs::Permissions::from_mode(0o666)).expect("set");
+    for output in [&["theirs"][..], &["new"], &["new", "--split-by", "hash:2"]] {
+        let mut command = built::process();
+        command.args(["dedup", "in", "-o"]).args(output);
+        command.current_dir(place.path("")).uid(2).gid(2);
+        let Ok(run) = command.output().map(Run::of) else { return say(NOT_OF_ROOT) };
+        let run = run.exits(2);
+        let told = format!("{}: nothing can be made in the directory .: Permission", output[0]);
+        assert!(run.err.contains(&told), "{}", run.err);
+        assert_eq!(place.names(), ["in", "theirs"]);
+    }
+}
+
 /// What a rename would be refused for is known before any work, too.
 #[test]
 fn a_file_that_cannot_be_replaced_is_named_before_any_work() {
