@@ -47,7 +47,7 @@ pub fn main() -> ExitCode {
                     let suffix = dedup.split_suffix.unwrap_or_default();
                     Division { by, shards, suffix }
                 }),
-                memory: dedup.memory.memory(memory::warn),
+                memory: dedup.memory.memory(dedup.common.threads(), memory::warn),
                 checkpoint: Some(dedup.checkpoint),
                 name: output::Job::Dedup,
             };

@@ -13,8 +13,11 @@ use crate::pipeline::{CHUNK_SIZE, Memory, Spilling};
 /// Least memory that may be asked for.
 const MIN: u64 = 1 << 20;
 
-/// What is left to the program itself, its threads and what the allocator keeps.
+/// What is left to the program itself.
 const BESIDE: u64 = 64 << 20;
+
+/// The same for each thread and what the allocator keeps of its work.
+const BESIDE_THREAD: u64 = 12 << 20;
 
 /// Smallest chunk, however little memory there is.
 const MIN_CHUNK: usize = 16 << 10;
@@ -30,8 +33,8 @@ pub struct Options {
     /// [default: three quarters of what is free]
     ///
     /// The output is the same to the byte. SIZE is 1M or more. What is free is what the system, and the
-    /// control group that this process is in, could give when the run starts; 64 MiB of it are left in
-    /// any case.
+    /// control group that this process is in, could give when the run starts; 64 MiB of it, and
+    /// 12 MiB for each thread, are left in any case.
     #[arg(
         long,
         value_name = "SIZE",
@@ -67,9 +70,10 @@ impl Options {
         Ok(())
     }
 
-    /// The memory of a run; none where nothing was asked for and it is not known what is free.
-    pub fn memory(&self, tell: fn(&Spilling<'_>)) -> Option<Memory> {
-        let budget = self.memory.or_else(|| available().map(share))?;
+    /// The memory of a run on so many threads; none where nothing was asked for and it is not known what
+    /// is free.
+    pub fn memory(&self, threads: usize, tell: fn(&Spilling<'_>)) -> Option<Memory> {
+        let budget = self.memory.or_else(|| available().map(|free| share(free, threads)))?;
         let directory = self.temp_dir.clone().or_else(named_by_environment);
         let directory = directory.unwrap_or_else(|| "/tmp".into());
         Some(Memory { budget, directory, tell })
@@ -77,8 +81,9 @@ impl Options {
 }
 
 /// How much of what is free a set may hold where nothing was asked for.
-fn share(free: u64) -> u64 {
-    (free / 4 * 3).min(free.saturating_sub(BESIDE)).max(MIN)
+fn share(free: u64, threads: usize) -> u64 {
+    let beside = BESIDE + BESIDE_THREAD * threads as u64;
+    (free / 4 * 3).min(free.saturating_sub(beside)).max(MIN)
 }
 
 /// The directory for temporary files that `TMPDIR` names.
@@ -138,14 +143,16 @@ mod tests {
 
     #[test]
     fn something_is_left_of_what_is_free() {
-        let mib = |free: u64| share(free << 20) >> 20;
-        assert_eq!([4096, 256, 128, 96, 64, 8].map(mib), [3072, 192, 64, 32, 1, 1]);
+        let mib = |free: u64, threads| share(free << 20, threads) >> 20;
+        let two = [4096, 256, 128, 96, 64, 8].map(|free| mib(free, 2));
+        assert_eq!(two, [3072, 168, 40, 8, 1, 1]);
+        assert_eq!([4096, 256, 128].map(|free| mib(free, 8)), [3072, 96, 1]);
     }
 
     #[test]
     fn what_is_asked_for_holds() {
         let temp_dir = Some(PathBuf::from("/a/b"));
-        let memory = Options { memory: Some(5 << 20), temp_dir }.memory(|_| {}).expect("known");
+        let memory = Options { memory: Some(5 << 20), temp_dir }.memory(2, |_| {}).expect("known");
         assert_eq!((memory.budget, memory.directory.as_path()), (5 << 20, Path::new("/a/b")));
     }
 
