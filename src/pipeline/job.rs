@@ -12,10 +12,10 @@ use crate::dedup::Survivor;
 use crate::input::Input;
 use crate::key;
 use crate::output::{Field, LineForm, Secrets};
-use crate::record::{self, Context, Filter, Kinds, Separator};
+use crate::record::{self, Context, Filter, Kinds, LONGEST_URL, Separator};
 use crate::url::Normalizer;
 
-/// What is to be done with the inputs.
+/// What is to be done with the inputs. A number beyond its bounds is taken for the nearest within.
 #[derive(Debug, Clone)]
 pub struct Setup<'a> {
     /// Profile, scanner, base.
@@ -54,11 +54,11 @@ pub struct Setup<'a> {
     pub auditing: Auditing,
     /// Whether hosts, samples and pace are gathered for a page about the run.
     pub observes: bool,
-    /// Threads that work, at least 1.
+    /// Threads that work, from 1 to 1,024.
     pub threads: usize,
-    /// Longest URL in bytes.
+    /// Longest URL in bytes, [`LONGEST_URL`] at most.
     pub max_url: usize,
-    /// Bytes of input that are worked on at a time, at least 1; [`CHUNK_SIZE`] unless there is a
+    /// Bytes of input that are worked on at a time, from 1 to 64 MiB; [`CHUNK_SIZE`] unless there is a
     /// reason.
     pub chunk_size: usize,
     /// Whether to go on without an input that turns out to be damaged.
@@ -103,6 +103,16 @@ impl<'a> Setup<'a> {
             seen: Vec::new(),
             checkpoint: None,
             watch,
+        }
+    }
+
+    /// The same with every number within its bounds.
+    pub(super) fn within_bounds(&self) -> Self {
+        Self {
+            threads: self.threads.clamp(1, MOST_THREADS),
+            max_url: self.max_url.min(LONGEST_URL),
+            chunk_size: self.chunk_size.clamp(1, LARGEST_CHUNK),
+            ..self.clone()
         }
     }
 
@@ -211,3 +221,9 @@ pub enum Order {
 
 /// Bytes of a chunk. Smaller ones cost more barriers, larger ones fall out of a core's L2 cache.
 pub const CHUNK_SIZE: usize = 224 << 10;
+
+/// Bytes of the largest chunk: several for each thread are in memory at once.
+const LARGEST_CHUNK: usize = 64 << 20;
+
+/// Threads, as many as the command takes.
+const MOST_THREADS: usize = 1024;

@@ -88,6 +88,7 @@ pub(super) fn run_with(
     sinks: Sinks<'_>,
     key: Key,
 ) -> (Report, Result<(), RunError>) {
+    let setup = &setup.within_bounds();
     let files = inputs.iter().map(|input| FileStats {
         path: input.path.clone(),
         state: State::Ok,
@@ -259,7 +260,7 @@ impl<'a> Run<'a> {
             survivor,
             secrets: setup.secrets,
         });
-        let max_record = setup.max_url.saturating_add(RECORD_AROUND_URL);
+        let max_record = setup.max_url + RECORD_AROUND_URL;
         let context = Context {
             base: setup.normalizer.origin(),
             targets: setup.normalizer.targets(),

@@ -140,6 +140,34 @@ fn every_chunk_size_and_every_number_of_threads_gives_the_same_bytes() {
 }
 
 #[test]
+fn a_number_beyond_its_bounds_is_taken_for_the_nearest_within() {
+    let list = list();
+    let file = file(&list);
+    let (inputs, errors) = input::check(&[file.path().to_owned()]);
+    assert!(errors.is_empty());
+    let watch = Watch::default();
+    let setup = Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()), &watch);
+    let expected = lines(plainly_counted(&list, &Profile::CRAWL).into_iter().map(|(url, _)| url));
+    for setup in [
+        Setup { threads: 0, ..setup.clone() },
+        Setup { chunk_size: 0, ..setup.clone() },
+        Setup { chunk_size: usize::MAX, ..setup.clone() },
+        Setup { max_url: usize::MAX, chunk_size: 100, ..setup.clone() },
+    ] {
+        let mut out = Vec::new();
+        let (_, result) = run(&setup, &inputs, &mut out, None);
+        result.unwrap();
+        assert!(
+            out == expected,
+            "{} threads, chunks of {}, URLs of {}",
+            setup.threads,
+            setup.chunk_size,
+            setup.max_url
+        );
+    }
+}
+
+#[test]
 fn every_profile_and_scanner_agrees_with_the_plain_code() {
     let list = list();
     let file = file(&list);

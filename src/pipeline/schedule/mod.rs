@@ -149,7 +149,7 @@ impl<'a> Schedule<'a> {
             inputs,
             format: &setup.format,
             context,
-            chunk_size: setup.chunk_size.max(1),
+            chunk_size: setup.chunk_size,
             ahead: setup.threads * CHUNKS,
             threads: setup.threads,
             kinds: setup.kinds,

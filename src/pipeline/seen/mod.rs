@@ -261,7 +261,7 @@ impl Loader<'_> {
             let refused = |why| RunError::Seen(SeenError { path: input.path.clone(), why });
             let kind = kind.map_err(refused)?;
             let reading = table::Reading {
-                chunk_size: self.setup.chunk_size.max(1),
+                chunk_size: self.setup.chunk_size,
                 max_record: self.list.context.max_record,
                 threads: self.setup.threads,
                 memory: self.setup.memory.as_ref().map_or(usize::MAX, Memory::size),
@@ -293,7 +293,7 @@ impl Loader<'_> {
         let cutting = Cutting {
             format: Some(Arc::new(Format::Lines)),
             name: String::new(),
-            chunk_size: self.setup.chunk_size.max(1),
+            chunk_size: self.setup.chunk_size,
             max_record: self.saved.context.max_record,
             separator: separator.byte(),
             ahead: self.setup.threads * CHUNKS,
