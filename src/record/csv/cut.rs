@@ -58,6 +58,8 @@ enum Reach {
 
 impl<'a> Cutter<'a> {
     pub fn new(bytes: &'a [u8], max_record: usize) -> Self {
+        // No record is longer than all bytes, and a limit far behind them would overflow.
+        let max_record = max_record.min(bytes.len());
         Self { bytes, max_record, at: 0, single_until: 0, feeds: Vec::new(), usual: true }
     }
 
@@ -130,6 +132,7 @@ impl Iterator for Cutter<'_> {
 
 /// Length of the pieces at the start of `bytes` that are the same whatever follows.
 pub(super) fn whole(bytes: &[u8], max_record: usize) -> usize {
+    let max_record = max_record.min(bytes.len());
     // Without a quotation mark, lines are records; what follows the last of them is a line's start,
     // or the start of one that is too long and whose end nobody will see.
     let lines = memrchr(b'\n', bytes).map_or(0, |feed| feed + 1);
