@@ -156,9 +156,9 @@ impl Format {
             "tsv" => return Err(error("it is followed by a column, as in tsv:url or tsv:1")),
             #[cfg(feature = "batch")]
             "json" => {
-                return Err(error("it is followed by a pointer or member, as in json:/url"));
+                return Err(error("it is followed by a pointer, as in json:/url"));
             }
-            "ws" => return Err(error("ws: is followed by the number of a field, as in ws:3")),
+            "ws" => return Err(error("it is followed by the number of a field, as in ws:3")),
             "log" => {
                 return Err(error("it is followed by a format string, as in log:'%h \"%r\" %>s'"));
             }

@@ -281,7 +281,11 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
         (&["compare", "--profiles", "crawl@2,ia", "in"], "the profile crawl is crawl@1"),
         (&["dedup", "in", "-p", "frob@1"], "possible values: string, "),
         (&["dedup", "in", "-f", "csv"], "format `csv`: it is followed by a column, as in csv:url"),
-        (&["dedup", "in", "-f", "json"], "format `json`: it is followed by a pointer or member"),
+        (
+            &["dedup", "in", "-f", "json"],
+            "format `json`: it is followed by a pointer, as in json:/url",
+        ),
+        (&["dedup", "in", "-f", "ws"], "format `ws`: it is followed by the number of a field"),
         (&["in"], "tip: `uniqurl dedup in` reads the file\n"),
         (
             &["dedup", "in", "--seen", "all"],
