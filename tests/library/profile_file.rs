@@ -501,7 +501,7 @@ fn a_bad_file_is_refused_with_line_and_reason() {
             3,
             "the only version of the profile crawl is",
         ),
-        ("version = 1\nname = 'a'\nbase = 'crawled'\n", 3, "no built-in profile"),
+        ("version = 1\nname = 'a'\nbase = 'crawled'\n", 3, "no built-in profile crawled;"),
         ("version = 1\nname = 'a'\nbase = 3\n", 3, "a string"),
         ("version = 1\nname = 'a'\nname = 'b'\n", 3, "duplicate key"),
         ("version = 1\nname = \n", 2, "string values must be quoted"),

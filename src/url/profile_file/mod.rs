@@ -437,7 +437,7 @@ const MOST_PATTERNS: usize = 10_000;
 fn not_built_in(name: &str) -> String {
     Profile::unknown_version(name).unwrap_or_else(|| {
         let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
-        format!("no built-in profile is this; those that are: {}", names.join(", "))
+        format!("there is no built-in profile {name}; those that are: {}", names.join(", "))
     })
 }
 
