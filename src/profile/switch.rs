@@ -77,6 +77,13 @@ impl FromIterator<Switch> for Switches {
     }
 }
 
+/// The name.
+impl fmt::Display for Switch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// The names between commas, as the command's options take them.
 impl fmt::Display for Switches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -173,7 +180,7 @@ mod tests {
     #[test]
     fn every_switch_is_found_by_its_name() {
         for switch in Switch::ALL {
-            assert_eq!(Switch::named(switch.name()), Some(*switch));
+            assert_eq!(Switch::named(&switch.to_string()), Some(*switch));
             assert!(Switches::from(*switch).iter().eq([*switch]));
         }
         assert_eq!(Switch::named("Sort-Query"), None);

@@ -60,6 +60,8 @@ mod prefetch;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
+
 use crate::record::Span;
 
 pub(crate) use glance::{Glance, Settle, Slashes};
@@ -147,6 +149,13 @@ impl Backend {
             #[allow(unreachable_patterns, reason = "other processors have other arms")]
             _ => false,
         }
+    }
+}
+
+/// The name.
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 

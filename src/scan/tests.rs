@@ -190,7 +190,7 @@ fn every_backend_of_this_cpu_is_listed() {
     assert_eq!(Backend::available(), expected);
     assert_eq!(Backend::available().last(), Some(&Backend::best()));
     for backend in Backend::ALL {
-        assert_eq!(Backend::named(backend.name()), Some(*backend));
+        assert_eq!(Backend::named(&backend.to_string()), Some(*backend));
     }
     #[cfg(target_arch = "x86_64")]
     {

@@ -215,6 +215,13 @@ macro_rules! codes {
     };
 }
 
+/// The name.
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 codes! {
     Empty "empty" "nothing is left after trimming"
     Relative "relative" "a relative reference, and no base that resolves it"
@@ -258,6 +265,11 @@ codes! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_code_is_printed_by_its_name_in_a_column_as_wide_as_is_asked_for() {
+        assert_eq!(format!("{:>6}|{:<6}|", Code::Byte, Code::Idna), "  byte|idna  |");
+    }
 
     #[test]
     fn the_first_trouble_is_told_first_whatever_was_found_first() {
@@ -306,7 +318,7 @@ mod tests {
     #[test]
     fn every_code_is_found_by_its_name() {
         for code in Code::ALL {
-            assert_eq!(Code::named(code.name()), Some(*code));
+            assert_eq!(Code::named(&code.to_string()), Some(*code));
         }
     }
 }

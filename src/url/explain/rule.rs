@@ -1,5 +1,7 @@
 //! The rules by name: what the steps of an explanation, and the counts of `--stats`, are told by.
 
+use std::fmt;
+
 macro_rules! rules {
     ($($variant:ident $name:literal $source:expr, $sentence:literal)*) => {
         /// A rule that may act on a URL, in the order in which a profile's rules do. From `fold-scheme` to
@@ -44,6 +46,13 @@ macro_rules! rules {
             }
         }
     };
+}
+
+/// The name.
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
 }
 
 rules! {
@@ -134,7 +143,7 @@ mod tests {
     #[test]
     fn every_rule_is_found_by_its_name_and_stands_in_its_place() {
         for (place, rule) in Rule::ALL.iter().enumerate() {
-            assert_eq!(Rule::named(rule.name()), Some(*rule));
+            assert_eq!(Rule::named(&rule.to_string()), Some(*rule));
             assert_eq!(*rule as usize, place);
         }
         assert_eq!(Rule::named("Trim"), None);
