@@ -3,7 +3,7 @@
 //! In comes a name, as `--format` takes it; out goes a [`Format`], which reads chunks.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::num::NonZeroUsize;
 
 #[cfg(feature = "tables")]
@@ -361,7 +361,14 @@ pub struct FormatError {
 
 impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "format `{}`", self.name.escape_debug())?;
+        f.write_str("format `")?;
+        for c in self.name.chars() {
+            match c {
+                '"' | '\'' => f.write_char(c)?,
+                _ => write!(f, "{}", c.escape_debug())?,
+            }
+        }
+        f.write_str("`")?;
         if self.at > 0 {
             write!(f, ", byte {}", self.at)?;
         }
@@ -460,5 +467,11 @@ pub(super) mod tests {
             let error = Format::parse(name).unwrap_err().to_string();
             assert!(error.contains(words), "{name}: {error}");
         }
+    }
+
+    #[test]
+    fn an_error_shows_a_format_with_the_quotation_marks_that_it_has() {
+        let error = Format::parse("log:%h '\"%r\u{1b}").unwrap_err().to_string();
+        assert!(error.starts_with("format `%h '\"%r\\u{1b}`"), "{error}");
     }
 }
