@@ -35,9 +35,7 @@ pub enum Source {
     /// Standard input, where it is a file. What comes behind its end may be a line that is being written,
     /// or what the run writes itself.
     Redirected {
-        /// The place that it was at when it was looked at.
-        at: u64,
-        /// Its size then: it is read up to there.
+        /// Its size when it was looked at: it is read up to there.
         size: u64,
     },
 }
@@ -94,7 +92,7 @@ pub(super) fn standard_input() -> io::Result<Source> {
     if size == 0 && file.read_at(&mut [0], at)? > 0 {
         return Ok(Source::Stream);
     }
-    Ok(Source::Redirected { at, size })
+    Ok(Source::Redirected { size })
 }
 
 impl Input {
@@ -106,7 +104,7 @@ impl Input {
     /// Opens a stream.
     pub(crate) fn open_stream(&self) -> Result<Box<dyn Pipe>, InputError> {
         let opened = match self.source {
-            Source::Redirected { at, size } => redirected(at, size),
+            Source::Redirected { size } => redirected(size),
             _ => pipe(&self.path),
         };
         opened.map_err(|error| InputError::new(&self.path, None, Trouble::Io(error)))

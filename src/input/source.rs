@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Seek};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -291,7 +291,7 @@ pub(crate) fn unpacked(pipe: Box<dyn Pipe>) -> io::Result<Unpacked> {
 pub(crate) fn pipe(path: &Path) -> io::Result<Box<dyn Pipe>> {
     let file = match path == Path::new("-") {
         true => match standard_input()? {
-            opened::Source::Redirected { at, size } => return redirected(at, size),
+            opened::Source::Redirected { size } => return redirected(size),
             _ => stdin()?,
         },
         false => File::open(path)?,
@@ -300,9 +300,12 @@ pub(crate) fn pipe(path: &Path) -> io::Result<Box<dyn Pipe>> {
     Ok(Box::new(Patient(file)))
 }
 
-/// Standard input that is a file, which stands at the byte `at` and had this `size`.
-pub(super) fn redirected(at: u64, size: u64) -> io::Result<Box<dyn Pipe>> {
-    Ok(Box::new(Redirected { file: stdin()?, size, left: size.saturating_sub(at) }))
+/// Standard input that is a file and had this `size`. It is read from where it is at now: at its end,
+/// where it was an input before.
+pub(super) fn redirected(size: u64) -> io::Result<Box<dyn Pipe>> {
+    let mut file = stdin()?;
+    let left = size.saturating_sub(file.stream_position()?);
+    Ok(Box::new(Redirected { file, size, left }))
 }
 
 /// Standard input, without the buffer that the standard library puts behind it.

@@ -163,6 +163,18 @@ fn a_file_that_is_standard_input_ends_where_it_did_when_the_run_began() {
 }
 
 #[test]
+fn standard_input_that_is_named_twice_is_at_its_end_the_second_time() {
+    let place = Place::with([("list", b"http://a/\nhttp://b/\n")]);
+    let piped = place.run_on(["dedup", "-", "-"], place.text("list")).exits(0);
+    let mut command = built::process();
+    command.args(["dedup", "-", "-"]).stdin(fs::File::open(place.path("list")).expect("there"));
+    let redirected = Run::of(command.output().expect("started")).exits(0);
+    for run in [piped, redirected] {
+        assert_eq!((run.out(), run.summary("ok")), ("http://a/\nhttp://b/\n", 2));
+    }
+}
+
+#[test]
 fn a_file_that_shrinks_as_standard_input_is_an_error() {
     let place = Place::new();
     place.write("list", "http://example.com/a/rather/long/path/to/fill/the/pipe\n".repeat(500_000));
