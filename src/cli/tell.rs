@@ -167,6 +167,9 @@ pub(super) fn nothing_but_rejects(report: &Report, format: &Format) -> String {
     };
     let remedy = match most_frequent(&report.tally) {
         Some(Code::TooLong) => "most of them are longer than --max-url, which can be raised",
+        Some(Code::Relative) if report.listed > 0 => {
+            "most of them are relative; --base resolves them, and --assume-scheme reads hosts"
+        }
         _ => "`uniqurl normalize --json` tells why, and --format how records are read",
     };
     let advice = advice_of_rejects(report, format).unwrap_or(remedy);

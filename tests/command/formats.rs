@@ -476,7 +476,7 @@ fn a_list_most_of_which_is_rejected_is_told_what_it_may_be() {
             "text",
         ),
         ("<a href='http://h/'>a</a>\n".repeat(5), "is of HTML or XML, in which --format", "text"),
-        ("h\n".repeat(5), "--format how", "ws:1"),
+        ("h\n".repeat(5), "--base resolves them, and --assume-scheme reads hosts", "ws:1"),
     ];
     for (text, told, format) in cases {
         let place = Place::with([("in", text.as_bytes()), ("one", b"http://one/\n")]);
@@ -485,11 +485,10 @@ fn a_list_most_of_which_is_rejected_is_told_what_it_may_be() {
         assert_eq!(run.err.lines().count(), 1, "{}", run.err);
         let is_all = run.err.contains("every record was rejected, so nothing was written; ");
         assert!(is_all && run.err.contains(told), "{}", run.err);
-        let told = told.replace("--format how", "--base resolves them, and --assume-scheme");
         for arguments in [&["normalize", "-q", "in"][..], &["dedup", "-q", "in", "one"]] {
             let run = without_tabs(place.run(arguments).exits(0));
             assert!(run.err.starts_with("uniqurl: in: warning: read as lines, of which 5 of 5"));
-            assert!(run.err.contains(&told), "{}", run.err);
+            assert!(run.err.contains(told), "{}", run.err);
             assert_eq!(run.err.lines().count(), 1, "{}", run.err);
         }
         place.run(["normalize", "-q", "-f", format, "in"]).exits(0);
@@ -508,12 +507,15 @@ fn of_records_that_are_no_urls_blanks_and_long_ones_are_told_apart() {
     let long = format!("http://h/{}\n", "a".repeat(200)).repeat(5);
     let tells = "`uniqurl normalize --json` tells why, and --format how records are read";
     let longer = "most of them are longer than --max-url, which can be raised";
+    let relative =
+        "most of them are relative; --base resolves them, and --assume-scheme reads hosts";
     for (text, which, advice) in [
-        ("h\n".repeat(5), "rejected", tells),
-        ("h\n\n".repeat(5), "rejected or blank", tells),
+        ("http://h:x/\n".repeat(5), "rejected", tells),
+        ("h\n".to_owned(), "rejected", relative),
+        ("h\n\n".repeat(5), "rejected or blank", relative),
         (long.clone(), "rejected", longer),
         (long.clone() + "\nh\n", "rejected or blank", longer),
-        (long + &"h\n".repeat(6), "rejected", tells),
+        (long + &"h\n".repeat(6), "rejected", relative),
     ] {
         let place = Place::with([("in", text.as_bytes())]);
         let run = place.run(["dedup", "-q", "--max-url", "100", "in"]).exits(3);
@@ -521,6 +523,10 @@ fn of_records_that_are_no_urls_blanks_and_long_ones_are_told_apart() {
             format!("uniqurl: every record was {which}, so nothing was written; {advice}\n");
         assert_eq!(run.err, expected);
     }
+    // A target has nothing before it, and --assume-scheme reads none.
+    let place = Place::with([("in", b"h\n")]);
+    let run = place.run(["dedup", "-q", "-f", "target", "in"]).exits(3);
+    assert!(run.err.contains(tells), "{}", run.err);
 }
 
 /// A run without the warning of tabs, which stands beside others.
