@@ -230,9 +230,10 @@ impl Engine {
                 };
                 Step { taken, given, result }
             }
+            // The library reads up to seven bytes ahead where there are eight, so where it stands at an
+            // error depends a little on how the bytes came. With seven at a time it takes 1.10 of the time.
             Engine::Bzip2(decompress) => {
                 let before = (decompress.total_in(), decompress.total_out());
-                let input = &input[..input.len().min(BZIP2_STEP)];
                 let result = match decompress.decompress(input, out) {
                     Ok(bzip2::Status::StreamEnd) => Ok(Then::End),
                     Ok(_) => Ok(Then::More),
@@ -269,10 +270,6 @@ const ZSTD_HEADER: usize = 18;
 
 /// Bytes of the header of a block (RFC 8878 3.1.1.2).
 const ZSTD_BLOCK: usize = 3;
-
-/// From eight bytes on the library of bzip2 reads ahead, and where it stands at an error would depend on
-/// how the bytes came. It takes no longer with fewer at a time.
-const BZIP2_STEP: usize = 7;
 
 fn xz(limits: Limits) -> io::Result<Stream> {
     Stream::new_stream_decoder(limits.xz_memory, TELL_UNSUPPORTED_CHECK).map_err(io::Error::other)
