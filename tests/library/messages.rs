@@ -9,8 +9,8 @@ use arrow_array::types::Int32Type;
 use arrow_array::{
     Array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, StringArray, StructArray,
 };
-use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::{CompressionType, DictionaryBatch};
 use arrow_schema::{DataType, Field, Fields, Schema};
 
 use uniqurl::input;
@@ -18,6 +18,8 @@ use uniqurl::output::State;
 use uniqurl::pipeline::{Dedup, Format, Job, Memory, Report, RunError, Setup, Watch, run};
 use uniqurl::record;
 use uniqurl::{Normalizer, Profile};
+
+use crate::tables::footer;
 
 /// Rows, of which there are so many that no other number in the file is the same.
 const ROWS: usize = 1009;
@@ -286,6 +288,16 @@ fn a_stream_with_numbers_in_the_other_order_is_refused() {
     is_refused("big endian", &changed, "its numbers have their bytes in the other order");
 }
 
+/// The second dictionary of a file, and where this field of it stands.
+fn second_dictionary(file: &[u8], field: u16) -> (DictionaryBatch<'_>, usize) {
+    let (_, footer) = footer(file);
+    let start = footer.dictionaries().unwrap().get(1).offset() as usize + 8;
+    let message = arrow_ipc::root_as_message(&file[start..]).unwrap();
+    let dictionary = message.header_as_dictionary_batch().unwrap();
+    let table = dictionary._tab;
+    (dictionary, start + table.loc() + usize::from(table.vtable().get(field)))
+}
+
 /// Batches are read in any order, so "it is invalid to have more than one non-delta dictionary batch per
 /// dictionary ID".
 #[test]
@@ -304,15 +316,8 @@ fn a_dictionary_of_a_file_is_not_replaced() {
     whole.result.unwrap();
     assert_eq!(whole.out, "http://a/\nhttp://b/\n");
 
-    let end = file.len() - 10;
-    let footer = end - u32::from_le_bytes(*file[end..].first_chunk().unwrap()) as usize;
-    let footer = arrow_ipc::root_as_footer(&file[footer..end]).unwrap();
-    let start = footer.dictionaries().unwrap().get(1).offset() as usize + 8;
-    let message = arrow_ipc::root_as_message(&file[start..]).unwrap();
-    let dictionary = message.header_as_dictionary_batch().unwrap();
+    let (dictionary, at) = second_dictionary(&file, DictionaryBatch::VT_ISDELTA);
     assert!(dictionary.isDelta());
-    let is_delta = dictionary._tab.vtable().get(arrow_ipc::DictionaryBatch::VT_ISDELTA);
-    let at = start + dictionary._tab.loc() + usize::from(is_delta);
     let words = "a dictionary of it comes twice";
     is_refused("replaced", &with(&file, at, &[0]), words);
 }
@@ -346,15 +351,8 @@ fn a_dictionary_that_no_column_has_is_damage_though_it_is_not_read() {
     let columns = [("url", url), ("one", Arc::clone(&other)), ("two", other)];
     let [file, _] = written(&RecordBatch::try_from_iter(columns).unwrap(), None);
     read(&file, None, false).result.unwrap();
-    let end = file.len() - 10;
-    let footer = end - u32::from_le_bytes(*file[end..].first_chunk().unwrap()) as usize;
-    let footer = arrow_ipc::root_as_footer(&file[footer..end]).unwrap();
-    let start = footer.dictionaries().unwrap().get(1).offset() as usize + 8;
-    let message = arrow_ipc::root_as_message(&file[start..]).unwrap();
-    let dictionary = message.header_as_dictionary_batch().unwrap();
+    let (dictionary, at) = second_dictionary(&file, DictionaryBatch::VT_ID);
     assert_eq!(dictionary.id(), 1);
-    let number = dictionary._tab.vtable().get(arrow_ipc::DictionaryBatch::VT_ID);
-    let at = start + dictionary._tab.loc() + usize::from(number);
     is_refused("lost", &with(&file, at, &[9]), "it has dictionary 9, and no column of it");
 }
 

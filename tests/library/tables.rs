@@ -635,7 +635,7 @@ fn row_groups_that_share_their_bytes_are_damage() {
 
 /// Where the footer of a file of Arrow begins, and what it says: its length and six bytes that are
 /// the same in every file stand behind it.
-fn footer(file: &[u8]) -> (usize, arrow_ipc::Footer<'_>) {
+pub fn footer(file: &[u8]) -> (usize, arrow_ipc::Footer<'_>) {
     let end = file.len() - 10;
     let length = u32::from_le_bytes(*file[end..].first_chunk().unwrap());
     let start = end - length as usize;
