@@ -7,6 +7,8 @@
 #![cfg_attr(not(feature = "batch"), allow(dead_code, reason = "the pipeline's half of a shard"))]
 
 mod arena;
+#[cfg(feature = "batch")]
+mod buckets;
 mod hash;
 mod set;
 mod shard;
@@ -20,11 +22,13 @@ pub use set::{SetFull, UrlSet};
 #[cfg(feature = "batch")]
 pub(crate) use arena::Counting;
 #[cfg(feature = "batch")]
+pub(crate) use buckets::{Bucket, Buckets, Records, sample_of};
+#[cfg(feature = "batch")]
 pub(crate) use hash::{Hash, Key};
 #[cfg(feature = "batch")]
 pub(crate) use shard::{Bytes, Entry, Mark, Part, Shard};
 #[cfg(feature = "batch")]
-pub(crate) use sort::{Shards, Threads, Urls, in_turn, sort, sort_memory};
+pub(crate) use sort::{Measured, Shards, Threads, Urls, in_turn, sort, sort_memory};
 #[cfg(feature = "batch")]
 pub(crate) use survivor::{Candidate, Survivor, Survivors};
 

@@ -48,7 +48,7 @@ impl Run<'_> {
     /// The chunks to read in the next round.
     pub(super) fn next_batch(&mut self, idle: bool) -> Result<Vec<Reading>, RunError> {
         let mut batch = Vec::new();
-        if !self.is_moving {
+        if self.turn.is_none() {
             // Nothing else comes before what is behind the last sheets.
             batch.append(&mut self.waiting);
         }
@@ -59,7 +59,7 @@ impl Run<'_> {
         let mut room = threads * CHUNKS * self.setup.chunk_size;
         let most = threads * SMALL_CHUNKS;
         let mut files = 0;
-        let mut is_open = !self.is_saving && !self.is_moving && self.ending.is_none();
+        let mut is_open = !self.is_saving && self.turn.is_none() && self.ending.is_none();
         while is_open && room > 0 && batch.len() < most && files < FILES {
             match self.schedule.next(idle && batch.is_empty()) {
                 Next::Task(task) => {

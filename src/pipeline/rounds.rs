@@ -10,7 +10,7 @@ use super::insert::{End, insert};
 use super::job::Job;
 use super::overflow::Overflow;
 use super::report::{RunError, Watch};
-use super::run::{Formatting, Run, Sinks};
+use super::run::{Formatting, Run, Sinks, Turn};
 use super::schedule;
 use super::sheet::{Rules, Sheet};
 use crate::dedup::Survivor;
@@ -49,14 +49,18 @@ impl Run<'_> {
             self.schedule.take_rows_once();
         }
         self.look_back(saved.is_some())?;
+        self.may_deal = self.only_sorts();
         self.resume(rejects.as_mut().map(|rejects| &mut **rejects as _))?;
         let mut batches = Batches::default();
         loop {
             let idle = batches.is_empty();
             let mut reading = self.next_batch(false)?;
-            if self.is_moving && idle {
-                self.is_moving = false;
-                self.move_out()?;
+            if idle && let Some(turn) = self.turn.take() {
+                match turn {
+                    Turn::MoveOut => self.move_out()?,
+                    Turn::Deal => self.begin_to_deal()?,
+                    Turn::Insert => self.insert_dealt()?,
+                }
                 continue;
             }
             if self.is_saving && idle && reading.is_empty() {
@@ -72,10 +76,11 @@ impl Run<'_> {
                     break;
                 }
             }
-            if self.overflow.is_none() && self.is_over_budget(batches.all()) {
+            let takes_more = self.overflow.is_none() && self.dealing.is_none();
+            if takes_more && self.is_over_budget(batches.all()) {
                 self.begin_to_spill()?;
             }
-            self.is_moving = self.has_outgrown(batches.all());
+            self.turn = self.due(batches.all())?;
             self.round(&mut reading, &mut batches, out, &mut rejects)?;
             self.spare.append(&mut batches.writing);
             self.account_all(&mut batches.formatting)?;
@@ -119,13 +124,23 @@ impl Run<'_> {
         let kept = Mutex::new(Ok(()));
         {
             let Self {
-                rules, setup, shards, seen, inputs, formatting: how, overflow, keeper, ..
+                rules,
+                setup,
+                shards,
+                seen,
+                inputs,
+                formatting: how,
+                overflow,
+                keeper,
+                dealing,
+                ..
             } = &mut *self;
             let (rules, inputs, how) = (&*rules, *inputs, *how);
             let with_rejects = rejects.is_some();
             let (written, spilled, kept, no_room) = (&written, &spilled, &kept, &no_room);
             for sheet in &mut *inserting {
                 sheet.spills = overflow.is_some();
+                sheet.is_dealt = dealing.is_some();
             }
             let cut = reading.len().saturating_sub(READ_LAST);
             // The thread that spawns begins with the last task, the others with the first: in the
@@ -150,7 +165,10 @@ impl Run<'_> {
                     *written.lock().unwrap_or_else(|e| e.into_inner()) = result;
                 });
                 spawn_reads(scope, first, rules, setup.watch, no_room);
-                insert(scope, seen.as_deref_mut(), shards, inserting, &mut ends);
+                match dealing {
+                    Some(dealing) => dealing.insert(scope, inserting, no_room),
+                    None => insert(scope, seen.as_deref_mut(), shards, inserting, &mut ends),
+                }
                 for sheet in formatting {
                     scope.spawn(move |_| {
                         let path = &inputs[sheet.input].path;
@@ -259,6 +277,7 @@ fn format(
                 sheet.list_candidates(columns, path)?;
             }
         }
+        Formatting::Places if sheet.is_dealt => sheet.tally.undecided = sheet.tally.canonical,
         Formatting::New | Formatting::Places if sheet.spills => {
             sheet.spill_new(rules.columns, path)?;
         }

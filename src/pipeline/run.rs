@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::audit::{Auditing, Originals};
 use super::batches::Reading;
 use super::checkpoint::Keeper;
+use super::deal::Dealing;
 use super::differences::Versus;
 use super::finish::Lines;
 use super::job::{Job, Order, Setup};
@@ -162,6 +163,17 @@ pub(super) enum Formatting {
     Differences,
 }
 
+/// What becomes of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It moves out of memory.
+    MoveOut,
+    /// It is dealt to buckets, and so is what comes after it.
+    Deal,
+    /// What was dealt becomes a set again.
+    Insert,
+}
+
 pub(super) struct Run<'a> {
     pub(super) setup: &'a Setup<'a>,
     pub(super) inputs: &'a [Input],
@@ -206,8 +218,12 @@ pub(super) struct Run<'a> {
     pub(super) keeper: Option<Keeper<'a>>,
     /// Whether no input is begun before there is a checkpoint.
     pub(super) is_saving: bool,
-    /// Whether nothing is read before the set has moved out of memory.
-    pub(super) is_moving: bool,
+    /// What becomes of the set before anything else is read.
+    pub(super) turn: Option<Turn>,
+    /// What was dealt, in place of a set.
+    pub(super) dealing: Option<Dealing>,
+    /// Whether the set may still turn to that.
+    pub(super) may_deal: bool,
     pub(super) start: Instant,
 }
 
@@ -295,6 +311,7 @@ impl<'a> Run<'a> {
                 columns,
                 split: setup.split,
                 shards,
+                deals: false,
                 decoded: setup.normalizer.has_decoded()
                     && (formatting == Formatting::Json || setup.fields.contains(&Field::Decoded)),
                 count_rules: setup.auditing != Auditing::Off,
@@ -323,7 +340,9 @@ impl<'a> Run<'a> {
             start: Instant::now(),
             keeper: setup.checkpoint.map(Keeper::new),
             is_saving: false,
-            is_moving: false,
+            turn: None,
+            dealing: None,
+            may_deal: false,
         }
     }
 

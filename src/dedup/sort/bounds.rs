@@ -4,7 +4,7 @@
 //! digits: a node of a tree has the digits at its depth that bound its buckets, and where one digit
 //! has too many URLs for a bucket, a node of its own for what comes behind.
 
-use super::digit::{self, BYTES, digit};
+use super::digit::{self, BYTES, Text, digit};
 
 /// URLs of the sample in a bucket, so that its size is not left to chance.
 const RUN: usize = 16;
@@ -14,11 +14,11 @@ const LEVELS: usize = 32;
 
 /// URLs that go down the tree together, a level at a time, and those of them that are looked up side by
 /// side: each step of a search waits for the one before it, and not for those of others.
-const BATCH: usize = 256;
+pub(in crate::dedup) const BATCH: usize = 256;
 const LANES: usize = 8;
 
 /// Buckets in ascending order, by number.
-pub(super) struct Bounds {
+pub(in crate::dedup) struct Bounds {
     nodes: Vec<Node>,
     /// The digits of all nodes: of each a power of two, of which the last ones may be more than any.
     digits: Vec<u128>,
@@ -45,7 +45,7 @@ enum Next {
 
 impl Bounds {
     /// Cuts a sample of different URLs, sorted, that are equal up to `depth`.
-    pub(super) fn new(sample: &[&[u8]], depth: usize) -> Self {
+    pub(in crate::dedup) fn new(sample: &[&[u8]], depth: usize) -> Self {
         let mut bounds =
             Self { nodes: Vec::new(), digits: Vec::new(), next: Vec::new(), depths: Vec::new() };
         bounds.cut(sample, depth, LEVELS);
@@ -53,20 +53,24 @@ impl Bounds {
     }
 
     /// How many buckets there are.
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::dedup) fn len(&self) -> usize {
         self.depths.len()
     }
 
-    pub(super) fn depth(&self, bucket: usize) -> usize {
+    pub(in crate::dedup) fn depth(&self, bucket: usize) -> usize {
         self.depths[bucket]
     }
 
     /// Finds the bucket of each URL.
-    pub(super) fn find<'u>(&self, mut urls: impl Iterator<Item = &'u [u8]>, buckets: &mut [u32]) {
+    pub(in crate::dedup) fn find<'u, T: Text<'u>>(
+        &self,
+        mut urls: impl Iterator<Item = T>,
+        buckets: &mut [u32],
+    ) {
         if self.nodes.is_empty() {
             return buckets.fill(0);
         }
-        let mut texts = [&[][..]; BATCH];
+        let mut texts = [T::default(); BATCH];
         for buckets in buckets.chunks_mut(BATCH) {
             for (text, url) in texts.iter_mut().zip(urls.by_ref().take(buckets.len())) {
                 *text = url;
@@ -75,7 +79,7 @@ impl Bounds {
         }
     }
 
-    fn find_batch(&self, urls: &[&[u8]], buckets: &mut [u32]) {
+    fn find_batch<'u, T: Text<'u>>(&self, urls: &[T], buckets: &mut [u32]) {
         // Those that are still on their way, each with the node that it has come to.
         let mut on_way: [(u32, u32); BATCH] = std::array::from_fn(|n| (n as u32, 0));
         let mut count = urls.len();
@@ -86,7 +90,8 @@ impl Bounds {
                 let mut lanes = [Lane::default(); LANES];
                 for (lane, (url, node)) in lanes.iter_mut().zip(&on_way[start..end]) {
                     let Node { depth, start, mask } = self.nodes[*node as usize];
-                    *lane = Lane { digit: digit(urls[*url as usize], depth), at: start, mask };
+                    let digit = urls[*url as usize].digit(depth);
+                    *lane = Lane { digit, at: start, mask };
                 }
                 self.search(&mut lanes);
                 for (lane, n) in lanes.iter().zip(start..end) {

@@ -19,18 +19,94 @@ const LENGTH: u32 = 16;
 #[inline]
 pub(super) fn digit(text: &[u8], depth: usize) -> u128 {
     const FIRST_BITS: u128 = u128::MAX / 0xFF;
-    let rest = text.get(depth..).unwrap_or_default();
-    let mut short = [b'\n'; 16];
-    let bytes = rest.first_chunk().unwrap_or_else(|| {
-        short[..rest.len()].copy_from_slice(rest);
-        &short
-    });
+    let bytes = sixteen(text.get(depth..).unwrap_or_default());
     // The first byte that is zero here has its top bit set, and none before it has.
-    let feeds = u128::from_le_bytes(*bytes) ^ (FIRST_BITS * u128::from(b'\n'));
+    let feeds = u128::from_le_bytes(bytes) ^ (FIRST_BITS * u128::from(b'\n'));
     let zeros = feeds.wrapping_sub(FIRST_BITS) & !feeds & (FIRST_BITS << 7);
     let length = BYTES.min(zeros.trailing_zeros() as usize / 8);
+    cut(&bytes, length)
+}
+
+/// The first bytes, and line feeds behind the last.
+#[inline]
+fn sixteen(rest: &[u8]) -> [u8; 16] {
+    let mut short = [b'\n'; 16];
+    match rest.first_chunk() {
+        Some(bytes) => *bytes,
+        None => {
+            short[..rest.len()].copy_from_slice(rest);
+            short
+        }
+    }
+}
+
+/// The digit of so many of these bytes, [`BYTES`] at most.
+#[inline]
+fn cut(bytes: &[u8; 16], length: usize) -> u128 {
     let kept = u128::from_be_bytes(*bytes) & !(u128::MAX >> (8 * length));
     kept >> FREE | (length as u128) << LENGTH
+}
+
+/// What digits are made of.
+pub(in crate::dedup) trait Text<'t>: Copy + Default {
+    /// So few that are still equal are compared by all of their bytes.
+    const FEW: usize;
+
+    /// The bytes from `depth` on, so that digits compare as the bytes do: a shorter one first.
+    fn digit(self, depth: usize) -> u128;
+
+    /// All bytes from `depth` on.
+    fn rest(self, depth: usize) -> &'t [u8];
+}
+
+/// A URL that a line feed ends, which it takes time to look for.
+impl<'t> Text<'t> for &'t [u8] {
+    const FEW: usize = 0;
+
+    #[inline]
+    fn digit(self, depth: usize) -> u128 {
+        digit(self, depth)
+    }
+
+    fn rest(self, depth: usize) -> &'t [u8] {
+        let rest = self.get(depth..).unwrap_or_default();
+        &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())]
+    }
+}
+
+/// A URL whose length is known, and what stands behind it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Measured<'t> {
+    pub(crate) bytes: &'t [u8],
+    pub(crate) len: usize,
+}
+
+impl<'t> Measured<'t> {
+    /// With nothing behind it.
+    pub(crate) fn whole(url: &'t [u8]) -> Self {
+        Self { bytes: url, len: url.len() }
+    }
+
+    #[inline]
+    pub(in crate::dedup) fn url(self) -> &'t [u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+impl<'t> Text<'t> for Measured<'t> {
+    const FEW: usize = 4;
+
+    #[inline]
+    fn digit(self, depth: usize) -> u128 {
+        let rest = self.bytes.get(depth..).unwrap_or_default();
+        let length = BYTES.min(self.len.saturating_sub(depth));
+        cut(&sixteen(rest), length)
+    }
+
+    #[inline]
+    fn rest(self, depth: usize) -> &'t [u8] {
+        self.bytes.get(depth..self.len).unwrap_or_default()
+    }
 }
 
 /// All bits where the first is less, and none else. A comparison of 128 bits becomes a jump, which is
@@ -74,6 +150,9 @@ mod tests {
             for depth in [0, 1, url, url + 1, 50] {
                 let bytes = text[..url].get(depth..).unwrap_or_default();
                 let bytes = bytes[..bytes.len().min(BYTES)].to_vec();
+                let measured = Measured { bytes: &text, len: url };
+                assert_eq!(measured.digit(depth), digit(&text, depth.min(url)));
+                assert_eq!(measured.rest(depth), text[..url].rest(depth));
                 digits.push((bytes, digit(&text, depth.min(url))));
             }
         }

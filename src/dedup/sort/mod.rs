@@ -14,8 +14,9 @@ use std::hash::{BuildHasher, RandomState};
 
 use rayon::prelude::*;
 
-use self::bounds::Bounds;
-use self::digit::digit;
+pub(super) use self::bounds::{BATCH, Bounds};
+pub(crate) use self::digit::Measured;
+use self::digit::{Text, digit};
 use super::set::SetFull;
 use super::shard::Shard;
 use crate::room::{self, NoRoom};
@@ -52,9 +53,12 @@ pub(crate) trait Urls: Sync {
 
     /// The URL at a place.
     fn get(&self, place: u64) -> &[u8] {
-        let text = self.text(place);
-        &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())]
+        until_feed(self.text(place))
     }
+}
+
+fn until_feed(text: &[u8]) -> &[u8] {
+    &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())]
 }
 
 /// Shards whose places have the number of the shard in their upper half.
@@ -125,9 +129,19 @@ struct Keyed {
     places: Vec<u64>,
 }
 
-/// Sorts places by the bytes there, which are all different. Fails where there is no memory for it.
+/// Sorts places by the bytes there. Fails where there is no memory for it.
 pub(crate) fn sort(places: &mut [u64], urls: &impl Urls, threads: Threads) -> Result<(), SetFull> {
-    let mut unsorted = vec![(0, places)];
+    sort_from(0, places, urls, threads)
+}
+
+/// The same where all URLs are equal up to `depth`.
+pub(super) fn sort_from(
+    depth: usize,
+    places: &mut [u64],
+    urls: &impl Urls,
+    threads: Threads,
+) -> Result<(), SetFull> {
+    let mut unsorted = vec![(depth, places)];
     while let Some((depth, places)) = unsorted.pop() {
         match places.len() < MANY {
             true => sort_bucket(depth, places, urls, &mut Keyed::default())?,
@@ -146,6 +160,11 @@ fn sort_many<'p>(
     threads: Threads,
 ) -> Result<Vec<(usize, &'p mut [u64])>, SetFull> {
     let bounds = sample(depth, places, urls, threads)?;
+    if bounds.len() == 1 {
+        // Nearly all of them are a few URLs, over and over.
+        places.sort_unstable_by_key(|place| urls.get(*place));
+        return Ok(Vec::new());
+    }
     let deal = |part: &[u64]| Dealt::new(depth, part, &bounds, urls);
     let parts: Vec<Dealt> = match threads {
         Threads::All => {
@@ -196,10 +215,21 @@ fn sample(
     for (n, some) in places.chunks(SAMPLED).enumerate() {
         sample.push(some[random.hash_one(n) as usize % some.len()]);
     }
-    sort(&mut sample, urls, threads)?;
+    bounds_of(depth, &mut sample, urls, threads)
+}
+
+/// Bounds of buckets by a sample of URLs that are equal up to `depth`.
+pub(super) fn bounds_of(
+    depth: usize,
+    sample: &mut [u64],
+    urls: &impl Urls,
+    threads: Threads,
+) -> Result<Bounds, SetFull> {
+    sort_from(depth, sample, urls, threads)?;
     let mut texts: Vec<&[u8]> = Vec::new();
     room::reserve_exact(&mut texts, sample.len())?;
     texts.extend(sample.iter().map(|place| urls.text(*place)));
+    texts.dedup_by(|one, other| until_feed(one) == until_feed(other));
     Ok(Bounds::new(&texts, depth))
 }
 
@@ -257,7 +287,7 @@ fn sort_bucket(
     unsorted.extend_from_slice(places);
     let texts = (0u128..).zip(texts_from(depth, unsorted, urls));
     digits.extend(texts.map(|(number, text)| digit(text, depth) | number));
-    sort_digits(depth, digits, unsorted, urls);
+    sort_digits(depth, digits, &|number| urls.text(unsorted[number]));
     for (place, digit) in places.iter_mut().zip(digits) {
         *place = unsorted[number(*digit)];
     }
@@ -271,7 +301,11 @@ fn number(digit: u128) -> usize {
 
 /// Sorts digits, those of URLs that are equal up to `depth`, and brings the ones behind to where they
 /// are equal.
-fn sort_digits(mut depth: usize, mut digits: &mut [u128], places: &[u64], urls: &impl Urls) {
+fn sort_digits<'t, T: Text<'t>>(
+    mut depth: usize,
+    mut digits: &mut [u128],
+    text: &impl Fn(usize) -> T,
+) {
     while !digits.is_empty() {
         digits.sort_unstable();
         depth += digit::BYTES;
@@ -279,22 +313,45 @@ fn sort_digits(mut depth: usize, mut digits: &mut [u128], places: &[u64], urls: 
         // few of them, however far long URLs are equal.
         let mut largest = &mut [][..];
         for group in still_equal(digits) {
+            if group.len() <= T::FEW {
+                let rest = |digit: &u128| text(number(*digit)).rest(depth);
+                group.sort_unstable_by(|a, b| rest(a).cmp(rest(b)));
+                continue;
+            }
             for at in &mut *group {
                 let number = number(*at);
-                *at = digit(urls.text(places[number]), depth) | number as u128;
+                *at = text(number).digit(depth) | number as u128;
             }
             let smaller = match group.len() > largest.len() {
                 true => std::mem::replace(&mut largest, group),
                 false => group,
             };
-            sort_digits(depth, smaller, places, urls);
+            sort_digits(depth, smaller, text);
         }
         digits = largest;
     }
 }
 
-/// The groups that their digit does not tell apart. One that is not full is the end of its URL, and no other
-/// URL is equal to it.
+/// Appends the numbers of URLs that are equal up to `depth` in the order of their bytes, if they are few.
+pub(super) fn sort_few(
+    depth: usize,
+    urls: &[Measured<'_>],
+    numbers: &mut Vec<u64>,
+) -> Result<bool, NoRoom> {
+    if urls.len() >= MANY {
+        return Ok(false);
+    }
+    let mut digits = Vec::new();
+    room::reserve_exact(&mut digits, urls.len())?;
+    digits.extend((0..).zip(urls).map(|(number, url)| url.digit(depth) | number));
+    sort_digits(depth, &mut digits, &|number| urls[number]);
+    room::reserve_exact(numbers, urls.len())?;
+    numbers.extend(digits.iter().map(|digit| number(*digit) as u64));
+    Ok(true)
+}
+
+/// The groups that their digit does not tell apart. One whose digit is not full has come to the ends of its URLs,
+/// which are one.
 fn still_equal(digits: &mut [u128]) -> impl Iterator<Item = &mut [u128]> {
     let goes_on = |group: &&mut [u128]| group.len() > 1 && digit::length(group[0]) == digit::BYTES;
     digits.chunk_by_mut(|a, b| a ^ b <= digit::BELOW).filter(goes_on)
@@ -348,6 +405,24 @@ mod tests {
             .collect();
         urls.extend([start.into_bytes(), b"a".to_vec(), b"b".to_vec()]);
         assert_sorts(&urls);
+    }
+
+    #[test]
+    fn equal_urls_stand_next_to_each_other() {
+        let many = if cfg!(miri) { 300 } else { 3 * MANY };
+        for different in [1, 3, 40, 2_000, 2 * MANY as u32] {
+            let number = |n: usize| (n as u32).wrapping_mul(2_654_435_761) % different;
+            let urls: Vec<Vec<u8>> =
+                (0..many).map(|n| format!("http://h/{:020}", number(n)).into_bytes()).collect();
+            let mut expected = urls.clone();
+            expected.sort_unstable();
+            for threads in [Threads::All, Threads::One] {
+                let mut places: Vec<u64> = (0..urls.len() as u64).collect();
+                sort(&mut places, &urls, threads).unwrap();
+                let sorted = places.iter().map(|place| &urls[*place as usize]);
+                assert!(sorted.eq(&expected), "{different} {threads:?}");
+            }
+        }
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl Sheet {
         if rules.written != key::Key::Url {
             self.make_keys(rules)?;
         }
-        if rules.shards > 0 {
+        if rules.shards > 0 && !rules.deals {
             self.partition(rules)?;
         }
         if rules.shards_of_originals > 0 {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use super::differences::Differences;
 #[cfg(feature = "tables")]
 use crate::dedup::{Bytes as _, Shard};
-use crate::dedup::{Entry, Hash};
+use crate::dedup::{Entry, Hash, Measured};
 use crate::input::{Block, Chunk, Cut, Data};
 use crate::output::{HIDDEN, Observed, Tally, redact, redact_record};
 use crate::record::{self, Found, Place, Records, Span};
@@ -80,6 +80,8 @@ pub(in crate::pipeline) struct Sheet {
     pub(in crate::pipeline) format: Option<Arc<record::Format>>,
     /// Whether the set took no more URLs when the chunk's came to it.
     pub(in crate::pipeline) spills: bool,
+    /// Whether they were dealt to buckets.
+    pub(in crate::pipeline) is_dealt: bool,
     /// The URLs that the set did not hold then, by partition, as entries.
     pub(in crate::pipeline) spilled: Vec<Vec<u8>>,
     /// What a page shows of the chunk, where there is to be one.
@@ -215,6 +217,7 @@ impl Sheet {
         self.others.clear();
         self.format = None;
         self.spills = false;
+        self.is_dealt = false;
         self.clear_spilled();
         self.decoded.paths.clear();
         self.decoded.ends.clear();
@@ -234,6 +237,13 @@ impl Sheet {
     pub(in crate::pipeline) fn take_rest(&mut self) -> Option<(Chunk, usize)> {
         let from = self.rest.take()?;
         self.text.chunk.as_ref().map(|chunk| chunk.again(from))
+    }
+
+    /// The canonical URLs, or their keys, in order.
+    pub(in crate::pipeline) fn canonical_urls(&self) -> impl Iterator<Item = Measured<'_>> {
+        let buffers = self.text.buffers();
+        let canonical = self.urls.iter().filter(|url| url.is_canonical());
+        canonical.map(move |url| buffers.measured(*url))
     }
 
     /// The entries of a shard.
@@ -297,6 +307,7 @@ impl Sheet {
             observed: _,
             format: _,
             spills: _,
+            is_dealt: _,
         } = self;
         let texts =
             [side, rewritten, out, rejects, lines_of_new, &candidates.bytes, &decoded.paths];

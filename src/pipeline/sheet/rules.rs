@@ -27,6 +27,8 @@ pub(in crate::pipeline) struct Rules<'a> {
     pub(in crate::pipeline) split: Option<Split>,
     /// Shards of the set; 0 where there is none.
     pub(in crate::pipeline) shards: usize,
+    /// Whether URLs are dealt to buckets, in place of those.
+    pub(in crate::pipeline) deals: bool,
     /// Whether the decoded path of each URL is wanted beside it.
     pub(in crate::pipeline) decoded: bool,
     /// Whether the rules that act are counted.
@@ -58,6 +60,7 @@ impl<'a> Rules<'a> {
             columns: None,
             split: None,
             shards,
+            deals: false,
             decoded: false,
             count_rules: false,
             shards_of_originals: 0,

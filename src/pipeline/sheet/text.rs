@@ -3,7 +3,7 @@
 //! A URL is eight bytes, its place and its length, which an [`Entry`] takes over; one that has no canonical
 //! form says why in the length.
 
-use crate::dedup::{Bytes, Entry};
+use crate::dedup::{Bytes, Entry, Measured};
 use crate::input::Chunk;
 use crate::record::{Records, Span};
 use crate::room::NoRoom;
@@ -40,6 +40,14 @@ impl Text {
 }
 
 impl<'t> Buffers<'t> {
+    /// The same with what stands behind it.
+    #[inline]
+    pub(super) fn measured(&self, url: Url) -> Measured<'t> {
+        let start = (url.at & ((1 << PLACE_SHIFT) - 1)) as usize;
+        let buffer = self.0[(url.at >> PLACE_SHIFT) as usize];
+        Measured { bytes: buffer.get(start..).unwrap_or(NOTHING), len: url.len as usize }
+    }
+
     #[inline]
     pub(super) fn get(&self, url: Url) -> &'t [u8] {
         let start = (url.at & ((1 << PLACE_SHIFT) - 1)) as usize;
