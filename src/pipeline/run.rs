@@ -28,8 +28,8 @@ const RECORD_AROUND_URL: usize = 1 << 20;
 /// Reads the inputs and writes what they yield to `out`, and the rejected records to `rejects`.
 ///
 /// The report is whole also when the run fails; what was spilled is undecided until it is settled at the
-/// end. Time is linear in the bytes read, memory in those of the distinct URLs, up to
-/// [`Setup::memory`].
+/// end, and so is most of a large set that is only wanted sorted. Time is linear in the bytes read, memory
+/// in those of the distinct URLs (of such a set in up to four times as many), up to [`Setup::memory`].
 ///
 /// ```
 /// use uniqurl::pipeline::{Job, Setup, Watch, run};
