@@ -44,6 +44,13 @@ pub(super) enum Left {
     Nothing,
 }
 
+impl Reading {
+    /// Whether its sheet is read, and waits for those before it.
+    pub(super) fn is_read(&self) -> bool {
+        self.task.is_some() && matches!(self.left, Left::Nothing)
+    }
+}
+
 impl Run<'_> {
     /// The chunks to read in the next round.
     pub(super) fn next_batch(&mut self, idle: bool) -> Result<Vec<Reading>, RunError> {

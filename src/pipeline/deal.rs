@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Atomic};
 
 use rayon::prelude::*;
 
+use super::batches::Reading;
 use super::job::{Dedup, Job, Order};
 use super::report::RunError;
 use super::run::{Run, Turn};
@@ -185,6 +186,11 @@ impl Run<'_> {
                 self.places.extend(places);
             }
         }
+        // What was read behind a long chunk was to be dealt as well.
+        let read = self.waiting.iter_mut().filter(|reading| reading.is_read());
+        for Reading { sheet, .. } in read {
+            sheet.partition(&self.rules)?;
+        }
         self.decide(&first);
         Ok(())
     }
@@ -309,7 +315,7 @@ mod tests {
     use crate::key::Key;
     use crate::room::failing::{self, Plan};
     use crate::scan::Kernel;
-    use crate::{Normalizer, Profile, input};
+    use crate::{Normalizer, Profile, Redirects, input};
 
     const SORTED: Dedup = Dedup { order: Order::Sorted, count: false, min_count: 1, limit: None };
 
@@ -457,6 +463,27 @@ mod tests {
             result.unwrap();
             assert!(out == expected && tallies(&report) == tallies(&counted), "{budget} bytes");
         }
+    }
+
+    #[test]
+    fn what_waits_behind_a_long_chunk_while_it_becomes_a_set_is_in_it() {
+        let mut lists = Lists::of((0..600).map(|n| numbers(n * 10, 10)));
+        // The few URLs of one list are long, so that it takes many rounds, and come again and again.
+        let long = |n| format!("http://r/{n}\thttp://long/{n}/{}\n", "x".repeat(50_000));
+        let redirects = Redirects::parse((0..40).map(long).collect::<String>().as_bytes()).unwrap();
+        let short = (0..1000).map(|n| format!("http://r/{}\n", n % 40)).collect::<String>();
+        std::fs::write(&lists.paths[550], short).unwrap();
+        let redirected = |setup: &mut Setup<'_>| {
+            setup.chunk_size = CHUNK_SIZE;
+            setup.normalizer = Normalizer::new(&Profile::CRAWL).with_redirects(&redirects).unwrap();
+        };
+        let (out, report, result) = lists.run(SORTED, redirected);
+        result.unwrap();
+        let all = Dedup { limit: Some(u64::MAX), ..SORTED };
+        let (expected, counted, result) = lists.run(all, redirected);
+        result.unwrap();
+        assert!(out == expected && tallies(&report) == tallies(&counted));
+        assert_eq!(undecided(&mut lists, redirected), 0);
     }
 
     #[test]

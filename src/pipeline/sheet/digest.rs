@@ -316,7 +316,7 @@ impl Sheet {
     }
 
     /// Hashes the canonical URLs and sorts them by shard, keeping their order within one.
-    fn partition(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+    pub(in crate::pipeline) fn partition(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
         let hashes = &mut self.scratch.hashes;
         hashes.clear();
         reserve(hashes, self.urls.len())?;
