@@ -10,6 +10,8 @@
 
 use std::sync::Mutex;
 
+use rayon::prelude::*;
+
 use super::set::SetFull;
 use super::shard::Shard;
 use super::sort::{BATCH, Bounds, Measured, Shards, Threads, Urls, bounds_of, sort_few, sort_from};
@@ -135,18 +137,28 @@ impl Buckets {
             .map(|hand| &*hand.get_mut().unwrap_or_else(|e| e.into_inner()))
             .collect();
         let pieces = |bucket| hands.iter().flat_map(move |hand| hand.pieces(bucket));
-        let bytes = |bucket| pieces(bucket).map(<[u8]>::len).sum::<usize>();
-        let all = (0..bounds.len()).map(bytes).sum::<usize>();
-        if (0..bounds.len()).any(|bucket| bytes(bucket) > LARGE.max(all / 8)) {
+        let mut ends: Vec<usize> = Vec::new();
+        room::reserve_exact(&mut ends, bounds.len())?;
+        let mut all = 0;
+        for bucket in 0..bounds.len() {
+            all += pieces(bucket).map(<[u8]>::len).sum::<usize>();
+            ends.push(all);
+        }
+        let starts = std::iter::once(&0).chain(&ends);
+        if ends.iter().zip(starts).any(|(end, start)| end - start > LARGE.max(all / 8)) {
             return Ok(false);
         }
-        let (mut looked_into, mut different) = (0, 0);
-        for bucket in (0..bounds.len()).step_by(bounds.len().div_ceil(LOOKED_INTO)) {
-            let mut records = Records::of(pieces(bucket))?;
-            looked_into += records.len();
-            different += records.sort(bounds.depth(bucket), Threads::One)?.count();
-        }
-        Ok(2 * different >= looked_into)
+        // At even distances among the bytes: URLs that come again and again make few buckets large.
+        let at = (0..LOOKED_INTO).map(|n| (2 * n + 1) * (all / (2 * LOOKED_INTO)));
+        let looked_into: Vec<usize> = at.map(|at| ends.partition_point(|end| *end <= at)).collect();
+        let different = looked_into.par_chunk_by(|one, other| one == other).map(|same| {
+            let mut records = Records::of(pieces(same[0]))?;
+            let urls = records.len();
+            let different = records.sort(bounds.depth(same[0]), Threads::One)?.count();
+            Ok((same.len() * different) as f64 / urls as f64)
+        });
+        let different: Vec<f64> = different.collect::<Result<_, SetFull>>()?;
+        Ok(2.0 * different.iter().sum::<f64>() >= LOOKED_INTO as f64)
     }
 
     /// The buckets, in ascending order.
@@ -417,6 +429,13 @@ mod tests {
         assert!(deal(&mut urls.iter(), &mut buckets));
         assert!(deal(&mut urls.iter().step_by(2), &mut buckets));
         assert!(!deal(&mut urls.iter().chain(&urls), &mut buckets));
+        // One of them makes one bucket large, and no other.
+        let mut buckets = buckets_for(&urls, 1);
+        let mut numbers = vec![0; urls.len()];
+        buckets.bounds.find(urls.iter().map(|url| Measured::whole(url)), &mut numbers);
+        let one = numbers.iter().position(|number| *number == 1).unwrap();
+        let again = std::iter::repeat_n(&urls[one], 3 * urls.len());
+        assert!(!deal(&mut urls.iter().chain(again), &mut buckets));
         // All but the sample stand behind the last bound.
         let behind: Vec<Vec<u8>> = (0..LARGE / 16).map(|n| format!("z{n:015}").into()).collect();
         let mut buckets = buckets_for(&urls, 1);
