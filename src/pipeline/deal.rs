@@ -79,6 +79,7 @@ impl Run<'_> {
         let Job::Dedup(dedup) = self.setup.job else { return false };
         matches!(dedup, Dedup { order: Order::Sorted, count: false, min_count: ..=1, limit: None })
             && self.takes_first_records()
+            && self.originals.is_none()
             && self.setup.checkpoint.is_none()
             && self.header.is_none()
             && u32::try_from(self.inputs.len()).is_ok_and(|inputs| inputs < u32::MAX - 1)
@@ -309,7 +310,7 @@ mod tests {
     use super::super::job::{Job, Setup};
     use super::super::report::Report;
     use super::super::run::{Sinks, run_with};
-    use super::super::{CHUNK_SIZE, Memory, SplitBy, Watch};
+    use super::super::{Auditing, CHUNK_SIZE, Memory, SplitBy, Watch};
     use super::*;
     use crate::dedup::Key as HashKey;
     use crate::key::Key;
@@ -411,6 +412,15 @@ mod tests {
             assert_eq!(tallies(&report), tallies(&counted), "{threads} threads");
         }
         assert!(undecided(&mut lists, |_| {}) > 1000);
+        // The rules that act are counted before.
+        let (_, counted, result) =
+            lists.run(Dedup::default(), |setup| setup.auditing = Auditing::Rules);
+        result.unwrap();
+        let (out, report, result) = lists.run(SORTED, |setup| setup.auditing = Auditing::Rules);
+        result.unwrap();
+        assert!(out == expected && tallies(&report) == tallies(&counted));
+        assert!(undecided(&mut lists, |setup| setup.auditing = Auditing::Rules) > 1000);
+        assert_eq!(undecided(&mut lists, |setup| setup.auditing = Auditing::Merges), 0);
     }
 
     #[test]

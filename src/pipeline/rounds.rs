@@ -45,7 +45,8 @@ impl Batches {
 impl Run<'_> {
     pub(super) fn work(&mut self, sinks: Sinks<'_>) -> Result<(), RunError> {
         let Sinks { out, mut rejects, seen: saved } = sinks;
-        if rejects.is_none() && self.takes_first_records() {
+        // The rules that act are counted for each record.
+        if rejects.is_none() && self.takes_first_records() && !self.rules.count_rules {
             self.schedule.take_rows_once();
         }
         self.look_back(saved.is_some())?;

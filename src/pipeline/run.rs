@@ -346,15 +346,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether all that the run asks of a record is whether it is the first of its URL, and all that it
-    /// asks of the others is how many they are.
+    /// Whether all that the run asks of a record, besides what is counted when it is read, is whether it is the
+    /// first of its URL, and all that it asks of the others is how many they are.
     pub(super) fn takes_first_records(&self) -> bool {
         let rules = &self.rules;
         rules.shards > 0
             && self.setup.seen.is_empty()
             && rules.columns.is_none()
             && !rules.decoded
-            && !rules.count_rules
             && !rules.observes
             && !matches!(self.setup.max_rejected, Some(MaxRejected::Count(_)))
     }
