@@ -11,7 +11,6 @@ use super::report::RunError;
 use super::run::{Formatting, Run};
 use super::sheet::Sheet;
 use crate::dedup::{Bytes as _, SetFull, Shard, sort_memory};
-use crate::input::Source;
 use crate::spill::Entry;
 
 impl Run<'_> {
@@ -81,21 +80,12 @@ impl Run<'_> {
         let done = self.setup.watch.bytes.load(Ordering::Relaxed);
         let set: usize = self.shards.iter().map(|shard| shard.memory(0)).sum();
         // Packed, a URL takes about half its bytes, once in its partition and once in its run.
-        let needed = self.size_of_inputs().map(|total: u64| {
+        let needed = self.size_of_inputs.map(|total| {
             let rate = if done > 0 && set > 0 { set as f64 / done as f64 } else { 1.0 };
             (total.saturating_sub(done) as f64 * rate.min(1.0)) as u64
         });
         self.overflow = Some(Overflow::begin(memory, self.setup.threads, needed)?);
         Ok(())
-    }
-
-    /// Bytes of all inputs, if none is a stream.
-    pub(super) fn size_of_inputs(&self) -> Option<u64> {
-        let sizes = self.inputs.iter().map(|input| match input.source {
-            Source::File { size, .. } => Some(size),
-            Source::Stream | Source::Redirected { .. } => None,
-        });
-        sizes.sum()
     }
 
     /// Moves all of the set to where it spills, ahead of what was spilled before. Nothing may be on its

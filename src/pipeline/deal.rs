@@ -126,7 +126,7 @@ impl Run<'_> {
     /// to be `factor` times as long as it is so far.
     fn expected(&self, factor: u64) -> u64 {
         let read = self.setup.watch.bytes.load(Atomic::Relaxed).max(1);
-        let all = self.size_of_inputs().unwrap_or(factor.saturating_mul(read)).max(read);
+        let all = self.size_of_inputs.unwrap_or(factor.saturating_mul(read)).max(read);
         let urls = u128::from(all) * self.places.len() as u128 / u128::from(read);
         u64::try_from(urls).unwrap_or(u64::MAX)
     }

@@ -16,7 +16,7 @@ use super::schedule::Schedule;
 use super::seen;
 use super::sheet::{Before, Columns, Rules, Sheet};
 use crate::dedup::{Counting, Key, Shard, Survivor, shards_for};
-use crate::input::{Input, InputError};
+use crate::input::{Input, InputError, Source};
 use crate::output::{Bytes, Field, FileStats, Inputs, Layout, LineForm, SetHeader, State, Tally};
 use crate::record::Context;
 #[cfg(test)]
@@ -177,6 +177,8 @@ pub(super) enum Turn {
 pub(super) struct Run<'a> {
     pub(super) setup: &'a Setup<'a>,
     pub(super) inputs: &'a [Input],
+    /// Bytes of all of them, if none is a stream.
+    pub(super) size_of_inputs: Option<u64>,
     pub(super) report: &'a mut Report,
     pub(super) rules: Rules<'a>,
     pub(super) schedule: Schedule<'a>,
@@ -286,11 +288,16 @@ impl<'a> Run<'a> {
             separator: setup.separator,
         };
         let schedule = Schedule::new(setup, inputs, context.clone(), taken_out);
+        let sizes = inputs.iter().map(|input| match input.source {
+            Source::File { size, .. } => Some(size),
+            Source::Stream | Source::Redirected { .. } => None,
+        });
         let originals = (setup.auditing == Auditing::Merges)
             .then(|| Originals::new(key.clone(), shards_for(setup.threads)));
         Self {
             setup,
             inputs,
+            size_of_inputs: sizes.sum(),
             report,
             schedule,
             rules: Rules {
