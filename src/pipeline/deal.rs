@@ -34,14 +34,11 @@ const SAMPLED: u64 = if cfg!(test) { 2 } else { 256 };
 /// The number of an input for what the set held before, which is counted already.
 const COUNTED: u32 = 0;
 
-/// Bytes of the buckets that are sorted before those before them are written.
+/// Bytes of the buckets that are sorted while those before them are written.
 const AT_ONCE: usize = 8 << 20;
 
 /// Bytes of a bucket that all threads sort together.
 const LARGE: usize = 8 << 20;
-
-/// Bytes before a line that say where it goes, if lines are divided.
-const MARK: usize = size_of::<u32>();
 
 /// What was dealt so far.
 pub(super) struct Dealing {
@@ -95,6 +92,9 @@ impl Run<'_> {
         if self.has_outgrown(batches) {
             return Ok(Some(Turn::MoveOut));
         }
+        if self.dealing.is_none() && (!self.may_deal || self.overflow.is_some()) {
+            return Ok(None);
+        }
         let buffers = batches.into_iter().flatten().map(Sheet::memory).sum::<usize>() as u64;
         let budget = self.setup.memory.as_ref().map_or(u64::MAX, |memory| memory.budget);
         // Where they become a set again, that is there beside them for a while.
@@ -108,8 +108,7 @@ impl Run<'_> {
             }
             return Ok((!goes_on).then_some(Turn::Insert));
         }
-        let is_many = self.places.len() >= MANY && self.expected(LIKELY) >= WORTH_WHILE;
-        if !self.may_deal || self.overflow.is_some() || !is_many {
+        if self.places.len() < MANY || self.expected(LIKELY) < WORTH_WHILE {
             return Ok(None);
         }
         self.may_deal = false;
@@ -281,7 +280,7 @@ fn write(
                 (last, count) = (input, 0);
             }
             count += 1;
-            room::reserve(&mut text, MARK + line.len())?;
+            room::reserve(&mut text, split::MARK + line.len())?;
             split::mark(split, &line[..line.len() - 1], &mut text);
             text.extend_from_slice(line);
         }

@@ -61,7 +61,6 @@ impl Split {
 }
 
 /// Bytes before each line that say which shard it is for.
-#[cfg(feature = "cli")]
 pub(crate) const MARK: usize = size_of::<u32>();
 
 /// Appends what stands before the line of a key, if lines are divided.
