@@ -12,17 +12,15 @@ use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
 use pyo3_arrow::error::PyArrowResult;
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 use pyo3_arrow::input::AnyArray;
+use pyo3_arrow::{PyArray, PyArrayReader, PyField};
 use uniqurl::output::Tally;
 
 use crate::piece::{self, bytes_of};
 
 /// The chunks of a column: an array, a chunked array, a series, or a table of one column.
 pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef)> {
-    let is_arrow = object.hasattr("__arrow_c_array__")? || object.hasattr("__arrow_c_stream__")?;
-    if !is_arrow {
-        // A series of pandas before version 3, over its array.
-        let array = object.getattr("array").unwrap_or_else(|_| object.clone());
-        if array.hasattr("__arrow_array__")? {
+    if !is_arrow(object)? {
+        if let Some(array) = older_array(object)? {
             return chunks_of(&array.call_method0("__arrow_array__")?);
         }
         let class = object.get_type().name()?;
@@ -30,7 +28,10 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef
             "{class} is no Arrow column: it has neither __arrow_c_array__ nor __arrow_c_stream__"
         )));
     }
-    let column: AnyArray = object.extract()?;
+    let column = match object.hasattr("read_next_batch")? {
+        true => AnyArray::Stream(of_reader(object)?),
+        false => object.extract()?,
+    };
     let whole = column.field()?;
     let field = match whole.data_type() {
         DataType::Struct(fields) => match &fields[..] {
@@ -56,6 +57,28 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef
     }
     let columns = chunks.iter().map(|chunk| only_column(chunk.as_struct()));
     Ok((columns.collect::<Result<_, _>>().map_err(piece::fault)?, field))
+}
+
+/// Whether it has the methods of the PyCapsule interface.
+fn is_arrow(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(object.hasattr("__arrow_c_array__")? || object.hasattr("__arrow_c_stream__")?)
+}
+
+/// The batches of a reader of PyArrow. The interface has no exceptions but their words, and behind a
+/// reader may be a generator: what that raises, an end by Ctrl-C for one, has to come out as it is.
+fn of_reader(reader: &Bound<'_, PyAny>) -> PyResult<PyArrayReader> {
+    let field = reader.getattr("schema")?.extract::<PyField>()?.into_inner();
+    let mut chunks = Vec::new();
+    for batch in reader.try_iter()? {
+        chunks.push(Ok(batch?.extract::<PyArray>()?.into_inner().0));
+    }
+    Ok(PyArrayReader::new(Box::new(ArrayIterator::new(chunks, field))))
+}
+
+/// The array of a series of pandas before version 3, or such an array itself.
+fn older_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let array = object.getattr_opt("array")?.unwrap_or_else(|| object.clone());
+    Ok(array.hasattr("__arrow_array__")?.then_some(array))
 }
 
 /// The column of a table. An array of structs may say of a row that it is null as a whole, and then

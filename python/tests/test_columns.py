@@ -270,6 +270,40 @@ def test_what_holds_no_urls_is_a_type_error(array):
         uniqurl.normalize_column(pa.table({"a": ["x"], "b": ["y"]}))
 
 
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit, ZeroDivisionError])
+def test_what_a_source_raises_comes_out_as_it_is(raised):
+    def batches():
+        yield pa.record_batch({"url": ["HTTP://h"]})
+        if raised:
+            raise raised("said")
+
+    class Series:
+        @property
+        def array(self):
+            raise raised("said")
+
+    def reader():
+        return pa.RecordBatchReader.from_batches(pa.schema({"url": pa.string()}), batches())
+
+    for work in [uniqurl.normalize_column, uniqurl.dedup]:
+        for source in [reader, Series]:
+            with pytest.raises(raised, match="^said$"):
+                work(source())
+    raised = None
+    assert uniqurl.normalize_column(reader()).canonical.to_pylist() == ["http://h/"]
+
+
+def test_a_reader_may_have_no_batches_but_has_columns():
+    for schema, rows in [(pa.schema({"url": pa.string_view()}), 0), (pa.schema({"a": pa.string(), "b": pa.string()}), None)]:
+        reader = pa.RecordBatchReader.from_batches(schema, [])
+        if rows is None:
+            with pytest.raises(TypeError, match="^a table of 2 columns; name one of them$"):
+                uniqurl.normalize_column(reader)
+        else:
+            done = uniqurl.normalize_column(reader)
+            assert (len(done), pa.chunked_array(done.canonical).type) == (rows, pa.string_view())
+
+
 def test_other_threads_run_meanwhile():
     urls = pa.array([f"HTTP://Example.com/{i}/%7e/../%41" for i in range(400_000)])
     ticks, over = [], threading.Event()
