@@ -34,4 +34,11 @@ mod _core {
     use super::normalizer::{
         Normalizer, Profile, Step, codes, compare, explain, normalize, normalize_column, profiles,
     };
+
+    /// PyO3 keeps names and types from their first use on, behind locks. A process that is forked while
+    /// a thread holds one would wait for it for ever, so all of them are used at once.
+    #[pymodule_init]
+    fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
+        super::normalizer::normalize_first(module.py())
+    }
 }

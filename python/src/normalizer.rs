@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, StringArray};
+use arrow_schema::DataType;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+use pyo3_arrow::{PyArray, PyField};
 
-use crate::arrow::{Columns, chunks_of};
+use crate::arrow::{Column, Columns, chunks_of};
 use crate::errors::{self, guarded};
 use crate::interrupt;
 use crate::pieces;
@@ -190,6 +192,19 @@ pub fn normalize_column(
     let py = array.py();
     let rules = guarded(py, || Rules::new(py, profile, options))?;
     column(rules, array, format, threads)
+}
+
+/// Normalizes the first columns of the process, one for each way in.
+pub fn normalize_first(py: Python<'_>) -> PyResult<()> {
+    let url: ArrayRef = Arc::new(StringArray::from(vec!["http://h/"]));
+    let stream = Bound::new(py, Column::new("", DataType::Utf8, vec![Arc::clone(&url)]))?;
+    stream.extract::<PyField>()?;
+    stream.get_type().name()?;
+    let array = Bound::new(py, PyArray::from_array_ref(url))?;
+    for column in [stream.as_any(), array.as_any()] {
+        normalize_column(column, None, None, None, None)?;
+    }
+    Ok(())
 }
 
 /// The built-in profiles.
