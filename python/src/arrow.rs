@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use arrow_array::builder::LargeBinaryBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, NullArray, StructArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, LargeStringArray, NullArray, StructArray};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
 use arrow_select::nullif::nullif;
 use pyo3::exceptions::PyTypeError;
@@ -15,7 +16,11 @@ use pyo3_arrow::input::AnyArray;
 use pyo3_arrow::{PyArray, PyArrayReader, PyField};
 use uniqurl::output::Tally;
 
+use crate::normalizer::Url;
 use crate::piece::{self, bytes_of};
+
+/// Rows of an iterable between two looks for signals.
+const LOOK: usize = 1 << 16;
 
 /// The chunks of a column: an array, a chunked array, a series, or a table of one column.
 pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef)> {
@@ -57,6 +62,64 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef
     }
     let columns = chunks.iter().map(|chunk| only_column(chunk.as_struct()));
     Ok((columns.collect::<Result<_, _>>().map_err(piece::fault)?, field))
+}
+
+/// The same of what is no Arrow column too, but goes over URLs, as a list and an array of NumPy do.
+pub fn chunks_of_any(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef)> {
+    if is_column(object)? || !object.hasattr("__iter__")? {
+        return chunks_of(object);
+    }
+    let column = of_values(object)?;
+    let field = Field::new("", column.data_type().clone(), true);
+    Ok((vec![column], Arc::new(field)))
+}
+
+/// A column of what an iterable goes over: all of them `str` or all `bytes`, and None for nulls.
+fn of_values(values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+    let py = values.py();
+    let class = values.get_type().name()?;
+    if values.is_instance_of::<PyString>() || values.is_instance_of::<PyBytes>() {
+        let why = format!("{class} is one URL and no column; normalize takes it");
+        return Err(PyTypeError::new_err(why));
+    }
+    // It goes over its names. Before version 2.2 of pandas a table does, too.
+    if values.hasattr("keys")? {
+        return Err(PyTypeError::new_err(format!("{class} has keys; name the column under one")));
+    }
+    let (mut column, mut is_text) = (LargeBinaryBuilder::new(), None);
+    for (row, value) in values.try_iter()?.enumerate() {
+        if row % LOOK == 0 {
+            py.check_signals()?;
+        }
+        let value = value?;
+        if value.is_none() {
+            column.append_null();
+            continue;
+        }
+        let class = || value.get_type().name();
+        let url = match Url::of(&value) {
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+                let why = format!("row {row} is neither str, bytes nor None, but {}", class()?);
+                return Err(PyTypeError::new_err(why));
+            }
+            url => url?,
+        };
+        if *is_text.get_or_insert(url.is_text()) != url.is_text() {
+            let why = format!("row {row} is {}, and those before it are not", class()?);
+            return Err(PyTypeError::new_err(why));
+        }
+        column.append_value(url.bytes());
+    }
+    let column = column.finish();
+    Ok(match is_text {
+        Some(false) => Arc::new(column),
+        _ => Arc::new(LargeStringArray::try_from_binary(column).map_err(piece::fault)?),
+    })
+}
+
+/// Whether Arrow knows it as a column.
+pub fn is_column(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(is_arrow(object)? || older_array(object)?.is_some())
 }
 
 /// Whether it has the methods of the PyCapsule interface.

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use pyo3_arrow::{PyArray, PyField};
 
-use crate::arrow::{Column, Columns, chunks_of};
+use crate::arrow::{Column, Columns, chunks_of_any};
 use crate::errors::{self, guarded};
 use crate::interrupt;
 use crate::pieces;
@@ -236,13 +236,13 @@ pub fn codes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 }
 
 /// A URL as it came.
-enum Url<'a, 'py> {
+pub enum Url<'a, 'py> {
     Text(std::borrow::Cow<'a, str>),
     Bytes(&'a Bound<'py, PyBytes>),
 }
 
 impl<'a, 'py> Url<'a, 'py> {
-    fn of(url: &'a Bound<'py, PyAny>) -> PyResult<Self> {
+    pub fn of(url: &'a Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(bytes) = url.cast::<PyBytes>() {
             return Ok(Url::Bytes(bytes));
         }
@@ -255,7 +255,11 @@ impl<'a, 'py> Url<'a, 'py> {
         }
     }
 
-    fn bytes(&self) -> &[u8] {
+    pub fn is_text(&self) -> bool {
+        matches!(self, Url::Text(_))
+    }
+
+    pub fn bytes(&self) -> &[u8] {
         match self {
             Url::Text(text) => text.as_bytes(),
             Url::Bytes(bytes) => bytes.as_bytes(),
@@ -313,7 +317,7 @@ fn column(
     guarded(py, || {
         let rules = rules.with_format(py, format)?;
         let threads = threads::asked(threads)?;
-        let (chunks, field) = chunks_of(array)?;
+        let (chunks, field) = chunks_of_any(array)?;
         let kind = field.data_type().clone();
         let before = rules.before;
         let size = |chunk: &ArrayRef| pieces::bytes_in(chunk.as_ref()) + chunk.len() * (before + 1);

@@ -1,5 +1,6 @@
 """Columns of every type that holds URLs, from and to every library that has them."""
 
+import collections
 import pathlib
 import random
 import re
@@ -7,6 +8,8 @@ import struct
 import threading
 import time
 
+import numpy
+import pandas
 import pyarrow as pa
 import pyarrow.compute
 import pytest
@@ -257,14 +260,68 @@ def test_what_is_too_long_is_rejected_and_what_is_empty_is_nothing():
     assert nothing.canonical.to_pylist() == [None] * 3 and nothing.accounting["blank"] == 3
 
 
+def test_whatever_goes_over_urls_is_a_column():
+    text, octets = ["HTTP://h", None, "x"], [b"HTTP://h", None, b"x"]
+    plain = ["HTTP://h", "x"]
+    columns = [
+        (text, pa.large_string()),
+        (tuple(text), pa.large_string()),
+        (collections.deque(text), pa.large_string()),
+        ((url for url in text), pa.large_string()),
+        (dict.fromkeys(text).keys(), pa.large_string()),
+        (numpy.array(text, dtype=object), pa.large_string()),
+        (octets, pa.large_binary()),
+        (numpy.array(octets, dtype=object), pa.large_binary()),
+        (numpy.array(plain), pa.large_string()),
+        (numpy.array(plain, dtype=numpy.dtypes.StringDType()), pa.large_string()),
+        (numpy.array([b"HTTP://h", b"x"]), pa.large_binary()),
+        (set(plain + [None]), pa.large_string()),
+        (pandas.Series([None, "HTTP://h"], dtype=object)[::-1], pa.string()),
+    ]
+    for urls, kind in columns:
+        done = uniqurl.normalize_column(urls)
+        canonical = pa.chunked_array(done.canonical)
+        assert canonical.type == kind
+        assert set(texts(canonical.to_pylist())) == {"http://h/", None}, urls
+        assert done.accounting["canonical"] == 1
+    assert uniqurl.Normalizer().normalize_column(text).reject.to_pylist() == [None, None, "relative"]
+    for nothing in [[], [None, None]]:
+        done = uniqurl.normalize_column(nothing)
+        assert (done.canonical.to_pylist(), done.accounting["blank"]) == (nothing, len(nothing))
+    with pytest.raises(UnicodeEncodeError):
+        uniqurl.normalize_column(["\ud800"])
+
+    def ends():
+        yield "HTTP://h"
+        raise KeyboardInterrupt("said")
+
+    with pytest.raises(KeyboardInterrupt, match="^said$"):
+        uniqurl.normalize_column(ends())
+
+
 def test_several_codes_stand_between_commas():
     done = uniqurl.normalize_column(pa.array(["/a%2Fb\\c"]), "servlet")
     assert set(done.reject.to_pylist()[0].split(",")) == {"encoded-slash", "backslash"}
 
 
-@pytest.mark.parametrize("array", [pa.array([1]), pa.array([["http://h/"]]), ["http://h/"], "http://h/", None])
-def test_what_holds_no_urls_is_a_type_error(array):
-    with pytest.raises(TypeError):
+@pytest.mark.parametrize("array, told", [
+    (pa.array([1]), "Int64"),
+    (pa.array([["http://h/"]]), "List"),
+    ([["http://h/"]], "^row 0 is neither str, bytes nor None, but list$"),
+    (["http://h/", None, float("nan")], "^row 2 is neither str, bytes nor None, but float$"),
+    (numpy.array(["http://h/", pandas.NA]), "^row 1 is neither str, bytes nor None, but NAType$"),
+    (numpy.array([1]), "^row 0 is neither str, bytes nor None, but int64$"),
+    (["http://h/", None, b"http://h/"], "^row 2 is bytes, and those before it are not$"),
+    ([b"http://h/", "http://h/"], "^row 1 is str, and those before it are not$"),
+    ({"url": ["http://h/"]}, "^dict has keys; name the column under one$"),
+    ("http://h/", "^str is one URL and no column; normalize takes it$"),
+    (b"http://h/", "^bytes is one URL and no column; normalize takes it$"),
+    (bytearray(b"http://h/"), "but int$"),
+    (None, "^NoneType is no Arrow column"),
+    (3, "^int is no Arrow column"),
+])
+def test_what_holds_no_urls_is_a_type_error(array, told):
+    with pytest.raises(TypeError, match=told):
         uniqurl.normalize_column(array)
     with pytest.raises(TypeError):
         uniqurl.normalize_column(pa.table({"a": ["x"], "b": ["y"]}))

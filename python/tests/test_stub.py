@@ -49,6 +49,10 @@ class Array:
 
 array = Array()
 done = uniqurl.normalize_column(array)
+uniqurl.normalize_column(["http://h", None])
+uniqurl.normalize_column(b"http://%d" % host for host in range(3))
+uniqurl.normalize_column({"http://h"})
+uniqurl.normalize_column([3])  # type: ignore
 columns: list[uniqurl.Column] = [done.canonical]
 uniqurl.dedup(array)
 uniqurl.dedup(done.canonical, order="sorted")

@@ -3,6 +3,8 @@
 A column is whatever has ``__arrow_c_array__`` or ``__arrow_c_stream__``: an array or chunked array of
 PyArrow, a series of Polars or pandas, a relation of DuckDB or a table, of one column. Its type is
 string, large_string, string_view, binary, large_binary, binary_view, or a dictionary of these.
+``normalize_column`` takes any other iterable too, as a list or an array of NumPy is: all in it are
+``str`` or all ``bytes``, and None for what is missing. Its column is one of large_string or large_binary.
 
 Keywords ``**options`` choose what the command chooses with ``--with`` and kin:
 
@@ -18,7 +20,7 @@ Keywords ``**options`` choose what the command chooses with ``--with`` and kin:
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Protocol, TypedDict, TypeVar, final, overload, type_check_only
 
 __all__ = [
@@ -53,6 +55,7 @@ class _ArrowStream(Protocol):
 
 _Url = TypeVar("_Url", str, bytes, str | bytes)
 _Column = _ArrowArray | _ArrowStream
+_Urls = _Column | Iterable[str | None] | Iterable[bytes | None]
 _Path = str | os.PathLike[str]
 
 class Error(Exception):
@@ -208,7 +211,7 @@ class Normalizer:
     def __call__(self, url: _Url) -> _Url: ...
     def explain(self, url: str | bytes) -> list[Step]: ...
     def normalize_column(
-        self, array: _Column, *, format: str | None = None, threads: int | None = None
+        self, array: _Urls, *, format: str | None = None, threads: int | None = None
     ) -> Columns: ...
     @property
     def description(self) -> str: ...
@@ -226,7 +229,7 @@ def normalize(url: _Url, profile: str | None = None, **options: Any) -> _Url:
     """
 
 def normalize_column(
-    array: _Column,
+    array: _Urls,
     profile: str | None = None,
     *,
     format: str | None = None,
