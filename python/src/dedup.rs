@@ -8,12 +8,12 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use uniqurl::output::{State, Tally};
 use uniqurl::pipeline::{self, Dedup, Format, Job, Order, Report, Setup, Watch};
 use uniqurl::{Key, SetFull, UrlSet, input};
 
-use crate::arrow::{Column, accounting, chunks_of};
+use crate::arrow::{Column, accounting, chunks_of, is_column};
 use crate::errors::{self, guarded};
 use crate::interrupt;
 use crate::lines::Lines;
@@ -160,13 +160,19 @@ pub fn dedup(
     })
 }
 
-/// One input, or the several of a list or a tuple.
+/// One input, or the several that an iterable goes over.
 fn several<'py>(inputs: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    if inputs.is_instance_of::<PyList>() || inputs.is_instance_of::<PyTuple>() {
-        inputs.try_iter()?.collect()
-    } else {
-        Ok(vec![inputs.clone()])
+    if is_path(inputs)? || is_column(inputs)? {
+        return Ok(vec![inputs.clone()]);
     }
+    // It goes over its names. Before version 2.2 of pandas a table does, too.
+    if !inputs.hasattr("__iter__")? || inputs.hasattr("keys")? {
+        let class = inputs.get_type().name()?;
+        let why =
+            format!("inputs are paths or Arrow columns, or an iterable of these, not {class}");
+        return Err(PyTypeError::new_err(why));
+    }
+    inputs.try_iter()?.collect()
 }
 
 fn is_path(input: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -1,5 +1,6 @@
 """Sets of files and of columns, and their accounting."""
 
+import collections
 import gzip
 import os
 import re
@@ -167,9 +168,11 @@ def test_an_unknown_format_is_told_which_there_are_for_the_function():
 
 
 def test_what_is_no_input_is_a_type_error():
-    for inputs in [b"name", 3, [3], None]:
+    for inputs in [b"name", 3, [3], None, {"a.txt": 1}, [["a.txt"]], ["a.txt", 3], ["a.txt", b"b.txt"], [b"a.txt"]]:
         with pytest.raises(TypeError):
             uniqurl.dedup(inputs)
+    with pytest.raises(TypeError, match="^inputs are paths or Arrow columns, or an iterable of these, not int$"):
+        uniqurl.dedup(3)
     with pytest.raises(uniqurl.UsageError):
         uniqurl.dedup(pa.array(LINES), format="combined")
     of_column = uniqurl.dedup(pa.array(LINES), format="lines", keep_going=True)
@@ -177,6 +180,24 @@ def test_what_is_no_input_is_a_type_error():
     with pytest.raises(TypeError):
         uniqurl.dedup([pa.array(LINES), pa.array([3])], keep_going=True)
     assert len(uniqurl.dedup([])) == 0
+
+
+def test_several_inputs_are_any_iterable(tmp_path):
+    for name in ["a", "b"]:
+        (tmp_path / f"{name}.txt").write_text(f"HTTP://{name}\nhttp://h\n")
+    paths = sorted(tmp_path.iterdir())
+    for inputs in [paths, tuple(paths), collections.deque(paths), set(paths), dict.fromkeys(paths).keys(), tmp_path.glob("*.txt"), iter(map(str, paths))]:
+        found = uniqurl.dedup(inputs, order="sorted")
+        assert found.urls.to_pylist() == ["http://a/", "http://b/", "http://h/"] and len(found.files) == 2
+    columns = [pa.array(LINES), pa.array(LINES[:1])]
+    assert len(uniqurl.dedup(column for column in columns)) == len(uniqurl.dedup(columns))
+
+    def ends():
+        yield paths[0]
+        raise KeyboardInterrupt("said")
+
+    with pytest.raises(KeyboardInterrupt, match="^said$"):
+        uniqurl.dedup(ends())
 
 
 INTERRUPTED = """

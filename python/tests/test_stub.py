@@ -41,7 +41,10 @@ uniqurl.dedup(tuple(paths))
 uniqurl.dedup(("a.txt", pathlib.Path("b.txt")))
 uniqurl.dedup(b"a.txt")  # type: ignore
 uniqurl.dedup([b"a.txt"])  # type: ignore
-uniqurl.dedup(path for path in paths)  # type: ignore
+uniqurl.dedup(path for path in paths)
+uniqurl.dedup(pathlib.Path().glob("*.txt"))
+uniqurl.dedup({"a.txt"})
+uniqurl.dedup([3])  # type: ignore
 
 class Array:
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:

@@ -20,7 +20,7 @@ Keywords ``**options`` choose what the command chooses with ``--with`` and kin:
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Literal, Protocol, TypedDict, TypeVar, final, overload, type_check_only
 
 __all__ = [
@@ -249,7 +249,7 @@ def normalize_column(
 
 @overload
 def dedup(
-    inputs: _Path | Sequence[_Path],
+    inputs: _Path | Iterable[_Path],
     profile: str | None = None,
     *,
     format: str = "auto",
@@ -261,8 +261,8 @@ def dedup(
 ) -> Deduplicated:
     """The set of the URLs in files, or in columns, and its accounting.
 
-    Several of them stand in a list or a tuple; any other sequence is a ``TypeError``, though type
-    checkers let it through.
+    Several of them stand in a list or any other iterable, as ``pathlib.Path.glob`` gives. Strings are
+    paths there: URLs come in as an Arrow column, such as ``pyarrow.array(urls)``.
 
     Files are read as ``uniqurl dedup`` reads them: compressed or not, in any ``format`` but tables.
     Raises :class:`InputError` for a file that is missing or damaged; with ``keep_going`` it is in
@@ -276,7 +276,7 @@ def dedup(
 
 @overload
 def dedup(
-    inputs: _Column | Sequence[_Column],
+    inputs: _Column | Iterable[_Column],
     profile: str | None = None,
     *,
     order: Literal["first", "sorted", "none"] = "first",
