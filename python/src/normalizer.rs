@@ -15,7 +15,7 @@ use crate::arrow::{Column, Columns, chunks_of_any};
 use crate::errors::{self, guarded};
 use crate::interrupt;
 use crate::pieces;
-use crate::rules::Rules;
+use crate::rules::{self, Rules};
 use crate::threads;
 
 /// A column of fewer bytes and rows is done within a second, and mostly before anybody has pressed Ctrl-C.
@@ -38,15 +38,10 @@ impl Normalizer {
         profile: Option<String>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let rules = guarded(py, || Rules::new(py, profile.as_deref(), options))?;
-        // A list among them may change afterwards, and what is pickled is what was made.
-        let options = match options {
-            Some(options) => {
-                let copy = py.import("copy")?.call_method1("deepcopy", (options,))?;
-                Some(copy.cast_into::<PyDict>()?.unbind())
-            }
-            None => None,
-        };
+        // What is pickled is what was made.
+        let options = options.map(rules::held).transpose()?;
+        let rules = guarded(py, || Rules::new(py, profile.as_deref(), options.as_ref()))?;
+        let options = options.map(Bound::unbind);
         Ok(Self { rules, profile, options })
     }
 

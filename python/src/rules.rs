@@ -232,9 +232,26 @@ impl Options {
     }
 }
 
-/// One string, or several.
+/// Keywords as they are now: a list may change, and an iterator can be gone over once.
+pub fn held<'py>(options: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
+    let py = options.py();
+    let held = options.copy()?;
+    for (key, value) in options {
+        let name: String = key.extract()?;
+        if matches!(&name[..], "allow" | "drop_param" | "keep_param") && !value.is_none() {
+            let names = strings(&value).map_err(|error| errors::of_option(py, &name, error))?;
+            held.set_item(key, names)?;
+        }
+    }
+    Ok(held)
+}
+
+/// One string, or those that an iterable goes over.
 fn strings(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    if value.is_instance_of::<PyString>() { Ok(vec![value.extract()?]) } else { value.extract() }
+    if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
+        return Ok(vec![value.extract()?]);
+    }
+    value.try_iter()?.map(|name| name?.extract()).collect()
 }
 
 /// The bytes of `bytes`, or those of a `str` in UTF-8.

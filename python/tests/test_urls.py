@@ -121,6 +121,24 @@ def test_what_is_pickled_is_what_was_made():
     assert again("http://h/?a&b") == made("http://h/?a&b") == "http://h/?b"
 
 
+def test_an_option_of_several_strings_takes_any_iterable():
+    for several in [["utm_*"], ("utm_*",), {"utm_*"}, frozenset(["utm_*"]), {"utm_*": 1}, iter(["utm_*"])]:
+        assert uniqurl.Normalizer(drop_param=several)("http://h/?utm_x") == "http://h/"
+    made = uniqurl.Normalizer(drop_param=(name for name in ["utm_*"]))
+    assert pickle.loads(pickle.dumps(made))("http://h/?utm_x") == "http://h/"
+    assert uniqurl.normalize("/a%2Fb", "servlet", allow={"encoded-slash"}) == "/a%2Fb"
+
+    def ends():
+        yield "utm_*"
+        raise KeyboardInterrupt("said")
+
+    for work in [uniqurl.Normalizer, lambda **options: uniqurl.normalize("http://h", **options)]:
+        with pytest.raises(KeyboardInterrupt, match="^said$"):
+            work(drop_param=ends())
+        with pytest.raises(TypeError, match="^drop_param: 'bytes' object"):
+            work(drop_param=b"utm_*")
+
+
 def test_a_normalizer_survives_pickling():
     made = uniqurl.Normalizer("scheme", sort_query=True, max_url=100)
     again = pickle.loads(pickle.dumps(made))
