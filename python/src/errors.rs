@@ -7,7 +7,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use uniqurl::input::InputError;
+use uniqurl::input::{InputError, Trouble};
 use uniqurl::pipeline::RunError;
 use uniqurl::{Code, Reject};
 
@@ -101,7 +101,11 @@ pub fn input(py: Python<'_>, error: &InputError) -> PyErr {
     if code == "missing" && path.to_string_lossy().contains("://") {
         said.push_str("; URLs themselves come in as a column, such as pyarrow.array(urls)");
     }
-    exception(py, "InputError", (code, said, path))
+    let errno = match &error.trouble {
+        Trouble::Io(error) => error.raw_os_error(),
+        _ => None,
+    };
+    exception(py, "InputError", (code, said, path, errno))
 }
 
 /// A run that ended early.

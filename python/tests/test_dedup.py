@@ -1,8 +1,10 @@
 """Sets of files and of columns, and their accounting."""
 
 import collections
+import errno
 import gzip
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -105,6 +107,16 @@ def test_the_path_of_an_error_names_the_file_whatever_its_bytes(tmp_path):
     with pytest.raises(uniqurl.InputError) as caught:
         uniqurl.dedup(path)
     assert caught.value.path == path
+
+
+def test_an_error_of_an_input_is_like_any_other_of_the_system(tmp_path):
+    missing, cut = tmp_path / "none", tmp_path / "cut.gz"
+    cut.write_bytes(gzip.compress(b"http://a.com/\n" * 1000)[:-9])
+    for path, number in [(missing, errno.ENOENT), (cut, None)]:
+        with pytest.raises(OSError) as caught:
+            uniqurl.dedup(path)
+        for error in [caught.value, pickle.loads(pickle.dumps(caught.value))]:
+            assert (error.errno, error.filename, error.strerror) == (number, str(path), str(error))
 
 
 def test_who_gives_urls_for_paths_is_told_of_columns():

@@ -76,10 +76,10 @@ class UsageError(Error, ValueError):
     """An argument means nothing, or not together with another."""
 
 class InputError(Error, OSError):
-    """A file cannot be read."""
+    """A file cannot be read. ``errno`` is what the system says, where it is the system that refused."""
 
     path: str
-    def __init__(self, code: str, message: str, path: str) -> None: ...
+    def __init__(self, code: str, message: str, path: str, errno: int | None = None) -> None: ...
 
 class RunError(Error):
     """A run ended early, for another reason than an input."""

@@ -28,8 +28,10 @@ class UsageError(Error, ValueError):
 class InputError(Error, OSError):
     """A file cannot be read."""
 
-    def __init__(self, code, message, path):
-        Exception.__init__(self, code, message, path)
+    def __init__(self, code, message, path, errno=None):
+        Exception.__init__(self, code, message, path, errno)
+        # As of any other OSError.
+        self.errno, self.strerror, self.filename = errno, message, path
         self.path = path
 
     @property
