@@ -10,7 +10,7 @@ use arrow_select::nullif::nullif;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
-use pyo3_arrow::error::PyArrowResult;
+use pyo3_arrow::error::{PyArrowError, PyArrowResult};
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 use pyo3_arrow::input::AnyArray;
 use pyo3_arrow::{PyArray, PyArrayReader, PyField};
@@ -55,6 +55,7 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef
         Err(_) if field.data_type() == &DataType::Null && object.len().is_ok() => {
             return Ok((vec![Arc::new(NullArray::new(object.len()?))], field));
         }
+        Err(PyArrowError::ArrowError(error)) => return Err(piece::fault(error)),
         Err(error) => return Err(error.into()),
     };
     if Arc::ptr_eq(&field, &whole) {

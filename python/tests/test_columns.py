@@ -350,6 +350,21 @@ def test_what_a_source_raises_comes_out_as_it_is(raised):
     assert uniqurl.normalize_column(reader()).canonical.to_pylist() == ["http://h/"]
 
 
+def test_a_stream_that_fails_is_a_runtime_error():
+    def batches():
+        yield pa.record_batch({"url": ["http://h"]})
+        raise ValueError("said")
+
+    class Stream:
+        def __arrow_c_stream__(self, requested_schema=None):
+            schema = pa.schema({"url": pa.string()})
+            return pa.RecordBatchReader.from_batches(schema, batches()).__arrow_c_stream__()
+
+    for work in [uniqurl.normalize_column, uniqurl.dedup]:
+        with pytest.raises(RuntimeError, match="said"):
+            work(Stream())
+
+
 def test_a_reader_may_have_no_batches_but_has_columns():
     for schema, rows in [(pa.schema({"url": pa.string_view()}), 0), (pa.schema({"a": pa.string(), "b": pa.string()}), None)]:
         reader = pa.RecordBatchReader.from_batches(schema, [])
