@@ -8,7 +8,7 @@ use arrow_schema::DataType;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use pyo3_arrow::{PyArray, PyField};
 
 use crate::arrow::{Column, Columns, chunks_of_any};
@@ -189,17 +189,20 @@ pub fn normalize_column(
     column(rules, array, format, threads)
 }
 
-/// Normalizes the first columns of the process, one for each way in.
+/// Normalizes the first columns of the process, one for each way in, and names a type as errors do.
 pub fn normalize_first(py: Python<'_>) -> PyResult<()> {
     let url: ArrayRef = Arc::new(StringArray::from(vec!["http://h/"]));
     let stream = Bound::new(py, Column::new("", DataType::Utf8, vec![Arc::clone(&url)]))?;
     stream.extract::<PyField>()?;
-    stream.get_type().name()?;
     let array = Bound::new(py, PyArray::from_array_ref(url))?;
-    for column in [stream.as_any(), array.as_any()] {
-        normalize_column(column, None, None, None, None)?;
+    let list = PyList::new(py, ["http://h/"])?;
+    let options = PyDict::new(py);
+    options.set_item("drop_param", &list)?;
+    for column in [stream.as_any(), array.as_any(), list.as_any()] {
+        normalize_column(column, None, None, None, Some(&options))?;
     }
-    Ok(())
+    let class = list.get_type();
+    class.name().and(class.qualname()).map(drop)
 }
 
 /// The built-in profiles.

@@ -236,8 +236,9 @@ sys.exit(hung)
     assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=120).returncode == 0
 
 
-def test_a_process_that_is_forked_while_another_thread_reads_its_first_column_does_not_wait_for_it():
-    code = """
+@pytest.mark.parametrize("first", ["normalize_column(column, threads=1)", "normalize('http://h', drop_param=['a'])"])
+def test_a_process_that_is_forked_while_another_thread_does_its_first_work_does_not_wait_for_it(first):
+    code = f"""
 import os, signal, sys, threading, uniqurl
 sys.setswitchinterval(1e-6)
 column = uniqurl.dedup([]).urls
@@ -245,7 +246,7 @@ go = threading.Event()
 
 def work():
     go.wait()
-    uniqurl.normalize_column(column)
+    uniqurl.{first}
 
 threads = [threading.Thread(target=work) for _ in range(8)]
 for thread in threads:
@@ -256,7 +257,7 @@ for _ in range(10):
     child = os.fork()
     if child == 0:
         signal.alarm(10)
-        uniqurl.normalize_column(column, threads=1)
+        uniqurl.{first}
         os._exit(0)
     children.append(child)
 sys.exit(any([os.waitpid(child, 0)[1] for child in children]))
