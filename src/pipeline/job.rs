@@ -111,6 +111,7 @@ impl<'a> Setup<'a> {
         Self {
             threads: self.threads.clamp(1, MOST_THREADS),
             max_url: self.max_url.min(LONGEST_URL),
+            max_rejected: self.max_rejected.map(MaxRejected::within_bounds),
             chunk_size: self.chunk_size.clamp(1, LARGEST_CHUNK),
             ..self.clone()
         }

@@ -132,8 +132,20 @@ impl fmt::Display for SeenError {
 pub enum MaxRejected {
     /// So many; the run ends with the next one.
     Count(u64),
-    /// So many of a hundred, which shows at the end.
+    /// So many of a hundred, from 0 to 100, which shows at the end. What is no number stands for 0.
     Percent(f64),
+}
+
+impl MaxRejected {
+    pub(super) fn within_bounds(self) -> Self {
+        match self {
+            MaxRejected::Percent(percent) if percent > 0.0 => {
+                MaxRejected::Percent(percent.min(100.0))
+            }
+            MaxRejected::Percent(_) => MaxRejected::Percent(0.0),
+            MaxRejected::Count(count) => MaxRejected::Count(count),
+        }
+    }
 }
 
 /// Where a run stood when it was over its limit.

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use uniqurl::pipeline::{
-    Checkpoint, Dedup, Format, Job, Memory, Options, Order, Report, RunError, Setup, Spilling,
-    Watch, run,
+    Checkpoint, Dedup, Format, Job, MaxRejected, Memory, Options, Order, Report, RunError, Setup,
+    Spilling, Watch, run,
 };
 use uniqurl::{Backend, Normalizer, Outcome, Profile, input, record};
 
@@ -164,6 +164,28 @@ fn a_number_beyond_its_bounds_is_taken_for_the_nearest_within() {
             setup.chunk_size,
             setup.max_url
         );
+    }
+}
+
+#[test]
+fn a_share_of_rejected_records_that_cannot_be_is_taken_for_the_nearest_that_can() {
+    let run_with = |list: &[u8], percent: f64| {
+        let file = file(list);
+        let (inputs, _) = input::check(&[file.path().to_owned()]);
+        let watch = Watch::default();
+        let job = Job::Dedup(Dedup::default());
+        let setup = Setup::new(Normalizer::new(&Profile::CRAWL), job, &watch);
+        let setup = Setup { max_rejected: Some(MaxRejected::Percent(percent)), ..setup };
+        run(&setup, &inputs, &mut Vec::new(), None).1
+    };
+    let (good, mixed, bad) = (b"http://h/\n", b"http://h/\nno\n", b"no\n");
+    for least in [0.0, -0.0, -1.0, f64::NEG_INFINITY, f64::NAN] {
+        run_with(good, least).unwrap();
+        let error = run_with(mixed, least).unwrap_err();
+        assert!(error.to_string().contains("more than 0 %"), "{least}: {error}");
+    }
+    for most in [100.0, 101.0, f64::INFINITY] {
+        run_with(bad, most).unwrap();
     }
 }
 
