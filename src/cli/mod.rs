@@ -24,6 +24,7 @@ pub mod progress;
 mod tell;
 mod beginning;
 mod status;
+mod remedy;
 
 // The other subcommands.
 pub mod compare;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::flags::Common;
 use super::status::{Status, say};
-use super::{open_files, tables};
+use super::{open_files, remedy, tables};
 use crate::input::{InputError, Trouble};
-use crate::output::{Ended, Observed, Output, Page, Shards, Stats, TableFile};
+use crate::output::{self, Ended, Observed, Output, Page, Shards, Stats, TableFile};
 use crate::pipeline::{RunError, SplitBy};
 use crate::record::Separator;
 
@@ -31,8 +31,8 @@ impl From<io::Error> for End {
     }
 }
 
-/// Says why nothing is committed. `given` is what went where it cannot be taken back.
-pub(super) fn failure(why: End, given: Option<String>) -> Status {
+/// Says why nothing is committed of a `job`. `given` is what went where it cannot be taken back.
+pub(super) fn failure(why: End, job: output::Job, given: Option<String>) -> Status {
     match why {
         End::Told | End::ClosedPipe => Status::Failed,
         End::NothingButRejects(message) => {
@@ -40,10 +40,15 @@ pub(super) fn failure(why: End, given: Option<String>) -> Status {
             Status::Limit
         }
         End::Failed(error) => {
+            let remedy = remedy::of_run(&error, job);
             match (&error, given) {
-                (RunError::Rejected(_), Some(given)) => say(format_args!("{error} when {given}")),
-                (RunError::Rejected(_), None) => say(format_args!("{error}, nothing was written")),
-                _ => say(&error),
+                (RunError::Rejected(_), Some(given)) => {
+                    say(format_args!("{error}{remedy} when {given}"));
+                }
+                (RunError::Rejected(_), None) => {
+                    say(format_args!("{error}{remedy}, nothing was written"));
+                }
+                _ => say(format_args!("{error}{remedy}")),
             }
             match error {
                 RunError::Set(_) | RunError::Memory | RunError::Rejected(_) => Status::Limit,

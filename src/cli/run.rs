@@ -313,7 +313,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
                 End::Failed(RunError::Output(error)) => Some(error.to_string()),
                 _ => None,
             };
-            let status = failure(why, given);
+            let status = failure(why, last_line.job, given);
             match write_anew(&known(status), account_files, given_up) {
                 Ok(()) => status,
                 // Why the run failed is told; that nobody reads its accounts is no news.

@@ -2,6 +2,7 @@
 
 use super::beginning::{advice, advice_of_json, advice_of_table, first_lines, kind_of_table};
 use super::flags::{Common, Messages};
+use super::remedy;
 use super::status::say;
 use crate::output::{self, Printable, Tally};
 use crate::pipeline::{Differences, Format, MaxRejected, Report};
@@ -16,7 +17,8 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
     let path = |input: usize| Printable::path(&report.files[input].path);
     for (input, error) in &report.damaged {
         let taken = report.files[*input].tally.records;
-        say(format_args!("{error}; {taken} records before were taken"));
+        let remedy = remedy::of_input(error, name);
+        say(format_args!("{error}{remedy}; {taken} records before were taken"));
     }
     for (input, at) in &report.cut {
         let path = path(*input);

@@ -299,7 +299,7 @@ fn wrong_zstd(error: &io::Error, limits: Limits) -> Wrong {
 /// another program.
 fn way_out(has_more: bool, mebibytes: u64, command: &str) -> String {
     if has_more {
-        format!("; with a larger --memory it is up to {mebibytes} MiB")
+        format!("; with more memory it is up to {mebibytes} MiB")
     } else {
         format!("; {command} unpacks it")
     }

@@ -127,4 +127,11 @@ impl fmt::Display for InputError {
     }
 }
 
-impl std::error::Error for InputError {}
+impl std::error::Error for InputError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.trouble {
+            Trouble::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}

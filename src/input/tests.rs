@@ -354,7 +354,7 @@ fn windows_and_memory_have_limits_that_are_told() {
         assert!(read(window(limit)).is_ok(), "{limit}");
         let error = read(window(limit + 1)).expect_err("a window");
         let told = format!(
-            "beyond the limit of {} MiB; with a larger --memory it is up to 128 MiB",
+            "beyond the limit of {} MiB; with more memory it is up to 128 MiB",
             1 << (limit - 20)
         );
         assert!(error.to_string().ends_with(&told), "{error}");

@@ -127,6 +127,8 @@ impl fmt::Display for SeenError {
     }
 }
 
+impl std::error::Error for SeenError {}
+
 /// How many records may be rejected.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MaxRejected {
@@ -175,10 +177,11 @@ impl fmt::Display for TooManyRejected {
                 "{} of {} records are rejected, which is more than {percent} %",
                 self.rejected, self.records
             ),
-        }?;
-        f.write_str("; stopped by --max-rejected")
+        }
     }
 }
+
+impl std::error::Error for TooManyRejected {}
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -186,21 +189,30 @@ impl fmt::Display for RunError {
             RunError::Input(error) => error.fmt(f),
             RunError::Output(error) => error.fmt(f),
             RunError::Set(error) => error.fmt(f),
-            RunError::Memory => f.write_str(
-                "out of memory; fewer threads (-j), or a smaller --memory, take less of it",
-            ),
+            RunError::Memory => f.write_str("out of memory"),
             RunError::Rejected(error) => error.fmt(f),
             RunError::Spill(error) => error.fmt(f),
             RunError::Seen(error) => error.fmt(f),
             RunError::Stopped => f.write_str("stopped"),
-            RunError::Threads(error) => {
-                write!(f, "cannot start threads: {error}; -j says how many")
-            }
+            RunError::Threads(error) => write!(f, "cannot start threads: {error}"),
         }
     }
 }
 
-impl std::error::Error for RunError {}
+/// The source is that of the error in it, whose words this one has.
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            RunError::Input(error) => error.source(),
+            RunError::Output(error) => error.source(),
+            RunError::Set(error) => error.source(),
+            RunError::Rejected(error) => error.source(),
+            RunError::Spill(error) => error.source(),
+            RunError::Seen(error) => error.source(),
+            RunError::Memory | RunError::Threads(_) | RunError::Stopped => None,
+        }
+    }
+}
 
 impl From<SetFull> for RunError {
     fn from(error: SetFull) -> Self {
@@ -221,5 +233,53 @@ impl From<SpillError> for RunError {
             io::ErrorKind::OutOfMemory => RunError::Memory,
             _ => RunError::Spill(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+    use std::path::Path;
+
+    use super::*;
+    use crate::input::Trouble;
+
+    /// One of each kind.
+    fn errors() -> Vec<RunError> {
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let input = |trouble| RunError::Input(InputError::new(Path::new("in"), None, trouble));
+        let limit = MaxRejected::Count(1);
+        vec![
+            input(Trouble::Io(denied())),
+            input(Trouble::Memory("a page is longer than there is memory for".into())),
+            RunError::Output(denied()),
+            RunError::Set(SetFull::default()),
+            RunError::Memory,
+            RunError::Spill(SpillError { directory: "d".into(), error: denied() }),
+            RunError::Seen(SeenError { path: "seen".into(), why: "it is a table".into() }),
+            RunError::Threads("no more".into()),
+            RunError::Rejected(TooManyRejected { limit, rejected: 2, records: 3, first: None }),
+            RunError::Stopped,
+        ]
+    }
+
+    #[test]
+    fn no_error_names_an_option_of_the_command() {
+        for error in errors() {
+            let told = error.to_string();
+            assert!(!told.contains(" -"), "{told}");
+        }
+    }
+
+    #[test]
+    fn what_the_system_said_is_the_source() {
+        let is_io =
+            |error: &RunError| error.source().is_some_and(|source| source.is::<io::Error>());
+        let by_the_system: Vec<_> =
+            errors().iter().filter(|error| is_io(error)).map(RunError::to_string).collect();
+        assert_eq!(
+            by_the_system,
+            ["in: permission: permission denied", "d: spill: permission denied"]
+        );
     }
 }

@@ -301,7 +301,7 @@ impl Profile {
     pub const RING: Profile = Profile {
         name: "ring",
         version: 1,
-        summary: "the rule of mediawiki for the bytes that --ring lists, and no others",
+        summary: "the rule of mediawiki for the bytes that its ring lists, and no others",
         system: System::Ring(&ring::PLAIN),
         switchable: Switches::NONE,
         ..Profile::SCHEME

@@ -7,8 +7,6 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::io::Errno;
-
 use crate::output::Printable;
 use crate::room;
 
@@ -45,13 +43,7 @@ pub struct SpillError {
 
 impl fmt::Display for SpillError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let directory = Printable::path(&self.directory);
-        let hint = match Errno::from_io_error(&self.error) {
-            // No other directory has more.
-            Some(Errno::MFILE) => "ulimit -n allows more open files, and more --memory spills less",
-            _ => "--temp-dir names another directory",
-        };
-        write!(f, "{directory}: spill: {}; {hint}", self.error)
+        write!(f, "{}: spill: {}", Printable::path(&self.directory), self.error)
     }
 }
 
@@ -104,22 +96,5 @@ impl Store {
         let mut byte = [0];
         self.file.read_exact_at(&mut byte, at).unwrap();
         self.file.write_all_at(&[byte[0] ^ 1], at).unwrap();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_another_directory_cannot_mend_is_told_otherwise() {
-        let said = |errno: Errno| {
-            let error = io::Error::from(errno);
-            SpillError { directory: "d".into(), error }.to_string()
-        };
-        assert!(said(Errno::NOSPC).ends_with("; --temp-dir names another directory"));
-        let full = said(Errno::MFILE);
-        assert!(full.contains("ulimit -n") && full.contains("--memory"), "{full}");
-        assert!(!full.contains("--temp-dir"), "{full}");
     }
 }

@@ -235,7 +235,7 @@ codes! {
     EmptyHost "empty-host" "this scheme needs a host, and it is empty"
     Idna "idna" "a host that UTS 46 ToASCII refuses"
     Newline "newline" "a carriage return or line feed inside the URL"
-    TooLong "too-long" "longer than the limit of --max-url"
+    TooLong "too-long" "longer than a URL may be"
     AsteriskForm "asterisk-form" "the target * names the server, not a resource"
     AuthorityForm "authority-form" "a CONNECT target names a host and port, not a resource"
     LogSyntax "log-syntax" "not a line of this log format, or no HTTP request in it"

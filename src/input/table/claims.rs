@@ -336,8 +336,7 @@ struct Page {
     encoding: i64,
 }
 
-const TOO_LONG: &str =
-    "a page is longer than there is memory for; give more with --memory, or fewer --threads";
+const TOO_LONG: &str = "a page is longer than there is memory for";
 
 /// What stands at the start of `bytes`.
 fn page(bytes: &[u8], value: u32) -> Result<Page, Wrong> {

@@ -14,7 +14,7 @@ pub(super) enum Fault {
 impl Fault {
     /// What takes more memory than it may.
     pub(super) fn too_much(what: impl std::fmt::Display) -> Self {
-        Self::Limit(format!("{what}, more than there is memory for; give more with --memory"))
+        Self::Limit(format!("{what}, more than there is memory for"))
     }
 
     /// The same told with more words.

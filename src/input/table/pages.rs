@@ -280,7 +280,7 @@ impl Pages {
     }
 }
 
-const NO_ROOM: &str = "more than there is memory for; give more with --memory, or fewer --threads";
+const NO_ROOM: &str = "more than there is memory for";
 
 fn too_many(stated: usize, values: usize) -> Fault {
     format!("it has {values} values by its head, and {stated} by what stands before them").into()

@@ -1,0 +1,74 @@
+//! What can be done about an error, in options of the command.
+//!
+//! In comes an error of the library, which does not know them; out goes what stands behind its words.
+
+use rustix::io::Errno;
+
+use crate::input::{InputError, Trouble};
+use crate::output::Job;
+use crate::pipeline::RunError;
+
+/// What can be done about the end of a run; nothing where nothing is known.
+pub(super) fn of_run(error: &RunError, job: Job) -> &'static str {
+    match error {
+        RunError::Input(error) => of_input(error, job),
+        RunError::Memory if has_memory(job) => {
+            "; fewer threads (-j), or a smaller --memory, take less of it"
+        }
+        RunError::Memory => "; fewer threads (-j) take less of it",
+        RunError::Spill(error) => match Errno::from_io_error(&error.error) {
+            // No other directory has more.
+            Some(Errno::MFILE) => {
+                "; ulimit -n allows more open files, and more --memory spills less"
+            }
+            _ => "; --temp-dir names another directory",
+        },
+        RunError::Rejected(_) => "; stopped by --max-rejected",
+        RunError::Threads(_) => "; -j says how many",
+        _ => "",
+    }
+}
+
+/// What can be done about an input.
+pub(super) fn of_input(error: &InputError, job: Job) -> &'static str {
+    match error.trouble {
+        Trouble::Memory(_) if has_memory(job) => {
+            "; give more with --memory, or share it among fewer threads (-j)"
+        }
+        _ => "",
+    }
+}
+
+/// Whether the subcommand has `--memory`.
+fn has_memory(job: Job) -> bool {
+    job == Job::Dedup
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spill::SpillError;
+
+    #[test]
+    fn what_another_directory_cannot_mend_is_told_otherwise() {
+        let told = |errno: Errno| {
+            let error = SpillError { directory: "d".into(), error: errno.into() };
+            of_run(&RunError::Spill(error), Job::Dedup)
+        };
+        assert_eq!(told(Errno::NOSPC), "; --temp-dir names another directory");
+        let full = told(Errno::MFILE);
+        assert!(full.contains("ulimit -n") && full.contains("--memory"), "{full}");
+        assert!(!full.contains("--temp-dir"), "{full}");
+    }
+
+    #[test]
+    fn no_option_is_named_that_the_subcommand_does_not_have() {
+        let input = || InputError::new("in".as_ref(), None, Trouble::Memory("much".into()));
+        for error in [RunError::Memory, RunError::Input(input())] {
+            assert!(of_run(&error, Job::Dedup).contains("--memory"), "{error}");
+            for job in [Job::Normalize, Job::Compare] {
+                assert!(!of_run(&error, job).contains("--memory"), "{error}");
+            }
+        }
+    }
+}
