@@ -32,6 +32,7 @@
 //! - `cli` (default): the command itself. It brings all others; `cli` and `corpus` are its parts
 //!   and may change with any version.
 
+mod names;
 pub mod profile;
 #[cfg(feature = "batch")]
 mod pipe;
@@ -61,6 +62,7 @@ pub mod cli;
 
 pub use dedup::{SetFull, UrlSet};
 pub use key::{Key, Keyed};
+pub use names::NoSuchName;
 pub use profile::{Profile, Ring, RingError, Switch, Switches};
 pub use scan::Backend;
 #[cfg(feature = "profile-file")]

@@ -10,7 +10,9 @@ mod ssurt;
 mod hash;
 
 use std::fmt;
+use std::str::FromStr;
 
+use crate::names::NoSuchName;
 use crate::url::Canonical;
 
 #[cfg(feature = "batch")]
@@ -126,6 +128,15 @@ impl Key {
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+/// By its name.
+impl FromStr for Key {
+    type Err = NoSuchName;
+
+    fn from_str(name: &str) -> Result<Self, NoSuchName> {
+        Self::named(name).ok_or_else(|| NoSuchName::new(name, "key", Self::ALL))
     }
 }
 

@@ -4,11 +4,13 @@
 //! columns between tabs, or an object of JSON. What a column holds never has a tab or a line feed in
 //! it.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
+use std::str::FromStr;
 
 use super::excerpt::{Printable, stands_for_itself};
 use super::object::Object;
 use crate::key::{Key, Located};
+use crate::names::NoSuchName;
 use crate::url::Parts;
 
 /// A column.
@@ -91,6 +93,22 @@ impl Field {
     /// The column of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|field| field.name() == name)
+    }
+}
+
+/// The name.
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// By its name.
+impl FromStr for Field {
+    type Err = NoSuchName;
+
+    fn from_str(name: &str) -> Result<Self, NoSuchName> {
+        Self::named(name).ok_or_else(|| NoSuchName::new(name, "column", Self::ALL))
     }
 }
 

@@ -25,6 +25,10 @@ pub use heuristic::tracking_version;
 pub use ring::{Ring, RingError};
 pub use switch::{Switch, Switches};
 
+use std::fmt;
+use std::str::FromStr;
+
+use crate::names::NoSuchName;
 use crate::url::Codes;
 use archive::Archive;
 
@@ -397,6 +401,22 @@ impl Profile {
     /// What the profile does, in half a line.
     pub const fn summary(&self) -> &'static str {
         self.summary
+    }
+}
+
+/// The name and the version, as [`Profile::named`] takes them: `crawl@1`.
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{}@{}", self.name, self.version))
+    }
+}
+
+/// By its name, with or without a version.
+impl FromStr for &'static Profile {
+    type Err = NoSuchName;
+
+    fn from_str(name: &str) -> Result<Self, NoSuchName> {
+        Profile::named(name).ok_or_else(|| NoSuchName::new(name, "built-in profile", Profile::ALL))
     }
 }
 

@@ -5,6 +5,7 @@
 //! are the same; of the reserved ones only a site knows, and a ring is what it knows.
 
 use std::fmt;
+use std::str::FromStr;
 
 use super::set::{AsciiSet, SUB_DELIMS, UNRESERVED};
 use crate::scan::Asked;
@@ -203,6 +204,15 @@ impl fmt::Display for Ring {
             }
         }
         Ok(())
+    }
+}
+
+/// As [`Ring::parse`] does.
+impl FromStr for Ring {
+    type Err = RingError;
+
+    fn from_str(text: &str) -> Result<Self, RingError> {
+        Self::parse(text)
     }
 }
 

@@ -1,6 +1,9 @@
 //! What can be turned on and off beside a profile.
 
 use std::fmt;
+use std::str::FromStr;
+
+use crate::names::NoSuchName;
 
 /// A set of switches.
 ///
@@ -84,6 +87,15 @@ impl fmt::Display for Switch {
     }
 }
 
+/// By its name.
+impl FromStr for Switch {
+    type Err = NoSuchName;
+
+    fn from_str(name: &str) -> Result<Self, NoSuchName> {
+        Self::named(name).ok_or_else(|| NoSuchName::new(name, "switch", Self::ALL))
+    }
+}
+
 /// The names between commas, as the command's options take them.
 impl fmt::Display for Switches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -91,6 +103,18 @@ impl fmt::Display for Switches {
             write!(f, "{}{}", if i == 0 { "" } else { "," }, switch.name())?;
         }
         Ok(())
+    }
+}
+
+/// By the names between commas; nothing is no switch.
+impl FromStr for Switches {
+    type Err = NoSuchName;
+
+    fn from_str(names: &str) -> Result<Self, NoSuchName> {
+        match names {
+            "" => Ok(Self::NONE),
+            names => names.split(',').map(Switch::from_str).collect(),
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::num::NonZeroUsize;
+use std::str::FromStr;
 
 #[cfg(feature = "tables")]
 use super::Table;
@@ -345,6 +346,22 @@ impl Format {
             #[cfg(feature = "tables")]
             Format::Table(table) => table.facts(),
         }
+    }
+}
+
+/// The name.
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name())
+    }
+}
+
+/// As [`Format::parse`] does.
+impl FromStr for Format {
+    type Err = FormatError;
+
+    fn from_str(name: &str) -> Result<Self, FormatError> {
+        Self::parse(name)
     }
 }
 

@@ -61,7 +61,9 @@ mod prefetch;
 mod tests;
 
 use std::fmt;
+use std::str::FromStr;
 
+use crate::names::NoSuchName;
 use crate::record::Span;
 
 pub(crate) use glance::{Glance, Settle, Slashes};
@@ -156,6 +158,15 @@ impl Backend {
 impl fmt::Display for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+/// By its name.
+impl FromStr for Backend {
+    type Err = NoSuchName;
+
+    fn from_str(name: &str) -> Result<Self, NoSuchName> {
+        Self::named(name).ok_or_else(|| NoSuchName::new(name, "backend", Self::ALL))
     }
 }
 

@@ -1,6 +1,9 @@
 //! What becomes of a URL: its canonical bytes, or a code and a position.
 
 use std::fmt;
+use std::str::FromStr;
+
+use crate::names::NoSuchName;
 
 /// What [`Normalizer::normalize`](crate::Normalizer::normalize) did with a URL.
 ///
@@ -219,6 +222,15 @@ macro_rules! codes {
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+/// By its name.
+impl FromStr for Code {
+    type Err = NoSuchName;
+
+    fn from_str(name: &str) -> Result<Self, NoSuchName> {
+        Self::named(name).ok_or_else(|| NoSuchName::new(name, "code", Self::ALL))
     }
 }
 

@@ -29,6 +29,7 @@ mod containers;
 mod corpus;
 mod explain;
 mod extract;
+mod interface;
 mod keys;
 mod laws;
 mod lengths;

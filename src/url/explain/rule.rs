@@ -1,6 +1,9 @@
 //! The rules by name: what the steps of an explanation, and the counts of `--stats`, are told by.
 
 use std::fmt;
+use std::str::FromStr;
+
+use crate::names::NoSuchName;
 
 macro_rules! rules {
     ($($variant:ident $name:literal $source:expr, $sentence:literal)*) => {
@@ -52,6 +55,15 @@ macro_rules! rules {
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+/// By its name.
+impl FromStr for Rule {
+    type Err = NoSuchName;
+
+    fn from_str(name: &str) -> Result<Self, NoSuchName> {
+        Self::named(name).ok_or_else(|| NoSuchName::new(name, "rule", Self::ALL))
     }
 }
 

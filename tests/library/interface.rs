@@ -1,0 +1,95 @@
+//! What a program may rely on beside results: names that are read as they are shown, types that go from
+//! thread to thread, and errors that can be told apart from success.
+
+use std::error::Error;
+use std::fmt::{Debug, Display};
+use std::str::FromStr;
+
+use uniqurl::{
+    Backend, BadOffsets, Batch, Canonical, Code, Codes, Key, Keyed, NoSuchChoice, NoSuchName,
+    Normalizer, Outcome, Profile, RedirectError, Redirects, Reject, Ring, RingError, Rule, Scratch,
+    SetFull, Step, Switch, Switches, UrlSet, record, uri,
+};
+
+fn are_read_as_shown<T>(all: impl IntoIterator<Item = T>)
+where
+    T: Display + Debug + PartialEq + FromStr,
+    T::Err: Debug,
+{
+    for one in all {
+        let shown = one.to_string();
+        let read = shown.parse::<T>();
+        assert!(read.as_ref().is_ok_and(|read| *read == one), "{shown}: {read:?}");
+    }
+}
+
+#[test]
+fn whatever_has_a_name_is_read_as_it_is_shown() {
+    are_read_as_shown(Profile::ALL.iter().copied());
+    are_read_as_shown(Key::ALL.iter().copied());
+    are_read_as_shown(Code::ALL.iter().copied());
+    are_read_as_shown(Rule::ALL.iter().copied());
+    are_read_as_shown(Switch::ALL.iter().copied());
+    are_read_as_shown(Backend::ALL.iter().copied());
+    are_read_as_shown(Profile::ALL.iter().map(|profile| profile.switches()));
+    are_read_as_shown([Ring::new(b"/:", b"!").unwrap(), Ring::parse("").unwrap()]);
+    let formats = ["lines", "combined", "ws:3", "tsv:url", "w3c", "log:%h \"%r\"", "cdx"];
+    are_read_as_shown(formats.map(|name| record::Format::parse(name).unwrap()));
+    #[cfg(feature = "batch")]
+    are_read_as_shown(uniqurl::output::Field::ALL.iter().copied());
+}
+
+#[test]
+fn what_is_no_name_is_told_with_the_names_there_are() {
+    let error = "Sort-Query".parse::<Switch>().unwrap_err();
+    assert_eq!(error.name(), "Sort-Query");
+    assert!(error.names().eq(Switch::ALL.iter().map(|switch| switch.name())));
+    assert_eq!("sort-query,".parse::<Switches>().unwrap_err().name(), "");
+    let told = "crawl@2\n".parse::<&Profile>().unwrap_err().to_string();
+    assert!(told.starts_with("`crawl@2\\n` is no built-in profile; those that are: "), "{told}");
+    assert!(told.contains(", crawl@1, "), "{told}");
+}
+
+#[test]
+fn types_go_from_thread_to_thread() {
+    fn do_so<T: Send + Sync + Debug>() {}
+    do_so::<(Normalizer, Profile, UrlSet, Redirects, Ring)>();
+    do_so::<(Batch, Scratch, Canonical<'_>, Keyed<'_>, Outcome, Reject, Step)>();
+    do_so::<(Code, Codes, Key, Rule, Switch, Switches, Backend)>();
+    do_so::<(uri::Uri<'_>, uri::Extract<'_>, uri::DissectQuery<'_>, uri::Component)>();
+    do_so::<(record::Format, record::Context, record::Records, record::Record, record::Filter)>();
+    #[cfg(feature = "transcode")]
+    do_so::<uri::Charset>();
+    #[cfg(feature = "batch")]
+    {
+        use uniqurl::pipeline::{Checkpoint, Report, Setup, Wanted, Watch};
+        do_so::<(Setup<'_>, Report, Wanted, Watch, Checkpoint, uniqurl::input::Input)>();
+    }
+}
+
+#[test]
+fn errors_are_those_of_the_standard_library() {
+    fn is_one<T: Error + Send + Sync + 'static>() {}
+    is_one::<Reject>();
+    is_one::<SetFull>();
+    is_one::<BadOffsets>();
+    is_one::<NoSuchChoice>();
+    is_one::<NoSuchName>();
+    is_one::<RedirectError>();
+    is_one::<RingError>();
+    is_one::<uri::Error>();
+    is_one::<record::FormatError>();
+    is_one::<record::BadFilter>();
+    #[cfg(feature = "profile-file")]
+    is_one::<uniqurl::ProfileFileError>();
+    #[cfg(feature = "batch")]
+    {
+        use uniqurl::pipeline::{RunError, SeenError, TooManyRejected};
+        is_one::<RunError>();
+        is_one::<SeenError>();
+        is_one::<TooManyRejected>();
+        is_one::<uniqurl::input::InputError>();
+        is_one::<uniqurl::spill::SpillError>();
+        is_one::<record::NoSuchKind>();
+    }
+}
