@@ -37,7 +37,7 @@ pub(super) struct Mark {
 }
 
 /// URLs back to back. A URL holds no line feed, so none has a length beside it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Arena {
     blocks: Vec<Vec<u8>>,
     head: usize,
@@ -207,14 +207,40 @@ impl Arena {
 
     /// Every place, in the order of storing.
     pub(super) fn places(&self) -> impl Iterator<Item = Place> + '_ {
-        self.blocks.iter().enumerate().flat_map(move |(index, block)| {
-            let mut at = usize::from(index == 0);
-            std::iter::from_fn(move || {
-                let url = at + self.head;
-                let length = memchr::memchr(b'\n', block.get(url..)?)?;
-                at = url + length + 1;
-                Some(Place((index as u32) << BLOCK_BITS | url as u32))
-            })
-        })
+        self.urls().map(|(place, _)| place)
+    }
+
+    /// Every URL and its place, in the order of storing.
+    pub(super) fn urls(&self) -> Urls<'_> {
+        // The first byte of the first block is unused.
+        Urls { arena: self, block: 0, at: 1 }
+    }
+}
+
+/// The iterator of [`Arena::urls`].
+#[derive(Debug, Clone)]
+pub(super) struct Urls<'a> {
+    arena: &'a Arena,
+    block: usize,
+    /// Where the next URL starts in its block, or the counter in front of it.
+    at: usize,
+}
+
+impl<'a> Iterator for Urls<'a> {
+    type Item = (Place, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let block = self.arena.blocks.get(self.block)?;
+            let start = self.at + self.arena.head;
+            let text = block.get(start..).unwrap_or_default();
+            if let Some(length) = memchr::memchr(b'\n', text) {
+                self.at = start + length + 1;
+                let place = Place((self.block as u32) << BLOCK_BITS | start as u32);
+                return Some((place, &text[..length]));
+            }
+            self.block += 1;
+            self.at = 0;
+        }
     }
 }

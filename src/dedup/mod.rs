@@ -17,7 +17,7 @@ mod sort;
 #[cfg(feature = "batch")]
 mod survivor;
 
-pub use set::{SetFull, UrlSet};
+pub use set::{Iter, SetFull, UrlSet};
 
 #[cfg(feature = "batch")]
 pub(crate) use arena::Counting;

@@ -1,8 +1,9 @@
 //! The set as a library offers it: one thread, any number of URLs.
 
 use std::fmt;
+use std::iter::FusedIterator;
 
-use super::arena::Counting;
+use super::arena::{Counting, Urls};
 use super::hash::Key;
 use super::shard::Shard;
 use crate::key::Keyed;
@@ -32,6 +33,28 @@ const SHARDS: usize = 64;
 ///
 /// A set does not know profiles or keys: fill one with URLs of one profile only, or with their keys
 /// of one kind ([`Key`](crate::Key)).
+///
+/// Inserting can fail, so a set is neither collected nor extended, but filled one by one:
+///
+/// ```
+/// use uniqurl::{Normalizer, Profile, Scratch, UrlSet};
+///
+/// let crawl = Normalizer::new(&Profile::CRAWL);
+/// let (mut set, mut rejected, mut result) = (UrlSet::new(), 0, Ok(()));
+/// crawl.for_each_line(b"http://a.com\nno\nhttp://b.com\n", &mut Scratch::default(), |_, url| {
+///     match url {
+///         Ok(url) => result = result.and(set.insert(url).map(drop)),
+///         Err(_) => rejected += 1,
+///     }
+/// });
+/// result?;
+/// assert_eq!((set.len(), rejected), (2, 1));
+/// for url in &set {
+///     assert!(url.starts_with(b"http://"));
+/// }
+/// # Ok::<(), uniqurl::SetFull>(())
+/// ```
+#[derive(Clone)]
 pub struct UrlSet {
     key: Key,
     shards: Vec<Shard>,
@@ -93,8 +116,54 @@ impl UrlSet {
     }
 
     /// The URLs, in no particular order.
-    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.shards.iter().flat_map(|shard| shard.places().map(|place| shard.get(place)))
+    pub fn iter(&self) -> Iter<'_> {
+        Iter { shards: self.shards.iter(), urls: None, left: self.len() }
+    }
+}
+
+impl<'a> IntoIterator for &'a UrlSet {
+    type Item = &'a [u8];
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+/// The iterator of [`UrlSet::iter`].
+#[derive(Clone)]
+pub struct Iter<'a> {
+    shards: std::slice::Iter<'a, Shard>,
+    /// Those of the shard that is at hand.
+    urls: Option<Urls<'a>>,
+    left: usize,
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        loop {
+            if let Some((_, url)) = self.urls.as_mut().and_then(Urls::next) {
+                self.left -= 1;
+                return Some(url);
+            }
+            self.urls = Some(self.shards.next()?.urls());
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+impl FusedIterator for Iter<'_> {}
+
+impl fmt::Debug for Iter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Iter").field("left", &self.left).finish_non_exhaustive()
     }
 }
 

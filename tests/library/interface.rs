@@ -51,6 +51,40 @@ fn what_is_no_name_is_told_with_the_names_there_are() {
 }
 
 #[test]
+fn a_set_tells_how_many_urls_are_left_and_its_clone_goes_its_own_way() {
+    let string = Normalizer::new(&Profile::STRING);
+    let mut scratch = Vec::new();
+    let mut set = UrlSet::new();
+    let mut insert = |set: &mut UrlSet, url: &str| {
+        set.insert(string.canonical(url.as_bytes(), &mut scratch).unwrap()).unwrap()
+    };
+    // Some are longer than a block of the set.
+    let urls: Vec<String> = (0..500).map(|i| format!("{i}/{}", "a".repeat(i * i))).collect();
+    for url in &urls {
+        assert!(insert(&mut set, url));
+    }
+    let mut iter = set.iter();
+    for left in (0..urls.len()).rev() {
+        assert!(iter.next().is_some());
+        assert_eq!(iter.len(), left);
+    }
+    assert_eq!((iter.next(), iter.next()), (None, None));
+    let mut clone = set.clone();
+    assert!(!insert(&mut clone, &urls[7]) && insert(&mut clone, "new"));
+    assert_eq!((set.len(), clone.len()), (500, 501));
+    let sorted = |set: &UrlSet| {
+        let mut urls: Vec<_> = set.into_iter().map(<[u8]>::to_vec).collect();
+        urls.sort_unstable();
+        urls
+    };
+    let mut expected: Vec<_> = urls.into_iter().map(String::into_bytes).collect();
+    expected.sort_unstable();
+    assert!(sorted(&set) == expected);
+    expected.push(b"new".to_vec());
+    assert!(sorted(&clone) == expected);
+}
+
+#[test]
 fn types_go_from_thread_to_thread() {
     fn do_so<T: Send + Sync + Debug>() {}
     do_so::<(Normalizer, Profile, UrlSet, Redirects, Ring)>();

@@ -10,7 +10,7 @@ mod table;
 
 pub(crate) use ahead::{Bytes, Part};
 
-use super::arena::{Arena, Counting, Place};
+use super::arena::{Arena, Counting, Place, Urls};
 use super::hash::Hash;
 use super::set::SetFull;
 use table::{Free, Table};
@@ -48,7 +48,7 @@ impl Entry {
 }
 
 /// A part of a set, for URLs whose hashes pick it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Shard {
     table: Table,
     len: usize,
@@ -281,6 +281,11 @@ impl Shard {
     /// The place of each URL, in the order of adding.
     pub(crate) fn places(&self) -> impl Iterator<Item = u32> + '_ {
         self.arena.places().map(|place| place.0)
+    }
+
+    /// Each URL with its place, in the order of adding.
+    pub(super) fn urls(&self) -> Urls<'_> {
+        self.arena.urls()
     }
 
     /// The place of a URL, or the free slot where it belongs.

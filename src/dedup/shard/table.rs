@@ -9,7 +9,7 @@ use crate::scan::prefetch;
 const LANES: usize = 8;
 
 /// Places by their tags, in a power of two of slots, or in none.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Table {
     /// A tag in the upper half of each and a place in the lower; 0 where it is free. Allocators put what is
     /// large at the start of a cache line; anywhere else, searches are right, and some wait for two.
