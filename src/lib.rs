@@ -32,6 +32,8 @@
 //! - `cli` (default): the command itself. It brings all others; `cli` and `corpus` are its parts
 //!   and may change with any version.
 
+#![warn(missing_debug_implementations)]
+
 mod names;
 pub mod profile;
 #[cfg(feature = "batch")]
@@ -56,8 +58,10 @@ pub mod output;
 #[cfg(feature = "batch")]
 pub mod pipeline;
 #[cfg(feature = "cli")]
+#[allow(missing_debug_implementations, reason = "a part of the command")]
 pub mod corpus;
 #[cfg(feature = "cli")]
+#[allow(missing_debug_implementations, reason = "a part of the command")]
 pub mod cli;
 
 pub use dedup::{SetFull, UrlSet};

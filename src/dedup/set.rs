@@ -131,6 +131,7 @@ impl<'a> IntoIterator for &'a UrlSet {
 }
 
 /// The iterator of [`UrlSet::iter`].
+#[must_use = "an iterator does nothing until it is asked"]
 #[derive(Clone)]
 pub struct Iter<'a> {
     shards: std::slice::Iter<'a, Shard>,

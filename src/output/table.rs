@@ -7,6 +7,7 @@
 //! Row groups are small enough that what is looked up in a sorted set is in few of them: each says of
 //! its columns what is least and greatest in it, and so does each page.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -121,6 +122,12 @@ pub struct TableFile {
     full: Batch,
     /// A line whose end has not come yet.
     pending: Vec<u8>,
+}
+
+impl fmt::Debug for TableFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableFile").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 enum Writer {

@@ -1,5 +1,6 @@
 //! A run: where it begins, what it holds, and what it tells at the end.
 
+use std::fmt;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -67,6 +68,16 @@ pub struct Sinks<'s> {
     pub rejects: Option<&'s mut (dyn Write + Send)>,
     /// A saved set: the keys of [`Setup::seen`] and the new ones, for a later run's [`Setup::seen`].
     pub seen: Option<&'s mut (dyn Write + Send)>,
+}
+
+impl fmt::Debug for Sinks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rejects, seen) = (self.rejects.is_some(), self.seen.is_some());
+        f.debug_struct("Sinks")
+            .field("rejects", &rejects)
+            .field("seen", &seen)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The same with all that a run can write.

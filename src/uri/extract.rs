@@ -69,6 +69,7 @@ pub fn extract(text: &[u8]) -> Extract<'_> {
 }
 
 /// The iterator of [`extract`].
+#[must_use = "an iterator does nothing until it is asked"]
 #[derive(Debug, Clone)]
 pub struct Extract<'a> {
     text: &'a [u8],

@@ -75,6 +75,7 @@ pub fn dissect_query(query: &[u8]) -> DissectQuery<'_> {
 }
 
 /// The iterator of [`dissect_query`].
+#[must_use = "an iterator does nothing until it is asked"]
 #[derive(Debug, Clone)]
 pub struct DissectQuery<'a> {
     rest: &'a [u8],
