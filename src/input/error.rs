@@ -9,6 +9,7 @@ use crate::output::{Printable, State};
 
 /// An input that could not be read, and where.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct InputError {
     /// Its name.
     pub path: PathBuf,
@@ -49,6 +50,7 @@ pub enum Trouble {
 
 /// Where in a compressed input the trouble is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Packed {
     /// How it is compressed.
     pub packing: Packing,

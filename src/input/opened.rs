@@ -20,6 +20,7 @@ pub struct Input {
 
 /// What an input is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Source {
     /// A regular file of this many bytes.
     File {

@@ -7,6 +7,7 @@ use crate::output::ending;
 
 /// How an input is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Packing {
     /// gzip (RFC 1952): members, one behind the other.
     Gzip,

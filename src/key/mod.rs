@@ -41,6 +41,7 @@ pub(crate) use host::{Located, split_port};
 ///
 /// Not for what is fetched later: [`Key::Surt`] and [`Key::Hash`] cannot be turned back into URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Key {
     /// The canonical URL itself.
     #[default]

@@ -15,6 +15,7 @@ use crate::url::Parts;
 
 /// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Field {
     /// The canonical URL.
     Canonical,
@@ -141,6 +142,7 @@ pub(crate) struct Layout<'a> {
 
 /// How the columns of a line are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum LineForm {
     /// By tabs.
     #[default]

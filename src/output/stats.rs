@@ -38,6 +38,7 @@ pub struct Stats<'a> {
 /// A rule causes as many in such a group as it leaves fewer different texts than it found. So the
 /// merges of all rules are the originals less the canonical forms, whatever their order in the input.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Audit {
     /// Different URLs as they were read, of those that have a canonical form.
     pub originals: u64,
@@ -59,6 +60,7 @@ impl Audit {
 
 /// The accounting of one input.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct FileStats {
     /// Its name.
     pub path: PathBuf,

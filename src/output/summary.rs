@@ -30,6 +30,7 @@ impl Job {
 
 /// Records by what became of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Tally {
     /// All records.
     pub records: u64,
@@ -173,6 +174,7 @@ impl Tally {
 
 /// Inputs by the state they were found in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Inputs {
     /// Read to the end.
     pub ok: u64,

@@ -19,6 +19,7 @@ use crate::url::{Normalizer, Rule};
 
 /// What is counted of the rules that act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Auditing {
     /// Nothing.
     #[default]

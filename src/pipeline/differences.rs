@@ -20,6 +20,7 @@ pub(super) enum Difference {
 
 /// How many URLs two profiles read differently, each counted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Differences {
     /// They name different hosts.
     pub hosts: u64,

@@ -128,6 +128,7 @@ impl<'a> Setup<'a> {
 ///
 /// The place of the key among the others stays that of its first record, whichever survives.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Keep {
     /// The first.
     First,
@@ -168,6 +169,7 @@ pub enum Format {
 
 /// What comes out.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Job {
     /// The set of canonical URLs.
     Dedup(Dedup),
@@ -211,6 +213,7 @@ impl Default for Dedup {
 
 /// The order of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Order {
     /// By first occurrence, whatever the number of threads.
     First,

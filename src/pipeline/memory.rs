@@ -33,6 +33,7 @@ impl Memory {
 
 /// What is known when a run begins to spill.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Spilling<'a> {
     /// Where to.
     pub directory: &'a Path,

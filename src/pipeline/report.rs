@@ -17,6 +17,7 @@ use crate::spill::SpillError;
 
 /// The accounting of a run. It holds also where the run failed, up to that point.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// All records.
     pub tally: Tally,
@@ -114,6 +115,7 @@ pub enum RunError {
 
 /// A set from before the run that cannot be used.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct SeenError {
     /// Its name.
     pub path: PathBuf,
@@ -131,6 +133,7 @@ impl std::error::Error for SeenError {}
 
 /// How many records may be rejected.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum MaxRejected {
     /// So many; the run ends with the next one.
     Count(u64),
@@ -152,6 +155,7 @@ impl MaxRejected {
 
 /// Where a run stood when it was over its limit.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct TooManyRejected {
     /// The limit.
     pub limit: MaxRejected,

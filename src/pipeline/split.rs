@@ -17,6 +17,7 @@ pub struct Split {
 
 /// What decides about the shard of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SplitBy {
     /// Its host: all URLs of a host, whatever their scheme and port, are in one shard, and so are all
     /// without one. A [`Key::Hash`] tells no host: all are in the first. A [`Key::Surt`] does not tell

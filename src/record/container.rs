@@ -3,6 +3,7 @@
 
 /// What a table is kept in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Container {
     /// Apache Parquet.
     Parquet,

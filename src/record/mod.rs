@@ -155,6 +155,7 @@ impl Span {
 
 /// One record of a chunk, and what was found in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Record {
     /// The record's own bytes in the chunk, without its line ending.
     pub line: Span,

@@ -237,6 +237,7 @@ pub(super) fn marked(query: Value<'_>) -> Value<'_> {
 
 /// What a format says of a request and its answer, beside the URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Facts {
     /// The method of the request.
     pub method: bool,

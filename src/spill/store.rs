@@ -34,6 +34,7 @@ impl Extent {
 
 /// What was spilled could not be written, or not be read back.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct SpillError {
     /// The directory that the temporary file is in.
     pub directory: PathBuf,

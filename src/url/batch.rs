@@ -33,6 +33,7 @@ impl Batch {
 
 /// A column whose offsets do not describe it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BadOffsets {
     /// Index of the first offset that lies behind the values or before its predecessor, or where the
     /// output no longer fits 32-bit offsets.

@@ -52,6 +52,7 @@ pub(super) struct Seen {
 
 /// What is doubtful about a list of what was seen.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Doubt {
     /// Its name.
     pub path: PathBuf,

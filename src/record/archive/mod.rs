@@ -25,6 +25,7 @@ use crate::url::Code;
 
 /// The format of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Archive {
     /// `warc`: the WARC-Target-URI of records of these kinds.
     Warc(Kinds),
