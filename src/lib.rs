@@ -33,6 +33,8 @@
 //!   and may change with any version.
 
 #![warn(missing_debug_implementations)]
+// docs.rs says of each item which feature it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod names;
 pub mod profile;
