@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::Normalizer;
-use crate::pipeline::{MaxRejected, Wanted};
+use crate::pipeline::{BadWanted, MaxRejected, Wanted};
 use crate::record::{BadFilter, Filter, Format};
 
 const FILTERS: &str = "Filters";
@@ -106,15 +106,15 @@ fn mime(list: &str) -> Result<String, BadFilter> {
     checked(list, Filter::default().mime(list))
 }
 
-fn schemes(list: &str) -> Result<String, String> {
+fn schemes(list: &str) -> Result<String, BadWanted> {
     checked(list, Wanted::default().schemes(list))
 }
 
-fn host(glob: &str) -> Result<String, String> {
+fn host(glob: &str) -> Result<String, BadWanted> {
     checked(glob, Wanted::default().host(glob))
 }
 
-fn pattern(pattern: &str) -> Result<String, String> {
+fn pattern(pattern: &str) -> Result<String, BadWanted> {
     checked(pattern, Wanted::default().pattern(pattern))
 }
 

@@ -88,4 +88,4 @@ pub(crate) use split::MARK;
 pub use split::{Split, SplitBy};
 #[cfg(feature = "cli")]
 pub(crate) use stages::{Buffers, Stages};
-pub use wanted::Wanted;
+pub use wanted::{BadWanted, Wanted};

@@ -1,5 +1,6 @@
 //! Which canonical URLs to keep.
 
+use std::fmt;
 use std::sync::OnceLock;
 
 use regex::bytes::{Regex, RegexSet, RegexSetBuilder};
@@ -13,10 +14,11 @@ use crate::url::Parts;
 /// use uniqurl::pipeline::Wanted;
 ///
 /// let mut wanted = Wanted::default();
-/// wanted.host("*.example.com").unwrap();
-/// wanted.schemes("http,https").unwrap();
+/// wanted.host("*.example.com")?;
+/// wanted.schemes("http,https")?;
 /// assert!(wanted.keeps(b"https://www.example.com/"));
 /// assert!(!wanted.keeps(b"https://example.org/"));
+/// # Ok::<(), uniqurl::pipeline::BadWanted>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
@@ -24,6 +26,18 @@ pub struct Wanted {
     patterns: Expressions,
     hosts: Expressions,
 }
+
+/// Why a text says of no URLs that they are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadWanted(String);
+
+impl fmt::Display for BadWanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadWanted {}
 
 /// Regular expressions, of which one is to be found.
 #[derive(Debug, Clone, Default)]
@@ -42,8 +56,8 @@ const AT_ONCE: usize = 64;
 const SIZE: usize = 10 << 20;
 
 impl Expressions {
-    fn add(&mut self, expression: &str) -> Result<(), String> {
-        Regex::new(expression).map_err(|error| error.to_string())?;
+    fn add(&mut self, expression: &str) -> Result<(), BadWanted> {
+        Regex::new(expression).map_err(|error| BadWanted(error.to_string()))?;
         self.all.push(expression.to_owned());
         self.sets = OnceLock::new();
         Ok(())
@@ -70,13 +84,13 @@ impl Wanted {
     ///
     /// # Errors
     ///
-    /// What stands between two commas is no scheme, in words.
-    pub fn schemes(&mut self, list: &str) -> Result<(), String> {
+    /// What stands between two commas is no scheme.
+    pub fn schemes(&mut self, list: &str) -> Result<(), BadWanted> {
         for name in list.split(',') {
             let is_scheme = name.starts_with(|first: char| first.is_ascii_alphabetic())
                 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
             if !is_scheme {
-                return Err(format!("`{}` is no scheme", name.escape_debug()));
+                return Err(BadWanted(format!("`{}` is no scheme", name.escape_debug())));
             }
             self.schemes.push(name.to_ascii_lowercase().into_bytes());
         }
@@ -87,8 +101,8 @@ impl Wanted {
     ///
     /// # Errors
     ///
-    /// It is none, in words.
-    pub fn pattern(&mut self, pattern: &str) -> Result<(), String> {
+    /// It is none.
+    pub fn pattern(&mut self, pattern: &str) -> Result<(), BadWanted> {
         self.patterns.add(pattern)
     }
 
@@ -97,10 +111,10 @@ impl Wanted {
     ///
     /// # Errors
     ///
-    /// It is no glob, or one that no host is like, in words.
-    pub fn host(&mut self, glob: &str) -> Result<(), String> {
+    /// It is no glob, or one that no host is like.
+    pub fn host(&mut self, glob: &str) -> Result<(), BadWanted> {
         if let Some(why) = no_host(glob) {
-            return Err(why.to_owned());
+            return Err(BadWanted(why.to_owned()));
         }
         // What is in one pair of brackets, with a colon, is an IPv6 address and no set of characters.
         let address = glob.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
@@ -109,7 +123,7 @@ impl Wanted {
         let glob = globset::GlobBuilder::new(escaped.as_deref().unwrap_or(glob))
             .case_insensitive(true)
             .build();
-        let glob = glob.map_err(|error| error.to_string())?;
+        let glob = glob.map_err(|error| BadWanted(error.to_string()))?;
         self.hosts.add(glob.regex())
     }
 
@@ -146,7 +160,7 @@ fn no_host(glob: &str) -> Option<&'static str> {
     } else if glob.matches(':').count() > 1 && glob.starts_with(is_plain) {
         Some("an IPv6 address stands in brackets, as in [::1]")
     } else if glob.contains(':') && (glob.starts_with(is_plain) || glob.ends_with(is_plain)) {
-        Some("a host stands alone, without a port; --match finds one, as in :8443/")
+        Some("a host stands alone, without a port; a regular expression finds one, as in :8443/")
     } else if has_loose_comma(glob) {
         Some("no list between commas; give each by itself, or all in braces, as in {a,b}")
     } else {
@@ -234,7 +248,7 @@ mod tests {
             (&["a,b", "{a,b},c", "a,"], "in braces"),
         ] {
             for glob in globs {
-                let told = Wanted::default().host(glob).unwrap_err();
+                let told = Wanted::default().host(glob).unwrap_err().to_string();
                 assert!(told.contains(why), "{glob}: {told}");
             }
         }

@@ -118,7 +118,8 @@ fn errors_are_those_of_the_standard_library() {
     is_one::<uniqurl::ProfileFileError>();
     #[cfg(feature = "batch")]
     {
-        use uniqurl::pipeline::{RunError, SeenError, TooManyRejected};
+        use uniqurl::pipeline::{BadWanted, RunError, SeenError, TooManyRejected};
+        is_one::<BadWanted>();
         is_one::<RunError>();
         is_one::<SeenError>();
         is_one::<TooManyRejected>();
