@@ -65,7 +65,7 @@ impl Key {
         Self::ALL.iter().copied().find(|key| key.name() == name)
     }
 
-    /// The name, as `--key` takes it.
+    /// The name, as `--key` of the command takes it.
     pub const fn name(self) -> &'static str {
         match self {
             Key::Url => "url",

@@ -73,7 +73,7 @@ impl Field {
         if count { both } else { both.split_at(1).1 }
     }
 
-    /// The name, as `--fields` takes it.
+    /// The name, as `--fields` of the command takes it.
     pub const fn name(self) -> &'static str {
         match self {
             Field::Canonical => "canonical",

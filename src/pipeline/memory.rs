@@ -19,6 +19,21 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// So many bytes. The rest goes to the system's directory of temporary files, and nobody is told.
+    ///
+    /// ```
+    /// use uniqurl::pipeline::{Job, Memory, Setup, Watch};
+    /// use uniqurl::{Normalizer, Profile};
+    ///
+    /// let watch = Watch::default();
+    /// let normalizer = Normalizer::new(&Profile::CRAWL);
+    /// let mut setup = Setup::new(normalizer, Job::Dedup(Default::default()), &watch);
+    /// setup.memory = Some(Memory::new(256 << 20));
+    /// ```
+    pub fn new(budget: u64) -> Self {
+        Self { budget, directory: std::env::temp_dir(), tell: |_| {} }
+    }
+
     /// The budget, as far as this machine can address.
     pub(super) fn size(&self) -> usize {
         usize::try_from(self.budget).unwrap_or(usize::MAX)

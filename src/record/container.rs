@@ -34,7 +34,7 @@ impl Container {
         (length > 0 && length.is_multiple_of(8) && length < 1 << 24).then_some(Container::Arrow)
     }
 
-    /// The name, as `--format` takes it.
+    /// The name, as `--format` of the command takes it.
     #[cfg(feature = "tables")]
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! The formats by name.
 //!
-//! In comes a name, as `--format` takes it; out goes a [`Format`], which reads chunks.
+//! In comes a name, as `--format` of the command takes it; out goes a [`Format`], which reads chunks.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};

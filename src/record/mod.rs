@@ -290,7 +290,7 @@ pub const LONGEST_URL: usize = 64 << 20;
 /// What reading a record takes beyond the record itself.
 #[derive(Debug, Clone)]
 pub struct Context {
-    /// Scheme and authority of `--base`, for targets of logs that do not name a host.
+    /// Scheme and authority for targets of logs that do not name a host.
     pub base: Option<Origin>,
     /// How the profile reads request targets.
     pub targets: Targets,

@@ -104,7 +104,7 @@ impl Backend {
     pub const ALL: &'static [Backend] =
         &[Backend::Scalar, Backend::Sse42, Backend::Avx2, Backend::Avx512, Backend::Neon];
 
-    /// The name as `--backend` takes it.
+    /// The name, as `--backend` of the command takes it.
     pub const fn name(self) -> &'static str {
         match self {
             Backend::Scalar => "scalar",
