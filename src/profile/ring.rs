@@ -29,11 +29,12 @@ pub(crate) enum Act {
 /// ```
 /// use uniqurl::{Normalizer, Outcome, Profile, Ring};
 ///
-/// let ring = Ring::parse("decode=2F,3A encode=21").unwrap();
-/// let normalizer = Normalizer::new(&Profile::RING).with_ring(ring).unwrap();
+/// let ring = Ring::parse("decode=2F,3A encode=21")?;
+/// let normalizer = Normalizer::new(&Profile::RING).with_ring(ring)?;
 /// let mut out = Vec::new();
 /// assert_eq!(normalizer.normalize(b"/a%2fb%3Ac!%40", &mut out), Outcome::Canonical);
 /// assert_eq!(out, b"/a/b:c%21%40");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Ring {

@@ -60,10 +60,11 @@ impl Normalizer {
     ///
     /// let crawl = Normalizer::new(&Profile::CRAWL);
     /// let mut out = Batch::default();
-    /// crawl.normalize_batch(b"http://a.com/HTTP://B.com", &[0, 13, 25], &mut out).unwrap();
+    /// crawl.normalize_batch(b"http://a.com/HTTP://B.com", &[0, 13, 25], &mut out)?;
     /// assert_eq!(out.value(0), b"http://a.com/");
     /// assert_eq!(out.value(1), b"http://b.com/");
     /// assert_eq!(out.outcomes, [Outcome::Canonical; 2]);
+    /// # Ok::<(), uniqurl::BadOffsets>(())
     /// ```
     ///
     /// # Errors

@@ -147,9 +147,10 @@ impl Normalizer {
     /// let Outcome::Reject(reject) = servlet.normalize(b"/a%2Fb\\c", &mut out) else { panic!() };
     /// assert_eq!(reject.codes, [Code::EncodedSlash, Code::Backslash].into());
     ///
-    /// let servlet = servlet.with_allowed([Code::EncodedSlash, Code::Backslash]).unwrap();
+    /// let servlet = servlet.with_allowed([Code::EncodedSlash, Code::Backslash])?;
     /// assert_eq!(servlet.normalize(b"/a%2Fb\\c", &mut out), Outcome::Canonical);
     /// assert_eq!(out, b"/a%2Fb%5Cc");
+    /// # Ok::<(), uniqurl::NoSuchChoice>(())
     /// ```
     pub fn with_allowed(
         mut self,
@@ -175,10 +176,11 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile, Switch};
     ///
-    /// let sorted = Normalizer::new(&Profile::SCHEME).with_switches([Switch::SortQuery]).unwrap();
+    /// let sorted = Normalizer::new(&Profile::SCHEME).with_switches([Switch::SortQuery])?;
     /// let mut out = Vec::new();
     /// let _ = sorted.normalize(b"http://h?b=2&a=1&b=1#f", &mut out);
     /// assert_eq!(out, b"http://h/?a=1&b=2&b=1#f");
+    /// # Ok::<(), uniqurl::NoSuchChoice>(())
     /// ```
     pub fn with_switches(
         self,
@@ -200,10 +202,11 @@ impl Normalizer {
     /// use uniqurl::{Normalizer, Profile, Switch};
     ///
     /// let aggressive = Normalizer::new(&Profile::AGGRESSIVE);
-    /// let with_www = aggressive.without_switches([Switch::StripWww]).unwrap();
+    /// let with_www = aggressive.without_switches([Switch::StripWww])?;
     /// let mut out = Vec::new();
     /// let _ = with_www.normalize(b"http://www.example.com/index.html", &mut out);
     /// assert_eq!(out, b"http://www.example.com/");
+    /// # Ok::<(), uniqurl::NoSuchChoice>(())
     /// ```
     pub fn without_switches(
         self,
@@ -247,10 +250,11 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL).with_dropped_parameters(["ref", "f[*]"]).unwrap();
+    /// let crawl = Normalizer::new(&Profile::CRAWL).with_dropped_parameters(["ref", "f[*]"])?;
     /// let mut out = Vec::new();
     /// let _ = crawl.normalize(b"http://h/?f[a]=1&id=2&ref=3&REF", &mut out);
     /// assert_eq!(out, b"http://h/?id=2&REF");
+    /// # Ok::<(), uniqurl::NoSuchChoice>(())
     /// ```
     pub fn with_dropped_parameters(
         mut self,
@@ -326,10 +330,11 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile, uri::Charset};
     ///
-    /// let crawl = Normalizer::new(&Profile::CRAWL).with_charset(Charset::LATIN_1).unwrap();
+    /// let crawl = Normalizer::new(&Profile::CRAWL).with_charset(Charset::LATIN_1)?;
     /// let mut out = Vec::new();
     /// let _ = crawl.normalize(b"http://h/%F6re%26bro/%C3%B6", &mut out);
     /// assert_eq!(out, b"http://h/%C3%B6re%26bro/%C3%B6");
+    /// # Ok::<(), uniqurl::NoSuchChoice>(())
     /// ```
     #[cfg(feature = "transcode")]
     pub fn with_charset(mut self, charset: Charset) -> Result<Self, NoSuchChoice> {

@@ -84,10 +84,11 @@ impl Normalizer {
     /// ```
     /// use uniqurl::{Normalizer, Profile};
     ///
-    /// let syntax = Normalizer::new(&Profile::SYNTAX).with_base(b"http://a/b/c/d;p?q").unwrap();
+    /// let syntax = Normalizer::new(&Profile::SYNTAX).with_base(b"http://a/b/c/d;p?q")?;
     /// let mut out = Vec::new();
     /// let _ = syntax.normalize(b"../g", &mut out);
     /// assert_eq!(out, b"http://a/b/g");
+    /// # Ok::<(), uniqurl::Reject>(())
     /// ```
     pub fn with_base(mut self, base: &[u8]) -> Result<Self, Reject> {
         self.base = None;
@@ -276,8 +277,9 @@ impl Normalizer {
     ///
     /// let crawl = Normalizer::new(&Profile::CRAWL);
     /// let mut scratch = Vec::new();
-    /// let url = crawl.canonical(b"http://example.com", &mut scratch).unwrap();
+    /// let url = crawl.canonical(b"http://example.com", &mut scratch)?;
     /// assert_eq!(url.as_bytes(), b"http://example.com/");
+    /// # Ok::<(), uniqurl::Reject>(())
     /// ```
     ///
     /// # Errors

@@ -17,11 +17,12 @@ use super::outcome::{Outcome, Reject};
 /// ```
 /// use uniqurl::{Normalizer, Profile, Redirects};
 ///
-/// let redirects = Redirects::parse(b"http://h/old\thttp://h/new\nhttp://h/new\thttp://H:80/\n").unwrap();
-/// let crawl = Normalizer::new(&Profile::CRAWL).with_redirects(&redirects).unwrap();
+/// let redirects = Redirects::parse(b"http://h/old\thttp://h/new\nhttp://h/new\thttp://H:80/\n")?;
+/// let crawl = Normalizer::new(&Profile::CRAWL).with_redirects(&redirects)?;
 /// let mut out = Vec::new();
 /// let _ = crawl.normalize(b"http://h/old#top", &mut out);
 /// assert_eq!(out, b"http://h/");
+/// # Ok::<(), uniqurl::RedirectError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirects {

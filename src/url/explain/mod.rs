@@ -137,12 +137,13 @@ impl Normalizer {
     /// use uniqurl::{Normalizer, Profile, Rule};
     ///
     /// let scheme = Normalizer::new(&Profile::SCHEME);
-    /// let steps = scheme.explain(b"HTTP://example.com:80/%7Ea").unwrap();
+    /// let steps = scheme.explain(b"HTTP://example.com:80/%7Ea")?;
     /// let rules: Vec<_> = steps.iter().map(|step| step.rule).collect();
     /// assert_eq!(rules, [Rule::DecodeUnreserved, Rule::SchemeCase, Rule::DefaultPort]);
     /// assert_eq!(steps[1].before, b"HTTP://example.com:80/~a");
     /// assert_eq!(steps[1].after, b"http://example.com:80/~a");
     /// assert_eq!(steps[2].after, b"http://example.com/~a");
+    /// # Ok::<(), uniqurl::Reject>(())
     /// ```
     ///
     /// This is for people and for counts: it takes many times as long as normalizing does.

@@ -13,8 +13,9 @@ impl Profile {
     ///
     /// let text = Profile::MEDIAWIKI.to_toml();
     /// assert!(text.contains("encode = \"&'+=[]\""));
-    /// let again = Normalizer::from_profile_file(&text).unwrap();
+    /// let again = Normalizer::from_profile_file(&text)?;
     /// assert_eq!(again.description(), "mediawiki@1");
+    /// # Ok::<(), uniqurl::ProfileFileError>(())
     /// ```
     pub fn to_toml(&self) -> String {
         let mut text = format!("# {}\n", self.summary());
