@@ -37,6 +37,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod names;
+mod shown;
 pub mod profile;
 #[cfg(feature = "batch")]
 mod pipe;

@@ -6,20 +6,31 @@
 //! so the whole is linear.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 
 use memchr::{memchr, memchr3};
 
 use crate::profile::scheme::{self, Kind};
 use crate::profile::set::{self, AsciiSet};
+use crate::shown::Shown;
 
 /// A URI that [`extract`] found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Extracted<'a> {
     /// Where it stands in the text, without its delimiters.
     pub span: Range<usize>,
     /// The URI: the bytes there, without the white space that angle brackets let it hold.
     pub uri: Cow<'a, [u8]>,
+}
+
+impl fmt::Debug for Extracted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Extracted")
+            .field("span", &self.span)
+            .field("uri", &Shown(&self.uri))
+            .finish()
+    }
 }
 
 /// The URIs in free text, in order, told from what surrounds them as Appendix C describes.

@@ -1,9 +1,12 @@
 //! A URI in its components (RFC 3986 section 3), and put together again (section 5.3).
 
+use std::fmt;
+
 use super::characters::Component;
 use super::error::{Error, ErrorKind};
 use super::percent::encode_component;
 use crate::profile::set::ALPHA;
+use crate::shown::Shown;
 use crate::url::{Parts, is_literal};
 
 /// The components of a URI or a relative reference, as they stand; nothing is decoded.
@@ -34,7 +37,7 @@ use crate::url::{Parts, is_literal};
 /// assert_eq!(out, b"urn:isbn:0451450523");
 /// # Ok::<(), uniqurl::uri::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Uri<'a> {
     /// What stands before the first `:`, without it (section 3.1). A reference without one is
     /// relative.
@@ -50,7 +53,7 @@ pub struct Uri<'a> {
 }
 
 /// The parts of an authority, as they stand (section 3.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Authority<'a> {
     /// What stands before the last `@` (section 3.2.1).
     pub userinfo: Option<&'a [u8]>,
@@ -307,6 +310,28 @@ impl<'a> Authority<'a> {
             return Err(Error::new(at, ErrorKind::Delimiter(Component::Host)));
         }
         ends_at(self.port.unwrap_or_default(), b"/?#@", Component::Port)
+    }
+}
+
+impl fmt::Debug for Uri<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Uri")
+            .field("scheme", &self.scheme.map(Shown))
+            .field("authority", &self.authority)
+            .field("path", &Shown(self.path))
+            .field("query", &self.query.map(Shown))
+            .field("fragment", &self.fragment.map(Shown))
+            .finish()
+    }
+}
+
+impl fmt::Debug for Authority<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Authority")
+            .field("userinfo", &self.userinfo.map(Shown))
+            .field("host", &Shown(self.host))
+            .field("port", &self.port.map(Shown))
+            .finish()
     }
 }
 

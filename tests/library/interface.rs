@@ -85,6 +85,21 @@ fn a_set_tells_how_many_urls_are_left_and_its_clone_goes_its_own_way() {
 }
 
 #[test]
+fn bytes_of_urls_are_shown_as_text() {
+    assert_eq!(
+        format!("{:?}", uri::Uri::split(b"http://u@h:1/\xFF?")),
+        r#"Uri { scheme: Some(b"http"), authority: Some(Authority { userinfo: Some(b"u"), host: b"h", port: Some(b"1") }), path: b"/\xff", query: Some(b""), fragment: None }"#
+    );
+    let found: Vec<_> = uri::extract(b"see http://h/").collect();
+    assert_eq!(format!("{found:?}"), r#"[Extracted { span: 4..13, uri: b"http://h/" }]"#);
+    let steps = Normalizer::new(&Profile::SCHEME).explain(b"HTTP://h/").unwrap();
+    assert_eq!(
+        format!("{steps:?}"),
+        r#"[Step { rule: SchemeCase, before: b"HTTP://h/", after: b"http://h/" }]"#
+    );
+}
+
+#[test]
 fn types_go_from_thread_to_thread() {
     fn do_so<T: Send + Sync + Debug>() {}
     do_so::<(Normalizer, Profile, UrlSet, Redirects, Ring)>();

@@ -15,6 +15,8 @@ mod system;
 
 pub use rule::Rule;
 
+use std::fmt;
+
 use draft::Draft;
 use heuristic::Form;
 
@@ -29,12 +31,13 @@ use super::resolve::resolve;
 use super::servlet::EmptySegments;
 use crate::profile::{Grammar, Profile, Ring, System};
 use crate::record::Origin;
+use crate::shown::Shown;
 
 /// One rule that acted on a URL, and what the URL was before and after.
 ///
 /// Between two steps a URL may hold what the profile's form never does, and need not be one by the
 /// grammar: under `ia`, say, a host in the middle of its rules.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Step {
     /// The rule.
@@ -43,6 +46,16 @@ pub struct Step {
     pub before: Vec<u8>,
     /// The URL when it left it: never the same.
     pub after: Vec<u8>,
+}
+
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Step")
+            .field("rule", &self.rule)
+            .field("before", &Shown(&self.before))
+            .field("after", &Shown(&self.after))
+            .finish()
+    }
 }
 
 /// What the rules know of the profile.
