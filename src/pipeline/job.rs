@@ -109,7 +109,7 @@ impl<'a> Setup<'a> {
     /// The same with every number within its bounds.
     pub(super) fn within_bounds(&self) -> Self {
         Self {
-            threads: self.threads.clamp(1, MOST_THREADS),
+            threads: self.threads.clamp(1, MOST_THREADS.into()),
             max_url: self.max_url.min(LONGEST_URL),
             max_rejected: self.max_rejected.map(MaxRejected::within_bounds),
             chunk_size: self.chunk_size.clamp(1, LARGEST_CHUNK),
@@ -229,5 +229,5 @@ pub const CHUNK_SIZE: usize = 224 << 10;
 /// Bytes of the largest chunk: several for each thread are in memory at once.
 const LARGEST_CHUNK: usize = 64 << 20;
 
-/// Threads, as many as the command takes.
-const MOST_THREADS: usize = 1024;
+/// Threads at most, of a run and of the command's `--threads`.
+pub(crate) const MOST_THREADS: u16 = 1024;

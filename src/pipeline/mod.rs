@@ -78,6 +78,8 @@ mod stages;
 pub use audit::Auditing;
 pub use checkpoint::{Checkpoint, Options};
 pub use differences::Differences;
+#[cfg(feature = "cli")]
+pub(crate) use job::MOST_THREADS;
 pub use job::{CHUNK_SIZE, Dedup, Format, Job, Keep, Order, Setup};
 pub use memory::{Memory, Spilling};
 pub use report::{MaxRejected, Report, RunError, SeenError, TooManyRejected, Watch};

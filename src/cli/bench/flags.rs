@@ -6,6 +6,7 @@ use crate::cli::flags::{self, Messages};
 use crate::cli::progress::When;
 use crate::cli::tables;
 use crate::corpus::Kind;
+use crate::pipeline::MOST_THREADS;
 use crate::{Backend, Profile};
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -99,7 +100,7 @@ pub struct Bench {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        value_parser = clap::value_parser!(u16).range(1..=1024),
+        value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_THREADS)),
         help_heading = WHAT
     )]
     threads: Vec<u16>,
@@ -229,7 +230,7 @@ impl Bench {
     pub fn threads(&self) -> Vec<usize> {
         let mut threads: Vec<usize> = self.threads.iter().map(|n| usize::from(*n)).collect();
         if threads.is_empty() {
-            let cores = cores().min(1024);
+            let cores = cores().min(MOST_THREADS.into());
             threads = std::iter::successors(Some(1), |n| Some(n * 2))
                 .take_while(|n| *n < cores)
                 .collect();
@@ -317,7 +318,10 @@ mod tests {
         assert_eq!(bench.stages(), Stage::ALL);
         assert_eq!(bench.backends(), Backend::available());
         let threads = bench.threads();
-        assert_eq!((threads.first(), threads.last()), (Some(&1), Some(&cores().min(1024))));
+        assert_eq!(
+            (threads.first(), threads.last()),
+            (Some(&1), Some(&cores().min(MOST_THREADS.into())))
+        );
         assert!(threads.is_sorted_by(|a, b| a < b && *b <= a * 2), "{threads:?}");
         assert_eq!((bench.size, bench.seed, bench.repeats), (32 << 20, 1, 5));
     }

@@ -13,6 +13,7 @@ use crate::cli::policy::Policy;
 use crate::cli::progress::When;
 use crate::cli::tables;
 use crate::output::{Printable, Secrets, place};
+use crate::pipeline::MOST_THREADS;
 use crate::record::{Format, Kinds, Separator};
 use crate::uri::Charset;
 use crate::{Backend, Code, Key, Normalizer, Profile, Ring};
@@ -259,7 +260,7 @@ pub struct Common {
         short = 'j',
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..=1024),
+        value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_THREADS)),
         help_heading = RESOURCES
     )]
     threads: Option<u16>,
@@ -358,7 +359,7 @@ impl Common {
     pub fn threads(&self) -> usize {
         match self.threads {
             Some(threads) => threads.into(),
-            None => cores().min(1024),
+            None => cores().min(MOST_THREADS.into()),
         }
     }
 
