@@ -109,7 +109,7 @@ impl Format {
                 "common" => Ok(Format::Clf),
                 "combined" => Ok(Format::Combined),
                 "vhost_combined" | "vhost_common" => Ok(Format::Vhost),
-                _ => LogFormat::parse(text).map(Format::Log),
+                _ => LogFormat::parse(text).map(Format::Log).map_err(|error| error.of(name)),
             };
         }
         if let Some(number) = name.strip_prefix("ws:") {
@@ -376,6 +376,15 @@ pub struct FormatError {
     pub(super) why: &'static str,
 }
 
+impl FormatError {
+    /// The same of a name that ends in the text.
+    fn of(self, name: &str) -> Self {
+        let lead = name.len() - self.name.len();
+        let at = if self.at > 0 { lead + self.at } else { 0 };
+        Self { name: name.to_owned(), at, ..self }
+    }
+}
+
 impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("format `")?;
@@ -489,6 +498,18 @@ pub(super) mod tests {
     #[test]
     fn an_error_shows_a_format_with_the_quotation_marks_that_it_has() {
         let error = Format::parse("log:%h '\"%r\u{1b}").unwrap_err().to_string();
-        assert!(error.starts_with("format `%h '\"%r\\u{1b}`"), "{error}");
+        assert!(error.starts_with("format `log:%h '\"%r\\u{1b}`"), "{error}");
+    }
+
+    #[test]
+    fn an_error_counts_in_the_name_as_it_was_given() {
+        for (name, words) in [
+            ("log:$request $", "format `log:$request $`, byte 13: "),
+            ("log:%h%U", "format `log:%h%U`, byte 6: "),
+            ("log:%", "format `log:%`: "),
+        ] {
+            let error = Format::parse(name).unwrap_err().to_string();
+            assert!(error.starts_with(words), "{name}: {error}");
+        }
     }
 }
