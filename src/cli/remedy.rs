@@ -3,6 +3,7 @@
 //! In comes an error of the library, which does not know them; out goes what stands behind its words.
 
 use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 
 use crate::input::{InputError, Trouble};
 use crate::output::Job;
@@ -20,6 +21,10 @@ pub(super) fn of_run(error: &RunError, job: Job) -> &'static str {
             // No other directory has more.
             Some(Errno::MFILE) => {
                 "; ulimit -n allows more open files, and more --memory spills less"
+            }
+            // Another file system may allow longer files; a limit of the process goes everywhere.
+            Some(Errno::FBIG) if getrlimit(Resource::Fsize).current.is_some() => {
+                "; ulimit -f allows longer files, and more --memory spills less"
             }
             _ => "; --temp-dir names another directory",
         },

@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Command;
 
 /// Runs the command behind `ulimit`, given these words.
-fn run_under(place: &Place, limit: &str, arguments: &[&str]) -> Run {
+pub(super) fn run_under(place: &Place, limit: &str, arguments: &[&str]) -> Run {
     let built = built::process();
     let output = Command::new("sh")
         .args(["-c", &format!("ulimit {limit} && exec \"$@\""), "sh"])

@@ -1,5 +1,6 @@
 //! A set that is larger than the memory it may take.
 
+use super::open_files::run_under;
 use super::packed::gzip;
 use super::shared::say;
 use super::{NOT_OF_ROOT, Place, Run, built, is_root};
@@ -111,6 +112,16 @@ fn a_temporary_directory_of_the_environment_that_cannot_be_used_is_warned_of() {
     };
     assert!(run(&[]).starts_with("uniqurl: warning: TMPDIR=no/such: No such file"));
     assert_eq!(run(&["--temp-dir", "."]), "");
+}
+
+#[test]
+fn where_no_file_may_grow_another_directory_is_no_advice() {
+    let urls: String = (0..30_000).map(|i| format!("http://h/{i}/{}\n", i % 7919)).collect();
+    let place = Place::with([("in", urls.as_bytes())]);
+    let arguments = ["dedup", "in", "-o", "/dev/null", "--memory", "1M", "--temp-dir", "."];
+    let run = run_under(&place, "-f 100", &arguments).exits(2);
+    let told = ".: spill: File too large (os error 27); ulimit -f allows longer files";
+    assert!(run.err.contains(told) && !run.err.contains("--temp-dir"), "{}", run.err);
 }
 
 #[test]
