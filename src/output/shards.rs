@@ -60,6 +60,11 @@ impl Shards {
     /// Brings every byte to the disk, and looks again whether the directory can have its name: that it
     /// cannot would else be known when other outputs have theirs.
     pub(crate) fn prepare(&mut self) -> io::Result<()> {
+        // Its files would tell of a name that nobody gave.
+        if !self.temporary.path().is_dir() {
+            let text = "the directory, which has another name until it is complete, was removed";
+            return Err(named(&self.name, io::Error::new(io::ErrorKind::NotFound, text)));
+        }
         self.files.iter_mut().try_for_each(Output::prepare)?;
         old(&self.target).map(drop).map_err(|error| named(&self.name, error))
     }
@@ -202,6 +207,18 @@ mod tests {
             assert_eq!(fs::read(target.join("shard-00010")).unwrap(), b"a\0b\0");
             fs::remove_dir_all(&target).unwrap();
         }
+    }
+
+    #[test]
+    fn a_directory_that_was_removed_is_told_by_the_name_that_it_was_to_have() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("shards");
+        let mut shards = Shards::create(&target, 2, ".zst", Separator::LineFeed).unwrap();
+        shards.write_all(b"\0\0\0\0a\n").unwrap();
+        fs::remove_dir_all(shards.temporary.path()).unwrap();
+        let error = shards.commit().expect_err("it is gone").to_string();
+        assert!(error.starts_with(&format!("{}: the directory", target.display())), "{error}");
+        assert!(error.ends_with("was removed") && !error.contains(".uniqurl-"), "{error}");
     }
 
     #[test]
