@@ -394,7 +394,8 @@ fn cannot_sync(error: &io::Error) -> bool {
     matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported)
 }
 
-pub(super) fn directory(path: &Path) -> &Path {
+/// What a path is in.
+pub(crate) fn directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),

@@ -40,6 +40,7 @@ pub use excerpt::{Excerpt, Printable, UrlExcerpt};
 pub(crate) use fields::{Bytes, Layout, Row, escaped, with_count};
 pub use fields::{Field, LineForm};
 pub use file::Output;
+pub(crate) use file::directory;
 #[cfg(feature = "cli")]
 pub(crate) use file::place;
 pub(crate) use header::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
@@ -54,6 +55,6 @@ pub use stats::{Audit, FileStats, State, Stats};
 pub use summary::{Before, Filters, Inputs, Job, Summary, Tally};
 #[cfg(feature = "tables")]
 pub use table::{TableColumn, TableFile, TableKind, TableValues};
-#[cfg(feature = "cli")]
-pub(crate) use temporary::Temporary;
 pub use temporary::remove_all;
+#[cfg(feature = "cli")]
+pub(crate) use temporary::{Temporary, because_of};

@@ -68,7 +68,7 @@ impl Temporary {
 }
 
 /// What an error in making something in a directory says of that.
-pub(super) fn because_of(directory: &Path, error: io::Error) -> io::Error {
+pub(crate) fn because_of(directory: &Path, error: io::Error) -> io::Error {
     let directory = Printable::path(directory);
     let text = match error.kind() {
         io::ErrorKind::NotFound => format!("there is no directory {directory}"),

@@ -500,6 +500,27 @@ fn files_that_are_called_as_parts_are_stay_where_they_are() {
 }
 
 #[test]
+fn what_is_wrong_with_the_place_of_a_checkpoint_is_told() {
+    let place = Place::with([("in", b"http://a/\n")]);
+    for name in ["first", "second"] {
+        fs::create_dir(place.path(name)).expect("made");
+        place.write(format!("{name}/lock"), "A checkpoint of uniqurl.\n");
+    }
+    fs::create_dir(place.path("first/checkpoint.json")).expect("made");
+    fs::create_dir(place.path("second/urls-1")).expect("made");
+    for (directory, told) in [
+        ("in", "in: it is a file, and no directory; name another directory"),
+        ("in/kept", "in/kept: Not a directory"),
+        ("none/kept", "none/kept: there is no directory none"),
+        ("first", "first: checkpoint.json is no part of a checkpoint; name another directory"),
+        ("second", "second: urls-1 is no part of a checkpoint; name another directory"),
+    ] {
+        let run = place.run(["dedup", "in", "--checkpoint", directory]).exits(2);
+        assert!(run.err.starts_with(&format!("uniqurl: {told}")), "{}", run.err);
+    }
+}
+
+#[test]
 fn what_cannot_be_read_twice_has_no_checkpoint() {
     let place = place();
     let run = place.run_on(["dedup", "a", "-", "--checkpoint", "kept"], "http://a/\n").exits(2);

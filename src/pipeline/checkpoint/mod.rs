@@ -28,7 +28,7 @@ use part::{Part, Seal};
 
 use super::sheet::Sheet;
 use crate::input::Input;
-use crate::output::{Output, Printable};
+use crate::output::{self, Output, Printable};
 use crate::spill::Entry;
 use stamp::Stamp;
 
@@ -91,8 +91,13 @@ impl Checkpoint {
         seen: &[Input],
     ) -> io::Result<Self> {
         match fs::create_dir(directory) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => {
+                made.map_err(|error| output::because_of(output::directory(directory), error))?
+            }
+        }
+        if !directory.is_dir() {
+            return Err(io::Error::other("it is a file, and no directory; name another directory"));
         }
         if let Some(name) = foreign(directory)? {
             let name = Printable(name.as_encoded_bytes());
@@ -111,7 +116,7 @@ impl Checkpoint {
         let found = match fs::read(directory.join(MANIFEST)) {
             Ok(text) => Some(Manifest::read(&text)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
+            Err(error) => return Err(io::Error::new(error.kind(), format!("{MANIFEST}: {error}"))),
         };
         let seen = seen.iter().map(Stamp::of).collect::<io::Result<Vec<_>>>()?;
         if let Some(found) = &found
@@ -214,7 +219,11 @@ fn take(file: &File, path: &Path) -> io::Result<bool> {
 fn foreign(directory: &Path) -> io::Result<Option<OsString>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(directory)? {
-        names.push(entry?.file_name());
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            return Ok(Some(entry.file_name()));
+        }
+        names.push(entry.file_name());
     }
     let lock = directory.join(LOCK);
     // Of a run that was killed as it began there may be an empty one, and nothing else.
