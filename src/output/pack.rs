@@ -2,7 +2,8 @@
 //!
 //! Each block of 1 MiB becomes a gzip member or zstd frame of its own. So blocks are compressed on all
 //! cores and can be unpacked on all of them, and the bytes of the file depend on nothing but what was
-//! written. On a list of 227,518 real URLs that costs 0.3 % of the size for gzip and 5 % for zstd.
+//! written. On a list of 227,518 real URLs that costs 0.3 % of the size for gzip and 5 % for zstd. Of many
+//! files that are written at once the blocks are smaller, since each gathers one.
 
 use std::io::{self, IoSlice, Write};
 use std::path::Path;
@@ -16,7 +17,7 @@ use super::vectored;
 use crate::room;
 
 /// Bytes of a block, and blocks that are compressed at a time.
-const BLOCK: usize = 1 << 20;
+pub(super) const BLOCK: usize = 1 << 20;
 pub(super) const BLOCKS: usize = 16;
 
 /// What both tools use unless told otherwise.
@@ -40,6 +41,8 @@ enum Packing {
 #[derive(Debug)]
 pub(super) struct Pack {
     packing: Packing,
+    /// Bytes of a block.
+    block: usize,
     /// Blocks that are gathered before they are compressed.
     blocks: usize,
     /// Bytes to be compressed.
@@ -51,13 +54,13 @@ pub(super) struct Pack {
 
 impl Pack {
     /// Compresses as the name says.
-    pub fn new(name: &Path, spool: Spool, blocks: usize) -> Self {
+    pub fn new(name: &Path, spool: Spool, block: usize, blocks: usize) -> Self {
         let packing = match ending(name).as_deref() {
             Some("gz") => Packing::Gzip,
             Some("zst") => Packing::Zstd,
             _ => Packing::Plain,
         };
-        Self { packing, blocks, pending: Vec::new(), begun: false, spool }
+        Self { packing, block, blocks, pending: Vec::new(), begun: false, spool }
     }
 
     pub fn spool(&self) -> &Spool {
@@ -80,9 +83,9 @@ impl Pack {
         let packing = self.packing;
         // Outside of a pool of threads there is only this one.
         let blocks: Vec<_> = if rayon::current_thread_index().is_some() {
-            self.pending.par_chunks(BLOCK).map(|block| packing.pack(block)).collect()
+            self.pending.par_chunks(self.block).map(|block| packing.pack(block)).collect()
         } else {
-            self.pending.chunks(BLOCK).map(|block| packing.pack(block)).collect()
+            self.pending.chunks(self.block).map(|block| packing.pack(block)).collect()
         };
         self.pending.clear();
         for block in blocks {
@@ -119,7 +122,7 @@ impl Write for Pack {
         if self.packing == Packing::Plain {
             return self.spool.write(bytes);
         }
-        let room = BLOCK * self.blocks - self.pending.len();
+        let room = self.block * self.blocks - self.pending.len();
         let taken = bytes.len().min(room);
         room::reserve(&mut self.pending, taken)?;
         self.pending.extend_from_slice(&bytes[..taken]);
@@ -152,8 +155,12 @@ mod tests {
     fn written(name: &str, bytes: &[u8], step: usize) -> Vec<u8> {
         let mut file = tempfile::tempfile().unwrap();
         let spool = Spool::new(file.try_clone().unwrap(), Sync::Never);
-        let mut pack =
-            Pack::new(Path::new(name), spool, if step == 1 { BLOCKS } else { 1 + step % 16 });
+        let mut pack = Pack::new(
+            Path::new(name),
+            spool,
+            BLOCK,
+            if step == 1 { BLOCKS } else { 1 + step % 16 },
+        );
         for part in bytes.chunks(step) {
             pack.write_all(part).unwrap();
             pack.flush().unwrap();

@@ -14,9 +14,9 @@ use super::temporary::Temporary;
 use crate::pipeline::MARK;
 use crate::record::Separator;
 
-/// Small writes are gathered up to this many bytes for all files together, and for one at least.
+/// For all files together so many bytes are gathered before they are written, and as many before they are
+/// compressed.
 const BUFFERS: usize = 64 << 20;
-const SMALLEST: usize = 8 << 10;
 
 /// Files `shard-00000`, `shard-00001`, ... in a directory.
 ///
@@ -48,10 +48,10 @@ impl Shards {
         separator: Separator,
     ) -> io::Result<Self> {
         let (target, temporary) = make(name).map_err(|error| named(name, error))?;
-        let buffer = (BUFFERS / count.max(1) as usize).max(SMALLEST);
+        let share = BUFFERS / count.max(1) as usize;
         let file = |shard| {
             let file = format!("shard-{shard:05}{suffix}");
-            Output::create_one_of_many(&temporary.path().join(&file), &name.join(file), buffer)
+            Output::create_one_of_many(&temporary.path().join(&file), &name.join(file), share)
         };
         let files = (0..count).map(file).collect::<Result<_, _>>()?;
         Ok(Self { name: name.to_owned(), target, temporary, files, separator, begun: Vec::new() })
@@ -219,6 +219,20 @@ mod tests {
         let error = shards.commit().expect_err("it is gone").to_string();
         assert!(error.starts_with(&format!("{}: the directory", target.display())), "{error}");
         assert!(error.ends_with("was removed") && !error.contains(".uniqurl-"), "{error}");
+    }
+
+    #[test]
+    fn many_compressed_files_gather_no_more_than_their_share() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("shards");
+        let mut shards = Shards::create(&target, 2000, ".gz", Separator::LineFeed).unwrap();
+        let line = [&b"\0\0\0\0"[..], &[b'x'; 999], b"\n"].concat();
+        shards.write_all(&line.repeat(100)).unwrap();
+        shards.commit().unwrap();
+        // Blocks of 32 KiB: a member for each.
+        let packed = fs::read(target.join("shard-00000.gz")).unwrap();
+        let members = memchr::memmem::find_iter(&packed, b"\x1f\x8b\x08\0\0\0\0\0").count();
+        assert_eq!(members, 100_000_usize.div_ceil(BUFFERS / 2000));
     }
 
     #[test]
