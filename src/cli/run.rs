@@ -257,6 +257,13 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
         {
             say(format_args!("going on behind the first {done} of {} inputs", inputs.len()));
         }
+        let begins_anew = checkpoint.as_ref().is_some_and(Checkpoint::begins_anew);
+        if begins_anew && common.messages == Messages::All {
+            say(
+                "nothing to go on behind: the run before ended before its first checkpoint was whole, or \
+                 checkpoint.json was removed",
+            );
+        }
         bar.draw(|| {
             let before = checkpoint.as_ref().map_or(0, Checkpoint::bytes);
             let done = Arc::clone(&watch.bytes);

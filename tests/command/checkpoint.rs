@@ -521,6 +521,20 @@ fn what_is_wrong_with_the_place_of_a_checkpoint_is_told() {
 }
 
 #[test]
+fn a_checkpoint_without_a_manifest_is_told_of() {
+    let place = place();
+    let arguments = [FIXED, KEPT, &["-o", "out"]].concat();
+    let told = "uniqurl: nothing to go on behind: ";
+    assert!(!place.run(&arguments).exits(2).err.contains(told));
+    fs::remove_file(place.path("kept/checkpoint.json")).expect("removed");
+    assert!(place.path("kept/urls-1").exists());
+    let run = place.run(&arguments).exits(2);
+    assert!(run.err.starts_with(told), "{}", run.err);
+    fs::remove_file(place.path("kept/checkpoint.json")).expect("removed");
+    assert!(!place.run([&arguments[..], &["-q"]].concat()).exits(2).err.contains(told));
+}
+
+#[test]
 fn what_cannot_be_read_twice_has_no_checkpoint() {
     let place = place();
     let run = place.run_on(["dedup", "a", "-", "--checkpoint", "kept"], "http://a/\n").exits(2);

@@ -58,6 +58,8 @@ pub struct Checkpoint {
     /// What was seen before the run.
     seen: Vec<Stamp>,
     found: Option<Manifest>,
+    /// Whether a run left parts there without a manifest, which say nothing and are gone.
+    was_begun: bool,
 }
 
 impl Checkpoint {
@@ -128,8 +130,9 @@ impl Checkpoint {
             );
             return Err(io::Error::other(text));
         }
-        let this =
-            Self { directory: directory.to_owned(), _lock: lock, every, options, seen, found };
+        let was_begun = found.is_none() && has_parts(directory)?;
+        let directory = directory.to_owned();
+        let this = Self { directory, _lock: lock, every, options, seen, found, was_begun };
         this.clear(|name| this.is_needed(name))?;
         Ok(this)
     }
@@ -137,6 +140,12 @@ impl Checkpoint {
     /// How many inputs a run before has absorbed.
     pub fn absorbed(&self) -> usize {
         self.found.as_ref().map_or(0, |found| found.files.len())
+    }
+
+    /// Whether what a run left there is nothing to go on behind: it ended before its first checkpoint was
+    /// whole, or somebody has removed what tells of that.
+    pub fn begins_anew(&self) -> bool {
+        self.was_begun
     }
 
     /// The bytes of those inputs.
@@ -256,6 +265,15 @@ fn part_of(text: &str) -> Option<(&str, u64)> {
     let number = number.parse().ok()?;
     // No zeros before it, and no sign.
     (number > 0 && name(kind, number) == text).then_some((kind, number))
+}
+
+fn has_parts(directory: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(directory)? {
+        if part_of(&entry?.file_name().to_string_lossy()).is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn is_ours(name: &str) -> bool {
