@@ -154,6 +154,23 @@ fn relative_references_are_compared_on_a_base() {
 }
 
 #[test]
+fn names_of_files_are_no_urls() {
+    let place = Place::with([("a.txt", b"http://h/\n"), ("b.txt", b"http://h/\n")]);
+    let told = "uniqurl: warning: a.txt is a file, and its name was compared; --profiles A,B ";
+    let run = place.run(["compare", "-q", "a.txt", "b.txt"]).exits(1);
+    assert_eq!(run.out(), "different\n");
+    assert!(run.err.starts_with(told) && run.err.lines().count() == 1, "{}", run.err);
+    assert!(run.err.contains("`uniqurl set diff`"), "{}", run.err);
+    for urls in [["none.txt", "http://h/"], ["http://h/a.txt", "http://h/b.txt"]] {
+        let run = place.run(["compare", "-q"].into_iter().chain(urls)).exits(1);
+        assert_eq!(run.err, "");
+    }
+    // A base makes URLs of them.
+    let based = ["compare", "-q", "--base", "http://h/", "a.txt", "b.txt"];
+    assert_eq!(place.run(based).exits(1).err, "");
+}
+
+#[test]
 fn redirects_that_come_through_a_pipe_are_those_of_every_profile() {
     let place = Place::with([("in", b"http://h/a\n")]);
     let list = "http://h/a\thttp://h/b\n";

@@ -8,8 +8,11 @@ mod flags;
 pub use flags::{Compare, Compared};
 pub(super) use flags::{OUTPUT_HELP, REDACT_HELP, RING_HELP};
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -18,7 +21,7 @@ use super::explain::{place_as_text, rejected, troubles_as_text};
 use super::flags::{Messages, exit, usage};
 use super::paint::{Paint, Role, differences, marked, wrapped};
 use super::run::{self, Plan};
-use super::status::{Status, wrote};
+use super::status::{Status, say, wrote};
 use crate::output::{self, Object, Printable};
 use crate::pipeline::Job;
 use crate::{Normalizer, Outcome, Reject};
@@ -53,6 +56,7 @@ pub(super) fn main(compare: &Compare) -> ExitCode {
         Compared::Urls(urls) => {
             let rungs = compare.rungs().unwrap_or_else(|message| wrong(message));
             let comparison = Comparison::new(urls, &rungs);
+            comparison.warn_of_files();
             let result = if compare.json { comparison.as_json() } else { comparison.name().into() };
             if compare.common.messages == Messages::All && !compare.json {
                 let mut reasons = String::new();
@@ -150,6 +154,21 @@ impl<'a> Comparison<'a> {
             marked(LEADS[0], a, &only_a, (paint, Role::Removed), out);
             marked(LEADS[1], b, &only_b, (paint, Role::Added), out);
             break;
+        }
+    }
+
+    /// Says what is for files where that is what the arguments seem to be.
+    fn warn_of_files(&self) {
+        for (at, url) in self.urls.into_iter().enumerate() {
+            let path = Path::new(OsStr::from_bytes(url));
+            if self.rungs.iter().any(|rung| rung.forms[at].is_err()) && path.is_file() {
+                say(format_args!(
+                    "warning: {} is a file, and its name was compared; --profiles A,B compares what two \
+                     profiles make of the URLs in files, and `uniqurl set diff` two sorted sets",
+                    Printable::path(path)
+                ));
+                break;
+            }
         }
     }
 
