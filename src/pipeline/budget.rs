@@ -1,7 +1,5 @@
 //! What a run holds, and what becomes of a set that takes no more.
 
-use std::sync::atomic::Ordering;
-
 use super::finish::Lines;
 use super::insert::{End, insert};
 use super::job::{Job, Order};
@@ -77,14 +75,13 @@ impl Run<'_> {
             self.overflow = Some(overflow);
             return Ok(());
         };
-        let done = self.setup.watch.bytes.load(Ordering::Relaxed);
+        let done = self.inserted;
         let set: usize = self.shards.iter().map(|shard| shard.memory(0)).sum();
-        // Packed, a URL takes about half its bytes, once in its partition and once in its run.
-        let needed = self.size_of_inputs.map(|total| {
+        let rest = self.size_of_inputs.map(|total| {
             let rate = if done > 0 && set > 0 { set as f64 / done as f64 } else { 1.0 };
             (total.saturating_sub(done) as f64 * rate.min(1.0)) as u64
         });
-        self.overflow = Some(Overflow::begin(memory, self.setup.threads, needed)?);
+        self.overflow = Some(Overflow::begin(memory, self.setup.threads, rest)?);
         Ok(())
     }
 

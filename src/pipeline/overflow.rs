@@ -85,13 +85,20 @@ impl Overflow {
         Ok(Self { store, groups, hands, memory, block })
     }
 
-    /// The same within `memory`, which is told, with how many bytes there will be where that is known.
+    /// The same within `memory`, which is told, with how many bytes will be written where it is known how
+    /// many there are to be spilled.
     pub(super) fn begin(
         memory: &Memory,
         threads: usize,
-        needed: Option<u64>,
+        rest: Option<u64>,
     ) -> Result<Self, SpillError> {
         let overflow = Self::create(&memory.directory, memory.size(), threads)?;
+        // Packed, URLs take about half their bytes each time: in a partition, in its run, and between the two
+        // in smaller partitions, where one is more than a thread may hold. What it holds is twice as much.
+        let needed = rest.map(|rest| {
+            let is_divided = rest / PARTITIONS as u64 > overflow.memory as u64 / 2;
+            rest / 2 * if is_divided { 3 } else { 2 }
+        });
         let free = memory::free_space(&memory.directory);
         (memory.tell)(&Spilling { directory: &memory.directory, needed, free });
         Ok(overflow)

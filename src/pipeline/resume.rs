@@ -68,6 +68,9 @@ impl Run<'_> {
         self.schedule.pass_over(found.files.len());
         self.counted = found.files.len();
         self.rejected = found.rejected;
+        if !found.spills {
+            self.inserted = self.setup.watch.bytes.load(Ordering::Relaxed);
+        }
         self.report.hostless = found.hostless;
         self.report.listed = found.listed;
         self.report.tabbed = found.tabbed;

@@ -82,7 +82,9 @@ impl Run<'_> {
                 self.begin_to_spill()?;
             }
             self.turn = self.due(batches.all())?;
+            let read = self.setup.watch.bytes.load(Ordering::Relaxed);
             self.round(&mut reading, &mut batches, out, &mut rejects)?;
+            self.inserted = read;
             self.spare.append(&mut batches.writing);
             self.account_all(&mut batches.formatting)?;
             let taken = self.taken();

@@ -227,6 +227,8 @@ pub(super) struct Run<'a> {
     pub(super) ending: Option<(usize, InputError)>,
     /// Rejected records so far.
     pub(super) rejected: u64,
+    /// Bytes of the inputs whose URLs went to the set.
+    pub(super) inserted: u64,
     /// The checkpoints, where there are any.
     pub(super) keeper: Option<Keeper<'a>>,
     /// Whether no input is begun before there is a checkpoint.
@@ -355,6 +357,7 @@ impl<'a> Run<'a> {
             is_read: false,
             ending: None,
             rejected: 0,
+            inserted: 0,
             start: Instant::now(),
             keeper: setup.checkpoint.map(Keeper::new),
             is_saving: false,

@@ -385,6 +385,35 @@ fn a_run_that_is_stopped_ends_also_while_it_waits_for_a_pipe() {
 }
 
 #[test]
+fn how_much_will_be_spilled_is_told_of_little_that_was_read() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    static NEEDED: AtomicU64 = AtomicU64::new(0);
+    fn note(spilling: &Spilling<'_>) {
+        NEEDED.store(spilling.needed.unwrap(), Ordering::Relaxed);
+    }
+    let place = tempfile::tempdir().unwrap();
+    let list: String = (0..10_000).map(|i| format!("http://h/{i}/{}\n", "x".repeat(390))).collect();
+    std::fs::write(place.path().join("list"), &list).unwrap();
+    let (inputs, _) = input::check(&[place.path().join("list")]);
+    for (budget, chunk_size) in [(1 << 20, 40 << 10), (2 << 20, 80 << 10), (2 << 20, 200 << 10)] {
+        let watch = Watch::default();
+        let memory = Memory { budget, directory: place.path().to_owned(), tell: note };
+        let setup = Setup {
+            memory: Some(memory),
+            chunk_size,
+            ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()), &watch)
+        };
+        let (report, result) = run(&setup, &inputs, &mut Vec::new(), None);
+        assert!(result.is_ok() && report.spilled > 0);
+        let needed = NEEDED.load(Ordering::Relaxed);
+        // Little of the list is in the set, and no URL is there twice.
+        let length = list.len() as u64;
+        assert!((length / 5 * 4..=length).contains(&needed), "{needed} bytes with {budget}");
+    }
+}
+
+#[test]
 fn a_file_that_changes_while_it_is_read_is_in_no_checkpoint() {
     use std::time::{Duration, SystemTime};
 
