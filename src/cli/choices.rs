@@ -116,7 +116,7 @@ impl Choices<'_> {
         if let Some(scheme) = self.assume_scheme {
             normalizer = normalizer
                 .with_assumed_scheme(scheme.as_encoded_bytes())
-                .map_err(|reject| format!("--assume-scheme is no scheme: {reject}"))?;
+                .map_err(|reject| format!("--assume-scheme is no scheme, as https is: {reject}"))?;
         }
         if let Some(base) = self.base {
             normalizer = normalizer.with_base(base.as_encoded_bytes()).map_err(|reject| {
