@@ -112,7 +112,10 @@ impl Compare {
                     .and_then(|()| Ok(Compared::Profiles([made(a)?, made(b)?])));
                 made.or_else(|message| wrong(ErrorKind::ValueValidation, &message))
             }
-            _ => wrong(ErrorKind::WrongNumberOfValues, "--profiles takes two different profiles"),
+            _ => wrong(
+                ErrorKind::WrongNumberOfValues,
+                "--profiles takes two different profiles, as in --profiles crawl,ia",
+            ),
         }
     }
 
