@@ -14,6 +14,19 @@ fn explain(arguments: &[&str]) -> String {
 }
 
 #[test]
+fn the_name_of_a_file_is_no_url() {
+    let place = Place::with([("a.txt", b"http://h/\n")]);
+    let run = place.run(["explain", "a.txt"]).exits(0);
+    assert!(run.out().contains("rejected at byte 0"), "{}", run.out());
+    let told = "uniqurl: warning: a.txt is a file, and its name was explained; `uniqurl normalize";
+    assert!(run.err.starts_with(told), "{}", run.err);
+    for arguments in [&["b.txt"][..], &["http://h/a.txt"], &["--base", "http://h/", "a.txt"]] {
+        let run = place.run([&["explain"], arguments].concat()).exits(0);
+        assert_eq!(run.err, "", "{arguments:?}");
+    }
+}
+
+#[test]
 fn each_rule_shows_what_it_changes() {
     // Erlang's guide: uri_string:normalize("hTTp://LocalHost:80/%c3%B6rebro/a/../b").
     let text = explain(&["-p", "scheme", "hTTp://LocalHost:80/%c3%B6rebro/a/../b"]);

@@ -8,16 +8,13 @@ mod flags;
 pub use flags::{Compare, Compared};
 pub(super) use flags::{OUTPUT_HELP, REDACT_HELP, RING_HELP};
 
-use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 
-use super::explain::{place_as_text, rejected, troubles_as_text};
+use super::explain::{file_of, place_as_text, rejected, troubles_as_text};
 use super::flags::{Messages, exit, usage};
 use super::paint::{Paint, Role, differences, marked, wrapped};
 use super::run::{self, Plan};
@@ -160,12 +157,12 @@ impl<'a> Comparison<'a> {
     /// Says what is for files where that is what the arguments seem to be.
     fn warn_of_files(&self) {
         for (at, url) in self.urls.into_iter().enumerate() {
-            let path = Path::new(OsStr::from_bytes(url));
-            if self.rungs.iter().any(|rung| rung.forms[at].is_err()) && path.is_file() {
+            let is_rejected = self.rungs.iter().any(|rung| rung.forms[at].is_err());
+            if let Some(file) = file_of(url).filter(|_| is_rejected) {
                 say(format_args!(
                     "warning: {} is a file, and its name was compared; --profiles A,B compares what two \
                      profiles make of the URLs in files, and `uniqurl set diff` two sorted sets",
-                    Printable::path(path)
+                    Printable::path(file)
                 ));
                 break;
             }

@@ -8,13 +8,17 @@ mod flags;
 pub use flags::Explain;
 use flags::{Made, Unusable};
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use clap::error::ErrorKind;
 
 use super::flags::{exit, usage};
 use super::paint::{Paint, Role, differences, marked, wrapped};
+use super::status::say;
 use crate::output::{Object, Printable};
 use crate::{Normalizer, Reject, Step};
 
@@ -36,7 +40,24 @@ pub(super) fn main(explain: &Explain) -> io::Result<()> {
         }
         out.write_all(text.as_bytes())?;
     }
-    out.flush()
+    out.flush()?;
+    let is_rejected = |url: &[u8]| {
+        normalizers.iter().flatten().all(|normalizer| normalizer.explain(url).is_err())
+    };
+    let mut urls = explain.urls.iter().map(|url| url.as_encoded_bytes());
+    if let Some(file) = urls.find_map(|url| file_of(url).filter(|_| is_rejected(url))) {
+        say(format_args!(
+            "warning: {} is a file, and its name was explained; `uniqurl normalize --json` says what \
+             becomes of the URLs in files",
+            Printable::path(file)
+        ));
+    }
+    Ok(())
+}
+
+/// The file that somebody may mean by what is taken for a URL.
+pub(super) fn file_of(url: &[u8]) -> Option<&Path> {
+    Some(Path::new(OsStr::from_bytes(url))).filter(|path| path.is_file())
 }
 
 /// What there is to say of a URL under a profile.
