@@ -39,6 +39,9 @@ pub(super) fn advice([line, next]: &[Vec<u8>; 2]) -> Option<&'static str> {
             Some("its first line has angle brackets around a URL, which --format text takes off")
         }
         b'<' => Some("its first line is of HTML or XML, in which --format text finds URLs"),
+        b'"' if is_quoted(line) => {
+            Some("its first line has quotation marks around a URL, which --format csv:1 takes off")
+        }
         b'{' => {
             Some(advice_of_json(line, next).unwrap_or(
                 "its first line is of JSON: --format json:/POINTER says where the URL is",
@@ -69,6 +72,12 @@ pub(super) fn advice_of_json(line: &[u8], next: &[u8]) -> Option<&'static str> {
 fn is_bracketed(line: &[u8]) -> bool {
     let end = line.iter().position(|byte| *byte == b'>' || byte.is_ascii_whitespace());
     names_scheme(&line[..end.unwrap_or(line.len())])
+}
+
+/// Whether a line is a URL between quotation marks, and nothing else.
+fn is_quoted(line: &[u8]) -> bool {
+    let quoted = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\""));
+    quoted.is_some_and(|text| names_scheme(text) && !text.contains(&b'"'))
 }
 
 /// `csv` or `tsv`, where the name of a file says that there are columns in it, packed or not.

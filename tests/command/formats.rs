@@ -475,6 +475,11 @@ fn a_list_most_of_which_is_rejected_is_told_what_it_may_be() {
             "angle brackets around a URL, which --format text takes off",
             "text",
         ),
+        (
+            "\"http://h/\"\n".repeat(5),
+            "quotation marks around a URL, which --format csv:1 takes off",
+            "csv:1",
+        ),
         ("<a href='http://h/'>a</a>\n".repeat(5), "is of HTML or XML, in which --format", "text"),
         ("h\n".repeat(5), "--base resolves them, and --assume-scheme reads hosts", "ws:1"),
     ];
