@@ -173,7 +173,7 @@ impl Found {
                 {
                     say(format_args!(
                         "{error}; inputs are files, standard input takes a list of URLs, and \
-                         `uniqurl explain` and `uniqurl compare` take URLs themselves"
+                         `uniqurl explain` and `uniqurl compare` (without --profiles) take URLs themselves"
                     ));
                 }
                 _ => say(error),

@@ -276,6 +276,15 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
             "none/out: there is no directory none\n",
         ),
         (&["dedup", "http://example.com/"], "`uniqurl explain`"),
+        (
+            &["compare", "--profiles", "crawl,ia", "http://example.com/"],
+            "`uniqurl compare` (without --profiles) take URLs themselves",
+        ),
+        (
+            &["compare", "--profiles", "crawl", "ia", "in"],
+            "two different profiles, as in --profiles crawl,ia",
+        ),
+        (&["dedup", "in", "--assume-scheme", "https://"], "is no scheme, as https is: "),
         (&["dedup", "in", "-p", "crawl@2"], "the only version of the profile crawl is crawl@1"),
         (&["profiles", "ia@0"], "the only version of the profile ia is ia@1"),
         (&["compare", "--profiles", "crawl@2,ia", "in"], "the profile crawl is crawl@1"),
