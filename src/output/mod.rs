@@ -55,6 +55,7 @@ pub use stats::{Audit, FileStats, State, Stats};
 pub use summary::{Before, Filters, Inputs, Job, Summary, Tally};
 #[cfg(feature = "tables")]
 pub use table::{TableColumn, TableFile, TableKind, TableValues};
-pub use temporary::remove_all;
 #[cfg(feature = "cli")]
-pub(crate) use temporary::{Temporary, because_of};
+pub(crate) use temporary::Temporary;
+pub(crate) use temporary::because_of;
+pub use temporary::remove_all;
