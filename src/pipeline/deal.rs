@@ -462,16 +462,28 @@ mod tests {
 
     #[test]
     fn more_than_was_expected_becomes_a_set_too() {
-        // At first most records are rejected.
-        let rejected = (0..40_000).map(|n| if n % 128 > 0 { 4 * n + 2 } else { n }).collect();
-        let lists = Lists::of([rejected, (0..20_000).map(|n| 4 * n + 3).collect()]);
+        // At first most records are rejected, and in `others` all that come then, of about as many bytes.
+        let rejected: Vec<u64> =
+            (0..40_000).map(|n| if n % 128 > 0 { 4 * n + 2 } else { n }).collect();
+        let lists = Lists::of([rejected.clone(), (0..20_000).map(|n| 4 * n + 3).collect()]);
+        let mut others = Lists::of([rejected, (0..63_000).map(|n| 4 * n + 2).collect()]);
         let (expected, counted) = lists.expected();
-        for budget in (4..40).step_by(3).map(|n| n << 17) {
-            let memory = lists.budget(budget);
-            let (out, report, result) = lists.run(SORTED, |setup| setup.memory = memory);
+        // With one thread the same buffers are filled in the same order each time.
+        let within =
+            |memory| move |setup: &mut Setup<'_>| (setup.threads, setup.memory) = (1, memory);
+        let mut became_sets = 0;
+        for budget in (20..34).step_by(2).map(|n| n << 17) {
+            let [memory, same, again] = std::array::from_fn(|_| lists.budget(budget));
+            let (out, report, result) = lists.run(SORTED, within(memory));
             result.unwrap();
             assert!(out == expected && tallies(&report) == tallies(&counted), "{budget} bytes");
+            // Nothing is spilled while URLs are dealt, as those of the others are to the end.
+            let (_, other, result) = others.run(SORTED, within(same));
+            result.unwrap();
+            let are_dealt = undecided(&mut others, within(again)) > 0;
+            became_sets += usize::from(report.spilled > 0 && other.spilled == 0 && are_dealt);
         }
+        assert!(became_sets > 0);
     }
 
     #[test]
