@@ -36,6 +36,8 @@ pub struct Checkpoints {
         long,
         value_name = "SECONDS",
         default_value_t = 30,
+        value_parser = flags::number(0u64..),
+        allow_negative_numbers = true,
         requires = "checkpoint",
         help_heading = flags::RESOURCES
     )]

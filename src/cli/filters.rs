@@ -53,6 +53,7 @@ pub struct Filters {
     /// written in either case; what went to standard output or a pipe before stays there. Without it, a
     /// dedup stops so where all of them are rejected; 100% takes any.
     #[arg(long, value_name = "N|P%", value_parser = max_rejected, help_heading = FILTERS,
+          allow_negative_numbers = true,
           help = "Stop with status 3 when more than N records, or P% of them, are rejected")]
     pub max_rejected: Option<MaxRejected>,
 }

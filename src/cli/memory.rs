@@ -39,6 +39,7 @@ pub struct Options {
         long,
         value_name = "SIZE",
         value_parser = memory,
+        allow_negative_numbers = true,
         help_heading = flags::RESOURCES,
         help = "Hold no more than this in memory, and the rest in a temporary file; K, M, G are \
                 powers of 1024 [default: three quarters of what is free]"

@@ -100,17 +100,32 @@ pub struct Bench {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_THREADS)),
+        value_parser = flags::number(1..=MOST_THREADS),
+        allow_negative_numbers = true,
         help_heading = WHAT
     )]
     threads: Vec<u16>,
 
     /// Size of each corpus; K, M, G are powers of 1024
-    #[arg(long, value_name = "BYTES", default_value = "32M", value_parser = size, help_heading = WHAT)]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = "32M",
+        value_parser = size,
+        allow_negative_numbers = true,
+        help_heading = WHAT
+    )]
     pub size: u64,
 
     /// Seed of the corpora
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = WHAT)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = flags::number(0u64..),
+        allow_negative_numbers = true,
+        help_heading = WHAT
+    )]
     pub seed: u64,
 
     /// How often each is timed, after one pass that is checked
@@ -118,7 +133,8 @@ pub struct Bench {
         long,
         value_name = "N",
         default_value_t = 5,
-        value_parser = clap::value_parser!(u32).range(1..=1000),
+        value_parser = flags::number(1..=1000u32),
+        allow_negative_numbers = true,
         help_heading = WHAT
     )]
     pub repeats: u32,

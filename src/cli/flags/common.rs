@@ -1,7 +1,8 @@
 //! The options that `dedup` and `normalize` share, and what contradicts itself among them.
 
 use super::values::{
-    ProfileParser, backend, backends, charset, checks, code, format, key, keys, max_url, ring,
+    ProfileParser, backend, backends, charset, checks, code, format, key, keys, max_url, number,
+    ring,
 };
 use super::{INPUT, MESSAGES, OUTPUT, RESOURCES, RULES, Stdin, usage};
 use crate::cli::archives::Archives;
@@ -134,6 +135,7 @@ pub struct Common {
         value_name = "BYTES",
         default_value = "64K",
         value_parser = max_url,
+        allow_negative_numbers = true,
         help_heading = INPUT
     )]
     pub max_url: usize,
@@ -260,7 +262,8 @@ pub struct Common {
         short = 'j',
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST_THREADS)),
+        value_parser = number(1..=MOST_THREADS),
+        allow_negative_numbers = true,
         help_heading = RESOURCES
     )]
     threads: Option<u16>,

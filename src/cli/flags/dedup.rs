@@ -2,7 +2,7 @@
 
 use super::common::share_a_place;
 use super::normalize::Form;
-use super::{Common, INPUT, OUTPUT, usage};
+use super::{Common, INPUT, OUTPUT, number, usage};
 use crate::Key;
 use crate::cli::names::is_standard_input;
 use crate::cli::{checkpoint, memory, tables};
@@ -163,13 +163,20 @@ pub struct Dedup {
         value_name = "N",
         default_value_t = 1,
         hide_default_value = true,
-        value_parser = clap::value_parser!(u64).range(1..),
+        value_parser = number(1u64..),
+        allow_negative_numbers = true,
         help_heading = OUTPUT
     )]
     pub min_count: u64,
 
     /// Write at most N URLs
-    #[arg(long, value_name = "N", help_heading = OUTPUT)]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = number(0u64..),
+        allow_negative_numbers = true,
+        help_heading = OUTPUT
+    )]
     pub limit: Option<u64>,
 
     /// Write only URLs that are not in FILE: a set that --save-seen kept, a list of URLs, or an

@@ -169,6 +169,31 @@ fn sizes_are_powers_of_1024() {
 }
 
 #[test]
+fn a_number_that_is_none_is_told_what_to_give_instead() {
+    for (line, told) in [
+        ("dedup --min-count 0", "not a whole number that is 1 or more"),
+        ("dedup --min-count 1.5", "not a whole number that is 1 or more"),
+        ("dedup --limit -1", "not a whole number that is 0 or more"),
+        ("dedup --limit=-1", "not a whole number that is 0 or more"),
+        ("dedup --limit 18446744073709551616", "too large"),
+        ("dedup --checkpoint d --checkpoint-every x", "not a whole number that is 0 or more"),
+        ("dedup -j 0", "not a whole number from 1 to 1024"),
+        ("normalize --threads -1", "not a whole number from 1 to 1024"),
+        ("dedup -j 99999", "not a whole number from 1 to 1024"),
+        ("dedup --memory -1", "not a number of bytes, like 65536, 64K or 1M"),
+        ("dedup --max-url -1", "not a number of bytes, like 65536, 64K or 1M"),
+        ("dedup --max-rejected -1", "not a number of records like 100"),
+        ("bench --repeats 0", "not a whole number from 1 to 1000"),
+        ("bench -j 1,0", "not a whole number from 1 to 1024"),
+        ("bench --seed x", "not a whole number that is 0 or more"),
+    ] {
+        assert!(error(line).contains(told), "{line}: {}", error(line));
+    }
+    assert_eq!((dedup("--limit 0").limit, dedup("--min-count 1").min_count), (Some(0), 1));
+    assert_eq!(dedup("-j 1024").common.threads(), 1024);
+}
+
+#[test]
 fn wrong_usage_is_told_with_status_2() {
     for line in [
         "",

@@ -10,6 +10,10 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
 use std::ffi::OsStr;
+use std::fmt::Display;
+use std::num::{IntErrorKind, ParseIntError};
+use std::ops::{Bound, RangeBounds};
+use std::str::FromStr;
 
 pub(in crate::cli) fn profiles() -> Vec<PossibleValue> {
     let value = |profile: &&'static Profile| {
@@ -120,6 +124,26 @@ pub(super) fn max_url(text: &str) -> Result<usize, String> {
             .ok()
             .filter(|bytes| *bytes <= LONGEST_URL)
             .ok_or_else(|| format!("more than {}M", LONGEST_URL >> 20)),
+    }
+}
+
+/// Reads a whole number in a range; where it is none, says what to give instead.
+pub(in crate::cli) fn number<N>(
+    range: impl RangeBounds<N> + Clone,
+) -> impl Fn(&str) -> Result<N, String> + Clone
+where
+    N: FromStr<Err = ParseIntError> + PartialOrd + Display,
+{
+    move |text| match (text.parse(), range.start_bound(), range.end_bound()) {
+        (Ok(number), ..) if range.contains(&number) => Ok(number),
+        (_, Bound::Included(least), Bound::Included(most)) => {
+            Err(format!("not a whole number from {least} to {most}"))
+        }
+        (Err(error), ..) if *error.kind() == IntErrorKind::PosOverflow => Err("too large".into()),
+        (_, Bound::Included(least), _) => {
+            Err(format!("not a whole number that is {least} or more"))
+        }
+        _ => Err("not a whole number".into()),
     }
 }
 
