@@ -2,6 +2,7 @@
 //!
 //! In comes an error of the library, which does not know them; out goes what stands behind its words.
 
+use memchr::memmem;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
@@ -42,6 +43,11 @@ pub(super) fn of_input(error: &InputError, job: Job) -> &'static str {
         }
         _ => "",
     }
+}
+
+/// Whether a URL was given for an input, which is a file.
+pub(super) fn is_url(error: &InputError) -> bool {
+    memmem::find(error.path.as_os_str().as_encoded_bytes(), b"://").is_some()
 }
 
 /// Whether the subcommand has `--memory`.

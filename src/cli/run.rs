@@ -16,7 +16,7 @@ use super::progress::{Bar, Progress, When};
 use super::signals::Signals;
 use super::status::{CLOSED_PIPE, Status, say};
 use super::tell::{are_all_rejected, nothing_but_rejects, tell};
-use super::{checkpoint, memory, names, outputs, tables, walk};
+use super::{checkpoint, memory, names, outputs, remedy, tables, walk};
 use crate::input::{self, Input, InputError, Source, Trouble};
 use crate::output::{self, Field, FileStats, Inputs, LineForm, Printable, State, Stats, Summary};
 use crate::pipeline::{
@@ -164,18 +164,10 @@ impl Found {
         for error in &missing {
             match error.trouble {
                 Trouble::Directory => say(format_args!("{error}, or give -r")),
-                _ if error
-                    .path
-                    .as_os_str()
-                    .as_encoded_bytes()
-                    .windows(3)
-                    .any(|at| at == b"://") =>
-                {
-                    say(format_args!(
-                        "{error}; inputs are files, standard input takes a list of URLs, and \
-                         `uniqurl explain` and `uniqurl compare` (without --profiles) take URLs themselves"
-                    ));
-                }
+                _ if remedy::is_url(error) => say(format_args!(
+                    "{error}; inputs are files, standard input takes a list of URLs, and \
+                     `uniqurl explain` and `uniqurl compare` (without --profiles) take URLs themselves"
+                )),
                 _ => say(error),
             }
         }

@@ -276,6 +276,7 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
             "none/out: there is no directory none\n",
         ),
         (&["dedup", "http://example.com/"], "`uniqurl explain`"),
+        (&["set", "union", "http://a/", "in"], "; sets are files, or standard input (-)\n"),
         (
             &["compare", "--profiles", "crawl,ia", "http://example.com/"],
             "`uniqurl compare` (without --profiles) take URLs themselves",
@@ -306,6 +307,7 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
         assert!(run.err.contains(told), "{arguments:?}: {}", run.err);
     }
     assert!(!place.run(["dedup", "missing"]).exits(2).err.contains("explain"));
+    assert!(!place.run(["set", "union", "missing"]).exits(2).err.contains("sets are files"));
     for arguments in [&["none"][..], &["set", "in"]] {
         assert!(!place.run(arguments).exits(2).err.contains("reads the file"));
     }

@@ -13,7 +13,7 @@ use self::flags::{Lines, Operation, Set};
 use self::sorted::Sorted;
 use super::signals::Signals;
 use super::status::{Status, wrote};
-use super::{open_files, say};
+use super::{open_files, remedy, say};
 use crate::input;
 use crate::output::{Output, Printable, SetHeader};
 use crate::record::Separator;
@@ -59,7 +59,10 @@ fn run(set: &Set) -> Result<(), End> {
     let signals = signals.map_err(|error| format!("cannot watch for signals: {error}"))?;
     let (inputs, errors) = input::check(&set.files);
     for error in &errors {
-        say(error);
+        match remedy::is_url(error) {
+            true => say(format_args!("{error}; sets are files, or standard input (-)")),
+            false => say(error),
+        }
     }
     if !errors.is_empty() {
         return Err(End::Told);
