@@ -9,13 +9,13 @@ use serde::de::IgnoredAny;
 
 use crate::input::{pipe, unpacked};
 use crate::output::{Excerpt, Printable, UrlExcerpt};
-use crate::record::without_mark;
+use crate::record::{Separator, without_mark};
 
 /// Bytes in which the first lines are looked for.
 const HEAD: u64 = 16 << 10;
 
-/// The first two lines of an input that are not blank, if it is a file: nothing else can be read again.
-pub(super) fn first_lines(path: &Path) -> Option<[Vec<u8>; 2]> {
+/// The beginning of an input, if it is a file: nothing else can be read again.
+fn head(path: &Path) -> Option<Vec<u8>> {
     let is_file = path != Path::new("-") && fs::metadata(path).is_ok_and(|found| found.is_file());
     if !is_file {
         return None;
@@ -23,13 +23,32 @@ pub(super) fn first_lines(path: &Path) -> Option<[Vec<u8>; 2]> {
     let mut head = Vec::new();
     // Of what ends in damage, what is before it.
     let _ = pipe(path).and_then(unpacked).ok()?.take(HEAD).read_to_end(&mut head);
-    let lines = without_mark(&head).split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    Some(head)
+}
+
+/// The first two lines of such a beginning that are not blank.
+fn lines_of(head: &[u8]) -> Option<[Vec<u8>; 2]> {
+    let lines = without_mark(head).split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let mut lines = lines.filter(|line| !line.is_empty()).map(<[u8]>::to_vec);
     Some([lines.next()?, lines.next().unwrap_or_default()])
 }
 
+/// The first two lines of a file that are not blank.
+pub(super) fn first_lines(path: &Path) -> Option<[Vec<u8>; 2]> {
+    lines_of(&head(path)?)
+}
+
+/// What to do where the records of a file are no URLs, and end with this byte.
+pub(super) fn advice(path: &Path, separator: Separator) -> Option<&'static str> {
+    let head = head(path)?;
+    if separator == Separator::LineFeed && head.contains(&0) {
+        return Some("its beginning holds zero bytes, so it does not look like text");
+    }
+    advice_of_lines(&lines_of(&head)?)
+}
+
 /// What to do where lines like the first one are no URLs.
-pub(super) fn advice([line, next]: &[Vec<u8>; 2]) -> Option<&'static str> {
+fn advice_of_lines([line, next]: &[Vec<u8>; 2]) -> Option<&'static str> {
     let mut words = line.split(u8::is_ascii_whitespace);
     let first = words.next()?;
     let second = words.find(|word| !word.is_empty());

@@ -432,9 +432,9 @@ fn read(
     };
     let (report, result) = pipeline::run_to(setup, inputs, sinks);
     let result = match result {
-        Ok(()) if are_all_rejected(&report, job, setup.max_rejected) => {
-            Err(End::NothingButRejects(nothing_but_rejects(&report, &setup.format)))
-        }
+        Ok(()) if are_all_rejected(&report, job, setup.max_rejected) => Err(
+            End::NothingButRejects(nothing_but_rejects(&report, &setup.format, setup.separator)),
+        ),
         // The last bytes may be the first to meet a full disk or a closed pipe.
         Ok(()) => prepare(outputs, setup.threads).map_err(End::from),
         Err(RunError::Output(error)) => Err(End::from(error)),

@@ -133,7 +133,7 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
             Some(Code::Relative) => "--base resolves them, and --assume-scheme reads hosts",
             _ => "--format says how records are read",
         };
-        let advice = first_lines(&file.path).and_then(|lines| advice(&lines));
+        let advice = advice(&file.path, Separator::LineFeed);
         say(format_args!(
             "{path}: warning: read as lines, of which {} of {} were rejected, most of them as {code}; {}",
             tally.rejected,
@@ -162,7 +162,11 @@ pub(super) fn are_all_rejected(
 }
 
 /// What is said of a run that ends for that, and what to do about it.
-pub(super) fn nothing_but_rejects(report: &Report, format: &Format) -> String {
+pub(super) fn nothing_but_rejects(
+    report: &Report,
+    format: &Format,
+    separator: Separator,
+) -> String {
     let which = match report.tally.blank {
         0 => "rejected",
         _ => "rejected or blank",
@@ -174,25 +178,29 @@ pub(super) fn nothing_but_rejects(report: &Report, format: &Format) -> String {
         }
         _ => "`uniqurl normalize --json` tells why, and --format how records are read",
     };
-    let advice = advice_of_rejects(report, format).unwrap_or(remedy);
+    let advice = advice_of_rejects(report, format, separator).unwrap_or(remedy);
     format!("every record was {which}, so nothing was written; {advice}")
 }
 
 /// What to do about inputs that were read as lists or JSON Lines, where all is rejected and that can be
 /// told.
-fn advice_of_rejects(report: &Report, format: &Format) -> Option<&'static str> {
-    let first = |input: usize| first_lines(&report.files.get(input)?.path);
+fn advice_of_rejects(
+    report: &Report,
+    format: &Format,
+    separator: Separator,
+) -> Option<&'static str> {
+    let path = |input: usize| Some(report.files.get(input)?.path.as_path());
     match format {
         Format::Fixed(format) => match **format {
-            record::Format::Lines => advice(&first(0)?),
+            record::Format::Lines => advice(path(0)?, separator),
             record::Format::Json(_) => {
-                first(0).and_then(|[line, next]| advice_of_json(&line, &next))
+                first_lines(path(0)?).and_then(|[line, next]| advice_of_json(&line, &next))
             }
             _ => None,
         },
         Format::Auto => {
             let (input, _) = report.guessed.iter().find(|(_, name)| name == "lines")?;
-            advice(&first(*input)?)
+            advice(path(*input)?, separator)
         }
     }
 }

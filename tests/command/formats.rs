@@ -534,6 +534,26 @@ fn of_records_that_are_no_urls_blanks_and_long_ones_are_told_apart() {
     assert!(run.err.contains(tells), "{}", run.err);
 }
 
+#[test]
+fn what_is_no_text_is_told_of_as_such() {
+    let binary = b"\x7FELF\x02\x01\x01\0\0\n".repeat(5);
+    let place = Place::with([("in", &binary[..]), ("one", b"http://one/\n")]);
+    let told = "its beginning holds zero bytes, so it does not look like text";
+    for (arguments, status) in [
+        (&["dedup", "-q", "in"][..], 3),
+        (&["dedup", "-q", "-f", "lines", "in"], 3),
+        (&["dedup", "-q", "in", "one"], 0),
+        (&["normalize", "-q", "in"], 0),
+    ] {
+        let run = place.run(arguments).exits(status);
+        assert!(run.err.contains(told) && !run.err.contains("--base"), "{}", run.err);
+    }
+    // There they end records.
+    place.write("nul", "h\0".repeat(5));
+    let run = place.run(["dedup", "-q", "-0", "nul"]).exits(3);
+    assert!(!run.err.contains(told) && run.err.contains("--base"), "{}", run.err);
+}
+
 /// A run without the warning of tabs, which stands beside others.
 fn without_tabs(mut run: Run) -> Run {
     run.err = run.err.split_inclusive('\n').filter(|line| !line.contains("hold a tab")).collect();
