@@ -53,7 +53,16 @@ impl Shards {
             let file = format!("shard-{shard:05}{suffix}");
             Output::create_one_of_many(&temporary.path().join(&file), &name.join(file), share)
         };
-        let files = (0..count).map(file).collect::<Result<_, _>>()?;
+        let files = (0..count).map(file).collect::<io::Result<_>>();
+        let files = files.map_err(|error| match error.kind() {
+            // It would tell of a name that nobody gave, and is that directory's trouble.
+            io::ErrorKind::PermissionDenied => {
+                let text = "nothing can be made in it with the permissions that the umask, or the \
+                            directory that is there, gives it";
+                named(name, io::Error::new(error.kind(), text))
+            }
+            _ => error,
+        })?;
         Ok(Self { name: name.to_owned(), target, temporary, files, separator, begun: Vec::new() })
     }
 

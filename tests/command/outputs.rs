@@ -108,6 +108,28 @@ fn a_directory_in_which_nothing_can_be_made_is_named() {
     }
 }
 
+#[test]
+fn a_new_directory_in_which_nothing_can_be_made_is_told_by_its_own_name() {
+    if !is_root() {
+        return say("NOT TRIED: only root runs as another user");
+    }
+    let place = Place::with([("in", URLS)]);
+    fs::set_permissions(place.path(""), fs::Permissions::from_mode(0o777)).expect("set");
+    fs::create_dir(place.path("theirs")).expect("made");
+    chown(place.path("theirs"), Some(2), Some(2)).expect("given");
+    for mode in [0o500, 0o600] {
+        fs::set_permissions(place.path("theirs"), fs::Permissions::from_mode(mode)).expect("set");
+        let mut command = built::process();
+        command.args(["dedup", "in", "--split-by", "hash:2", "-o", "theirs"]);
+        command.current_dir(place.path("")).uid(2).gid(2);
+        let Ok(run) = command.output().map(Run::of) else { return say(NOT_OF_ROOT) };
+        let run = run.exits(2);
+        let told = "uniqurl: theirs: nothing can be made in it with the permissions that the umask";
+        assert!(run.err.starts_with(told) && !run.err.contains(".uniqurl-"), "{}", run.err);
+        assert_eq!(place.names(), ["in", "theirs"]);
+    }
+}
+
 /// What a rename would be refused for is known before any work, too.
 #[test]
 fn a_file_that_cannot_be_replaced_is_named_before_any_work() {
