@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString};
 use uniqurl::record::{Format, LONGEST_URL, MAX_URL};
 use uniqurl::{Code, Normalizer, Outcome, Profile, Ring, Switch};
 
@@ -224,8 +224,7 @@ impl Options {
                 if value.is_none() {
                     return Ok(());
                 }
-                let is_on = value.cast::<PyBool>()?.is_true();
-                if is_on { &mut self.on } else { &mut self.off }.push(switch);
+                if value.extract()? { &mut self.on } else { &mut self.off }.push(switch);
             }
         }
         Ok(())

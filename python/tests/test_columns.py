@@ -299,6 +299,14 @@ def test_whatever_goes_over_urls_is_a_column():
         uniqurl.normalize_column(ends())
 
 
+def test_a_switch_may_be_a_bool_of_numpy():
+    for value in [True, False]:
+        made = uniqurl.Normalizer("aggressive", sort_query=numpy.bool_(value))
+        assert made.description == uniqurl.Normalizer("aggressive", sort_query=value).description
+    with pytest.raises(TypeError, match="^sort_query: 'int64' object"):
+        uniqurl.Normalizer(sort_query=numpy.int64(1))
+
+
 def test_several_codes_stand_between_commas():
     done = uniqurl.normalize_column(pa.array(["/a%2Fb\\c"]), "servlet")
     assert set(done.reject.to_pylist()[0].split(",")) == {"encoded-slash", "backslash"}
