@@ -199,6 +199,18 @@ impl Column {
         )
     }
 
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(not_pickled("Column", "pyarrow.chunked_array(column) is"))
+    }
+
     #[getter]
     fn null_count(&self) -> usize {
         self.chunks.iter().map(|chunk| chunk.logical_null_count()).sum()
@@ -314,6 +326,23 @@ impl Columns {
             "<uniqurl.Columns: records {records} = canonical {canonical} + rejected {rejected} + blank {blank}>"
         )
     }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(not_pickled("Columns", "pyarrow.table(columns) is, and so is its accounting"))
+    }
+}
+
+/// An answer holds buffers of Arrow, for which PyArrow has its pickles.
+pub fn not_pickled(class: &str, instead: &str) -> PyErr {
+    PyTypeError::new_err(format!("a {class} is not pickled; {instead}"))
 }
 
 /// Terms of an accounting, and how often each code occurred.

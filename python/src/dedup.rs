@@ -13,7 +13,7 @@ use uniqurl::output::{State, Tally};
 use uniqurl::pipeline::{self, Dedup, Format, Job, Order, Report, Setup, Watch};
 use uniqurl::{Key, SetFull, UrlSet, input};
 
-use crate::arrow::{Column, accounting, chunks_of, is_column};
+use crate::arrow::{Column, accounting, chunks_of, is_column, not_pickled};
 use crate::errors::{self, guarded};
 use crate::interrupt;
 use crate::lines::Lines;
@@ -79,6 +79,19 @@ impl Deduplicated {
             "<uniqurl.Deduplicated: records {records} = unique {unique} + duplicates {duplicates} \
              + rejected {rejected} + blank {blank}>"
         )
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        let instead = "pyarrow.chunked_array(found.urls) is, and so are its accounting and files";
+        Err(not_pickled("Deduplicated", instead))
     }
 }
 

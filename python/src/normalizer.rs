@@ -86,9 +86,9 @@ impl Normalizer {
 /// One rule that acted on a URL.
 #[pyclass(frozen, module = "uniqurl", get_all)]
 pub struct Step {
-    rule: &'static str,
-    sentence: &'static str,
-    source: Option<&'static str>,
+    rule: String,
+    sentence: String,
+    source: Option<String>,
     before: Py<PyAny>,
     after: Py<PyAny>,
 }
@@ -99,10 +99,29 @@ impl Step {
         let (before, after) = (self.before.bind(py).repr()?, self.after.bind(py).repr()?);
         Ok(format!("<uniqurl.Step {}: {before} -> {after}>", self.rule))
     }
+
+    /// What a pickle holds, made anew.
+    #[staticmethod]
+    fn _made(
+        rule: String,
+        sentence: String,
+        source: Option<String>,
+        before: Py<PyAny>,
+        after: Py<PyAny>,
+    ) -> Self {
+        Self { rule, sentence, source, before, after }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let make = py.import("uniqurl")?.getattr("_step")?;
+        let Self { rule, sentence, source, before, after } = self;
+        (make, (rule, sentence, source, before, after)).into_pyobject(py)
+    }
 }
 
 /// A built-in profile.
-#[pyclass(frozen, module = "uniqurl", get_all)]
+#[pyclass(frozen, eq, hash, module = "uniqurl", get_all)]
+#[derive(PartialEq, Hash)]
 pub struct Profile {
     name: &'static str,
     version: u32,
@@ -121,6 +140,11 @@ pub struct Profile {
 impl Profile {
     fn __repr__(&self) -> String {
         format!("<uniqurl.Profile {}@{}: {}>", self.name, self.version, self.summary)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let make = py.import("uniqurl")?.getattr("_profile")?;
+        (make, (self.name, self.version)).into_pyobject(py)
     }
 }
 
@@ -294,9 +318,9 @@ fn explain_one(rules: &Rules, url: &Bound<'_, PyAny>) -> PyResult<Vec<Step>> {
         let steps = steps.map_err(|reject| errors::rejected(py, &reject))?;
         let step = |step: &uniqurl::Step| {
             Ok(Step {
-                rule: step.rule.name(),
-                sentence: step.rule.sentence(),
-                source: step.rule.source(),
+                rule: step.rule.name().to_owned(),
+                sentence: step.rule.sentence().to_owned(),
+                source: step.rule.source().map(str::to_owned),
                 before: url.like(py, &step.before)?.unbind(),
                 after: url.like(py, &step.after)?.unbind(),
             })

@@ -1,6 +1,7 @@
 """Sets of files and of columns, and their accounting."""
 
 import collections
+import copy
 import errno
 import gzip
 import os
@@ -210,6 +211,20 @@ def test_several_inputs_are_any_iterable(tmp_path):
 
     with pytest.raises(KeyboardInterrupt, match="^said$"):
         uniqurl.dedup(ends())
+
+
+def test_an_answer_is_copied_and_says_what_can_be_pickled_of_it():
+    urls = pa.array(["HTTP://h/", "x", None])
+    done, found = uniqurl.normalize_column(urls), uniqurl.dedup(urls)
+    for answer, instead in [
+        (done, pa.table(done)),
+        (done.canonical, pa.chunked_array(done.canonical)),
+        (found, (pa.chunked_array(found.urls), found.accounting, found.files)),
+    ]:
+        assert len(copy.copy(answer)) == len(copy.deepcopy(answer)) == len(answer)
+        with pytest.raises(TypeError, match=r"is not pickled; pyarrow\."):
+            pickle.dumps(answer)
+        assert pickle.loads(pickle.dumps(instead)) == instead
 
 
 INTERRUPTED = """

@@ -1,5 +1,6 @@
 """Single URLs, and what goes wrong with them."""
 
+import copy
 import pickle
 import subprocess
 import sys
@@ -146,6 +147,28 @@ def test_a_normalizer_survives_pickling():
     assert again("http://h?b&a") == made.normalize("http://h?b&a") == "http://h/?a&b"
     with pytest.raises(uniqurl.Rejected):
         again("http://h/" + "a" * 100)
+
+
+def again(made):
+    return [copy.copy(made), copy.deepcopy(made), pickle.loads(pickle.dumps(made))]
+
+
+def test_a_profile_is_pickled_and_copied():
+    for profile, other in zip(uniqurl.profiles(), uniqurl.profiles()[1:]):
+        for same in again(profile):
+            assert same == profile and hash(same) == hash(profile) and same != other
+            assert (same.name, same.toml, repr(same)) == (profile.name, profile.toml, repr(profile))
+    made, arguments = uniqurl.profiles()[0].__reduce__()
+    with pytest.raises(uniqurl.UsageError, match="^there is no profile string@7$"):
+        made(arguments[0], 7)
+
+
+def test_a_step_is_pickled_and_copied():
+    names = ["rule", "sentence", "source", "before", "after"]
+    for url in ["HTTP://h/%7Ea", b"HTTP://h"]:
+        for step in uniqurl.explain(url):
+            for same in again(step):
+                assert [getattr(same, name) for name in names] == [getattr(step, name) for name in names]
 
 
 def test_a_profile_comes_back_from_its_own_file():

@@ -43,3 +43,16 @@ __all__ = [
 def _normalizer(profile, options):
     """What a pickled Normalizer is made of."""
     return Normalizer(profile, **(options or {}))
+
+
+def _profile(name, version):
+    """What a pickled Profile is: one that this version has."""
+    for profile in profiles():
+        if (profile.name, profile.version) == (name, version):
+            return profile
+    raise UsageError("usage", f"there is no profile {name}@{version}")
+
+
+def _step(*held):
+    """What a pickled Step is made of."""
+    return Step._made(*held)

@@ -141,7 +141,7 @@ class Column:
 class Columns:
     """What became of a column, row by row: ``canonical`` is of the type that came in, ``reject`` is
     text. It is a table of the two for whoever takes one: ``pyarrow.table(columns)``,
-    ``polars.DataFrame(columns)``."""
+    ``polars.DataFrame(columns)``. For another process pickle that of PyArrow."""
 
     @property
     def canonical(self) -> Column: ...
@@ -168,7 +168,7 @@ class Deduplicated:
 
 @final
 class Step:
-    """One rule that acted on a URL."""
+    """One rule that acted on a URL. It can be pickled."""
 
     @property
     def rule(self) -> str: ...
@@ -184,7 +184,7 @@ class Step:
 @final
 class Profile:
     """A built-in profile: its switches, which of them are on, the checks that ``allow`` switches off,
-    and all of it as a profile file."""
+    and all of it as a profile file. It can be pickled, and is equal to itself when it comes back."""
 
     @property
     def name(self) -> str: ...
