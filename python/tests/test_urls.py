@@ -1,6 +1,7 @@
 """Single URLs, and what goes wrong with them."""
 
 import copy
+import importlib.metadata
 import pickle
 import subprocess
 import sys
@@ -288,3 +289,10 @@ sys.exit(any([os.waitpid(child, 0)[1] for child in children]))
     # The moment is short: one process in five met it.
     for _ in range(30):
         assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=120).returncode == 0
+
+
+def test_the_package_brings_its_licence():
+    licence = next(file for file in importlib.metadata.files("uniqurl") if file.match("licenses/LICENSE"))
+    text = licence.read_text()
+    assert "MIT License" in text and "Apache License" in text
+    assert importlib.metadata.metadata("uniqurl")["License-Expression"] == "MIT OR Apache-2.0"
