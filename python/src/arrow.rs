@@ -157,7 +157,8 @@ fn only_column(table: &StructArray) -> Result<ArrayRef, ArrowError> {
     }
 }
 
-/// A column of an answer.
+/// A column of an answer, in chunks. PyArrow takes it as ``pyarrow.chunked_array(column)``, Polars
+/// as ``polars.Series(column)``.
 #[pyclass(frozen, module = "uniqurl")]
 pub struct Column {
     chunks: Vec<ArrayRef>,
@@ -241,7 +242,9 @@ impl Column {
     }
 }
 
-/// The answer for a column.
+/// What became of a column, row by row: ``canonical`` is of the type that came in, ``reject`` is
+/// text. It is a table of the two for whoever takes one: ``pyarrow.table(columns)``,
+/// ``polars.DataFrame(columns)``. For another process pickle that of PyArrow.
 #[pyclass(frozen, module = "uniqurl")]
 pub struct Columns {
     canonical: Vec<ArrayRef>,

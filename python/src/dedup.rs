@@ -22,7 +22,8 @@ use crate::pieces;
 use crate::rules::{Rules, format_of};
 use crate::threads;
 
-/// A set, and what became of each record.
+/// A set and its accounting. ``urls`` is a column of large_string, and of large_binary under the
+/// profile ``string``, be it that of one host; ``files`` tells of each file, where files were read.
 #[pyclass(frozen, module = "uniqurl")]
 pub struct Deduplicated {
     urls: Py<Column>,
@@ -121,7 +122,19 @@ struct Wish {
     keep_going: bool,
 }
 
-/// Makes a set of files or of columns.
+/// The set of the URLs in files, or in columns, and its accounting.
+///
+/// Several of them stand in a list or any other iterable, as ``pathlib.Path.glob`` gives. Strings are
+/// paths there: URLs come in as an Arrow column, such as ``pyarrow.array(urls)``.
+///
+/// Files are read as ``uniqurl dedup`` reads them: compressed or not, in any ``format`` but tables.
+/// Raises :class:`InputError` for a file that is missing or damaged; with ``keep_going`` it is in
+/// ``files``. Nulls of a column, and what holds nothing but spaces and tabs, are blank. A column is no
+/// file: for it ``keep_going`` does nothing, and a ``format`` other than ``auto`` and ``lines`` is a
+/// :class:`UsageError`.
+///
+/// Ctrl-C ends it with :class:`KeyboardInterrupt`, and so does an exception of any other handler of a
+/// signal. Only a read from a pipe that says nothing stays behind, until that does.
 #[pyfunction]
 #[pyo3(signature = (inputs, profile=None, *, format="auto", order="first", key="url", threads=None,
                     keep_going=false, **options))]

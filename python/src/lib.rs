@@ -3,7 +3,7 @@
 //! A column comes in over the Arrow PyCapsule interface, is cut into pieces, and each piece is
 //! normalized by a thread of its own without the interpreter's lock; values that are canonical
 //! already go out in the buffers they came in. The modules stand in that order. What is documented
-//! for users stands in `uniqurl/__init__.pyi`.
+//! for users stands in `uniqurl/__init__.pyi`, and once more on what is exported, for `help`.
 
 mod errors;
 mod rules;

@@ -21,7 +21,8 @@ use crate::threads;
 /// A column of fewer bytes and rows is done within a second, and mostly before anybody has pressed Ctrl-C.
 const SHORT: usize = 1 << 20;
 
-/// A profile and what was chosen beside it.
+/// A profile and what was chosen beside it, made once for many URLs. It can be shared by threads,
+/// called like a function, and pickled.
 #[pyclass(frozen, module = "uniqurl")]
 pub struct Normalizer {
     rules: Rules,
@@ -83,7 +84,7 @@ impl Normalizer {
     }
 }
 
-/// One rule that acted on a URL.
+/// One rule that acted on a URL. It can be pickled.
 #[pyclass(frozen, module = "uniqurl", get_all)]
 pub struct Step {
     rule: String,
@@ -119,7 +120,8 @@ impl Step {
     }
 }
 
-/// A built-in profile.
+/// A built-in profile: its switches, which of them are on, the checks that ``allow`` switches off,
+/// and all of it as a profile file. It can be pickled, and is equal to itself when it comes back.
 #[pyclass(frozen, eq, hash, module = "uniqurl", get_all)]
 #[derive(PartialEq, Hash)]
 pub struct Profile {
@@ -148,7 +150,15 @@ impl Profile {
     }
 }
 
-/// The canonical form of a URL, as the type that it came in.
+/// The canonical form of a URL, as ``str`` or ``bytes`` as it came in; ``profile`` is ``crawl``
+/// where nothing is said.
+///
+/// >>> normalize("HTTP://EX%41MPLE.com:80/a/../b")
+/// 'http://example.com/b'
+///
+/// Raises :class:`Rejected`, and ``UnicodeEncodeError`` for a ``str`` that is no text:
+/// ``url.encode(errors="surrogateescape")`` gives the bytes that such a one was made of. For many URLs make
+/// a :class:`Normalizer`, or a column.
 #[pyfunction]
 #[pyo3(signature = (url, profile=None, **options))]
 pub fn normalize<'py>(
@@ -161,7 +171,7 @@ pub fn normalize<'py>(
     normalize_one(&rules, url)
 }
 
-/// What each rule did to a URL.
+/// What each rule does to a URL, in order. Raises :class:`Rejected`.
 #[pyfunction]
 #[pyo3(signature = (url, profile=None, **options))]
 pub fn explain(
@@ -174,8 +184,7 @@ pub fn explain(
     explain_one(&rules, url)
 }
 
-/// The lowest rung of the ladder that joins two URLs, or `different`. One that rejects either is
-/// passed over.
+/// The lowest rung of the ladder of RFC 3986 section 6.2 that joins two URLs.
 #[pyfunction]
 pub fn compare(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<&'static str> {
     let py = a.py();
@@ -198,7 +207,15 @@ pub fn compare(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<&'static 
     })
 }
 
-/// The canonical forms of a column.
+/// The canonical forms of a column, on all cores or on ``threads``, without the interpreter's lock.
+///
+/// Nulls stay null. What is rejected is null in ``canonical``, and its codes stand in ``reject``,
+/// between commas. What holds nothing but spaces and tabs is no URL but blank: null in both. Where
+/// nothing changes, the buffers that came in go out again.
+///
+/// With ``format``, a value is not a URL but a line that holds one: ``combined``, ``log:FORMAT``,
+/// ``ws:2``, ``json:/url`` and the other formats of the command whose lines stand for themselves.
+/// ``canonical`` is then string or binary.
 #[pyfunction]
 #[pyo3(signature = (array, profile=None, *, format=None, threads=None, **options))]
 pub fn normalize_column(
@@ -247,7 +264,7 @@ pub fn profiles() -> Vec<Profile> {
     uniqurl::Profile::ALL.iter().map(profile).collect()
 }
 
-/// Every code of a rejection, and what it says.
+/// Every code of a rejection, and what it means.
 #[pyfunction]
 pub fn codes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);

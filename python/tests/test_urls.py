@@ -1,7 +1,10 @@
 """Single URLs, and what goes wrong with them."""
 
+import ast
 import copy
 import importlib.metadata
+import inspect
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -289,6 +292,14 @@ sys.exit(any([os.waitpid(child, 0)[1] for child in children]))
     # The moment is short: one process in five met it.
     for _ in range(30):
         assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=120).returncode == 0
+
+
+def test_help_tells_what_the_stub_tells():
+    stub = ast.parse(pathlib.Path(uniqurl.__file__).with_suffix(".pyi").read_text())
+    assert inspect.getdoc(uniqurl) == ast.get_docstring(stub)
+    told = {node.name: ast.get_docstring(node) for node in reversed(stub.body) if hasattr(node, "name")}
+    for name in uniqurl.__all__:
+        assert inspect.getdoc(getattr(uniqurl, name)) == told[name], name
 
 
 def test_the_package_brings_its_licence():

@@ -1,4 +1,23 @@
-"""Normalizes and deduplicates URLs at close to memory speed, by the text of the standards."""
+"""Normalizes and deduplicates URLs at close to memory speed, by the text of the standards.
+
+A column is whatever has ``__arrow_c_array__`` or ``__arrow_c_stream__``: an array or chunked array of
+PyArrow, a series of Polars or pandas, a relation of DuckDB or a table, of one column. Its type is
+string, large_string, string_view, binary, large_binary, binary_view, or a dictionary of these.
+``normalize_column`` takes any other iterable too, as a list or an array of NumPy is: all in it are
+``str`` or all ``bytes``, and None for what is missing. Its column is one of large_string or large_binary.
+
+Keywords ``**options`` choose what the command chooses with ``--with`` and kin:
+
+* a switch of the profile, on or off: ``sort_query=True``, ``strip_www=False``, ...
+* ``drop_param``, ``keep_param``: names of query parameters, with ``*`` and ``?``
+* ``allow``: codes of checks to switch off (``servlet``, ``sanitize``)
+* ``ring``: the lists of a decoder ring (profile ``ring``)
+* ``base``: what relative references are resolved against
+* ``assume_scheme``: the scheme of what has none
+* ``max_url``: longest URL in bytes, 65,536 where nothing is said; a value that is more than 1 MiB
+  longer is rejected unread, be it blanks alone
+* ``profile_toml``: the text of a profile file, in place of a profile
+"""
 
 from ._core import (
     Column,

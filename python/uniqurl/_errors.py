@@ -13,7 +13,8 @@ class Error(Exception):
 
 
 class Rejected(Error, ValueError):
-    """A URL has no canonical form under the profile."""
+    """A URL has no canonical form under the profile: ``code`` is the first reason, ``at`` the offset in
+    the bytes of the URL where the trouble starts, and ``codes`` are all reasons."""
 
     def __init__(self, code, at, codes, message):
         super().__init__(code, at, codes, message)
@@ -26,7 +27,7 @@ class UsageError(Error, ValueError):
 
 
 class InputError(Error, OSError):
-    """A file cannot be read."""
+    """A file cannot be read. ``errno`` is what the system says, where it is the system that refused."""
 
     def __init__(self, code, message, path, errno=None):
         Exception.__init__(self, code, message, path, errno)
