@@ -129,10 +129,12 @@ impl fmt::Display for InputError {
     }
 }
 
+/// The source is that of the error in it, whose words this one has; that error is its
+/// [`trouble`](InputError::trouble).
 impl std::error::Error for InputError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.trouble {
-            Trouble::Io(error) => Some(error),
+            Trouble::Io(error) => error.source(),
             _ => None,
         }
     }

@@ -48,9 +48,10 @@ impl fmt::Display for SpillError {
     }
 }
 
+/// The source is that of its [`error`](SpillError::error), whose words this one has.
 impl std::error::Error for SpillError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.error)
+        self.error.source()
     }
 }
 
