@@ -87,7 +87,16 @@ impl Filters {
 
     /// The options that can do nothing to records of this format.
     pub fn idle(&self, format: &Format) -> Vec<&'static str> {
-        self.records().lacking(format.facts()).collect()
+        self.records().lacking(format.facts()).map(option).collect()
+    }
+}
+
+/// The option of what a filter judges by.
+fn option(name: &str) -> &'static str {
+    match name {
+        "status" => "--status",
+        "method" => "--method",
+        _ => "--mime",
     }
 }
 

@@ -98,13 +98,24 @@ impl Filter {
         self.statuses.is_empty() && self.methods.is_empty() && self.mimes.is_empty()
     }
 
-    /// Which of `--status`, `--method` and `--mime` are in this filter and can do nothing to records
-    /// with these facts.
+    /// Which of `status`, `method` and `mime` are in this filter and can do nothing to records with
+    /// these facts.
+    ///
+    /// ```
+    /// use uniqurl::record::{Filter, Format};
+    ///
+    /// let mut filter = Filter::default();
+    /// filter.status("200")?;
+    /// filter.mime("text/html")?;
+    /// let combined = Format::parse("combined")?;
+    /// assert!(filter.lacking(combined.facts()).eq(["mime"]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn lacking(&self, facts: super::Facts) -> impl Iterator<Item = &'static str> {
         let asked = [
-            ("--status", !self.statuses.is_empty() && !facts.status),
-            ("--method", !self.methods.is_empty() && !facts.method),
-            ("--mime", !self.mimes.is_empty() && !facts.mime),
+            ("status", !self.statuses.is_empty() && !facts.status),
+            ("method", !self.methods.is_empty() && !facts.method),
+            ("mime", !self.mimes.is_empty() && !facts.mime),
         ];
         asked.into_iter().filter(|(_, lacks)| *lacks).map(|(name, _)| name)
     }
