@@ -40,14 +40,17 @@ const SHARDS: usize = 64;
 /// use uniqurl::{Normalizer, Profile, Scratch, UrlSet};
 ///
 /// let crawl = Normalizer::new(&Profile::CRAWL);
-/// let (mut set, mut rejected, mut result) = (UrlSet::new(), 0, Ok(()));
-/// crawl.for_each_line(b"http://a.com\nno\nhttp://b.com\n", &mut Scratch::default(), |_, url| {
+/// let (mut set, mut rejected) = (UrlSet::new(), 0);
+/// let list = b"http://a.com\nno\nhttp://b.com\n";
+/// crawl.try_for_each_line(list, &mut Scratch::default(), |_, url| {
 ///     match url {
-///         Ok(url) => result = result.and(set.insert(url).map(drop)),
-///         Err(_) => rejected += 1,
+///         Ok(url) => set.insert(url).map(drop),
+///         Err(_) => {
+///             rejected += 1;
+///             Ok(())
+///         }
 ///     }
-/// });
-/// result?;
+/// })?;
 /// assert_eq!((set.len(), rejected), (2, 1));
 /// for url in &set {
 ///     assert!(url.starts_with(b"http://"));

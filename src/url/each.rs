@@ -1,5 +1,7 @@
 //! Many URLs of one buffer, handed over one by one.
 
+use std::convert::Infallible;
+
 use memchr::{memchr, memrchr};
 
 use super::canonical::Canonical;
@@ -13,7 +15,7 @@ use crate::scan::{Act, Lead, Piece, Vector, Work};
 /// short ones.
 const PIECE: usize = if cfg!(miri) { 512 } else { 32 << 10 };
 
-/// Buffers of [`Normalizer::for_each`] and [`Normalizer::for_each_line`], reused from call to call.
+/// Buffers of [`Normalizer::for_each`], [`Normalizer::for_each_line`] and its kin, reused from call to call.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     lines: Vec<Span>,
@@ -110,23 +112,62 @@ impl Normalizer {
         scratch: &mut Scratch,
         mut visit: impl FnMut(usize, Result<Canonical<'_>, Reject>),
     ) {
+        let Ok(()) = self.try_for_each_line(bytes, scratch, |line, url| {
+            visit(line, url);
+            Ok::<(), Infallible>(())
+        });
+    }
+
+    /// As [`for_each_line`](Self::for_each_line), up to the first line of which `visit` makes an error,
+    /// which is the result. Some lines behind it may be normalized, and are not visited.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile, Scratch};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let mut canonical = Vec::new();
+    /// let list = b"http://a.com\nno\nhttp://b.com\n";
+    /// let done = crawl.try_for_each_line(list, &mut Scratch::default(), |line, url| {
+    ///     canonical.push(url.map_err(|reject| (line, reject.to_string()))?.as_bytes().to_vec());
+    ///     Ok(())
+    /// });
+    /// let (line, why) = done.expect_err("one is relative");
+    /// assert_eq!(line, 1);
+    /// assert!(why.starts_with("relative"));
+    /// assert_eq!(canonical, [b"http://a.com/"]);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The one that `visit` made.
+    pub fn try_for_each_line<E>(
+        &self,
+        bytes: &[u8],
+        scratch: &mut Scratch,
+        mut visit: impl FnMut(usize, Result<Canonical<'_>, Reject>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut lines = std::mem::take(&mut scratch.lines);
-        let (mut rest, mut number) = (bytes, 0);
-        while !rest.is_empty() {
+        let (mut rest, mut number, mut result) = (bytes, 0, Ok(()));
+        while !rest.is_empty() && result.is_ok() {
             let (piece, ahead) = rest.split_at(end_of_piece(rest));
             rest = ahead;
             if u32::try_from(piece.len()).is_err() {
-                visit(number, Err(Reject::new(Code::TooLong, u32::MAX as usize)));
+                result = visit(number, Err(Reject::new(Code::TooLong, u32::MAX as usize)));
                 number += 1;
                 continue;
             }
             lines.clear();
             self.kernel().lines(piece, &mut lines);
             let piece = Piece { bytes: piece, spans: &lines, ahead };
-            self.for_each_in(piece, scratch, |i, url| visit(number + i, url));
+            self.for_each_in(piece, scratch, |i, url| {
+                if result.is_ok() {
+                    result = visit(number + i, url);
+                }
+            });
             number += lines.len();
         }
         scratch.lines = lines;
+        result
     }
 
     fn for_each_in(
@@ -209,6 +250,25 @@ mod tests {
                 assert!(found == expected, "{} {case}", profile.name());
             }
         }
+    }
+
+    #[test]
+    fn nothing_is_visited_behind_an_error() {
+        let crawl = Normalizer::new(&Profile::CRAWL);
+        let list = b"http://h/a\nHTTP://h\n".repeat(PIECE / 4);
+        let lines = memchr::memchr_iter(b'\n', &list).count();
+        let mut scratch = Scratch::default();
+        for last in [0, 1, 2, PIECE / 16, lines / 2, lines - 1] {
+            let mut visited = 0;
+            let done = crawl.try_for_each_line(&list, &mut scratch, |line, url| {
+                assert_eq!((line, url.is_ok()), (visited, true));
+                visited += 1;
+                if line == last { Err(line) } else { Ok(()) }
+            });
+            assert_eq!((done, visited), (Err(last), last + 1));
+        }
+        let done = crawl.try_for_each_line(&list, &mut scratch, |_, _| Ok::<(), ()>(()));
+        assert_eq!(done, Ok(()));
     }
 
     #[test]
