@@ -104,7 +104,7 @@ fn that_matter(subcommand: &str, given: &ArgMatches) -> io::Result<pipeline::Opt
                 values.push(content(Path::new(path))?);
             }
         }
-        options.insert(argument.get_long().unwrap_or(id).to_owned(), values);
+        options.insert(format!("--{}", argument.get_long().unwrap_or(id)), values);
     }
     Ok(options)
 }

@@ -212,7 +212,11 @@ fn a_set_that_was_seen_and_has_changed_is_refused_and_one_that_was_replaced_told
     let old = place.read("old");
     place.write("old", [&old[..], b"http://new.example/\n"].concat());
     let run = place.run(&arguments).exits(2);
-    assert!(run.err.contains("old was read for --seen, and its size has changed"), "{}", run.err);
+    assert!(
+        run.err.contains("old was read as what was seen before, and its size has changed"),
+        "{}",
+        run.err
+    );
     assert!(!run.err.contains("--save-seen") && !place.path("out").exists(), "{}", run.err);
     let run = place.run_on(["dedup", "a", "--seen", "-", "--checkpoint", "k"], "").exits(2);
     assert!(run.err.contains("- cannot be read twice"), "{}", run.err);

@@ -173,17 +173,19 @@ impl Manifest {
             let (was, is) = (self.options.get(name), options.get(name));
             if was != is {
                 let (was, is) = (said(was), said(is));
-                return Ok(Some(format!("--{name} was {was} and is {is}")));
+                return Ok(Some(format!("{name} was {was} and is {is}")));
             }
         }
         for (was, is) in self.seen.iter().zip(seen) {
             if let Some(what) = was.change(is) {
                 let name = was.name();
-                let hint = match self.options.get("save-seen") {
+                let hint = match self.options.get("--save-seen") {
                     Some(_) => " (if --save-seen has replaced it, all outputs are in place)",
                     None => "",
                 };
-                let why = format!("{name} was read for --seen, and its {what} has changed since");
+                let why = format!(
+                    "{name} was read as what was seen before, and its {what} has changed since"
+                );
                 return Ok(Some(why + hint));
             }
         }
@@ -204,4 +206,18 @@ fn said(values: Option<&Vec<String>>) -> String {
             .collect::<Vec<_>>()
             .join(",")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_has_the_name_that_its_caller_gave_it() {
+        let chosen = |profile: &str| Options::from([("profile".into(), vec![profile.into()])]);
+        let kept = Manifest { options: chosen("crawl"), ..Manifest::new() };
+        let told = |options| kept.difference(&options, &[], &[]).expect("no file is looked at");
+        assert_eq!(told(chosen("scheme")).as_deref(), Some("profile was crawl and is scheme"));
+        assert_eq!(told(chosen("crawl")), None);
+    }
 }

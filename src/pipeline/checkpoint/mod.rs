@@ -32,7 +32,8 @@ use crate::output::{self, Output, Printable};
 use crate::spill::Entry;
 use stamp::Stamp;
 
-/// The options of a run that its result depends on, by name.
+/// The options of a run that its result depends on, by name: whatever its caller calls them, for errors
+/// say so. The name `--save-seen` says that the run may replace what it is given as seen.
 pub type Options = BTreeMap<String, Vec<String>>;
 
 const MANIFEST: &str = "checkpoint.json";
@@ -161,7 +162,7 @@ impl Checkpoint {
     ///
     /// Where the directory takes no file.
     pub fn announce(&self) -> io::Result<()> {
-        let may_replace = !self.seen.is_empty() && self.options.contains_key("save-seen");
+        let may_replace = !self.seen.is_empty() && self.options.contains_key("--save-seen");
         if !may_replace || self.directory.join(MANIFEST).exists() {
             return Ok(());
         }
