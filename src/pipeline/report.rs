@@ -119,7 +119,8 @@ pub enum RunError {
 pub struct SeenError {
     /// Its name.
     pub path: PathBuf,
-    /// What is wrong with it, in printable words.
+    /// What is wrong with it, in printable words. They may say what can be done about it in options of
+    /// the command.
     pub why: String,
 }
 
