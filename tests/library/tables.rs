@@ -600,6 +600,26 @@ fn what_stands_before_damage_counts_if_the_run_goes_on_and_is_told() {
     }
 }
 
+#[test]
+fn what_stands_before_damage_is_the_same_for_any_memory_and_threads() {
+    const BEFORE: usize = 1234;
+    let urls: Vec<String> = (0..3000).map(|row| format!("http://example.com/{row}")).collect();
+    let table = batch(vec![("url", Arc::new(StringArray::from(urls.clone())))]);
+    let mut bad = parquet(&table, plain());
+    // A text that is longer than its page.
+    let is_at = |bytes: &[u8]| bytes == urls[BEFORE].as_bytes();
+    let at = bad.windows(urls[BEFORE].len()).position(is_at).unwrap();
+    bad[at - 1] = 0x7F;
+    for (chunk_size, threads) in [(100, 1), (10_000, 1), (10_000, 3), (CHUNK_SIZE, 2)] {
+        let found = read(&bad, &How { chunk_size, threads, keep_going: true, ..How::default() });
+        found.result.unwrap();
+        assert_eq!(found.report.tally.records, BEFORE as u64, "{chunk_size} and {threads}");
+        assert_eq!(found.report.files[0].state, State::Damaged);
+        let words = found.report.damaged[0].1.to_string();
+        assert!(words.ends_with(&format!(", behind row {BEFORE}")), "{words}");
+    }
+}
+
 /// A Parquet file whose footer has its first row group so often, with so many rows each.
 fn with_row_groups(file: &[u8], count: usize, rows: i64) -> Vec<u8> {
     let bytes = bytes::Bytes::copy_from_slice(file);

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 
 use arrow_schema::{DataType, Field, Fields};
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowGroups, RowSelection,
+    RowSelector,
 };
 use parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type as Physical};
@@ -152,7 +153,7 @@ impl Content {
             batch = batch.min(claims::batch(pages, batch, room as u64));
         }
         let batch = batch.min(rows).max(1) as usize;
-        let groups = Looked {
+        let mut groups = Looked {
             at: Arc::new(self.at.clone()),
             metadata: Arc::clone(self.metadata.metadata()),
             group: section,
@@ -161,17 +162,20 @@ impl Content {
             keyed: levels_of_keys.is_some(),
             is_over: Arc::default(),
         };
-        // The library hands on the words of an error alone.
-        let failed = |why| {
-            let is_over = groups.is_over.load(Ordering::Relaxed);
-            Stop::Failed(if is_over { Fault::Limit(why) } else { Fault::Damage(why) })
-        };
-        let reader =
-            ParquetRecordBatchReader::try_new_with_row_groups(levels, &groups, batch, None)
-                .map_err(|error| failed(words(&error)))?;
         let mut found = 0;
-        for batch in reader {
-            let batch = batch.map_err(|error| failed(arrow::words(error)))?;
+        let mut batches = behind(levels, &groups, found)?;
+        while let Some(batch) = batches.next() {
+            let batch = match batch {
+                Ok(batch) => batch,
+                // The rows of the batch that stand before the damage are read in smaller ones, so that
+                // as many are taken however many are read at a time.
+                Err(_) if groups.batch > 1 && !groups.is_over.load(Ordering::Relaxed) => {
+                    groups.batch /= 2;
+                    batches = behind(levels, &groups, found)?;
+                    continue;
+                }
+                Err(error) => return Err(failed(&groups, arrow::words(error))),
+            };
             found += batch.num_rows() as u64;
             let end = self.place(self.starts[section] + found);
             let columns = self.places.iter().map(|place| column::find(&batch, place));
@@ -191,6 +195,26 @@ impl Content {
         let all = self.starts.last().copied().unwrap_or(0).max(1);
         (u128::from(self.at.size()) * u128::from(rows) / u128::from(all)) as u64
     }
+}
+
+/// Reads the rows of a row group behind so many.
+fn behind(
+    levels: &FieldLevels,
+    groups: &Looked,
+    found: u64,
+) -> Result<ParquetRecordBatchReader, Stop> {
+    let all = groups.num_rows();
+    let found = all.min(found as usize);
+    let rows = vec![RowSelector::skip(found), RowSelector::select(all - found)];
+    let rows = (found > 0).then(|| RowSelection::from(rows));
+    ParquetRecordBatchReader::try_new_with_row_groups(levels, groups, groups.batch, rows)
+        .map_err(|error| failed(groups, words(&error)))
+}
+
+/// Why it cannot be read on: the library hands on the words of an error alone.
+fn failed(groups: &Looked, why: String) -> Stop {
+    let is_over = groups.is_over.load(Ordering::Relaxed);
+    Stop::Failed(if is_over { Fault::Limit(why) } else { Fault::Damage(why) })
 }
 
 /// Bytes that a value of a column takes at least, where it stands in a dictionary: four for a number or the
