@@ -6,7 +6,7 @@ use super::set;
 use super::starts::Starts;
 
 /// A pattern: `*` stands for any bytes, `?` for any one byte, every other byte for itself.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Glob(Box<[u8]>);
 
 impl Glob {
@@ -59,6 +59,7 @@ impl Case {
 /// A list of patterns, to be asked for many names.
 #[derive(Clone)]
 pub(crate) struct Globs {
+    /// In the order of their bytes, each once: neither order nor number says anything about a name.
     all: Vec<Glob>,
     case: Case,
     /// For each byte, the patterns that a name may fit that starts with it.
@@ -93,7 +94,9 @@ impl Candidates {
 }
 
 impl Globs {
-    pub(crate) fn new(all: Vec<Glob>, case: Case) -> Self {
+    pub(crate) fn new(mut all: Vec<Glob>, case: Case) -> Self {
+        all.sort_unstable();
+        all.dedup();
         let mut by_first = vec![Candidates::default(); 256];
         for (i, glob) in all.iter().enumerate() {
             for first in 0..=255 {
@@ -139,7 +142,7 @@ impl Globs {
         }
     }
 
-    /// The patterns, as they were given.
+    /// The patterns, each as it was given.
     #[cfg(feature = "batch")]
     pub(crate) fn patterns(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.all.iter().map(|glob| &*glob.0)
@@ -230,7 +233,7 @@ mod tests {
             let all = patterns.iter().map(|pattern| Glob::new(pattern.as_bytes())).collect();
             Globs::new(all, Case::Exact).to_string()
         };
-        assert_eq!(told(&["utm_*", "a?"]), "utm_*,a?");
+        assert_eq!(told(&["utm_*", "a?", "utm_*"]), "a?,utm_*");
         assert_eq!(told(&["a,b", "c d\\"]), r"a\x2cb,c\x20d\\");
         assert_eq!(told(&[r"a\x2cb"]), r"a\\x2cb");
     }

@@ -87,6 +87,9 @@ mod tests {
         let other = redirected("http://c/\thttp://d/\nhttp://a/\thttp://b/\n");
         assert_eq!(one.fingerprint(), other.fingerprint());
         let crawl = Normalizer::new(&Profile::CRAWL);
+        let dropping =
+            |globs: &[&str]| crawl.clone().with_dropped_parameters(globs).unwrap().fingerprint();
+        assert_eq!(dropping(&["ref", "utm_*"]), dropping(&["utm_*", "ref", "utm_*"]));
         let based = crawl.clone().with_base(b"http://h/").unwrap();
         assert_eq!(based.fingerprint(), crawl.fingerprint());
     }
