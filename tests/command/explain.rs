@@ -180,6 +180,27 @@ fn advice_about_a_host_holds_for_hosts() {
 }
 
 #[test]
+fn advice_about_an_address_goes_by_its_kind() {
+    let number = "To a browser a host that ends in a number is an IPv4 address";
+    let brackets = "Between brackets there is an IPv6 address";
+    for (profile, url, told) in [
+        ("whatwg", "http://256.256.256.256/", number),
+        ("whatwg", "http://1.2.3.4.5/[a]", number),
+        ("whatwg", "http://[::1/", brackets),
+        ("whatwg", "http://[fe80::1%25eth0]/", brackets),
+        ("scheme", "http://[::1]x/", brackets),
+        ("crawl", "http://x[::1]/", brackets),
+        // Another trouble stands before it.
+        ("sanitize", "http://me@[::1/", brackets),
+    ] {
+        let text = explain(&["-p", profile, url]);
+        assert!(text.contains(told), "{text}");
+        assert_eq!(text.contains(number), told == number, "{text}");
+    }
+    assert!(explain(&["http://256.256.256.256/"]).contains("is in canonical form"));
+}
+
+#[test]
 fn advice_goes_by_the_part_that_the_profile_sees_there() {
     let advice_of = |arguments: &[&str]| {
         let text = explain(arguments);

@@ -40,6 +40,11 @@ pub(super) fn advice(
         Code::Escape => {
             "Write %25 for a percent sign that is meant, or use the profile crawl, which does so."
         }
+        // A browser alone refuses a host for being a number.
+        Code::Host if code == reject.code && !is_bracketed(url, reject.at) => {
+            "To a browser a host that ends in a number is an IPv4 address, of four numbers up to 255; \
+             the profile crawl takes it for a name."
+        }
         Code::Host => {
             "Between brackets there is an IPv6 address like [2001:db8::1], without a zone, and \
              brackets stand nowhere else in a host."
@@ -75,6 +80,11 @@ pub(super) fn advice(
         _ => return None,
     };
     Some(advice.into())
+}
+
+/// Whether a bracket stands there or before that.
+fn is_bracketed(url: &[u8], at: usize) -> bool {
+    url.iter().take(at + 1).any(|byte| b"[]".contains(byte))
 }
 
 /// Whether a byte or triplet that was rejected there stands in a host.
