@@ -385,6 +385,12 @@ impl Normalizer {
             || self.choices.hosts.as_ref().is_some_and(|hosts| hosts.any(Normalizer::has_own_ports))
     }
 
+    /// Whether a profile file says the rules.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_from_file(&self) -> bool {
+        self.choices.label.is_some()
+    }
+
     /// The profile with its version, and what was chosen beside it: `servlet@1 allow=encoded-slash`.
     pub fn description(&self) -> String {
         let mut text = format!("{}@{}", self.profile().name(), self.profile().version());

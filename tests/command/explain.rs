@@ -180,6 +180,31 @@ fn advice_about_a_host_holds_for_hosts() {
 }
 
 #[test]
+fn a_check_of_a_profile_file_is_switched_off_there() {
+    let file = |allowed: &str| {
+        format!(
+            "name = \"own\"\nversion = 1\nbase = \"crawl\"\n[host.\"h\"]\nbase = \"servlet\"\n{allowed}"
+        )
+    };
+    let (own, allowing) = (file(""), file("allow = [\"encoded-slash\", \"decode\"]\n"));
+    let place = Place::with([("own", own.as_bytes()), ("allowing", allowing.as_bytes())]);
+    let explained = |file| {
+        let urls = ["http://h/a%2Fb", "http://h/%F6"];
+        let run = place.run(["explain", "--profile-file", file, urls[0], urls[1]]).exits(0);
+        run.out().to_owned()
+    };
+    let text = explained("own");
+    for advice in [
+        "  allow = [\"encoded-slash\"] in the profile file switches this check off.\n",
+        "  Segments are triplets of UTF-8. allow = [\"decode\"] in the profile file lets\n",
+    ] {
+        assert!(text.contains(advice), "{text}");
+    }
+    assert!(!text.contains("--allow"), "{text}");
+    assert!(!explained("allowing").contains("rejected"));
+}
+
+#[test]
 fn advice_about_an_address_goes_by_its_kind() {
     let number = "To a browser a host that ends in a number is an IPv4 address";
     let brackets = "Between brackets there is an IPv6 address";

@@ -74,12 +74,25 @@ pub(super) fn advice(
         | Code::RareIpv4
         | Code::Userinfo
         | Code::WellKnownPort => {
-            return Some(format!("--allow {} switches this check off.", code.name()).into());
+            return Some(format!("{} switches this check off.", allowing(code, normalizer)).into());
         }
-        Code::Decode => "Segments are triplets of UTF-8. --allow decode lets raw ones through.",
+        Code::Decode => {
+            let allowing = allowing(code, normalizer);
+            return Some(
+                format!("Segments are triplets of UTF-8. {allowing} lets raw ones through.").into(),
+            );
+        }
         _ => return None,
     };
     Some(advice.into())
+}
+
+/// What to give so that a check is not made. `--allow` does not go with a profile file.
+fn allowing(code: Code, normalizer: &Normalizer) -> String {
+    match normalizer.is_from_file() {
+        true => format!("allow = [\"{code}\"] in the profile file"),
+        false => format!("--allow {code}"),
+    }
 }
 
 /// Whether a bracket stands there or before that.
