@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Read;
+use std::net::SocketAddrV4;
 use std::path::Path;
 
 use serde::de::IgnoredAny;
@@ -66,6 +67,9 @@ fn advice_of_lines([line, next]: &[Vec<u8>; 2]) -> Option<&'static str> {
                 "its first line is of JSON: --format json:/POINTER says where the URL is",
             ))
         }
+        _ if is_address(first) && second.is_none() => {
+            Some("its first line is an address and a port, which --assume-scheme reads")
+        }
         _ if names_scheme(first) && second.is_some() => {
             Some("its first line has a blank behind a URL: --format ws:1 reads what is before it")
         }
@@ -85,6 +89,12 @@ pub(super) fn advice_of_json(line: &[u8], next: &[u8]) -> Option<&'static str> {
         "its first line is of JSON that goes over several lines: jq -c . writes each value on one, \
          and --format json:/POINTER says where the URL is",
     )
+}
+
+/// Whether a word is an IPv4 address and a port, with or without a path behind it.
+fn is_address(word: &[u8]) -> bool {
+    let address = word.split(|byte| *byte == b'/').next().unwrap_or_default();
+    str::from_utf8(address).is_ok_and(|text| text.parse::<SocketAddrV4>().is_ok())
 }
 
 /// Whether a URL stands behind an angle bracket, where the name of a tag would.

@@ -205,6 +205,25 @@ fn a_check_of_a_profile_file_is_switched_off_there() {
 }
 
 #[test]
+fn a_host_and_a_port_without_a_scheme_are_known_as_such() {
+    let advice = "  --assume-scheme https what stands there is a host";
+    for (url, is_host) in [
+        ("192.0.2.1:80/x", true),
+        ("192.0.2.1:80", true),
+        ("3-d.example:80/", true),
+        ("1a:b", false),
+        ("192.0.2.1://h/", false),
+    ] {
+        let text = explain(&["-p", "scheme,crawl", url]);
+        assert!(text.contains("  scheme: the part before the first colon"), "{text}");
+        assert_eq!(text.contains(advice), is_host, "{text}");
+        assert_eq!(text.contains("is written %3A"), !is_host, "{text}");
+    }
+    let assumed = explain(&["--assume-scheme", "https", "192.0.2.1:80/x"]);
+    assert!(assumed.contains("  = https://192.0.2.1:80/x\n"), "{assumed}");
+}
+
+#[test]
 fn advice_about_an_address_goes_by_its_kind() {
     let number = "To a browser a host that ends in a number is an IPv4 address";
     let brackets = "Between brackets there is an IPv6 address";

@@ -482,6 +482,11 @@ fn a_list_most_of_which_is_rejected_is_told_what_it_may_be() {
         ),
         ("<a href='http://h/'>a</a>\n".repeat(5), "is of HTML or XML, in which --format", "text"),
         ("h\n".repeat(5), "--base resolves them, and --assume-scheme reads hosts", "ws:1"),
+        (
+            "192.0.2.1:80/x\n".repeat(5),
+            "its first line is an address and a port, which --assume-scheme reads",
+            "ws:1",
+        ),
     ];
     for (text, told, format) in cases {
         let place = Place::with([("in", text.as_bytes()), ("one", b"http://one/\n")]);

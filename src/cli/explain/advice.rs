@@ -24,6 +24,10 @@ pub(super) fn advice(
             "--base says what it is relative to; --assume-scheme https reads example.com/x as \
              https://example.com/x."
         }
+        Code::Scheme if would_be_host(url, normalizer) => {
+            "A scheme is a letter, then letters, digits, + - or . up to the colon. With \
+             --assume-scheme https what stands there is a host, as in https://192.0.2.1:80/."
+        }
         Code::Scheme => {
             "A scheme is a letter, then letters, digits, + - or . up to the colon. A colon that \
              ends no scheme is written %3A, or ./ goes before the first segment."
@@ -85,6 +89,12 @@ pub(super) fn advice(
         _ => return None,
     };
     Some(advice.into())
+}
+
+/// Whether `--assume-scheme` takes what stands before the first colon for a host.
+fn would_be_host(url: &[u8], normalizer: &Normalizer) -> bool {
+    let assuming = normalizer.clone().with_assumed_scheme(b"https");
+    assuming.is_ok_and(|assuming| assuming.assume(url).is_some())
 }
 
 /// What to give so that a check is not made. `--allow` does not go with a profile file.
