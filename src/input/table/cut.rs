@@ -120,7 +120,7 @@ impl Cutter {
         buffers: &mut [Bytes],
     ) -> Option<Chunk> {
         let mut cells = Vec::with_capacity(self.usual.1);
-        // Number of the buffer, where the first text in it begins, and where the last one ends.
+        // Number of the buffer, and which part of it the texts are in.
         let mut place: Option<(usize, usize, usize)> = None;
         let wanted = rows.len().min(ROWS);
         // Texts may stand in each other.
@@ -155,7 +155,7 @@ impl Cutter {
             };
             let Some((_, first, end)) = &mut place else { break };
             let from = start - *first;
-            *end = start + length;
+            *end = (*end).max(start + length);
             // Of what is too long, as much as tells so.
             let to = from + length.min(self.max_record + 1);
             cells.push(Span { start: from as u32, end: to as u32 });
@@ -292,12 +292,15 @@ mod tests {
 
     use super::*;
 
+    fn reading(chunk_size: usize) -> Reading {
+        Reading { chunk_size, max_record: 9000, threads: 1, memory: usize::MAX, once: false }
+    }
+
     /// The length of each chunk of a column: its rows, and the bytes of all their cells.
     fn chunks(array: ArrayRef, chunk_size: usize) -> Vec<(usize, usize)> {
-        let reading =
-            Reading { chunk_size, max_record: 9000, threads: 1, memory: usize::MAX, once: false };
         let mut chunks = Vec::new();
-        let cut = Cutter::new(0, reading).cut(&[Column { above: Vec::new(), array }], |chunk| {
+        let columns = [Column { above: Vec::new(), array }];
+        let cut = Cutter::new(0, reading(chunk_size)).cut(&columns, |chunk| {
             let cells = &chunk.rows().expect("rows").cells;
             chunks.push((cells.len(), cells.iter().map(|cell| cell.len()).sum()));
             Ok(())
@@ -334,5 +337,33 @@ mod tests {
             let most = chunks.iter().map(|(_, told)| *told).max();
             assert!(most <= Some((ALIKE << 14) + LONG), "{name}: {most:?}");
         }
+    }
+    #[test]
+    fn a_text_in_a_longer_one_ends_before_it() {
+        const ROWS: usize = 1000;
+        const LONG: usize = 500;
+        let text: String = (0..2 * ROWS + LONG).map(|n| char::from(b'a' + (n % 7) as u8)).collect();
+        // Each begins behind the start of the one before it, and every other one ends before that does.
+        let place = |row: usize| (row, LONG - 20 * (row % 2));
+        let views = (0..ROWS).map(|row| {
+            let (at, length) = place(row);
+            let start = text.as_bytes()[at..].first_chunk().expect("four bytes");
+            length as u128 | u128::from(u32::from_le_bytes(*start)) << 32 | (at as u128) << 96
+        });
+        let views = views.collect::<Vec<_>>().into();
+        let buffer = Buffer::from_vec(text.clone().into_bytes());
+        let array = Arc::new(BinaryViewArray::try_new(views, vec![buffer], None).expect("views"));
+        let columns = [Column { above: Vec::new(), array }];
+        let mut row = 0;
+        let cut = Cutter::new(0, reading(1 << 20)).cut(&columns, |chunk| {
+            for cell in &chunk.rows().expect("rows").cells {
+                let (at, length) = place(row);
+                assert_eq!(cell.of(chunk.bytes()), &text.as_bytes()[at..at + length]);
+                row += 1;
+            }
+            Ok(())
+        });
+        assert!(cut.is_ok());
+        assert_eq!(row, ROWS);
     }
 }
