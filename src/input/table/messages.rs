@@ -418,10 +418,31 @@ fn buffers_of(
         | DataType::LargeListView(field)
         | DataType::FixedSizeList(field, _)
         | DataType::Map(field, _) => of(field.data_type()),
-        DataType::Struct(fields) => fields.iter().map(|field| of(field.data_type())).sum(),
-        DataType::RunEndEncoded(ends, values) => of(ends.data_type()) + of(values.data_type()),
-        DataType::Union(fields, _) => fields.iter().map(|(_, field)| of(field.data_type())).sum(),
+        DataType::Struct(fields) => {
+            fields.iter().map(|field| of(field.data_type())).fold(0, usize::saturating_add)
+        }
+        DataType::RunEndEncoded(ends, values) => {
+            of(ends.data_type()).saturating_add(of(values.data_type()))
+        }
+        DataType::Union(fields, _) => {
+            fields.iter().map(|(_, field)| of(field.data_type())).fold(0, usize::saturating_add)
+        }
         _ => 0,
     };
     own.saturating_add(below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_say_that_they_have_more_buffers_than_can_be_are_added_up() {
+        let text = |name: &str| arrow_schema::Field::new(name, DataType::Utf8View, true);
+        let kind = DataType::Struct(vec![text("a"), text("b")].into());
+        for (each, all) in [(1, 1 + 2 * 3), (i64::MAX, usize::MAX)] {
+            let found = buffers_of(&kind, MetadataVersion::V5, &mut [each; 2].into_iter());
+            assert_eq!(found, all);
+        }
+    }
 }
