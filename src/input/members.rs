@@ -72,6 +72,9 @@ pub(super) struct Members {
     spare: Vec<Vec<u8>>,
     /// Where the next piece is to start; none: nobody guesses.
     next: Option<u64>,
+    /// Where the last search ended that found no guess. Up to here the plain way goes: to search again
+    /// from each member on would take quadratic time.
+    barren: u64,
     /// How many members to unpack the plain way after the next wrong guess, and how many still.
     distrust: u32,
     patience: u32,
@@ -141,6 +144,7 @@ impl Members {
             pieces: VecDeque::new(),
             spare: Vec::new(),
             next: Some(0),
+            barren: 0,
             distrust: 1,
             patience: 0,
             threads,
@@ -156,7 +160,7 @@ impl Members {
             self.distrust = (self.distrust * 2).min(MOST_DISTRUST);
         }
         if self.pieces.is_empty() && self.next.is_none_or(|next| next < self.at) {
-            self.next = Some(self.at);
+            self.next = (self.at >= self.barren).then_some(self.at);
         }
         self.cut()?;
         if self.pieces.front().is_some_and(|piece| piece.start == self.at)
@@ -218,7 +222,10 @@ impl Members {
                     self.next = Some(start + end as u64);
                 }
                 // The last members of the file, or one that is too long. Alone, it is not worth it.
-                None if self.pieces.is_empty() || bytes.len() > LONGEST => return Ok(()),
+                None if self.pieces.is_empty() || bytes.len() > LONGEST => {
+                    self.barren = start + bytes.len() as u64;
+                    return Ok(());
+                }
                 None => {}
             }
             let (result, receiver) = sync_channel(1);
@@ -317,7 +324,8 @@ impl Read for Members {
                 // What is no member is for the plain way to judge, the end of the file too.
                 let is_member = unpacker.peek()?.is_some_and(|byte| self.packing.begins_with(byte));
                 let is_piece = self.pieces.front().is_some_and(|piece| piece.start == at);
-                if is_member && at > self.at && (self.patience == 0 || is_piece) {
+                let may_guess = self.patience == 0 && at >= self.barren;
+                if is_member && at > self.at && (may_guess || is_piece) {
                     self.at = at;
                     self.plain = None;
                     continue;

@@ -432,6 +432,22 @@ fn members_come_out_in_order_from_several_threads_also_where_starts_are_guessed_
     }
 }
 
+/// "No input makes it quadratic": the next megabytes were searched from each member on.
+#[test]
+fn members_whose_starts_nobody_guesses_take_linear_time() {
+    // No compressor writes such a system.
+    let unknown = flate2::GzBuilder::new().operating_system(100).filename("unknown.txt");
+    let unknown = unknown.write(Vec::new(), Default::default()).finish().unwrap();
+    assert_eq!(unknown.len(), 32);
+    let skippable = [0x50, 0x2A, 0x4D, 0x18, 0, 0, 0, 0];
+    for (packing, member) in [(Packing::Gzip, &unknown[..]), (Packing::Zstd, &skippable)] {
+        let packed = member.repeat((4 << 20) / member.len());
+        let (bytes, result, taken) = on_threads(packing, &packed);
+        assert!(bytes.is_empty() && result.is_ok(), "{packing}: {result:?}");
+        assert_eq!(taken, packed.len() as u64);
+    }
+}
+
 #[test]
 fn damage_is_the_same_on_several_threads_as_from_front_to_back() {
     for packing in [Packing::Gzip, Packing::Zstd] {
