@@ -4,10 +4,11 @@
 //! record. Only responses count here: with their target, or with every link that was found in the page.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::super::json::{Text, slice};
 use super::super::{Context, Found, Record, Records, Span};
@@ -56,18 +57,18 @@ struct Response<'a> {
 struct Page<'a> {
     #[serde(rename = "Head", borrow)]
     head: Option<PageHead<'a>>,
-    #[serde(rename = "Links", borrow, default)]
-    links: Vec<Link<'a>>,
+    #[serde(rename = "Links", borrow, default, deserialize_with = "references")]
+    links: Vec<Text<'a>>,
 }
 
 #[derive(Deserialize)]
 struct PageHead<'a> {
     #[serde(rename = "Base", borrow)]
     base: Option<Text<'a>>,
-    #[serde(rename = "Link", borrow, default)]
-    links: Vec<Link<'a>>,
-    #[serde(rename = "Scripts", borrow, default)]
-    scripts: Vec<Link<'a>>,
+    #[serde(rename = "Link", borrow, default, deserialize_with = "references")]
+    links: Vec<Text<'a>>,
+    #[serde(rename = "Scripts", borrow, default, deserialize_with = "references")]
+    scripts: Vec<Text<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -77,6 +78,36 @@ struct Link<'a> {
     /// What stands in its place for a URL of a style sheet that the page holds: `STYLE/#text`.
     #[serde(borrow)]
     href: Option<Text<'a>>,
+}
+
+impl<'a> Link<'a> {
+    fn reference(self) -> Option<Text<'a>> {
+        self.url.or(self.href)
+    }
+}
+
+/// Where the links of a list lead. Those that lead nowhere are not kept: in JSON they take three bytes
+/// each, and in memory many more.
+fn references<'de: 'a, 'a, D: Deserializer<'de>>(list: D) -> Result<Vec<Text<'a>>, D::Error> {
+    list.deserialize_seq(References)
+}
+
+struct References;
+
+impl<'de> Visitor<'de> for References {
+    type Value = Vec<Text<'de>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of links")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut references = Vec::new();
+        while let Some(link) = list.next_element::<Link>()? {
+            references.extend(link.reference());
+        }
+        Ok(references)
+    }
 }
 
 /// What a record tells, and its target.
@@ -121,9 +152,10 @@ fn odd(body: &[u8]) -> (Head<'_>, Option<Page<'_>>) {
     fn text<'a>(object: &'a [u8], name: &str) -> Option<Text<'a>> {
         serde_json::from_slice(slice::at(object, &[name])?).ok()
     }
-    fn links<'a>(object: &'a [u8], name: &str) -> Vec<Link<'a>> {
+    fn links<'a>(object: &'a [u8], name: &str) -> Vec<Text<'a>> {
         let links = slice::elements(slice::at(object, &[name]).unwrap_or_default());
-        links.map(|link| Link { url: text(link, "url"), href: text(link, "href") }).collect()
+        let links = links.map(|link| Link { url: text(link, "url"), href: text(link, "href") });
+        links.filter_map(Link::reference).collect()
     }
     let at = |names: &[&str]| slice::at(body, names).unwrap_or_default();
     let head = at(&["Envelope", "WARC-Header-Metadata"]);
@@ -202,10 +234,8 @@ fn links_of(ctx: &Context, record: &[u8]) -> Result<Links, Found> {
         _ => base = own.to_vec(),
     }
     let mut links = Links::new(Base::new(&base, ctx.max_url));
-    for link in head.links.iter().chain(&head.scripts).chain(&body) {
-        if let Some(Text(reference)) = link.url.as_ref().or(link.href.as_ref()) {
-            links.add(reference);
-        }
+    for Text(reference) in head.links.iter().chain(&head.scripts).chain(&body) {
+        links.add(reference);
     }
     Ok(links)
 }
@@ -229,6 +259,18 @@ mod tests {
 
     fn frame(record: &[u8]) -> Frame {
         Frame::new(0, record.len() as u32, 0, State::Whole)
+    }
+
+    #[test]
+    fn links_that_lead_nowhere_are_not_kept() {
+        let chunk = String::from_utf8(archive("http://h/", &["a", "b"])).unwrap();
+        for list in [r#"[{},{"url":"#, r#"[{},{"url":1,"url":"#] {
+            let chunk = chunk.replace(r#"[{"url":"#, list);
+            let Told::Response { page: Some(page), .. } = told(chunk.as_bytes()) else {
+                panic!("a page");
+            };
+            assert_eq!(page.links.len(), 2, "{list}");
+        }
     }
 
     /// "No input makes it quadratic": each part was read from the start of the record.
