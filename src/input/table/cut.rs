@@ -338,6 +338,7 @@ mod tests {
             assert!(most <= Some((ALIKE << 14) + LONG), "{name}: {most:?}");
         }
     }
+
     #[test]
     fn a_text_in_a_longer_one_ends_before_it() {
         const ROWS: usize = 1000;
