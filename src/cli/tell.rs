@@ -133,6 +133,7 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
             Some(Code::Relative) => "--base resolves them, and --assume-scheme reads hosts",
             _ => "--format says how records are read",
         };
+        // With -0 nothing is guessed.
         let advice = advice(&file.path, Separator::LineFeed);
         say(format_args!(
             "{path}: warning: read as lines, of which {} of {} were rejected, most of them as {code}; {}",
