@@ -297,6 +297,11 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
         ),
         (&["dedup", "in", "-f", "ws"], "format `ws`: it is followed by the number of a field"),
         (&["in"], "tip: `uniqurl dedup in` reads the file\n"),
+        (&["diff", "in", "in"], "tip: `uniqurl set diff` does that to sorted sets\n"),
+        (
+            &["dedup", "in", "--sort-query"],
+            "tip: `--with sort-query` turns it on, where the profile has it\n",
+        ),
         (
             &["dedup", "in", "--seen", "all"],
             "an empty file, as `touch` makes it, is an empty set\n",
@@ -311,6 +316,10 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
     for arguments in [&["none"][..], &["set", "in"]] {
         assert!(!place.run(arguments).exits(2).err.contains("reads the file"));
     }
+    let set = place.run(["set", "union", "in", "--sort-query"]).exits(2);
+    assert!(!set.err.contains("--with"), "{}", set.err);
+    let orders = place.run(["dedup", "in", "--sort-query"]).exits(2);
+    assert!(!orders.err.contains("--order"), "{}", orders.err);
     place.run(["dedup", "in", "-p", "crawl@1"]).exits(0);
 }
 

@@ -19,12 +19,12 @@ pub(super) use values::{
 use super::bench::flags::Bench;
 use super::compare::{self, Compare};
 use super::explain::Explain;
-use super::set::flags::Set;
+use super::set::flags::{Operation, Set};
 use super::status::{printable, status_of};
 use super::tables;
-use crate::Profile;
 use crate::output::Printable;
 use crate::record::Separator;
+use crate::{Profile, Switch};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
@@ -189,7 +189,7 @@ impl Cli {
         let matches = to_parse()
             .version(version)
             .try_get_matches_from(arguments)
-            .map_err(|error| with_subcommand(error, first.as_deref()))?;
+            .map_err(|error| with_tip(error, first.as_deref()))?;
         let mut cli = Cli::from_arg_matches(&matches)?;
         if let Command::Dedup(dedup) = &cli.command {
             dedup.check()?;
@@ -256,17 +256,45 @@ impl Cli {
     }
 }
 
-/// The error with what was meant by who names a file first, where a subcommand should be.
-fn with_subcommand(mut error: clap::Error, first: Option<&OsStr>) -> clap::Error {
-    if error.kind() == ErrorKind::InvalidSubcommand
-        && let Some(name) = first.map(Path::new).filter(|name| name.exists())
-        && matches!(error.get(ContextKind::InvalidSubcommand), Some(ContextValue::String(wrong))
-            if Path::new(wrong) == name)
-    {
-        let tip = format!("`uniqurl dedup {}` reads the file", Printable::path(name));
+/// The error with what was meant by who names a file or an operation of sets first, where a subcommand should
+/// be, or a switch of a profile as if it were an option.
+fn with_tip(mut error: clap::Error, first: Option<&OsStr>) -> clap::Error {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let tip = match error.kind() {
+        ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand)
+            .filter(|wrong| first == Some(OsStr::new(wrong)))
+            .and_then(meant_by),
+        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
+            .and_then(|wrong| wrong.strip_prefix("--"))
+            .filter(|name| first.is_some_and(takes_switches) && Switch::named(name).is_some())
+            .map(|name| format!("`--with {name}` turns it on, where the profile has it")),
+        _ => None,
+    };
+    if let Some(tip) = tip {
+        // What clap suggests is an option that is only spelled like it, and the usage shows that one.
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
+}
+
+/// What was meant by a subcommand that there is not.
+fn meant_by(wrong: &str) -> Option<String> {
+    if Operation::from_str(wrong, false).is_ok() {
+        return Some(format!("`uniqurl set {wrong}` does that to sorted sets"));
+    }
+    let name = Path::new(wrong);
+    name.exists().then(|| format!("`uniqurl dedup {}` reads the file", Printable::path(name)))
+}
+
+fn takes_switches(subcommand: &OsStr) -> bool {
+    let command = Cli::command();
+    let found = subcommand.to_str().and_then(|name| command.find_subcommand(name));
+    found.is_some_and(|found| found.get_arguments().any(|argument| argument.get_id() == "with"))
 }
 
 /// The arguments as they are parsed: of a choice that is given again the last one counts, so that a command
