@@ -303,6 +303,10 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
             "tip: `--with sort-query` turns it on, where the profile has it\n",
         ),
         (
+            &["normalize", "in", "--fields", "host"],
+            "tip: `uniqurl dedup` has an option of this name\n",
+        ),
+        (
             &["dedup", "in", "--seen", "all"],
             "an empty file, as `touch` makes it, is an empty set\n",
         ),

@@ -257,7 +257,7 @@ impl Cli {
 }
 
 /// The error with what was meant by who names a file or an operation of sets first, where a subcommand should
-/// be, or a switch of a profile as if it were an option.
+/// be, or gives a switch of a profile as an option, or an option of another subcommand.
 fn with_tip(mut error: clap::Error, first: Option<&OsStr>) -> clap::Error {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
@@ -269,8 +269,7 @@ fn with_tip(mut error: clap::Error, first: Option<&OsStr>) -> clap::Error {
             .and_then(meant_by),
         ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
             .and_then(|wrong| wrong.strip_prefix("--"))
-            .filter(|name| first.is_some_and(takes_switches) && Switch::named(name).is_some())
-            .map(|name| format!("`--with {name}` turns it on, where the profile has it")),
+            .and_then(|name| meant_by_option(name, first?.to_str()?)),
         _ => None,
     };
     if let Some(tip) = tip {
@@ -291,10 +290,17 @@ fn meant_by(wrong: &str) -> Option<String> {
     name.exists().then(|| format!("`uniqurl dedup {}` reads the file", Printable::path(name)))
 }
 
-fn takes_switches(subcommand: &OsStr) -> bool {
+/// What was meant by an option that the subcommand does not have.
+fn meant_by_option(name: &str, subcommand: &str) -> Option<String> {
     let command = Cli::command();
-    let found = subcommand.to_str().and_then(|name| command.find_subcommand(name));
-    found.is_some_and(|found| found.get_arguments().any(|argument| argument.get_id() == "with"))
+    let has = |command: &clap::Command, name| {
+        command.get_arguments().any(|argument| argument.get_long() == Some(name))
+    };
+    if Switch::named(name).is_some() && has(command.find_subcommand(subcommand)?, "with") {
+        return Some(format!("`--with {name}` turns it on, where the profile has it"));
+    }
+    let other = command.get_subcommands().find(|command| has(command, name))?;
+    Some(format!("`uniqurl {}` has an option of this name", other.get_name()))
 }
 
 /// The arguments as they are parsed: of a choice that is given again the last one counts, so that a command
