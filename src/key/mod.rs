@@ -10,7 +10,7 @@ mod ssurt;
 mod hash;
 
 use std::fmt;
-use std::str::FromStr;
+use std::str::{self, FromStr, Utf8Error};
 
 use crate::names::NoSuchName;
 use crate::url::Canonical;
@@ -151,6 +151,31 @@ pub struct Keyed<'a>(&'a [u8]);
 impl<'a> Keyed<'a> {
     /// The bytes.
     pub fn as_bytes(self) -> &'a [u8] {
+        self.0
+    }
+
+    /// The bytes as text.
+    ///
+    /// ```
+    /// use uniqurl::{Key, Normalizer, Profile};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let (mut url, mut key) = (Vec::new(), Vec::new());
+    /// let url = crawl.canonical(b"http://example.com", &mut url)?;
+    /// assert_eq!(Key::Surt.of(url, &mut key).to_str()?, "com,example)/");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// They are not UTF-8, which can be only where the URL is not: see [`Canonical::to_str`].
+    pub fn to_str(self) -> Result<&'a str, Utf8Error> {
+        str::from_utf8(self.0)
+    }
+}
+
+impl AsRef<[u8]> for Keyed<'_> {
+    fn as_ref(&self) -> &[u8] {
         self.0
     }
 }

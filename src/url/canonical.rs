@@ -1,6 +1,7 @@
 //! Bytes that are known to be canonical.
 
 use std::fmt;
+use std::str::{self, Utf8Error};
 
 /// The canonical bytes of a URL, or of a request target.
 ///
@@ -24,6 +25,25 @@ impl<'a> Canonical<'a> {
     pub fn as_bytes(self) -> &'a [u8] {
         self.0
     }
+
+    /// The bytes as text, for what takes a `&str` or keeps a `String`.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let mut scratch = Vec::new();
+    /// let url = crawl.canonical(b"HTTP://Example.com/\xFF", &mut scratch)?;
+    /// assert_eq!(url.to_str()?, "http://example.com/%FF");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// They are not UTF-8, which can be only where [any byte](Self::as_bytes) may stand.
+    pub fn to_str(self) -> Result<&'a str, Utf8Error> {
+        str::from_utf8(self.0)
+    }
 }
 
 impl AsRef<[u8]> for Canonical<'_> {
@@ -46,8 +66,10 @@ mod tests {
     fn its_bytes_are_those_of_the_url() {
         let url = Canonical::new(b"http://h/");
         assert_eq!(url.as_ref(), b"http://h/");
+        assert_eq!(url.to_str(), Ok("http://h/"));
         assert_eq!(format!("{url:?}"), "Canonical(http://h/)");
-        // A profile that takes any bytes keeps them, and what is printed is printable.
+        // A profile that takes any bytes keeps them, text or not, and what is printed is printable.
+        assert!(Canonical::new(b"a\xFF").to_str().is_err());
         assert_eq!(format!("{:?}", Canonical::new(b"a\xFF")), r"Canonical(a\xff)");
     }
 }

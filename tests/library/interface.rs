@@ -100,6 +100,21 @@ fn bytes_of_urls_are_shown_as_text() {
 }
 
 #[test]
+fn canonical_urls_and_their_keys_are_text_but_where_any_byte_may_stand() {
+    let (mut url, mut key) = (Vec::new(), Vec::new());
+    for profile in Profile::ALL {
+        let normalizer = Normalizer::new(profile);
+        let url = normalizer.canonical(b"http://h/\xFF", &mut url);
+        let Ok(url) = url else { continue };
+        assert_eq!(url.to_str().is_err(), normalizer.may_write_any_byte(), "{profile}");
+        for kind in Key::ALL {
+            let keyed = kind.of(url, &mut key);
+            assert_eq!(keyed.to_str(), str::from_utf8(keyed.as_ref()), "{profile} {kind}");
+        }
+    }
+}
+
+#[test]
 fn types_go_from_thread_to_thread() {
     fn do_so<T: Send + Sync + Debug>() {}
     do_so::<(Normalizer, Profile, UrlSet, Redirects, Ring)>();
