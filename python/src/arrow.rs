@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
 use arrow_select::nullif::nullif;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyList, PyString};
 use pyo3_arrow::error::{PyArrowError, PyArrowResult};
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 use pyo3_arrow::input::AnyArray;
@@ -158,7 +158,7 @@ fn only_column(table: &StructArray) -> Result<ArrayRef, ArrowError> {
 }
 
 /// A column of an answer, in chunks. PyArrow takes it as ``pyarrow.chunked_array(column)``, Polars
-/// as ``polars.Series(column)``.
+/// as ``polars.Series(column)``, and pandas as ``frame["canonical"] = column``.
 #[pyclass(frozen, module = "uniqurl")]
 pub struct Column {
     chunks: Vec<ArrayRef>,
@@ -220,6 +220,11 @@ impl Column {
     #[getter]
     fn num_chunks(&self) -> usize {
         self.chunks.len()
+    }
+
+    /// Whoever knows nothing of Arrow takes what has a length and no iterator for one value.
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        self.to_pylist(py)?.try_iter()
     }
 
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {

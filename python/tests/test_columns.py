@@ -449,6 +449,10 @@ def test_pandas_round_trip():
     frame = pa.table(done).to_pandas(types_mapper=pandas.ArrowDtype)
     assert [None if value is pandas.NA else value for value in frame["canonical"]] == CANONICAL
     assert isinstance(frame["canonical"].dtype, pandas.ArrowDtype)
+    # What knows nothing of Arrow goes over the values, and does not take the column for one.
+    frame = pandas.DataFrame({"url": series})[::-1].assign(canonical=done.canonical)
+    assert [None if pandas.isna(value) else value for value in frame["canonical"]] == CANONICAL
+    assert list(done.reject) == REJECT and set(done.canonical) == set(CANONICAL)
 
 
 class OldSeries:

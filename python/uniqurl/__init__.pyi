@@ -20,7 +20,7 @@ Keywords ``**options`` choose what the command chooses with ``--with`` and kin:
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal, Protocol, TypedDict, TypeVar, final, overload, type_check_only
 
 __all__ = [
@@ -126,7 +126,7 @@ class FileAccounting(TypedDict):
 @final
 class Column:
     """A column of an answer, in chunks. PyArrow takes it as ``pyarrow.chunked_array(column)``, Polars
-    as ``polars.Series(column)``."""
+    as ``polars.Series(column)``, and pandas as ``frame["canonical"] = column``."""
 
     @property
     def null_count(self) -> int: ...
@@ -135,6 +135,7 @@ class Column:
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Any]: ...
     def to_pylist(self) -> list[Any]: ...
 
 @final
