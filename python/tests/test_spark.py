@@ -264,6 +264,9 @@ def test_every_row_says_what_became_of_it(spark, files):
     assert b"http://h/%FF%FE" in got
     with pytest.raises(TypeError):
         uniqurl_spark.canonicalize(frame, "number")
+    for of_column in [uniqurl_spark.canonicalize, uniqurl_spark.dedup]:
+        with pytest.raises(TypeError, match="^col is the name of a column, not Column; "):
+            of_column(frame, F.col("line"))
     salts = {row[0] for row in frame.select(uniqurl_spark.salt("line", 4)).collect()}
     assert salts <= {0, 1, 2, 3} and len(salts) > 1
 

@@ -105,6 +105,7 @@ def canonicalize(
     Nulls and what holds only spaces and tabs are blank: null in both. With ``format`` a value is a
     line that holds a URL, as for ``uniqurl.normalize_column``.
     """
+    _check_name(col)
     # To Spark, names that differ only in case are one, unless it is told otherwise.
     by_case = df.sparkSession.conf.get("spark.sql.caseSensitive").lower() == "true"
     names = df.columns if by_case else [name.lower() for name in df.columns]
@@ -170,6 +171,7 @@ def dedup(
     compared: the set is exact. ``partitions`` is the number of partitions after the shuffle, where
     it is not to be Spark's choice.
     """
+    _check_name(col)
     # A set that was made before has a column of such a name, and Spark itself maps no column `a.b`.
     name = col if col.isidentifier() and col.lower() not in ADDED else "url"
     urls = df.select(F.col("`" + col.replace("`", "``") + "`").alias(name))
@@ -212,6 +214,12 @@ def salt(canonical: str | Column, parts: int) -> Column:
     column = F.col(canonical) if isinstance(canonical, str) else canonical
     bits = F.conv(F.substring(F.sha2(column, 256), 1, 7), 16, 10).cast("int")
     return F.pmod(bits, F.lit(parts))
+
+
+def _check_name(col: str) -> None:
+    """Refuses what most functions of Spark take beside a name, before it fails further in."""
+    if not isinstance(col, str):
+        raise TypeError(f"col is the name of a column, not {type(col).__name__}; withColumn gives an expression a name")
 
 
 def _bytes_of(kind: pa.DataType) -> pa.DataType:
