@@ -19,7 +19,7 @@ pub struct Filters {
           help = "Keep only records with these statuses, as in 200,304 or 2xx")]
     pub status: Vec<String>,
 
-    /// Keep only records with these methods, as in GET,HEAD
+    /// Keep only records with these methods, as in GET,HEAD; case counts
     #[arg(long, value_name = "LIST", value_parser = method, help_heading = FILTERS)]
     pub method: Vec<String>,
 
@@ -36,14 +36,18 @@ pub struct Filters {
     ///
     /// In GLOB * stands for any bytes, dots too, ? for any one byte, {a,b} for either, and an IPv6 address
     /// is in brackets. '*.example.com' leaves out example.com itself; '{*.example.com,example.com}' does
-    /// not. A request target without a host is dropped.
+    /// not. Of several, one that fits is enough. A request target without a host is dropped.
     #[arg(long, value_name = "GLOB", value_parser = host, help_heading = FILTERS,
           help = "Keep only canonical URLs whose host is like this, as in '*.example.com'; may be \
                   given several times")]
     pub host: Vec<String>,
 
     /// Keep only canonical URLs in which this regular expression is found; may be given several times
-    #[arg(long = "match", value_name = "REGEX", value_parser = pattern, help_heading = FILTERS)]
+    ///
+    /// Of several, one that is found is enough. (?i) before it takes either case.
+    #[arg(long = "match", value_name = "REGEX", value_parser = pattern, help_heading = FILTERS,
+          help = "Keep only canonical URLs in which this regular expression is found; may be given \
+                  several times")]
     pub patterns: Vec<String>,
 
     /// Stop with status 3 when more than N records, or P% of them, are rejected
