@@ -162,13 +162,8 @@ pub fn dedup(
             "none" => Order::None,
             _ => return Err(errors::usage(py, "order is first, sorted or none")),
         };
-        let key =
-            Key::named(key).ok_or_else(|| errors::usage(py, "key is url, surt, ssurt or hash"))?;
         let rules = Rules::new(py, profile, options)?;
-        if key == Key::Ssurt && rules.normalizer.has_own_ports() {
-            let why = "ssurt names the ports of the registry, and the profile file has others";
-            return Err(errors::usage(py, why));
-        }
+        let key = rules.key(py, key)?;
         let threads = threads::asked(threads)?;
         let wish = Wish { rules, format, order, key, threads, keep_going };
         let inputs = several(inputs)?;

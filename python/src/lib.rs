@@ -32,7 +32,8 @@ mod _core {
     use super::errors::panic_for_tests;
     #[pymodule_export]
     use super::normalizer::{
-        Normalizer, Profile, Step, codes, compare, explain, normalize, normalize_column, profiles,
+        Normalizer, Profile, Step, codes, compare, explain, key, normalize, normalize_column,
+        profiles,
     };
 
     /// PyO3 keeps names and types from their first use on, behind locks. A process that is forked while

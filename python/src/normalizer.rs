@@ -54,6 +54,10 @@ impl Normalizer {
         normalize_one(&self.rules, url)
     }
 
+    fn key<'py>(&self, url: &Bound<'py, PyAny>, key: &str) -> PyResult<Bound<'py, PyAny>> {
+        key_of_one(&self.rules, url, key)
+    }
+
     fn explain<'py>(&self, url: &Bound<'py, PyAny>) -> PyResult<Vec<Step>> {
         explain_one(&self.rules, url)
     }
@@ -169,6 +173,26 @@ pub fn normalize<'py>(
     let py = url.py();
     let rules = guarded(py, || Rules::new(py, profile, options))?;
     normalize_one(&rules, url)
+}
+
+/// The key of a URL that ``--key`` of the command and ``key`` of :func:`dedup` name: ``surt``, ``ssurt``,
+/// ``hash``, or ``url``, which is its canonical form. It is ``str`` or ``bytes`` as the URL is.
+///
+/// >>> key("http://www.example.com/a?b", "surt")
+/// 'com,example,www)/a?b'
+///
+/// With the profile ``ia`` a ``surt`` is the key of a web archive's index. Raises :class:`Rejected`.
+#[pyfunction]
+#[pyo3(signature = (url, key, profile=None, **options))]
+pub fn key<'py>(
+    url: &Bound<'py, PyAny>,
+    key: &str,
+    profile: Option<&str>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = url.py();
+    let rules = guarded(py, || Rules::new(py, profile, options))?;
+    key_of_one(&rules, url, key)
 }
 
 /// What each rule does to a URL, in order. Raises :class:`Rejected`.
@@ -324,13 +348,25 @@ fn normalize_one<'py>(rules: &Rules, url: &Bound<'py, PyAny>) -> PyResult<Bound<
     })
 }
 
+fn key_of_one<'py>(
+    rules: &Rules,
+    url: &Bound<'py, PyAny>,
+    key: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = url.py();
+    guarded(py, || {
+        let (url, key) = (Url::of(url)?, rules.key(py, key)?);
+        let (mut canonical, mut out) = (Vec::new(), Vec::new());
+        key.append(rules.canonical(py, url.bytes(), &mut canonical)?, &mut out);
+        url.like(py, &out)
+    })
+}
+
 fn explain_one(rules: &Rules, url: &Bound<'_, PyAny>) -> PyResult<Vec<Step>> {
     let py = url.py();
     guarded(py, || {
         let url = Url::of(url)?;
-        if url.bytes().len() > rules.max_url {
-            return Err(errors::too_long(py, rules.max_url));
-        }
+        rules.check_length(py, url.bytes())?;
         let steps = rules.normalizer.explain(url.bytes());
         let steps = steps.map_err(|reject| errors::rejected(py, &reject))?;
         let step = |step: &uniqurl::Step| {

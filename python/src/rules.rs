@@ -7,7 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 use uniqurl::record::{Format, LONGEST_URL, MAX_URL};
-use uniqurl::{Code, Normalizer, Outcome, Profile, Ring, Switch};
+use uniqurl::{Canonical, Code, Key, Normalizer, Outcome, Profile, Ring, Switch};
 
 use crate::errors;
 
@@ -123,15 +123,40 @@ impl Rules {
         Ok(self)
     }
 
+    /// The key of this name, where these rules have it.
+    pub fn key(&self, py: Python<'_>, name: &str) -> PyResult<Key> {
+        let key =
+            Key::named(name).ok_or_else(|| errors::usage(py, "key is url, surt, ssurt or hash"))?;
+        if key == Key::Ssurt && self.normalizer.has_own_ports() {
+            let why = "ssurt names the ports of the registry, and the profile file has others";
+            return Err(errors::usage(py, why));
+        }
+        Ok(key)
+    }
+
     /// Appends the canonical form of `url` to `out`.
     pub fn normalize(&self, py: Python<'_>, url: &[u8], out: &mut Vec<u8>) -> PyResult<()> {
-        if url.len() > self.max_url {
-            return Err(errors::too_long(py, self.max_url));
-        }
+        self.check_length(py, url)?;
         match self.normalizer.normalize(url, out) {
             Outcome::Canonical => Ok(()),
             Outcome::Reject(reject) => Err(errors::rejected(py, &reject)),
         }
+    }
+
+    /// The canonical form of `url`, as [`Normalizer::canonical`] gives it.
+    pub fn canonical<'a>(
+        &self,
+        py: Python<'_>,
+        url: &'a [u8],
+        scratch: &'a mut Vec<u8>,
+    ) -> PyResult<Canonical<'a>> {
+        self.check_length(py, url)?;
+        self.normalizer.canonical(url, scratch).map_err(|reject| errors::rejected(py, &reject))
+    }
+
+    /// Whether `url` is not too long.
+    pub fn check_length(&self, py: Python<'_>, url: &[u8]) -> PyResult<()> {
+        if url.len() > self.max_url { Err(errors::too_long(py, self.max_url)) } else { Ok(()) }
     }
 }
 

@@ -15,6 +15,8 @@ import uniqurl
 
 name: str = uniqurl.normalize("http://h")
 octets: bytes = uniqurl.normalize(b"http://h")
+surt: str = uniqurl.key("http://h", "surt", "ia")
+uniqurl.key("http://h", "SURT")  # type: ignore
 crawl = uniqurl.Normalizer("crawl", sort_query=True)
 shout: str = crawl(name) + crawl.normalize(name)
 

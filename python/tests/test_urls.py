@@ -23,6 +23,24 @@ def test_bytes_come_out_as_bytes_whatever_they_are():
     assert uniqurl.normalize(b"\xff x", "string") == b"\xff x"
 
 
+def test_a_url_has_the_keys_that_a_set_has():
+    url = "HTTP://www.Example.com:80/A?b"
+    for key in ["url", "surt", "ssurt", "hash"]:
+        with pytest.raises(uniqurl.Rejected):
+            uniqurl.key("http://h:x/", key)
+    assert uniqurl.key(url, "surt") == "com,example,www)/A?b"
+    assert uniqurl.key(url, "surt", "ia") == uniqurl.Normalizer("ia").key(url, "surt") == "com,example)/a?b"
+    assert uniqurl.key(url.encode(), "ssurt", drop_query=True) == b"com,example,www,//80:http@/A"
+    assert uniqurl.key(url, "hash") == uniqurl.key(uniqurl.normalize(url), "hash")
+    assert uniqurl.key(b"\xff", "url", "string") == b"\xff"
+    with pytest.raises(uniqurl.UsageError, match="^key is url, surt, ssurt or hash$"):
+        uniqurl.key(url, "SURT")
+    with pytest.raises(uniqurl.UsageError, match="^ssurt names the ports of the registry"):
+        uniqurl.key(url, "ssurt", profile_toml='name = "x"\nversion = 1\nbase = "crawl"\n[ports]\ngopher = 70\n')
+    with pytest.raises(uniqurl.Rejected, match="^too-long at byte 5"):
+        uniqurl.key(url, "hash", max_url=5)
+
+
 @pytest.mark.parametrize("url", [None, 1, bytearray(b"http://h/"), ["http://h/"]])
 def test_what_is_no_url_is_a_type_error(url):
     with pytest.raises(TypeError):

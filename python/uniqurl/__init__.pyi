@@ -40,6 +40,7 @@ __all__ = [
     "compare",
     "dedup",
     "explain",
+    "key",
     "normalize",
     "normalize_column",
     "profiles",
@@ -57,6 +58,7 @@ _Url = TypeVar("_Url", str, bytes, str | bytes)
 _Column = _ArrowArray | _ArrowStream
 _Urls = _Column | Iterable[str | None] | Iterable[bytes | None]
 _Path = str | os.PathLike[str]
+_Key = Literal["url", "surt", "ssurt", "hash"]
 
 class Error(Exception):
     """All errors of uniqurl."""
@@ -210,6 +212,7 @@ class Normalizer:
     def __new__(cls, profile: str | None = None, **options: Any) -> Normalizer: ...
     def normalize(self, url: _Url) -> _Url: ...
     def __call__(self, url: _Url) -> _Url: ...
+    def key(self, url: _Url, key: _Key) -> _Url: ...
     def explain(self, url: str | bytes) -> list[Step]: ...
     def normalize_column(
         self, array: _Urls, *, format: str | None = None, threads: int | None = None
@@ -255,7 +258,7 @@ def dedup(
     *,
     format: str = "auto",
     order: Literal["first", "sorted", "none"] = "first",
-    key: Literal["url", "surt", "ssurt", "hash"] = "url",
+    key: _Key = "url",
     threads: int | None = None,
     keep_going: bool = False,
     **options: Any,
@@ -281,10 +284,20 @@ def dedup(
     profile: str | None = None,
     *,
     order: Literal["first", "sorted", "none"] = "first",
-    key: Literal["url", "surt", "ssurt", "hash"] = "url",
+    key: _Key = "url",
     threads: int | None = None,
     **options: Any,
 ) -> Deduplicated: ...
+
+def key(url: _Url, key: _Key, profile: str | None = None, **options: Any) -> _Url:
+    """The key of a URL that ``--key`` of the command and ``key`` of :func:`dedup` name: ``surt``, ``ssurt``,
+    ``hash``, or ``url``, which is its canonical form. It is ``str`` or ``bytes`` as the URL is.
+
+    >>> key("http://www.example.com/a?b", "surt")
+    'com,example,www)/a?b'
+
+    With the profile ``ia`` a ``surt`` is the key of a web archive's index. Raises :class:`Rejected`.
+    """
 
 def explain(url: str | bytes, profile: str | None = None, **options: Any) -> list[Step]:
     """What each rule does to a URL, in order. Raises :class:`Rejected`."""
