@@ -105,7 +105,8 @@ pub fn input(py: Python<'_>, error: &InputError) -> PyErr {
         Trouble::Io(error) => error.raw_os_error(),
         _ => None,
     };
-    exception(py, "InputError", (code, said, path, errno))
+    let class = if code == "missing" { "MissingError" } else { "InputError" };
+    exception(py, class, (code, said, path, errno))
 }
 
 /// A run that ended early.

@@ -77,15 +77,17 @@ def test_logs_are_read_as_the_command_reads_them(tmp_path):
 
 
 def test_a_missing_or_damaged_file_is_an_error_with_its_code(paths, tmp_path):
-    with pytest.raises(uniqurl.InputError) as caught:
+    with pytest.raises(FileNotFoundError) as caught:
         uniqurl.dedup([tmp_path / "none", *paths])
     assert (caught.value.code, caught.value.path) == ("missing", str(tmp_path / "none"))
-    assert isinstance(caught.value, OSError)
+    assert isinstance(caught.value, uniqurl.MissingError) and isinstance(caught.value, uniqurl.InputError)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), again.errno, str(again)) == (uniqurl.MissingError, errno.ENOENT, str(caught.value))
     cut = tmp_path / "cut.gz"
     cut.write_bytes(gzip.compress(b"http://a.com/\n" * 1000)[:-9])
     with pytest.raises(uniqurl.InputError) as caught:
         uniqurl.dedup(cut)
-    assert caught.value.code == "truncated"
+    assert caught.value.code == "truncated" and not isinstance(caught.value, FileNotFoundError)
     found = uniqurl.dedup([tmp_path / "none", cut, *paths], format="lines", keep_going=True)
     assert [file["state"] for file in found.files] == ["damaged", "ok", "ok", "missing"]
     assert set(found.urls.to_pylist()) == set(SET)

@@ -35,7 +35,7 @@ from ._core import (
     normalize_column,
     profiles,
 )
-from ._errors import Error, InputError, InternalError, Rejected, RunError, UsageError
+from ._errors import Error, InputError, InternalError, MissingError, Rejected, RunError, UsageError
 
 __all__ = [
     "Column",
@@ -44,6 +44,7 @@ __all__ = [
     "Error",
     "InputError",
     "InternalError",
+    "MissingError",
     "Normalizer",
     "Profile",
     "Rejected",

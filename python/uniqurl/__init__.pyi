@@ -30,6 +30,7 @@ __all__ = [
     "Error",
     "InputError",
     "InternalError",
+    "MissingError",
     "Normalizer",
     "Profile",
     "Rejected",
@@ -82,6 +83,9 @@ class InputError(Error, OSError):
 
     path: str
     def __init__(self, code: str, message: str, path: str, errno: int | None = None) -> None: ...
+
+class MissingError(InputError, FileNotFoundError):
+    """A file is not there."""
 
 class RunError(Error):
     """A run ended early, for another reason than an input."""
@@ -269,10 +273,10 @@ def dedup(
     paths there: URLs come in as an Arrow column, such as ``pyarrow.array(urls)``.
 
     Files are read as ``uniqurl dedup`` reads them: compressed or not, in any ``format`` but tables.
-    Raises :class:`InputError` for a file that is missing or damaged; with ``keep_going`` it is in
-    ``files``. Nulls of a column, and what holds nothing but spaces and tabs, are blank. A column is no
-    file: for it ``keep_going`` does nothing, and a ``format`` other than ``auto`` and ``lines`` is a
-    :class:`UsageError`.
+    Raises :class:`InputError` for a file that is damaged, and its subclass :class:`MissingError` for one that
+    is not there; with ``keep_going`` it is in ``files``. Nulls of a column, and what holds nothing but
+    spaces and tabs, are blank. A column is no file: for it ``keep_going`` does nothing, and a ``format``
+    other than ``auto`` and ``lines`` is a :class:`UsageError`.
 
     Ctrl-C ends it with :class:`KeyboardInterrupt`, and so does an exception of any other handler of a
     signal. Only a read from a pipe that says nothing stays behind, until that does.

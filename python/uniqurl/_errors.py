@@ -43,6 +43,10 @@ class InputError(Error, OSError):
         return self.args[1]
 
 
+class MissingError(InputError, FileNotFoundError):
+    """A file is not there."""
+
+
 class RunError(Error):
     """A run ended early, for another reason than an input."""
 
