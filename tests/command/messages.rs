@@ -302,9 +302,10 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
             &["dedup", "in", "--sort-query"],
             "tip: `--with sort-query` turns it on, where the profile has it\n",
         ),
+        (&["normalize", "in", "--fields", "host"], "tip: it is an option of dedup\n"),
         (
-            &["normalize", "in", "--fields", "host"],
-            "tip: `uniqurl dedup` has an option of this name\n",
+            &["explain", "--key", "surt", "a:"],
+            "tip: it is an option of dedup, normalize, compare\n",
         ),
         (
             &["dedup", "in", "--seen", "all"],

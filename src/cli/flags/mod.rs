@@ -299,8 +299,9 @@ fn meant_by_option(name: &str, subcommand: &str) -> Option<String> {
     if Switch::named(name).is_some() && has(command.find_subcommand(subcommand)?, "with") {
         return Some(format!("`--with {name}` turns it on, where the profile has it"));
     }
-    let other = command.get_subcommands().find(|command| has(command, name))?;
-    Some(format!("`uniqurl {}` has an option of this name", other.get_name()))
+    let others = command.get_subcommands().filter(|command| has(command, name));
+    let others: Vec<_> = others.map(clap::Command::get_name).collect();
+    (!others.is_empty()).then(|| format!("it is an option of {}", others.join(", ")))
 }
 
 /// The arguments as they are parsed: of a choice that is given again the last one counts, so that a command
