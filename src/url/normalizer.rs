@@ -90,6 +90,28 @@ impl Normalizer {
     /// assert_eq!(out, b"http://a/b/g");
     /// # Ok::<(), uniqurl::Reject>(())
     /// ```
+    ///
+    /// A crawler has another base with each page, and makes a clone for each. Clones share their lists,
+    /// but for the rules that a profile file has for single hosts.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile, UrlSet};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let (mut seen, mut scratch) = (UrlSet::new(), Vec::new());
+    /// let mut queue = Vec::new();
+    /// for (page, links) in [("http://a/b/", ["c", "../d"]), ("http://a/e", ["b/c", "/d#top"])] {
+    ///     let on_page = crawl.clone().with_base(page.as_bytes())?;
+    ///     for link in links {
+    ///         let Ok(url) = on_page.canonical(link.as_bytes(), &mut scratch) else { continue };
+    ///         if seen.insert(url)? {
+    ///             queue.push(url.to_str()?.to_owned());
+    ///         }
+    ///     }
+    /// }
+    /// assert_eq!(queue, ["http://a/b/c", "http://a/d"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_base(mut self, base: &[u8]) -> Result<Self, Reject> {
         self.base = None;
         let canonical = self.for_host_of(base).canonical_base(base)?;
