@@ -22,6 +22,7 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
+    use super::PyModuleMethods;
     #[pymodule_export]
     use super::arrow::{Column, Columns};
     #[pymodule_export]
@@ -40,6 +41,7 @@ mod _core {
     /// a thread holds one would wait for it for ever, so all of them are used at once.
     #[pymodule_init]
     fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         super::normalizer::normalize_first(module.py())
     }
 }

@@ -320,6 +320,10 @@ def test_help_tells_what_the_stub_tells():
         assert inspect.getdoc(getattr(uniqurl, name)) == told[name], name
 
 
+def test_the_package_says_its_version():
+    assert uniqurl.__version__ == importlib.metadata.version("uniqurl")
+
+
 def test_the_package_brings_its_licence():
     licence = next(file for file in importlib.metadata.files("uniqurl") if file.match("licenses/LICENSE"))
     text = licence.read_text()

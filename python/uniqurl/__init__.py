@@ -26,6 +26,7 @@ from ._core import (
     Normalizer,
     Profile,
     Step,
+    __version__,
     codes,
     compare,
     dedup,

@@ -47,6 +47,8 @@ __all__ = [
     "profiles",
 ]
 
+__version__: str
+
 @type_check_only
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
