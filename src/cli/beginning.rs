@@ -1,6 +1,7 @@
 //! What the beginning of an input says of its format, where a run has read it as a list and that looks
 //! wrong.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::Read;
 use std::net::SocketAddrV4;
@@ -11,6 +12,7 @@ use serde::de::IgnoredAny;
 use crate::input::{pipe, unpacked};
 use crate::output::{Excerpt, Printable, UrlExcerpt};
 use crate::record::{Separator, without_mark};
+use crate::uri::extract;
 
 /// Bytes in which the first lines are looked for.
 const HEAD: u64 = 16 << 10;
@@ -40,12 +42,13 @@ pub(super) fn first_lines(path: &Path) -> Option<[Vec<u8>; 2]> {
 }
 
 /// What to do where the records of a file are no URLs, and end with this byte.
-pub(super) fn advice(path: &Path, separator: Separator) -> Option<&'static str> {
+pub(super) fn advice(path: &Path, separator: Separator) -> Option<Cow<'static, str>> {
     let head = head(path)?;
     if separator == Separator::LineFeed && head.contains(&0) {
-        return Some("its beginning holds zero bytes, so it does not look like text");
+        return Some("its beginning holds zero bytes, so it does not look like text".into());
     }
-    advice_of_lines(&lines_of(&head)?)
+    let lines = lines_of(&head)?;
+    advice_of_lines(&lines).map(Cow::from).or_else(|| advice_of_words(&lines))
 }
 
 /// What to do where lines like the first one are no URLs.
@@ -79,6 +82,28 @@ fn advice_of_lines([line, next]: &[Vec<u8>; 2]) -> Option<&'static str> {
         }),
         _ => None,
     }
+}
+
+/// What to do where a URL stands somewhere behind the beginning of a line: in the same field of both lines, or
+/// in free text.
+fn advice_of_words([line, next]: &[Vec<u8>; 2]) -> Option<Cow<'static, str>> {
+    let field_of = |line: &[u8]| {
+        let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        words.map(begins_as_url).position(|is_url| is_url).map(|at| at + 1)
+    };
+    if let Some(field) = field_of(line).filter(|field| *field > 1)
+        && field_of(next) == Some(field)
+    {
+        return Some(
+            format!("its first line has a URL in field {field}: --format ws:{field} reads it")
+                .into(),
+        );
+    }
+    let found = extract(line).next()?;
+    // Where all of the line is a URL, the trouble is in that, and the columns of a table are no text.
+    let before = line[..found.span.start].last()?;
+    let is_cell = b",;|\t".contains(before);
+    (!is_cell).then(|| "its first line has a URL in it, which --format text finds".into())
 }
 
 /// What to do where a value of JSON is more than a first line, and more lines follow.
@@ -167,6 +192,12 @@ fn is_only(names: &[Vec<u8>], name: &[u8]) -> bool {
     name.iter().all(is_plain)
         && !name.iter().all(u8::is_ascii_digit)
         && names.iter().filter(|other| *other == name).count() == 1
+}
+
+/// Whether a word is a URL and nothing before it.
+fn begins_as_url(word: &[u8]) -> bool {
+    let scheme = memchr::memmem::find(word, b"://").map(|end| &word[..end]);
+    scheme.is_some_and(|name| !name.is_empty() && name.iter().all(u8::is_ascii_alphanumeric))
 }
 
 fn names_scheme(text: &[u8]) -> bool {

@@ -1,5 +1,7 @@
 //! What a run says on standard error besides its numbers.
 
+use std::borrow::Cow;
+
 use super::beginning::{advice, advice_of_json, advice_of_table, first_lines, kind_of_table};
 use super::flags::{Common, Messages};
 use super::remedy;
@@ -139,7 +141,7 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
             "{path}: warning: read as lines, of which {} of {} were rejected, most of them as {code}; {}",
             tally.rejected,
             tally.records,
-            advice.unwrap_or(remedy)
+            advice.as_deref().unwrap_or(remedy)
         ));
     }
 }
@@ -179,7 +181,8 @@ pub(super) fn nothing_but_rejects(
         }
         _ => "`uniqurl normalize --json` tells why, and --format how records are read",
     };
-    let advice = advice_of_rejects(report, format, separator).unwrap_or(remedy);
+    let advice = advice_of_rejects(report, format, separator);
+    let advice = advice.as_deref().unwrap_or(remedy);
     format!("every record was {which}, so nothing was written; {advice}")
 }
 
@@ -189,13 +192,14 @@ fn advice_of_rejects(
     report: &Report,
     format: &Format,
     separator: Separator,
-) -> Option<&'static str> {
+) -> Option<Cow<'static, str>> {
     let path = |input: usize| Some(report.files.get(input)?.path.as_path());
     match format {
         Format::Fixed(format) => match **format {
             record::Format::Lines => advice(path(0)?, separator),
             record::Format::Json(_) => {
-                first_lines(path(0)?).and_then(|[line, next]| advice_of_json(&line, &next))
+                let [line, next] = first_lines(path(0)?)?;
+                advice_of_json(&line, &next).map(Cow::from)
             }
             _ => None,
         },

@@ -481,6 +481,16 @@ fn a_list_most_of_which_is_rejected_is_told_what_it_may_be() {
             "csv:1",
         ),
         ("<a href='http://h/'>a</a>\n".repeat(5), "is of HTML or XML, in which --format", "text"),
+        (
+            "1.5 9 192.0.2.1 TCP_MISS/200 411 GET http://h/ - DIRECT/- -\n".repeat(5),
+            "its first line has a URL in field 7: --format ws:7 reads it",
+            "ws:7",
+        ),
+        (
+            "- [a page](http://h/)\n".repeat(5),
+            "its first line has a URL in it, which --format text finds",
+            "text",
+        ),
         ("h\n".repeat(5), "--base resolves them, and --assume-scheme reads hosts", "ws:1"),
         (
             "192.0.2.1:80/x\n".repeat(5),
