@@ -1,10 +1,13 @@
 //! A run that was stopped goes on where it was, or says why it does not.
 
 use super::packed::gzip;
-use super::{Place, Run, built};
+use super::shared::say;
+use super::{NOT_OF_ROOT, Place, Run, built, is_root};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::process::Stdio;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -521,6 +524,30 @@ fn what_is_wrong_with_the_place_of_a_checkpoint_is_told() {
     ] {
         let run = place.run(["dedup", "in", "--checkpoint", directory]).exits(2);
         assert!(run.err.starts_with(&format!("uniqurl: {told}")), "{}", run.err);
+    }
+}
+
+#[test]
+fn a_directory_in_which_the_umask_forbids_files_is_told_of_and_gone() {
+    if !is_root() {
+        return say("NOT TRIED: only root runs as another user");
+    }
+    let place = Place::with([("a", list(0).as_bytes())]);
+    fs::set_permissions(place.path(""), fs::Permissions::from_mode(0o777)).expect("set");
+    for umask in ["0200", "0300", "0400"] {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", &format!("umask {umask}; exec \"$0\" \"$@\"")]);
+        command.arg(built::process().get_program()).args(built::process().get_args());
+        command.args(["dedup", "a", "--checkpoint", "done", "-o", "out"]);
+        command.current_dir(place.path("")).uid(2).gid(2);
+        let run = Run::of(command.output().expect("a shell"));
+        if !run.is_of_command() {
+            return say(NOT_OF_ROOT);
+        }
+        let run = run.exits(2);
+        let told = "uniqurl: done: nothing can be made in it with the permissions that the umask";
+        assert!(run.err.starts_with(told), "{}", run.err);
+        assert_eq!(place.names(), ["a"], "{umask}");
     }
 }
 

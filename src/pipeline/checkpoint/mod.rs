@@ -95,9 +95,8 @@ impl Checkpoint {
     ) -> io::Result<Self> {
         match fs::create_dir(directory) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => {
-                made.map_err(|error| output::because_of(output::directory(directory), error))?
-            }
+            Err(error) => return Err(output::because_of(output::directory(directory), error)),
+            Ok(()) => takes_files(directory).inspect_err(|_| drop(fs::remove_dir(directory)))?,
         }
         if !directory.is_dir() {
             return Err(io::Error::other("it is a file, and no directory; name another directory"));
@@ -108,7 +107,7 @@ impl Checkpoint {
             return Err(io::Error::other(text));
         }
         let path = directory.join(LOCK);
-        let mut lock = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+        let mut lock = open_lock(&path)?;
         if !take(&lock, &path)? {
             return Err(io::Error::other("another run works with this checkpoint"));
         }
@@ -210,6 +209,23 @@ impl Checkpoint {
         }
         Ok(())
     }
+}
+
+/// Whether a new directory, which has the permissions that the umask leaves it, takes files and tells of
+/// them.
+fn takes_files(directory: &Path) -> io::Result<()> {
+    let made = fs::read_dir(directory).and_then(|_| open_lock(&directory.join(LOCK)));
+    made.map(drop).map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            let text = "nothing can be made in it with the permissions that the umask gives it";
+            io::Error::new(error.kind(), text)
+        }
+        _ => error,
+    })
+}
+
+fn open_lock(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).truncate(false).write(true).open(path)
 }
 
 /// Locks a file, unless another run has. One that ended since the file was opened has removed it, and the
