@@ -207,6 +207,10 @@ impl Reader {
                 offset += whole as u64;
                 whole = 0;
                 handed_on = Instant::now();
+            } else if skipping && handed_on.elapsed() >= PATIENCE {
+                // What is passed over is read, too.
+                self.hand_on(Chunk { offset, ..Chunk::default() }, &*source)?;
+                handed_on = Instant::now();
             }
             if rest >= max_record + TOO_LONG && goes_on {
                 let next = self.buffers.take(&[]);

@@ -3,6 +3,7 @@
 use super::shared::say;
 use super::{Place, built};
 use rustix::process::{Pid, Signal, kill_process};
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -89,6 +90,36 @@ fn a_run_dies_by_the_signal_with_its_accounting_and_leaves_the_old_files() {
         assert!(last.contains("; inputs 0 ok, 0 damaged, 0 missing, 1 unfinished; "), "{shown:?}");
         assert_eq!((place.text("out"), place.text("stats")), ("old".into(), "old".into()));
         assert_eq!(place.names(), ["out", "stats"]);
+    }
+}
+
+#[test]
+fn what_is_passed_over_of_a_long_record_counts_as_read() {
+    let Some(signal) = heeded().next() else { return };
+    let place = Place::new();
+    File::create(place.path("sparse")).expect("made").set_len(1 << 40).expect("longer");
+    for (arguments, read) in [
+        (["dedup", "-", "-f", "lines"], 8 << 20),
+        (["dedup", "-", "-f", "csv:1"], 8 << 20),
+        (["dedup", "sparse", "-f", "csv:1"], 1),
+    ] {
+        let mut command = built::process();
+        command.args(arguments).current_dir(place.path(""));
+        let mut child = piped(command);
+        let mut input = child.stdin.take().expect("piped");
+        for _ in 0..2 {
+            if arguments[1] == "-" {
+                input.write_all(&vec![b'x'; 9 << 20]).expect("taken");
+            }
+            thread::sleep(Duration::from_millis(500));
+        }
+        send(&child, signal);
+        assert_eq!(end(&mut child).signal(), Some(signal.as_raw()));
+        let shown = error(&mut child);
+        assert!(shown.contains("; inputs 0 ok, 0 damaged, 0 missing, 1 unfinished; "), "{shown}");
+        let bytes = shown.split("unfinished; ").nth(1).and_then(|rest| rest.split(' ').next());
+        let bytes: u64 = bytes.and_then(|bytes| bytes.parse().ok()).expect("a number");
+        assert!(bytes >= read, "{arguments:?}: {shown}");
     }
 }
 

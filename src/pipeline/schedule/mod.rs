@@ -359,7 +359,7 @@ impl<'a> Schedule<'a> {
                 return Some(Next::End(index, End { bytes: size, padding: 0 }));
             };
             self.current = Some(Current::File { file, reading, at });
-            return Some(Next::Task(Task { input: index, format, bytes: here(chunk, None) }));
+            return Some(Next::Task(Task { input: index, format, bytes: here(chunk, None, 0) }));
         }
         let end = (at + self.chunk_size as u64).min(size);
         let is_small = at == 0 && end == size && size <= SMALL;
@@ -383,14 +383,9 @@ impl<'a> Schedule<'a> {
             Ok(advanced) => advanced,
             Err(why) => return Some(self.without_column(index, why)),
         };
-        let format = Arc::clone(&reading.format);
+        let (format, chunk) = advanced.unwrap_or_else(|| reading.nothing());
         self.current = Some(Current::File { file, reading, at: end });
-        let (format, chunk) = match (advanced, cut) {
-            (Some(advanced), _) => advanced,
-            (None, Some(_)) => (format, Chunk::default()),
-            (None, None) => return None,
-        };
-        Some(Next::Task(Task { input: index, format, bytes: here(chunk, cut) }))
+        Some(Next::Task(Task { input: index, format, bytes: here(chunk, cut, end - at) }))
     }
 
     fn without_column(&self, index: usize, why: String) -> Next {
@@ -399,7 +394,6 @@ impl<'a> Schedule<'a> {
     }
 }
 
-fn here(chunk: Chunk, cut: Option<Cut>) -> Bytes {
-    let read = chunk.bytes().len() as u64;
+fn here(chunk: Chunk, cut: Option<Cut>, read: u64) -> Bytes {
     Bytes::Chunk { chunk, cut, read }
 }

@@ -18,13 +18,11 @@ pub(super) struct Reading {
     carried: Chunk,
     /// What came behind that since it was looked at.
     behind: Vec<u8>,
-    /// What of the input was read for it.
-    pub(super) read: u64,
 }
 
 impl Reading {
     pub(super) fn new(format: Arc<record::Format>) -> Self {
-        Self { format, carried: Chunk::default(), behind: Vec::new(), read: 0 }
+        Self { format, carried: Chunk::default(), behind: Vec::new() }
     }
 
     /// The whole records up to the end of `chunk`, and the format at their start. None: there is no
@@ -56,6 +54,11 @@ impl Reading {
             return Ok(None);
         }
         Ok(Some((self.pass(context, taken_out, &chunk)?, chunk)))
+    }
+
+    /// What there is to read where no record ends: the bytes count all the same.
+    pub(super) fn nothing(&self) -> (Arc<record::Format>, Chunk) {
+        (Arc::clone(&self.format), Chunk::default())
     }
 
     /// What is carried when the input is at its end.

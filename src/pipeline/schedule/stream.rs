@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use super::reading::Reading;
-use super::{Bytes, Current, End, Next, Schedule, Task, here};
-use crate::input::{self, Chunk, Cutting, InputError, OpenFile, Origin, Piece, Trouble};
+use super::{Current, End, Next, Schedule, Task, here};
+use crate::input::{self, Cutting, InputError, OpenFile, Origin, Piece, Trouble};
 use crate::pipeline::job::Format;
 use crate::record;
 
@@ -75,16 +75,12 @@ impl Schedule<'_> {
         let changed = || file.as_ref().and_then(|file| file.verify().err());
         let next = match (piece, &mut reading) {
             (Ok(Piece::Chunk(chunk, read)), Some(reading)) => {
-                reading.read += read;
                 let advanced = match reading.advance(&self.context, self.taken_out, chunk) {
                     Ok(advanced) => advanced,
                     Err(why) => return Some(self.without_column(index, why)),
                 };
-                advanced.map(|(format, chunk)| {
-                    let read = std::mem::take(&mut reading.read);
-                    let bytes = Bytes::Chunk { chunk, cut: None, read };
-                    Next::Task(Task { input: index, format, bytes })
-                })
+                let (format, chunk) = advanced.unwrap_or_else(|| reading.nothing());
+                Some(Next::Task(Task { input: index, format, bytes: here(chunk, None, read) }))
             }
             (Ok(Piece::Guess(format)), _) => {
                 let format = Arc::new(self.as_asked(format.as_ref().clone()));
@@ -95,9 +91,8 @@ impl Schedule<'_> {
                 Some(Next::Guessed(index, format))
             }
             (Ok(Piece::Cut(cut)), Some(reading)) => {
-                let (format, bytes) =
-                    (Arc::clone(&reading.format), here(Chunk::default(), Some(cut)));
-                Some(Next::Task(Task { input: index, format, bytes }))
+                let (format, chunk) = reading.nothing();
+                Some(Next::Task(Task { input: index, format, bytes: here(chunk, Some(cut), 0) }))
             }
             (Ok(Piece::End { taken, padding }), reading) => {
                 if let Some(error) = changed() {
@@ -114,7 +109,11 @@ impl Schedule<'_> {
                 };
                 let Some((format, chunk)) = rest else { return Some(Next::End(index, end)) };
                 self.ended = Some(end);
-                return Some(Next::Task(Task { input: index, format, bytes: here(chunk, None) }));
+                return Some(Next::Task(Task {
+                    input: index,
+                    format,
+                    bytes: here(chunk, None, 0),
+                }));
             }
             (Ok(Piece::Error(at, trouble)), _) => {
                 let at = (!matches!(trouble, Trouble::Refused(_))).then_some(at);
