@@ -98,6 +98,12 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
              --base gives them a host",
             report.hostless
         ));
+    } else if report.hostless > 0 && common.assume_scheme.is_some() {
+        say(format_args!(
+            "warning: {} request targets name no host, so --assume-scheme did nothing to them; --base \
+             gives them scheme and host",
+            report.hostless
+        ));
     }
 }
 

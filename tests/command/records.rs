@@ -237,6 +237,18 @@ fn a_list_that_a_scheme_is_assumed_of_is_none_of_request_targets() {
 }
 
 #[test]
+fn that_no_scheme_is_assumed_of_request_targets_is_told() {
+    let place = Place::with([("in", b"//h/x\n/y\n")]);
+    let told = "2 request targets name no host, so --assume-scheme did nothing to them; --base";
+    let arguments = ["dedup", "-q", "in", "-f", "target", "--assume-scheme", "https"];
+    let run = place.run(arguments).exits(0);
+    assert_eq!(run.out(), "//h/x\n/y\n");
+    assert!(run.err.contains(told), "{}", run.err);
+    let run = place.run(arguments.into_iter().chain(["--base", "http://h/"])).exits(0);
+    assert_eq!(run.err, "");
+}
+
+#[test]
 fn each_profile_does_its_own() {
     let place = Place::with([("in", b"HTTP://U@EX%41MPLE.com:80/a/../%7eb c#f\nHTTP://H#f\n")]);
     for (profile, out) in [
