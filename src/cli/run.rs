@@ -174,6 +174,7 @@ impl Found {
         let (seen, unseen) = input::check(&plan.seen);
         for error in &unseen {
             let remedy = match error.code() {
+                "missing" if remedy::is_url(error) => "; that is a URL, and --seen takes files",
                 "missing" => "; an empty file, as `touch` makes it, is an empty set",
                 _ => "",
             };

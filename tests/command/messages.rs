@@ -311,6 +311,7 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
             &["dedup", "in", "--seen", "all"],
             "an empty file, as `touch` makes it, is an empty set\n",
         ),
+        (&["dedup", "in", "--seen", "http://h/"], "; that is a URL, and --seen takes files\n"),
         (&["dedup", "in", "-f", "frob"], "parquet, parquet:COL, arrow and arrow:COL; and auto"),
     ] {
         let run = place.run(arguments).exits(2);
