@@ -128,10 +128,13 @@ fn is_bracketed(line: &[u8]) -> bool {
     names_scheme(&line[..end.unwrap_or(line.len())])
 }
 
-/// Whether a line is a URL between quotation marks, and nothing else.
+/// Whether a line begins with a URL between quotation marks, behind which there is nothing or a comma.
 fn is_quoted(line: &[u8]) -> bool {
-    let quoted = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\""));
-    quoted.is_some_and(|text| names_scheme(text) && !text.contains(&b'"'))
+    let mut parts = line.splitn(3, |byte| *byte == b'"');
+    let [Some(b""), Some(text), Some(rest)] = [parts.next(), parts.next(), parts.next()] else {
+        return false;
+    };
+    names_scheme(text) && matches!(rest.first(), None | Some(b','))
 }
 
 /// `csv` or `tsv`, where the name of a file says that there are columns in it, packed or not.

@@ -480,6 +480,11 @@ fn a_list_most_of_which_is_rejected_is_told_what_it_may_be() {
             "quotation marks around a URL, which --format csv:1 takes off",
             "csv:1",
         ),
+        (
+            "\"http://h/\", \"x\"\n".repeat(5),
+            "quotation marks around a URL, which --format csv:1 takes off",
+            "csv:1",
+        ),
         ("<a href='http://h/'>a</a>\n".repeat(5), "is of HTML or XML, in which --format", "text"),
         (
             "1.5 9 192.0.2.1 TCP_MISS/200 411 GET http://h/ - DIRECT/- -\n".repeat(5),
