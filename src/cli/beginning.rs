@@ -41,10 +41,19 @@ pub(super) fn first_lines(path: &Path) -> Option<[Vec<u8>; 2]> {
     lines_of(&head(path)?)
 }
 
+/// Whether the beginning of a file does not look like text.
+pub(super) fn is_binary(path: &Path) -> bool {
+    head(path).is_some_and(|head| holds_zeros(&head))
+}
+
+fn holds_zeros(head: &[u8]) -> bool {
+    head.contains(&0)
+}
+
 /// What to do where the records of a file are no URLs, and end with this byte.
 pub(super) fn advice(path: &Path, separator: Separator) -> Option<Cow<'static, str>> {
     let head = head(path)?;
-    if separator == Separator::LineFeed && head.contains(&0) {
+    if separator == Separator::LineFeed && holds_zeros(&head) {
         return Some("its beginning holds zero bytes, so it does not look like text".into());
     }
     let lines = lines_of(&head)?;

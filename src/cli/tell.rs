@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::beginning::{advice, advice_of_json, advice_of_table, first_lines, kind_of_table};
+use super::beginning::{
+    advice, advice_of_json, advice_of_table, first_lines, is_binary, kind_of_table,
+};
 use super::flags::{Common, Messages};
 use super::remedy;
 use super::status::say;
@@ -54,8 +56,11 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
         }
     }
     warn_of_lists(report, are_all_rejected(report, name, common.filters.max_rejected));
-    // A list whose records end with NUL is no table.
-    if report.tabbed * 100 > report.listed && common.separator == Separator::LineFeed {
+    // A list whose records end with NUL is no table, and no more is what does not look like text.
+    if report.tabbed * 100 > report.listed
+        && common.separator == Separator::LineFeed
+        && !report.files.iter().all(|file| is_binary(&file.path))
+    {
         say(format_args!(
             "warning: {} of {} lines hold a tab, which is a byte of the URL in the format lines; \
              --format tsv:1 reads what is before the first, and tsv:2 what is behind it, as behind a \

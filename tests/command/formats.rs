@@ -568,6 +568,10 @@ fn what_is_no_text_is_told_of_as_such() {
         let run = place.run(arguments).exits(status);
         assert!(run.err.contains(told) && !run.err.contains("--base"), "{}", run.err);
     }
+    // Tabs in it part no columns.
+    place.write("in", b"\x7FELF\t\0\0\n".repeat(5));
+    let run = place.run(["dedup", "-q", "in"]).exits(3);
+    assert!(run.err.contains(told) && !run.err.contains("hold a tab"), "{}", run.err);
     // There they end records.
     place.write("nul", "h\0".repeat(5));
     let run = place.run(["dedup", "-q", "-0", "nul"]).exits(3);
