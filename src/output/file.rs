@@ -18,6 +18,7 @@ use std::fs::{self, File, OpenOptions};
 #[cfg(feature = "cli")]
 use std::io::IsTerminal;
 use std::io::{self, BufWriter, IoSlice, Write};
+use std::iter;
 use std::path::{Path, PathBuf};
 
 /// Small writes are gathered up to this many bytes; larger ones pass through.
@@ -29,6 +30,9 @@ const BUFFER: usize = 64 << 10;
 const SMALLEST_BUFFER: usize = 8 << 10;
 #[cfg(feature = "cli")]
 const SMALLEST_BLOCK: usize = 32 << 10;
+
+/// As many links are followed by Linux.
+const LINKS: usize = 40;
 
 /// Where a run's bytes go. What is written counts once [`commit`](Self::commit) returns; an
 /// `Output` that is dropped before leaves no trace of a regular file. After an error
@@ -236,10 +240,13 @@ impl Drop for Output {
 /// puts before it. To open its name would be to replace the file behind it, under the feet of all
 /// others that write there.
 fn standard(path: &Path) -> Option<io::Result<File>> {
+    let descriptor = links(path).find(|path| is_descriptor(path));
+    let path = descriptor.as_deref().unwrap_or(path);
     let is_one_of = |names: &[&str]| names.iter().any(|name| path == Path::new(name));
-    if is_one_of(&["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]) {
+    if is_one_of(&["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/thread-self/fd/1"]) {
         Some(another(&io::stdout()))
-    } else if is_one_of(&["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"]) {
+    } else if is_one_of(&["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2", "/proc/thread-self/fd/2"])
+    {
         Some(another(&io::stderr()))
     } else {
         None
@@ -263,7 +270,7 @@ fn open(path: &Path) -> io::Result<(File, Place)> {
         Ok(found) if !found.is_file() => {
             return Ok((OpenOptions::new().write(true).open(path)?, Place::Direct));
         }
-        Ok(_) if is_descriptor(path) => {
+        Ok(_) if links(path).any(|path| is_descriptor(&path)) => {
             // It can be written to only through that, which takes unsafe code.
             return Err(io::Error::other("an open file would be replaced; name the file itself"));
         }
@@ -284,13 +291,18 @@ fn open(path: &Path) -> io::Result<(File, Place)> {
 
 /// Whether a name is that of a descriptor of this process.
 fn is_descriptor(path: &Path) -> bool {
-    ["/dev/fd", "/proc/self/fd"].iter().any(|directory| path.starts_with(directory))
+    let directories = ["/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"];
+    directories.iter().any(|directory| path.starts_with(directory))
+}
+
+/// A name, and what each link leads to that it is followed through.
+fn links(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let next = |path: &PathBuf| Some(directory(path).join(fs::read_link(path).ok()?));
+    iter::successors(Some(path.to_owned()), next).take(LINKS)
 }
 
 /// The path at the end of a chain of symbolic links, whether or not anything is there.
 pub(super) fn resolve(path: &Path) -> io::Result<PathBuf> {
-    // As many as Linux follows.
-    const LINKS: usize = 40;
     use io::ErrorKind::{InvalidInput, NotFound};
     let mut path = path.to_owned();
     for _ in 0..LINKS {

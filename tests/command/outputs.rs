@@ -26,6 +26,21 @@ fn the_set_goes_to_standard_output_or_to_a_file() {
 }
 
 #[test]
+fn a_link_to_standard_output_leads_there() {
+    let place = Place::with([("in", URLS)]);
+    symlink("/dev/stdout", place.path("link")).expect("linked");
+    symlink("link", place.path("other")).expect("linked");
+    for name in ["link", "other"] {
+        place.write("log", "before\n");
+        let log = fs::OpenOptions::new().append(true).open(place.path("log")).expect("there");
+        let mut command = built::process();
+        command.args(["dedup", "in", "-o", name]).current_dir(place.path("")).stdout(log);
+        Run::of(command.output().expect("started")).exits(0);
+        assert_eq!(place.text("log"), "before\nhttp://b/\nhttp://a/\n");
+    }
+}
+
+#[test]
 fn an_output_may_be_one_of_the_inputs() {
     for command in ["dedup", "normalize"] {
         let place = Place::with([("a", b"http://A/\n"), ("b", b"http://B/\n")]);
