@@ -69,11 +69,12 @@ impl Temporary {
 
 /// What an error in making something in a directory says of that.
 pub(crate) fn because_of(directory: &Path, error: io::Error) -> io::Error {
-    let directory = Printable::path(directory);
+    let shown = Printable::path(directory);
     let text = match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no directory {directory}"),
-        io::ErrorKind::PermissionDenied => {
-            format!("nothing can be made in the directory {directory}: {error}")
+        io::ErrorKind::NotFound if !directory.exists() => format!("there is no directory {shown}"),
+        // Those of the kernel, as `/proc`, say of new files that there are none.
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
+            format!("nothing can be made in the directory {shown}: {error}")
         }
         _ => return error,
     };

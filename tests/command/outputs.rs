@@ -123,6 +123,17 @@ fn a_directory_in_which_nothing_can_be_made_is_named() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_directory_of_the_kernel_is_not_said_to_be_missing() {
+    let place = Place::with([("in", URLS)]);
+    for more in [&["-o", "/proc/x"][..], &["-o", "/proc/x", "--split-by", "hash:2"]] {
+        let run = place.run(["dedup", "in"].iter().chain(more)).exits(2);
+        let told = "uniqurl: /proc/x: nothing can be made in the directory /proc: ";
+        assert!(run.err.starts_with(told), "{}", run.err);
+    }
+}
+
 #[test]
 fn a_new_directory_in_which_nothing_can_be_made_is_told_by_its_own_name() {
     if !is_root() {
