@@ -68,11 +68,13 @@ const OUTPUTS: [&str; 4] = ["rejects", "stats", "report", "save_seen"];
 const FILES: [&str; 2] = ["profile_file", "redirects"];
 
 impl Checkpoints {
-    /// Opens the checkpoint, if there is to be one, of a run behind what was `seen`.
+    /// Opens the checkpoint, if there is to be one, of a run behind what was `seen`, whose own set goes
+    /// to `saved`.
     pub fn open(
         &self,
         inputs: &[Input],
         seen: &[Input],
+        saved: Option<&Path>,
     ) -> io::Result<Option<pipeline::Checkpoint>> {
         let Some(directory) = &self.checkpoint else { return Ok(None) };
         let mut all = inputs.iter().chain(seen);
@@ -83,7 +85,8 @@ impl Checkpoints {
         let given = to_parse().get_matches_from(std::env::args_os());
         let options = given.subcommand().map(|(name, given)| that_matter(name, given));
         let options = options.transpose()?.unwrap_or_default();
-        pipeline::Checkpoint::open(directory, every, options, inputs, seen).map(Some)
+        let opened = pipeline::Checkpoint::open(directory, every, options, inputs, seen)?;
+        Ok(Some(if saved.is_some() { opened.with_saved_set() } else { opened }))
     }
 }
 

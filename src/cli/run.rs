@@ -231,7 +231,8 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
     let kept = plan.checkpoint.take();
     let is_kept = kept.as_ref().is_some_and(|kept| kept.checkpoint.is_some());
     let kept = kept.filter(|_| found.is_readable(common) && found.unseen.is_empty());
-    let checkpoint = kept.map_or(Ok(None), |kept| kept.open(&found.inputs, &found.seen));
+    let saved = plan.save_seen.as_deref();
+    let checkpoint = kept.map_or(Ok(None), |kept| kept.open(&found.inputs, &found.seen, saved));
     let refused = checkpoint.as_ref().err().inspect(|error| say(error)).is_some();
     let checkpoint = checkpoint.unwrap_or_default();
     let (profile, backend) = (normalizer.description(), normalizer.backend());

@@ -220,7 +220,7 @@ fn a_set_that_was_seen_and_has_changed_is_refused_and_one_that_was_replaced_told
         "{}",
         run.err
     );
-    assert!(!run.err.contains("--save-seen") && !place.path("out").exists(), "{}", run.err);
+    assert!(!run.err.contains("saved set") && !place.path("out").exists(), "{}", run.err);
     let run = place.run_on(["dedup", "a", "--seen", "-", "--checkpoint", "k"], "").exits(2);
     assert!(run.err.contains("- cannot be read twice"), "{}", run.err);
     // The end of a run whose kill came between its last output and the end of its checkpoint.
@@ -230,7 +230,7 @@ fn a_set_that_was_seen_and_has_changed_is_refused_and_one_that_was_replaced_told
     place.run(&arguments).exits(2);
     place.write("old", &old);
     let run = place.run(&arguments).exits(2);
-    assert!(run.err.contains("if --save-seen has replaced it, all outputs"), "{}", run.err);
+    assert!(run.err.contains("if the saved set has replaced it, all outputs"), "{}", run.err);
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn a_run_that_has_replaced_what_was_seen_is_known_without_a_checkpoint_too() {
     let before = place.read("seen");
     place.run(["dedup", "today", "--seen", "seen", "--save-seen", "seen"]).exits(0);
     let run = place.run(&again).exits(2);
-    assert!(run.err.contains("if --save-seen has replaced it, all outputs"), "{}", run.err);
+    assert!(run.err.contains("if the saved set has replaced it, all outputs"), "{}", run.err);
     assert!(!place.path("out").exists());
     place.write("seen", before);
     fs::remove_dir_all(place.path("kept")).expect("removed");

@@ -19,6 +19,8 @@ pub(in crate::pipeline) struct Manifest {
     pub(in crate::pipeline) inputs: Vec<Stamp>,
     /// What was seen before the run.
     pub(in crate::pipeline) seen: Vec<Stamp>,
+    /// Whether the run saves a set, which may have replaced one of those.
+    pub(in crate::pipeline) saves: bool,
     /// Number of the last part.
     pub(in crate::pipeline) part: u64,
     /// The names of the parts, those of a kind in order. An input may leave no part of a kind: without
@@ -179,9 +181,9 @@ impl Manifest {
         for (was, is) in self.seen.iter().zip(seen) {
             if let Some(what) = was.change(is) {
                 let name = was.name();
-                let hint = match self.options.get("--save-seen") {
-                    Some(_) => " (if --save-seen has replaced it, all outputs are in place)",
-                    None => "",
+                let hint = match self.saves {
+                    true => " (if the saved set has replaced it, all outputs are in place)",
+                    false => "",
                 };
                 let why = format!(
                     "{name} was read as what was seen before, and its {what} has changed since"

@@ -33,7 +33,7 @@ use crate::spill::Entry;
 use stamp::Stamp;
 
 /// The options of a run that its result depends on, by name: whatever its caller calls them, for errors
-/// say so. The name `--save-seen` says that the run may replace what it is given as seen.
+/// say so.
 pub type Options = BTreeMap<String, Vec<String>>;
 
 const MANIFEST: &str = "checkpoint.json";
@@ -58,6 +58,8 @@ pub struct Checkpoint {
     options: Options,
     /// What was seen before the run.
     seen: Vec<Stamp>,
+    /// Whether the run saves a set, which may replace one of those.
+    saves: bool,
     found: Option<Manifest>,
     /// Whether a run left parts there without a manifest, which say nothing and are gone.
     was_begun: bool,
@@ -132,9 +134,16 @@ impl Checkpoint {
         }
         let was_begun = found.is_none() && has_parts(directory)?;
         let directory = directory.to_owned();
-        let this = Self { directory, _lock: lock, every, options, seen, found, was_begun };
+        let saves = false;
+        let this = Self { directory, _lock: lock, every, options, seen, saves, found, was_begun };
         this.clear(|name| this.is_needed(name))?;
         Ok(this)
+    }
+
+    /// The same of a run that saves a set ([`Sinks::seen`](super::Sinks::seen)), which may replace one
+    /// that was `seen`.
+    pub fn with_saved_set(self) -> Self {
+        Self { saves: true, ..self }
     }
 
     /// How many inputs a run before has absorbed.
@@ -154,20 +163,21 @@ impl Checkpoint {
     }
 
     /// Leaves word of the run, where no checkpoint was due before its outputs are: one that is killed
-    /// once `--save-seen` has replaced one of `--seen` would else begin anew, find that all was seen, and
-    /// replace its own output by an empty one.
+    /// once its saved set has replaced one that was seen would else begin anew, find that all was seen,
+    /// and replace its own output by an empty one.
     ///
     /// # Errors
     ///
     /// Where the directory takes no file.
     pub fn announce(&self) -> io::Result<()> {
-        let may_replace = !self.seen.is_empty() && self.options.contains_key("--save-seen");
+        let may_replace = self.saves && !self.seen.is_empty();
         if !may_replace || self.directory.join(MANIFEST).exists() {
             return Ok(());
         }
         self.write(&Manifest {
             options: self.options.clone(),
             seen: self.seen.clone(),
+            saves: self.saves,
             ..Manifest::new()
         })
     }
@@ -411,6 +421,7 @@ impl<'a> Keeper<'a> {
         manifest.options.clone_from(&self.checkpoint.options);
         manifest.inputs.clone_from(&self.stamps);
         manifest.seen.clone_from(&self.checkpoint.seen);
+        manifest.saves = self.checkpoint.saves;
         manifest.part = self.part;
         manifest.parts.clone_from(&self.parts);
         self.checkpoint.write(&manifest)?;
@@ -445,6 +456,29 @@ mod tests {
         let new = File::create(&path).unwrap();
         assert!(!take(&old, &path).unwrap());
         assert!(take(&new, &path).unwrap());
+    }
+
+    /// Whatever the options are called.
+    #[test]
+    fn a_run_that_may_replace_what_was_seen_leaves_word_and_others_do_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let [seen, kept] = ["seen", "kept"].map(|name| directory.path().join(name));
+        fs::write(&seen, "http://a/\n").unwrap();
+        let (sets, _) = input::check(std::slice::from_ref(&seen));
+        let open = |seen: &[input::Input]| {
+            Checkpoint::open(&kept, Duration::ZERO, Options::new(), &[], seen)
+        };
+        let leaves_word = |checkpoint: Checkpoint| {
+            checkpoint.announce().unwrap();
+            kept.join(MANIFEST).exists()
+        };
+        assert!(!leaves_word(open(&sets).unwrap()));
+        assert!(!leaves_word(open(&[]).unwrap().with_saved_set()));
+        assert!(leaves_word(open(&sets).unwrap().with_saved_set()));
+        fs::write(&seen, "http://a/\nhttp://b/\n").unwrap();
+        let (sets, _) = input::check(std::slice::from_ref(&seen));
+        let told = open(&sets).unwrap_err().to_string();
+        assert!(told.contains("if the saved set has replaced it"), "{told}");
     }
 
     #[test]
