@@ -1,11 +1,14 @@
 //! The names of the inputs, from the command line and from `--files-from`; and lists beside the inputs.
 
-use crate::input::{InputError, Trouble, pipe, unpacked};
-use crate::record::without_mark;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+use crate::input::{InputError, Trouble, pipe, unpacked};
+use crate::record::without_mark;
 
 /// Whether a name is that of standard input: `-`, or another one of the pipe behind it, which can be read
 /// once. A file has as many readers as it has names.
@@ -48,16 +51,8 @@ fn split(list: &[u8]) -> Vec<PathBuf> {
     }
 }
 
-#[cfg(unix)]
 fn path(name: &[u8]) -> Option<PathBuf> {
-    use std::os::unix::ffi::OsStrExt;
-    (!name.is_empty()).then(|| PathBuf::from(std::ffi::OsStr::from_bytes(name)))
-}
-
-/// Elsewhere a name is text.
-#[cfg(not(unix))]
-fn path(name: &[u8]) -> Option<PathBuf> {
-    (!name.is_empty()).then(|| PathBuf::from(String::from_utf8_lossy(name).into_owned()))
+    (!name.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(name)))
 }
 
 #[cfg(test)]
@@ -77,7 +72,6 @@ mod tests {
         assert!(names(b"").is_empty() && names(b"\n\n").is_empty());
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_name_need_not_be_text() {
         assert_eq!(split(b"caf\xE9\n")[0].as_os_str().as_encoded_bytes(), b"caf\xE9");

@@ -253,14 +253,8 @@ fn standard(path: &Path) -> Option<io::Result<File>> {
     }
 }
 
-#[cfg(unix)]
 fn another(stream: &impl std::os::fd::AsFd) -> io::Result<File> {
     Ok(File::from(stream.as_fd().try_clone_to_owned()?))
-}
-
-#[cfg(windows)]
-fn another(stream: &impl std::os::windows::io::AsHandle) -> io::Result<File> {
-    Ok(File::from(stream.as_handle().try_clone_to_owned()?))
 }
 
 fn open(path: &Path) -> io::Result<(File, Place)> {

@@ -261,7 +261,6 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_file_name_that_is_not_text_is_not_lost() {
         use std::os::unix::ffi::OsStrExt;

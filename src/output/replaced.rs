@@ -3,6 +3,7 @@
 use super::file::directory;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::Path;
 
 /// Finds what would refuse the new name at the end, when all the work is done: a mount point, as a
@@ -19,24 +20,17 @@ pub(super) fn may_be_replaced(target: &Path, old: &fs::Metadata) -> io::Result<(
             return Err(io::Error::new(io::ErrorKind::ResourceBusy, text));
         }
     }
-    #[cfg(unix)]
+    const STICKY: u32 = 0o1000;
+    let around = fs::metadata(directory(target))?;
+    let this_user = rustix::process::geteuid().as_raw();
+    if around.mode() & STICKY != 0
+        && ![around.uid(), old.uid()].contains(&this_user)
+        // Who has the privilege to set a mode, as root has, may rename it too.
+        && fs::set_permissions(target, old.permissions()).is_err()
     {
-        use std::os::unix::fs::MetadataExt;
-        const STICKY: u32 = 0o1000;
-        let around = fs::metadata(directory(target))?;
-        let this_user = rustix::process::geteuid().as_raw();
-        if around.mode() & STICKY != 0
-            && ![around.uid(), old.uid()].contains(&this_user)
-            // Who has the privilege to set a mode, as root has, may rename it too.
-            && fs::set_permissions(target, old.permissions()).is_err()
-        {
-            let text =
-                "it is another user's, and its directory (mode +t) lets nobody else replace it";
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
-        }
+        let text = "it is another user's, and its directory (mode +t) lets nobody else replace it";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
     }
-    #[cfg(not(unix))]
-    let _ = (target, old);
     Ok(())
 }
 
@@ -44,14 +38,10 @@ pub(super) fn may_be_replaced(target: &Path, old: &fs::Metadata) -> io::Result<(
 /// replaces, as writing into that would have left them. Only a privileged process may give it to another
 /// owner, and only a member to a group; for any other it stays its own.
 pub(super) fn take_after(file: &File, target: &Path, old: &fs::Metadata) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, fchown};
-        let new = file.metadata()?;
-        if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
-            let group = Some(old.gid());
-            let _ = fchown(file, Some(old.uid()), group).or_else(|_| fchown(file, None, group));
-        }
+    let new = file.metadata()?;
+    if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+        let group = Some(old.gid());
+        let _ = fchown(file, Some(old.uid()), group).or_else(|_| fchown(file, None, group));
     }
     #[cfg(target_os = "linux")]
     copy_lists(file, target, old)?;

@@ -310,7 +310,6 @@ mod tests {
         assert!(document.get("unique").is_none() && document.get("duplicates").is_none());
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_file_name_that_is_not_text_is_not_lost() {
         use std::os::unix::ffi::OsStrExt;
