@@ -2,18 +2,22 @@
 //!
 //! In comes an error of the library, which does not know them; out goes what stands behind its words.
 
+use std::borrow::Cow;
+
 use memchr::memmem;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use crate::input::{InputError, Trouble};
 use crate::output::Job;
-use crate::pipeline::RunError;
+use crate::pipeline::{Instead, RunError};
+use crate::record::Refusal;
 
 /// What can be done about the end of a run; nothing where nothing is known.
-pub(super) fn of_run(error: &RunError, job: Job) -> &'static str {
-    match error {
+pub(super) fn of_run(error: &RunError, job: Job) -> Cow<'static, str> {
+    let remedy = match error {
         RunError::Input(error) => of_input(error, job),
+        RunError::Seen(error) => return of_seen(&error.instead),
         RunError::Memory if has_memory(job) => {
             "; fewer threads (-j), or a smaller --memory, take less of it"
         }
@@ -32,7 +36,28 @@ pub(super) fn of_run(error: &RunError, job: Job) -> &'static str {
         RunError::Rejected(_) => "; stopped by --max-rejected",
         RunError::Threads(_) => "; -j says how many",
         _ => "",
-    }
+    };
+    remedy.into()
+}
+
+/// What can be done about a set from before the run.
+fn of_seen(instead: &Instead) -> Cow<'static, str> {
+    let remedy = match instead {
+        Instead::SavedSet => "; what --save-seen keeps is taken as it stands",
+        Instead::Lines => {
+            "; --seen reads what is written without --json, and what --save-seen keeps"
+        }
+        Instead::EndingWithNul => "; -0 reads such lists",
+        Instead::List(format) => {
+            return format!("; uniqurl dedup -f {format} makes a list of its URLs").into();
+        }
+        Instead::Column(format) => {
+            let makes = "makes a set of a column with --save-seen, if it holds URLs";
+            return format!("; dedup -f {format} {makes}").into();
+        }
+        Instead::Nothing => "",
+    };
+    remedy.into()
 }
 
 /// What can be done about an input.
@@ -41,6 +66,13 @@ pub(super) fn of_input(error: &InputError, job: Job) -> &'static str {
         Trouble::Memory(_) if has_memory(job) => {
             "; give more with --memory, or share it among fewer threads (-j)"
         }
+        Trouble::Refused(Refusal::SavedSet) => {
+            "; `uniqurl dedup --seen` and `uniqurl set` take it as it is"
+        }
+        Trouble::Refused(Refusal::EndsWithNul) if job == Job::Compare => {
+            "; tr '\\0' '\\n' makes line feeds of them"
+        }
+        Trouble::Refused(Refusal::EndsWithNul) => "; -0 reads such lists",
         _ => "",
     }
 }
@@ -81,5 +113,9 @@ mod tests {
                 assert!(!of_run(&error, job).contains("--memory"), "{error}");
             }
         }
+        let nul = Trouble::Refused(Refusal::EndsWithNul);
+        let nul = InputError::new("in".as_ref(), None, nul);
+        assert!(of_input(&nul, Job::Normalize).contains("-0"));
+        assert!(!of_input(&nul, Job::Compare).contains("-0"));
     }
 }

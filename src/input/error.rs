@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::packing::Packing;
 use crate::output::{Printable, State};
+use crate::record::Refusal;
 
 /// An input that could not be read, and where.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub enum Trouble {
     /// It ended before the size it had when it was opened.
     Shrank,
     /// It holds nothing that could be read, for this reason.
-    Refused(&'static str),
+    Refused(Refusal),
     /// It is a table that does not have the columns asked for, or cannot be read as one. The names of
     /// columns in it are printable already, since not all of them are text.
     Columns(String),
@@ -109,7 +110,7 @@ impl fmt::Display for InputError {
         match &self.trouble {
             Trouble::Io(error) => write!(f, "{error}"),
             Trouble::Directory => f.write_str("is a directory; name the files in it"),
-            Trouble::Refused(why) => f.write_str(why),
+            Trouble::Refused(why) => why.fmt(f),
             Trouble::Columns(why) => f.write_str(why),
             Trouble::Malformed(why) | Trouble::Memory(why) => {
                 write!(f, "{}", Printable(why.as_bytes()))

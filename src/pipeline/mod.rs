@@ -82,9 +82,9 @@ pub use differences::Differences;
 pub(crate) use job::MOST_THREADS;
 pub use job::{CHUNK_SIZE, Dedup, Format, Job, Keep, Order, Setup};
 pub use memory::{Memory, Spilling};
-pub use report::{MaxRejected, Report, RunError, SeenError, TooManyRejected, Watch};
+pub use report::{MaxRejected, Report, RunError, TooManyRejected, Watch};
 pub use run::{Sinks, run, run_to};
-pub use seen::Doubt;
+pub use seen::{Doubt, Instead, SeenError};
 #[cfg(feature = "cli")]
 pub(crate) use split::MARK;
 pub use split::{Split, SplitBy};

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::differences::Differences;
-use super::seen::Doubt;
+use super::seen::{Doubt, SeenError};
 use crate::dedup::SetFull;
 use crate::input::InputError;
 use crate::output::{Audit, FileStats, Inputs, Observed, Printable, Tally};
@@ -112,25 +112,6 @@ pub enum RunError {
     /// Somebody set [`Watch::stop`].
     Stopped,
 }
-
-/// A set from before the run that cannot be used.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct SeenError {
-    /// Its name.
-    pub path: PathBuf,
-    /// What is wrong with it, in printable words. They may say what can be done about it in options of
-    /// the command.
-    pub why: String,
-}
-
-impl fmt::Display for SeenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: seen: {}", Printable::path(&self.path), self.why)
-    }
-}
-
-impl std::error::Error for SeenError {}
 
 /// How many records may be rejected.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -248,6 +229,7 @@ mod tests {
 
     use super::*;
     use crate::input::Trouble;
+    use crate::pipeline::Instead;
 
     /// One of each kind.
     fn errors() -> Vec<RunError> {
@@ -261,7 +243,11 @@ mod tests {
             RunError::Set(SetFull::default()),
             RunError::Memory,
             RunError::Spill(SpillError { directory: "d".into(), error: denied() }),
-            RunError::Seen(SeenError { path: "seen".into(), why: "it is a table".into() }),
+            RunError::Seen(SeenError {
+                path: "seen".into(),
+                why: "it is a table".into(),
+                instead: Instead::SavedSet,
+            }),
             RunError::Threads("no more".into()),
             RunError::Rejected(TooManyRejected { limit, rejected: 2, records: 3, first: None }),
             RunError::Stopped,

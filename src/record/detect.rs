@@ -10,6 +10,8 @@ use memchr::{memchr, memrchr};
 
 #[cfg(feature = "batch")]
 use super::Archive;
+#[cfg(feature = "batch")]
+use super::Refusal;
 use super::escape::closing_quote;
 use super::line::{is_blank, without_mark};
 use super::{Format, cdx, clf, elb, extended, request};
@@ -45,36 +47,36 @@ pub fn detect(name: &str, head: &[u8]) -> Format {
     votes.winner(name.contains("log") || name.contains("access"))
 }
 
-/// Why an input with this beginning can be no input at all, in words that follow a colon.
+/// Why an input with this beginning can be no input at all.
 ///
 /// ```
 /// let head = b"com,example)/ 20240101000000\tcdx-00000.gz\t0\t188224\t1\n";
 /// assert!(uniqurl::record::refusal(head).is_some());
 /// ```
 #[cfg(feature = "batch")]
-pub fn refusal(head: &[u8]) -> Option<&'static str> {
+pub fn refusal(head: &[u8]) -> Option<Refusal> {
     if super::container::Container::of(head).is_some() {
-        return Some(if cfg!(feature = "tables") {
+        return Some(Refusal::Other(if cfg!(feature = "tables") {
             "a table is read from its end, so that it can be neither piped nor compressed as a whole; \
              write it to a file as it is, and name that"
         } else {
             "a table is not read here; the command `uniqurl` reads it, and a library of Arrow makes \
              columns of it"
-        });
+        }));
     }
     if let Some(why) = super::foreign::refusal(head) {
         return Some(why);
     }
     let mut lines = lines(head).filter(|line| !line.starts_with(b"!")).take(10).peekable();
     lines.peek()?;
-    lines.all(super::cdxj::is_of_cluster).then_some(
+    lines.all(super::cdxj::is_of_cluster).then_some(Refusal::Other(
         "a cluster.idx holds keys only; the URLs are in the files that it names, cdx-00000.gz and so on",
-    )
+    ))
 }
 
 /// The same of an input whose format is not said: its lines may end otherwise.
 #[cfg(feature = "batch")]
-pub(crate) fn refusal_of_auto(head: &[u8]) -> Option<&'static str> {
+pub(crate) fn refusal_of_auto(head: &[u8]) -> Option<Refusal> {
     refusal(head).or_else(|| super::foreign::ends_otherwise(head))
 }
 
@@ -421,7 +423,7 @@ mod tests {
     fn a_table_is_refused_whether_tables_are_read_or_not() {
         let why = if cfg!(feature = "tables") { "read from its end" } else { "not read here" };
         for head in [&b"PAR1\x15\x04"[..], b"ARROW1\0\0", b"\xFF\xFF\xFF\xFF\x78\0\0\0\x10"] {
-            assert!(super::refusal(head).is_some_and(|said| said.contains(why)));
+            assert!(super::refusal(head).is_some_and(|said| said.to_string().contains(why)));
         }
         assert_eq!(super::refusal(b"PAR1-WEB.example.com\n"), None);
     }

@@ -5,6 +5,8 @@
 //! Taken for lists, most of them would come out as a few URLs that nobody wrote and many rejected
 //! lines, and only the accounting would tell.
 
+use std::fmt;
+
 use memchr::{memchr, memmem};
 
 use super::Archive;
@@ -12,9 +14,30 @@ use super::detect::is_record;
 use super::line::{MARK, without_mark};
 use crate::output::SetHeader;
 
-/// What a file is whose bytes at an offset are these, in words that follow a colon. Of two that fit
-/// the first counts.
-const BEGINNINGS: [(usize, &[u8], &str); 17] = [
+/// What an input is that is nothing to read. It is written in words that follow a colon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// A saved set, which says what was seen before a run.
+    SavedSet,
+    /// A list whose records end with NUL, and are to end with a line feed.
+    EndsWithNul,
+    /// What these words say.
+    Other(&'static str),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Refusal::SavedSet => "a saved set is no list; tail -n +2 leaves one of it",
+            Refusal::EndsWithNul => "its records end with NUL",
+            Refusal::Other(why) => why,
+        })
+    }
+}
+
+/// What a file is whose bytes at an offset are these, in such words. Of two that fit the first counts.
+const BEGINNINGS: [(usize, &[u8], &str); 16] = [
     (0, &[0xFF, 0xFE, 0, 0], UTF_32),
     (0, &[0, 0, 0xFE, 0xFF], UTF_32),
     (0, &[0xFF, 0xFE], UTF_16),
@@ -43,11 +66,6 @@ const BEGINNINGS: [(usize, &[u8], &str); 17] = [
         b"SQLite format 3\0",
         "a database of SQLite is not read; sqlite3 -csv writes what a query finds",
     ),
-    (
-        0,
-        SetHeader::MAGIC.as_bytes(),
-        "a saved set is for --seen and `uniqurl set`; tail -n +2 leaves a list of it",
-    ),
 ];
 
 const UTF_16: &str = "UTF-16 is not read; iconv -f UTF-16 -t UTF-8 makes UTF-8 of it";
@@ -57,7 +75,15 @@ const TAR: &str = "a tar archive is not read; tar -xO writes what is in it";
 const TWICE: &str = "what is unpacked is compressed once more; unpack it once before";
 
 /// What a file that begins with `head` is, where that is nothing that is read.
-pub(super) fn refusal(head: &[u8]) -> Option<&'static str> {
+pub(super) fn refusal(head: &[u8]) -> Option<Refusal> {
+    match head.starts_with(SetHeader::MAGIC.as_bytes()) {
+        true => Some(Refusal::SavedSet),
+        false => other(head).map(Refusal::Other),
+    }
+}
+
+/// The same, but for saved sets.
+fn other(head: &[u8]) -> Option<&'static str> {
     let begins = |(at, magic, _): &&(usize, &[u8], &str)| {
         head.get(*at..).is_some_and(|rest| rest.starts_with(magic))
     };
@@ -94,10 +120,10 @@ pub(super) fn refusal(head: &[u8]) -> Option<&'static str> {
 }
 
 /// The same of one with this header: where other bytes separate them, all of its names stand in one.
-pub(super) fn refusal_of_header(head: &[u8], header: &[Vec<u8>]) -> Option<&'static str> {
+pub(super) fn refusal_of_header(head: &[u8], header: &[Vec<u8>]) -> Option<Refusal> {
     refusal(head).or_else(|| match header {
-        [name] if name.contains(&b';') => Some(SEMICOLONS),
-        [name] if name.contains(&b'|') => Some(BARS),
+        [name] if name.contains(&b';') => Some(Refusal::Other(SEMICOLONS)),
+        [name] if name.contains(&b'|') => Some(Refusal::Other(BARS)),
         _ => None,
     })
 }
@@ -146,6 +172,8 @@ const ARRAY: &str =
 const SEPARATOR: &str = "its first line is for spreadsheets alone; tail -n +2 leaves it out";
 const SEMICOLONS: &str = "its columns stand between semicolons, which csv does not read; \
                           mlr --icsv --ifs ';' --ocsv cat puts commas there";
+const CARRIAGE_RETURNS: &str =
+    "its lines end with a carriage return alone; tr '\\r' '\\n' makes line feeds of them";
 const BARS: &str = "its columns stand between bars, which csv does not read; \
                     mlr --icsv --ifs '|' --ocsv cat puts commas there";
 
@@ -165,9 +193,9 @@ fn names_url(line: &[u8], delimiter: u8) -> bool {
         && !is_record(line)
 }
 
-/// What a file that begins with `head` has in place of line feeds, in words that follow a colon: where
-/// there are none, all of it would be one URL.
-pub(super) fn ends_otherwise(head: &[u8]) -> Option<&'static str> {
+/// What a file that begins with `head` has in place of line feeds: where there are none, all of it would
+/// be one URL.
+pub(super) fn ends_otherwise(head: &[u8]) -> Option<Refusal> {
     if memchr(b'\n', head).is_some() {
         return None;
     }
@@ -176,9 +204,9 @@ pub(super) fn ends_otherwise(head: &[u8]) -> Option<&'static str> {
         records.filter(|record| memmem::find(record, b"://").is_some()).nth(1).is_some()
     };
     if are_urls(0) {
-        Some("its records end with NUL; -0 reads such lists")
+        Some(Refusal::EndsWithNul)
     } else if are_urls(b'\r') {
-        Some("its lines end with a carriage return alone; tr '\\r' '\\n' makes line feeds of them")
+        Some(Refusal::Other(CARRIAGE_RETURNS))
     } else {
         None
     }

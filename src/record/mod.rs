@@ -67,6 +67,8 @@ pub use detect::detect;
 pub use detect::refusal;
 pub use extended::Extended;
 pub use filter::{BadFilter, Filter};
+#[cfg(feature = "batch")]
+pub use foreign::Refusal;
 pub use format::{Format, FormatError};
 #[cfg(feature = "batch")]
 pub use json::Json;

@@ -488,7 +488,7 @@ fn an_output_that_can_be_read_in_two_ways_is_refused() {
         ("bytes", b"HTTP://h/\xE9\n"),
     ]);
     let of_rows = "columns between tabs, which may hold keys";
-    let of_keys = "look like what --key";
+    let of_keys = "look like keys (";
     for (name, first, second, words) in [
         ("c.csv", "-f csv:url --key surt --carry ref", "--key surt", of_rows),
         ("c.csv", "-f csv:url --key hash --carry ref", "--key hash", of_rows),
@@ -496,7 +496,12 @@ fn an_output_that_can_be_read_in_two_ways_is_refused() {
         ("in", "--key surt --count", "--key surt", of_rows),
         ("in", "--fields canonical,count", "--key hash", of_rows),
         ("c.csv", "-f csv:url --key surt --carry ref -o o.parquet", "--key surt", "is a table"),
-        ("in", "-o o.arrow", "--key hash", "makes a set of a column"),
+        (
+            "in",
+            "-o o.arrow",
+            "--key hash",
+            "dedup -f arrow:COL makes a set of a column with --save-seen",
+        ),
         ("c.csv", "-f csv:url --carry ref", "", "several of these hold canonical URLs: 1, 2;"),
         ("in", "--fields count,original,canonical", "", "canonical URLs: 2, 3;"),
         ("path", "-p mediawiki --fields path,canonical", "-p mediawiki", "URLs: 1, 2;"),
@@ -509,7 +514,7 @@ fn an_output_that_can_be_read_in_two_ways_is_refused() {
         ("in", "--key surt", "--key surt --base http://h/", of_keys),
         ("in", "--key hash", "--key hash --base http://h/", of_keys),
         ("in", "--key ssurt", "--key ssurt", of_keys),
-        ("mixed", "--key surt", "--key surt", "2 of its 5 lines look like what --key surt writes"),
+        ("mixed", "--key surt", "--key surt", "2 of its 5 lines look like keys (surt), and"),
         ("local", "--key surt", "--key surt", of_keys),
         ("local", "--key surt", "", "look like keys, or like places"),
         ("in", "-p mediawiki --key hash", "-p mediawiki --key hash", of_keys),

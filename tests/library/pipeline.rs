@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use uniqurl::pipeline::{
-    Checkpoint, Dedup, Format, Job, MaxRejected, Memory, Options, Order, Report, RunError, Setup,
-    Spilling, Watch, run,
+    Checkpoint, Dedup, Format, Instead, Job, MaxRejected, Memory, Options, Order, Report, RunError,
+    Setup, Spilling, Watch, run,
 };
-use uniqurl::{Backend, Normalizer, Outcome, Profile, input, record};
+use uniqurl::{Backend, Key, Normalizer, Outcome, Profile, input, record};
 
 /// Lists with everything that a list can hold.
 fn list() -> Vec<u8> {
@@ -444,6 +444,48 @@ fn a_file_that_changes_while_it_is_read_is_in_no_checkpoint() {
     assert_eq!(out, b"http://a/\nhttp://b/\n");
     assert_eq!(report.damaged.len(), 1, "{:?}", report.damaged);
     assert!(!kept.join("checkpoint.json").exists());
+}
+
+/// The library knows no options of the command: what would do is data, for whoever names things.
+#[test]
+fn a_set_that_is_refused_says_what_would_do_and_names_no_option() {
+    use record::Separator::{LineFeed, Nul};
+    let place = tempfile::tempdir().unwrap();
+    for (text, key, separator, instead) in [
+        (&b"{\"canonical\":\"http://a/\"}\n"[..], Key::Url, LineFeed, Instead::Lines),
+        (b"url,x\nhttp://a/,1\n", Key::Url, LineFeed, Instead::List("csv:url".into())),
+        (b"http://a/\0http://b/\0", Key::Url, LineFeed, Instead::EndingWithNul),
+        (b"http://a/\0b\0", Key::Url, LineFeed, Instead::EndingWithNul),
+        (b"http://a/\n", Key::Url, Nul, Instead::Nothing),
+        (b"http://a/\thttp://b/\n", Key::Surt, LineFeed, Instead::SavedSet),
+        (b"http://a/\thttp://b/\n", Key::Url, LineFeed, Instead::Nothing),
+        (b"a)/\n", Key::Surt, LineFeed, Instead::SavedSet),
+        (b"x\n", Key::Url, LineFeed, Instead::SavedSet),
+        (b"x\ny\nhttp://a/\n", Key::Url, LineFeed, Instead::SavedSet),
+        (b"http://a/?b=***\n", Key::Url, LineFeed, Instead::SavedSet),
+        (b"urn:1:2\n", Key::Url, LineFeed, Instead::SavedSet),
+        (b"1\thttp://a/\\xE9\n", Key::Url, LineFeed, Instead::SavedSet),
+        (b"#uniqurl-set {}\n", Key::Url, LineFeed, Instead::Nothing),
+    ] {
+        let path = place.path().join("seen");
+        std::fs::write(&path, text).unwrap();
+        let (seen, errors) = input::check(&[path]);
+        assert!(errors.is_empty());
+        let watch = Watch::default();
+        let normalizer = Normalizer::new(&Profile::CRAWL);
+        let setup = Setup::new(normalizer, Job::Dedup(FIRST), &watch);
+        let setup = Setup { seen, key, separator, ..setup };
+        let told = match run(&setup, &[], &mut Vec::new(), None).1 {
+            Err(RunError::Seen(error)) => {
+                assert_eq!(error.instead, instead, "{error}");
+                error.to_string()
+            }
+            other => panic!("{}: {other:?}", text.escape_ascii()),
+        };
+        for option in ["--", "-0", "dedup -f", "under -"] {
+            assert!(!told.contains(option), "{told}");
+        }
+    }
 }
 
 #[test]

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use super::{Bytes, Current, End, Next, Schedule, Task};
 use crate::input::{InputError, OpenFile, Packing, Trouble, table};
 use crate::pipeline::job::Format;
-use crate::record;
+use crate::record::{self, Refusal};
 
 /// What is said of a table that comes through a pipe, or compressed as a whole.
-pub(super) const NO_PIPE: &str = "a table is read from its end, which a pipe does not show; write it to a file \
-                       and name that";
-const NO_PACKING: &str =
-    "a table is read from its end, which compression hides; unpack the file first";
+pub(super) const NO_PIPE: Refusal = Refusal::Other(
+    "a table is read from its end, which a pipe does not show; write it to a file and name that",
+);
+const NO_PACKING: Refusal =
+    Refusal::Other("a table is read from its end, which compression hides; unpack the file first");
 
 impl Schedule<'_> {
     /// Begins to read a table, if the file is one or is to be one. Inside: word of its format.

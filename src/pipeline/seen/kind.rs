@@ -2,15 +2,18 @@
 //! certain.
 //!
 //! A wrong guess loses URLs or gives them again, so where there are two readings there is none: the file
-//! is refused, in words that say what to do. Only a saved set says of itself what it is.
+//! is refused, and what would do is said. Only a saved set says of itself what it is.
 
 use std::ops::AddAssign;
 
+use super::error::{Instead, Unclear};
 use super::shape::{is_escaped, is_key, is_masked, is_open, is_place};
 use crate::input::Chunk;
 use crate::key::Key;
 use crate::profile::{Grammar, System};
-use crate::record::{self, Format, HEAD, Separator};
+#[cfg(feature = "tables")]
+use crate::record::Container;
+use crate::record::{self, Format, HEAD, Refusal, Separator};
 use crate::url::{Normalizer, Outcome};
 
 /// How a file is read.
@@ -83,36 +86,41 @@ impl Reading<'_> {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, in words: read as a list of URLs, it would say of everything that it is new.
-    pub(super) fn kind_of(&self, bytes: &[u8]) -> Result<Kind, String> {
+    /// What is wrong with it: read as a list of URLs, it would say of everything that it is new.
+    pub(super) fn kind_of(&self, bytes: &[u8]) -> Result<Kind, Unclear> {
         let head = &bytes[..bytes.len().min(HEAD)];
         let why = match self.separator {
             Separator::LineFeed => record::refusal_of_auto(head),
             Separator::Nul => record::refusal(head),
         };
         if let Some(why) = why {
-            return Err(why.into());
+            let instead = match why {
+                Refusal::EndsWithNul => Instead::EndingWithNul,
+                _ => Instead::Nothing,
+            };
+            return Err(Unclear::new(why.to_string(), instead));
         }
         if head.starts_with(b"{\"") {
-            let why = "its lines are JSON objects; --seen reads what is written without --json, \
-                       and what --save-seen keeps";
-            return Err(why.into());
+            return Err(Unclear::new("its lines are JSON objects", Instead::Lines));
         }
         // By its header: a row would be a URL with what stands behind the comma.
         let format = record::detect("", head);
         let is_table = matches!(format, Format::Csv(_) | Format::Tsv(_));
         if is_table && self.separator == Separator::LineFeed {
-            return Err(format!(
-                "it is a table with a header; uniqurl dedup -f {} makes a list of its URLs",
-                format.name()
-            ));
+            let instead = Instead::List(format.name().into_owned());
+            return Err(Unclear::new("it is a table with a header", instead));
         }
         let separator = self.separator.byte();
         let ends = |byte| memchr::memchr(byte, head).is_some();
         if !ends(separator) && (ends(b'\n') || ends(b'\0')) {
-            return Err(match separator {
-                b'\n' => "its records end with NUL; -0 reads such lists".into(),
-                _ => "its records do not end with NUL, as -0 says".into(),
+            return Err(match self.separator {
+                Separator::LineFeed => {
+                    Unclear::new(Refusal::EndsWithNul.to_string(), Instead::EndingWithNul)
+                }
+                Separator::Nul => {
+                    let why = "its records do not end with NUL, as those of the inputs do";
+                    Unclear::new(why, Instead::Nothing)
+                }
             });
         }
         // But for a last line that is cut.
@@ -129,10 +137,9 @@ impl Reading<'_> {
         if self.takes_any_bytes() {
             // A tab is a byte of a URL there.
             if is_counted && lines().all(|line| after_count(line).is_some()) {
-                return Err("its lines begin with a count and a tab, or URLs begin so under this \
-                            profile; cut -f2- leaves counts out, and what --save-seen keeps is \
-                            taken as it stands"
-                    .into());
+                let why = "its lines begin with a count and a tab, or URLs begin so under this \
+                           profile; cut -f2- leaves counts out";
+                return Err(Unclear::new(why, Instead::SavedSet));
             }
             return Ok(Kind::List);
         }
@@ -140,11 +147,12 @@ impl Reading<'_> {
             return Ok(Kind::List);
         }
         if self.key != Key::Url {
-            return Err(format!(
-                "its lines are columns between tabs, which may hold keys; under --key {} only \
-                 lists of URLs alone are read, as cut -f makes one, and what --save-seen keeps",
+            let why = format!(
+                "its lines are columns between tabs, which may hold keys; under the key {} only lists \
+                 of URLs alone are read, as cut -f makes one",
                 self.key
-            ));
+            );
+            return Err(Unclear::new(why, Instead::SavedSet));
         }
         if is_counted {
             return Ok(Kind::Counted);
@@ -157,42 +165,45 @@ impl Reading<'_> {
         };
         let found: Vec<usize> = (0..=tabs).filter(holds_urls).collect();
         let numbers = || found.iter().map(|column| (column + 1).to_string()).collect::<Vec<_>>();
-        match found[..] {
-            [url] => Ok(Kind::Columns { url, tabs }),
-            [] => Err(format!(
+        let why = match found[..] {
+            [url] => return Ok(Kind::Columns { url, tabs }),
+            [] => format!(
                 "its lines are columns between tabs, and none of these holds canonical URLs of {}; \
                  cut -f takes one column of a table",
                 self.normalizer.description()
-            )),
-            _ => Err(format!(
+            ),
+            _ => format!(
                 "its lines are columns between tabs, and several of these hold canonical URLs: {}; \
                  cut -f takes the one that was seen",
                 numbers().join(", ")
-            )),
-        }
+            ),
+        };
+        Err(Unclear::new(why, Instead::Nothing))
     }
 
     /// As [`kind_of`](Self::kind_of), for what is no text.
     #[cfg(feature = "tables")]
-    pub(super) fn kind_of_table(&self) -> Result<Kind, String> {
+    pub(super) fn kind_of_table(&self, container: Container) -> Result<Kind, Unclear> {
         match self.key {
             Key::Url => Ok(Kind::Table),
-            key => Err(format!(
-                "it is a table, whose columns may hold keys, and is not read under --key {key}; \
-                 dedup -f parquet:COL or arrow:COL makes a set of a column of URLs with --save-seen"
+            key => Err(Unclear::new(
+                format!(
+                    "it is a table, whose columns may hold keys, and is not read under the key {key}"
+                ),
+                Instead::Column(format!("{}:COL", container.name())),
             )),
         }
     }
 
     /// Why a table is not read in which no column is called `canonical`, and the URLs would be in this one.
     #[cfg(feature = "tables")]
-    pub(super) fn refusal_of_column(name: &str) -> Option<String> {
+    pub(super) fn refusal_of_column(name: &str) -> Option<Unclear> {
         let column = name.split_once(':')?.1;
         matches!(column, "surt" | "ssurt" | "hash" | "first").then(|| {
-            format!(
-                "its URLs would be in the column {column}, as --fields and --key call what is no URL; \
-                 dedup -f {name} makes a set of that column with --save-seen if it holds URLs"
-            )
+            let why = format!(
+                "its URLs would be in the column {column}, which is the name of what is no URL"
+            );
+            Unclear::new(why, Instead::Column(name.to_owned()))
         })
     }
 
@@ -269,48 +280,48 @@ impl Reading<'_> {
     ///
     /// # Errors
     ///
-    /// Why not, in words.
-    pub(super) fn judge(&self, kind: Kind, lines: &Lines) -> Result<(), String> {
+    /// Why not.
+    pub(super) fn judge(&self, kind: Kind, lines: &Lines) -> Result<(), Unclear> {
         let Lines { all, rejected, odd, .. } = lines;
         let profile = self.normalizer.description();
-        let kept = "what --save-seen keeps is taken as it stands";
-        Err(match kind {
+        let why = match kind {
             Kind::Saved if *rejected > 0 => {
-                format!("{rejected} of its {all} keys are longer than any")
+                let why = format!("{rejected} of its {all} keys are longer than any");
+                return Err(Unclear::new(why, Instead::Nothing));
             }
             Kind::Saved => return Ok(()),
-            _ if odd.uneven > 0 => format!(
-                "{} of its {all} lines have another number of columns than the first ones",
-                odd.uneven
-            ),
+            _ if odd.uneven > 0 => {
+                let why = format!(
+                    "{} of its {all} lines have another number of columns than the first ones",
+                    odd.uneven
+                );
+                return Err(Unclear::new(why, Instead::Nothing));
+            }
             _ if odd.keys > 0 => format!(
-                "{} of its {all} lines look like what --key {} writes, and not like URLs; {kept}",
+                "{} of its {all} lines look like keys ({}), and not like URLs",
                 odd.keys, self.key
             ),
-            _ if rejected == all && *all > 0 => format!(
-                "none of its {all} lines is a URL under {profile}; a set of keys is kept with \
-                 --save-seen"
-            ),
+            _ if rejected == all && *all > 0 => {
+                format!("none of its {all} lines is a URL under {profile}")
+            }
             _ if rejected * 2 > *all => format!(
-                "{rejected} of its {all} lines are no URLs under {profile}, which is most of them; \
-                 {kept}"
+                "{rejected} of its {all} lines are no URLs under {profile}, which is most of them"
             ),
             // Lists of URLs that logs wrote have such too.
             _ if odd.escaped > 0 && kind != Kind::List => format!(
-                "{} of its {all} URLs hold \\xHH, as columns are escaped, and are not canonical; \
-                 {kept}",
+                "{} of its {all} URLs hold \\xHH, as columns are escaped, and are not canonical",
                 odd.escaped
             ),
             _ if odd.masked > 0 && !odd.open => {
-                format!("the secrets of its URLs are masked (***), as --redact writes them; {kept}")
+                "the secrets of its URLs are masked (***)".to_owned()
             }
             _ if self.looks_keyed(lines) => format!(
-                "{} of its {all} lines look like keys, or like places in a file as --fields first \
-                 says them, and not like URLs; {kept}",
+                "{} of its {all} lines look like keys, or like places in a file, and not like URLs",
                 odd.keyed
             ),
             _ => return Ok(()),
-        })
+        };
+        Err(Unclear::new(why, Instead::SavedSet))
     }
 
     /// Whether all lines look like keys or places; or most of them, where a key is not rejected.

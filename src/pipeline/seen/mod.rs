@@ -10,6 +10,7 @@
 //! lines of a list may have columns, as the command writes them. What may be something else is
 //! refused: taken for a list, it would say of every URL that it is new.
 
+mod error;
 mod kind;
 mod shape;
 
@@ -25,7 +26,7 @@ use super::insert::{End, insert};
 use super::job::Setup;
 use super::memory::Memory;
 use super::overflow::{self, Overflow};
-use super::report::{RunError, SeenError};
+use super::report::RunError;
 use super::sheet::{Rules, Sheet};
 use crate::dedup::{Counting, Key, SetFull, Shard, sort_memory};
 #[cfg(feature = "tables")]
@@ -40,6 +41,8 @@ use crate::record::Table;
 use crate::record::{Context, Format, MARK, Separator};
 use crate::spill::SpillError;
 use crate::url::Normalizer;
+use error::Unclear;
+pub use error::{Instead, SeenError};
 use kind::{Kind, Lines, Odd, Reading};
 
 /// What was read.
@@ -136,7 +139,7 @@ pub(super) fn load(
 
 impl Loader<'_> {
     fn file(&mut self, input: &Input) -> Result<(), RunError> {
-        let refused = |why| RunError::Seen(SeenError { path: input.path.clone(), why });
+        let refused = |why: Unclear| RunError::Seen(why.of(input.path.clone()));
         let file = OpenFile::open(input).map_err(RunError::Input)?.map(Arc::new);
         // An empty file is an empty set, whatever its name: that is how one begins.
         if file.as_ref().is_some_and(|file| file.size() == 0) {
@@ -258,8 +261,8 @@ impl Loader<'_> {
         if let Some(file) = file
             && let Some(container) = table::container_of(file).map_err(RunError::Input)?
         {
-            let kind = self.reading().kind_of_table();
-            let refused = |why| RunError::Seen(SeenError { path: input.path.clone(), why });
+            let kind = self.reading().kind_of_table(container);
+            let refused = |why: Unclear| RunError::Seen(why.of(input.path.clone()));
             let kind = kind.map_err(refused)?;
             let reading = table::Reading {
                 chunk_size: self.setup.chunk_size,
@@ -310,22 +313,23 @@ impl Loader<'_> {
     }
 
     /// Looks at the first chunk of a file for what that is, and takes away what is no line of it.
-    fn begin(&self, chunk: &mut Chunk, separator: Separator) -> Result<Kind, String> {
+    fn begin(&self, chunk: &mut Chunk, separator: Separator) -> Result<Kind, Unclear> {
         let mark = if chunk.bytes().starts_with(MARK) { MARK.len() } else { 0 };
         let bytes = &chunk.bytes()[mark..];
         let end = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |feed| feed + 1);
         match SetHeader::parse(&bytes[..end]) {
-            Parsed::Header(_) if separator == Separator::Nul => {
-                Err("a saved set is read from a file under -0, and not from a pipe".into())
-            }
+            Parsed::Header(_) if separator == Separator::Nul => Err(Unclear::new(
+                "where records end with NUL, a saved set is read from a file, and not from a pipe",
+                Instead::Nothing,
+            )),
             Parsed::Header(header) => match header.difference(self.header, "this run") {
                 None => {
                     chunk.skip(mark + end);
                     Ok(Kind::Saved)
                 }
-                Some(difference) => Err(difference),
+                Some(difference) => Err(Unclear::new(difference, Instead::Nothing)),
             },
-            Parsed::Unreadable(why) => Err(why),
+            Parsed::Unreadable(why) => Err(Unclear::new(why, Instead::Nothing)),
             Parsed::NoHeader => {
                 let kind = self.reading().kind_of(bytes)?;
                 // In front of a column a mark is none of its bytes; else as in an input.
