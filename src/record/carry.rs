@@ -169,7 +169,7 @@ pub(crate) fn missing(
         };
         #[cfg(feature = "tables")]
         if let Some(kind) = super::Container::of(chunk).map(super::Container::name) {
-            return Some(format!("it is no text; --format {kind}:{column} reads it"));
+            return Some(format!("it is no text; the format {kind}:{column} reads it"));
         }
         if let Some(why) = super::foreign::refusal_of_header(chunk, header) {
             return Some(format!("it has no column `{column}`: {why}"));

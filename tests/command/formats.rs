@@ -630,7 +630,7 @@ fn a_file_without_the_column_is_told_for_what_it_is() {
         let file = format!("set.{kind}");
         place.run_on(["dedup", "-o", &file], "http://a/\n").exits(0);
         let run = place.run(["dedup", "-f", "csv:canonical", &file]).exits(2);
-        let told = format!("it is no text; --format {kind}:canonical reads it\n");
+        let told = format!("it is no text; the format {kind}:canonical reads it\n");
         assert!(run.err.contains(&told), "{}", run.err);
     }
 }

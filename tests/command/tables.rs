@@ -325,7 +325,7 @@ fn a_table_that_cannot_be_read_is_told_in_one_line() {
     place.run(["dedup", "urls", "--fields", "host,path", "-o", "two.parquet"]).exits(0);
     let unclear = place.run(["dedup", "two.parquet"]).exits(2);
     assert!(
-        unclear.err.contains("its columns are host (text), path (text); say which, as in --format")
+        unclear.err.contains("its columns are host (text), path (text); say which, as the format")
     );
     let missing = place.run(["dedup", "-f", "parquet:url", "two.parquet"]).exits(2);
     assert!(missing.err.contains("it has no column `url`; its columns are host (text)"));

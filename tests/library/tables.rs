@@ -331,7 +331,7 @@ fn the_column_is_told_by_its_name_or_number_or_type() {
             (
                 "",
                 "none of its columns is called `url`, and not just one holds text; its columns are n \
-                  (numbers), t (text), s.u (text); say which",
+                  (numbers), t (text), s.u (text); say which, as the format",
             ),
             ("nope", "it has no column `nope`; its columns are n (numbers)"),
             ("4", "it has no column `4`"),

@@ -74,8 +74,8 @@ fn no_column(why: &NoColumn, table: &Table, leaves: &[Leaf]) -> String {
             format!("it has no column `{column}`; {}", listed(leaves))
         }
         NoColumn::Unclear => format!(
-            "none of its columns is called `url`, and not just one holds text; {}; say which, as in \
-             --format {name}:COLUMN",
+            "none of its columns is called `url`, and not just one holds text; {}; say which, as the \
+             format {name}:COLUMN does",
             listed(leaves)
         ),
     }
@@ -116,7 +116,7 @@ pub(super) fn other(wanted: Container, found: Option<Container>) -> String {
         Container::Arrow => "an Arrow file or stream",
     };
     match found {
-        Some(found) => format!("is not {wanted}; --format {}:COLUMN reads it", found.name()),
-        None => format!("is not {wanted}; --format auto tells what it is"),
+        Some(found) => format!("is not {wanted}; the format {}:COLUMN reads it", found.name()),
+        None => format!("is not {wanted}; the format auto tells what it is"),
     }
 }
