@@ -22,6 +22,7 @@ mod pack;
 mod spool;
 mod temporary;
 mod replaced;
+mod place;
 mod file;
 #[cfg(feature = "cli")]
 mod shards;
@@ -40,13 +41,13 @@ pub use excerpt::{Excerpt, Printable, UrlExcerpt};
 pub(crate) use fields::{Bytes, Layout, Row, escaped, with_count};
 pub use fields::{Field, LineForm};
 pub use file::Output;
-pub(crate) use file::directory;
-#[cfg(feature = "cli")]
-pub(crate) use file::place;
 pub(crate) use header::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
 pub(crate) use object::Object;
 pub(crate) use pack::ending;
 pub use page::{Observed, Page};
+pub(crate) use place::directory;
+#[cfg(feature = "cli")]
+pub(crate) use place::place;
 pub use redact::{Secrets, redact};
 pub(crate) use redact::{redact_query, redact_record};
 #[cfg(feature = "cli")]

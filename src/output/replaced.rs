@@ -1,6 +1,6 @@
 //! What an output replaces: whether that can be replaced, and what its successor takes over.
 
-use super::file::directory;
+use super::place::directory;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{MetadataExt, fchown};

@@ -8,7 +8,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::file::{Output, directory, named, resolve, to_last};
+use super::file::{Output, named};
+use super::place::{directory, resolve, to_last};
 use super::replaced::{may_be_replaced, take_after};
 use super::temporary::Temporary;
 use crate::pipeline::MARK;

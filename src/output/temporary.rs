@@ -94,7 +94,7 @@ fn names() -> MutexGuard<'static, Vec<PathBuf>> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::untried::not_tried;
