@@ -3,21 +3,12 @@
 
 #[cfg(feature = "batch")]
 use std::collections::HashMap;
-use std::fmt;
 #[cfg(feature = "batch")]
 use std::hash::Hash;
 
 /// There is no memory for it. What was there before is still there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoRoom;
-
-impl fmt::Display for NoRoom {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("out of memory")
-    }
-}
-
-impl std::error::Error for NoRoom {}
 
 #[cfg(feature = "batch")]
 impl From<NoRoom> for std::io::Error {

@@ -79,7 +79,7 @@ impl Checkpoints {
         let Some(directory) = &self.checkpoint else { return Ok(None) };
         let mut all = inputs.iter().chain(seen);
         if let Some(stream) = all.find(|input| !matches!(input.source, Source::File { .. })) {
-            return Err(read_once(stream.name()));
+            return Err(read_once(&stream.path));
         }
         let every = Duration::from_secs(self.checkpoint_every);
         let given = to_parse().get_matches_from(std::env::args_os());

@@ -97,11 +97,6 @@ pub(super) fn standard_input() -> io::Result<Source> {
 }
 
 impl Input {
-    /// The name for messages and records.
-    pub fn name(&self) -> &Path {
-        &self.path
-    }
-
     /// Opens a stream.
     pub(crate) fn open_stream(&self) -> Result<Box<dyn Pipe>, InputError> {
         let opened = match self.source {

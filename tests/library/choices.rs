@@ -1,16 +1,6 @@
 //! What is chosen beside a profile, and how it is told.
 
-use uniqurl::{
-    Batch, Code, Normalizer, Outcome, Profile, Redirects, Reject, Scratch, Switch, UrlSet,
-};
-
-/// "One `Normalizer`, `Send + Sync`", and what goes from thread to thread with it.
-#[test]
-fn all_threads_share_a_normalizer() {
-    fn is_shared<T: Send + Sync>() {}
-    is_shared::<Normalizer>();
-    is_shared::<(UrlSet, Redirects, Reject, Outcome, Batch, Scratch)>();
-}
+use uniqurl::{Code, Normalizer, Outcome, Profile, Redirects, Switch};
 
 #[test]
 fn a_description_names_all_that_was_chosen() {
