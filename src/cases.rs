@@ -1,7 +1,7 @@
 //! How many cases the tests of the modules draw.
 
-/// `most`, and fewer on other processors than x86-64, which are emulated as a rule, in an interpreter, and
-/// where `UNIQURL_CASES` says so, whose default is 20,000.
+/// `most`, and fewer on other processors than x86-64, which are emulated as a rule, and in an interpreter;
+/// never more than ten times what `UNIQURL_CASES` says, which is 20,000 unless it is set.
 pub(crate) fn cases(most: usize) -> usize {
     if cfg!(miri) {
         return (most / 4000).max(8);

@@ -91,7 +91,7 @@ impl Packing {
         found.into_iter().find(|at| fits(&bytes[*at..]))
     }
 
-    /// What a member of it is called, and all of it.
+    /// What one of its members is called.
     pub(super) const fn part(self) -> &'static str {
         match self {
             Packing::Gzip => "member",

@@ -16,10 +16,10 @@ use crate::room::{self, NoRoom};
 use crate::scan::prefetch;
 use crate::spill::Entry;
 
-/// Lines that are formatted by one task, and tasks whose text is held before it is written.
-const LINES: usize = 1 << 10;
 /// Bytes that stand around a key at most: a count, a tab, a line feed.
 const COUNT: usize = 22;
+/// Lines that are formatted by one task, and tasks whose text is held before it is written.
+const LINES: usize = 1 << 10;
 const TASKS: usize = 32;
 /// Bytes of a block of lines, or more where as many come at once, and the bits that tell a place in one.
 const LINES_BLOCK: usize = 4 << 20;

@@ -8,8 +8,8 @@
 //!
 //! 1. `settle` takes each partition through a set of its own, by the same rule:
 //!    what does not fit is spilled again, under another hash. Every pass settles some URLs, so it
-//!    ends, whatever the hash;
-//!    What was seen before the run, where that is too much for memory, comes first in each partition;
+//!    ends, whatever the hash. What was seen before the run, where that is too much for memory, comes
+//!    first in each partition;
 //! 2. the URLs that were settled are a run, by ordinal or by bytes, and `merge` makes
 //!    one of all runs: the order that a set in memory would have had.
 //!
