@@ -216,35 +216,42 @@ impl Overflow {
             }
         }
         let mut left = dedup.limit.map_or(u64::MAX, |limit| limit - written);
-        let mut text = Vec::new();
-        spill::merge(runs, &plan, |entry| {
+        write(runs, &plan, out, |entry, text| {
             if left == 0 {
-                return Ok(false);
+                return false;
             }
             left -= 1;
             let line = columns.then_some(entry.line);
-            split::mark(split, entry.key, &mut text);
-            finish::append(entry.key, entry.count, line, dedup, &mut text);
-            if text.len() >= self.block {
-                out.write_all(&text).map_err(RunError::Output)?;
-                text.clear();
-            }
-            Ok::<_, RunError>(true)
+            split::mark(split, entry.key, text);
+            finish::append(entry.key, entry.count, line, dedup, text);
+            true
         })?;
-        out.write_all(&text).map_err(RunError::Output)?;
         let Some(Saving { runs, out }) = saved else { return Ok(()) };
-        text.clear();
-        spill::merge(runs, &Plan { order: spill::Order::Sorted, ..plan }, |entry| {
+        write(runs, &Plan { order: spill::Order::Sorted, ..plan }, out, |entry, text| {
             text.extend_from_slice(entry.key);
             text.push(b'\n');
-            if text.len() >= self.block {
-                out.write_all(&text).map_err(RunError::Output)?;
-                text.clear();
-            }
-            Ok::<_, RunError>(true)
-        })?;
-        out.write_all(&text).map_err(RunError::Output)
+            true
+        })
     }
+}
+
+/// Writes what `append` makes of the entries of all runs, in order, until it says `false`.
+fn write(
+    runs: Vec<Stream>,
+    plan: &Plan<'_>,
+    out: &mut (dyn Write + Send),
+    mut append: impl FnMut(Entry<'_>, &mut Vec<u8>) -> bool,
+) -> Result<(), RunError> {
+    let mut text = Vec::new();
+    spill::merge(runs, plan, |entry| {
+        let goes_on = append(entry, &mut text);
+        if text.len() >= plan.block {
+            out.write_all(&text).map_err(RunError::Output)?;
+            text.clear();
+        }
+        Ok::<_, RunError>(goes_on)
+    })?;
+    out.write_all(&text).map_err(RunError::Output)
 }
 
 /// A set that is being saved: its keys that are settled already, by their bytes, and where it goes.
