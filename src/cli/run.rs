@@ -210,18 +210,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
     let (paths, mut outputs) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            let kept = plan.checkpoint.as_ref().and_then(|kept| kept.checkpoint.as_deref());
-            match error.kind() {
-                // As a kill between the last output and the end of the checkpoint leaves it. Not to
-                // be removed: it is all there is of it where --save-seen has replaced one of --seen.
-                io::ErrorKind::DirectoryNotEmpty if kept.is_some_and(Path::exists) => {
-                    say(format_args!(
-                        "{error}; if a run with this checkpoint has made it, move it away and run \
-                         again"
-                    ));
-                }
-                _ => say(error),
-            }
+            tell_unopened(&error, &plan);
             last_line.write(&last_line.summary_of(&Report::default(), &[], Duration::ZERO));
             return ExitCode::from(Status::Failed as u8);
         }
@@ -246,17 +235,8 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
         (Report::default(), Err(End::Told))
     } else {
         let (inputs, seen) = (&found.inputs, found.seen);
-        if let (Some(done @ 1..), Messages::All) =
-            (checkpoint.as_ref().map(Checkpoint::absorbed), common.messages)
-        {
-            say(format_args!("going on behind the first {done} of {} inputs", inputs.len()));
-        }
-        let begins_anew = checkpoint.as_ref().is_some_and(Checkpoint::begins_anew);
-        if begins_anew && common.messages == Messages::All {
-            say(
-                "nothing to go on behind: the run before ended before its first checkpoint was whole, or \
-                 checkpoint.json was removed",
-            );
+        if let (Some(checkpoint), Messages::All) = (&checkpoint, common.messages) {
+            tell_beginning(checkpoint, inputs.len());
         }
         bar.draw(|| {
             let before = checkpoint.as_ref().map_or(0, Checkpoint::bytes);
@@ -330,6 +310,32 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
     };
     last_line.write(&summary);
     ExitCode::from(status as u8)
+}
+
+/// Says why an output, or a list of inputs, cannot be opened.
+fn tell_unopened(error: &io::Error, plan: &Plan) {
+    let kept = plan.checkpoint.as_ref().and_then(|kept| kept.checkpoint.as_deref());
+    match error.kind() {
+        // As a kill between the last output and the end of the checkpoint leaves it. Not to be removed: it
+        // is all there is of it where --save-seen has replaced one of --seen.
+        io::ErrorKind::DirectoryNotEmpty if kept.is_some_and(Path::exists) => say(format_args!(
+            "{error}; if a run with this checkpoint has made it, move it away and run again"
+        )),
+        _ => say(error),
+    }
+}
+
+/// Says where a run begins that has a checkpoint.
+fn tell_beginning(checkpoint: &Checkpoint, inputs: usize) {
+    if let done @ 1.. = checkpoint.absorbed() {
+        say(format_args!("going on behind the first {done} of {inputs} inputs"));
+    }
+    if checkpoint.begins_anew() {
+        say(
+            "nothing to go on behind: the run before ended before its first checkpoint was whole, or \
+             checkpoint.json was removed",
+        );
+    }
 }
 
 /// Watches for signals that end the run, the last line of which is then all that is left of it.
