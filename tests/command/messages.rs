@@ -287,6 +287,10 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
         ),
         (&["dedup", "in", "--assume-scheme", "https://"], "is no scheme, as https is: "),
         (&["dedup", "in", "-p", "crawl@2"], "the only version of the profile crawl is crawl@1"),
+        (
+            &["explain", "x", "-p", "crawl,crawl@2"],
+            "the only version of the profile crawl is crawl@1",
+        ),
         (&["profiles", "ia@0"], "the only version of the profile ia is ia@1"),
         (&["compare", "--profiles", "crawl@2,ia", "in"], "the profile crawl is crawl@1"),
         (&["dedup", "in", "-p", "frob@1"], "possible values: string, "),

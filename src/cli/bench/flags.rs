@@ -2,13 +2,13 @@
 
 use super::stage::Stage;
 use crate::cli::cores::cores;
-use crate::cli::flags::{self, Messages};
+use crate::cli::flags::{self, Messages, ProfileParser, Profiles};
 use crate::cli::progress::When;
 use crate::cli::tables;
 use crate::corpus::Kind;
 use crate::pipeline::MOST_THREADS;
 use crate::{Backend, Profile};
-use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub struct Bench {
         value_name = "LIST",
         value_delimiter = ',',
         default_value = "crawl",
-        value_parser = PossibleValuesParser::new(profiles()).map(profile),
+        value_parser = ProfileParser::or_all(),
         hide_possible_values = true,
         help_heading = WHAT
     )]
@@ -180,15 +180,6 @@ pub struct Bench {
     pub progress: When,
 }
 
-/// What `--profile` names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profiles {
-    /// Every one there is.
-    All,
-    /// This one.
-    One(&'static Profile),
-}
-
 impl Bench {
     /// Finds what contradicts itself.
     pub fn check(&self) -> Result<(), clap::Error> {
@@ -280,14 +271,6 @@ fn kinds() -> Vec<&'static str> {
 
 fn kind(name: String) -> Kind {
     Kind::named(&name).expect("only names of corpora are accepted")
-}
-
-fn profiles() -> Vec<PossibleValue> {
-    std::iter::once(PossibleValue::new("all")).chain(flags::profiles()).collect()
-}
-
-fn profile(name: String) -> Profiles {
-    Profile::named(&name).map_or(Profiles::All, Profiles::One)
 }
 
 fn stages() -> Vec<&'static str> {

@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 
-use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{ArgPredicate, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
 
 use crate::cli::choices::{Choices, Foreign};
 use crate::cli::flags::{
-    INPUT, OUTPUT, RULES, TRANSCODE_HELP, TRANSCODE_LONG_HELP, charset, checks, code, profiles,
-    ring,
+    INPUT, OUTPUT, ProfileParser, Profiles, RULES, TRANSCODE_HELP, TRANSCODE_LONG_HELP, charset,
+    checks, code, ring,
 };
 use crate::cli::paint::Color;
 use crate::cli::policy::Policy;
@@ -39,10 +39,10 @@ pub struct Explain {
         default_value = "crawl",
         default_value_if("ring", ArgPredicate::IsPresent, "ring"),
         value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(names()).map(named),
+        value_parser = ProfileParser::or_all(),
         help_heading = RULES
     )]
-    profiles: Vec<Named>,
+    profiles: Vec<Profiles>,
 
     /// Accept what these checks of the profile reject (servlet, sanitize)
     #[arg(
@@ -108,23 +108,6 @@ pub struct Unusable {
     pub(super) reason: String,
 }
 
-/// A profile, or all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Named {
-    All,
-    One(&'static Profile),
-}
-
-fn names() -> Vec<PossibleValue> {
-    let mut names = profiles();
-    names.push(PossibleValue::new("all").help("every profile"));
-    names
-}
-
-fn named(name: String) -> Named {
-    Profile::named(&name).map_or(Named::All, Named::One)
-}
-
 impl Explain {
     /// A normalizer for each profile, in the order given; `all` in the order of the documentation.
     ///
@@ -139,8 +122,8 @@ impl Explain {
         let mut profiles: Vec<&'static Profile> = Vec::new();
         for named in &self.profiles {
             let new = match named {
-                Named::All => Profile::ALL,
-                Named::One(profile) => std::slice::from_ref(profile),
+                Profiles::All => Profile::ALL,
+                Profiles::One(profile) => std::slice::from_ref(profile),
             };
             for profile in new.iter().filter(|new| !profiles.contains(new)).collect::<Vec<_>>() {
                 profiles.push(profile);

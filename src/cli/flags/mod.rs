@@ -12,9 +12,8 @@ pub use common::{BadInput, Common, Directories, FormatChoice, Messages};
 pub(super) use common::{TRANSCODE_HELP, TRANSCODE_LONG_HELP, share_a_place};
 pub use dedup::{Columns, Dedup, Order};
 pub use normalize::{Form, Normalize};
-pub(super) use values::{
-    ProfileParser, backend, charset, checks, code, number, profiles, ring, size,
-};
+pub use values::Profiles;
+pub(super) use values::{ProfileParser, backend, charset, checks, code, number, ring, size};
 
 use super::bench::flags::Bench;
 use super::compare::{self, Compare};

@@ -15,7 +15,7 @@ use std::num::{IntErrorKind, ParseIntError};
 use std::ops::{Bound, RangeBounds};
 use std::str::FromStr;
 
-pub(in crate::cli) fn profiles() -> Vec<PossibleValue> {
+fn profiles() -> Vec<PossibleValue> {
     let value = |profile: &&'static Profile| {
         PossibleValue::new(profile.name()).help(profile.summary()).alias(format!(
             "{}@{}",
@@ -26,18 +26,40 @@ pub(in crate::cli) fn profiles() -> Vec<PossibleValue> {
     Profile::ALL.iter().map(value).collect()
 }
 
+/// What an option names that takes several profiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profiles {
+    /// Every one there is.
+    All,
+    /// This one.
+    One(&'static Profile),
+}
+
 /// Reads the name of a profile, behind which its version may stand.
 #[derive(Clone)]
-pub(in crate::cli) struct ProfileParser(PossibleValuesParser);
+pub(in crate::cli) struct ProfileParser<T> {
+    names: PossibleValuesParser,
+    meant: fn(String) -> T,
+}
 
-impl ProfileParser {
+impl ProfileParser<&'static Profile> {
     pub(in crate::cli) fn new() -> Self {
-        Self(PossibleValuesParser::new(profiles()))
+        Self { names: PossibleValuesParser::new(profiles()), meant: profile }
     }
 }
 
-impl TypedValueParser for ProfileParser {
-    type Value = &'static Profile;
+impl ProfileParser<Profiles> {
+    /// The same, and `all` for every profile.
+    pub(in crate::cli) fn or_all() -> Self {
+        let all = PossibleValue::new("all").help("every profile");
+        let names = PossibleValuesParser::new(profiles().into_iter().chain([all]));
+        let meant = |name: String| Profile::named(&name).map_or(Profiles::All, Profiles::One);
+        Self { names, meant }
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for ProfileParser<T> {
+    type Value = T;
 
     fn parse_ref(
         &self,
@@ -45,7 +67,7 @@ impl TypedValueParser for ProfileParser {
         argument: Option<&Arg>,
         value: &OsStr,
     ) -> Result<Self::Value, clap::Error> {
-        let known = self.0.parse_ref(command, argument, value).map(profile);
+        let known = self.names.parse_ref(command, argument, value).map(self.meant);
         match value.to_str().and_then(Profile::unknown_version) {
             Some(message) if known.is_err() => {
                 Err(command.clone().error(ErrorKind::InvalidValue, message))
@@ -55,7 +77,7 @@ impl TypedValueParser for ProfileParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        self.0.possible_values()
+        self.names.possible_values()
     }
 }
 
