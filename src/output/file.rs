@@ -60,8 +60,13 @@ pub struct Output {
 }
 
 impl Output {
-    /// Opens the output: `-` is standard output. What can be known to fail fails here, before any
-    /// work: a directory that is missing or not writable, a file that is write-protected.
+    /// Opens the output: `-` is standard output.
+    ///
+    /// # Errors
+    ///
+    /// What can be known to fail fails here, before any work: a directory that is missing or not
+    /// writable, a file that is write-protected or another user's in a directory such as `/tmp`, a mount
+    /// point.
     pub fn create(path: &Path) -> io::Result<Self> {
         Self::with(path, path, BUFFER, [BLOCK, BLOCKS])
     }
@@ -122,6 +127,11 @@ impl Output {
     /// Brings every byte to the disk, so that [`commit`](Self::commit) has only the name left to
     /// give. Where there are several outputs, prepare all before committing any: a full disk then
     /// commits none.
+    ///
+    /// # Errors
+    ///
+    /// Not all bytes could be written, now or before; or the name was taken meanwhile by what cannot be
+    /// replaced, or its directory is gone.
     pub fn prepare(&mut self) -> io::Result<()> {
         if let Some(kind) = self.failed {
             let error = io::Error::new(kind, "an earlier error ended the output");
@@ -140,8 +150,12 @@ impl Output {
         Ok(())
     }
 
-    /// Makes the file appear, whole. After an error the old file, or none, is there as before,
-    /// unless it was the very last step that failed: syncing the directory.
+    /// Makes the file appear, whole.
+    ///
+    /// # Errors
+    ///
+    /// As for [`prepare`](Self::prepare), or it could not be given its name. The old file, or none, is
+    /// then there as before, unless it was the very last step that failed: syncing the directory.
     pub fn commit(mut self) -> io::Result<()> {
         self.prepare()?;
         let writer = self.writer.take().expect("only commit takes the writer");

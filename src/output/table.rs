@@ -152,7 +152,12 @@ struct Making {
 }
 
 impl TableFile {
-    /// Opens the output for rows of these columns, sorted by the one of this number if there is one.
+    /// Opens the output for rows of these columns, sorted by the one of this number, from 0, if there is
+    /// one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Output::create`]; and where the output is no file, such as a pipe.
     pub fn create(
         path: &Path,
         kind: TableKind,
@@ -196,7 +201,11 @@ impl TableFile {
         Ok(Self { name, writer, schema, columns, held, full, pending: Vec::new() })
     }
 
-    /// Brings every byte to the disk; see [`Output::prepare`]. No row can be written behind that.
+    /// Brings every byte to the disk. No row can be written behind that.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Output::prepare`]; and where a row is wrong, as text that is not UTF-8.
     pub fn prepare(&mut self) -> io::Result<()> {
         let done = self.finish();
         self.noted(done)?;
@@ -206,7 +215,11 @@ impl TableFile {
         }
     }
 
-    /// Makes the file appear; see [`Output::commit`].
+    /// Makes the file appear, whole.
+    ///
+    /// # Errors
+    ///
+    /// As for [`prepare`](Self::prepare) and [`Output::commit`].
     pub fn commit(mut self) -> io::Result<()> {
         self.prepare()?;
         match self.writer {

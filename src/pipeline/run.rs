@@ -32,6 +32,13 @@ const RECORD_AROUND_URL: usize = 1 << 20;
 /// end, and so is most of a large set that is only wanted sorted. Time is linear in the bytes read, memory
 /// in those of the distinct URLs (of such a set in up to four times as many), up to [`Setup::memory`].
 ///
+/// # Errors
+///
+/// An input that cannot be read, unless [`Setup::keep_going`] lets it be given up; a set of
+/// [`Setup::seen`] that cannot be used; an output or a temporary file that cannot be written; memory that
+/// runs out; more rejected records than [`Setup::max_rejected`]; and
+/// [`Watch::stop`](super::Watch::stop). What went to `out` before stays there.
+///
 /// ```
 /// use uniqurl::pipeline::{Job, Setup, Watch, run};
 /// use uniqurl::{Normalizer, Profile, input};
@@ -85,6 +92,10 @@ impl fmt::Debug for Sinks<'_> {
 /// A set is saved whole: with [`Dedup::limit`](super::Dedup::limit) and
 /// [`Dedup::min_count`](super::Dedup::min_count) it holds also what is not
 /// written.
+///
+/// # Errors
+///
+/// As for [`run`].
 pub fn run_to(
     setup: &Setup<'_>,
     inputs: &[Input],
