@@ -115,34 +115,7 @@ impl<'a> Uri<'a> {
     /// [`ErrorKind::Delimiter`], [`ErrorKind::EmptyScheme`], [`ErrorKind::RootlessPath`].
     pub fn recompose(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.check_delimiters()?;
-        if let Some(scheme) = self.scheme {
-            out.extend_from_slice(scheme);
-            out.push(b':');
-        }
-        if let Some(authority) = self.authority {
-            out.extend_from_slice(b"//");
-            if let Some(userinfo) = authority.userinfo {
-                out.extend_from_slice(userinfo);
-                out.push(b'@');
-            }
-            out.extend_from_slice(authority.host);
-            if let Some(port) = authority.port {
-                out.push(b':');
-                out.extend_from_slice(port);
-            }
-        }
-        if self.reads_as_authority() {
-            out.extend_from_slice(b"/.");
-        } else if self.reads_as_scheme(1) {
-            out.extend_from_slice(b"./");
-        }
-        out.extend_from_slice(self.path);
-        for (delimiter, component) in [(b'?', self.query), (b'#', self.fragment)] {
-            if let Some(component) = component {
-                out.push(delimiter);
-                out.extend_from_slice(component);
-            }
-        }
+        self.write(1, |_, bytes, out| out.extend_from_slice(bytes), out);
         Ok(())
     }
 
@@ -178,41 +151,57 @@ impl<'a> Uri<'a> {
     /// [`ErrorKind::EmptyScheme`]; [`ErrorKind::RootlessPath`].
     pub fn recompose_encoded(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.check_unencodable()?;
+        let write = |component: Component, bytes: &[u8], out: &mut Vec<u8>| match component {
+            Component::Scheme | Component::Port => out.extend_from_slice(bytes),
+            Component::Host => match bytes {
+                [b'[', .., b']'] if is_literal(bytes) => out.extend_from_slice(bytes),
+                name => encode_component(name, Component::RegName.set(), out),
+            },
+            _ => encode_component(bytes, component.set(), out),
+        };
+        // `path-noscheme` has no colon in its first segment, not even as its first byte.
+        self.write(0, write, out);
+        Ok(())
+    }
+
+    /// Appends the components as `write` writes them, the delimiters between them, and the dot segments
+    /// that guard the path: also against a colon at offset `colon` or later in its first segment.
+    fn write(
+        &self,
+        colon: usize,
+        write: impl Fn(Component, &[u8], &mut Vec<u8>),
+        out: &mut Vec<u8>,
+    ) {
         if let Some(scheme) = self.scheme {
-            out.extend_from_slice(scheme);
+            write(Component::Scheme, scheme, out);
             out.push(b':');
         }
         if let Some(authority) = self.authority {
             out.extend_from_slice(b"//");
             if let Some(userinfo) = authority.userinfo {
-                encode_component(userinfo, Component::Userinfo.set(), out);
+                write(Component::Userinfo, userinfo, out);
                 out.push(b'@');
             }
-            match authority.host {
-                [b'[', .., b']'] if is_literal(authority.host) => {
-                    out.extend_from_slice(authority.host);
-                }
-                name => encode_component(name, Component::RegName.set(), out),
-            }
+            write(Component::Host, authority.host, out);
             if let Some(port) = authority.port {
                 out.push(b':');
-                out.extend_from_slice(port);
+                write(Component::Port, port, out);
             }
         }
         if self.reads_as_authority() {
             out.extend_from_slice(b"/.");
-        } else if self.reads_as_scheme(0) {
-            // `path-noscheme` has no colon in its first segment, not even as its first byte.
+        } else if self.reads_as_scheme(colon) {
             out.extend_from_slice(b"./");
         }
-        encode_component(self.path, Component::Path.set(), out);
-        for (delimiter, component) in [(b'?', self.query), (b'#', self.fragment)] {
-            if let Some(component) = component {
-                out.push(delimiter);
-                encode_component(component, Component::Query.set(), out);
-            }
+        write(Component::Path, self.path, out);
+        if let Some(query) = self.query {
+            out.push(b'?');
+            write(Component::Query, query, out);
         }
-        Ok(())
+        if let Some(fragment) = self.fragment {
+            out.push(b'#');
+            write(Component::Fragment, fragment, out);
+        }
     }
 
     /// Whether the path would be read as an authority and what follows it (section 3.3: "if a URI
