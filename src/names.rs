@@ -1,4 +1,4 @@
-//! What is chosen by its name: a profile, a key, a code.
+//! What is chosen by its name: a profile, a key, a kind of record.
 //!
 //! In comes a text that no name is; out goes an error that says which names there are.
 

@@ -56,7 +56,7 @@ mod archive;
 mod carry;
 
 #[cfg(feature = "batch")]
-pub use archive::{Archive, Kinds, NoSuchKind};
+pub use archive::{Archive, Kinds};
 pub use cdx::Cdx;
 #[cfg(feature = "tables")]
 pub use container::Container;

@@ -155,6 +155,5 @@ fn errors_are_those_of_the_standard_library() {
         is_one::<TooManyRejected>();
         is_one::<uniqurl::input::InputError>();
         is_one::<uniqurl::spill::SpillError>();
-        is_one::<record::NoSuchKind>();
     }
 }

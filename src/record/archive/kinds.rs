@@ -1,6 +1,6 @@
 //! The kinds of WARC records, and sets of them.
 
-use std::fmt;
+use crate::names::NoSuchName;
 
 /// Names of the kinds (WARC 1.1 section 5.5).
 const NAMES: [&str; 8] = [
@@ -23,7 +23,9 @@ const NAMES: [&str; 8] = [
 /// let kinds = Kinds::named(["request", "response"])?;
 /// assert!(kinds.contains(b"Request"));
 /// assert!(!kinds.contains(b"revisit"));
-/// # Ok::<(), uniqurl::record::NoSuchKind>(())
+/// let error = Kinds::named(["page"]).unwrap_err();
+/// assert_eq!((error.name(), error.names().count()), ("page", 8));
+/// # Ok::<(), uniqurl::NoSuchName>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kinds(u8);
@@ -43,11 +45,11 @@ impl Kinds {
     /// # Errors
     ///
     /// The first name that no kind has.
-    pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, NoSuchKind> {
+    pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, NoSuchName> {
         let mut kinds = Self(0);
         for name in names {
             let place = NAMES.iter().position(|kind| *kind == name);
-            kinds.0 |= 1 << place.ok_or_else(|| NoSuchKind(name.to_owned()))?;
+            kinds.0 |= 1 << place.ok_or_else(|| NoSuchName::new(name, "kind of record", NAMES))?;
         }
         Ok(kinds)
     }
@@ -58,16 +60,3 @@ impl Kinds {
         place.is_some_and(|place| self.0 >> place & 1 == 1)
     }
 }
-
-/// A name that no kind of WARC record has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NoSuchKind(String);
-
-impl fmt::Display for NoSuchKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no kind of record; those that are: ", self.0.escape_debug())?;
-        f.write_str(&NAMES.join(", "))
-    }
-}
-
-impl std::error::Error for NoSuchKind {}

@@ -10,7 +10,7 @@ mod links;
 mod warc;
 mod wat;
 
-pub use kinds::{Kinds, NoSuchKind};
+pub use kinds::Kinds;
 
 pub(crate) use arc::body_length as arc_body;
 pub(crate) use warc::{content_length as warc_body, end_of_fields as warc_head};
