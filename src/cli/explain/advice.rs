@@ -58,8 +58,7 @@ pub(super) fn advice(
         Code::EmptyHost => "Write the host between the // and the path.",
         Code::Idna => "A host is letters, digits, hyphens and dots, in any script IDNA allows.",
         Code::Newline => "Write the line break as %0A or %0D, or leave it out.",
-        Code::TooLong => "--max-url sets another limit.",
-        Code::AsteriskForm | Code::AuthorityForm => "There is no URL in such a request.",
+        Code::AsteriskForm => "There is no URL in such a request.",
         Code::Fragment
         | Code::NoLeadingSlash
         | Code::LeadingDotDot
