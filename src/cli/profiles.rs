@@ -10,10 +10,10 @@ pub fn write(profile: Option<&Profile>, out: &mut impl Write) -> io::Result<()> 
     if let Some(profile) = profile {
         return out.write_all(profile.to_toml().as_bytes());
     }
-    let name = |profile: &Profile| format!("{}@{}", profile.name(), profile.version());
-    let width = Profile::ALL.iter().map(|profile| name(profile).len()).max().unwrap_or_default();
+    let lengths = Profile::ALL.iter().map(|profile| profile.to_string().len());
+    let width = lengths.max().unwrap_or_default();
     for profile in Profile::ALL {
-        writeln!(out, "{:width$}  {}", name(profile), profile.summary())?;
+        writeln!(out, "{profile:width$}  {}", profile.summary())?;
     }
     writeln!(out, "\ntracking list (strip-tracking): version {}", tracking_version())
 }

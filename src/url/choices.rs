@@ -393,7 +393,7 @@ impl Normalizer {
 
     /// The profile with its version, and what was chosen beside it: `servlet@1 allow=encoded-slash`.
     pub fn description(&self) -> String {
-        let mut text = format!("{}@{}", self.profile().name(), self.profile().version());
+        let mut text = self.profile().to_string();
         if let Some(label) = &self.choices.label
             && **label != *text
         {

@@ -155,7 +155,7 @@ impl Plan {
                 let profile = self.profiles[cell.profile];
                 rows.push(Row {
                     corpus: name(),
-                    profile: format!("{}@{}", profile.name(), profile.version()),
+                    profile: profile.to_string(),
                     stage: cell.stage.name().to_owned(),
                     backend: cell.normalizer.backend().name().to_owned(),
                     threads,

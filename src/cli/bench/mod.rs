@@ -142,7 +142,7 @@ fn flags(plan: &Plan) -> Flags {
         seed: plan.seed,
         repeats: plan.repeats,
         corpus: plan.kinds.iter().map(|kind| own(kind.name())).collect(),
-        profile: plan.profiles.iter().map(|p| format!("{}@{}", p.name(), p.version())).collect(),
+        profile: plan.profiles.iter().map(ToString::to_string).collect(),
         stage: plan.stages.iter().map(|stage| own(stage.name())).collect(),
         backend: plan.backends.iter().map(|backend| own(backend.name())).collect(),
         threads: plan.threads.clone(),

@@ -17,11 +17,7 @@ use std::str::FromStr;
 
 fn profiles() -> Vec<PossibleValue> {
     let value = |profile: &&'static Profile| {
-        PossibleValue::new(profile.name()).help(profile.summary()).alias(format!(
-            "{}@{}",
-            profile.name(),
-            profile.version()
-        ))
+        PossibleValue::new(profile.name()).help(profile.summary()).alias(profile.to_string())
     };
     Profile::ALL.iter().map(value).collect()
 }
