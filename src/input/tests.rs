@@ -175,6 +175,41 @@ fn no_flipped_bit_is_silent() {
     }
 }
 
+/// A header of gzip with these flags (RFC 1952 2.3.1), and one byte of it changed, if any.
+fn header(flags: u8, changed: Option<usize>) -> Vec<u8> {
+    const FIELDS: [(u8, &[u8]); 3] = [(4, b"\x05\0a\0b\n\0"), (8, b"name\0"), (16, b"of it\0")];
+    let mut header = vec![0x1F, 0x8B, 8, flags, 1, 2, 3, 4, 0, 255];
+    let fields = FIELDS.iter().filter(|(flag, _)| flags & flag != 0);
+    fields.for_each(|(_, field)| header.extend_from_slice(field));
+    let checksum = crc32fast::hash(&header) as u16;
+    if flags & 2 != 0 {
+        header.extend_from_slice(&checksum.to_le_bytes());
+    }
+    if let Some(byte) = changed {
+        header[byte] ^= 1;
+    }
+    header
+}
+
+#[test]
+fn whatever_a_header_of_gzip_holds_is_stepped_over_and_its_checksum_verified() {
+    let text = b"what is packed\n";
+    // Of its own header there are ten bytes and a name.
+    let body = &pack(Packing::Gzip, text)[19..];
+    for flags in 0..32 {
+        let whole = [&header(flags, None)[..], body].concat();
+        let (bytes, result) = unpacked(Packing::Gzip, &whole);
+        assert!(bytes == text && result.is_ok(), "{flags}: {result:?}");
+        if flags & 2 != 0 {
+            for byte in 3..header(flags, None).len() {
+                let changed = [&header(flags, Some(byte))[..], body].concat();
+                let (_, result) = unpacked(Packing::Gzip, &changed);
+                assert!(result.is_err(), "{flags}: byte {byte} is silent");
+            }
+        }
+    }
+}
+
 /// By how many bytes the place of an error may differ with how the bytes came.
 fn ahead(packing: Packing) -> u64 {
     if packing == Packing::Bzip2 { 7 } else { 0 }
