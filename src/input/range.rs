@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_shrinks_or_is_replaced_is_an_error() {
+    fn a_file_that_shrinks_or_is_replaced_or_rewritten_is_an_error() {
         let (file, shrunk) = opened(b"a\nb\nc\n");
         file.as_file().set_len(3).unwrap();
         let error = read_range(&shrunk, 0..6, 100, b'\n', &mut Block::default()).unwrap_err();
@@ -310,5 +310,10 @@ mod tests {
         let other = tempfile::NamedTempFile::new_in(file.path().parent().unwrap()).unwrap();
         std::fs::rename(other.path(), file.path()).unwrap();
         assert!(matches!(replaced.verify().unwrap_err().trouble, Trouble::Replaced));
+
+        let (file, rewritten) = opened(b"a\nb\nc\n");
+        file.as_file().write_all_at(b"x", 0).unwrap();
+        file.as_file().set_modified(std::time::UNIX_EPOCH).unwrap();
+        assert!(matches!(rewritten.verify().unwrap_err().trouble, Trouble::Replaced));
     }
 }
