@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use uniqurl::pipeline::{
@@ -486,6 +486,46 @@ fn a_set_that_is_refused_says_what_would_do_and_names_no_option() {
             assert!(!told.contains(option), "{told}");
         }
     }
+}
+
+/// Has a file read, which is another once the first lines are written.
+pub(super) fn is_an_error_where_it_is_rewritten(format: &str, bytes: &[u8]) {
+    struct Rewriting<'a>(&'a Path);
+    impl Write for Rewriting<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let file = std::fs::File::options().write(true).open(self.0)?;
+            file.set_modified(std::time::UNIX_EPOCH)?;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let file = file(bytes);
+    let (inputs, errors) = input::check(&[file.path().to_owned()]);
+    assert!(errors.is_empty());
+    let watch = Watch::default();
+    let setup = Setup {
+        format: Format::Fixed(Arc::new(record::Format::parse(format).unwrap())),
+        threads: 1,
+        chunk_size: 1000,
+        ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
+    };
+    match run(&setup, &inputs, &mut Rewriting(file.path()), None).1 {
+        Err(RunError::Input(error)) if matches!(error.trouble, input::Trouble::Replaced) => {}
+        result => panic!("{format}: {result:?}"),
+    }
+}
+
+#[test]
+fn a_file_that_is_rewritten_while_it_is_read_is_an_error_however_it_is_read() {
+    let lines: String = (0..20_000).map(|n| format!("http://h/{n}\n")).collect();
+    is_an_error_where_it_is_rewritten("lines", lines.as_bytes());
+    // Where its header stands tells how a chunk is read.
+    is_an_error_where_it_is_rewritten("csv:url", format!("url\n{lines}").as_bytes());
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(lines.as_bytes()).unwrap();
+    is_an_error_where_it_is_rewritten("lines", &packer.finish().unwrap());
 }
 
 #[test]

@@ -30,6 +30,8 @@ use uniqurl::pipeline::{
 use uniqurl::record::{self, Filter};
 use uniqurl::{Normalizer, Profile, input};
 
+use crate::pipeline::is_an_error_where_it_is_rewritten;
+
 const FIRST: Dedup = Dedup { order: Order::First, count: false, min_count: 1, limit: None };
 
 /// How a file is read, where that is not as usual.
@@ -273,6 +275,16 @@ fn a_table_is_the_list_of_its_rows_whatever_their_type_and_encoding() {
                 check(file, &format!("{kind} {name} {packing:?}"));
             }
         }
+    }
+}
+
+#[test]
+fn a_table_that_is_rewritten_while_it_is_read_is_an_error() {
+    let urls: StringArray = (0..20_000).map(|n| Some(format!("http://h/{n}"))).collect();
+    let batch = batch(vec![("url", Arc::new(urls))]);
+    is_an_error_where_it_is_rewritten("parquet:url", &parquet(&batch, plain()));
+    for file in arrow(&batch, 1000, None) {
+        is_an_error_where_it_is_rewritten("arrow:url", &file);
     }
 }
 
