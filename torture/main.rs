@@ -12,6 +12,7 @@ mod place;
 mod races;
 mod resume;
 mod signals;
+mod syncs;
 mod terminal;
 
 use std::path::PathBuf;
@@ -96,6 +97,7 @@ const ROWS: &[Promise] = &[
     ("signal-faults", faults::signal_at_every_call),
     ("error-faults", faults::error_at_every_call),
     ("short-calls", faults::short_calls),
+    ("syncs", syncs::before_names),
     ("disk", disk::full),
     ("races", races::changing_inputs),
     ("line", budget::one_line),

@@ -130,3 +130,19 @@ impl Write for Spool {
         Ok(())
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_to_be_on_the_disk_is_synced_and_nothing_else() {
+        // There is no disk behind a pipe, so it tells whether it was to be synced.
+        for (sync, is_told) in [(Sync::AtTheEnd, true), (Sync::Never, false)] {
+            let (_reader, writer) = io::pipe().expect("a pipe");
+            let mut spool = Spool::new(File::from(std::os::fd::OwnedFd::from(writer)), sync);
+            spool.write_all(b"text").expect("written");
+            assert_eq!(spool.finish().is_err(), is_told, "{sync:?}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! A crash of the system: what has its name is on the disk, and so is the name.
+
+use crate::place::{DEDUP, Found, Place, run};
+use crate::{Row, Torture, faults};
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::process::{Command, Stdio};
+
+/// Calls that open, write, sync or name a file.
+const CALLS: &str =
+    "openat,write,writev,pwrite64,fsync,fdatasync,linkat,?rename,renameat,?renameat2";
+
+/// Every output is synced before it has its name, and the directory behind.
+pub fn before_names(torture: &mut Torture) -> Row {
+    let mut row =
+        Row::new("an output is on the disk before it has its name, and its name at the end");
+    if let Err(why) = faults::can_trace() {
+        return row.skipped(why);
+    }
+    let place = Place::new(torture, "sync", 300);
+    let log = torture.root.join("strace.log");
+    let mut command = Command::new("strace");
+    command.current_dir(&place.path).stdin(Stdio::null());
+    command.args(["-f", "-q", "-o"]).arg(&log).arg(format!("--trace={CALLS}"));
+    command.arg(&torture.command).args(DEDUP);
+    match run(&mut command) {
+        Ok(output) if output.status.success() => {}
+        Ok(output) => row.broken.push(format!("{}", output.status)),
+        Err(why) => row.broken.push(why),
+    }
+    let found = place.outputs();
+    if !matches!(found, Ok(Found::New)) {
+        row.broken.push(format!("{found:?}"));
+    }
+    let log = String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
+    match named_files(&log) {
+        Ok(files) => row.figure = format!("{files} files were named"),
+        Err(why) => row.broken.push(why),
+    }
+    row
+}
+
+/// How many files were given a name, by the log of strace; an error where one was not on the disk by then,
+/// or its name not at the end.
+fn named_files(log: &str) -> Result<usize, String> {
+    // By their descriptors: files with bytes that are not on the disk, and syncs that are under way.
+    let (mut unsynced, mut begun) = (HashSet::new(), HashMap::new());
+    let (mut files, mut is_name_synced) = (0, true);
+    for line in log.lines() {
+        let Some((thread, said)) = line.split_once(' ') else { continue };
+        let said = said.trim_start();
+        let descriptor = |text: &str| -> Option<u32> {
+            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+            text[..digits].parse().ok()
+        };
+        let (call, arguments) = said.split_once('(').unwrap_or((said, ""));
+        let synced = match call {
+            "write" | "writev" | "pwrite64" => {
+                unsynced.extend(descriptor(arguments));
+                None
+            }
+            "fsync" | "fdatasync" if said.contains("<unfinished") => {
+                begun.insert(thread, descriptor(arguments));
+                None
+            }
+            "fsync" | "fdatasync" => descriptor(arguments),
+            _ if said.contains("sync resumed>") => begun.remove(thread).flatten(),
+            "openat" => {
+                // It is another file by the same number.
+                let opened = said.rsplit_once("= ").and_then(|(_, result)| descriptor(result));
+                opened.map(|opened| unsynced.remove(&opened));
+                None
+            }
+            "linkat" => {
+                let at = arguments.split_once("/proc/self/fd/");
+                match at.and_then(|(_, number)| descriptor(number)) {
+                    // The name is another's: the file gets one of its own first.
+                    _ if said.contains("EEXIST") => {}
+                    Some(file) if !unsynced.contains(&file) => files += 1,
+                    _ => return Err(format!("it is not on the disk: {said}")),
+                }
+                is_name_synced = false;
+                None
+            }
+            "rename" | "renameat" | "renameat2" => {
+                is_name_synced = false;
+                None
+            }
+            _ => None,
+        };
+        // What nothing was written to is a directory.
+        is_name_synced |= synced.is_some_and(|synced| !unsynced.remove(&synced));
+    }
+    match (files, is_name_synced) {
+        (0, _) => Err("no file was named".to_owned()),
+        (_, false) => Err("the last name is not on the disk".to_owned()),
+        (files, true) => Ok(files),
+    }
+}
