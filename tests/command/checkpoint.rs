@@ -595,3 +595,23 @@ fn what_is_said_of_a_file_that_is_given_twice_is_kept_for_each() {
     let manifest = place.json("kept/checkpoint.json");
     assert_eq!(manifest["guessed"], serde_json::json!([[0, "lines"], [1, "lines"]]));
 }
+
+#[test]
+fn what_is_told_of_inputs_is_told_of_those_before_too() {
+    for (format, line, told) in [
+        ("target", "/a\n", "6 request targets name no host"),
+        ("lines", "http://h/\ta\n", "6 of 6 lines hold a tab"),
+    ] {
+        let place = Place::new();
+        let whole = [gzip(line.repeat(3).as_bytes()), vec![0; 512]].concat();
+        place.write("a.gz", &whole);
+        place.write("b.gz", &whole[..10]);
+        let run = || place.run([&["dedup", "a.gz", "b.gz", "-f", format], KEPT].concat());
+        run().exits(2);
+        place.write("b.gz", &whole);
+        let run = run().exits(0);
+        for told in ["going on behind the first 1 of 2", told, "a.gz: 512 zeros"] {
+            assert!(run.err.contains(told), "{told}: {}", run.err);
+        }
+    }
+}
