@@ -351,7 +351,7 @@ mod tests {
         let watch = Watch::default();
         let setup = Setup {
             threads,
-            chunk_size: if lines < 1000 { 128 } else { CHUNK_SIZE / 64 },
+            chunk_size: if dedup.count && lines < 1000 { 128 } else { CHUNK_SIZE / 64 },
             memory,
             fields,
             ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(dedup), &watch)
