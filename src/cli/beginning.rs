@@ -41,6 +41,16 @@ pub(super) fn first_lines(path: &Path) -> Option<[Vec<u8>; 2]> {
     lines_of(&head(path)?)
 }
 
+/// Whether the first two lines of a file have a blank behind a URL, and then what is no part of a path.
+pub(super) fn has_columns(path: &Path) -> bool {
+    let has = |line: &Vec<u8>| {
+        let mut words = line.split(|byte| *byte == b' ');
+        let is_url = words.next().is_some_and(begins_as_url);
+        is_url && words.next().is_some_and(|word| !word.iter().any(|byte| b"/.".contains(byte)))
+    };
+    first_lines(path).is_some_and(|lines| lines.iter().all(has))
+}
+
 /// Whether the beginning of a file does not look like text.
 pub(super) fn is_binary(path: &Path) -> bool {
     head(path).is_some_and(|head| holds_zeros(&head))

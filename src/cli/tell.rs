@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::beginning::{
-    advice, advice_of_json, advice_of_table, first_lines, is_binary, kind_of_table,
+    advice, advice_of_json, advice_of_table, first_lines, has_columns, is_binary, kind_of_table,
 };
 use super::flags::{Common, Messages};
 use super::remedy;
@@ -153,6 +153,17 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
             tally.rejected,
             tally.records,
             advice.as_deref().unwrap_or(remedy)
+        ));
+    }
+    // One is looked at: there may be thousands.
+    if let Some(file) = lists().next()
+        && file.tally.rejected * 2 <= file.tally.records
+        && has_columns(&file.path)
+    {
+        let path = Printable::path(&file.path);
+        say(format_args!(
+            "{path}: warning: read as lines, in which blanks are bytes of the URL; --format ws:1 reads \
+             what is before the first"
         ));
     }
 }

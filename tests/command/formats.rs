@@ -178,6 +178,26 @@ fn a_list_that_looks_like_a_table_is_told_of() {
 }
 
 #[test]
+fn a_list_that_says_more_behind_each_url_is_told_of() {
+    let told =
+        "in: warning: read as lines, in which blanks are bytes of the URL; --format ws:1 reads";
+    for (list, is_told) in [
+        ("http://h/ [200] [A title]\nhttps://h/a [404] []\n", true),
+        ("\nhttp://h/ 200 512\n\nhttp://h/ 200 512\n", true),
+        ("http://h/a\nhttp://h/ [200]\n", false),
+        ("http://h/ [200]\n", false),
+        ("http://h/My Documents/a.pdf\nhttp://h/My Documents/b.pdf\n", false),
+        ("h/ [200]\nh/a [404]\n", false),
+    ] {
+        let place = Place::with([("in", list.as_bytes())]);
+        let run = place.run(["dedup", "--max-rejected", "100%", "in"]).exits(0);
+        assert_eq!(run.err.contains(told), is_told, "{list:?}: {}", run.err);
+        let run = place.run(["dedup", "-f", "lines", "--max-rejected", "100%", "in"]).exits(0);
+        assert!(!run.err.contains("blanks"), "{}", run.err);
+    }
+}
+
+#[test]
 fn tables_and_logs_are_told_by_what_they_say_of_themselves() {
     let w3c = "#Software: Microsoft Internet Information Services 10.0\n#Fields: cs-host s-port cs-uri-stem cs-uri-query\n\
                e.org 443 /a%20b?c#d -\n#Fields: cs-uri-stem cs-host\n/x e.net\n";
