@@ -3,6 +3,7 @@
 //! In comes an error of the library, which does not know them; out goes what stands behind its words.
 
 use std::borrow::Cow;
+use std::io::ErrorKind;
 
 use memchr::memmem;
 use rustix::io::Errno;
@@ -28,11 +29,16 @@ pub(super) fn of_run(error: &RunError, job: Job) -> Cow<'static, str> {
                 "; ulimit -n allows more open files, and more --memory spills less"
             }
             // Another file system may allow longer files; a limit of the process goes everywhere.
-            Some(Errno::FBIG) if getrlimit(Resource::Fsize).current.is_some() => {
+            Some(Errno::FBIG) if has_longest_file() => {
                 "; ulimit -f allows longer files, and more --memory spills less"
             }
             _ => "; --temp-dir names another directory",
         },
+        RunError::Output(error)
+            if error.kind() == ErrorKind::FileTooLarge && has_longest_file() =>
+        {
+            "; ulimit -f allows longer files"
+        }
         RunError::Rejected(_) => "; stopped by --max-rejected",
         RunError::Threads(_) => "; -j says how many",
         _ => "",
@@ -80,6 +86,11 @@ pub(super) fn of_input(error: &InputError, job: Job) -> &'static str {
 /// Whether a URL was given for an input, which is a file.
 pub(super) fn is_url(error: &InputError) -> bool {
     memmem::find(error.path.as_os_str().as_encoded_bytes(), b"://").is_some()
+}
+
+/// Whether the process may make no file longer than so much.
+fn has_longest_file() -> bool {
+    getrlimit(Resource::Fsize).current.is_some()
 }
 
 /// Whether the subcommand has `--memory`.
