@@ -26,8 +26,10 @@ use std::time::Duration;
 
 use crate::output;
 
-/// How long the last words may take: a terminal that was stopped, or a full pipe, waits for ever.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+/// How long the last words may take: a terminal that was stopped, or a full pipe, waits for ever. They take
+/// next to nothing, but a machine that is busy with other work may let them wait for more than a tenth of
+/// this.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The signals, and their names for `kill -s`.
 const SIGNALS: [(i32, &str); 3] = [(SIGINT, "INT"), (SIGTERM, "TERM"), (SIGHUP, "HUP")];
