@@ -44,7 +44,7 @@ fuzz_target!(|data: &[u8]| {
 
     let pairs: Vec<_> = dissect_query(text).collect();
     let mut query = Vec::new();
-    let _ = compose_query(pairs.iter().map(|(name, value)| (name, value.as_ref())), &mut query);
+    compose_query(pairs.iter().map(|(name, value)| (name, value.as_ref())), &mut query);
 
     for found in extract(data) {
         assert!(!found.uri.is_empty());

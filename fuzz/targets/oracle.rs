@@ -78,7 +78,7 @@ fn subject(choice: usize) -> (Normalizer, Second) {
         Second::Habits(policy) => {
             for (i, switch) in SWITCHES.into_iter().enumerate() {
                 let known = [Switch::named(switch).expect("a switch")];
-                library = match variant * 0x9E37 >> i & 1 {
+                library = match ((variant * 0x9E37) >> i) & 1 {
                     1 if policy.switches.insert(switch) => library.with_switches(known),
                     0 if variant > 0 && policy.switches.remove(switch) => {
                         library.without_switches(known)
