@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::host;
 use super::ia;
 use super::normalizer::Normalizer;
-use super::outcome::Reject;
+use super::outcome::{Outcome, Reject};
 use super::parts::{Authority, Parts};
 use super::unclean::lacks_scheme;
 use crate::profile::{Access, Profile, scheme};
@@ -201,6 +201,22 @@ impl Normalizer {
             rewritten.map_err(|reject| reject.moved(|at| place_in(url, &before, at)))?;
         }
         Ok(())
+    }
+
+    /// Appends the decoded path of a URL by the rules that act on it last: those of its canonical form.
+    pub(super) fn decoded_by_host(&self, hosts: &Hosts, url: &[u8], out: &mut Vec<u8>) -> Outcome {
+        if let Some((absolute, prefix)) = self.absolute_of_network_path(url) {
+            return self
+                .decoded_by_host(hosts, &absolute, out)
+                .moved(|at| at.saturating_sub(prefix));
+        }
+        if let Some((text, gone)) = self.by_its_last_scheme(url) {
+            return self.decoded_by_host(hosts, &text, out).moved(|at| at + gone);
+        }
+        let Some((normalizer, text)) = self.ways_by_hosts(hosts, url).pop() else {
+            return Outcome::Canonical;
+        };
+        normalizer.decoded_in_charset(&text, out).moved(|at| place_in(url, &text, at))
     }
 
     /// A reference like `//host/path` with the scheme of the base in front, and how much that is: the

@@ -17,6 +17,16 @@ pub enum Outcome {
     Reject(Reject),
 }
 
+impl Outcome {
+    /// The same with the position of a rejection as `place` makes it of the one it has.
+    pub(super) fn moved(self, place: impl FnOnce(usize) -> usize) -> Self {
+        match self {
+            Outcome::Canonical => Outcome::Canonical,
+            Outcome::Reject(reject) => Outcome::Reject(reject.moved(place)),
+        }
+    }
+}
+
 /// Why a URL has no canonical form, and where the trouble starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -193,30 +193,26 @@ impl Normalizer {
         if let Some(end) = self.redirected(url) {
             return self.for_host_of(&end).decode(&end, out, read);
         }
-        if self.choices.hosts.is_some()
-            && let Some((text, gone)) = self.by_its_last_scheme(url)
-        {
-            return match self.decoded(&text, out) {
-                Outcome::Canonical => Outcome::Canonical,
-                Outcome::Reject(reject) => Outcome::Reject(reject.moved(|at| at + gone)),
-            };
+        match &self.choices.hosts {
+            None => self.decoded_in_charset(url, out),
+            Some(hosts) => self.decoded_by_host(hosts, url, out),
         }
-        let rules = self.for_host_of(url);
+    }
+
+    /// As [`Normalizer::decoded`], by the rules for any host and without redirects.
+    pub(super) fn decoded_in_charset(&self, url: &[u8], out: &mut Vec<u8>) -> Outcome {
         #[cfg(feature = "transcode")]
-        if let Some(transcoded) = rules.transcoded(url) {
-            return transcoded.outcome(rules.decoded_as_it_is(&transcoded.url, out));
+        if let Some(transcoded) = self.transcoded(url) {
+            return transcoded.outcome(self.decoded_as_it_is(&transcoded.url, out));
         }
-        rules.decoded_as_it_is(url, out)
+        self.decoded_as_it_is(url, out)
     }
 
     fn decoded_as_it_is(&self, url: &[u8], out: &mut Vec<u8>) -> Outcome {
         match self.assume(url) {
-            Some((assumed, prefix)) => match self.decode(&assumed, out, read) {
-                Outcome::Canonical => Outcome::Canonical,
-                Outcome::Reject(reject) => {
-                    Outcome::Reject(reject.moved(|at| at.saturating_sub(prefix)))
-                }
-            },
+            Some((assumed, prefix)) => {
+                self.decode(&assumed, out, read).moved(|at| at.saturating_sub(prefix))
+            }
             None => self.decode(url, out, read),
         }
     }

@@ -91,10 +91,7 @@ impl Transcoded {
     }
 
     pub(super) fn outcome(&self, outcome: Outcome) -> Outcome {
-        match outcome {
-            Outcome::Canonical => Outcome::Canonical,
-            Outcome::Reject(reject) => Outcome::Reject(self.reject(reject)),
-        }
+        outcome.moved(|at| self.origin(at))
     }
 
     /// Where in the URL as it was a place in the rewritten one comes from.

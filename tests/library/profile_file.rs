@@ -297,6 +297,32 @@ fn a_host_is_found_behind_the_last_of_several_schemes() {
     assert_eq!(normalize(&crawl, "http://http://h/A"), "http://http//h/A");
 }
 
+/// A set keeps one URL of those that have a canonical form, and its decoded path must not depend on which.
+#[test]
+fn a_decoded_path_is_that_of_the_canonical_form() {
+    let sites = read(
+        "name = 'd'\nversion = 1\nbase = 'crawl'\nswitches.strip-www = true\n\
+         [host.'v.example']\nbase = 'servlet'\n[host.localhost]\nbase = 'servlet'\n\
+         [host.'www.u.example']\nbase = 'servlet'\n",
+    );
+    let sites = sites.with_base(b"http://b.example/").unwrap();
+    for (url, canonical, decoded) in [
+        ("http://v.example/a;b/%20c", "http://v.example/a/%20c", "/a/ c"),
+        ("http://www.v.example/a;b/%20c", "http://v.example/a/%20c", "/a/ c"),
+        ("//v.example/a;b/%20c", "http://v.example/a/%20c", "/a/ c"),
+        ("//www.v.example:80/a;b/%20c?q", "http://v.example/a/%20c?q", "/a/ c"),
+        ("http://www.u.example/a;b", "http://www.u.example/a", "/a"),
+        ("file://localhost/a;b", "file:///a", ""),
+        ("http://c.example/a;b", "http://c.example/a;b", ""),
+        ("a;b", "http://b.example/a;b", ""),
+    ] {
+        assert_eq!(normalize(&sites, url), canonical, "{url}");
+        let mut out = Vec::new();
+        assert_eq!(sites.decoded(url.as_bytes(), &mut out), Outcome::Canonical, "{url}");
+        assert_eq!(String::from_utf8(out).unwrap(), decoded, "{url}");
+    }
+}
+
 /// Of a base nothing comes under the rules of another host, so these have no say in it.
 #[test]
 fn a_base_comes_under_the_rules_of_its_host_alone() {
