@@ -53,13 +53,16 @@ impl Hosts {
             Some(domain) => (&mut self.below, domain),
             None => (&mut self.exact, pattern),
         };
+        let below = name.len() < pattern.len();
         let literal = name.starts_with('[') && name.ends_with(']');
-        if name.contains(['/', '?', '#', '@', '*']) || (!literal && name.contains(':')) {
+        // No host is below an address.
+        let misplaced = if literal { below } else { name.contains(':') };
+        if name.contains(['/', '?', '#', '@', '*']) || misplaced {
             return None;
         }
         let url = format!("http://{name}/");
         let name = canonical_host(host_of(&Parts::split(url.as_bytes()))?)?;
-        if pattern.starts_with("*.") {
+        if below {
             self.longest = self.longest.max(name.len());
         }
         let before = table.insert(name.into(), self.normalizers.len());

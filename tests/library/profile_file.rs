@@ -555,6 +555,7 @@ fn a_bad_file_is_refused_with_line_and_reason() {
         (&format!("{start}[host.'h:80']\nbase = 'crawl'\n"), 4, "not a host"),
         (&format!("{start}[host.'[a:80']\nbase = 'crawl'\n"), 4, "not a host"),
         (&format!("{start}[host.'a:8]']\nbase = 'crawl'\n"), 4, "not a host"),
+        (&format!("{start}[host.'*.[::1]']\nbase = 'crawl'\n"), 4, "not a host"),
         (&format!("{start}[host.h]\nname = 'b'\n"), 5, "the key name is not known here"),
         (&format!("{start}[host.h]\n[host.H]\n"), 5, "twice"),
         (&format!("{start}[host.h]\nbase = 'ia'\nports.http = 1\n"), 6, "its own ports"),
