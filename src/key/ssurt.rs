@@ -8,8 +8,8 @@
 //! - the port is a number. The one that is meant where none is written is written; a port that is
 //!   spelled out although it need not be, or that is no number, has a colon before it;
 //! - the userinfo, if there is one, ends in a colon, and the path, if there is one, starts with `/`;
-//! - a URL without a host stands as it is. So does a request target. Anything else, which only
-//!   `string` lets through, has a colon before it.
+//! - a URL without a host stands as it is. So does a request target that starts with a slash. Anything
+//!   else, which only `string` and the rings let through, has a colon before it.
 //!
 //! The part before the `//` has neither colon nor slash but for `[`...`]`, so none of these reads as
 //! another.
