@@ -97,7 +97,7 @@ rules! {
     SchemeCase "scheme-case" Some("RFC 3986 section 6.2.2.1"), "the scheme goes to lower case"
     HostCase "host-case" Some("RFC 3986 section 6.2.2.1"), "the host goes to lower case"
     Idna "idna" Some("UTS 46 section 4"), "the host is written as it is looked up, in ASCII"
-    Ipv6 "ipv6" Some("RFC 5952 section 4"), "the address takes its shortest form"
+    Ipv6 "ipv6" Some("RFC 5952 section 4"), "the address takes the form that RFC 5952 recommends"
     HostDots "host-dots" Some("RFC 3986 section 3.2.2"), "dots at the end of the host go"
     EmptyLabels "empty-labels" None, "empty labels of the host go"
     Www "www" None, "a first label www goes, with digits behind it"
