@@ -1,6 +1,24 @@
-//! How many cores there are.
+//! How many cores there are, and how many threads they can serve.
 
 /// Cores that this process may use; one where the system does not say.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// As many threads as find something to do on so many cores.
+///
+/// Threads that wait look at each other for work before they sleep, so the time that they take to start
+/// grows with the square of their number. On two cores 64 take 20 ms, 250 take 0.14 s, and 1,000 take 9 s.
+pub fn most_threads(cores: usize) -> usize {
+    (16 * cores).max(64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::most_threads;
+
+    #[test]
+    fn a_few_threads_are_taken_on_any_machine_and_many_only_by_many_cores() {
+        assert_eq!([1, 2, 4, 8, 64].map(most_threads), [64, 64, 64, 128, 1024]);
+    }
 }

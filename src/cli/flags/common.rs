@@ -7,7 +7,7 @@ use super::values::{
 use super::{INPUT, MESSAGES, OUTPUT, RESOURCES, RULES, Stdin, usage};
 use crate::cli::archives::Archives;
 use crate::cli::choices::{Choices, Foreign};
-use crate::cli::cores::cores;
+use crate::cli::cores::{cores, most_threads};
 use crate::cli::filters::Filters;
 use crate::cli::names::is_standard_input;
 use crate::cli::policy::Policy;
@@ -258,6 +258,8 @@ pub struct Common {
     pub bad_input: BadInput,
 
     /// How many threads work, 1 to 1024 [default: one for each core]
+    ///
+    /// No more than 16 for each core are started where that is more than 64: others would only wait.
     #[arg(
         short = 'j',
         long,
@@ -358,10 +360,10 @@ impl Messages {
 }
 
 impl Common {
-    /// How many threads work.
+    /// How many threads work; no more than find something to do.
     pub fn threads(&self) -> usize {
         match self.threads {
-            Some(threads) => threads.into(),
+            Some(threads) => most_threads(cores()).min(threads.into()),
             None => cores().min(MOST_THREADS.into()),
         }
     }

@@ -1,5 +1,6 @@
 use super::values::max_url;
 use super::*;
+use crate::cli::cores::{cores, most_threads};
 use crate::cli::progress::When;
 use crate::output::Field;
 use crate::record::{Format, MAX_URL};
@@ -190,7 +191,8 @@ fn a_number_that_is_none_is_told_what_to_give_instead() {
         assert!(error(line).contains(told), "{line}: {}", error(line));
     }
     assert_eq!((dedup("--limit 0").limit, dedup("--min-count 1").min_count), (Some(0), 1));
-    assert_eq!(dedup("-j 1024").common.threads(), 1024);
+    assert_eq!(dedup("-j 64").common.threads(), 64);
+    assert_eq!(dedup("-j 1024").common.threads(), most_threads(cores()).min(1024));
 }
 
 #[test]
