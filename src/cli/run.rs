@@ -224,7 +224,13 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
     let checkpoint = kept.map_or(Ok(None), |kept| kept.open(&found.inputs, &found.seen, saved));
     let refused = checkpoint.as_ref().err().inspect(|error| say(error)).is_some();
     let checkpoint = checkpoint.unwrap_or_default();
-    let (profile, backend) = (normalizer.description(), normalizer.backend());
+    let backend = normalizer.backend();
+    let profile = match &plan.job {
+        Job::Compare { other, .. } => {
+            format!("{} and {}", normalizer.description(), other.description())
+        }
+        Job::Dedup(_) | Job::Normalize { .. } | Job::Tabulate => normalizer.description(),
+    };
     let (mut report, result) = if refused || !found.unseen.is_empty() {
         (Report::default(), Err(End::Told))
     } else if !found.is_readable(common) {

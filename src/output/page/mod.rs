@@ -66,15 +66,16 @@ impl Page<'_> {
         )?;
         write!(
             html,
-            "<h1>uniqurl {}</h1>\n<p class=\"soft\">profile {}, key {}, scanner {}, threads {}, \
+            "<h1>uniqurl {}</h1>\n<p class=\"soft\">{} {}, key {}, scanner {}, threads {}, \
              version {}</p>\n<p>{}</p>\n",
             stats.summary.job.name(),
+            if stats.summary.job == Job::Compare { "profiles" } else { "profile" },
             Text(stats.profile),
             stats.key.name(),
             stats.backend,
             stats.threads,
             env!("CARGO_PKG_VERSION"),
-            ending(stats.status),
+            self.ending(),
         )?;
         self.accounting(html)?;
         self.size(html)?;
@@ -85,6 +86,17 @@ impl Page<'_> {
         self.files(html)?;
         html.push_str("</body>\n</html>\n");
         Ok(())
+    }
+
+    fn ending(&self) -> &'static str {
+        let every_input_was_read = self.stats.files.iter().all(|file| file.state == State::Ok);
+        match self.stats.status {
+            0 => "Complete.",
+            1 if every_input_was_read => "Complete. The profiles read some URLs differently.",
+            1 => "Written, but incomplete: an input was skipped.",
+            3 => "Stopped by a limit, before the output was complete.",
+            _ => "Failed, before the output was complete.",
+        }
     }
 
     fn accounting(&self, html: &mut String) -> fmt::Result {
@@ -108,6 +120,11 @@ impl Page<'_> {
             )?;
         }
         html.push_str("</table>\n");
+        if summary.job == Job::Compare {
+            html.push_str(
+                "<p class=\"soft\">What is told of URLs is what the first profile says.</p>\n",
+            );
+        }
         if tally.skipped > 0 {
             writeln!(
                 html,
@@ -299,15 +316,6 @@ impl Page<'_> {
             )?;
         }
         Ok(())
-    }
-}
-
-fn ending(status: u8) -> &'static str {
-    match status {
-        0 => "Complete.",
-        1 => "Written, but incomplete: an input was skipped, or two readings differ.",
-        3 => "Stopped by a limit, before the output was complete.",
-        _ => "Failed, before the output was complete.",
     }
 }
 
