@@ -136,3 +136,10 @@ fn a_page_of_two_profiles_names_both_and_says_how_it_ended() {
     let skipped = page(&place);
     assert!(skipped.contains("<p>Written, but incomplete: an input was skipped.</p>"), "{skipped}");
 }
+
+#[test]
+fn where_no_rule_acted_the_page_does_not_call_rejected_urls_canonical() {
+    let place = Place::with([("in", &b"relative\n"[..])]);
+    place.run(["dedup", "in", "-o", "out", "--report", "page.html"]).exits(3);
+    assert!(page(&place).contains("<p>None: no URL was changed.</p>"));
+}

@@ -235,7 +235,7 @@ impl Page<'_> {
         for (rule, count) in most_first(tally.rules()) {
             write!(
                 html,
-                "<tr><td><code>{}</code></td><td class=\"n\">{}</td>",
+                "<tr><td class=\"name\"><code>{}</code></td><td class=\"n\">{}</td>",
                 rule.name(),
                 Number(count)
             )?;
