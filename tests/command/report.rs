@@ -31,7 +31,7 @@ fn the_page_tells_what_the_run_was() {
         "rejected</td><td class=\"n\">3</td>",
         "blank</td><td class=\"n\">1</td>",
         "<code>b.example</code></td><td class=\"n\">2</td>",
-        "<code>host-case</code></td><td class=\"n\">1</td>",
+        "<td class=\"name\"><code>host-case</code></td><td class=\"n\">1</td>",
         "<p>3 different URLs became 2 canonical ones.</p>",
         "<code>in</code></td><td>ok</td>",
     ] {

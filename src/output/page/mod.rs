@@ -188,7 +188,7 @@ impl Page<'_> {
         for (code, count) in most_first(tally.codes()) {
             write!(
                 html,
-                "<tr><td><code>{}</code></td><td class=\"n\">{}</td>",
+                "<tr><td class=\"name\"><code>{}</code></td><td class=\"n\">{}</td>",
                 code.name(),
                 Number(count)
             )?;
@@ -224,7 +224,7 @@ impl Page<'_> {
         html.push_str("<h2 id=\"rules\">Rules that acted</h2>\n");
         let most = tally.rules().map(|(_, count)| count).max().unwrap_or(0);
         if most == 0 {
-            html.push_str("<p>None: every URL was in canonical form.</p>\n");
+            html.push_str("<p>None: no URL was changed.</p>\n");
             return Ok(());
         }
         html.push_str("<table>\n<tr><th>rule</th><th class=\"n\">URLs changed</th><th></th>");
