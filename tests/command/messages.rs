@@ -96,7 +96,12 @@ fn shells_complete_names_where_names_are_wanted_and_files_elsewhere() {
             let Some(all) = completed(shell, words) else { break };
             assert_eq!(all, expected, "{shell}: {words}");
         }
-        for (words, name) in [("uniqurl man", "normalize"), ("uniqurl profiles", "whatwg")] {
+        for (words, name) in [
+            ("uniqurl man", "normalize"),
+            ("uniqurl profiles", "whatwg"),
+            ("uniqurl dedup --format", "cdxj"),
+            ("uniqurl compare -f", "wat:links"),
+        ] {
             let Some(all) = completed(shell, words) else { break };
             let has = |name: &str| all.iter().any(|word| word == name);
             assert!(has(name) && !has("union.txt"), "{shell}: {words}: {all:?}");

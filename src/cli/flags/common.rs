@@ -1,8 +1,8 @@
 //! The options that `dedup` and `normalize` share, and what contradicts itself among them.
 
 use super::values::{
-    ProfileParser, backend, backends, charset, checks, code, format, key, keys, max_url, number,
-    ring,
+    FormatParser, ProfileParser, backend, backends, charset, checks, code, key, keys, max_url,
+    number, ring,
 };
 use super::{INPUT, MESSAGES, OUTPUT, RESOURCES, RULES, Stdin, usage};
 use crate::cli::archives::Archives;
@@ -74,7 +74,8 @@ pub struct Common {
         long,
         value_name = "FORMAT",
         default_value = "auto",
-        value_parser = format,
+        value_parser = FormatParser,
+        hide_possible_values = true,
         help_heading = INPUT,
         help = "Where the URL is in a record: auto, lines, target, clf, combined, vhost, \
                 log:'FORMAT', w3c, elb, alb, cloudfront, haproxy, ws:N, csv:COL, tsv:COL, \

@@ -1,4 +1,4 @@
-use super::values::max_url;
+use super::values::{FORMATS, max_url};
 use super::*;
 use crate::cli::cores::{cores, most_threads};
 use crate::cli::progress::When;
@@ -193,6 +193,13 @@ fn a_number_that_is_none_is_told_what_to_give_instead() {
     assert_eq!((dedup("--limit 0").limit, dedup("--min-count 1").min_count), (Some(0), 1));
     assert_eq!(dedup("-j 64").common.threads(), 64);
     assert_eq!(dedup("-j 1024").common.threads(), most_threads(cores()).min(1024));
+}
+
+#[test]
+fn every_format_that_a_shell_offers_is_one() {
+    for name in FORMATS {
+        assert!(parse(&format!("dedup -f {name}")).is_ok(), "{name}");
+    }
 }
 
 #[test]

@@ -109,7 +109,55 @@ pub(in crate::cli) fn charset(label: &str) -> Result<Charset, String> {
     })
 }
 
-pub(super) fn format(name: &str) -> Result<FormatChoice, FormatError> {
+/// The formats that are complete by their names, which a shell can offer.
+pub(super) const FORMATS: [&str; 23] = [
+    "auto",
+    "lines",
+    "target",
+    "text",
+    "clf",
+    "combined",
+    "vhost",
+    "w3c",
+    "elb",
+    "alb",
+    "cloudfront",
+    "haproxy",
+    "json:caddy",
+    "json:cloudflare",
+    "json:nginx-json",
+    "cdx",
+    "cdxj",
+    "warc",
+    "wat",
+    "wat:links",
+    "arc",
+    "parquet",
+    "arrow",
+];
+
+/// Reads the name of a format, behind which a column or a pattern may stand.
+#[derive(Clone)]
+pub(super) struct FormatParser;
+
+impl TypedValueParser for FormatParser {
+    type Value = FormatChoice;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        format.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(FORMATS.into_iter().map(PossibleValue::new)))
+    }
+}
+
+fn format(name: &str) -> Result<FormatChoice, FormatError> {
     match name {
         "auto" => Ok(FormatChoice::Auto),
         _ => Format::parse(name).map(FormatChoice::Named),
