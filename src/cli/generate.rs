@@ -14,6 +14,9 @@ pub fn completions(shell: Shell, out: &mut impl Write) -> io::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "uniqurl", &mut script);
     let mut script = String::from_utf8(script).map_err(io::Error::other)?;
+    if shell == Shell::Bash {
+        script = script.replacen(PREVIOUS, &format!("{PREVIOUS}{BEFORE_EQUALS}"), 1);
+    }
     for named in named(&Cli::command()) {
         match shell {
             Shell::Bash => named.end_in_bash(&mut script),
@@ -23,6 +26,14 @@ pub fn completions(shell: Shell, out: &mut impl Write) -> io::Result<()> {
     }
     out.write_all(script.as_bytes())
 }
+
+/// Where the generated script for bash takes the word before the one to be completed.
+const PREVIOUS: &str = "    prev=\"$3\"\n";
+
+/// To bash an equals sign is a word, so in `--order=so` it stands where the script looks for the option.
+const BEFORE_EQUALS: &str = "    if [[ \"${prev}\" == \"=\" ]] ; then
+        prev=\"${COMP_WORDS[COMP_CWORD-2]}\"
+    fi\n";
 
 /// A first argument that is one of a few names. The generators for some shells know the names as
 /// values of options alone.

@@ -107,6 +107,10 @@ fn shells_complete_names_where_names_are_wanted_and_files_elsewhere() {
             assert!(has(name) && !has("union.txt"), "{shell}: {words}: {all:?}");
         }
     }
+    // As bash takes `--order=` apart.
+    if let Some(all) = completed("bash", "uniqurl dedup --order =") {
+        assert_eq!(all, ["first", "none", "sorted"]);
+    }
     // Where there is no fish.
     let script = Place::new().run(["completions", "fish"]).exits(0);
     for told in [
