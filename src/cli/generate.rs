@@ -2,7 +2,7 @@
 
 use super::flags::{Cli, Page};
 use clap::builder::PossibleValue;
-use clap::{Command, CommandFactory};
+use clap::{Command, CommandFactory, ValueHint};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use std::fmt::Write as _;
@@ -16,6 +16,7 @@ pub fn completions(shell: Shell, out: &mut impl Write) -> io::Result<()> {
     let mut script = String::from_utf8(script).map_err(io::Error::other)?;
     if shell == Shell::Bash {
         script = script.replacen(PREVIOUS, &format!("{PREVIOUS}{BEFORE_EQUALS}"), 1);
+        with_files(&Cli::command(), &mut script);
     }
     for named in named(&Cli::command()) {
         match shell {
@@ -34,6 +35,23 @@ const PREVIOUS: &str = "    prev=\"$3\"\n";
 const BEFORE_EQUALS: &str = "    if [[ \"${prev}\" == \"=\" ]] ; then
         prev=\"${COMP_WORDS[COMP_CWORD-2]}\"
     fi\n";
+
+/// Has bash complete files, where a subcommand takes them and no option was begun: an empty answer leaves
+/// it to bash. The generated script would offer the options there.
+fn with_files(command: &Command, script: &mut String) {
+    let takes_files = |subcommand: &&Command| {
+        let mut first = subcommand.get_positionals().take(1);
+        first.any(|argument| argument.get_value_hint() == ValueHint::AnyPath)
+    };
+    for subcommand in command.get_subcommands().filter(takes_files) {
+        let start = format!("\n        uniqurl__subcmd__{})\n", subcommand.get_name());
+        let start = script.find(&start).expect("each subcommand has its case");
+        let end = start + script[start..].find("\n            ;;\n").expect("the case has an end");
+        let case = script[start..end].replacen(" || ${COMP_CWORD} -eq 2 ]]", " ]]", 1);
+        let (values, _) = case.rsplit_once("COMPREPLY=").expect("the options are offered last");
+        script.replace_range(start..end, &format!("{values}return 0"));
+    }
+}
 
 /// A first argument that is one of a few names. The generators for some shells know the names as
 /// values of options alone.

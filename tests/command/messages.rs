@@ -91,6 +91,11 @@ fn shells_complete_names_where_names_are_wanted_and_files_elsewhere() {
             ("uniqurl set --count", &["diff", "intersect", "union"]),
             ("uniqurl set union", &["union.txt"]),
             ("uniqurl set diff --null union.txt", &["union.txt"]),
+            ("uniqurl dedup", &["union.txt"]),
+            ("uniqurl dedup --count", &["union.txt"]),
+            ("uniqurl dedup --count --order", &["first", "none", "sorted"]),
+            ("uniqurl normalize union.txt", &["union.txt"]),
+            ("uniqurl compare", &["union.txt"]),
             ("uniqurl completions", &["bash", "elvish", "fish", "powershell", "zsh"]),
         ] {
             let Some(all) = completed(shell, words) else { break };
