@@ -198,6 +198,7 @@ mod tests {
         for (mime, kept) in [
             ("text/html", true),
             ("TEXT/plain; charset=utf-8", true),
+            ("application/pdf ;version=1", true),
             ("application/pdf", true),
             ("application/pdfx", false),
             ("textile/x", false),
@@ -205,6 +206,10 @@ mod tests {
         ] {
             assert_eq!(filter.keeps(None, None, Some(mime.as_bytes())), kept, "{mime}");
         }
+        let mut any = Filter::default();
+        any.mime("*/*").unwrap();
+        assert!(any.keeps(None, None, Some(b"text/html")));
+        assert!(!any.keeps(None, None, Some(b"")), "a record without a media type");
         for bad in ["", "text", "text/", "*/html", "text/html,"] {
             assert!(Filter::default().mime(bad).is_err(), "{bad}");
         }
