@@ -1,8 +1,10 @@
 //! What is kept, what is dropped, and that both are counted.
 
+use super::packed::gzip;
 use super::{Place, json_lines};
 use serde_json::json;
 use std::fs;
+use std::process::Stdio;
 
 const LOG: &str = r#"e.org:443 1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "GET /a HTTP/1.1" 200 5 "-" "x"
 e.org:443 1.2.3.4 - - [10/Oct/2025:13:55:36 +0000] "GET /b HTTP/1.1" 404 5 "-" "x"
@@ -165,6 +167,37 @@ fn too_many_rejected_records_stop_the_run_and_write_nothing() {
     place.write("large", &list);
     let run = place.run(["dedup", "large", "--max-rejected", "0", "-j", "2"]).exits(3);
     assert!(run.err.contains("large@2000000: record 200001:"), "{}", run.err);
+}
+
+/// How far a run is ahead of the record that ends it depends on the number of threads.
+#[test]
+fn nothing_is_said_of_inputs_behind_the_record_that_ends_the_run() {
+    let padded = [gzip(b"http://a/\n"), vec![0; 512]].concat();
+    let place = Place::with([
+        ("bad", &b"bad\n"[..]),
+        ("in.csv", b"url,n\nhttp://b/,1\n"),
+        ("padded", &padded),
+        ("list", b"http://a/\nhttp://h"),
+        ("zip", b"PK\x03\x04 and more"),
+    ]);
+    place.pipe("pipe");
+    let told = ["read as csv", "512 zeros", "list@10: cut: ", "zip: "];
+    let run = |files: &[&str], options: &[&str]| {
+        place.write("list", b"http://a/\nhttp://h");
+        let arguments = [&["dedup", "--keep-going", "--seen", "pipe"], options, files].concat();
+        place.run_behind("pipe", &arguments, Stdio::null(), || place.append("list", b"/\n"))
+    };
+    // What is behind one that cannot be read is read later.
+    for files in
+        [["bad", "in.csv", "padded", "list", "zip"], ["bad", "zip", "in.csv", "padded", "list"]]
+    {
+        let all = run(&files, &[]).exits(1);
+        assert!(told.iter().all(|told| all.err.contains(told)), "{}", all.err);
+        for threads in ["1", "2"] {
+            let ended = run(&files, &["--max-rejected", "0", "-j", threads]).exits(3);
+            assert!(!told.iter().any(|told| ended.err.contains(told)), "{}", ended.err);
+        }
+    }
 }
 
 #[test]
