@@ -321,6 +321,18 @@ fn the_access_control_list_of_an_old_file_survives() {
     let length = getxattr(&old, ACL, &mut kept).expect("a list");
     assert_eq!(kept[..length], list);
     assert_eq!(place.text("old").lines().count(), 2);
+    // A directory has one for what is made in it, too.
+    let shards = place.path("shards");
+    fs::create_dir(&shards).expect("made");
+    for name in [ACL, "system.posix_acl_default"] {
+        setxattr(&shards, name, &list, XattrFlags::empty()).expect("a list");
+    }
+    place.run(["dedup", "in", "--split-by", "hash:2", "-o", "shards"]).exits(0);
+    for name in [ACL, "system.posix_acl_default"] {
+        let mut kept = [0; 100];
+        let length = getxattr(&shards, name, &mut kept).expect("a list");
+        assert_eq!(kept[..length], list, "{name}");
+    }
 }
 
 #[test]
