@@ -207,6 +207,7 @@ mod tests {
             (r#"[x] "GET u:SECRET%40h"#, r#"***%40h"#),
             (r#"[x] "GET u:SEC=RET@h"#, r#"[x] "GET ***"#),
             ("u:SEC=RET@h", "***"),
+            ("/u:SEC=RET@h", "***"),
             (r#"[x] "GET /a?mail=a@b"#, r#"[x] "GET /a?***"#),
             (r#"[x] "GET u@h#SECRET@x"#, "***"),
             (r#"{"u":"http:\/\/u:SECRET"#, r#"{"u":"http:\/\/***"#),
