@@ -110,7 +110,7 @@ fn with_pages(pages: &Pages) -> Vec<u8> {
     with_chunk(pages, Vec::new())
 }
 
-/// The same where the footer says more of the column in this row group.
+/// The same where the footer says more of the column in a second row group, if it does.
 fn with_chunk(pages: &Pages, more: Vec<(i64, Field)>) -> Vec<u8> {
     let length = pages.bytes.len() as i64;
     let mut column = vec![
@@ -127,18 +127,24 @@ fn with_chunk(pages: &Pages, more: Vec<(i64, Field)>) -> Vec<u8> {
         column.push((11, Field::I64(4)));
     }
     let mut chunk = vec![(2, Field::I64(4)), (3, Field::Struct(fields(&column)))];
-    chunk.extend(more);
-    let group = fields(&[
-        (1, Field::List(STRUCT, vec![fields(&chunk)])),
-        (2, Field::I64(length)),
-        (3, Field::I64(pages.rows)),
-    ]);
+    let group = |chunk: &[(i64, Field)]| {
+        fields(&[
+            (1, Field::List(STRUCT, vec![fields(chunk)])),
+            (2, Field::I64(length)),
+            (3, Field::I64(pages.rows)),
+        ])
+    };
+    let mut groups = vec![group(&chunk)];
+    if !more.is_empty() {
+        chunk.extend(more);
+        groups.push(group(&chunk));
+    }
     let schema = vec![group_of_one(), leaf(b"url")];
     let footer = [
         version(),
         (2, Field::List(STRUCT, schema)),
         (3, Field::I64(pages.rows)),
-        (4, Field::List(STRUCT, vec![group])),
+        (4, Field::List(STRUCT, groups)),
     ];
     file(&pages.bytes, &footer)
 }
