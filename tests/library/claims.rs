@@ -551,13 +551,28 @@ fn what_unpacks_without_end_is_not_unpacked() {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     packer.write_all(&vec![0; 64 << 20]).unwrap();
     let packed = packer.finish().unwrap();
-    let framed = [&[4, 0x22, 0x4D, 0x18][..], &[0; 64 << 10]].concat();
+    // A frame of LZ4, one of its first form, and two that are passed over.
+    let [frame, legacy, first, last] = [
+        [4, 0x22, 0x4D, 0x18],
+        [2, 0x21, 0x4C, 0x18],
+        [0x50, 0x2A, 0x4D, 0x18],
+        [0x5F, 0x2A, 0x4D, 0x18],
+    ]
+    .map(|magic| [&magic[..], &[0; 64 << 10]].concat());
     let mut repeated = Vec::new();
     let nothing = &mut &vec![0; 64 << 20][..];
     brotli::BrotliCompress(nothing, &mut repeated, &Default::default()).unwrap();
     // A page that says it keeps more than brotli can.
     let large = [&[0b1_0001][..], &repeated].concat();
-    for (codec, packed) in [(2, &packed), (4, &repeated), (4, &large), (5, &framed)] {
+    for (codec, packed) in [
+        (2, &packed),
+        (4, &repeated),
+        (4, &large),
+        (5, &frame),
+        (5, &legacy),
+        (5, &first),
+        (5, &last),
+    ] {
         let head = head(100, packed.len() as i64, 3, NO_STATISTICS.to_vec());
         let bytes = [head, packed.clone()].concat();
         let file = with_pages(&Pages { codec, bytes, rows: 3, dictionary: false });
