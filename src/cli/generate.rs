@@ -45,10 +45,12 @@ fn with_files(command: &Command, script: &mut String) {
     };
     for subcommand in command.get_subcommands().filter(takes_files) {
         let start = format!("\n        uniqurl__subcmd__{})\n", subcommand.get_name());
-        let start = script.find(&start).expect("each subcommand has its case");
-        let end = start + script[start..].find("\n            ;;\n").expect("the case has an end");
+        // Another version of the generator may write otherwise, and then options are offered.
+        let Some(start) = script.find(&start) else { continue };
+        let Some(length) = script[start..].find("\n            ;;\n") else { continue };
+        let end = start + length;
         let case = script[start..end].replacen(" || ${COMP_CWORD} -eq 2 ]]", " ]]", 1);
-        let (values, _) = case.rsplit_once("COMPREPLY=").expect("the options are offered last");
+        let Some((values, _)) = case.rsplit_once("COMPREPLY=") else { continue };
         script.replace_range(start..end, &format!("{values}return 0"));
     }
 }
