@@ -196,10 +196,17 @@ fn a_number_that_is_none_is_told_what_to_give_instead() {
 }
 
 #[test]
-fn every_format_that_a_shell_offers_is_one() {
+fn a_shell_offers_every_format_that_is_complete_by_its_name() {
     for name in FORMATS {
         assert!(parse(&format!("dedup -f {name}")).is_ok(), "{name}");
     }
+    // What is said of a name that is none lists all, and what is still to be filled in is in capitals.
+    let told = error("dedup -f none");
+    let (_, names) = told.split_once("there are ").expect("a list");
+    let (names, _) = names.split_once(';').expect("its end");
+    let mut names = names.split([',', ' ']).filter(|name| !["", "and"].contains(name));
+    let missing = names.find(|name| !name.contains(char::is_uppercase) && !FORMATS.contains(name));
+    assert_eq!(missing, None);
 }
 
 #[test]
