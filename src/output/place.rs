@@ -9,7 +9,7 @@
 
 use super::excerpt::Printable;
 use super::replaced::{may_be_replaced, take_after};
-use super::temporary::{Temporary, because_of};
+use super::temporary::Temporary;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -240,7 +240,8 @@ pub(crate) fn directory(path: &Path) -> &Path {
 /// Files that have no name until they are complete.
 #[cfg(target_os = "linux")]
 mod nameless {
-    use super::{File, OpenOptions, Path, PathBuf, Temporary, because_of, directory, io};
+    use super::super::temporary::because_of;
+    use super::{File, OpenOptions, Path, PathBuf, Temporary, directory, io};
     use rustix::fs::{AtFlags, CWD, OFlags, linkat};
     use rustix::io::Errno;
     use std::os::fd::AsRawFd;
