@@ -244,6 +244,9 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
         if let (Some(checkpoint), Messages::All) = (&checkpoint, common.messages) {
             tell_beginning(checkpoint, inputs.len());
         }
+        if let (Some(tip), Messages::All) = (tables::tip(&common.output, &plan), common.messages) {
+            say(tip);
+        }
         bar.draw(|| {
             let before = checkpoint.as_ref().map_or(0, Checkpoint::bytes);
             let done = Arc::clone(&watch.bytes);

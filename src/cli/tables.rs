@@ -1,12 +1,14 @@
-//! Outputs that are tables, by their names: which columns they have, and where they make no sense.
+//! Outputs that are tables, by their names: which columns they have, where they make no sense, and names
+//! that promise what lines are not.
 
 use std::panic;
 use std::path::Path;
 use std::thread;
 
-use super::flags::Common;
+use super::flags::{Common, Form};
+use super::run;
 use crate::input::table::THREAD;
-use crate::output::{Field, TableColumn, TableKind, TableValues, ending};
+use crate::output::{Field, Printable, TableColumn, TableKind, TableValues, ending};
 use crate::pipeline::{Job, Order};
 use crate::{Key, Normalizer};
 
@@ -89,6 +91,36 @@ pub(super) fn check(option: &str, output: &Path, as_table: Option<&str>) -> Resu
         return Err("a table is compressed inside; leave the ending for compression away".into());
     }
     Ok(())
+}
+
+/// What to know of lines that go into a file whose name promises objects of JSON or cells of a table: what
+/// they are, and how to get the other.
+pub(super) fn tip(output: &Path, plan: &run::Plan) -> Option<String> {
+    let is_json = match &plan.job {
+        Job::Normalize { json } | Job::Compare { json, .. } => *json,
+        Job::Dedup(_) | Job::Tabulate => plan.form == Form::Json,
+    };
+    if is_json || plan.division.is_some() {
+        return None;
+    }
+    let mut promised = ending(output)?;
+    if matches!(promised.as_str(), "gz" | "zst") {
+        promised = ending(Path::new(output.file_stem()?))?;
+    }
+    let is_counted = matches!(&plan.job, Job::Dedup(dedup) if dedup.count);
+    let has_columns = is_counted || !plan.fields.is_empty() || !plan.carry.is_empty();
+    let objects = "--json writes objects";
+    let table = match &plan.job {
+        Job::Compare { .. } => objects,
+        _ => "a name in .parquet or .arrow makes a table, and --json writes objects",
+    };
+    let (written, instead) = match promised.as_str() {
+        "json" | "jsonl" | "ndjson" => ("lines are written, and no JSON", objects),
+        "csv" if has_columns => ("columns are written between tabs, not commas", table),
+        "csv" | "tsv" if !has_columns => ("lines are written, without columns or a header", table),
+        _ => return None,
+    };
+    Some(format!("{}: {written}; {instead}", Printable::path(output)))
 }
 
 /// Keeps quiet about readers of tables that panic: what they read is damaged, which is said where it

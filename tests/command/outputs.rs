@@ -25,6 +25,53 @@ fn the_set_goes_to_standard_output_or_to_a_file() {
 }
 
 #[test]
+fn a_name_that_promises_what_is_not_written_is_told_of() {
+    let place = Place::with([("in", URLS)]);
+    let tip = |arguments: &[&str]| {
+        let run = place.run(arguments.iter().copied());
+        let told = run.err.lines().find(|line| line.contains(" written"));
+        told.unwrap_or_default().to_owned()
+    };
+    for (arguments, told) in [
+        (
+            &["dedup", "in", "-o", "a.json"][..],
+            "a.json: lines are written, and no JSON; --json writes",
+        ),
+        (
+            &["normalize", "in", "-o", "a.JSONL.gz"],
+            "a.JSONL.gz: lines are written, and no JSON; --json",
+        ),
+        (
+            &["compare", "--profiles", "crawl,ia", "in", "-o", "a.ndjson"],
+            "and no JSON; --json writes",
+        ),
+        (
+            &["dedup", "in", "-o", "a.csv"],
+            "without columns or a header; a name in .parquet or .arrow",
+        ),
+        (
+            &["dedup", "--count", "in", "-o", "a.csv.zst"],
+            "between tabs, not commas; a name in .parquet",
+        ),
+        (&["normalize", "in", "-o", "a.tsv"], "without columns or a header; a name in .parquet"),
+    ] {
+        assert!(tip(arguments).contains(told), "{arguments:?}: {}", tip(arguments));
+    }
+    for arguments in [
+        &["dedup", "in", "-o", "a.json", "-q"][..],
+        &["dedup", "in", "-o", "a.json", "--json"],
+        &["normalize", "in", "-o", "a.json", "--json"],
+        &["compare", "--profiles", "crawl,ia", "in", "-o", "a.json", "--json"],
+        &["dedup", "--fields", "host,count", "in", "-o", "a.tsv"],
+        &["dedup", "in", "-o", "a.txt"],
+        &["dedup", "in", "-o", "csv"],
+        &["dedup", "in", "-o", "a.csv.parquet"],
+    ] {
+        assert_eq!(tip(arguments), "", "{arguments:?}");
+    }
+}
+
+#[test]
 fn a_link_to_standard_output_leads_there() {
     let place = Place::with([("in", URLS)]);
     symlink("/dev/stdout", place.path("link")).expect("linked");
