@@ -51,6 +51,12 @@ pub(super) fn has_columns(path: &Path) -> bool {
     first_lines(path).is_some_and(|lines| lines.iter().all(has))
 }
 
+/// Whether the first two lines of a file that are not blank are hosts with ports, which read as schemes.
+pub(super) fn has_ports(path: &Path) -> bool {
+    let has = |line: &Vec<u8>| line.is_empty() || is_host_and_port(line);
+    first_lines(path).is_some_and(|lines| lines.iter().all(has))
+}
+
 /// Whether the beginning of a file does not look like text.
 pub(super) fn is_binary(path: &Path) -> bool {
     head(path).is_some_and(|head| holds_zeros(&head))
@@ -139,6 +145,16 @@ pub(super) fn advice_of_json(line: &[u8], next: &[u8]) -> Option<&'static str> {
 fn is_address(word: &[u8]) -> bool {
     let address = word.split(|byte| *byte == b'/').next().unwrap_or_default();
     str::from_utf8(address).is_ok_and(|text| text.parse::<SocketAddrV4>().is_ok())
+}
+
+/// Whether a line begins with a name that `--assume-scheme` takes for a host, and a port behind that.
+fn is_host_and_port(line: &[u8]) -> bool {
+    let Some(colon) = memchr::memchr(b':', line) else { return false };
+    let (name, behind) = (&line[..colon], &line[colon + 1..]);
+    let digits = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (name.contains(&b'.') || name.eq_ignore_ascii_case(b"localhost"))
+        && (1..=5).contains(&digits)
+        && matches!(behind.get(digits), None | Some(b'/' | b'?' | b'#'))
 }
 
 /// Whether a URL stands behind an angle bracket, where the name of a tag would.

@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 
 use super::beginning::{
-    advice, advice_of_json, advice_of_table, first_lines, has_columns, is_binary, kind_of_table,
+    advice, advice_of_json, advice_of_table, first_lines, has_columns, has_ports, is_binary,
+    kind_of_table,
 };
 use super::flags::{Common, Messages};
 use super::remedy;
 use super::status::say;
-use crate::output::{self, Printable, Tally};
+use crate::Profile;
+use crate::output::{self, FileStats, Printable, Tally};
 use crate::pipeline::{Differences, Format, MaxRejected, Report};
 use crate::record::{self, Separator};
 use crate::url::Code;
@@ -55,7 +57,7 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
             ));
         }
     }
-    warn_of_lists(report, are_all_rejected(report, name, common.filters.max_rejected));
+    warn_of_lists(report, are_all_rejected(report, name, common.filters.max_rejected), common);
     // A list whose records end with NUL is no table, and no more is what does not look like text.
     if report.tabbed * 100 > report.listed
         && common.separator == Separator::LineFeed
@@ -116,7 +118,7 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
 const DOUBTED: u64 = 5;
 
 /// Warns of inputs that were read as lists for want of a better guess.
-fn warn_of_lists(report: &Report, are_all_rejected: bool) {
+fn warn_of_lists(report: &Report, are_all_rejected: bool, common: &Common) {
     let guessed = report.guessed.iter().filter(|(_, format)| format == "lines");
     let lists = || guessed.clone().map(|(input, _)| &report.files[*input]);
     for kind in ["csv", "tsv"] {
@@ -156,14 +158,21 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
         ));
     }
     // One is looked at: there may be thousands.
-    if let Some(file) = lists().next()
-        && file.tally.rejected * 2 <= file.tally.records
-        && has_columns(&file.path)
-    {
-        let path = Printable::path(&file.path);
+    let first = lists().next().filter(|file| file.tally.rejected * 2 <= file.tally.records);
+    let Some(FileStats { path, .. }) = first else { return };
+    if has_columns(path) {
         say(format_args!(
-            "{path}: warning: read as lines, in which blanks are bytes of the URL; --format ws:1 reads \
-             what is before the first"
+            "{}: warning: read as lines, in which blanks are bytes of the URL; --format ws:1 reads \
+             what is before the first",
+            Printable::path(path)
+        ));
+    }
+    // Under `string` no scheme is assumed.
+    if common.assume_scheme.is_none() && *common.profile != Profile::STRING && has_ports(path) {
+        say(format_args!(
+            "{}: warning: read as lines, in which what stands before a colon is a scheme; \
+             --assume-scheme reads a host and a port there",
+            Printable::path(path)
         ));
     }
 }

@@ -198,6 +198,35 @@ fn a_list_that_says_more_behind_each_url_is_told_of() {
 }
 
 #[test]
+fn a_list_of_hosts_and_ports_is_told_of() {
+    let told = "in: warning: read as lines, in which what stands before a colon is a scheme; \
+                --assume-scheme reads a host and a port there";
+    for (list, is_told) in [
+        ("localhost:3000/x\nexample.com:8080\nhttp://a/\n", true),
+        ("\nLocalhost:80?q\n\na.b:443#f\nh:80/\nh:80/a\n", true),
+        ("example.com:8080/a\n", true),
+        ("http://a/\nexample.com:8080/a\n", false),
+        ("example.com:8080/a\nhttp://a/\n", false),
+        ("tel:5551234\n", false),
+        ("com.example:8080x\n", false),
+        ("com.example:123456\n", false),
+        ("com.example:\n", false),
+        ("example.com://8080/a\n", false),
+    ] {
+        let place = Place::with([("in", list.as_bytes())]);
+        for job in ["dedup", "normalize"] {
+            let run = place.run([job, "-q", "in"]).exits(0);
+            assert_eq!(run.err.contains(told), is_told, "{list:?}: {}", run.err);
+        }
+        for more in [["--assume-scheme", "http"], ["-p", "string"], ["-f", "lines"]] {
+            let any = ["dedup", "-q", "--max-rejected", "100%", "in"];
+            let run = place.run(any.iter().chain(&more)).exits(0);
+            assert_eq!(run.err, "", "{list:?} {more:?}");
+        }
+    }
+}
+
+#[test]
 fn tables_and_logs_are_told_by_what_they_say_of_themselves() {
     let w3c = "#Software: Microsoft Internet Information Services 10.0\n#Fields: cs-host s-port cs-uri-stem cs-uri-query\n\
                e.org 443 /a%20b?c#d -\n#Fields: cs-uri-stem cs-host\n/x e.net\n";
