@@ -1,10 +1,14 @@
-//! URLs in 80 columns: what differs between two is marked below each, and coloured on a terminal.
+//! URLs in 80 columns, or in those that a narrower terminal has: what differs between two is marked below
+//! each, and coloured on a terminal.
 
 use std::env;
 use std::fmt::Write;
+use std::io::IsTerminal;
 use std::ops::Range;
+use std::os::fd::AsFd;
 
 use clap::ValueEnum;
+use rustix::termios::tcgetwinsize;
 
 /// When to write colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -26,23 +30,39 @@ pub(super) enum Role {
     Wrong,
 }
 
-/// Writes colours, or leaves them out.
+/// How text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Paint {
-    Colors,
-    Plain,
+pub(super) struct Paint {
+    colors: Colors,
+    /// Columns of a line.
+    width: usize,
 }
 
+/// Whether there are colours in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Colors {
+    Written,
+    LeftOut,
+}
+
+/// Columns of a line, and how few there are where the terminal has even fewer.
+const WIDTH: usize = 80;
+const LEAST_WIDTH: usize = 20;
+
 impl Paint {
-    /// As asked, where the text goes to a terminal or not.
-    pub(super) fn new(color: Color, terminal: bool) -> Self {
+    /// As asked, and as fits where the text goes.
+    pub(super) fn new(color: Color, to: &(impl IsTerminal + AsFd)) -> Self {
         let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
-        match color {
-            Color::Always => Paint::Colors,
-            Color::Auto if terminal && !set("NO_COLOR") && !dumb => Paint::Colors,
-            Color::Auto | Color::Never => Paint::Plain,
-        }
+        let colors = match color {
+            Color::Always => Colors::Written,
+            Color::Auto if to.is_terminal() && !set("NO_COLOR") && !dumb => Colors::Written,
+            Color::Auto | Color::Never => Colors::LeftOut,
+        };
+        // A terminal that does not know how wide it is has none.
+        let columns = tcgetwinsize(to).map_or(0, |size| usize::from(size.ws_col));
+        let width = if columns == 0 { WIDTH } else { columns.clamp(LEAST_WIDTH, WIDTH) };
+        Self { colors, width }
     }
 
     /// `text` in the colour of its role, by the codes of ECMA-48.
@@ -52,15 +72,19 @@ impl Paint {
             Role::Removed | Role::Wrong => "1;31",
             Role::Added => "1;32",
         };
-        match self {
-            Paint::Colors => format!("\x1b[{code}m{text}\x1b[0m"),
-            Paint::Plain => text.to_owned(),
+        match self.colors {
+            Colors::Written => format!("\x1b[{code}m{text}\x1b[0m"),
+            Colors::LeftOut => text.to_owned(),
         }
     }
-}
 
-/// Columns of a line.
-const WIDTH: usize = 80;
+    /// Appends `text` behind `lead`, in lines broken at spaces, its first word a heading.
+    pub(super) fn headed(self, lead: &str, heading: &str, text: &str, out: &mut String) {
+        let mut lines = String::new();
+        wrapped(lead, &format!("{heading}{text}"), self, &mut lines);
+        out.push_str(&lines.replacen(heading, &self.text(Role::Heading, heading), 1));
+    }
+}
 
 /// Marked rows that are shown of one URL; the others are left out.
 const ROWS: usize = 8;
@@ -75,7 +99,7 @@ pub(super) fn marked(
     out: &mut String,
 ) {
     let cells = cells(url, marks);
-    let rows = rows(&cells, WIDTH - lead.len());
+    let rows = rows(&cells, paint.width - lead.len());
     let blank = " ".repeat(lead.len());
     let mut shown = 0;
     let mut gap = false;
@@ -243,11 +267,11 @@ fn ranges(text: &[&[u8]], start: usize, kept: impl Iterator<Item = usize>) -> Ve
     ranges
 }
 
-/// Appends `text` in lines of at most 80 columns behind `lead`, broken at spaces.
-pub(super) fn wrapped(lead: &str, text: &str, out: &mut String) {
+/// Appends `text` behind `lead`, in lines broken at spaces.
+pub(super) fn wrapped(lead: &str, text: &str, paint: Paint, out: &mut String) {
     let mut column = 0;
     for word in text.split(' ') {
-        if column == 0 || column + 1 + word.len() > WIDTH {
+        if column == 0 || column + 1 + word.len() > paint.width {
             out.push_str(if column == 0 { "" } else { "\n" });
             out.push_str(lead);
             column = lead.len();
@@ -266,9 +290,12 @@ pub(super) fn wrapped(lead: &str, text: &str, out: &mut String) {
 mod tests {
     use super::*;
 
+    const PLAIN: Paint = Paint { colors: Colors::LeftOut, width: WIDTH };
+    const COLORED: Paint = Paint { colors: Colors::Written, width: WIDTH };
+
     fn shown(url: &str, marks: &[Range<usize>]) -> String {
         let mut out = String::new();
-        marked("  - ", url.as_bytes(), marks, (Paint::Plain, Role::Removed), &mut out);
+        marked("  - ", url.as_bytes(), marks, (PLAIN, Role::Removed), &mut out);
         out
     }
 
@@ -303,7 +330,7 @@ mod tests {
     #[test]
     fn no_colour_stands_around_nothing() {
         let mut out = String::new();
-        marked("", b"a", &[1..1], (Paint::Colors, Role::Wrong), &mut out);
+        marked("", b"a", &[1..1], (COLORED, Role::Wrong), &mut out);
         assert_eq!(out, "a\n \x1b[1;31m^\x1b[0m\n");
     }
 
@@ -339,17 +366,40 @@ mod tests {
     #[test]
     fn colours_stand_around_what_is_marked_alone() {
         let mut out = String::new();
-        marked("", b"abc", &[1..2], (Paint::Colors, Role::Added), &mut out);
+        marked("", b"abc", &[1..2], (COLORED, Role::Added), &mut out);
         assert_eq!(out, "a\x1b[1;32mb\x1b[0mc\n \x1b[1;32m^\x1b[0m\n");
-        assert_eq!(Paint::new(Color::Always, false), Paint::Colors);
-        assert_eq!(Paint::new(Color::Never, true), Paint::Plain);
-        assert_eq!(Paint::new(Color::Auto, false), Paint::Plain);
+        let file = tempfile::tempfile().expect("a file");
+        assert_eq!(Paint::new(Color::Always, &file), COLORED);
+        assert_eq!(Paint::new(Color::Never, &file), PLAIN);
+        assert_eq!(Paint::new(Color::Auto, &file), PLAIN);
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_shorter_lines() {
+        for width in [LEAST_WIDTH, 33, 60] {
+            let narrow = Paint { width, ..PLAIN };
+            let mut out = String::new();
+            marked("  - ", &[b'x'; 300], &[150..151], (narrow, Role::Removed), &mut out);
+            narrow.headed("  ", "rule", &" word".repeat(40), &mut out);
+            assert!(out.lines().all(|line| line.len() <= width), "{out}");
+            assert!(out.contains(&format!("\n    {}\n", "x".repeat(width - 4))), "{out}");
+        }
+    }
+
+    #[test]
+    fn a_heading_takes_no_columns_for_its_colour() {
+        let [mut plain, mut colored] = [String::new(), String::new()];
+        let text = format!(" {}", ["word"; 14].join(" "));
+        PLAIN.headed("  ", "rule", &text, &mut plain);
+        COLORED.headed("  ", "rule", &text, &mut colored);
+        assert_eq!(plain, format!("  rule{text}\n"));
+        assert_eq!(colored, format!("  \x1b[1mrule\x1b[0m{text}\n"));
     }
 
     #[test]
     fn text_is_broken_at_spaces() {
         let mut out = String::new();
-        wrapped("  ", &["word"; 40].join(" "), &mut out);
+        wrapped("  ", &["word"; 40].join(" "), PLAIN, &mut out);
         assert!(out.lines().all(|line| line.len() <= 80 && line.starts_with("  word")));
         assert_eq!(out.split_whitespace().count(), 40);
     }

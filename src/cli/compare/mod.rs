@@ -9,14 +9,14 @@ pub use flags::{Compare, Compared};
 pub(super) use flags::{OUTPUT_HELP, REDACT_HELP, RING_HELP};
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 
 use super::explain::{file_of, place_as_text, rejected, troubles_as_text};
 use super::flags::{Messages, exit, usage};
-use super::paint::{Paint, Role, differences, marked, wrapped};
+use super::paint::{Paint, Role, differences, marked};
 use super::run::{self, Plan};
 use super::status::{Status, say, wrote};
 use crate::output::{self, Object, Printable};
@@ -57,7 +57,7 @@ pub(super) fn main(compare: &Compare) -> ExitCode {
             let result = if compare.json { comparison.as_json() } else { comparison.name().into() };
             if compare.common.messages == Messages::All && !compare.json {
                 let mut reasons = String::new();
-                let paint = Paint::new(compare.color, io::stderr().is_terminal());
+                let paint = Paint::new(compare.color, &io::stderr());
                 comparison.reasons(paint, &mut reasons);
                 // The name comes first where both go to one terminal.
                 let printed = writeln!(io::stdout().lock(), "{result}");
@@ -212,10 +212,8 @@ impl Rung<'_> {
         let rejects = self.rejects();
         let names: Vec<_> =
             ["A", "B"].into_iter().zip(rejects).filter_map(|(n, r)| r.map(|_| n)).collect();
-        let heading = format!("passed over, since it rejects {}", names.join(" and "));
-        let mut text = String::new();
-        wrapped("", &heading, &mut text);
-        let _ = write!(out, "{}: {text}", self.heading(paint));
+        let why = format!(": passed over, since it rejects {}", names.join(" and "));
+        paint.headed("", self.normalizer.profile().name(), &why, out);
         let mut rejected = urls.into_iter().zip(rejects).filter_map(|(url, reject)| {
             let mut troubles = String::new();
             troubles_as_text(url, reject?, self.normalizer, paint, &mut troubles);

@@ -1,6 +1,6 @@
 //! `uniqurl explain`: what becomes of a URL, rule by rule, or why nothing does.
 //!
-//! In: URLs and profiles. Out: text of 80 columns for a person, or JSON objects for a program.
+//! In: URLs and profiles. Out: text of 80 columns at most for a person, or JSON objects for a program.
 
 mod advice;
 mod flags;
@@ -10,7 +10,7 @@ use flags::{Made, Unusable};
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub(super) fn main(explain: &Explain) -> io::Result<()> {
         .normalizers()
         .unwrap_or_else(|message| exit(&usage("explain", ErrorKind::ValueValidation, message)));
     let mut out = io::stdout().lock();
-    let paint = Paint::new(explain.color, out.is_terminal());
+    let paint = Paint::new(explain.color, &out);
     for (i, url) in explain.urls.iter().enumerate() {
         let url = url.as_encoded_bytes();
         let mut text = String::new();
@@ -95,7 +95,7 @@ fn as_text(url: &[u8], profiles: &[Made], paint: Paint, out: &mut String) {
                 troubles_as_text(url, &reject, normalizer, paint, &mut text);
             }
             Explanation::Unusable(reason) => {
-                wrapped("  ", &format!("cannot be asked: {reason}"), &mut text);
+                wrapped("  ", &format!("cannot be asked: {reason}"), paint, &mut text);
             }
         }
         match blocks.iter_mut().find(|(_, known)| *known == text) {
@@ -108,7 +108,7 @@ fn as_text(url: &[u8], profiles: &[Made], paint: Paint, out: &mut String) {
             out.push('\n');
         }
         let mut heading = String::new();
-        wrapped("", &names.join(", "), &mut heading);
+        wrapped("", &names.join(", "), paint, &mut heading);
         let _ = writeln!(out, "{}", paint.text(Role::Heading, heading.trim_end()));
         out.push_str(text);
     }
@@ -120,9 +120,10 @@ fn steps_as_text(url: &[u8], steps: &[Step], paint: Paint, out: &mut String) {
         return;
     };
     for Step { rule, before, after, .. } in steps {
-        let name = paint.text(Role::Heading, rule.name());
         let source = rule.source().map_or_else(String::new, |source| format!(" ({source})"));
-        let _ = writeln!(out, "\n  {name}{source}\n  {}", rule.sentence());
+        out.push('\n');
+        paint.headed("  ", rule.name(), &source, out);
+        wrapped("  ", rule.sentence(), paint, out);
         let [removed, added] = differences(before, after);
         marked("  - ", before, &removed, (paint, Role::Removed), out);
         marked("  + ", after, &added, (paint, Role::Added), out);
@@ -147,10 +148,9 @@ pub(super) fn troubles_as_text(
     out: &mut String,
 ) {
     for code in reject.in_order() {
-        let name = paint.text(Role::Heading, code.name());
-        let _ = writeln!(out, "  {name}: {}.", code.sentence());
+        paint.headed("  ", code.name(), &format!(": {}.", code.sentence()), out);
         if let Some(advice) = advice::advice(code, url, reject, normalizer) {
-            wrapped("  ", &advice, out);
+            wrapped("  ", &advice, paint, out);
         }
     }
 }
