@@ -154,7 +154,9 @@ pub struct Bench {
         value_name = "FILE",
         num_args = 2,
         value_names = ["A", "B"],
-        exclusive = true,
+        conflicts_with_all = [
+            "corpus", "profile", "stage", "backend", "threads", "size", "seed", "repeats", "json", "plot",
+        ],
         help_heading = RESULT
     )]
     pub compare: Vec<PathBuf>,
@@ -296,7 +298,7 @@ fn size(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
+    use clap::{CommandFactory, Parser};
 
     #[derive(Debug, Parser)]
     struct Only {
@@ -343,9 +345,22 @@ mod tests {
 
     #[test]
     fn a_comparison_measures_nothing() {
-        assert_eq!(parse("--compare a b").expect("valid").compare.len(), 2);
-        for line in ["--compare a", "--compare a b c", "--compare a b --size 1M"] {
+        for line in ["--compare a b", "-q --compare a b", "--compare a b --progress never"] {
+            assert_eq!(parse(line).expect("valid").compare.len(), 2);
+        }
+        for line in ["--compare a", "--compare a b c"] {
             assert!(parse(line).is_err(), "{line}");
         }
+        let command = Only::command();
+        let others = command.get_arguments().filter_map(|argument| argument.get_long());
+        let others = others.filter(|name| !["compare", "quiet", "progress", "help"].contains(name));
+        let mut tried = 0;
+        for name in others {
+            let told =
+                parse(&format!("--compare a b --{name} 1")).expect_err("refused").to_string();
+            assert!(told.contains("cannot be used") || told.contains("invalid value"), "{told}");
+            tried += 1;
+        }
+        assert_eq!(tried, 10);
     }
 }
