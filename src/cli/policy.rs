@@ -2,15 +2,13 @@
 
 use std::cell::OnceCell;
 use std::fmt::Display;
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::flags::RULES;
-use super::names::text_of;
-use crate::input::{InputError, Trouble};
+use super::names::{is_standard_input, text_of};
 use crate::output::Printable;
 use crate::uri::Charset;
 use crate::{NoSuchChoice, Normalizer, Redirects, Switch};
@@ -78,8 +76,8 @@ pub struct Policy {
 
     /// Take the rules from a profile file, as `uniqurl profiles NAME` writes them
     ///
-    /// A TOML file: a built-in profile as its base, and what is different: switches, checks, the lists
-    /// of a ring, parameters, default ports, and rules for single hosts. Not with --profile, --with,
+    /// A TOML file, or - for standard input: a built-in profile as its base, and what is different:
+    /// switches, checks, the lists of a ring, parameters, default ports, and rules for single hosts. Not with --profile, --with,
     /// --without, --allow, --ring, --drop-param and --keep-param, which it says itself.
     #[arg(
         long,
@@ -128,10 +126,8 @@ impl Policy {
         let path = self.profile_file.as_ref()?;
         let told = |error: &dyn Display| format!("{}: {error}", Printable::path(path));
         let read = || {
-            let text = fs::read(path).map_err(|error| {
-                let error = InputError::new(path, None, Trouble::Io(error));
-                format!("{error}; it is the file of rules (--profile-file)")
-            })?;
+            let text = text_of(path)
+                .map_err(|error| format!("{error}; it is the file of rules (--profile-file)"))?;
             let text = String::from_utf8(text).map_err(|error| {
                 let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
                 let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -159,8 +155,22 @@ impl Policy {
         normalizer.with_redirects(redirects).map_err(|error| told(&error))
     }
 
+    /// The option whose file is standard input, if one is.
+    pub fn of_standard_input(&self) -> Option<&'static str> {
+        self.files().find(|(_, file)| is_standard_input(file)).map(|(option, _)| option)
+    }
+
+    /// The files that are read before any input.
+    pub fn files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let files = [("--redirects", &self.redirects), ("--profile-file", &self.profile_file)];
+        files.into_iter().filter_map(|(option, file)| Some((option, file.as_deref()?)))
+    }
+
     /// Finds what contradicts itself.
     pub fn check(&self) -> Result<(), String> {
+        if self.files().filter(|(_, file)| is_standard_input(file)).count() > 1 {
+            return Err("standard input cannot be both --redirects and --profile-file".into());
+        }
         match self.with.iter().find(|switch| self.without.contains(switch)) {
             Some(switch) => Err(format!("{} cannot be both on and off", switch.name())),
             None => Ok(()),

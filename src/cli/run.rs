@@ -525,13 +525,10 @@ fn paths(common: &Common, seen: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
                 io::Error::new(error.kind(), text)
             })?;
             let has_it = |names: &[PathBuf]| names.iter().any(|name| is_standard_input(name));
-            let redirects = common.policy.redirects.as_slice();
-            let others = [
-                ("the list of inputs", std::slice::from_ref(list)),
-                ("--seen", seen),
-                ("--redirects", redirects),
-            ];
-            if let Some((other, _)) = others.into_iter().find(|(_, names)| has_it(names))
+            let others = [("the list of inputs", std::slice::from_ref(list)), ("--seen", seen)];
+            let others = others.into_iter().find(|(_, names)| has_it(names));
+            let other = others.map(|(other, _)| other).or(common.policy.of_standard_input());
+            if let Some(other) = other
                 && has_it(&listed)
             {
                 let list = Printable::path(list);

@@ -119,6 +119,35 @@ fn redirects_may_be_compressed_and_come_from_standard_input_where_nothing_else_d
 }
 
 #[test]
+fn a_profile_file_may_be_standard_input_where_nothing_else_is() {
+    let place = Place::with([("in", &b"http://h/A\n"[..]), ("list", b"-\n")]);
+    let run = |arguments: &[&str]| {
+        let rules =
+            "name = \"own\"\nversion = 1\nbase = \"crawl\"\n[switches]\nlower-path = true\n";
+        place.run_on(arguments, rules)
+    };
+    for rules in ["-", "/dev/stdin"] {
+        let option = ["--profile-file", rules];
+        let out = run(&[&["dedup", "in"], &option[..]].concat()).exits(0);
+        assert_eq!(out.out(), "http://h/a\n", "{}", out.err);
+        let out = run(&[&["explain", "http://h/A"], &option[..]].concat()).exits(0);
+        assert!(out.out().ends_with("= http://h/a\n"), "{}", out.out());
+        for (others, told) in [
+            (&["normalize"][..], "both --profile-file and another input"),
+            (&["dedup", "--files-from", "-"], "both --profile-file and another input"),
+            (&["dedup", "--files-from", "list"], "both an input and --profile-file"),
+            (&["dedup", "in", "--seen", "-"], "both --seen and another input"),
+            (&["dedup", "in", "--redirects", "-"], "both --redirects and --profile-file"),
+            (&["explain", "u", "--redirects", "-"], "both --redirects and --profile-file"),
+            (&["dedup", "in", "--checkpoint", "kept"], "cannot be read twice"),
+        ] {
+            let run = run(&[others, &option].concat()).exits(2);
+            assert!(run.out.is_empty() && run.err.contains(told), "{others:?}: {}", run.err);
+        }
+    }
+}
+
+#[test]
 fn profiles_are_listed_with_their_versions() {
     let run = Place::new().run(["profiles"]).exits(0);
     for name in ["string@1 ", "crawl@1 ", "aggressive@1 ", "ring@1 ", "servlet@1 "] {

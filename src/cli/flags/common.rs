@@ -444,14 +444,11 @@ impl Common {
             );
             return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
         }
-        if self.policy.redirects.as_deref().is_some_and(is_standard_input)
+        if let Some(option) = self.policy.of_standard_input()
             && self.reads_standard_input()
         {
-            return Err(usage(
-                subcommand,
-                ErrorKind::ArgumentConflict,
-                "standard input cannot be both --redirects and another input",
-            ));
+            let message = format!("standard input cannot be both {option} and another input");
+            return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
         }
         let standard = Path::new("-");
         if self.files_from.as_deref().is_some_and(is_standard_input)
@@ -485,13 +482,9 @@ impl Common {
                     .into(),
             ));
         }
-        let lists = [
-            ("--files-from", &self.files_from),
-            ("--redirects", &self.policy.redirects),
-            ("--profile-file", &self.policy.profile_file),
-        ];
-        for (option, list) in lists {
-            if let Some(output) = list.as_deref().and_then(|list| self.replacing(list)) {
+        let names = self.files_from.as_deref().map(|list| ("--files-from", list));
+        for (option, list) in names.into_iter().chain(self.policy.files()) {
+            if let Some(output) = self.replacing(list) {
                 return Err(conflict(format!("{output} would replace the file of {option}")));
             }
         }

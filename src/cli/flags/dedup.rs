@@ -240,8 +240,8 @@ impl Dedup {
         let common = &self.common;
         let standard = Path::new("-");
         let of_standard = self.seen.iter().filter(|file| is_standard_input(file)).count();
-        let redirects = common.policy.redirects.as_deref();
-        let is_taken = || common.reads_standard_input() || redirects.is_some_and(is_standard_input);
+        let is_taken =
+            || common.reads_standard_input() || common.policy.of_standard_input().is_some();
         if of_standard > 1 || (of_standard == 1 && is_taken()) {
             return wrong("standard input cannot be both --seen and another input");
         }
