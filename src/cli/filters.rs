@@ -50,6 +50,14 @@ pub struct Filters {
                   several times")]
     pub patterns: Vec<String>,
 
+    /// Drop canonical URLs in which this regular expression is found; may be given several times
+    ///
+    /// Of several, one that is found is enough, whatever --match finds.
+    #[arg(long = "not-match", value_name = "REGEX", value_parser = pattern, help_heading = FILTERS,
+          help = "Drop canonical URLs in which this regular expression is found; may be given \
+                  several times")]
+    pub unwanted: Vec<String>,
+
     /// Stop with status 3 when more than N records, or P% of them, are rejected
     ///
     /// A number stops the run at the first record that is one too many, which is named; the accounting
@@ -86,6 +94,7 @@ impl Filters {
             globs.filter(|glob| !glob.is_empty()).for_each(|glob| drop(wanted.host(glob)));
         }
         self.patterns.iter().for_each(|pattern| drop(wanted.pattern(pattern)));
+        self.unwanted.iter().for_each(|pattern| drop(wanted.unwanted_pattern(pattern)));
         wanted
     }
 

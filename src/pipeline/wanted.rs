@@ -24,6 +24,7 @@ use crate::url::Parts;
 pub struct Wanted {
     schemes: Vec<Vec<u8>>,
     patterns: Expressions,
+    unwanted: Expressions,
     hosts: Expressions,
 }
 
@@ -106,6 +107,15 @@ impl Wanted {
         self.patterns.add(pattern)
     }
 
+    /// Adds a regular expression; a URL is dropped in which one of them is found.
+    ///
+    /// # Errors
+    ///
+    /// It is none.
+    pub fn unwanted_pattern(&mut self, pattern: &str) -> Result<(), BadWanted> {
+        self.unwanted.add(pattern)
+    }
+
     /// Adds a glob for hosts; a URL is kept whose whole host is like one of them, in any case. A `*`
     /// stands for dots as well.
     ///
@@ -129,7 +139,8 @@ impl Wanted {
 
     /// Whether it keeps all URLs.
     pub fn is_empty(&self) -> bool {
-        self.schemes.is_empty() && self.patterns.is_empty() && self.hosts.is_empty()
+        let expressions = [&self.patterns, &self.unwanted, &self.hosts];
+        self.schemes.is_empty() && expressions.into_iter().all(Expressions::is_empty)
     }
 
     /// Whether a canonical URL is wanted.
@@ -147,6 +158,7 @@ impl Wanted {
         (self.schemes.is_empty() || is_scheme())
             && (self.hosts.is_empty() || is_host())
             && (self.patterns.is_empty() || self.patterns.is_match(url))
+            && (self.unwanted.is_empty() || !self.unwanted.is_match(url))
     }
 }
 
@@ -279,5 +291,19 @@ mod tests {
         assert!(wanted.keeps(b"http://h/a12") && wanted.keeps(b"\xFF"));
         assert!(!wanted.keeps(b"http://h/a12/"));
         assert!(Wanted::default().pattern("(").is_err());
+    }
+
+    #[test]
+    fn one_unwanted_expression_drops_a_url_whatever_else_is_found() {
+        let mut wanted = Wanted::default();
+        wanted.unwanted_pattern("[.]png$").unwrap();
+        wanted.unwanted_pattern("^ftp:").unwrap();
+        assert!(!wanted.is_empty());
+        assert!(wanted.keeps(b"http://h/a.html"));
+        assert!(!wanted.keeps(b"http://h/a.png") && !wanted.keeps(b"ftp://h/"));
+        wanted.pattern("a").unwrap();
+        assert!(wanted.keeps(b"http://h/a.html") && !wanted.keeps(b"http://h/a.png"));
+        assert!(!wanted.keeps(b"http://h/b"));
+        assert!(Wanted::default().unwanted_pattern("(").is_err());
     }
 }

@@ -99,6 +99,11 @@ fn urls_are_kept_by_scheme_host_and_pattern_in_canonical_form() {
         (&["--match", "/~?a$"], "http://www.example.com/~a\nhttps://example.org/a\n"),
         (&["--match", "/~a$", "--match", "^urn:"], "http://www.example.com/~a\nurn:a:b\n"),
         (&["--schemes", "ftp", "--host", "*.com"], "ftp://www.example.com/x\n"),
+        (&["--not-match", "^http"], "urn:a:b\nftp://www.example.com/x\n"),
+        (
+            &["--not-match", "/x$", "--not-match", "^urn:", "--match", "com"],
+            "http://www.example.com/~a\n",
+        ),
     ] {
         for job in [&["dedup", "--order", "sorted"][..], &["normalize"]] {
             let run = place.run(job.iter().chain(&["list"]).chain(arguments)).exits(0);
