@@ -155,7 +155,15 @@ impl Found {
         let (paths, mut missing) = match common.directories {
             Directories::AreWalked => {
                 let kept = plan.checkpoint.as_ref().and_then(|kept| kept.checkpoint.as_deref());
-                walk::files_below(paths, kept)
+                let is_asked = !paths.is_empty();
+                let (files, errors) = walk::files_below(paths, kept);
+                if is_asked && files.is_empty() && errors.is_empty() {
+                    say(
+                        "warning: -r found no file to read; names that begin with a dot are passed \
+                         over, and links are not followed",
+                    );
+                }
+                (files, errors)
             }
             Directories::AreRefused => (paths, Vec::new()),
         };

@@ -441,6 +441,21 @@ fn directories_are_read_in_the_order_of_their_names() {
 }
 
 #[test]
+fn directories_without_a_file_to_read_are_told_of() {
+    let place = Place::new();
+    fs::create_dir(place.path("d")).expect("made");
+    place.write("d/.hidden", "http://h/\n");
+    std::os::unix::fs::symlink("/dev/null", place.path("d/link")).expect("linked");
+    let run = place.run(["dedup", "-q", "-r", "d"]).exits(0);
+    let told = "uniqurl: warning: -r found no file to read; names that begin with a dot are passed \
+                over, and links are not followed\n";
+    assert_eq!(run.err, told);
+    place.write("file", "http://h/\n");
+    assert_eq!(place.run(["dedup", "-q", "-r", "d", "file"]).exits(0).err, "");
+    assert_eq!(place.run_on(["dedup", "-q", "-r", "--files-from", "-"], "").exits(0).err, "");
+}
+
+#[test]
 fn kinds_of_records_are_asked_of_archives_alone() {
     let place = Place::with([("in", b"http://a/\n")]);
     for format in ["lines", "csv:url", "wat", "arc"] {
