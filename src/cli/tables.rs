@@ -81,10 +81,15 @@ pub(super) fn check(option: &str, output: &Path, as_table: Option<&str>) -> Resu
         return Err(format!("{why}; give {option} another name than one of a table"));
     }
     let ending = ending(output);
-    if let Some(ending @ ("bz2" | "xz")) = ending.as_deref() {
-        return Err(format!(
-            "{option}: what ends in .{ending} is read and not written; .gz and .zst are"
-        ));
+    let is = match ending.as_deref() {
+        Some(ending @ ("bz2" | "xz")) => Some((ending, "read and not written")),
+        Some(ending @ ("7z" | "br" | "gzip" | "lz4" | "lzma" | "zip" | "zstd")) => {
+            Some((ending, "not written"))
+        }
+        _ => None,
+    };
+    if let Some((ending, is)) = is {
+        return Err(format!("{option}: what ends in .{ending} is {is}; .gz and .zst are"));
     }
     let packed = matches!(ending.as_deref(), Some("gz" | "zst"));
     if packed && output.file_stem().is_some_and(|stem| TableKind::of(Path::new(stem)).is_some()) {
@@ -116,6 +121,7 @@ pub(super) fn tip(output: &Path, plan: &run::Plan) -> Option<String> {
     };
     let (written, instead) = match promised.as_str() {
         "json" | "jsonl" | "ndjson" => ("lines are written, and no JSON", objects),
+        "feather" | "ipc" => ("lines are written, and no table", table),
         "csv" if has_columns => ("columns are written between tabs, not commas", table),
         "csv" | "tsv" if !has_columns => ("lines are written, without columns or a header", table),
         _ => return None,

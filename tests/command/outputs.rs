@@ -54,6 +54,10 @@ fn a_name_that_promises_what_is_not_written_is_told_of() {
             "between tabs, not commas; a name in .parquet",
         ),
         (&["normalize", "in", "-o", "a.tsv"], "without columns or a header; a name in .parquet"),
+        (
+            &["dedup", "in", "-o", "a.feather"],
+            "and no table; a name in .parquet or .arrow makes a table",
+        ),
     ] {
         assert!(tip(arguments).contains(told), "{arguments:?}: {}", tip(arguments));
     }
@@ -416,6 +420,11 @@ fn a_name_says_how_the_output_is_written_or_is_refused() {
             "--output: what ends in .bz2 is read and not written",
         ),
         (&["dedup", "in", "--rejects", "x.xz"], "--rejects: what ends in .xz is read"),
+        (&["dedup", "in", "-o", "x.ZSTD"], "--output: what ends in .zstd is not written; .gz and"),
+        (
+            &["normalize", "in", "--stats", "x.json.zip"],
+            "--stats: what ends in .zip is not written",
+        ),
         (&["dedup", "in", "--rejects", "x.parquet"], "--rejects writes no table"),
         (&["dedup", "in", "--stats", "x.arrow"], "--stats writes no table"),
         (&["dedup", "in", "--report", "x.Arrow"], "--report writes no table"),
