@@ -9,8 +9,10 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 
+use crate::Profile;
 use crate::input::{pipe, unpacked};
 use crate::output::{Excerpt, Printable, UrlExcerpt};
+use crate::profile::System;
 use crate::record::{Separator, without_mark};
 use crate::uri::extract;
 
@@ -147,8 +149,14 @@ fn is_address(word: &[u8]) -> bool {
     str::from_utf8(address).is_ok_and(|text| text.parse::<SocketAddrV4>().is_ok())
 }
 
+/// Whether a profile looks for a scheme in each line: to `string` it is bytes, to `servlet` and the rings a
+/// target.
+pub(super) fn reads_schemes(profile: &Profile) -> bool {
+    *profile != Profile::STRING && !matches!(profile.system, System::Servlet | System::Ring(_))
+}
+
 /// Whether a line begins with a name that `--assume-scheme` takes for a host, and a port behind that.
-fn is_host_and_port(line: &[u8]) -> bool {
+pub(super) fn is_host_and_port(line: &[u8]) -> bool {
     let Some(colon) = memchr::memchr(b':', line) else { return false };
     let (name, behind) = (&line[..colon], &line[colon + 1..]);
     let digits = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -4,12 +4,11 @@ use std::borrow::Cow;
 
 use super::beginning::{
     advice, advice_of_json, advice_of_table, first_lines, has_columns, has_ports, is_binary,
-    kind_of_table,
+    kind_of_table, reads_schemes,
 };
 use super::flags::{Common, Messages};
 use super::remedy;
 use super::status::say;
-use crate::Profile;
 use crate::output::{self, FileStats, Printable, Tally};
 use crate::pipeline::{Differences, Format, MaxRejected, Report};
 use crate::record::{self, Separator};
@@ -167,8 +166,7 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool, common: &Common) {
             Printable::path(path)
         ));
     }
-    // Under `string` no scheme is assumed.
-    if common.assume_scheme.is_none() && *common.profile != Profile::STRING && has_ports(path) {
+    if common.assume_scheme.is_none() && reads_schemes(common.profile) && has_ports(path) {
         say(format_args!(
             "{}: warning: read as lines, in which what stands before a colon is a scheme; \
              --assume-scheme reads a host and a port there",

@@ -224,6 +224,29 @@ fn a_host_and_a_port_without_a_scheme_are_known_as_such() {
 }
 
 #[test]
+fn a_host_and_a_port_that_read_as_a_scheme_are_told_of() {
+    let place = Place::new();
+    let told =
+        "what stands before the colon is a scheme; --assume-scheme reads a host and a port there";
+    for (arguments, is_told) in [
+        (&["localhost:3000/x"][..], true),
+        (&["http://h/", "example.com:80", "--json"], true),
+        (&["-p", "all", "example.com:80?secret"], true),
+        (&["--assume-scheme", "http", "example.com:80"], false),
+        (&["-p", "string", "example.com:80"], false),
+        (&["-p", "mediawiki", "example.com:80"], false),
+        (&["com.example.app:/oauth"], false),
+        (&["tel:5551234"], false),
+        (&["192.0.2.1:80"], false),
+    ] {
+        let run = place.run(["explain"].iter().chain(arguments)).exits(0);
+        assert_eq!(run.err.contains(told), is_told, "{arguments:?}: {}", run.err);
+        assert_eq!(run.err.lines().count(), usize::from(is_told), "{arguments:?}: {}", run.err);
+        assert!(!run.err.contains("secret"), "{}", run.err);
+    }
+}
+
+#[test]
 fn advice_about_an_address_goes_by_its_kind() {
     let number = "To a browser a host that ends in a number is an IPv4 address";
     let brackets = "Between brackets there is an IPv6 address";

@@ -218,7 +218,9 @@ fn a_list_of_hosts_and_ports_is_told_of() {
             let run = place.run([job, "-q", "in"]).exits(0);
             assert_eq!(run.err.contains(told), is_told, "{list:?}: {}", run.err);
         }
-        for more in [["--assume-scheme", "http"], ["-p", "string"], ["-f", "lines"]] {
+        let others =
+            [["--assume-scheme", "http"], ["-p", "string"], ["-p", "mediawiki"], ["-f", "lines"]];
+        for more in others {
             let any = ["dedup", "-q", "--max-rejected", "100%", "in"];
             let run = place.run(any.iter().chain(&more)).exits(0);
             assert_eq!(run.err, "", "{list:?} {more:?}");

@@ -80,7 +80,7 @@ pub struct Explain {
 
     /// Read `example.com/x` and `//example.com/x` as if they began with this scheme
     #[arg(long, value_name = "SCHEME", help_heading = INPUT)]
-    assume_scheme: Option<OsString>,
+    pub(super) assume_scheme: Option<OsString>,
 
     /// Write a JSON object for each URL and profile
     ///

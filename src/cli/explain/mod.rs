@@ -16,10 +16,11 @@ use std::path::Path;
 
 use clap::error::ErrorKind;
 
+use super::beginning::{is_host_and_port, reads_schemes};
 use super::flags::{exit, usage};
 use super::paint::{Paint, Role, differences, marked, wrapped};
 use super::status::say;
-use crate::output::{Object, Printable};
+use crate::output::{Object, Printable, UrlExcerpt};
 use crate::{Normalizer, Reject, Step};
 
 /// Explains the URLs on standard output.
@@ -50,6 +51,18 @@ pub(super) fn main(explain: &Explain) -> io::Result<()> {
             "warning: {} is a file, and its name was explained; `uniqurl normalize --json` says what \
              becomes of the URLs in files",
             Printable::path(file)
+        ));
+    }
+    let is_taken = |url: &[u8]| {
+        let mut reading = normalizers.iter().flatten().filter(|made| reads_schemes(made.profile()));
+        explain.assume_scheme.is_none() && reading.any(|made| made.explain(url).is_ok())
+    };
+    let mut urls = explain.urls.iter().map(|url| url.as_encoded_bytes());
+    if let Some(url) = urls.find(|url| is_host_and_port(url) && is_taken(url)) {
+        say(format_args!(
+            "warning: in {} what stands before the colon is a scheme; --assume-scheme reads a host and \
+             a port there",
+            UrlExcerpt(url)
         ));
     }
     Ok(())
