@@ -15,7 +15,8 @@ const TICK: Duration = Duration::from_millis(100);
 /// When to draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum When {
-    /// If standard error is a terminal, the output is none, and the run takes more than half a second.
+    /// If standard error is a terminal, neither input nor output is one, and the run takes more than half a
+    /// second.
     Auto,
     /// From the start, whatever standard error is.
     Always,

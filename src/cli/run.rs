@@ -1,6 +1,6 @@
 //! One run over inputs: from what was asked for to an exit status.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -258,7 +258,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
         bar.draw(|| {
             let before = checkpoint.as_ref().map_or(0, Checkpoint::bytes);
             let done = Arc::clone(&watch.bytes);
-            Progress::start(when(common, &outputs), before, done, total(inputs))
+            Progress::start(when(common, inputs, &outputs), before, done, total(inputs))
         });
         let setup = setup(common, normalizer, plan, seen, checkpoint.as_ref(), &watch);
         let (report, result) = read(&setup, inputs, &mut outputs, last_line.job);
@@ -551,9 +551,14 @@ fn paths(common: &Common, seen: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn when(common: &Common, outputs: &Outputs) -> When {
+fn when(common: &Common, inputs: &[Input], outputs: &Outputs) -> When {
+    // Who types would have their line wiped away.
+    let is_typed =
+        || inputs.iter().any(|input| is_standard_input(&input.path)) && io::stdin().is_terminal();
     match common.messages {
-        Messages::All if common.progress == When::Auto && outputs.are_watched() => When::Never,
+        Messages::All if common.progress == When::Auto && (outputs.are_watched() || is_typed()) => {
+            When::Never
+        }
         Messages::All => common.progress,
         Messages::Warnings => When::Never,
     }

@@ -49,6 +49,8 @@ mod spill;
 mod split;
 mod systems;
 mod tables;
+#[cfg(target_os = "linux")]
+mod terminals;
 
 use serde_json::Value;
 use std::ffi::OsStr;
