@@ -249,6 +249,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
         (Report::default(), Err(End::Told))
     } else {
         let (inputs, seen) = (&found.inputs, found.seen);
+        names::warn_of_emptied(&common.files, &common.output);
         if let (Some(checkpoint), Messages::All) = (&checkpoint, common.messages) {
             tell_beginning(checkpoint, inputs.len());
         }

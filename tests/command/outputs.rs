@@ -101,6 +101,38 @@ fn an_output_may_be_one_of_the_inputs() {
 }
 
 #[test]
+fn an_input_that_the_shell_emptied_for_standard_output_is_told_of() {
+    let place = Place::with([("more", b"http://b/\n")]);
+    for arguments in
+        [&["dedup", "more", "list"][..], &["normalize", "list"], &["set", "union", "list"]]
+    {
+        let told = |stdout: fs::File, arguments: &[&str]| {
+            let mut command = built::process();
+            command.args(arguments).current_dir(place.path("")).stdin(Stdio::null()).stdout(stdout);
+            Run::of(command.output().expect("started")).exits(0).err
+        };
+        let emptied = || fs::File::create(place.path("list")).expect("made");
+        let warning = "uniqurl: warning: list is empty: standard output goes there";
+        let err = told(emptied(), arguments);
+        assert!(err.starts_with(warning), "{err}");
+        // One that is appended to has what was in it.
+        place.write("list", "http://a/\n");
+        let appended = fs::OpenOptions::new().append(true).open(place.path("list"));
+        let err = told(appended.expect("there"), arguments);
+        assert!(!err.contains("warning"), "{err}");
+        // What was found is mostly new.
+        if arguments[0] != "set" {
+            let err = told(emptied(), &[arguments[0], "-r", "."]);
+            assert!(!err.contains("warning"), "{err}");
+        }
+        emptied();
+        let other = fs::File::create(place.path("other")).expect("made");
+        let err = told(other, arguments);
+        assert!(!err.contains("warning"), "{err}");
+    }
+}
+
+#[test]
 fn a_run_that_fails_leaves_the_old_file_and_no_other() {
     let place = Place::with([("in", URLS), ("bad", b"relative\n"), ("old", b"old")]);
     for (arguments, status) in [
