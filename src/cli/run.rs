@@ -1,6 +1,8 @@
 //! One run over inputs: from what was asked for to an exit status.
 
+use std::fs;
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -197,6 +199,30 @@ impl Found {
     }
 }
 
+/// Warns of what -r has found and the run replaces. Mostly a run before has written it, and nobody meant it
+/// to be read.
+fn warn_of_replaced(common: &Common, inputs: &[Input]) {
+    let identity = |path: &Path| {
+        let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        Some((file.dev(), file.ino()))
+    };
+    for (option, output) in common.named_outputs() {
+        let Some(replaced) = identity(output) else { continue };
+        let is_found = |input: &&Input| {
+            let is_it = |identity| identity == replaced;
+            matches!(input.source, Source::File { identity, .. } if is_it(identity))
+                && !common.files.contains(&input.path)
+        };
+        if let Some(input) = inputs.iter().find(is_found) {
+            say(format_args!(
+                "warning: {} is read, since -r found it, and {option} replaces it; if it is no input, \
+                 write it to another directory",
+                Printable::path(&input.path)
+            ));
+        }
+    }
+}
+
 /// Does it with these rules.
 pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> ExitCode {
     let ssurt = common.key == Key::Ssurt || plan.fields.contains(&Field::Ssurt);
@@ -250,6 +276,9 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
     } else {
         let (inputs, seen) = (&found.inputs, found.seen);
         names::warn_of_emptied(&common.files, &common.output);
+        if matches!(common.directories, Directories::AreWalked) {
+            warn_of_replaced(common, inputs);
+        }
         if let (Some(checkpoint), Messages::All) = (&checkpoint, common.messages) {
             tell_beginning(checkpoint, inputs.len());
         }

@@ -456,6 +456,26 @@ fn directories_without_a_file_to_read_are_told_of() {
 }
 
 #[test]
+fn what_a_run_before_has_written_is_told_of_where_directories_are_read() {
+    let place = Place::new();
+    fs::create_dir(place.path("d")).expect("made");
+    place.write("d/a", "http://h/\nrelative\n");
+    let run = ["dedup", "-q", "-r", "d", "-o", "d/out", "--rejects", "d/rejects"];
+    assert_eq!(place.run(run).exits(0).err, "");
+    let again = place.run(run).exits(0);
+    for (file, option) in [("d/out", "--output"), ("d/rejects", "--rejects")] {
+        let told = format!(
+            "uniqurl: warning: {file} is read, since -r found it, and {option} replaces it; if it is"
+        );
+        assert!(again.err.contains(&told), "{}", again.err);
+    }
+    // Who names an input means it.
+    let named = place.run(["dedup", "-q", "-r", "d/out", "-o", "d/out"]).exits(0);
+    assert_eq!(named.err, "");
+    assert_eq!(place.run(["dedup", "-q", "-r", "d/a", "-o", "other"]).exits(0).err, "");
+}
+
+#[test]
 fn kinds_of_records_are_asked_of_archives_alone() {
     let place = Place::with([("in", b"http://a/\n")]);
     for format in ["lines", "csv:url", "wat", "arc"] {

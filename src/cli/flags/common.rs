@@ -502,7 +502,8 @@ impl Common {
         self.named_outputs().map(|(_, path)| path).collect()
     }
 
-    fn named_outputs(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+    /// The same, each with its option.
+    pub(in crate::cli) fn named_outputs(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let texts =
             [("--rejects", &self.rejects), ("--stats", &self.stats), ("--report", &self.report)];
         let texts = texts.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
