@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 
+use super::beginning::is_host_and_port;
 use super::policy::Policy;
 use crate::uri::Charset;
 use crate::{Code, NoSuchChoice, Normalizer, Profile, Ring, Switch};
@@ -119,11 +120,18 @@ impl Choices<'_> {
                 .map_err(|reject| format!("--assume-scheme is no scheme, as https is: {reject}"))?;
         }
         if let Some(base) = self.base {
-            normalizer = normalizer.with_base(base.as_encoded_bytes()).map_err(|reject| {
-                match reject.code {
-                    Code::Relative => format!("--base is no absolute URL: {reject}"),
-                    _ => format!("--base is rejected by the profile: {reject}"),
+            let base = base.as_encoded_bytes();
+            // As a URL it has a scheme and no host, and nobody who gives it means that.
+            if self.assume_scheme.is_none() && is_host_and_port(base) {
+                return Err("--base begins with a host and a port, which read as a scheme: write \
+                            http:// before them"
+                    .into());
+            }
+            normalizer = normalizer.with_base(base).map_err(|reject| match reject.code {
+                Code::Relative => {
+                    format!("--base is no absolute URL, as https://example.com/ is: {reject}")
                 }
+                _ => format!("--base is rejected by the profile: {reject}"),
             })?;
         }
         self.policy.redirect(normalizer)

@@ -210,6 +210,24 @@ fn the_accounting_adds_up_in_all_and_for_each_file() {
 }
 
 #[test]
+fn a_base_that_reads_as_a_scheme_is_refused() {
+    let place = Place::with([("in", b"/a\n")]);
+    let told =
+        "--base begins with a host and a port, which read as a scheme: write http:// before them";
+    for base in ["localhost:3000", "example.com:8080/x"] {
+        for job in [&["dedup", "in"][..], &["explain", "a"], &["compare", "a", "b"]] {
+            let run = place.run([job, &["--base", base]].concat()).exits(2);
+            assert!(run.out.is_empty() && run.err.contains(told), "{}", run.err);
+        }
+        let assumed = ["normalize", "in", "--assume-scheme", "http", "-f", "lines", "--base", base];
+        assert!(place.run(assumed).exits(0).out().starts_with("http://"));
+    }
+    for base in ["mailto:a@example.com", "com.example:/a"] {
+        place.run(["normalize", "in", "--base", base]).exits(0);
+    }
+}
+
+#[test]
 fn a_base_and_an_assumed_scheme_say_how_to_read_the_rest() {
     let place = Place::with([("in", b"../x\n/y?q\n//h/z\nexample.com:80/w\nhttp://a/\n")]);
     let run = place.run(["normalize", "in", "--base", "https://e.org/a/b/c#f"]).exits(0);
