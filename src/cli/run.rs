@@ -171,13 +171,21 @@ impl Found {
         };
         let (inputs, unreadable) = input::check(&paths);
         missing.extend(unreadable);
-        for error in &missing {
+        // A list of URLs that was taken for one of names has thousands.
+        let mut urls = missing.iter().filter(|error| remedy::is_url(error));
+        if let Some(error) = urls.next() {
+            let more = match urls.count() {
+                0 => String::new(),
+                more => format!(", and {more} more of this kind"),
+            };
+            say(format_args!(
+                "{error}{more}; inputs are files, standard input takes a list of URLs, and \
+                 `uniqurl explain` and `uniqurl compare` (without --profiles) take URLs themselves"
+            ));
+        }
+        for error in missing.iter().filter(|error| !remedy::is_url(error)) {
             match error.trouble {
                 Trouble::Directory => say(format_args!("{error}, or give -r")),
-                _ if remedy::is_url(error) => say(format_args!(
-                    "{error}; inputs are files, standard input takes a list of URLs, and \
-                     `uniqurl explain` and `uniqurl compare` (without --profiles) take URLs themselves"
-                )),
                 _ => say(error),
             }
         }

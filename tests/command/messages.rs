@@ -348,6 +348,24 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
 }
 
 #[test]
+fn urls_that_are_taken_for_names_of_files_are_told_of_once() {
+    let place = Place::with([("list", b"http://a/\nhttp://b/\nnowhere\nhttp://c/\n")]);
+    for arguments in
+        [&["--files-from", "list"][..], &["http://a/", "http://b/", "nowhere", "http://c/"]]
+    {
+        let run = place.run([&["dedup"], arguments].concat()).exits(2);
+        let told: Vec<&str> = run.err.lines().collect();
+        assert_eq!(told.len(), 3, "{}", run.err);
+        assert!(told[0].starts_with("uniqurl: http://a/: missing: "), "{}", run.err);
+        assert!(told[0].contains(", and 2 more of this kind; inputs are files"), "{}", run.err);
+        assert!(told[1].starts_with("uniqurl: nowhere: missing: "), "{}", run.err);
+        assert_eq!(run.summary("missing"), 4);
+    }
+    let one = place.run(["dedup", "http://a/"]).exits(2);
+    assert!(!one.err.contains("more of this kind"), "{}", one.err);
+}
+
+#[test]
 fn progress_is_drawn_where_it_was_asked_for() {
     let place = Place::with([("in", b"http://a/\n")]);
     let never = place.run(["dedup", "in", "--progress", "never"]).exits(0);
