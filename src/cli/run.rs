@@ -349,7 +349,11 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
                 End::Failed(RunError::Output(error)) => Some(error.to_string()),
                 _ => None,
             };
+            let is_one_of_several = found.inputs.len() > 1 && is_for_want_of_an_input(&why);
             let status = failure(why, last_line.job, given);
+            if is_one_of_several && !is_kept {
+                say("--keep-going goes on without what cannot be read");
+            }
             match write_anew(&known(status), account_files, given_up) {
                 Ok(()) => status,
                 // Why the run failed is told; that nobody reads its accounts is no news.
@@ -365,6 +369,12 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
     };
     last_line.write(&summary);
     ExitCode::from(status as u8)
+}
+
+/// Whether a run ended since an input could not be read, which --keep-going would have left out.
+fn is_for_want_of_an_input(why: &End) -> bool {
+    let End::Failed(RunError::Input(error)) = why else { return false };
+    matches!(error.state(), State::Refused | State::Damaged | State::Missing)
 }
 
 /// Says why an output, or a list of inputs, cannot be opened.

@@ -366,6 +366,24 @@ fn urls_that_are_taken_for_names_of_files_are_told_of_once() {
 }
 
 #[test]
+fn an_input_that_ends_a_run_is_said_to_be_one_that_can_be_left_out() {
+    let told = "uniqurl: --keep-going goes on without what cannot be read\n";
+    let files = [("array", &b"[{\"url\":\"http://a/\"}]"[..]), ("list", b"http://b/\n")];
+    for threads in ["1", "2"] {
+        let place = Place::with(files);
+        let run = |more: &[&str]| place.run([&["dedup", "-j", threads], more].concat());
+        assert!(run(&["list", "array"]).exits(2).err.contains(told));
+        assert!(run(&["-r", "."]).exits(2).err.contains(told));
+        let alone = run(&["array"]).exits(2);
+        assert!(!alone.err.contains("--keep-going"), "{}", alone.err);
+        let left = run(&["list", "array", "--keep-going"]).exits(1);
+        assert!(!left.err.contains("--keep-going"), "{}", left.err);
+        let kept = run(&["list", "array", "--checkpoint", "kept"]).exits(2);
+        assert!(!kept.err.contains("--keep-going"), "{}", kept.err);
+    }
+}
+
+#[test]
 fn progress_is_drawn_where_it_was_asked_for() {
     let place = Place::with([("in", b"http://a/\n")]);
     let never = place.run(["dedup", "in", "--progress", "never"]).exits(0);
