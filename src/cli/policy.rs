@@ -77,8 +77,9 @@ pub struct Policy {
     /// Take the rules from a profile file, as `uniqurl profiles NAME` writes them
     ///
     /// A TOML file, or - for standard input: a built-in profile as its base, and what is different:
-    /// switches, checks, the lists of a ring, parameters, default ports, and rules for single hosts. Not with --profile, --with,
-    /// --without, --allow, --ring, --drop-param and --keep-param, which it says itself.
+    /// switches, checks, the lists of a ring, parameters, default ports, and rules for single hosts. Not
+    /// with --profile, --with, --without, --allow, --ring, --drop-param and --keep-param, which it says
+    /// itself.
     #[arg(
         long,
         value_name = "FILE",
