@@ -1,5 +1,6 @@
 //! Rules that hosts have of their own: which of them a URL comes under, and what they make of it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -12,7 +13,8 @@ use super::unclean::lacks_scheme;
 use crate::profile::{Access, Profile, scheme};
 use crate::scan::Lead;
 
-/// A normalizer for each host, or for all hosts below a domain.
+/// A normalizer for each host, or for all hosts below a domain. None of them has a base: the one that a URL
+/// comes under takes that of the rules for any host, so that a clone with another base shares all of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hosts {
     normalizers: Vec<Normalizer>,
@@ -253,7 +255,7 @@ impl Normalizer {
         &'a self,
         hosts: &'a Hosts,
         url: &[u8],
-    ) -> Vec<(&'a Normalizer, Vec<u8>)> {
+    ) -> Vec<(Cow<'a, Normalizer>, Vec<u8>)> {
         let mut ways = Vec::new();
         let mut text = url.to_vec();
         let mut found = self.find_host(hosts, url);
@@ -270,18 +272,39 @@ impl Normalizer {
         }
     }
 
-    fn of_host<'a>(&'a self, hosts: &'a Hosts, found: Option<usize>) -> &'a Normalizer {
-        found.map_or(self, |i| &hosts.normalizers[i])
+    fn of_host<'a>(&'a self, hosts: &'a Hosts, found: Option<usize>) -> Cow<'a, Normalizer> {
+        match found {
+            None => Cow::Borrowed(self),
+            Some(i) => hosts.normalizers[i].with_base_of(self),
+        }
     }
 
     /// The normalizer whose rules a URL comes under.
-    pub(super) fn for_host_of(&self, url: &[u8]) -> &Normalizer {
+    pub(super) fn for_host_of(&self, url: &[u8]) -> Cow<'_, Normalizer> {
         match &self.choices.hosts {
             Some(hosts) => self.of_host(hosts, self.find_host(hosts, url)),
-            None => self,
+            None => Cow::Borrowed(self),
         }
     }
 }
 
 /// How many hosts a URL may come by.
 const MOST_HOSTS: usize = 8;
+
+#[cfg(all(test, feature = "profile-file"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clone_with_another_base_shares_the_rules_of_hosts() {
+        let text =
+            "name = 'h'\nversion = 1\nbase = 'crawl'\n[host.'h.x'.switches]\nsort-query = true\n";
+        let crawl = Normalizer::from_profile_file(text).unwrap();
+        let based = crawl.clone().with_base(b"http://h.x/a/").unwrap();
+        let hosts = |of: &Normalizer| of.choices.hosts.clone().unwrap();
+        assert!(Arc::ptr_eq(&hosts(&crawl), &hosts(&based)));
+        let mut out = Vec::new();
+        assert_eq!(based.normalize(b"b?d&c", &mut out), Outcome::Canonical);
+        assert_eq!(out, b"http://h.x/a/b?c&d");
+    }
+}

@@ -1,7 +1,9 @@
 //! A profile made ready for use, with the scanner and the base it works with.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::canonical::Canonical;
 use super::choices::Choices;
@@ -41,7 +43,7 @@ pub struct Normalizer {
     /// The profile as it is here, with switches turned.
     pub(super) rules: Profile,
     kernel: Kernel,
-    base: Option<Vec<u8>>,
+    base: Option<Arc<[u8]>>,
     assumed_scheme: Option<Vec<u8>>,
     pub(super) choices: Choices,
 }
@@ -91,8 +93,8 @@ impl Normalizer {
     /// # Ok::<(), uniqurl::Reject>(())
     /// ```
     ///
-    /// A crawler has another base with each page, and makes a clone for each. Clones share their lists,
-    /// but for the rules that a profile file has for single hosts.
+    /// A crawler has another base with each page, and makes a clone for each. Clones share their lists, and
+    /// the rules that a profile file has for single hosts.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile, UrlSet};
@@ -115,12 +117,16 @@ impl Normalizer {
     pub fn with_base(mut self, base: &[u8]) -> Result<Self, Reject> {
         self.base = None;
         let canonical = self.for_host_of(base).canonical_base(base)?;
-        self.base = Some(canonical.clone());
-        // Of the hosts with rules of their own only that of the base has references resolved.
-        self.of_each_host(|section| {
-            Ok::<_, Infallible>(Self { base: Some(canonical.clone()), ..section })
-        })
-        .map_err(|never| match never {})
+        self.base = Some(canonical.into());
+        Ok(self)
+    }
+
+    /// The same rules with the base that `other` has.
+    pub(super) fn with_base_of(&self, other: &Self) -> Cow<'_, Self> {
+        match &other.base {
+            None => Cow::Borrowed(self),
+            Some(base) => Cow::Owned(Self { base: Some(Arc::clone(base)), ..self.clone() }),
+        }
     }
 
     fn canonical_base(&self, base: &[u8]) -> Result<Vec<u8>, Reject> {
@@ -192,7 +198,7 @@ impl Normalizer {
     /// More bytes than a base adds to a URL, or a redirect puts in its place.
     #[cfg(feature = "batch")]
     pub(crate) fn brought(&self) -> usize {
-        let base = self.base.as_ref().map_or(0, Vec::len);
+        let base = self.base().map_or(0, <[u8]>::len);
         base + self.choices.redirects.as_ref().map_or(0, |ends| ends.longest())
     }
 
@@ -203,7 +209,7 @@ impl Normalizer {
     /// Scheme and authority of the base, which request targets are joined to. None where the base has
     /// no authority: it names no host then.
     pub fn origin(&self) -> Option<Origin> {
-        let parts = Parts::split(self.base.as_ref()?);
+        let parts = Parts::split(self.base()?);
         let (scheme, authority) = (parts.scheme?.to_vec(), parts.authority?.to_vec());
         Some(Origin { scheme, authority })
     }
