@@ -24,7 +24,17 @@ use super::outcome::{Outcome, Reject};
 /// assert_eq!(out, b"http://h/");
 /// # Ok::<(), uniqurl::RedirectError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// Pairs that a program holds are collected, and the line that an error names is the number of the pair:
+///
+/// ```
+/// use uniqurl::{Normalizer, Profile, Redirects};
+///
+/// let redirects: Redirects = [("http://h/old", "http://h/new"), ("http://h/1", "x")].into_iter().collect();
+/// let error = Normalizer::new(&Profile::CRAWL).with_redirects(&redirects).unwrap_err();
+/// assert_eq!(error.line, 2);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Redirects {
     pairs: Vec<Pair>,
 }
@@ -86,6 +96,17 @@ impl Redirects {
             pairs.push(Pair { line: i + 1, from: from.to_vec(), to: to.to_vec() });
         }
         Ok(Self { pairs })
+    }
+}
+
+/// From and to.
+impl<F: AsRef<[u8]>, T: AsRef<[u8]>> FromIterator<(F, T)> for Redirects {
+    fn from_iter<I: IntoIterator<Item = (F, T)>>(pairs: I) -> Self {
+        let pair = |(i, (from, to)): (usize, (F, T))| {
+            let (from, to) = (from.as_ref().to_vec(), to.as_ref().to_vec());
+            Pair { line: i + 1, from, to }
+        };
+        Self { pairs: pairs.into_iter().enumerate().map(pair).collect() }
     }
 }
 
