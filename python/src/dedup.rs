@@ -205,11 +205,7 @@ fn is_path(input: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// Text, where the rules write nothing but ASCII.
 fn kind_of(wish: &Wish) -> DataType {
-    if wish.rules.normalizer.may_write_any_byte() && wish.key != Key::Hash {
-        DataType::LargeBinary
-    } else {
-        DataType::LargeUtf8
-    }
+    if wish.rules.writes_any_byte(wish.key) { DataType::LargeBinary } else { DataType::LargeUtf8 }
 }
 
 fn of_files(py: Python<'_>, wish: &Wish, paths: &[PathBuf]) -> PyResult<Deduplicated> {
@@ -313,8 +309,7 @@ fn made(
 
 /// Adds canonical forms to the set and the new ones to the lines; gives the number of those.
 ///
-/// What goes into a set has to be known as canonical, so each is looked at once more: most are proven
-/// by one vector pass, and by the first law none is rejected.
+/// By the first law none is rejected.
 fn insert(
     wish: &Wish,
     canonical: &ArrayRef,
@@ -330,7 +325,7 @@ fn insert(
         if lines.is_stopped() {
             break;
         }
-        let canonical = wish.rules.normalizer.canonical(bytes(row), &mut url);
+        let canonical = wish.rules.known(bytes(row), &mut url);
         let keyed = wish.key.of(canonical.expect("a canonical form is accepted"), &mut key);
         if set.insert(keyed)? {
             lines.push(keyed.as_bytes());

@@ -16,6 +16,7 @@ mod piece;
 mod records;
 mod lines;
 mod dedup;
+mod uri;
 mod bench;
 
 use pyo3::prelude::*;
@@ -36,6 +37,8 @@ mod _core {
         Normalizer, Profile, Step, codes, compare, explain, key, normalize, normalize_column,
         profiles,
     };
+    #[pymodule_export]
+    use super::uri::{extract, resolve};
 
     /// PyO3 keeps names and types from their first use on, behind locks. A process that is forked while
     /// a thread holds one would wait for it for ever, so all of them are used at once.

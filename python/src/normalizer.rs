@@ -72,6 +72,28 @@ impl Normalizer {
         column(self.rules.clone(), array, format, threads)
     }
 
+    /// The same with another ``base``, as each page of a crawl has one. What was made once is shared.
+    ///
+    /// >>> Normalizer(sort_query=True).with_base("http://h/a/")("b?d&c")
+    /// 'http://h/a/b?c&d'
+    fn with_base(&self, base: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = base.py();
+        let options = match &self.options {
+            Some(options) => options.bind(py).copy()?,
+            None => PyDict::new(py),
+        };
+        options.set_item("base", base)?;
+        let rules = guarded(py, || {
+            // Relative ones among redirects are read with the base, too.
+            if self.rules.has_redirects() {
+                return Rules::new(py, self.profile.as_deref(), Some(&options));
+            }
+            let base = rules::bytes(base).map_err(|error| errors::of_option(py, "base", error))?;
+            self.rules.clone().with_base(py, &base)
+        })?;
+        Ok(Self { rules, profile: self.profile.clone(), options: Some(options.unbind()) })
+    }
+
     #[getter]
     fn description(&self) -> String {
         self.rules.normalizer.description()
@@ -330,7 +352,7 @@ impl<'a, 'py> Url<'a, 'py> {
     }
 
     /// What was made of it, as the type it came in. A step of an explanation may be no text.
-    fn like(&self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    pub fn like(&self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         match (self, std::str::from_utf8(bytes)) {
             (Url::Text(_), Ok(text)) => text.into_bound_py_any(py),
             _ => Ok(PyBytes::new(py, bytes).into_any()),
@@ -394,7 +416,7 @@ fn column(
         let threads = threads::asked(threads)?;
         let (chunks, field) = chunks_of_any(array)?;
         let kind = field.data_type().clone();
-        let before = rules.before;
+        let before = rules.before();
         let size = |chunk: &ArrayRef| pieces::bytes_in(chunk.as_ref()) + chunk.len() * (before + 1);
         let size: usize = chunks.iter().map(size).sum();
         let stop = Arc::<AtomicBool>::default();

@@ -19,13 +19,14 @@ use crate::rules::Rules;
 use crate::threads;
 
 /// Rows of a piece: enough that a piece costs nothing, few enough that all threads get some.
-const ROWS: usize = 1 << 17;
+pub const ROWS: usize = 1 << 17;
 
 /// Bytes of a piece, but for its last value, and of what may come before its values: canonical forms are
-/// at most five times as long as both, and offsets of 31 bits have to hold them.
-const BYTES: usize = 64 << 20;
+/// at most nine times as long as both, and offsets of 31 bits have to hold them. (A charset makes up to three
+/// bytes of one, and each of them is written as a triplet.)
+const BYTES: usize = 48 << 20;
 
-const _: () = assert!(5 * (2 * BYTES + 2 * LONGEST_URL) <= i32::MAX as usize);
+const _: () = assert!(9 * (2 * BYTES + 2 * LONGEST_URL) <= i32::MAX as usize);
 
 /// A column, normalized.
 pub struct Normalized {
@@ -124,7 +125,7 @@ pub fn no_rejects(rows: usize) -> ArrayRef {
 /// Rows of the piece that begins at `start`, at least one.
 fn rows_of_piece(rules: &Rules, array: &dyn Array, start: usize) -> usize {
     let rest = array.len() - start;
-    let most = (BYTES / rules.before.max(1)).clamp(1, ROWS).min(rest);
+    let most = (BYTES / rules.before().max(1)).clamp(1, ROWS).min(rest);
     match array.data_type() {
         DataType::Utf8 => by_offsets(array.as_string::<i32>(), start, most),
         DataType::LargeUtf8 => by_offsets(array.as_string::<i64>(), start, most),

@@ -7,7 +7,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 use uniqurl::record::{Format, LONGEST_URL, MAX_URL};
-use uniqurl::{Canonical, Code, Key, Normalizer, Outcome, Profile, Ring, Switch};
+use uniqurl::uri::Charset;
+use uniqurl::{
+    Canonical, Code, Key, Normalizer, Outcome, Profile, Redirects, Reject, Ring, Switch,
+};
 
 use crate::errors;
 
@@ -16,8 +19,11 @@ use crate::errors;
 pub struct Rules {
     pub normalizer: Normalizer,
     pub max_url: usize,
-    /// Bytes that may come before a value, of a base and an assumed scheme.
-    pub before: usize,
+    /// Bytes of the base, and of the assumed scheme.
+    base: usize,
+    assumed: usize,
+    /// Bytes of the longest URL that a redirect leads to, where there are redirects.
+    redirect: Option<usize>,
     /// Where a value is not a URL, but a record that holds one.
     pub format: Option<Format>,
 }
@@ -34,7 +40,9 @@ impl Rules {
         let make = |profile: &&'static Profile| Rules {
             normalizer: Normalizer::new(profile),
             max_url: MAX_URL,
-            before: 0,
+            base: 0,
+            assumed: 0,
+            redirect: None,
             format: None,
         };
         let all = ALL.get_or_init(|| Profile::ALL.iter().map(make).collect());
@@ -83,27 +91,63 @@ impl Rules {
         if let Some(ring) = options.ring {
             normalizer = normalizer.with_ring(ring).map_err(|error| told(&error))?;
         }
-        let length = |option: &Option<Vec<u8>>| option.as_ref().map_or(0, Vec::len);
-        let before = length(&options.base) + length(&options.assume_scheme);
-        if before > LONGEST_URL {
-            let most = format!("base and assume_scheme have at most {LONGEST_URL} bytes");
-            return Err(errors::usage(py, most));
-        }
-        if let Some(scheme) = options.assume_scheme {
-            normalizer = normalizer
-                .with_assumed_scheme(&scheme)
-                .map_err(|reject| errors::usage(py, format!("assume_scheme: {reject}")))?;
-        }
-        if let Some(base) = options.base {
-            normalizer = normalizer
-                .with_base(&base)
-                .map_err(|reject| errors::usage(py, format!("base: {reject}")))?;
+        if let Some(charset) = options.transcode {
+            normalizer = normalizer.with_charset(charset).map_err(|error| told(&error))?;
         }
         let max_url = options.max_url.unwrap_or(MAX_URL);
         if !(1..=LONGEST_URL).contains(&max_url) {
             return Err(errors::usage(py, format!("max_url is 1 to {LONGEST_URL}")));
         }
-        Ok(Self { normalizer, max_url, before, format: None })
+        let longest = |pairs: &Vec<Pair>| pairs.iter().map(|(_, to)| to.len()).max().unwrap_or(0);
+        let redirect = options.redirects.as_ref().map(longest);
+        let assumed = options.assume_scheme.as_ref().map_or(0, Vec::len);
+        let mut rules = Self { normalizer, max_url, base: 0, assumed, redirect, format: None };
+        rules.check_before(py)?;
+        if let Some(scheme) = options.assume_scheme {
+            rules.normalizer = rules
+                .normalizer
+                .with_assumed_scheme(&scheme)
+                .map_err(|reject| errors::usage(py, format!("assume_scheme: {reject}")))?;
+        }
+        if let Some(base) = options.base {
+            rules = rules.with_base(py, &base)?;
+        }
+        if let Some(pairs) = options.redirects {
+            let redirects = Redirects::from_iter(pairs);
+            rules.normalizer = rules
+                .normalizer
+                .with_redirects(&redirects)
+                .map_err(|error| errors::usage(py, format!("redirects: {error}")))?;
+        }
+        Ok(rules)
+    }
+
+    /// The same with this base. Redirects come after it.
+    pub fn with_base(self, py: Python<'_>, base: &[u8]) -> PyResult<Self> {
+        let mut rules = Self { base: base.len(), ..self };
+        rules.check_before(py)?;
+        rules.normalizer = rules
+            .normalizer
+            .with_base(base)
+            .map_err(|reject| errors::usage(py, format!("base: {reject}")))?;
+        Ok(rules)
+    }
+
+    pub fn has_redirects(&self) -> bool {
+        self.redirect.is_some()
+    }
+
+    /// Bytes that may come before a value, or in its place.
+    pub fn before(&self) -> usize {
+        self.base + self.assumed + self.redirect.unwrap_or(0)
+    }
+
+    fn check_before(&self, py: Python<'_>) -> PyResult<()> {
+        if self.before() <= LONGEST_URL {
+            return Ok(());
+        }
+        let most = format!("base, assume_scheme and a redirect have at most {LONGEST_URL} bytes");
+        Err(errors::usage(py, most))
     }
 
     /// The same for values that are records of a format. One whose records are not lines, or that
@@ -152,6 +196,24 @@ impl Rules {
     ) -> PyResult<Canonical<'a>> {
         self.check_length(py, url)?;
         self.normalizer.canonical(url, scratch).map_err(|reject| errors::rejected(py, &reject))
+    }
+
+    /// A canonical form, known as one: it is looked at once more, and mostly proven by one vector pass. One
+    /// that was in a record may be a request target.
+    pub fn known<'a>(
+        &self,
+        form: &'a [u8],
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<Canonical<'a>, Reject> {
+        match self.format {
+            Some(_) if form.starts_with(b"/") => self.normalizer.canonical_target(form, scratch),
+            _ => self.normalizer.canonical(form, scratch),
+        }
+    }
+
+    /// Whether a key may hold any byte; else all of it is ASCII.
+    pub fn writes_any_byte(&self, key: Key) -> bool {
+        self.normalizer.may_write_any_byte() && key != Key::Hash
     }
 
     /// Whether `url` is not too long.
@@ -203,7 +265,12 @@ struct Options {
     assume_scheme: Option<Vec<u8>>,
     max_url: Option<usize>,
     profile_toml: Option<String>,
+    transcode: Option<Charset>,
+    redirects: Option<Vec<Pair>>,
 }
+
+/// A URL, and what it redirects to.
+type Pair = (Vec<u8>, Vec<u8>);
 
 impl Options {
     /// A switch is a name of `--with` with `_` for `-`, and true or false; all else that there is for
@@ -223,7 +290,7 @@ impl Options {
         let py = value.py();
         match key {
             "allow" | "drop_param" | "keep_param" | "ring" | "base" | "assume_scheme"
-            | "max_url" | "profile_toml"
+            | "max_url" | "profile_toml" | "transcode" | "redirects"
                 if value.is_none() => {}
             "allow" => {
                 for name in strings(value)? {
@@ -242,6 +309,16 @@ impl Options {
             "assume_scheme" => self.assume_scheme = Some(bytes(value)?),
             "max_url" => self.max_url = Some(value.extract()?),
             "profile_toml" => self.profile_toml = Some(value.extract()?),
+            "transcode" => {
+                let label: String = value.extract()?;
+                let unknown = || {
+                    let why = "no charset of the Encoding Standard that agrees with ASCII";
+                    errors::usage(py, format!("transcode: {label:?} is {why}"))
+                };
+                let charset = Charset::for_label(label.as_bytes());
+                self.transcode = Some(charset.ok_or_else(unknown)?);
+            }
+            "redirects" => self.redirects = Some(pairs(value)?),
             name => {
                 let switch = Switch::named(&name.replace('_', "-"));
                 let unknown = || PyTypeError::new_err("there is no option or switch of this name");
@@ -262,9 +339,16 @@ pub fn held<'py>(options: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
     let held = options.copy()?;
     for (key, value) in options {
         let name: String = key.extract()?;
-        if matches!(&name[..], "allow" | "drop_param" | "keep_param") && !value.is_none() {
-            let names = strings(&value).map_err(|error| errors::of_option(py, &name, error))?;
-            held.set_item(key, names)?;
+        if value.is_none() {
+            continue;
+        }
+        let told = |error| errors::of_option(py, &name, error);
+        match &name[..] {
+            "allow" | "drop_param" | "keep_param" => {
+                held.set_item(key, strings(&value).map_err(told)?)?;
+            }
+            "redirects" => held.set_item(key, pairs(&value).map_err(told)?)?,
+            _ => {}
         }
     }
     Ok(held)
@@ -276,6 +360,22 @@ fn strings(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         return Ok(vec![value.extract()?]);
     }
     value.try_iter()?.map(|name| name?.extract()).collect()
+}
+
+/// Pairs of URLs: the items of a mapping, or what an iterable goes over.
+fn pairs(value: &Bound<'_, PyAny>) -> PyResult<Vec<Pair>> {
+    let pairs = match value.hasattr("items")? {
+        true => value.call_method0("items")?,
+        false => value.clone(),
+    };
+    let pair = |pair: PyResult<Bound<'_, PyAny>>| {
+        let both = pair?.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+        match &both[..] {
+            [from, to] => Ok((bytes(from)?, bytes(to)?)),
+            _ => Err(PyTypeError::new_err("a redirect is two URLs")),
+        }
+    };
+    pairs.try_iter()?.map(pair).collect()
 }
 
 /// The bytes of `bytes`, or those of a `str` in UTF-8.

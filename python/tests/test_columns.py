@@ -193,6 +193,8 @@ def junk_behind_nulls(kind):
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
 def test_what_stands_behind_a_null_is_not_looked_at(kind):
     array = junk_behind_nulls(kind)
+    moved = uniqurl.normalize_column(pa.array(["http://h/x"] * 1000), redirects={"http://h/x": base})
+    assert moved.canonical.num_chunks == 2 and set(moved.canonical.to_pylist()) == {base}
     last = array.to_pylist()[2]
     expected = ["http://h/a", None, last, None]
     rows = pa.StructArray.from_arrays([array], ["url"], mask=pa.array([False, False, True, False]))

@@ -18,6 +18,10 @@ octets: bytes = uniqurl.normalize(b"http://h")
 surt: str = uniqurl.key("http://h", "surt", "ia")
 uniqurl.key("http://h", "SURT")  # type: ignore
 crawl = uniqurl.Normalizer("crawl", sort_query=True)
+on_page: uniqurl.Normalizer = crawl.with_base("http://h").with_base(b"http://h")
+target: bytes = uniqurl.resolve(b"http://h/", b"a")
+uniqurl.resolve("http://h/", b"a")  # type: ignore
+found: list[str] = uniqurl.extract("see http://h/")
 shout: str = crawl(name) + crawl.normalize(name)
 
 def either(url: str | bytes, maybe: str | None, some: str | list[str]) -> str | bytes:

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import doctest
 import importlib.metadata
 import inspect
 import pathlib
@@ -39,6 +40,24 @@ def test_a_url_has_the_keys_that_a_set_has():
         uniqurl.key(url, "ssurt", profile_toml='name = "x"\nversion = 1\nbase = "crawl"\n[ports]\ngopher = 70\n')
     with pytest.raises(uniqurl.Rejected, match="^too-long at byte 5"):
         uniqurl.key(url, "hash", max_url=5)
+
+
+def test_a_reference_is_resolved_as_the_rfc_says():
+    assert uniqurl.resolve("http://a/b/c/d;p?q", "../../../g") == "http://a/g"
+    assert uniqurl.resolve(b"x:/a", b"/..//\xff") == b"x:/.//\xff"
+    assert uniqurl.resolve("http://\u00e9/", "HTTP:%41") == "HTTP:%41"
+    with pytest.raises(uniqurl.UsageError, match="^the base has no scheme$"):
+        uniqurl.resolve("/a", "b")
+    with pytest.raises(TypeError, match="^base and reference are both str or both bytes$"):
+        uniqurl.resolve(b"http://h/", "b")
+
+
+def test_urls_are_found_in_text_as_what_the_text_is():
+    text = "caf\u00e9 <http://a/\n b>, (HTTP://H/\u00e9)\u3002 C:\\x"
+    assert uniqurl.extract(text) == ["http://a/b", "HTTP://H/\u00e9"]
+    assert uniqurl.extract(text.encode()) == [url.encode() for url in uniqurl.extract(text)]
+    assert uniqurl.extract(b"\xff http://h/\xff ") == [b"http://h/\xff"]
+    assert uniqurl.extract("") == []
 
 
 @pytest.mark.parametrize("url", [None, 1, bytearray(b"http://h/"), ["http://h/"]])
@@ -119,7 +138,7 @@ def test_a_keyword_that_is_none_is_a_type_error(options):
 
 @pytest.mark.parametrize(
     "name, value",
-    [("sort_query", 1), ("no_such", True), ("allow", 3), ("drop_param", b"a"), ("keep_param", [1]), ("base", 1), ("max_url", 1.5), ("ring", b"")],
+    [("sort_query", 1), ("no_such", True), ("allow", 3), ("drop_param", b"a"), ("keep_param", [1]), ("base", 1), ("max_url", 1.5), ("ring", b""), ("transcode", b"latin1"), ("redirects", 3)],
 )
 def test_a_type_error_names_the_keyword(name, value):
     with pytest.raises(TypeError, match=f"^{name}: "):
@@ -127,13 +146,56 @@ def test_a_type_error_names_the_keyword(name, value):
 
 
 def test_an_option_of_none_is_as_if_it_were_not_there():
-    names = "sort_query allow drop_param keep_param ring base assume_scheme max_url profile_toml"
+    names = "sort_query allow drop_param keep_param ring base assume_scheme max_url profile_toml transcode redirects"
     assert uniqurl.Normalizer(**dict.fromkeys(names.split())).description == "crawl@1"
 
 
 def test_a_version_that_is_none_is_told_which_there_is():
     with pytest.raises(uniqurl.UsageError, match="^the only version of the profile crawl is crawl@1$"):
         uniqurl.normalize("http://h/", "crawl@2")
+
+
+def test_triplets_of_another_charset_are_a_keyword():
+    assert uniqurl.normalize("http://h/%F6re%26/%C3%B6", transcode="latin1") == "http://h/%C3%B6re%26/%C3%B6"
+    with pytest.raises(uniqurl.UsageError, match="^transcode: .utf-16. is no charset"):
+        uniqurl.Normalizer(transcode="utf-16")
+    with pytest.raises(uniqurl.UsageError, match="^profile ia reads no charset"):
+        uniqurl.Normalizer("ia", transcode="latin1")
+
+
+def test_redirects_are_a_mapping_or_pairs():
+    moved = {"http://h/old": "http://H/new", b"http://h/new": b"http://h/"}
+    for redirects in [moved, list(moved.items()), iter(moved.items()), [list(pair) for pair in moved.items()]]:
+        made = uniqurl.Normalizer(redirects=redirects)
+        assert made("http://h/%6fld#top") == pickle.loads(pickle.dumps(made))("http://h/old") == "http://h/"
+    told = [
+        ([("x", "http://h/")], uniqurl.UsageError, "^redirects: line 1: the first URL is rejected: relative"),
+        ([("http://h/a", "http://h/b"), ("http://h/a", "http://h/c")], uniqurl.UsageError, "^redirects: line 2: the first URL has another"),
+        ([("http://h/",)], TypeError, "^redirects: a redirect is two URLs$"),
+        ("old.tsv", TypeError, "^redirects: a redirect is two URLs$"),
+        ([("http://h/", 3)], TypeError, "^redirects: 'int' object"),
+    ]
+    for redirects, error, said in told:
+        for work in [uniqurl.Normalizer, lambda **options: uniqurl.normalize("http://h/", **options)]:
+            with pytest.raises(error, match=said):
+                work(redirects=redirects)
+
+
+def test_each_page_has_its_base():
+    crawl = uniqurl.Normalizer(sort_query=True, assume_scheme="ftp")
+    for page, url in [("http://h/a/b", "http://h/c?d&e"), (b"http://k", "http://k/c?d&e")]:
+        on_page = crawl.with_base(page)
+        again = pickle.loads(pickle.dumps(on_page))
+        assert on_page("/c?e&d") == again("/c?e&d") == url
+        assert on_page("//x") == "ftp://x/"
+    assert on_page.with_base("http://l/")("/") == "http://l/"
+    for base, error, said in [("/x", uniqurl.UsageError, "^base: relative"), (None, TypeError, "^base: ")]:
+        with pytest.raises(error, match=said):
+            crawl.with_base(base)
+    # Relative redirects are of the page as well.
+    moved = uniqurl.Normalizer(base="http://h/", redirects={"old": "new"}).with_base("http://k/")
+    assert (moved("old"), moved("http://h/old")) == ("http://k/new", "http://h/old")
+    assert pickle.loads(pickle.dumps(moved))("old") == "http://k/new"
 
 
 def test_what_is_pickled_is_what_was_made():
@@ -318,6 +380,16 @@ def test_help_tells_what_the_stub_tells():
     told = {node.name: ast.get_docstring(node) for node in reversed(stub.body) if hasattr(node, "name")}
     for name in uniqurl.__all__:
         assert inspect.getdoc(getattr(uniqurl, name)) == told[name], name
+
+
+def test_the_examples_of_the_docstrings_hold():
+    tests = doctest.DocTestFinder(recurse=False)
+    runner = doctest.DocTestRunner()
+    things = [getattr(uniqurl, name) for name in uniqurl.__all__] + [uniqurl.Normalizer.with_base]
+    for thing in things:
+        for test in tests.find(thing, thing.__name__, module=False, globs=vars(uniqurl)):
+            runner.run(test)
+    assert (runner.failures, runner.tries) == (0, 5)
 
 
 def test_the_package_says_its_version():

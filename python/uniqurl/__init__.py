@@ -14,6 +14,8 @@ Keywords ``**options`` choose what the command chooses with ``--with`` and kin:
 * ``ring``: the lists of a decoder ring (profile ``ring``)
 * ``base``: what relative references are resolved against
 * ``assume_scheme``: the scheme of what has none
+* ``transcode``: the charset of triplets that are not UTF-8, such as ``latin1``; they are written as UTF-8
+* ``redirects``: what redirects to what, a mapping or pairs of URLs; each becomes the end of its chain
 * ``max_url``: longest URL in bytes, 65,536 where nothing is said; a value that is more than 1 MiB
   longer is rejected unread, be it blanks alone
 * ``profile_toml``: the text of a profile file, in place of a profile
@@ -31,10 +33,12 @@ from ._core import (
     compare,
     dedup,
     explain,
+    extract,
     key,
     normalize,
     normalize_column,
     profiles,
+    resolve,
 )
 from ._errors import Error, InputError, InternalError, MissingError, Rejected, RunError, UsageError
 
@@ -56,10 +60,12 @@ __all__ = [
     "compare",
     "dedup",
     "explain",
+    "extract",
     "key",
     "normalize",
     "normalize_column",
     "profiles",
+    "resolve",
 ]
 
 

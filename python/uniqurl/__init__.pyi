@@ -14,6 +14,8 @@ Keywords ``**options`` choose what the command chooses with ``--with`` and kin:
 * ``ring``: the lists of a decoder ring (profile ``ring``)
 * ``base``: what relative references are resolved against
 * ``assume_scheme``: the scheme of what has none
+* ``transcode``: the charset of triplets that are not UTF-8, such as ``latin1``; they are written as UTF-8
+* ``redirects``: what redirects to what, a mapping or pairs of URLs; each becomes the end of its chain
 * ``max_url``: longest URL in bytes, 65,536 where nothing is said; a value that is more than 1 MiB
   longer is rejected unread, be it blanks alone
 * ``profile_toml``: the text of a profile file, in place of a profile
@@ -21,7 +23,7 @@ Keywords ``**options`` choose what the command chooses with ``--with`` and kin:
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, Protocol, TypedDict, TypeVar, final, overload, type_check_only
+from typing import Any, AnyStr, Literal, Protocol, TypedDict, TypeVar, final, overload, type_check_only
 
 __all__ = [
     "Column",
@@ -41,10 +43,12 @@ __all__ = [
     "compare",
     "dedup",
     "explain",
+    "extract",
     "key",
     "normalize",
     "normalize_column",
     "profiles",
+    "resolve",
 ]
 
 __version__: str
@@ -223,6 +227,13 @@ class Normalizer:
     def normalize_column(
         self, array: _Urls, *, format: str | None = None, threads: int | None = None
     ) -> Columns: ...
+    def with_base(self, base: str | bytes) -> Normalizer:
+        """The same with another ``base``, as each page of a crawl has one. What was made once is shared.
+
+        >>> Normalizer(sort_query=True).with_base("http://h/a/")("b?d&c")
+        'http://h/a/b?c&d'
+        """
+
     @property
     def description(self) -> str: ...
 
@@ -303,6 +314,27 @@ def key(url: _Url, key: _Key, profile: str | None = None, **options: Any) -> _Ur
     'com,example,www)/a?b'
 
     With the profile ``ia`` a ``surt`` is the key of a web archive's index. Raises :class:`Rejected`.
+    """
+
+def resolve(base: AnyStr, reference: AnyStr) -> AnyStr:
+    """The target of a reference, read against a base (RFC 3986 section 5.2, strictly): both are ``str`` or both
+    ``bytes``, and so is it.
+
+    >>> resolve("http://a/b/c/d;p?q", "../g?y#s")
+    'http://a/b/g?y#s'
+
+    Nothing is normalized and nothing checked; :func:`normalize` with a ``base`` does both. Raises
+    :class:`UsageError` where the base has no scheme.
+    """
+
+def extract(text: AnyStr) -> list[AnyStr]:
+    """The URLs in a text, in order, told from what surrounds them as RFC 3986 Appendix C describes: ``str`` or
+    ``bytes`` as the text is.
+
+    >>> extract("It is under <http://example.com/a>, or was (see http://example.com/b).")
+    ['http://example.com/a', 'http://example.com/b']
+
+    They have a scheme, and stand as they are in the text: :func:`normalize_column` says which are good.
     """
 
 def explain(url: str | bytes, profile: str | None = None, **options: Any) -> list[Step]:

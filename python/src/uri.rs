@@ -1,0 +1,50 @@
+//! What a program needs beside normalizing: references against a base, and URLs in text.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::errors::{self, guarded};
+use crate::normalizer::Url;
+
+/// The target of a reference, read against a base (RFC 3986 section 5.2, strictly): both are ``str`` or both
+/// ``bytes``, and so is it.
+///
+/// >>> resolve("http://a/b/c/d;p?q", "../g?y#s")
+/// 'http://a/b/g?y#s'
+///
+/// Nothing is normalized and nothing checked; :func:`normalize` with a ``base`` does both. Raises
+/// :class:`UsageError` where the base has no scheme.
+#[pyfunction]
+pub fn resolve<'py>(
+    base: &Bound<'py, PyAny>,
+    reference: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = base.py();
+    guarded(py, || {
+        let (base, reference) = (Url::of(base)?, Url::of(reference)?);
+        if base.is_text() != reference.is_text() {
+            let why = "base and reference are both str or both bytes";
+            return Err(PyTypeError::new_err(why));
+        }
+        let mut target = Vec::new();
+        uniqurl::uri::resolve(base.bytes(), reference.bytes(), &mut target)
+            .map_err(|error| errors::usage(py, error))?;
+        reference.like(py, &target)
+    })
+}
+
+/// The URLs in a text, in order, told from what surrounds them as RFC 3986 Appendix C describes: ``str`` or
+/// ``bytes`` as the text is.
+///
+/// >>> extract("It is under <http://example.com/a>, or was (see http://example.com/b).")
+/// ['http://example.com/a', 'http://example.com/b']
+///
+/// They have a scheme, and stand as they are in the text: :func:`normalize_column` says which are good.
+#[pyfunction]
+pub fn extract<'py>(text: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let py = text.py();
+    guarded(py, || {
+        let text = Url::of(text)?;
+        uniqurl::uri::extract(text.bytes()).map(|found| text.like(py, &found.uri)).collect()
+    })
+}
