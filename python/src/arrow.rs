@@ -16,8 +16,10 @@ use pyo3_arrow::input::AnyArray;
 use pyo3_arrow::{PyArray, PyArrayReader, PyField};
 use uniqurl::output::Tally;
 
+use crate::keys::Keys;
 use crate::normalizer::Url;
 use crate::piece::{self, bytes_of};
+use crate::pieces::Normalized;
 
 /// Rows of an iterable between two looks for signals.
 const LOOK: usize = 1 << 16;
@@ -248,31 +250,31 @@ impl Column {
 }
 
 /// What became of a column, row by row: ``canonical`` is of the type that came in, ``reject`` is
-/// text. It is a table of the two for whoever takes one: ``pyarrow.table(columns)``,
-/// ``polars.DataFrame(columns)``. For another process pickle that of PyArrow.
+/// text, and ``key`` is there where one was asked for. It is a table of them for whoever takes one:
+/// ``pyarrow.table(columns)``, ``polars.DataFrame(columns)``. For another process pickle that of PyArrow.
 #[pyclass(frozen, module = "uniqurl")]
 pub struct Columns {
     canonical: Vec<ArrayRef>,
     reject: Vec<ArrayRef>,
+    key: Option<Vec<ArrayRef>>,
     fields: Fields,
     tally: Tally,
 }
 
 impl Columns {
     /// Of a column of this field.
-    pub fn new(
-        of: &Field,
-        kind: DataType,
-        canonical: Vec<ArrayRef>,
-        reject: Vec<ArrayRef>,
-        tally: Tally,
-    ) -> Self {
+    pub fn new(of: &Field, done: Normalized, keys: Option<Keys>) -> Self {
+        let Normalized { kind, canonical, reject, tally, .. } = done;
         let is_ordered = of.dict_is_ordered() == Some(true);
-        let fields = Fields::from(vec![
+        let mut fields = vec![
             Field::new("canonical", kind, true).with_dict_is_ordered(is_ordered),
             Field::new("reject", DataType::Utf8, true),
-        ]);
-        Self { canonical, reject, fields, tally }
+        ];
+        let key = keys.map(|Keys { key, kind, chunks }| {
+            fields.push(Field::new(key.name(), kind, true));
+            chunks
+        });
+        Self { canonical, reject, key, fields: fields.into(), tally }
     }
 
     fn field(&self) -> Field {
@@ -290,6 +292,12 @@ impl Columns {
     #[getter]
     fn reject(&self) -> Column {
         Column { chunks: self.reject.clone(), field: Arc::clone(&self.fields[1]) }
+    }
+
+    #[getter]
+    fn key(&self) -> Option<Column> {
+        let chunks = self.key.clone()?;
+        Some(Column { chunks, field: Arc::clone(&self.fields[2]) })
     }
 
     #[getter]
@@ -317,8 +325,9 @@ impl Columns {
     ) -> PyArrowResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
         let mut rows: Vec<ArrayRef> = Vec::new();
-        for (canonical, reject) in self.canonical.iter().zip(&self.reject) {
-            let columns = vec![Arc::clone(canonical), Arc::clone(reject)];
+        for (i, (canonical, reject)) in self.canonical.iter().zip(&self.reject).enumerate() {
+            let mut columns = vec![Arc::clone(canonical), Arc::clone(reject)];
+            columns.extend(self.key.iter().map(|key| Arc::clone(&key[i])));
             rows.push(Arc::new(StructArray::try_new(self.fields.clone(), columns, None)?));
         }
         stream(py, rows, &Arc::new(self.field()))

@@ -14,6 +14,7 @@ mod interrupt;
 mod pieces;
 mod piece;
 mod records;
+mod keys;
 mod lines;
 mod dedup;
 mod uri;

@@ -14,6 +14,7 @@ use pyo3_arrow::{PyArray, PyField};
 use crate::arrow::{Column, Columns, chunks_of_any};
 use crate::errors::{self, guarded};
 use crate::interrupt;
+use crate::keys;
 use crate::pieces;
 use crate::rules::{self, Rules};
 use crate::threads;
@@ -62,14 +63,15 @@ impl Normalizer {
         explain_one(&self.rules, url)
     }
 
-    #[pyo3(signature = (array, *, format=None, threads=None))]
+    #[pyo3(signature = (array, *, format=None, key=None, threads=None))]
     fn normalize_column(
         &self,
         array: &Bound<'_, PyAny>,
         format: Option<&str>,
+        key: Option<&str>,
         threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Columns> {
-        column(self.rules.clone(), array, format, threads)
+        column(self.rules.clone(), array, format, key, threads)
     }
 
     /// The same with another ``base``, as each page of a crawl has one. What was made once is shared.
@@ -262,18 +264,23 @@ pub fn compare(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<&'static 
 /// With ``format``, a value is not a URL but a line that holds one: ``combined``, ``log:FORMAT``,
 /// ``ws:2``, ``json:/url`` and the other formats of the command whose lines stand for themselves.
 /// ``canonical`` is then string or binary.
+///
+/// With ``key``, the answer has a column ``key`` more, called as the key is: the one that :func:`key` gives
+/// for each URL, null where ``canonical`` is. It is large_string, and large_binary under the profile
+/// ``string``; of a dictionary it is one.
 #[pyfunction]
-#[pyo3(signature = (array, profile=None, *, format=None, threads=None, **options))]
+#[pyo3(signature = (array, profile=None, *, format=None, key=None, threads=None, **options))]
 pub fn normalize_column(
     array: &Bound<'_, PyAny>,
     profile: Option<&str>,
     format: Option<&str>,
+    key: Option<&str>,
     threads: Option<&Bound<'_, PyAny>>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Columns> {
     let py = array.py();
     let rules = guarded(py, || Rules::new(py, profile, options))?;
-    column(rules, array, format, threads)
+    column(rules, array, format, key, threads)
 }
 
 /// Normalizes the first columns of the process, one for each way in, and names a type as errors do.
@@ -286,7 +293,7 @@ pub fn normalize_first(py: Python<'_>) -> PyResult<()> {
     let options = PyDict::new(py);
     options.set_item("drop_param", &list)?;
     for column in [stream.as_any(), array.as_any(), list.as_any()] {
-        normalize_column(column, None, None, None, Some(&options))?;
+        normalize_column(column, None, None, None, None, Some(&options))?;
     }
     let class = list.get_type();
     class.name().and(class.qualname()).map(drop)
@@ -408,11 +415,13 @@ fn column(
     rules: Rules,
     array: &Bound<'_, PyAny>,
     format: Option<&str>,
+    key: Option<&str>,
     threads: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Columns> {
     let py = array.py();
     guarded(py, || {
         let rules = rules.with_format(py, format)?;
+        let key = key.map(|key| rules.key(py, key)).transpose()?;
         let threads = threads::asked(threads)?;
         let (chunks, field) = chunks_of_any(array)?;
         let kind = field.data_type().clone();
@@ -421,12 +430,16 @@ fn column(
         let size: usize = chunks.iter().map(size).sum();
         let stop = Arc::<AtomicBool>::default();
         let of_work = Arc::clone(&stop);
-        let normalize = move || pieces::normalize(&rules, &chunks, kind, threads, &of_work);
-        let done = if size < SHORT {
+        let normalize = move || {
+            let mut done = pieces::normalize(&rules, &chunks, kind, threads, &of_work)?;
+            let keys = key.map(|key| keys::add(&rules, key, &mut done, threads, &of_work));
+            Ok::<_, PyErr>((done, keys.transpose()?))
+        };
+        let (done, keys) = if size < SHORT {
             py.detach(normalize)?
         } else {
             interrupt::run(py, &stop, normalize)??
         };
-        Ok(Columns::new(&field, done.kind, done.canonical, done.reject, done.tally))
+        Ok(Columns::new(&field, done, keys))
     })
 }

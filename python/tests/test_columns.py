@@ -88,6 +88,62 @@ def test_every_type_stays_what_it_is(kind, threads):
         assert table.column_names == ["canonical", "reject"] and texts(table["canonical"].to_pylist()) == CANONICAL
 
 
+@pytest.mark.parametrize("key", ["url", "surt", "ssurt", "hash"])
+@pytest.mark.parametrize("kind", TYPES + [pa.null()], ids=str)
+def test_a_key_is_a_column_beside_the_others(kind, key):
+    urls = [None] * 10 if kind == pa.null() else URLS
+    keys = [None if form is None else uniqurl.key(form, key) for form in CANONICAL]
+    expected = urls if kind == pa.null() else keys
+    array = column(urls, kind)
+    for array in [array, pa.chunked_array([array[:3], array[3:3], array[3:]])]:
+        done = uniqurl.normalize_column(array, key=key, threads=2)
+        table = pa.table(done)
+        assert table.column_names == ["canonical", "reject", key]
+        table.validate(full=True)
+        assert table[key].to_pylist() == done.key.to_pylist() == expected
+        is_dictionary = pa.types.is_dictionary(kind)
+        assert table[key].type == (pa.dictionary(kind.index_type, pa.large_string()) if is_dictionary else pa.large_string())
+        if kind != pa.null():
+            assert texts(done.canonical.to_pylist()) == CANONICAL and done.reject.to_pylist() == REJECT
+    assert uniqurl.normalize_column(array).key is None
+    assert pa.table(uniqurl.Normalizer().normalize_column(array[:0], key=key)).column_names[2] == key
+
+
+def test_keys_of_a_column_are_those_of_a_set():
+    urls = pa.array([f"http://{host}.example/{path}" for host in "ab" for path in range(140_000)])
+    for key in ["surt", "hash"]:
+        done = uniqurl.normalize_column(urls, key=key, threads=3)
+        assert done.canonical.num_chunks == done.key.num_chunks > 1
+        assert done.key.to_pylist() == uniqurl.dedup(urls, key=key).urls.to_pylist()
+    octets = uniqurl.normalize_column([b"\xff"], "string", key="url")
+    assert (pa.table(octets)["url"].type, octets.key.to_pylist()) == (pa.large_binary(), [b"\xff"])
+    assert pa.table(uniqurl.normalize_column([b"\xff"], "string", key="hash"))["hash"].type == pa.large_string()
+    for refused, why in [({"key": "md5"}, "^key is url, surt, ssurt or hash$"), ({"key": "ssurt", "profile_toml": OWN_PORTS}, "^ssurt names")]:
+        with pytest.raises(uniqurl.UsageError, match=why):
+            uniqurl.normalize_column(urls, **refused)
+
+
+OWN_PORTS = 'name = "x"\nversion = 1\nbase = "crawl"\n[ports]\ngopher = 70\n'
+
+
+def test_the_key_of_a_target_in_a_log_is_that_of_a_path():
+    line = '10.0.0.7 - - [17/May/2015:10:05:03 +0000] "GET {} HTTP/1.1" 200 5 "-" "-"'
+    lines = [line.format(target) for target in ["//a/%7eb", "http://X/"]]
+    for options, keys in [({}, ["//a/~b", "x)/"]), ({"assume_scheme": "http"}, ["//a/~b", "x)/"]), ({"base": "http://h"}, ["h)//a/~b", "x)/"])]:
+        assert uniqurl.normalize_column(lines, format="combined", key="surt", **options).key.to_pylist() == keys
+
+
+def test_of_a_dictionary_only_what_its_rows_use_has_a_key():
+    values = pa.array([f"HTTP://h/{i}" for i in range(100_000)] + ["x"])
+    chunks = [pa.DictionaryArray.from_arrays(pa.array([i, None, i], pa.int32()), values) for i in range(200)]
+    done = uniqurl.normalize_column(pa.chunked_array(chunks), key="surt")
+    assert done.key.to_pylist() == [key for i in range(200) for key in [f"h)/{i}", None, f"h)/{i}"]]
+    assert max(len(chunk.dictionary) for chunk in pa.chunked_array(done.key).chunks) == 1
+    # What no row has may be no URL.
+    same = pa.DictionaryArray.from_arrays(pa.array([1, 1]), pa.array(["x", "http://h/"]))
+    assert uniqurl.normalize_column(same, key="surt").key.to_pylist() == ["h)/"] * 2
+
+
 def test_many_rows_in_many_pieces_agree_with_one_by_one():
     random.seed(7)
     hosts = ["h", "Example.com", "example.com:80", "b\u00fccher.example", "[::1]", "h:99999", ""]
@@ -137,6 +193,8 @@ def test_what_becomes_long_comes_in_more_pieces():
         done = uniqurl.normalize_column(pa.array(["x"] * 1000, kind), base=base)
         assert done.canonical.num_chunks == 2
         assert set(done.canonical.to_pylist()) == {base + "x"}
+    moved = uniqurl.normalize_column(pa.array(["http://h/x"] * 1000), redirects={"http://h/x": base})
+    assert moved.canonical.num_chunks == 2 and set(moved.canonical.to_pylist()) == {base}
     indices = pa.array([0] * 1000, pa.int32())
     array = pa.DictionaryArray.from_arrays(indices, pa.array([base]))
     done = uniqurl.normalize_column(array, format="ws:1", max_url=len(base))
@@ -193,8 +251,6 @@ def junk_behind_nulls(kind):
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
 def test_what_stands_behind_a_null_is_not_looked_at(kind):
     array = junk_behind_nulls(kind)
-    moved = uniqurl.normalize_column(pa.array(["http://h/x"] * 1000), redirects={"http://h/x": base})
-    assert moved.canonical.num_chunks == 2 and set(moved.canonical.to_pylist()) == {base}
     last = array.to_pylist()[2]
     expected = ["http://h/a", None, last, None]
     rows = pa.StructArray.from_arrays([array], ["url"], mask=pa.array([False, False, True, False]))

@@ -271,6 +271,27 @@ def test_every_row_says_what_became_of_it(spark, files):
     assert salts <= {0, 1, 2, 3} and len(salts) > 1
 
 
+def test_keys_are_those_of_the_command(spark, tmp_path):
+    urls = ["HTTP://www.h.x:80/a", "http://www.h.x/a", "bad", "http://b.x/"]
+    path = tmp_path / "urls.txt"
+    path.write_text("\n".join(urls))
+    frame = spark.createDataFrame([(url,) for url in urls], "url string")
+    for key in ["surt", "hash", "url"]:
+        # A column that is called as the key is no trouble for a set.
+        for name in ["url", key]:
+            found = uniqurl_spark.dedup(frame.withColumnRenamed("url", name), name, key=key, partitions=2)
+            assert found.columns == [key]
+            keys = sorted(bytes(row[key]) for row in found.collect())
+            assert keys == command("dedup", "-q", "--order", "sorted", "--key", key, "-f", "lines", path).splitlines()
+    rows = uniqurl_spark.canonicalize(frame, "url", key="surt")
+    assert rows.columns == ["url", "canonical", "reject", "surt"]
+    assert [row.surt and bytes(row.surt) for row in rows.collect()] == [b"x,h,www)/a", b"x,h,www)/a", None, b"x,b)/"]
+    with pytest.raises(ValueError, match="has a column URL already"):
+        uniqurl_spark.canonicalize(frame.withColumnRenamed("url", "URL"), "URL", key="url")
+    with pytest.raises(ValueError, match="^key is url, surt, ssurt or hash$"):
+        uniqurl_spark.canonicalize(frame, "url", key="md5")
+
+
 def test_a_set_and_any_name_of_a_column_can_be_read_again(spark):
     urls = [(b"HTTP://h/%61",), (b"http://h/a",), (None,)]
     for name in ["canonical", "Canonical", "REJECT", "reject", "a.b", "a`b", "_canonical"]:

@@ -59,6 +59,8 @@ class Array:
 array = Array()
 done = uniqurl.normalize_column(array)
 uniqurl.normalize_column(["http://h", None])
+keyed: uniqurl.Column | None = uniqurl.normalize_column(array, key="hash").key
+crawl.normalize_column(array, key="md5")  # type: ignore
 uniqurl.normalize_column(b"http://%d" % host for host in range(3))
 uniqurl.normalize_column({"http://h"})
 uniqurl.normalize_column([3])  # type: ignore

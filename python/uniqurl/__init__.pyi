@@ -153,13 +153,15 @@ class Column:
 @final
 class Columns:
     """What became of a column, row by row: ``canonical`` is of the type that came in, ``reject`` is
-    text. It is a table of the two for whoever takes one: ``pyarrow.table(columns)``,
-    ``polars.DataFrame(columns)``. For another process pickle that of PyArrow."""
+    text, and ``key`` is there where one was asked for. It is a table of them for whoever takes one:
+    ``pyarrow.table(columns)``, ``polars.DataFrame(columns)``. For another process pickle that of PyArrow."""
 
     @property
     def canonical(self) -> Column: ...
     @property
     def reject(self) -> Column: ...
+    @property
+    def key(self) -> Column | None: ...
     @property
     def accounting(self) -> ColumnAccounting: ...
     def __arrow_c_schema__(self) -> object: ...
@@ -225,7 +227,12 @@ class Normalizer:
     def key(self, url: _Url, key: _Key) -> _Url: ...
     def explain(self, url: str | bytes) -> list[Step]: ...
     def normalize_column(
-        self, array: _Urls, *, format: str | None = None, threads: int | None = None
+        self,
+        array: _Urls,
+        *,
+        format: str | None = None,
+        key: _Key | None = None,
+        threads: int | None = None,
     ) -> Columns: ...
     def with_base(self, base: str | bytes) -> Normalizer:
         """The same with another ``base``, as each page of a crawl has one. What was made once is shared.
@@ -254,6 +261,7 @@ def normalize_column(
     profile: str | None = None,
     *,
     format: str | None = None,
+    key: _Key | None = None,
     threads: int | None = None,
     **options: Any,
 ) -> Columns:
@@ -266,6 +274,10 @@ def normalize_column(
     With ``format``, a value is not a URL but a line that holds one: ``combined``, ``log:FORMAT``,
     ``ws:2``, ``json:/url`` and the other formats of the command whose lines stand for themselves.
     ``canonical`` is then string or binary.
+
+    With ``key``, the answer has a column ``key`` more, called as the key is: the one that :func:`key` gives
+    for each URL, null where ``canonical`` is. It is large_string, and large_binary under the profile
+    ``string``; of a dictionary it is one.
     """
 
 @overload

@@ -94,12 +94,14 @@ def canonicalize(
     profile: str | None = None,
     *,
     format: str | None = None,
+    key: str | None = None,
     accounting: Accounting | None = None,
     **options: Any,
 ) -> DataFrame:
     """``df`` with two columns more: ``canonical``, binary and null where there is none, and
-    ``reject``, the codes of a rejected URL between commas. A ``df`` with a column of one of these names
-    is a ``ValueError``.
+    ``reject``, the codes of a rejected URL between commas. With ``key`` (``surt``, ``ssurt``, ``hash`` or
+    ``url``) there is a column of that name too, binary and null where ``canonical`` is. A ``df`` with a column
+    of one of these names is a ``ValueError``.
 
     ``col`` is text or binary; bytes go in and bytes come out, so a URL that is not UTF-8 survives.
     Nulls and what holds only spaces and tabs are blank: null in both. With ``format`` a value is a
@@ -109,11 +111,12 @@ def canonicalize(
     # To Spark, names that differ only in case are one, unless it is told otherwise.
     by_case = df.sparkSession.conf.get("spark.sql.caseSensitive").lower() == "true"
     names = df.columns if by_case else [name.lower() for name in df.columns]
+    added = ADDED if key is None else (*ADDED, key)
     for name, known in zip(df.columns, names):
-        if known in ADDED:
+        if known in added:
             raise ValueError(f"the data frame has a column {name} already; withColumnRenamed gives it another name")
     normalizer = Normalizer(profile, **options)
-    normalizer.normalize_column(pa.array([], pa.binary()), format=format)
+    normalizer.normalize_column(pa.array([], pa.binary()), format=format, key=key)
     wanted = col if by_case else col.lower()
     if wanted not in names:
         raise KeyError(f"the data frame has no column {col}")
@@ -121,9 +124,10 @@ def canonicalize(
     kind = df.schema[place].dataType
     if not isinstance(kind, (StringType, BinaryType)):
         raise TypeError(f"column {col} is {kind.simpleString()}, neither string nor binary")
-    schema = StructType(
-        [*df.schema, StructField("canonical", BinaryType()), StructField("reject", StringType())]
-    )
+    fields = [*df.schema, StructField("canonical", BinaryType()), StructField("reject", StringType())]
+    if key is not None:
+        fields.append(StructField(key, BinaryType()))
+    schema = StructType(fields)
     read = None if accounting is None else accounting._read
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -135,7 +139,7 @@ def canonicalize(
             # A view of the same buffers: text that is not UTF-8 is bytes from here on.
             urls = batch.column(place).cast(_bytes_of(batch.column(place).type))
             before = time.perf_counter_ns()
-            done = normalizer.normalize_column(urls, format=format, threads=1)
+            done = normalizer.normalize_column(urls, format=format, key=key, threads=1)
             normalizing += time.perf_counter_ns() - before
             told = done.accounting
             for term in TERMS:
@@ -145,6 +149,8 @@ def canonicalize(
             canonical = _one(pa.chunked_array(done.canonical), pa.binary())
             reject = _one(pa.chunked_array(done.reject), pa.string())
             columns = [*batch.columns, canonical, reject]
+            if done.key is not None:
+                columns.append(_one(pa.chunked_array(done.key), pa.binary()))
             yield pa.RecordBatch.from_arrays(columns, names=schema.names)
         if read is not None:
             worker = time.perf_counter_ns() - start
@@ -160,11 +166,13 @@ def dedup(
     profile: str | None = None,
     *,
     format: str | None = None,
+    key: str | None = None,
     partitions: int | None = None,
     accounting: Accounting | None = None,
     **options: Any,
 ) -> DataFrame:
-    """The set of canonical URLs of a column: one column ``canonical``, binary, in no order.
+    """The set of canonical URLs of a column: one column ``canonical``, binary, in no order. With ``key`` it is
+    the set of their keys, a column called as the key is.
 
     Each partition drops its own duplicates before Spark's shuffle, which is by the hash of the whole
     URL, so neither a hot URL nor a hot host makes one partition larger than others. Bytes are
@@ -173,12 +181,13 @@ def dedup(
     """
     _check_name(col)
     # A set that was made before has a column of such a name, and Spark itself maps no column `a.b`.
-    name = col if col.isidentifier() and col.lower() not in ADDED else "url"
+    name = col if col.isidentifier() and col.lower() not in (*ADDED, key) else "_"
     urls = df.select(F.col("`" + col.replace("`", "``") + "`").alias(name))
-    canonical = canonicalize(urls, name, profile, format=format, accounting=accounting, **options)
-    found = canonical.select("canonical").where(F.col("canonical").isNotNull())
+    canonical = canonicalize(urls, name, profile, format=format, key=key, accounting=accounting, **options)
+    unit = "canonical" if key is None else key
+    found = canonical.select(unit).where(F.col(unit).isNotNull())
     if partitions is not None:
-        found = found.dropDuplicates().repartition(partitions, "canonical")
+        found = found.dropDuplicates().repartition(partitions, unit)
     found = found.dropDuplicates()
     if accounting is None:
         return found

@@ -1,0 +1,113 @@
+//! The keys of canonical forms, as a column beside them.
+
+use std::sync::atomic::AtomicBool;
+
+use arrow_array::builder::LargeBinaryBuilder;
+use arrow_array::types::ArrowDictionaryKeyType;
+use arrow_array::{Array, ArrayRef, DictionaryArray, LargeStringArray, downcast_dictionary_array};
+use arrow_schema::DataType;
+use arrow_select::dictionary::garbage_collect_dictionary;
+use pyo3::PyResult;
+use uniqurl::Key;
+
+use crate::piece::{bytes_of, fault};
+use crate::pieces::{self, Normalized, ROWS, arc};
+use crate::rules::Rules;
+use crate::threads;
+
+/// A column of keys, in chunks of as many rows as those of the canonical forms.
+pub struct Keys {
+    pub key: Key,
+    pub kind: DataType,
+    pub chunks: Vec<ArrayRef>,
+}
+
+/// Adds the keys to a column that was normalized, and cuts its chunks for the threads.
+pub fn add(
+    rules: &Rules,
+    key: Key,
+    column: &mut Normalized,
+    threads: Option<usize>,
+    stop: &AtomicBool,
+) -> PyResult<Keys> {
+    let (mut canonical, mut reject) = (Vec::new(), Vec::new());
+    for (forms, codes) in column.canonical.iter().zip(&column.reject) {
+        // The values of a dictionary are looked at once, whatever the rows.
+        let most = match forms.data_type() {
+            DataType::Dictionary(..) => forms.len(),
+            _ => ROWS,
+        };
+        let mut start = 0;
+        while start < forms.len() {
+            let rows = most.min(forms.len() - start);
+            canonical.push(forms.slice(start, rows));
+            reject.push(codes.slice(start, rows));
+            start += rows;
+        }
+    }
+    let chunks = threads::each(threads, &canonical, |forms| of(rules, key, forms, stop))?;
+    let chunks = chunks.into_iter().collect::<PyResult<Vec<_>>>()?;
+    (column.canonical, column.reject) = (canonical, reject);
+    Ok(Keys { key, kind: kind_of(rules, key, &column.kind), chunks })
+}
+
+/// The type of the keys of a column: text, where the rules write nothing but ASCII.
+fn kind_of(rules: &Rules, key: Key, column: &DataType) -> DataType {
+    match column {
+        DataType::Dictionary(index, values) => {
+            let values = kind_of(rules, key, values);
+            DataType::Dictionary(index.clone(), Box::new(values))
+        }
+        _ if rules.writes_any_byte(key) => DataType::LargeBinary,
+        _ => DataType::LargeUtf8,
+    }
+}
+
+fn of(rules: &Rules, key: Key, forms: &ArrayRef, stop: &AtomicBool) -> PyResult<ArrayRef> {
+    let array = forms.as_ref();
+    downcast_dictionary_array!(
+        array => of_dictionary(rules, key, array, stop),
+        _ => of_each(rules, key, array, stop)
+    )
+}
+
+/// Of what more than one row has, once.
+fn of_dictionary<K: ArrowDictionaryKeyType>(
+    rules: &Rules,
+    key: Key,
+    forms: &DictionaryArray<K>,
+    stop: &AtomicBool,
+) -> PyResult<ArrayRef> {
+    let used = if forms.values().len() > forms.len() {
+        &garbage_collect_dictionary(forms).map_err(fault)?
+    } else {
+        forms
+    };
+    let values = of_each(rules, key, used.values().as_ref(), stop)?;
+    let keys = DictionaryArray::<K>::try_new(used.keys().clone(), values).map_err(fault)?;
+    Ok(arc(keys))
+}
+
+/// What is null has no key, and neither has a value of a dictionary that no row has and that is rejected.
+fn of_each(rules: &Rules, key: Key, forms: &dyn Array, stop: &AtomicBool) -> PyResult<ArrayRef> {
+    let (value_of, nulls) = (bytes_of(forms), forms.logical_nulls());
+    let mut column = LargeBinaryBuilder::new();
+    let (mut url, mut text) = (Vec::new(), Vec::new());
+    for row in 0..forms.len() {
+        pieces::go_on(stop)?;
+        if nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+            column.append_null();
+            continue;
+        }
+        match rules.known(value_of(row), &mut url) {
+            Ok(url) => column.append_value(key.of(url, &mut text)),
+            Err(_) => column.append_null(),
+        }
+    }
+    let column = column.finish();
+    Ok(if rules.writes_any_byte(key) {
+        arc(column)
+    } else {
+        arc(LargeStringArray::try_from_binary(column).map_err(fault)?)
+    })
+}
