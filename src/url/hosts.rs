@@ -13,8 +13,8 @@ use super::unclean::lacks_scheme;
 use crate::profile::{Access, Profile, scheme};
 use crate::scan::Lead;
 
-/// A normalizer for each host, or for all hosts below a domain. None of them has a base: the one that a URL
-/// comes under takes that of the rules for any host, so that a clone with another base shares all of them.
+/// A normalizer for each host, or for all hosts below a domain. None of them has a base: the one that a
+/// reference comes under takes that of the rules for any host, so that a clone with another base shares all.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hosts {
     normalizers: Vec<Normalizer>,
@@ -193,7 +193,7 @@ impl Normalizer {
                 .map_err(|reject| reject.moved(|at| at + gone));
         }
         let mut found = self.find_host(hosts, url);
-        self.of_host(hosts, found).rewrite_in_charset(url, 0..url.len(), out)?;
+        self.of_host(hosts, found, url).rewrite_in_charset(url, 0..url.len(), out)?;
         for _ in 0..MOST_HOSTS {
             let next = self.find_host(hosts, &out[at..]);
             if next == found {
@@ -201,8 +201,11 @@ impl Normalizer {
             }
             found = next;
             let before = out.split_off(at);
-            let rewritten =
-                self.of_host(hosts, found).rewrite_in_charset(&before, 0..before.len(), out);
+            let rewritten = self.of_host(hosts, found, &before).rewrite_in_charset(
+                &before,
+                0..before.len(),
+                out,
+            );
             rewritten.map_err(|reject| reject.moved(|at| place_in(url, &before, at)))?;
         }
         Ok(())
@@ -260,7 +263,7 @@ impl Normalizer {
         let mut text = url.to_vec();
         let mut found = self.find_host(hosts, url);
         loop {
-            let normalizer = self.of_host(hosts, found);
+            let normalizer = self.of_host(hosts, found, &text);
             let mut after = Vec::new();
             let result = normalizer.rewrite_in_charset(&text, 0..text.len(), &mut after);
             ways.push((normalizer, std::mem::replace(&mut text, after)));
@@ -272,9 +275,15 @@ impl Normalizer {
         }
     }
 
-    fn of_host<'a>(&'a self, hosts: &'a Hosts, found: Option<usize>) -> Cow<'a, Normalizer> {
+    fn of_host<'a>(
+        &'a self,
+        hosts: &'a Hosts,
+        found: Option<usize>,
+        url: &[u8],
+    ) -> Cow<'a, Normalizer> {
         match found {
             None => Cow::Borrowed(self),
+            Some(i) if Parts::split(url).scheme.is_some() => Cow::Borrowed(&hosts.normalizers[i]),
             Some(i) => hosts.normalizers[i].with_base_of(self),
         }
     }
@@ -282,7 +291,7 @@ impl Normalizer {
     /// The normalizer whose rules a URL comes under.
     pub(super) fn for_host_of(&self, url: &[u8]) -> Cow<'_, Normalizer> {
         match &self.choices.hosts {
-            Some(hosts) => self.of_host(hosts, self.find_host(hosts, url)),
+            Some(hosts) => self.of_host(hosts, self.find_host(hosts, url), url),
             None => Cow::Borrowed(self),
         }
     }
