@@ -45,6 +45,8 @@ pub fn extract<'py>(text: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>
     let py = text.py();
     guarded(py, || {
         let text = Url::of(text)?;
-        uniqurl::uri::extract(text.bytes()).map(|found| text.like(py, &found.uri)).collect()
+        let bytes = text.bytes();
+        let found = py.detach(|| uniqurl::uri::extract(bytes).collect::<Vec<_>>());
+        found.iter().map(|found| text.like(py, &found.uri)).collect()
     })
 }

@@ -9,6 +9,8 @@ import pathlib
 import pickle
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 import uniqurl
@@ -58,6 +60,27 @@ def test_urls_are_found_in_text_as_what_the_text_is():
     assert uniqurl.extract(text.encode()) == [url.encode() for url in uniqurl.extract(text)]
     assert uniqurl.extract(b"\xff http://h/\xff ") == [b"http://h/\xff"]
     assert uniqurl.extract("") == []
+
+
+def test_other_threads_run_while_a_text_is_searched():
+    ticks, over = [], threading.Event()
+
+    def tick():
+        while not over.wait(0.0005):
+            ticks.append(time.perf_counter())
+
+    thread = threading.Thread(target=tick)
+    text, calls = b": " * 3_000_000, []
+    thread.start()
+    for _ in range(10):
+        start = time.perf_counter()
+        assert uniqurl.extract(text) == []
+        calls.append((start, time.perf_counter()))
+    over.set()
+    thread.join()
+    # With the lock held there is none but between two calls.
+    middles = [((3 * start + end) / 4, (start + 3 * end) / 4) for start, end in calls]
+    assert any(start < at < end for at in ticks for start, end in middles)
 
 
 @pytest.mark.parametrize("url", [None, 1, bytearray(b"http://h/"), ["http://h/"]])
