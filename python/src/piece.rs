@@ -440,7 +440,7 @@ fn of_dictionary<K: ArrowDictionaryKeyType>(
     let done = pieces::normalize(rules, &of_values, values.data_type().clone(), Some(1), stop)?;
     let concat = |arrays: &[ArrayRef]| {
         let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
-        if arrays.is_empty() { Ok(values.slice(0, 0)) } else { concat(&arrays).map_err(fault) }
+        concat(&arrays).map_err(fault)
     };
     // What is of type null has no validity of its own, and all of it is null.
     let no_value = values.logical_nulls();
