@@ -71,7 +71,7 @@ fn of(rules: &Rules, key: Key, forms: &ArrayRef, stop: &AtomicBool) -> PyResult<
     )
 }
 
-/// Of what more than one row has, once.
+/// Of what more than one row has, once; of what no row has, none.
 fn of_dictionary<K: ArrowDictionaryKeyType>(
     rules: &Rules,
     key: Key,
@@ -88,7 +88,7 @@ fn of_dictionary<K: ArrowDictionaryKeyType>(
     Ok(arc(keys))
 }
 
-/// What is null has no key, and neither has a value of a dictionary that no row has and that is rejected.
+/// What is null has no key. By the first law none of the others is rejected.
 fn of_each(rules: &Rules, key: Key, forms: &dyn Array, stop: &AtomicBool) -> PyResult<ArrayRef> {
     let (value_of, nulls) = (bytes_of(forms), forms.logical_nulls());
     let mut column = LargeBinaryBuilder::new();
@@ -99,10 +99,8 @@ fn of_each(rules: &Rules, key: Key, forms: &dyn Array, stop: &AtomicBool) -> PyR
             column.append_null();
             continue;
         }
-        match rules.known(value_of(row), &mut url) {
-            Ok(url) => column.append_value(key.of(url, &mut text)),
-            Err(_) => column.append_null(),
-        }
+        let form = rules.known(value_of(row), &mut url).expect("a canonical form is accepted");
+        column.append_value(key.of(form, &mut text));
     }
     let column = column.finish();
     Ok(if rules.writes_any_byte(key) {
