@@ -1,9 +1,12 @@
 """Columns of every type that holds URLs, from and to every library that has them."""
 
 import collections
+import itertools
+import operator
 import pathlib
 import random
 import re
+import signal
 import struct
 import threading
 import time
@@ -204,6 +207,14 @@ def test_what_becomes_long_comes_in_more_pieces():
     assert uniqurl.normalize_column(array, max_url=len(base)).canonical.num_chunks == 1
 
 
+def test_what_is_long_comes_in_more_pieces():
+    long = "a" * (2 << 20)
+    for kind in [pa.string(), pa.string_view()]:
+        done = uniqurl.normalize_column(pa.array([f"HTTP://h/{long}"] * 25, kind), max_url=4 << 20)
+        assert done.canonical.num_chunks == 2
+        assert set(done.canonical.to_pylist()) == {f"http://h/{long}"}
+
+
 def test_of_a_dictionary_only_what_its_rows_use_is_held():
     values = pa.array([f"HTTP://h/{i}" for i in range(100_000)])
     chunks = [pa.DictionaryArray.from_arrays(pa.array([i, i + 1, None, i], pa.int32()), values) for i in range(200)]
@@ -309,9 +320,12 @@ def test_what_is_too_long_is_rejected_and_what_is_empty_is_nothing():
         assert (done.accounting["rejected"], done.accounting["blank"]) == (2, 1)
     # As in the command, of blanks only so many are looked at.
     most = 65536 + (1 << 20)
-    for format in [None, "lines"]:
+    for format in [None, "lines", "ws:1"]:
         done = uniqurl.normalize_column(pa.array([" " * most, " " * (most + 1)]), format=format)
         assert done.reject.to_pylist() == [None, "too-long"]
+    edge = ["http://h/" + "a" * length for length in (65536 - 9, 65537 - 9)]
+    assert uniqurl.normalize_column(edge).reject.to_pylist() == [None, "too-long"]
+    assert uniqurl.normalize_column(["\t", "\t ", "\ta"]).reject.to_pylist() == [None, None, "relative"]
     for empty in [pa.array([], pa.string()), pa.chunked_array([], pa.string_view())]:
         done = uniqurl.normalize_column(empty)
         assert len(done) == 0 and pa.table(done).num_rows == 0
@@ -358,6 +372,21 @@ def test_whatever_goes_over_urls_is_a_column():
         uniqurl.normalize_column(ends())
 
 
+def test_a_signal_ends_the_way_over_values():
+    def ends(*_):
+        raise TimeoutError("said")
+
+    values = itertools.repeat("", 50_000_000)
+    before = signal.signal(signal.SIGALRM, ends)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(TimeoutError, match="^said$"):
+            uniqurl.normalize_column(values)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert operator.length_hint(values) > 0
+
+
 def test_a_switch_may_be_a_bool_of_numpy():
     for value in [True, False]:
         made = uniqurl.Normalizer("aggressive", sort_query=numpy.bool_(value))
@@ -367,8 +396,10 @@ def test_a_switch_may_be_a_bool_of_numpy():
 
 
 def test_several_codes_stand_between_commas():
-    done = uniqurl.normalize_column(pa.array(["/a%2Fb\\c"]), "servlet")
-    assert set(done.reject.to_pylist()[0].split(",")) == {"encoded-slash", "backslash"}
+    for kind in [pa.string(), pa.dictionary(pa.int8(), pa.string())]:
+        done = uniqurl.normalize_column(column(["/a%2Fb\\c"], kind), "servlet")
+        assert done.reject.to_pylist() == ["encoded-slash,backslash"]
+        assert done.accounting["codes"] == {"encoded-slash": 1, "backslash": 1}
 
 
 @pytest.mark.parametrize("array, told", [
@@ -545,6 +576,18 @@ def test_values_can_be_lines_of_a_log():
     for format in ["w3c", "csv:url", "warc", "text", "nonsense"]:
         with pytest.raises(uniqurl.UsageError):
             uniqurl.normalize_column(pa.array(lines), format=format)
+
+
+def test_what_is_no_record_is_skipped():
+    lines = ["!meta {}", 'com,h)/ 2020 {"url":"http://h/"}', " CDX N b a"]
+    done = uniqurl.normalize_column(lines, format="cdxj")
+    assert (done.canonical.to_pylist(), done.reject.to_pylist()) == ([None, "http://h/", None], [None] * 3)
+    assert (done.accounting["records"], done.accounting["skipped"], done.accounting["blank"]) == (1, 2, 0)
+
+
+def test_targets_in_lines_are_read_as_the_profile_reads_them():
+    for profile, codes in [("servlet", ["no-leading-slash", "asterisk-form,no-leading-slash"]), ("crawl", ["relative", "asterisk-form"])]:
+        assert uniqurl.normalize_column(["a/b", "*"], profile, format="target").reject.to_pylist() == codes
 
 
 def test_the_examples_of_the_readme_hold():

@@ -88,8 +88,8 @@ def test_a_missing_or_damaged_file_is_an_error_with_its_code(paths, tmp_path):
     with pytest.raises(uniqurl.InputError) as caught:
         uniqurl.dedup(cut)
     assert caught.value.code == "truncated" and not isinstance(caught.value, FileNotFoundError)
-    found = uniqurl.dedup([tmp_path / "none", cut, *paths], format="lines", keep_going=True)
-    assert [file["state"] for file in found.files] == ["damaged", "ok", "ok", "missing"]
+    found = uniqurl.dedup([tmp_path / "none", tmp_path, cut, *paths], format="lines", keep_going=True)
+    assert [file["state"] for file in found.files] == ["damaged", "ok", "ok", "missing", "refused"]
     assert set(found.urls.to_pylist()) == set(SET)
 
 

@@ -143,6 +143,8 @@ def test_switches_are_keywords():
         {"max_url": 1 << 80},
         {"max_url": 0},
         {"max_url": -1},
+        {"base": "http://h/" + "a" * (64 << 20)},
+        {"redirects": {"http://h/": "http://h/" + "a" * (64 << 20)}},
         {"profile_toml": "base = 1"},
         {"profile_toml": 'name = "a"\nversion = 1\nbase = "crawl"\n[host."h.x"]\n', "drop_param": "a"},
     ],
@@ -295,8 +297,9 @@ def test_an_explanation_leads_from_the_url_to_its_form():
     assert steps[0].before == url and steps[-1].after == uniqurl.normalize(url, "scheme")
     assert all(one.after == other.before for one, other in zip(steps, steps[1:]))
     assert steps[2].source == "RFC 3986 section 6.2.3"
-    with pytest.raises(uniqurl.Rejected):
-        uniqurl.explain("x", "scheme")
+    for bad, options in [("x", {}), ("http://h/", {"max_url": 8})]:
+        with pytest.raises(uniqurl.Rejected):
+            uniqurl.explain(bad, "scheme", **options)
 
 
 @pytest.mark.parametrize(
