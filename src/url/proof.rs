@@ -322,14 +322,20 @@ mod tests {
             "/", "", "/a/b?c=d", "//a", "/.", "/..a", "/%2e", "/%41", "/%C3%A9", "/%", "/a;b", "/!'", "/?'", "/a b", "#f",
             "/|^", "/?a|b", "/\u{e9}", "/A//B",
         ];
+        // An interpreter would take hours for all.
+        let each = if cfg!(miri) { 61 } else { 1 };
         for profile in Profile::ALL.iter().filter(|profile| profile.system != System::Ladder) {
             let normalizer = Normalizer::new(profile);
-            let mut proven = 0;
+            let (mut made, mut proven) = (0, 0);
             for (scheme, other) in [("http", "https"), ("https", "ftp"), ("ftp", "http")] {
                 for host in HOSTS {
                     for (port, tail) in
                         PORTS.iter().flat_map(|port| TAILS.iter().map(move |tail| (port, tail)))
                     {
+                        made += 1;
+                        if made % each != 0 {
+                            continue;
+                        }
                         let url = format!("{scheme}://{host}:{port}{tail}");
                         let bytes = format!("{url}{other}://x:1/").into_bytes();
                         if !normalizer.is_clean_but_for_port(&bytes, 0..url.len()) {
@@ -343,7 +349,7 @@ mod tests {
                     }
                 }
             }
-            assert!(proven > 50, "{}: {proven}", profile.name());
+            assert!(proven * each > 50, "{}: {proven}", profile.name());
         }
     }
 }
