@@ -211,6 +211,35 @@ fn lists_of_parameters_are_a_step_of_their_own() {
     }
 }
 
+#[test]
+fn switches_are_told_in_the_order_in_which_they_act() {
+    let all = [Switch::FoldScheme, Switch::LowerPath];
+    let all = Normalizer::new(&Profile::AGGRESSIVE).with_switches(all).unwrap();
+    let told = |normalizer: &Normalizer, url: &str| -> Vec<&'static str> {
+        let steps = normalizer.explain(url.as_bytes()).unwrap();
+        steps.iter().map(|step| step.rule.name()).collect()
+    };
+    let listed = all.clone().with_dropped_parameters(["q"]).unwrap();
+    assert_eq!(
+        told(&listed, "https://www.h.x/A//b;jsessionid=1/index.html?utm_x&q&&b&a"),
+        [
+            "fold-scheme",
+            "strip-www",
+            "lower-path",
+            "squeeze-slashes",
+            "strip-session",
+            "strip-index",
+            "strip-trailing-slash",
+            "listed-parameters",
+            "strip-tracking",
+            "squeeze-query",
+            "sort-query",
+        ]
+    );
+    let dropping = all.with_switches([Switch::DropQuery]).unwrap();
+    assert_eq!(told(&dropping, "http://h/a/?b&a&utm_x"), ["strip-trailing-slash", "drop-query"]);
+}
+
 /// Profile files: rules of hosts that lead from one to another, ports, rings, parameters, bases.
 #[cfg(feature = "profile-file")]
 const FILES: &[&str] = &[
