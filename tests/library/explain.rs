@@ -186,6 +186,7 @@ fn what_one_rule_does_is_told_by_it_alone() {
         (&Profile::WHATWG, "http://h/ ", Rule::Trim),
         (&Profile::CRAWL, "http://h/ ", Rule::Trim),
         (&Profile::CRAWL, "http://b%c3%bccher.example/", Rule::Idna),
+        (&Profile::CRAWL, "http://B\u{fc}cher.example/", Rule::Idna),
         (&Profile::CRAWL, "http://[0:0::1]/", Rule::Ipv6),
         (&Profile::IA, "http://b\u{fc}cher.com/", Rule::Idna),
         (&Profile::IA, "http://h.com/?a=%7E", Rule::DecodeAll),
