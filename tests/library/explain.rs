@@ -425,6 +425,17 @@ fn told(profile: &'static Profile, url: &str) -> Vec<(&'static str, String)> {
 }
 
 #[test]
+fn what_acts_again_and_again_is_told_one_by_one_but_in_the_end_at_once() {
+    let page = "/index.html";
+    for (pages, steps) in [(16, 32), (17, 33), (1000, 33)] {
+        let told = told(&Profile::AGGRESSIVE, &format!("http://h/a{}", page.repeat(pages)));
+        assert_eq!(told.len(), steps, "{pages} pages");
+        let left = format!("http://h/a{}", page.repeat(pages - 16));
+        assert_eq!(told[31], ("strip-trailing-slash", left));
+    }
+}
+
+#[test]
 fn the_order_that_matters_is_told() {
     assert_eq!(
         told(&Profile::SYNTAX, "http://%45X.com/a/%2E%2e/b"),
