@@ -370,6 +370,15 @@ fn the_rules_of_a_host_and_ports_of_ones_own_are_told() {
         told(FILES[1], "http://localhost:81/a;b%2fc"),
         [("path-parameters", "http://localhost:81/a".to_string())]
     );
+    // The host is looked for behind the last scheme, and what goes before is told all the same.
+    assert_eq!(
+        told(FILES[4], " http://http://h/%7ea"),
+        [
+            ("trim", "http://http://h/%7ea".to_string()),
+            ("repeated-scheme", "http://h/%7ea".to_string()),
+            ("decode-unreserved", "http://h/~a".to_string()),
+        ]
+    );
 }
 
 /// URLs on which, under one profile or another, each rule acts.
