@@ -64,6 +64,7 @@ struct Context<'a> {
     /// Default ports, where they are not those of the schemes.
     ports: Option<&'a DefaultPorts>,
     ring: Option<&'a Ring>,
+    /// What a request target goes behind; none of an absolute URL.
     origin: Option<Origin>,
     allowed: Codes,
     empty_segments: EmptySegments,

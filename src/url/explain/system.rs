@@ -14,7 +14,7 @@ pub(super) fn leading_slash(draft: &mut Draft, _: &Context<'_>) -> bool {
 }
 
 pub(super) fn join(draft: &mut Draft, ctx: &Context<'_>) -> bool {
-    let Some(origin) = ctx.origin.as_ref().filter(|_| draft.host.is_none()) else { return false };
+    let Some(origin) = &ctx.origin else { return false };
     draft.scheme = Some(origin.scheme.clone());
     draft.set_authority(&origin.authority);
     true
