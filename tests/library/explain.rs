@@ -462,6 +462,15 @@ fn the_order_that_matters_is_told() {
 }
 
 #[test]
+fn a_target_has_its_slash_before_it_is_joined_to_a_base() {
+    let servlet = Normalizer::new(&Profile::SERVLET).with_allowed([Code::NoLeadingSlash]).unwrap();
+    let steps = servlet.with_base(b"http://h/").unwrap().explain(b"a").unwrap();
+    let told: Vec<_> = steps.iter().map(|step| (step.rule, escape(&step.after))).collect();
+    let expected = [(Rule::LeadingSlash, "/a".into()), (Rule::Join, "http://h/a".into())];
+    assert_eq!(told, expected);
+}
+
+#[test]
 fn each_rule_of_an_index_is_told_where_it_acts() {
     let session = "(S(0123456789abcdefghijklmn))";
     for (url, rules) in [
