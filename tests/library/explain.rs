@@ -471,6 +471,14 @@ fn a_target_has_its_slash_before_it_is_joined_to_a_base() {
 }
 
 #[test]
+fn a_path_behind_a_host_holds_no_mail_address() {
+    assert_eq!(
+        told(&Profile::SCHEME, "MAILTO://h/A@B"),
+        [("scheme-case", "mailto://h/A@B".to_string())]
+    );
+}
+
+#[test]
 fn each_rule_of_an_index_is_told_where_it_acts() {
     let session = "(S(0123456789abcdefghijklmn))";
     for (url, rules) in [
