@@ -172,8 +172,7 @@ fn dot_segments(draft: &mut Draft, _: &Context<'_>) -> bool {
 
 fn session_segments(draft: &mut Draft, ctx: &Context<'_>) -> bool {
     let Some(archive) = ctx.profile.archive else { return false };
-    // The root's only segment is empty.
-    let segments = ia::segments(&draft.path).filter(|segment| !segment.is_empty()).collect();
+    let segments = ia::segments(&draft.path).collect();
     let path = joined(ia::without_session_segments(segments, archive));
     replace(&mut draft.path, path)
 }
