@@ -225,7 +225,7 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
             Backend::Avx512 => unsafe { super::avx512::run(work) },
-            #[cfg(target_arch = "aarch64")]
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             // SAFETY: as above.
             Backend::Neon => unsafe { super::neon::run(work) },
             _ => scalar::run(work),

@@ -44,7 +44,7 @@ mod vector;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
 #[cfg(target_arch = "x86_64")]
 mod sse42;
@@ -146,7 +146,7 @@ impl Backend {
                     && is_x86_feature_detected!("avx512vbmi")
                     && is_x86_feature_detected!("avx512vbmi2")
             }
-            #[cfg(target_arch = "aarch64")]
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             Backend::Neon => std::arch::is_aarch64_feature_detected!("neon"),
             #[allow(unreachable_patterns, reason = "other processors have other arms")]
             _ => false,
