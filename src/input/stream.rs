@@ -136,6 +136,13 @@ impl Reader {
         let format = match known {
             Some(format) => format,
             None => {
+                // What breaks off in its first line holds no record that would tell its format.
+                last = match last {
+                    Got::Error(error) if memchr(b'\n', head.bytes()).is_none() => {
+                        return self.fail(head.len() as u64, error, &*source);
+                    }
+                    last => last,
+                };
                 let format = Arc::new(record::detect(&self.cutting.name, head.bytes()));
                 // What holds nothing says nothing of its format.
                 if !(head.bytes().is_empty() && matches!(last, Got::End)) {

@@ -187,6 +187,20 @@ fn no_truncation_and_no_flipped_bit_of_a_sample_is_silent() {
 }
 
 #[test]
+fn what_breaks_off_in_its_first_line_is_damaged_whatever_it_lacks() {
+    let table = gzip(b"url,ts\nhttp://h/,1\n");
+    for length in [10, 14] {
+        let place = Place::with([("in", &table[..length])]);
+        for arguments in [["--carry", "ts"], ["--status", "200"]] {
+            let run = place.run([&["dedup", "in"], &arguments[..]].concat()).exits(2);
+            assert!(run.err.contains(": truncated: the gzip data"), "{}", run.err);
+            assert!(!run.err.contains("lines"), "{}", run.err);
+            assert_eq!(run.summary("damaged"), 1);
+        }
+    }
+}
+
+#[test]
 fn zeros_behind_the_last_member_are_told_and_left_out() {
     let padded = [gzip(b"http://a/\n"), vec![0; 512]].concat();
     let place = Place::with([("in", &padded)]);
