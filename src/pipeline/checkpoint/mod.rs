@@ -379,7 +379,6 @@ impl<'a> Keeper<'a> {
         &mut self,
         entries: impl Iterator<Item = Entry<'e>>,
     ) -> io::Result<()> {
-        self.saved = 0;
         self.open_part("moved")?.entries(entries)
     }
 
