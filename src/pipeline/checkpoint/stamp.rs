@@ -83,3 +83,30 @@ fn ends(input: &Input, size: u64) -> io::Result<String> {
     }
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::check;
+
+    #[test]
+    fn a_byte_at_either_end_tells_a_file_from_another() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("in");
+        let length = 3 * END as usize;
+        let ends_with = |changed: Option<usize>| {
+            let mut bytes = vec![b'x'; length];
+            changed.into_iter().for_each(|at| bytes[at] = b'y');
+            std::fs::write(&path, bytes).unwrap();
+            let (inputs, _) = check(std::slice::from_ref(&path));
+            Stamp::of(&inputs[0]).unwrap().ends
+        };
+        let whole = ends_with(None);
+        let end = END as usize;
+        for (at, is_told) in
+            [(0, true), (end - 1, true), (end, false), (length - end, true), (length - 1, true)]
+        {
+            assert_eq!(ends_with(Some(at)) != whole, is_told, "{at}");
+        }
+    }
+}
