@@ -58,6 +58,23 @@ fn a_small_budget_changes_nothing_but_how() {
 }
 
 #[test]
+fn lines_of_first_records_stay_in_a_memory_that_is_full() {
+    // Long lines come when the set takes no more, and there is more to hold than before.
+    let line = |i: u32, length: usize| format!("http://h/{i}\t{}\n", "x".repeat(length));
+    let list: String = (0..9_000).map(|i| line(i, if i < 6_000 { 0 } else { 900 })).collect();
+    let place = Place::with([("list", list.as_bytes())]);
+    let fixed = ["dedup", "list", "-f", "tsv:1", "-j", "2", "--temp-dir", ".", "--stats", "stats"];
+    let run = |memory: &str| {
+        let more = ["--carry", "2", "--count", "--memory", memory];
+        (place.run([&fixed[..], &more].concat()).exits(0).out, place.json("stats"))
+    };
+    let ((out, stats), (small_out, small_stats)) = (run("1G"), run("4M"));
+    assert!(out == small_out);
+    assert_eq!(accounting(&stats), accounting(&small_stats));
+    assert!(small_stats["spilled"].as_u64() > Some(0));
+}
+
+#[test]
 fn lines_that_become_longer_leave_a_memory_that_is_full() {
     // Eight thousand URLs come three times, the second time with the longest line, and then with others
     // between them.
