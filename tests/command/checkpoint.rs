@@ -597,10 +597,24 @@ fn what_is_said_of_a_file_that_is_given_twice_is_kept_for_each() {
 }
 
 #[test]
+fn records_that_a_run_before_has_rejected_count_for_the_limit() {
+    let place = Place::with([("a", b"http://h/\nx\ny\n")]);
+    let whole = gzip(b"z\nhttp://i/\n");
+    place.write("b.gz", &whole[..10]);
+    let run = || place.run([&["dedup", "a", "b.gz", "--max-rejected", "2"], KEPT].concat());
+    run().exits(2);
+    place.write("b.gz", &whole);
+    let run = run().exits(3);
+    assert!(run.err.contains("going on behind the first 1 of 2"), "{}", run.err);
+    assert!(run.err.contains("b.gz@0: record 1: more than 2 records"), "{}", run.err);
+}
+
+#[test]
 fn what_is_told_of_inputs_is_told_of_those_before_too() {
     for (format, line, told) in [
         ("target", "/a\n", "6 request targets name no host"),
         ("lines", "http://h/\ta\n", "6 of 6 lines hold a tab"),
+        ("auto", "{\"url\":\"http://h/\"}\n", "a.gz and 1 more: read as json:/url"),
     ] {
         let place = Place::new();
         let whole = [gzip(line.repeat(3).as_bytes()), vec![0; 512]].concat();
