@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use uniqurl::pipeline::{
     Checkpoint, Dedup, Format, Instead, Job, MaxRejected, Memory, Options, Order, Report, RunError,
-    Setup, Spilling, Watch, run,
+    Setup, Sinks, Spilling, Watch, run, run_to,
 };
 use uniqurl::{Backend, Key, Normalizer, Outcome, Profile, input, record};
 
@@ -526,6 +526,61 @@ fn a_file_that_is_rewritten_while_it_is_read_is_an_error_however_it_is_read() {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packer.write_all(lines.as_bytes()).unwrap();
     is_an_error_where_it_is_rewritten("lines", &packer.finish().unwrap());
+}
+
+#[test]
+fn a_set_that_is_rewritten_while_it_is_read_is_an_error() {
+    fn rewrite(spilling: &Spilling<'_>) {
+        let file = std::fs::File::options().write(true).open(spilling.directory.join("seen"));
+        file.unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
+    let lines: String = (0..20_000).map(|n| format!("http://h/{n}\n")).collect();
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(lines.as_bytes()).unwrap();
+    let packed = packer.finish().unwrap();
+    // What looks like damage may be that, too.
+    for bytes in [lines.as_bytes(), &packed, &packed[..packed.len() - 9]] {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("seen");
+        std::fs::write(&path, bytes).unwrap();
+        let (seen, errors) = input::check(&[path]);
+        assert!(errors.is_empty());
+        let watch = Watch::default();
+        let setup = Setup {
+            seen,
+            threads: 1,
+            chunk_size: 1000,
+            memory: Some(Memory { budget: 1, directory: place.path().into(), tell: rewrite }),
+            ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
+        };
+        match run(&setup, &[], &mut Vec::new(), None).1 {
+            Err(RunError::Input(error)) if matches!(error.trouble, input::Trouble::Replaced) => {}
+            result => panic!("{result:?}"),
+        }
+    }
+}
+
+/// Half a key may be another one.
+#[test]
+fn a_saved_set_whose_last_line_is_still_being_written_is_damaged() {
+    let watch = Watch::default();
+    let normalizer = Normalizer::new(&Profile::CRAWL);
+    let setup = Setup::new(normalizer, Job::Dedup(FIRST), &watch);
+    let (mut out, mut saved) = (Vec::new(), Vec::new());
+    let sinks = Sinks { out: &mut out, rejects: None, seen: Some(&mut saved) };
+    run_to(&setup, &[], sinks).1.unwrap();
+    let length = saved.len() as u64;
+    saved.extend_from_slice(b"http://a/");
+    let mut file = file(&saved);
+    let (seen, errors) = input::check(&[file.path().to_owned()]);
+    assert!(errors.is_empty());
+    file.write_all(b"b\n").unwrap();
+    match run(&Setup { seen, ..setup }, &[], &mut Vec::new(), None).1 {
+        Err(RunError::Input(error)) if matches!(error.trouble, input::Trouble::Malformed(_)) => {
+            assert_eq!(error.at, Some(length));
+        }
+        result => panic!("{result:?}"),
+    }
 }
 
 #[test]
