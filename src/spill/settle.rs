@@ -349,6 +349,11 @@ mod tests {
         })
     }
 
+    /// How many records an entry stands for.
+    fn times(ordinal: u64) -> u64 {
+        1 + ordinal % 4 / 2
+    }
+
     /// The whole of it, until nothing is left.
     fn settled(memory: usize, order: Order, width: u32) -> (Vec<Row>, u32) {
         settled_by(Survivor::First, &entries().collect::<Vec<_>>(), memory, order, width)
@@ -371,7 +376,7 @@ mod tests {
         let mut packer = Packer::new(&store).unwrap();
         let all = entries.iter().map(|(ordinal, key, line)| Entry {
             ordinal: *ordinal,
-            count: 1,
+            count: times(*ordinal),
             key,
             line,
         });
@@ -411,7 +416,7 @@ mod tests {
                 expected.push((ordinal, 0, key, line));
                 expected.len() - 1
             });
-            expected[place].1 += 1;
+            expected[place].1 += times(ordinal);
         }
         for width in [64, 8, 0] {
             for memory in [1 << 30, 20_000, 0] {
@@ -433,38 +438,95 @@ mod tests {
 
     #[test]
     fn lines_that_grow_behind_a_set_that_is_full_move_out_of_it() {
-        // Each key comes six times, with a line that is longer each time but for the last.
+        // Each key comes six times, with a line that is longer each time but for the last. Where the first
+        // lines are long too, some keys are spilled before others move out.
         let (keys, rounds) = (60, 6);
-        let entries: Vec<_> = (0..keys * rounds)
-            .map(|i| {
+        let lines_from = |start: u64| -> Vec<_> {
+            let line = |i: u64| {
                 let (key, round) = (i % keys, i / keys);
                 let mut line = Vec::new();
-                let length = if round == rounds - 1 { 20 } else { 700 * round };
+                let length = match round {
+                    0 => start,
+                    _ if round == rounds - 1 => 20,
+                    _ => 700 * round,
+                };
                 crate::dedup::Candidate::append_value(length.to_string().as_bytes(), &mut line);
                 line.extend(std::iter::repeat_n(b'x', length as usize));
                 line.extend_from_slice(format!("{key}\n").as_bytes());
                 (i * 2, format!("http://h/{key}").into_bytes(), line)
-            })
-            .collect();
+            };
+            (0..keys * rounds).map(line).collect()
+        };
+        let entries = [0, 1000].map(lines_from);
         for (survivor, length) in [(Survivor::Last, 20), (Survivor::Greatest, 700 * (rounds - 2))] {
             let mut expected: Vec<Row> = (0..keys)
                 .map(|key| {
                     let line = format!("{}{key}\n", "x".repeat(length as usize)).into_bytes();
-                    (key * 2, rounds, format!("http://h/{key}").into_bytes(), line)
+                    let count = rounds * times(key * 2);
+                    (key * 2, count, format!("http://h/{key}").into_bytes(), line)
                 })
                 .collect();
             for order in [Order::First, Order::Sorted] {
                 if order == Order::Sorted {
                     expected.sort_by(|a, b| a.2.cmp(&b.2));
                 }
-                for (memory, width) in [(40_000, 64), (40_000, 8), (40_000, 0), (0, 0)] {
-                    let (all, passes) = settled_by(survivor, &entries, memory, order, width);
-                    assert!(all == expected, "{survivor:?} {order:?} {memory} {width}");
-                    assert!(passes > 1, "{survivor:?} {memory} {width}");
+                for entries in &entries {
+                    for (memory, width) in [(40_000, 64), (40_000, 8), (40_000, 0), (0, 0)] {
+                        let (all, passes) = settled_by(survivor, entries, memory, order, width);
+                        assert!(all == expected, "{survivor:?} {order:?} {memory} {width}");
+                        assert!(passes > 1, "{survivor:?} {memory} {width}");
+                    }
+                    assert_eq!(settled_by(survivor, entries, 1 << 30, order, 64).1, 1);
                 }
-                assert_eq!(settled_by(survivor, &entries, 1 << 30, order, 64).1, 1);
             }
         }
+    }
+
+    #[test]
+    fn a_set_that_lines_grow_out_of_keeps_those_of_its_first_urls_and_what_was_seen() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::create(directory.path()).unwrap());
+        let (order, counting, block) = (Order::First, Counting::Off, 4096);
+        let (survivor, min_count, saving, memory) = (Survivor::Last, 1, false, 40_000);
+        let plan =
+            Plan { store: &store, order, counting, survivor, min_count, saving, memory, block };
+        let key = |number: u64| format!("http://h/{number}").into_bytes();
+        let line = |number: u64, length: usize| {
+            let mut line = Vec::new();
+            crate::dedup::Candidate::append_value(b"", &mut line);
+            line.extend_from_slice(format!("{}{number}\n", "x".repeat(length)).as_bytes());
+            line
+        };
+        // The lines of the last of sixty grow, then comes what was seen.
+        let grown = (30..60).map(|number| (number, 3000));
+        let records = (0..60).map(|number| (number, 0)).chain(grown).chain([(99, 0), (99, 0)]);
+        let seen = (0, 0, key(99), Vec::new());
+        let records = (0..).zip(records).map(|(i, (n, length))| (i, 1, key(n), line(n, length)));
+        let rows: Vec<Row> = std::iter::once(seen).chain(records).collect();
+        let entries = rows.iter().map(|(ordinal, count, key, line)| Entry {
+            ordinal: *ordinal,
+            count: *count,
+            key,
+            line,
+        });
+        let mut packer = Packer::new(&store).unwrap();
+        let partition = written(entries, block, &mut packer).unwrap();
+        let told = Mutex::new(Vec::new());
+        let found = |ordinal, what| told.lock().unwrap().push((ordinal, what));
+        let settled = settle(partition, &plan, &Key::narrow(64), found).unwrap();
+        assert!(!settled.rest.is_empty());
+        let mut kept = Vec::new();
+        merge(vec![settled.run], &plan, |entry| {
+            kept.push((entry.key.to_vec(), entry.line.to_vec()));
+            Ok::<_, SpillError>(true)
+        })
+        .unwrap();
+        let expected =
+            (0..MIN_URLS as u64).map(|number| (key(number), format!("{number}\n").into()));
+        assert_eq!(kept, expected.collect::<Vec<_>>());
+        let mut told = told.into_inner().unwrap();
+        told.retain(|(_, what)| *what == Told::Seen);
+        assert_eq!(told, [(90, Told::Seen), (91, Told::Seen)]);
     }
 
     #[test]
