@@ -574,6 +574,9 @@ fn a_list_most_of_which_is_rejected_is_told_what_it_may_be() {
             .write("few", text.lines().take(4).map(|line| format!("{line}\n")).collect::<String>());
         let few = place.run(["normalize", "-q", "few"]).exits(0);
         assert_eq!(without_tabs(few).err, "");
+        place.write("half", text.clone() + &"http://one/\n".repeat(5));
+        let half = place.run(["normalize", "-q", "half"]).exits(0);
+        assert!(!half.err.contains("of which"), "{}", half.err);
         let lines = place.run(["normalize", "-q", "-f", "lines", "in"]).exits(0);
         assert_eq!(without_tabs(lines).err, "");
     }
