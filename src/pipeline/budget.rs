@@ -123,8 +123,7 @@ impl Run<'_> {
             for (i, sheet) in batch.iter().enumerate().take(whole + 1) {
                 let entries = sheet.entries_of(number);
                 let added = if i < whole { entries } else { &entries[..part] };
-                let added = added.iter().filter(|entry| !entry.is_seen());
-                added.for_each(|e| shard.count_back(e.hash, sheet.text.buffers().of(e)));
+                added.iter().for_each(|e| shard.count_back(e.hash, sheet.text.buffers().of(e)));
             }
         }
         self.begin_to_spill()?;
