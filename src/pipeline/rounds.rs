@@ -66,6 +66,8 @@ impl Run<'_> {
             }
             if self.is_saving && idle && reading.is_empty() {
                 self.is_saving = false;
+                // Nothing of the inputs so far is on its way.
+                self.counted = self.schedule.reached();
                 self.save()?;
                 continue;
             }

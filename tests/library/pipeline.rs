@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use uniqurl::output::State;
 use uniqurl::pipeline::{
     Checkpoint, Dedup, Format, Instead, Job, MaxRejected, Memory, Options, Order, Report, RunError,
     Setup, Sinks, Spilling, Watch, run, run_to,
@@ -581,6 +582,29 @@ fn a_saved_set_whose_last_line_is_still_being_written_is_damaged() {
         }
         result => panic!("{result:?}"),
     }
+}
+
+#[test]
+fn an_input_that_is_read_whole_is_so_where_no_checkpoint_can_be_written() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    std::fs::write(path("a"), "http://a/\n").unwrap();
+    std::fs::write(path("b"), "http://b/\n").unwrap();
+    let (inputs, errors) = input::check(&[path("a"), path("b")]);
+    assert!(errors.is_empty());
+    let kept = path("kept");
+    let every = std::time::Duration::ZERO;
+    let checkpoint = Checkpoint::open(&kept, every, Options::new(), &inputs, &[]).unwrap();
+    std::fs::remove_dir_all(&kept).unwrap();
+    let watch = Watch::default();
+    let setup = Setup {
+        checkpoint: Some(&checkpoint),
+        ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
+    };
+    let (report, result) = run(&setup, &inputs, &mut Vec::new(), None);
+    assert!(matches!(result, Err(RunError::Output(_))), "{result:?}");
+    let states: Vec<State> = report.files.iter().map(|file| file.state).collect();
+    assert_eq!(states, [State::Ok]);
 }
 
 #[test]
