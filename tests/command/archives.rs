@@ -250,6 +250,16 @@ fn odd_values_of_a_wat_file_are_no_reason_to_leave_a_page_out() {
 }
 
 #[test]
+fn metadata_beyond_sixteen_mebibytes_are_too_long_and_the_next_are_read() {
+    let page = format!("{}null", " ".repeat(16 << 20));
+    let both = told("response", "http://h/long", &page) + &told("response", "http://h/", "null");
+    let place = Place::with([("in", both.as_bytes())]);
+    let run = place.run(["dedup", "in", "-f", "wat", "--stats", "stats"]).exits(0);
+    assert_eq!(run.out(), "http://h/\n");
+    assert_eq!(place.json("stats")["codes"]["too-long"], 1);
+}
+
+#[test]
 fn a_string_of_a_wat_file_need_not_be_utf8() {
     let page = r#"{"Head":{"Base":"/~/"},"Links":[{"url":"~"},{"url":"\udce9"},{"url":"z"}]}"#;
     let mut archive = told("response", "http://h/~", page).into_bytes();
