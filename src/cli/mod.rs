@@ -15,6 +15,7 @@ mod cores;
 
 // A run.
 mod run;
+mod found;
 mod walk;
 mod open_files;
 mod outputs;

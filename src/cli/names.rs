@@ -7,10 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::flags::share_a_place;
-use super::status::say;
 use crate::input::{InputError, Trouble, pipe, unpacked};
-use crate::output::Printable;
 use crate::record::without_mark;
 
 /// Whether a name is that of standard input: `-`, or another one of the pipe behind it, which can be read
@@ -22,25 +19,6 @@ pub fn is_standard_input(path: &Path) -> bool {
     };
     path == Path::new("-")
         || pipe(path).is_some_and(|found| pipe(Path::new("/dev/stdin")) == Some(found))
-}
-
-/// Warns of an input that the shell has emptied, since standard output goes there too: what was in it is lost.
-/// `named` are the inputs that somebody meant, and not those that were found.
-pub fn warn_of_emptied(named: &[PathBuf], output: &Path) {
-    let standard = Path::new("-");
-    let is_empty = |path: &Path| {
-        path != standard && fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0)
-    };
-    let is_emptied = |path: &&PathBuf| is_empty(path) && share_a_place(&[standard, path]);
-    if output == standard
-        && let Some(path) = named.iter().find(is_emptied)
-    {
-        say(format_args!(
-            "warning: {} is empty: standard output goes there, for which the shell empties it before \
-             anything is read; -o FILE replaces an input at the end",
-            Printable::path(path)
-        ));
-    }
 }
 
 /// The names in a list. One that holds a NUL has it after each name, as `find -print0` writes it; any other

@@ -1,8 +1,6 @@
 //! One run over inputs: from what was asked for to an exit status.
 
-use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,16 +9,17 @@ use std::time::{Duration, Instant};
 
 use clap::error::ErrorKind;
 
-use super::flags::{self, BadInput, Common, Directories, Form, FormatChoice, Messages};
+use super::flags::{self, BadInput, Common, Form, FormatChoice, Messages};
+use super::found::{Found, paths};
 use super::names::is_standard_input;
 use super::outputs::{Division, End, Known, Outputs, Shape, failure, write_anew};
 use super::progress::{Bar, Progress, When};
 use super::signals::Signals;
 use super::status::{CLOSED_PIPE, Status, say};
 use super::tell::{are_all_rejected, nothing_but_rejects, tell};
-use super::{checkpoint, memory, names, outputs, remedy, tables, walk};
-use crate::input::{self, Input, InputError, Source, Trouble};
-use crate::output::{self, Field, FileStats, Inputs, LineForm, Printable, State, Stats, Summary};
+use super::{checkpoint, memory, outputs, tables};
+use crate::input::{Input, InputError, Source};
+use crate::output::{self, Field, FileStats, Inputs, LineForm, State, Stats, Summary};
 use crate::pipeline::{
     self, Auditing, Checkpoint, Job, Keep, Memory, Report, RunError, Setup, Watch,
 };
@@ -143,94 +142,6 @@ impl LastLine {
     }
 }
 
-/// What there is to be read, and what is not there.
-struct Found {
-    inputs: Vec<Input>,
-    missing: Vec<InputError>,
-    seen: Vec<Input>,
-    unseen: Vec<InputError>,
-}
-
-impl Found {
-    /// Looks for it, and says what is not there.
-    fn look(common: &Common, paths: Vec<PathBuf>, plan: &Plan) -> Self {
-        let (paths, mut missing) = match common.directories {
-            Directories::AreWalked => {
-                let kept = plan.checkpoint.as_ref().and_then(|kept| kept.checkpoint.as_deref());
-                let is_asked = !paths.is_empty();
-                let (files, errors) = walk::files_below(paths, kept);
-                if is_asked && files.is_empty() && errors.is_empty() {
-                    say(
-                        "warning: -r found no file to read; names that begin with a dot are passed \
-                         over, and links are not followed",
-                    );
-                }
-                (files, errors)
-            }
-            Directories::AreRefused => (paths, Vec::new()),
-        };
-        let (inputs, unreadable) = input::check(&paths);
-        missing.extend(unreadable);
-        // A list of URLs that was taken for one of names has thousands.
-        let mut urls = missing.iter().filter(|error| remedy::is_url(error));
-        if let Some(error) = urls.next() {
-            let more = match urls.count() {
-                0 => String::new(),
-                more => format!(", and {more} more of this kind"),
-            };
-            say(format_args!(
-                "{error}{more}; inputs are files, standard input takes a list of URLs, and \
-                 `uniqurl explain` and `uniqurl compare` (without --profiles) take URLs themselves"
-            ));
-        }
-        for error in missing.iter().filter(|error| !remedy::is_url(error)) {
-            match error.trouble {
-                Trouble::Directory => say(format_args!("{error}, or give -r")),
-                _ => say(error),
-            }
-        }
-        let (seen, unseen) = input::check(&plan.seen);
-        for error in &unseen {
-            let remedy = match error.code() {
-                "missing" if remedy::is_url(error) => "; that is a URL, and --seen takes files",
-                "missing" => "; an empty file, as `touch` makes it, is an empty set",
-                _ => "",
-            };
-            say(format_args!("{error}; without it (--seen) URLs would come out again{remedy}"));
-        }
-        Self { inputs, missing, seen, unseen }
-    }
-
-    /// Whether the inputs can be read, as far as that was asked for.
-    fn is_readable(&self, common: &Common) -> bool {
-        self.missing.is_empty() || common.bad_input == BadInput::IsSkipped
-    }
-}
-
-/// Warns of what -r has found and the run replaces. Mostly a run before has written it, and nobody meant it
-/// to be read.
-fn warn_of_replaced(common: &Common, inputs: &[Input]) {
-    let identity = |path: &Path| {
-        let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-        Some((file.dev(), file.ino()))
-    };
-    for (option, output) in common.named_outputs() {
-        let Some(replaced) = identity(output) else { continue };
-        let is_found = |input: &&Input| {
-            let is_it = |identity| identity == replaced;
-            matches!(input.source, Source::File { identity, .. } if is_it(identity))
-                && !common.files.contains(&input.path)
-        };
-        if let Some(input) = inputs.iter().find(is_found) {
-            say(format_args!(
-                "warning: {} is read, since -r found it, and {option} replaces it; if it is no input, \
-                 write it to another directory",
-                Printable::path(&input.path)
-            ));
-        }
-    }
-}
-
 /// Does it with these rules.
 pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> ExitCode {
     let ssurt = common.key == Key::Ssurt || plan.fields.contains(&Field::Ssurt);
@@ -282,11 +193,8 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
         }
         (Report::default(), Err(End::Told))
     } else {
+        found.warn_of_outputs(common);
         let (inputs, seen) = (&found.inputs, found.seen);
-        names::warn_of_emptied(&common.files, &common.output);
-        if matches!(common.directories, Directories::AreWalked) {
-            warn_of_replaced(common, inputs);
-        }
         if let (Some(checkpoint), Messages::All) = (&checkpoint, common.messages) {
             tell_beginning(checkpoint, inputs.len());
         }
@@ -568,35 +476,6 @@ fn normalizer(common: &Common) -> Result<Normalizer, String> {
         None => common.normalizer()?,
     };
     common.choices().finish(normalizer)
-}
-
-/// The names of the inputs: arguments first, then the list; standard input where there are neither.
-/// Whether it is read twice is known of the list only now: as the list itself, or as one of `seen`.
-fn paths(common: &Common, seen: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
-    let mut paths = common.files.clone();
-    match &common.files_from {
-        Some(list) => {
-            let listed = names::from_list(list).map_err(|error| {
-                let text = format!("{error}; it is the list of inputs (--files-from)");
-                io::Error::new(error.kind(), text)
-            })?;
-            let has_it = |names: &[PathBuf]| names.iter().any(|name| is_standard_input(name));
-            let others = [("the list of inputs", std::slice::from_ref(list)), ("--seen", seen)];
-            let others = others.into_iter().find(|(_, names)| has_it(names));
-            let other = others.map(|(other, _)| other).or(common.policy.of_standard_input());
-            if let Some(other) = other
-                && has_it(&listed)
-            {
-                let list = Printable::path(list);
-                let text = format!("{list}: standard input cannot be both an input and {other}");
-                return Err(io::Error::other(text));
-            }
-            paths.extend(listed);
-        }
-        None if paths.is_empty() => paths.push(PathBuf::from("-")),
-        None => {}
-    }
-    Ok(paths)
 }
 
 fn when(common: &Common, inputs: &[Input], outputs: &Outputs) -> When {

@@ -13,7 +13,7 @@ use self::flags::{Lines, Operation, Set};
 use self::sorted::Sorted;
 use super::signals::Signals;
 use super::status::{Status, wrote};
-use super::{names, open_files, remedy, say};
+use super::{found, open_files, remedy, say};
 use crate::input;
 use crate::output::{Output, Printable, SetHeader};
 use crate::record::Separator;
@@ -67,7 +67,7 @@ fn run(set: &Set) -> Result<(), End> {
     if !errors.is_empty() {
         return Err(End::Told);
     }
-    names::warn_of_emptied(&set.files, &set.output);
+    found::warn_of_emptied(&set.files, &set.output);
     open_files::suffice_for(inputs.len() as u64, "sets")?;
     let mut out = Output::create(&set.output)?;
     let open = |input| Sorted::open(input, set);
