@@ -6,7 +6,7 @@ mod measure;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use measure::{Corpus, Kind, id, stage};
-use uniqurl::{Backend, Normalizer, Profile, scan};
+use uniqurl::{Backend, Normalizer, Profile, simd};
 
 const BYTES: u64 = 8_000_000;
 

@@ -36,24 +36,22 @@
 // docs.rs says of each item which feature it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod names;
-mod shown;
+pub mod bytes;
 pub mod profile;
 #[cfg(feature = "batch")]
 mod pipe;
 #[cfg(feature = "batch")]
 pub mod input;
 pub mod record;
-pub mod scan;
-pub mod url;
+pub mod simd;
+pub mod normalize;
 pub mod uri;
 pub mod key;
-mod room;
 #[cfg(test)]
 mod cases;
 #[cfg(test)]
 mod untried;
-pub mod dedup;
+pub mod set;
 #[cfg(feature = "batch")]
 pub mod spill;
 #[cfg(feature = "batch")]
@@ -67,17 +65,17 @@ pub mod corpus;
 #[allow(missing_debug_implementations, reason = "a part of the command")]
 pub mod cli;
 
-pub use dedup::{SetFull, UrlSet};
+pub use bytes::{Code, Codes, NoSuchName, Reject};
 pub use key::{Key, Keyed};
-pub use names::NoSuchName;
-pub use profile::{Profile, Ring, RingError, Switch, Switches};
-pub use scan::Backend;
 #[cfg(feature = "profile-file")]
-pub use url::ProfileFileError;
-pub use url::{
-    BadOffsets, Batch, Canonical, Code, Codes, NoSuchChoice, Normalizer, Outcome, RedirectError,
-    RedirectErrorKind, Redirects, Reject, Rule, Scratch, Step,
+pub use normalize::ProfileFileError;
+pub use normalize::{
+    BadOffsets, Batch, Canonical, NoSuchChoice, Normalizer, Outcome, RedirectError,
+    RedirectErrorKind, Redirects, Rule, Scratch, Step,
 };
+pub use profile::{Profile, Ring, RingError, Switch, Switches};
+pub use set::{SetFull, UrlSet};
+pub use simd::Backend;
 
 /// Has the examples of the README run as tests.
 #[cfg(doctest)]

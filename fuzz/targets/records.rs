@@ -10,7 +10,9 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use record_oracle::{Holds, Known, Slashless};
-use uniqurl::record::{Context, Format, Found, Origin, Place, Records, Span, Targets, detect};
+use uniqurl::bytes::Span;
+use uniqurl::normalize::{Origin, Targets};
+use uniqurl::record::{Context, Format, Found, Place, Records, detect};
 
 const NAMES: &[&str] = &[
     "lines",

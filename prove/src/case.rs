@@ -1,6 +1,6 @@
 //! Blocks of URLs that lie side by side in one buffer, as the lines of a file do.
 
-use uniqurl::record::Span;
+use uniqurl::bytes::Span;
 
 use crate::generator::{self, Rng, Temper};
 

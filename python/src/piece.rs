@@ -28,8 +28,8 @@ use arrow_select::dictionary::garbage_collect_dictionary;
 use arrow_select::take::take;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::{PyErr, PyResult};
+use uniqurl::bytes::Span;
 use uniqurl::output::Tally;
-use uniqurl::record::Span;
 use uniqurl::{Code, Codes, Reject, Scratch};
 
 use crate::pieces::{self, arc};

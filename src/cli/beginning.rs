@@ -10,8 +10,8 @@ use std::path::Path;
 use serde::de::IgnoredAny;
 
 use crate::Profile;
+use crate::bytes::{Excerpt, Printable, UrlExcerpt};
 use crate::input::{pipe, unpacked};
-use crate::output::{Excerpt, Printable, UrlExcerpt};
 use crate::profile::System;
 use crate::record::{Separator, without_mark};
 use crate::uri::extract;

@@ -10,8 +10,8 @@ use sha2::{Digest, Sha256};
 
 use super::flags::{self, Cli, to_parse};
 use super::names::is_standard_input;
+use crate::bytes::Printable;
 use crate::input::{Input, Source};
-use crate::output::Printable;
 use crate::pipeline;
 
 /// Where a run leaves what it has absorbed.

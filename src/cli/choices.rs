@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use super::beginning::is_host_and_port;
 use super::policy::Policy;
-use crate::uri::Charset;
+use crate::normalize::Charset;
 use crate::{Code, NoSuchChoice, Normalizer, Profile, Ring, Switch};
 
 /// The choices of a command line.

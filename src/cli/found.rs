@@ -10,8 +10,8 @@ use super::names::{self, is_standard_input};
 use super::run::Plan;
 use super::status::say;
 use super::{remedy, walk};
+use crate::bytes::Printable;
 use crate::input::{self, Input, InputError, Source, Trouble};
-use crate::output::Printable;
 
 /// The names of the inputs: arguments first, then the list; standard input where there are neither.
 /// Whether it is read twice is known of the list only now: as the list itself, or as one of `seen`.

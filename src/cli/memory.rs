@@ -7,7 +7,7 @@ use clap::Args;
 use super::available::available;
 use super::flags;
 use super::say;
-use crate::output::Printable;
+use crate::bytes::Printable;
 use crate::pipeline::{CHUNK_SIZE, Memory, Spilling};
 
 /// Least memory that may be asked for.

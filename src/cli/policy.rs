@@ -9,8 +9,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::flags::RULES;
 use super::names::{is_standard_input, text_of};
-use crate::output::Printable;
-use crate::uri::Charset;
+use crate::bytes::Printable;
+use crate::normalize::Charset;
 use crate::{NoSuchChoice, Normalizer, Redirects, Switch};
 
 /// What is chosen beside a profile.

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::output::Printable;
+use crate::bytes::Printable;
 
 /// How a run ended, as its exit status says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

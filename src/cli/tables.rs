@@ -7,8 +7,9 @@ use std::thread;
 
 use super::flags::{Common, Form};
 use super::run;
+use crate::bytes::Printable;
 use crate::input::table::THREAD;
-use crate::output::{Field, Printable, TableColumn, TableKind, TableValues, ending};
+use crate::output::{Field, TableColumn, TableKind, TableValues, ending};
 use crate::pipeline::{Job, Order};
 use crate::{Key, Normalizer};
 

@@ -9,10 +9,11 @@ use super::beginning::{
 use super::flags::{Common, Messages};
 use super::remedy;
 use super::status::say;
-use crate::output::{self, FileStats, Printable, Tally};
+use crate::bytes::Code;
+use crate::bytes::Printable;
+use crate::output::{self, FileStats, Tally};
 use crate::pipeline::{Differences, Format, MaxRejected, Report};
 use crate::record::{self, Separator};
-use crate::url::Code;
 
 /// What is said of a line that was cut where an input ended when it was looked at.
 pub(super) const LEFT_OUT: &str = "the last line was still being written and is left out";

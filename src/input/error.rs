@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::packing::Packing;
-use crate::output::{Printable, State};
+use crate::bytes::Printable;
+use crate::output::State;
 use crate::record::Refusal;
 
 /// An input that could not be read, and where.

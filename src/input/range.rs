@@ -12,7 +12,8 @@ use memchr::{memchr, memrchr};
 
 use super::error::{InputError, Trouble};
 use super::opened::OpenFile;
-use crate::room::{self, NoRoom};
+use crate::bytes::AllocError;
+use crate::bytes::alloc::{self};
 
 /// A buffer for the records of a range. Its memory is kept from range to range.
 #[derive(Debug, Default)]
@@ -42,7 +43,7 @@ impl Block {
     }
 
     /// Makes room for `length` bytes of the file from `from` on, and one page more.
-    fn begin(&mut self, from: u64, length: usize) -> Result<(), NoRoom> {
+    fn begin(&mut self, from: u64, length: usize) -> Result<(), AllocError> {
         self.used = 0..0;
         self.front = 0;
         self.reach(length + PAGE)?;
@@ -51,12 +52,12 @@ impl Block {
     }
 
     /// Makes room for `length` bytes in all.
-    fn reach(&mut self, length: usize) -> Result<(), NoRoom> {
+    fn reach(&mut self, length: usize) -> Result<(), AllocError> {
         let end = self.front + length;
         if self.buffer.len() < end {
             let end = end.next_multiple_of(STEP);
             let more = end - self.buffer.len();
-            room::reserve_exact(&mut self.buffer, more)?;
+            alloc::try_reserve_exact(&mut self.buffer, more)?;
             self.buffer.resize(end, 0);
         }
         Ok(())
@@ -100,7 +101,7 @@ pub(crate) fn read_range(
     // The byte before the range tells whether a record starts with it.
     let from = range.start.saturating_sub(1);
     let mut length = (range.end - from) as usize;
-    let no_room = |error: NoRoom| {
+    let no_room = |error: AllocError| {
         InputError::new(opened.path(), Some(range.start), Trouble::Io(error.into()))
     };
     block.begin(from, length).map_err(no_room)?;

@@ -12,8 +12,8 @@ mod hash;
 use std::fmt;
 use std::str::{self, FromStr, Utf8Error};
 
-use crate::names::NoSuchName;
-use crate::url::Canonical;
+use crate::bytes::NoSuchName;
+use crate::normalize::Canonical;
 
 #[cfg(feature = "batch")]
 pub(crate) use host::{Located, split_port};

@@ -7,11 +7,11 @@
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-use super::excerpt::{Printable, stands_for_itself};
 use super::object::Object;
+use crate::bytes::NoSuchName;
+use crate::bytes::{Printable, stands_for_itself};
 use crate::key::{Key, Located};
-use crate::names::NoSuchName;
-use crate::url::Parts;
+use crate::normalize::Parts;
 
 /// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! One output: what is written is gathered, compressed where its name says so, and counts once it is
 //! committed. Where the bytes are until then is the matter of `place.rs`.
 
-use super::excerpt::Printable;
 use super::pack::{BLOCK, BLOCKS, Pack};
 use super::place::{self, Place};
 use super::spool::{Spool, Sync};
 use super::vectored;
+use crate::bytes::Printable;
 use crate::pipe;
 use std::fmt;
 #[cfg(feature = "cli")]

@@ -5,10 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::excerpt::Printable;
 use super::object::Object;
+use crate::bytes::Printable;
 use crate::key::Key;
-use crate::url::Normalizer;
+use crate::normalize::Normalizer;
 
 /// Version of the form of saved sets.
 const VERSION: u64 = 1;

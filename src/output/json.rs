@@ -5,7 +5,7 @@
 //! `normalize --json` writes one for each record and nearly all of them are printable ASCII; the
 //! other strings go through `serde_json`.
 
-use crate::url::Code;
+use crate::bytes::Code;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use std::path::Path;
 

@@ -8,8 +8,6 @@
 mod fields;
 mod object;
 pub mod json;
-mod excerpt;
-mod redact;
 mod header;
 #[cfg(feature = "tables")]
 mod table;
@@ -36,8 +34,6 @@ mod page;
 
 #[cfg(feature = "cli")]
 pub(crate) use ended::Ended;
-pub(crate) use excerpt::HIDDEN;
-pub use excerpt::{Excerpt, Printable, UrlExcerpt};
 pub(crate) use fields::{Bytes, Layout, Row, escaped, with_count};
 pub use fields::{Field, LineForm};
 pub use file::Output;
@@ -48,8 +44,6 @@ pub use page::{Observed, Page};
 pub(crate) use place::directory;
 #[cfg(feature = "cli")]
 pub(crate) use place::place;
-pub use redact::{Secrets, redact};
-pub(crate) use redact::{redact_query, redact_record};
 #[cfg(feature = "cli")]
 pub(crate) use shards::Shards;
 pub use stats::{Audit, FileStats, State, Stats};

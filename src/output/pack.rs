@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use super::spool::Spool;
 use super::vectored;
-use crate::room;
+use crate::bytes::alloc;
 
 /// Bytes of a block, and blocks that are compressed at a time.
 pub(super) const BLOCK: usize = 1 << 20;
@@ -124,7 +124,7 @@ impl Write for Pack {
         }
         let room = self.block * self.blocks - self.pending.len();
         let taken = bytes.len().min(room);
-        room::reserve(&mut self.pending, taken)?;
+        alloc::try_reserve(&mut self.pending, taken)?;
         self.pending.extend_from_slice(&bytes[..taken]);
         if taken == room {
             self.write_blocks()?;

@@ -7,9 +7,9 @@
 //! On Linux the temporary file has no name at all until then (`O_TMPFILE`), so even a killed process
 //! leaves nothing behind.
 
-use super::excerpt::Printable;
 use super::replaced::{may_be_replaced, take_after};
 use super::temporary::Temporary;
+use crate::bytes::Printable;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;

@@ -242,7 +242,7 @@ impl<'a> FileName<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::url::Code;
+    use crate::bytes::Code;
     use serde_json::{Value, json};
 
     fn document(job: Job) -> Value {

@@ -3,7 +3,8 @@
 //! a term of their own.
 
 use super::stats::State;
-use crate::url::{Code, Codes, Rule};
+use crate::bytes::{Code, Codes};
+use crate::normalize::Rule;
 use std::fmt;
 
 /// What becomes of canonical URLs.

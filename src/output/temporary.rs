@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::Builder;
 
-use super::excerpt::Printable;
+use crate::bytes::Printable;
 
 /// The names that are in use. Whoever makes one holds the lock until it is on the list.
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());

@@ -11,11 +11,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use rayon::prelude::*;
 
 use super::sheet::{Kind, Sheet};
-use crate::dedup::{Counting, Hash, Key, Part, Shard};
+use crate::bytes::AllocError;
+use crate::normalize::{Normalizer, Rule};
 use crate::output::Audit;
-use crate::room::NoRoom;
+use crate::set::{Counting, Hash, Key, Part, Shard};
 use crate::spill::Entry;
-use crate::url::{Normalizer, Rule};
 
 /// What is counted of the rules that act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -103,7 +103,7 @@ impl Originals {
     }
 
     /// Adds those of these sheets, on all threads.
-    pub(super) fn add_all(&mut self, sheets: &mut [Sheet]) -> Result<(), NoRoom> {
+    pub(super) fn add_all(&mut self, sheets: &mut [Sheet]) -> Result<(), AllocError> {
         let mut parts: Vec<Vec<_>> = self.shards.iter().map(|_| Vec::new()).collect();
         for sheet in sheets {
             let bytes = sheet.text.buffers();
@@ -116,7 +116,7 @@ impl Originals {
         }
         let of_shards = self.shards.par_iter_mut().zip(parts);
         of_shards
-            .try_for_each(|(shard, mut parts)| shard.insert_all(&mut parts).map_err(|_| NoRoom))
+            .try_for_each(|(shard, mut parts)| shard.insert_all(&mut parts).map_err(|_| AllocError))
     }
 
     /// All of them as they are held, for a run that goes on.
@@ -129,12 +129,12 @@ impl Originals {
     }
 
     /// Adds one of these.
-    pub(super) fn take(&mut self, entry: &Entry<'_>) -> Result<(), NoRoom> {
+    pub(super) fn take(&mut self, entry: &Entry<'_>) -> Result<(), AllocError> {
         let is_target = entry.ordinal == Kind::Target as u64;
         let kind = if is_target { Kind::Target } else { Kind::Url };
         let hash = self.key.hash(entry.key);
         let number = shard_of(hash, kind, self.shards.len());
-        self.shards[number].add(hash, entry.key).map(|_| ()).map_err(|_| NoRoom)
+        self.shards[number].add(hash, entry.key).map(|_| ()).map_err(|_| AllocError)
     }
 
     /// Runs the rules on those of which several have one canonical form, and counts the merges.
@@ -285,7 +285,7 @@ fn after<'t>(url: &'t [u8], trace: &'t Trace, at: (usize, Rule)) -> &'t [u8] {
 mod tests {
     use super::*;
     use crate::Profile;
-    use crate::scan::Kernel;
+    use crate::simd::Kernel;
 
     fn of<'u>(urls: impl IntoIterator<Item = (&'u str, Kind)>) -> Originals {
         let mut originals = Originals::new(Key::random(Kernel::best()), 4);

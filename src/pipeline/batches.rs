@@ -7,11 +7,12 @@ use super::report::{MaxRejected, RunError, TooManyRejected};
 use super::run::Run;
 use super::schedule::{self, Next, Task};
 use super::sheet::{Sheet, add_hosts};
-#[cfg(feature = "tables")]
-use crate::dedup::Counting;
+use crate::bytes::AllocError;
+use crate::bytes::alloc::{self};
 use crate::input::{Chunk, InputError, Trouble};
 use crate::output::{State, Tally};
-use crate::room::{self, NoRoom};
+#[cfg(feature = "tables")]
+use crate::set::Counting;
 
 /// Full chunks in a batch, for each thread.
 pub(super) const CHUNKS: usize = 5;
@@ -274,7 +275,7 @@ impl Run<'_> {
     }
 
     /// Counts what a formatted sheet holds.
-    fn account(&mut self, sheet: &mut Sheet) -> Result<(), NoRoom> {
+    fn account(&mut self, sheet: &mut Sheet) -> Result<(), AllocError> {
         if let (Some(observed), Some(more)) = (&mut self.report.observed, &mut sheet.observed) {
             observed.merge(more);
         }
@@ -288,7 +289,7 @@ impl Run<'_> {
         }
         self.report.listed += sheet.listed;
         self.report.tabbed += sheet.tabbed;
-        room::reserve(&mut self.places, sheet.new.len())?;
+        alloc::try_reserve(&mut self.places, sheet.new.len())?;
         self.places.extend_from_slice(&sheet.new);
         if !sheet.lines_of_new.is_empty() {
             self.lines.add(sheet.new.len(), &sheet.lines_of_new)?;

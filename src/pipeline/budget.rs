@@ -8,7 +8,7 @@ use super::overflow::{self, Overflow};
 use super::report::RunError;
 use super::run::{Formatting, Run};
 use super::sheet::Sheet;
-use crate::dedup::{Bytes as _, SetFull, Shard, sort_memory};
+use crate::set::{Bytes as _, SetFull, Shard, sort_memory};
 use crate::spill::Entry;
 
 impl Run<'_> {

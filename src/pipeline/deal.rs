@@ -12,11 +12,11 @@ use super::report::RunError;
 use super::run::{Run, Turn};
 use super::sheet::Sheet;
 use super::split::{self, Split};
-use crate::dedup::{
+use crate::bytes::alloc;
+use crate::output::{Tally, vectored};
+use crate::set::{
     Bucket, Buckets, Hash, Measured, Records, SetFull, Shard, Shards, Threads, sample_of,
 };
-use crate::output::{Tally, vectored};
-use crate::room;
 
 /// URLs of a set before it is dealt: they are the sample, and tell whether most are new. A unit test has few.
 const MANY: usize = if cfg!(test) { 256 } else { 1 << 18 };
@@ -157,7 +157,7 @@ impl Run<'_> {
             let urls = group.par_iter().with_max_len(1).map(|bucket| {
                 let mut urls = Vec::new();
                 let mut records = bucket.records()?;
-                room::reserve_exact(&mut urls, records.len())?;
+                alloc::try_reserve_exact(&mut urls, records.len())?;
                 for (line, input) in sorted(bucket, &mut records)? {
                     let url = &line[..line.len() - 1];
                     let hash = self.rules.key.hash(url);
@@ -174,7 +174,7 @@ impl Run<'_> {
                     let start = urls.partition_point(|(shard, ..)| *shard < number);
                     let of_shard = urls[start..].iter().take_while(|(shard, ..)| *shard == number);
                     for (_, hash, url) in of_shard {
-                        room::reserve(&mut places, 1)?;
+                        alloc::try_reserve(&mut places, 1)?;
                         let place = shard.add(*hash, url)?;
                         places.extend(place.map(|at| (number as u64) << 32 | u64::from(at)));
                     }
@@ -182,7 +182,7 @@ impl Run<'_> {
                 Ok(places)
             });
             for places in places.collect::<Result<Vec<Vec<u64>>, SetFull>>()? {
-                room::reserve(&mut self.places, places.len())?;
+                alloc::try_reserve(&mut self.places, places.len())?;
                 self.places.extend(places);
             }
         }
@@ -272,7 +272,7 @@ fn write(
     let text = |bucket: Bucket| {
         let mut text = Vec::new();
         let mut records = bucket.records()?;
-        room::reserve_exact(&mut text, bucket.bytes())?;
+        alloc::try_reserve_exact(&mut text, bucket.bytes())?;
         let (mut last, mut count) = (COUNTED, 0);
         for (line, input) in sorted(&bucket, &mut records)? {
             if input != last {
@@ -280,7 +280,7 @@ fn write(
                 (last, count) = (input, 0);
             }
             count += 1;
-            room::reserve(&mut text, split::MARK + line.len())?;
+            alloc::try_reserve(&mut text, split::MARK + line.len())?;
             split::mark(split, &line[..line.len() - 1], &mut text);
             text.extend_from_slice(line);
         }
@@ -311,10 +311,10 @@ mod tests {
     use super::super::run::{Sinks, run_with};
     use super::super::{Auditing, CHUNK_SIZE, Memory, SplitBy, Watch};
     use super::*;
-    use crate::dedup::Key as HashKey;
+    use crate::bytes::alloc::failing::{self, Plan};
     use crate::key::Key;
-    use crate::room::failing::{self, Plan};
-    use crate::scan::Kernel;
+    use crate::set::Key as HashKey;
+    use crate::simd::Kernel;
     use crate::{Normalizer, Profile, Redirects, input};
 
     const SORTED: Dedup = Dedup { order: Order::Sorted, count: false, min_count: 1, limit: None };

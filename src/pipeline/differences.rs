@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
+use crate::bytes::Reject;
+use crate::bytes::{Printable, Secrets, redact};
 use crate::key::Located;
-use crate::output::{Object, Printable, Secrets, redact};
+use crate::normalize::Normalizer;
+use crate::output::Object;
 use crate::record::Context;
-use crate::url::{Normalizer, Reject};
 
 /// How a second profile disagrees with the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,11 +9,12 @@ use super::overflow::{self, Saving};
 use super::report::RunError;
 use super::run::{Formatting, Run};
 use super::split::{self, Split};
-use crate::dedup::{SetFull, Shard, Shards, Survivor, Survivors, Threads, Urls, in_turn, sort};
+use crate::bytes::AllocError;
+use crate::bytes::alloc::{self};
 use crate::output::json::number;
 use crate::output::{SetHeader, vectored, with_count};
-use crate::room::{self, NoRoom};
-use crate::scan::prefetch;
+use crate::set::{SetFull, Shard, Shards, Survivor, Survivors, Threads, Urls, in_turn, sort};
+use crate::simd::prefetch;
 use crate::spill::Entry;
 
 /// Bytes that stand around a key at most: a count, a tab, a line feed.
@@ -50,17 +51,17 @@ impl Lines {
     }
 
     /// Takes what may be the line of a place, behind all that was taken before.
-    pub(super) fn offer(&mut self, place: u64, candidate: &[u8]) -> Result<(), NoRoom> {
+    pub(super) fn offer(&mut self, place: u64, candidate: &[u8]) -> Result<(), AllocError> {
         self.survivors.as_mut().map_or(Ok(()), |survivors| survivors.offer(place, candidate))
     }
 
     /// Adds so many lines, one behind the other.
-    pub(super) fn add(&mut self, count: usize, lines: &[u8]) -> Result<(), NoRoom> {
-        room::reserve(&mut self.starts, count)?;
+    pub(super) fn add(&mut self, count: usize, lines: &[u8]) -> Result<(), AllocError> {
+        alloc::try_reserve(&mut self.starts, count)?;
         if self.blocks.last().is_none_or(|block| block.capacity() - block.len() < lines.len()) {
             let mut block = Vec::new();
-            room::reserve_exact(&mut block, lines.len().max(LINES_BLOCK))?;
-            room::reserve(&mut self.blocks, 1)?;
+            alloc::try_reserve_exact(&mut block, lines.len().max(LINES_BLOCK))?;
+            alloc::try_reserve(&mut self.blocks, 1)?;
             self.held += self.blocks.last().map_or(0, |last| last.capacity() - last.len());
             self.blocks.push(block);
         }
@@ -194,7 +195,7 @@ impl<'a> Ordered<'a> {
     ) -> Result<Self, SetFull> {
         let mut order = Vec::new();
         if lines.as_ref().is_some_and(|lines| !lines.are_replaced()) {
-            room::reserve_exact(&mut order, places.len())?;
+            alloc::try_reserve_exact(&mut order, places.len())?;
             order.extend(0..places.len() as u64);
         } else {
             std::mem::swap(&mut order, &mut places);
@@ -233,7 +234,7 @@ impl<'a> Ordered<'a> {
         write(&order[..written as usize], &Written(&urls), out, |number, key, text| {
             let count = urls.shards.count(urls.place(number));
             let line = urls.line(number);
-            room::reserve(text, COUNT + key.len() + line.map_or(0, <[u8]>::len))?;
+            alloc::try_reserve(text, COUNT + key.len() + line.map_or(0, <[u8]>::len))?;
             split::mark(split, key, text);
             append(key, count, line, dedup, text);
             Ok(())
@@ -248,7 +249,7 @@ fn write(
     places: &[u64],
     urls: &impl Urls,
     out: &mut (dyn Write + Send),
-    append: impl Fn(u64, &[u8], &mut Vec<u8>) -> Result<(), NoRoom> + Sync,
+    append: impl Fn(u64, &[u8], &mut Vec<u8>) -> Result<(), AllocError> + Sync,
 ) -> io::Result<()> {
     let text = |places: &[u64]| {
         let mut text = Vec::new();
@@ -264,7 +265,7 @@ fn write(
     for group in places.chunks(LINES * TASKS) {
         let (written, next) = rayon::join(
             || put(&texts),
-            || group.par_chunks(LINES).map(text).collect::<Result<_, NoRoom>>(),
+            || group.par_chunks(LINES).map(text).collect::<Result<_, AllocError>>(),
         );
         written?;
         texts = next?;
@@ -359,7 +360,7 @@ impl Run<'_> {
             runs.push(overflow.run_of(in_turn(&places, &shards).map(entry))?);
         } else {
             let written = write(&places, &shards, out, |_, key, text| {
-                room::reserve(text, key.len() + 1)?;
+                alloc::try_reserve(text, key.len() + 1)?;
                 text.extend_from_slice(key);
                 text.push(b'\n');
                 Ok(())

@@ -1,7 +1,7 @@
 //! Stage *insert*.
 
 use super::sheet::{Buffers, Sheet};
-use crate::dedup::{Bytes, Mark, Part, Shard};
+use crate::set::{Bytes, Mark, Part, Shard};
 
 /// How a shard got on with a batch.
 pub(super) struct End {

@@ -8,12 +8,13 @@ use super::memory::Memory;
 use super::report::{MaxRejected, Watch};
 use super::split::Split;
 use super::wanted::Wanted;
-use crate::dedup::Survivor;
+use crate::bytes::Secrets;
 use crate::input::Input;
 use crate::key;
-use crate::output::{Field, LineForm, Secrets};
+use crate::normalize::Normalizer;
+use crate::output::{Field, LineForm};
 use crate::record::{self, Context, Filter, Kinds, LONGEST_URL, Separator};
-use crate::url::Normalizer;
+use crate::set::Survivor;
 
 /// What is to be done with the inputs. A number beyond its bounds is taken for the nearest within.
 #[derive(Debug, Clone)]

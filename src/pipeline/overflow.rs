@@ -13,7 +13,7 @@ use super::memory::{self, Memory, Spilling};
 use super::report::RunError;
 use super::sheet::Sheet;
 use super::split::{self, Split};
-use crate::dedup::{Counting, Key, Survivor};
+use crate::set::{Counting, Key, Survivor};
 use crate::spill::{
     self, Entry, PARTITIONS, Packer, Plan, SpillError, Store, Stream, Told, Writer,
 };
@@ -313,8 +313,8 @@ mod tests {
     use super::super::run::{Sinks, run_with};
     use super::super::{CHUNK_SIZE, Memory, Watch};
     use super::*;
+    use crate::bytes::alloc::failing::{self, Plan};
     use crate::output::{Field, Tally};
-    use crate::room::failing::{self, Plan};
     use crate::{Normalizer, Profile, input};
 
     /// What a run wrote, what it counted, and what it spilled.

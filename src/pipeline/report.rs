@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use super::differences::Differences;
 use super::seen::{Doubt, SeenError};
-use crate::dedup::SetFull;
+use crate::bytes::AllocError;
+use crate::bytes::Printable;
 use crate::input::InputError;
-use crate::output::{Audit, FileStats, Inputs, Observed, Printable, Tally};
-use crate::room::NoRoom;
+use crate::output::{Audit, FileStats, Inputs, Observed, Tally};
+use crate::set::SetFull;
 use crate::spill::SpillError;
 
 /// The accounting of a run. It holds also where the run failed, up to that point.
@@ -206,8 +207,8 @@ impl From<SetFull> for RunError {
     }
 }
 
-impl From<NoRoom> for RunError {
-    fn from(_: NoRoom) -> Self {
+impl From<AllocError> for RunError {
+    fn from(_: AllocError) -> Self {
         RunError::Memory
     }
 }

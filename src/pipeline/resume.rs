@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use super::checkpoint::{Absorbed, Groups, Manifest, NewPart};
 use super::report::RunError;
 use super::run::Run;
-use crate::dedup::Counting;
 use crate::output::{FileStats, State};
+use crate::set::Counting;
 use crate::spill::{Entry, Told};
 
 impl Run<'_> {
@@ -134,7 +134,7 @@ impl Run<'_> {
         let shard = hash.shard(self.shards.len());
         if let Some(place) = self.shards[shard].add(hash, entry.key)? {
             let place = (shard as u64) << 32 | u64::from(place);
-            crate::room::reserve(&mut self.places, 1)?;
+            crate::bytes::alloc::try_reserve(&mut self.places, 1)?;
             self.places.push(place);
             // Where a later record may survive, lines are with the counts.
             if !entry.line.is_empty() {
@@ -168,7 +168,7 @@ impl Run<'_> {
                         origins.found(entry.ordinal, Told::Seen);
                         continue;
                     }
-                    crate::room::reserve(&mut entries, 1)?;
+                    crate::bytes::alloc::try_reserve(&mut entries, 1)?;
                     entries.push(entry);
                 }
                 // A group is of one chunk, whose partitions stand one behind the other.

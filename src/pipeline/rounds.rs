@@ -13,12 +13,12 @@ use super::report::{RunError, Watch};
 use super::run::{Formatting, Run, Sinks, Turn};
 use super::schedule;
 use super::sheet::{Rules, Sheet};
-use crate::dedup::Survivor;
+use crate::bytes::AllocError;
 use crate::input::{Chunk, Data, read_range};
 use crate::output::vectored;
 use crate::profile::Grammar;
 use crate::record::Context;
-use crate::room::NoRoom;
+use crate::set::Survivor;
 
 /// Chunks of a batch that the thread reads which spawns the tasks of a round. It goes on with the sheets to
 /// format while the others insert.
@@ -221,7 +221,7 @@ fn spawn_reads<'s>(
 }
 
 /// Stage *read*.
-fn read(reading: &mut Reading, rules: &Rules<'_>, watch: &Watch) -> Result<(), NoRoom> {
+fn read(reading: &mut Reading, rules: &Rules<'_>, watch: &Watch) -> Result<(), AllocError> {
     let Reading { sheet, task, left, result, .. } = reading;
     let left = std::mem::replace(left, Left::Nothing);
     let Some(task) = task.as_mut().filter(|_| !matches!(left, Left::Nothing)) else {
@@ -275,7 +275,7 @@ fn format(
     how: Formatting,
     rules: &Rules<'_>,
     path: &Path,
-) -> Result<(), NoRoom> {
+) -> Result<(), AllocError> {
     match how {
         Formatting::Places if rules.survivor() != Survivor::First => {
             if let Some(columns) = rules.columns {

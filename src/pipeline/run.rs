@@ -16,12 +16,12 @@ use super::report::{MaxRejected, Report, RunError};
 use super::schedule::Schedule;
 use super::seen;
 use super::sheet::{Before, Columns, Rules, Sheet};
-use crate::dedup::{Counting, Key, Shard, Survivor, shards_for};
+#[cfg(test)]
+use crate::bytes::alloc;
 use crate::input::{Input, InputError, Source};
 use crate::output::{Bytes, Field, FileStats, Inputs, Layout, LineForm, SetHeader, State, Tally};
 use crate::record::Context;
-#[cfg(test)]
-use crate::room;
+use crate::set::{Counting, Key, Shard, Survivor, shards_for};
 
 /// A record that is longer than a URL may be by this much is not looked into.
 const RECORD_AROUND_URL: usize = 1 << 20;
@@ -129,8 +129,8 @@ pub(super) fn run_with(
     let mut reached = 0;
     #[cfg(test)]
     let pool = {
-        let plan = room::failing::plan();
-        pool.start_handler(move |_| room::failing::follow(plan.clone()))
+        let plan = alloc::failing::plan();
+        pool.start_handler(move |_| alloc::failing::follow(plan.clone()))
     };
     let result = match pool.build() {
         Ok(pool) => pool.install(|| {

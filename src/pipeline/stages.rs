@@ -9,12 +9,13 @@ use std::sync::Mutex;
 use bytes::Bytes;
 
 use super::sheet::{Rules, Sheet};
-use crate::dedup::{Counting, Key, Part, SetFull, Shard};
+use crate::bytes::Span;
 use crate::input::{Chunk, Data};
+use crate::normalize::Normalizer;
 use crate::output::Tally;
-use crate::record::{Context, Format, Found, Place, Records, Span};
-use crate::scan::Piece;
-use crate::url::Normalizer;
+use crate::record::{Context, Format, Found, Place, Records};
+use crate::set::{Counting, Key, Part, SetFull, Shard};
+use crate::simd::Piece;
 
 /// What is done to chunks.
 pub(crate) struct Stages<'a> {

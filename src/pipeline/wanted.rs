@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use regex::bytes::{Regex, RegexSet, RegexSetBuilder};
 
 use crate::key::Located;
-use crate::url::Parts;
+use crate::normalize::Parts;
 
 /// A choice among canonical URLs: all that is set must agree. The default keeps all of them.
 ///

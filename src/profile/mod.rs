@@ -28,8 +28,8 @@ pub use switch::{Switch, Switches};
 use std::fmt;
 use std::str::FromStr;
 
-use crate::names::NoSuchName;
-use crate::url::Codes;
+use crate::bytes::Codes;
+use crate::bytes::NoSuchName;
 use archive::Archive;
 
 /// A named, versioned rule that maps each URL to one canonical form, or rejects it.

@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::set::{AsciiSet, SUB_DELIMS, UNRESERVED};
-use crate::scan::Asked;
+use crate::simd::Asked;
 
 /// What a ring does with a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What `sanitize` refuses: spellings and parts that RFC 3986 section 7 warns of.
 
-use crate::url::{Code, Codes};
+use crate::bytes::{Code, Codes};
 
 /// The refusals. Each can be switched off.
 pub(crate) const CHECKS: Codes = Codes::of(&[

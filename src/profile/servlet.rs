@@ -1,7 +1,7 @@
 //! What `servlet` checks and writes: Jakarta Servlet 6.1 section 3.5.2.
 
 use super::set::{self, AsciiSet, PCHAR};
-use crate::url::{Code, Codes};
+use crate::bytes::{Code, Codes};
 
 /// Why a container refuses a path, step 10. Each check can be switched off, as containers may.
 pub(crate) const CHECKS: Codes = Codes::of(&[

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::names::NoSuchName;
+use crate::bytes::NoSuchName;
 
 /// A set of switches.
 ///

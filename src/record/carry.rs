@@ -12,8 +12,9 @@ use super::part::Value;
 use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
 #[cfg(feature = "tables")]
 use super::{NULL, Rows};
-use crate::output::{Excerpt, HIDDEN, UrlExcerpt, redact, redact_query, redact_record};
-use crate::room::{self, NoRoom};
+use crate::bytes::AllocError;
+use crate::bytes::alloc::{self};
+use crate::bytes::{Excerpt, HIDDEN, UrlExcerpt, redact, redact_query, redact_record};
 
 /// The values of one record's columns. Reused from record to record.
 #[derive(Debug, Default)]
@@ -35,10 +36,10 @@ impl Values {
         self.lacks |= self.try_push(value).is_err();
     }
 
-    fn try_push(&mut self, value: Option<&[u8]>) -> Result<(), NoRoom> {
+    fn try_push(&mut self, value: Option<&[u8]>) -> Result<(), AllocError> {
         let bytes = value.unwrap_or_default();
-        room::reserve(&mut self.bytes, bytes.len())?;
-        room::reserve(&mut self.places, 1)?;
+        alloc::try_reserve(&mut self.bytes, bytes.len())?;
+        alloc::try_reserve(&mut self.places, 1)?;
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         self.places.push(value.map(|_| start..self.bytes.len()));
@@ -46,8 +47,8 @@ impl Values {
     }
 
     /// Whether all that was pushed is there.
-    fn are_whole(&self) -> Result<(), NoRoom> {
-        if self.lacks { Err(NoRoom) } else { Ok(()) }
+    fn are_whole(&self) -> Result<(), AllocError> {
+        if self.lacks { Err(AllocError) } else { Ok(()) }
     }
 
     /// The value of the n-th column, if the record has one.
@@ -94,7 +95,7 @@ const SUCH: &str = "the formats that have are csv:COL, tsv:COL, json:POINTER, cd
 pub(crate) fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
     let name = format.name();
     let wrong = |column: &str, why: &str| {
-        Err(format!("column {}: {why}", crate::output::Printable(column.as_bytes())))
+        Err(format!("column {}: {why}", crate::bytes::Printable(column.as_bytes())))
     };
     for column in columns {
         if column.is_empty() {
@@ -162,7 +163,7 @@ pub(crate) fn missing(
     let lacking = |names: &[Name], header: &[Vec<u8>]| {
         let lacks = |name: &&Name| name.find(header).is_none_or(|column| column >= header.len());
         let lacking = names.iter().find(lacks)?;
-        let printed = |name: &[u8]| crate::output::Printable(name).to_string();
+        let printed = |name: &[u8]| crate::bytes::Printable(name).to_string();
         let column = match lacking {
             Name::Number(number) => (number + 1).to_string(),
             Name::Header(name) => printed(name),
@@ -278,7 +279,7 @@ impl Carrier {
     }
 
     /// Puts the values of a record into `out`.
-    pub(crate) fn values(&mut self, line: &[u8], out: &mut Values) -> Result<(), NoRoom> {
+    pub(crate) fn values(&mut self, line: &[u8], out: &mut Values) -> Result<(), AllocError> {
         out.clear();
         match &self.from {
             From::Cdx(cdx, letters) => {
@@ -330,7 +331,7 @@ impl Carrier {
         rows: &Rows,
         row: usize,
         out: &mut Values,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), AllocError> {
         out.clear();
         let From::Table(carried) = &self.from else { return Ok(()) };
         let cells = &rows.cells[row * rows.width..][..rows.width];
@@ -359,7 +360,7 @@ fn letter(column: &str) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::room::failing::{self, Plan};
+    use crate::bytes::alloc::failing::{self, Plan};
 
     #[test]
     fn a_value_that_finds_no_memory_is_told_of() {
@@ -367,7 +368,7 @@ mod tests {
         failing::follow(Some(Plan::at(0, false)));
         values.push(Some(b"a"));
         failing::follow(None);
-        assert_eq!(values.are_whole(), Err(NoRoom));
+        assert_eq!(values.are_whole(), Err(AllocError));
         values.clear();
         values.push(Some(b"a"));
         assert_eq!((values.are_whole(), values.get(0)), (Ok(()), Some(&b"a"[..])));

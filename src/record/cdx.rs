@@ -16,7 +16,7 @@ use super::line::{self, Line, without_mark};
 use super::part::{Facts, Part, Value};
 use super::separators::Separators;
 use super::{Context, Found, Records};
-use crate::url::Code;
+use crate::bytes::Code;
 
 /// The columns that the last legend named.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

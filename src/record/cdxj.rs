@@ -9,7 +9,7 @@ use memchr::memchr;
 use super::json::{Error, Json};
 use super::line;
 use super::{Context, Found, Records};
-use crate::url::Code;
+use crate::bytes::Code;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, json: &Json, chunk: &[u8], out: &mut Records) {

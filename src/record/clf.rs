@@ -13,7 +13,7 @@ use super::escape::{Escape, quoted};
 use super::line::{self, Line};
 use super::site::Site;
 use super::{Context, Found, Records, request};
-use crate::url::Code;
+use crate::bytes::Code;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
@@ -160,9 +160,11 @@ fn opening_quote(line: &[u8], from: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::super::escape::quoted;
-    use super::super::{Context, Format, Origin, format::tests::show};
+    use super::super::format::tests::show;
+    use super::super::{Context, Format};
     use super::{LEAST, MOST, USUAL, field, is_usual, start_of_any};
-    use crate::url::Code;
+    use crate::bytes::Code;
+    use crate::normalize::Origin;
 
     fn clf(line: &str) -> String {
         show(&Format::Combined, &Context::default(), line.as_bytes())

@@ -15,7 +15,7 @@ use super::Refusal;
 use super::escape::closing_quote;
 use super::line::{is_blank, without_mark};
 use super::{Format, cdx, clf, elb, extended, request};
-use crate::url::Parts;
+use crate::normalize::Parts;
 
 /// How much of an input its format is told from.
 pub(crate) const HEAD: usize = 64 << 10;

@@ -21,7 +21,7 @@ use super::line::{self, Line, MARK, without_mark};
 use super::part::{Facts, Part, Value, encoded, marked};
 use super::separators::Separators;
 use super::{Context, Found, Records};
-use crate::url::Code;
+use crate::bytes::Code;
 
 /// What the directives so far say of the lines behind them.
 #[derive(Debug, Clone, PartialEq, Eq)]

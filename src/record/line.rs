@@ -5,9 +5,10 @@
 
 use std::ops::Range;
 
-use super::{Context, Found, Place, Record, Records, Separator, Span};
-use crate::scan::Kernel;
-use crate::url::Code;
+use super::{Context, Found, Place, Record, Records, Separator};
+use crate::bytes::Code;
+use crate::bytes::Span;
+use crate::simd::Kernel;
 
 /// A line without its ending, and where it stands in its chunk.
 #[derive(Clone, Copy)]
@@ -123,8 +124,10 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Context, Format, Found, Place, Separator, Span, format::tests::read};
-    use crate::url::Code;
+    use super::super::format::tests::read;
+    use super::super::{Context, Format, Found, Place, Separator};
+    use crate::bytes::Code;
+    use crate::bytes::Span;
 
     fn lines(chunk: &[u8]) -> Vec<Found> {
         read(&Format::Lines, &Context::default(), chunk).records.iter().map(|r| r.found).collect()

@@ -76,7 +76,6 @@ pub use log::LogFormat;
 pub use part::Facts;
 #[cfg(feature = "tables")]
 pub use table::Table;
-pub use target::Targets;
 pub use tsv::Tsv;
 
 #[cfg(feature = "batch")]
@@ -94,9 +93,8 @@ pub(crate) use carry::{Carrier, Values, carrying, missing};
 #[cfg(feature = "tables")]
 pub(crate) use table::{ALIKE, NULL, NoColumn, Rows};
 
-use std::ops::Range;
-
-use crate::url::Code;
+use crate::bytes::{Code, Span};
+use crate::normalize::{Origin, Targets};
 
 /// How an input is cut into records.
 #[cfg(feature = "batch")]
@@ -111,48 +109,6 @@ pub(crate) enum Framing {
     },
     /// By the heads of ARC records.
     Arc,
-}
-
-/// A range of bytes of a chunk or of [`Records::side`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[repr(C)] // a scanner writes several at once
-pub struct Span {
-    /// Offset of the first byte.
-    pub start: u32,
-    /// Offset after the last byte; never below `start`.
-    pub end: u32,
-}
-
-impl Span {
-    /// None past 4 GiB, which nothing comes to that is read [in parts](Records::limit).
-    #[inline]
-    fn checked(range: Range<usize>) -> Option<Self> {
-        Some(Self { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? })
-    }
-
-    /// The bytes of the span in `bytes`, which is the buffer the span was made for.
-    #[inline]
-    pub fn of(self, bytes: &[u8]) -> &[u8] {
-        &bytes[self.range()]
-    }
-
-    /// Where the span is in its buffer.
-    #[inline]
-    pub(crate) fn range(self) -> Range<usize> {
-        self.start as usize..self.end as usize
-    }
-
-    /// Length in bytes.
-    #[inline]
-    pub fn len(self) -> usize {
-        (self.end - self.start) as usize
-    }
-
-    /// Whether the span holds no byte.
-    #[inline]
-    pub fn is_empty(self) -> bool {
-        self.start == self.end
-    }
 }
 
 /// One record of a chunk, and what was found in it.
@@ -346,15 +302,6 @@ impl Separator {
     pub(crate) fn from_flag(nul: bool) -> Self {
         if nul { Separator::Nul } else { Separator::LineFeed }
     }
-}
-
-/// Scheme and authority that a request target is joined to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
-    /// The scheme without its colon.
-    pub scheme: Vec<u8>,
-    /// The authority without its slashes.
-    pub authority: Vec<u8>,
 }
 
 #[cfg(all(test, feature = "batch"))]

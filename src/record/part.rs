@@ -11,8 +11,9 @@ use memchr::memchr3;
 use super::line::{Line, is_blank};
 use super::site::{Site, scheme_of};
 use super::target::{self, Method, Text};
-use super::{Context, Found, Place, Span, request};
-use crate::url::Code;
+use super::{Context, Found, Place, request};
+use crate::bytes::Code;
+use crate::bytes::Span;
 
 /// What a field says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

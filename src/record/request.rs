@@ -13,7 +13,7 @@ use super::line::Line;
 use super::site::Site;
 use super::target::{self, Method, Text};
 use super::{Context, Found};
-use crate::url::Code;
+use crate::bytes::Code;
 
 /// What the request in `field` of the line asks for.
 #[inline(always)]

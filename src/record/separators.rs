@@ -5,7 +5,7 @@
 //! byte by byte.
 
 use super::line::Line;
-use crate::scan::{BLOCK, Block, Kernel, Vector, Work};
+use crate::simd::{BLOCK, Block, Kernel, Vector, Work};
 
 /// The bytes of a chunk that are separators.
 pub(super) struct Separators {

@@ -6,8 +6,9 @@
 
 use memchr::{memchr2, memchr3, memrchr2};
 
+use super::Context;
 use super::escape::Escape;
-use super::{Context, Origin};
+use crate::normalize::Origin;
 
 /// The scheme and authority that a target belongs to.
 #[derive(Debug, Clone, Copy)]

@@ -13,8 +13,9 @@ use std::sync::Arc;
 use super::columns::{Columns, Layout, Name};
 use super::line::{Line, is_blank};
 use super::part::{Facts, Part, Value};
-use super::{Container, Context, Found, Place, Record, Records, Span};
-use crate::url::Code;
+use super::{Container, Context, Found, Place, Record, Records};
+use crate::bytes::Code;
+use crate::bytes::Span;
 
 /// The columns, and which cell of a row is which once the schema is known.
 #[derive(Debug, Clone, PartialEq, Eq)]

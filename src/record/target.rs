@@ -14,39 +14,10 @@ use memchr::{memchr, memchr3};
 use super::escape::Escape;
 use super::line::{self, Line};
 use super::site::Site;
-use super::{Context, Found, Place, Records, Span};
-use crate::url::Code;
-
-/// How a profile reads request targets: [`Normalizer::targets`](crate::Normalizer::targets).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Targets {
-    /// Without bytes up to 0x20 around them.
-    #[default]
-    Trimmed,
-    /// As they stand.
-    Verbatim,
-    /// As they stand, and as a URL only with a scheme and `//`.
-    Paths,
-    /// The same. What starts with no slash is a target all the same, and the profile says what is
-    /// wrong with it, which is more than that.
-    Judged,
-    /// The same. What starts with no slash is read as if it did.
-    Completed,
-}
-
-impl Targets {
-    /// Whether this byte is no part of a target that begins or ends with it.
-    #[inline]
-    fn trims(self, byte: u8) -> bool {
-        self == Targets::Trimmed && byte <= b' '
-    }
-
-    /// Whether a scheme without `//` makes no URL.
-    fn ask_for_slashes(self) -> bool {
-        matches!(self, Targets::Paths | Targets::Judged | Targets::Completed)
-    }
-}
+use super::{Context, Found, Place, Records};
+use crate::bytes::Code;
+use crate::bytes::Span;
+use crate::normalize::Targets;
 
 /// What is known of a request's method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -253,7 +224,9 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Context, Format, Origin, Targets, format::tests::show};
+    use super::super::format::tests::show;
+    use super::super::{Context, Format, Targets};
+    use crate::normalize::Origin;
 
     fn base() -> Context {
         let base = Origin { scheme: b"https".to_vec(), authority: b"b:1".to_vec() };

@@ -7,9 +7,10 @@
 use memchr::{memchr, memchr_iter};
 
 use super::line::Line;
-use super::{Context, Found, Place, Record, Records, Span};
+use super::{Context, Found, Place, Record, Records};
+use crate::bytes::Code;
+use crate::bytes::Span;
 use crate::uri::extract;
-use crate::url::Code;
 
 /// Appends a record for each URL in `chunk`, and a skipped one for each line without any.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {

@@ -26,7 +26,9 @@ fn first_field(line: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Context, Format, Origin, format::tests::show};
+    use super::super::format::tests::show;
+    use super::super::{Context, Format};
+    use crate::normalize::Origin;
 
     fn vhost(ctx: &Context, host: &str, target: &str) -> String {
         let rest = r#"1.2.3.4 - - [17/May/2015:10:05:03 +0000]"#;

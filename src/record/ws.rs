@@ -12,7 +12,7 @@ use memchr::memchr2;
 use super::line;
 use super::target::{self, Method, Text};
 use super::{Context, Found, Place, Records};
-use crate::url::Code;
+use crate::bytes::Code;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, field: NonZeroUsize, chunk: &[u8], out: &mut Records) {
@@ -50,7 +50,9 @@ fn nth(line: &[u8], n: usize) -> Option<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Context, Format, Origin, Targets, format::tests::show};
+    use super::super::format::tests::show;
+    use super::super::{Context, Format, Targets};
+    use crate::normalize::Origin;
 
     fn ws(n: &str, line: &str) -> String {
         show(&Format::parse(&format!("ws:{n}")).unwrap(), &Context::default(), line.as_bytes())

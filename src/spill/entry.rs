@@ -1,6 +1,7 @@
 //! What is kept of a URL that is spilled.
 
-use crate::room::{self, NoRoom};
+use crate::bytes::AllocError;
+use crate::bytes::alloc::{self};
 
 /// Bytes that the four numbers of an entry take at most.
 const NUMBERS: usize = 40;
@@ -26,8 +27,8 @@ impl<'a> Entry<'a> {
         Some(Self { ordinal, count, key, line })
     }
 
-    pub(crate) fn append(&self, out: &mut Vec<u8>) -> Result<(), NoRoom> {
-        room::reserve(out, NUMBERS + self.key.len() + self.line.len())?;
+    pub(crate) fn append(&self, out: &mut Vec<u8>) -> Result<(), AllocError> {
+        alloc::try_reserve(out, NUMBERS + self.key.len() + self.line.len())?;
         number(self.ordinal, out);
         number(self.count, out);
         number(self.key.len() as u64, out);

@@ -7,11 +7,12 @@ use super::entry::{Entry, Owned};
 use super::merge::Order;
 use super::store::{SpillError, Store};
 use super::stream::{Packer, Reader, Stream, Unpacker, Writer, written};
-use crate::dedup::{
+use crate::bytes::AllocError;
+use crate::bytes::alloc::{self};
+use crate::set::{
     Counting, Hash, Key, Shard, Shards, Survivor, Survivors, Threads, Urls, in_turn, sort,
     sort_memory,
 };
-use crate::room::{self, NoRoom};
 
 /// How partitions are settled and runs are merged.
 #[derive(Clone, Copy)]
@@ -107,7 +108,7 @@ pub(crate) fn settle(
                 Err(Full) => rest = Some(writers(plan)),
             }
         }
-        let no_room = |error: NoRoom| plan.store.error(error.into());
+        let no_room = |error: AllocError| plan.store.error(error.into());
         match &mut rest {
             None if seen_before => {}
             None => set.offer(hash, &entry).map_err(no_room)?,
@@ -199,13 +200,13 @@ impl Set {
     }
 
     /// Keeps of its URLs the first [`MIN_URLS`]; the set as it was.
-    fn cut(&mut self, plan: &Plan<'_>, key: &Key) -> Result<Self, NoRoom> {
+    fn cut(&mut self, plan: &Plan<'_>, key: &Key) -> Result<Self, AllocError> {
         let mut all = std::mem::replace(self, Self::new(plan));
         self.seen = std::mem::replace(&mut all.seen, Shard::new(Counting::Off));
         for at in 0..MIN_URLS {
             let entry = all.entry(at);
             let hash = key.hash(entry.key);
-            self.add(hash, &entry).map_err(|Full| NoRoom)?;
+            self.add(hash, &entry).map_err(|Full| AllocError)?;
             self.offer(hash, &entry)?;
         }
         Ok(all)
@@ -218,8 +219,8 @@ impl Set {
 
     /// Adds a URL, or counts it once more.
     fn add(&mut self, hash: Hash, entry: &Entry<'_>) -> Result<(), Full> {
-        room::reserve(&mut self.kept, 1).map_err(|_| Full)?;
-        room::reserve(&mut self.lines, entry.line.len()).map_err(|_| Full)?;
+        alloc::try_reserve(&mut self.kept, 1).map_err(|_| Full)?;
+        alloc::try_reserve(&mut self.lines, entry.line.len()).map_err(|_| Full)?;
         let added = self.shard.add(hash, entry.key).map_err(|_| Full)?;
         let Some(place) = added else {
             self.count_rest(hash, entry);
@@ -254,7 +255,7 @@ impl Set {
     }
 
     /// Takes the line of a record whose URL the set holds, if it survives the one before.
-    fn offer(&mut self, hash: Hash, entry: &Entry<'_>) -> Result<(), NoRoom> {
+    fn offer(&mut self, hash: Hash, entry: &Entry<'_>) -> Result<(), AllocError> {
         let Some(survivors) = &mut self.survivors else { return Ok(()) };
         let Some(place) = self.shard.place_of(hash, entry.key) else { return Ok(()) };
         survivors.offer(place.get().into(), entry.line)
@@ -450,7 +451,7 @@ mod tests {
                     _ if round == rounds - 1 => 20,
                     _ => 700 * round,
                 };
-                crate::dedup::Candidate::append_value(length.to_string().as_bytes(), &mut line);
+                crate::set::Candidate::append_value(length.to_string().as_bytes(), &mut line);
                 line.extend(std::iter::repeat_n(b'x', length as usize));
                 line.extend_from_slice(format!("{key}\n").as_bytes());
                 (i * 2, format!("http://h/{key}").into_bytes(), line)
@@ -493,7 +494,7 @@ mod tests {
         let key = |number: u64| format!("http://h/{number}").into_bytes();
         let line = |number: u64, length: usize| {
             let mut line = Vec::new();
-            crate::dedup::Candidate::append_value(b"", &mut line);
+            crate::set::Candidate::append_value(b"", &mut line);
             line.extend_from_slice(format!("{}{number}\n", "x".repeat(length)).as_bytes());
             line
         };

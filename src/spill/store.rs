@@ -7,8 +7,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::output::Printable;
-use crate::room;
+use crate::bytes::Printable;
+use crate::bytes::alloc;
 
 /// Blocks in a file, written and read at any place by any thread.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Store {
     /// Reads a block into `out`, which then holds nothing else.
     pub(super) fn read(&self, extent: Extent, out: &mut Vec<u8>) -> Result<(), SpillError> {
         let length = extent.length as usize;
-        room::reserve(out, length.saturating_sub(out.len()))
+        alloc::try_reserve(out, length.saturating_sub(out.len()))
             .map_err(|error| self.error(error.into()))?;
         out.resize(length, 0);
         self.file.read_exact_at(out, extent.at).map_err(|error| self.error(error))

@@ -11,7 +11,7 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use super::entry::{Entry, Owned};
 use super::store::{Extent, SpillError, Store};
-use crate::room;
+use crate::bytes::alloc;
 
 /// The fastest level that still finds what URLs have in common.
 const LEVEL: i32 = 1;
@@ -45,7 +45,7 @@ impl Packer {
 
     fn write(&mut self, block: &[u8]) -> Result<Extent, SpillError> {
         self.packed.clear();
-        room::reserve(&mut self.packed, zstd::zstd_safe::compress_bound(block.len()))
+        alloc::try_reserve(&mut self.packed, zstd::zstd_safe::compress_bound(block.len()))
             .map_err(|error| self.store.error(error.into()))?;
         let packed = self.compressor.compress_to_buffer(block, &mut self.packed);
         packed.map_err(|error| self.store.error(error))?;
@@ -74,7 +74,7 @@ impl Writer {
     ) -> Result<(), SpillError> {
         while !entries.is_empty() {
             if self.buffer.capacity() == 0 {
-                room::reserve_exact(&mut self.buffer, self.block)
+                alloc::try_reserve_exact(&mut self.buffer, self.block)
                     .map_err(|error| packer.store.error(error.into()))?;
             }
             let room = self.block - self.buffer.len();
@@ -89,7 +89,8 @@ impl Writer {
     }
 
     fn flush(&mut self, packer: &mut Packer) -> Result<(), SpillError> {
-        room::reserve(&mut self.extents, 1).map_err(|error| packer.store.error(error.into()))?;
+        alloc::try_reserve(&mut self.extents, 1)
+            .map_err(|error| packer.store.error(error.into()))?;
         self.extents.push(packer.write(&self.buffer)?);
         self.buffer.clear();
         Ok(())
@@ -110,7 +111,7 @@ impl Writer {
         if !self.buffer.is_empty() {
             self.flush(packer)?;
         }
-        room::reserve(&mut self.extents, stream.0.len())
+        alloc::try_reserve(&mut self.extents, stream.0.len())
             .map_err(|error| packer.store.error(error.into()))?;
         self.extents.append(&mut stream.0);
         Ok(())
@@ -142,7 +143,8 @@ impl<'a> Unpacker<'a> {
     fn read(&mut self, extent: Extent, out: &mut Vec<u8>) -> Result<(), SpillError> {
         self.store.read(extent, &mut self.packed)?;
         out.clear();
-        room::reserve_exact(out, self.block).map_err(|error| self.store.error(error.into()))?;
+        alloc::try_reserve_exact(out, self.block)
+            .map_err(|error| self.store.error(error.into()))?;
         match self.decompressor.decompress_to_buffer(&self.packed, out) {
             Ok(length) if length > 0 => Ok(()),
             _ => Err(self.damaged()),
@@ -224,7 +226,7 @@ impl Reader {
             }
             let here = self.block.len() - self.at;
             let now = usize::try_from(left).map_or(here, |left| left.min(here));
-            room::reserve(out, now).map_err(|error| unpacker.store.error(error.into()))?;
+            alloc::try_reserve(out, now).map_err(|error| unpacker.store.error(error.into()))?;
             out.extend_from_slice(&self.block[self.at..self.at + now]);
             self.at += now;
             left -= now as u64;

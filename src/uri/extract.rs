@@ -11,9 +11,9 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr3};
 
+use crate::bytes::Shown;
 use crate::profile::scheme::{self, Kind};
 use crate::profile::set::{self, AsciiSet};
-use crate::shown::Shown;
 
 /// A URI that [`extract`] found.
 #[derive(Clone, PartialEq, Eq)]

@@ -31,6 +31,8 @@ mod transcode;
 mod query;
 mod extract;
 
+#[cfg(feature = "transcode")]
+pub use crate::normalize::Charset;
 pub use characters::{Component, RESERVED, UNRESERVED, allowed_characters};
 pub use error::{Error, ErrorKind};
 pub use extract::{Extract, Extracted, extract};
@@ -39,6 +41,4 @@ pub use percent::{percent_decode, quote, unquote};
 pub use query::{DissectQuery, compose_query, dissect_query};
 pub use resolve::{remove_dot_segments, resolve};
 #[cfg(feature = "transcode")]
-pub(crate) use transcode::transcode_each;
-#[cfg(feature = "transcode")]
-pub use transcode::{Charset, transcode};
+pub use transcode::transcode;

@@ -5,9 +5,9 @@ use std::fmt;
 use super::characters::Component;
 use super::error::{Error, ErrorKind};
 use super::percent::encode_component;
+use crate::bytes::Shown;
+use crate::normalize::{Parts, is_literal};
 use crate::profile::set::ALPHA;
-use crate::shown::Shown;
-use crate::url::{Parts, is_literal};
 
 /// The components of a URI or a relative reference, as they stand; nothing is decoded.
 ///

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::percent::encode_unless;
-use crate::url::Triplet;
+use crate::normalize::Triplet;
 
 /// Appends the form encoding of `pairs` of names and values.
 ///

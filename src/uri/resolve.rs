@@ -1,7 +1,7 @@
 //! References against a base, and dot segments (RFC 3986 section 5.2).
 
 use super::error::{Error, ErrorKind};
-use crate::url::{self, Parts};
+use crate::normalize::{self, Parts};
 
 /// Appends the target URI of `reference`, read against `base` (section 5.2.2, strict).
 ///
@@ -38,7 +38,7 @@ pub fn resolve(base: &[u8], reference: &[u8], out: &mut Vec<u8>) -> Result<(), E
     if base.scheme.is_none() {
         return Err(Error::new(0, ErrorKind::RelativeBase));
     }
-    url::resolve(&base, &Parts::split(reference), out);
+    normalize::resolve(&base, &Parts::split(reference), out);
     Ok(())
 }
 
@@ -61,5 +61,5 @@ pub fn resolve(base: &[u8], reference: &[u8], out: &mut Vec<u8>) -> Result<(), E
 pub fn remove_dot_segments(path: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(path);
-    url::remove_from_any(out, start);
+    normalize::remove_from_any(out, start);
 }

@@ -6,7 +6,7 @@ use crate::generator::{self, Rng, Temper};
 use crate::oracle::policy::{Policy, SWITCHES};
 use crate::oracle::{Answer, Oracle};
 use crate::tsv::{self, escape, show};
-use uniqurl::record::Span;
+use uniqurl::bytes::Span;
 use uniqurl::{Backend, Normalizer, Outcome, Profile, Scratch, Switch};
 
 /// A rung with switches and lists drawn for it. Mostly `aggressive` as it is.

@@ -3,7 +3,7 @@
 use crate::cases::for_each_case;
 use crate::generator::{self, Rng, Temper};
 use crate::tsv::escape;
-use uniqurl::record::Span;
+use uniqurl::bytes::Span;
 use uniqurl::uri::Charset;
 use uniqurl::{Backend, Code, NoSuchChoice, Normalizer, Outcome, Profile, Scratch, Switch};
 
@@ -177,7 +177,7 @@ fn every_way_in_gives_the_same() {
     let urls = ["http://h/%F6", "http://h/%C3%B6", "http://h/a", "http://h/%F6 x", "http://h/%F6%"];
     let list = urls.join("\n");
     let mut spans = Vec::new();
-    uniqurl::scan::lines(Backend::best(), list.as_bytes(), &mut spans);
+    uniqurl::simd::lines(Backend::best(), list.as_bytes(), &mut spans);
     assert_eq!(spans.len(), urls.len());
     for backend in Backend::available() {
         let scheme = Normalizer::new(&Profile::SCHEME).with_backend(backend);

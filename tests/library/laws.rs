@@ -9,7 +9,7 @@ use crate::tsv::{LADDER, escape, show};
 use crate::variant;
 use crate::worded::worded;
 use proptest::prelude::*;
-use uniqurl::record::Span;
+use uniqurl::bytes::Span;
 use uniqurl::{Batch, Outcome, Profile, Scratch};
 
 impl Subject for Library {

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use uniqurl::record::Span;
+use uniqurl::bytes::Span;
 use uniqurl::{Backend, Normalizer, Outcome, Profile, Redirects, Scratch};
 
 use crate::subject::on_best_backend;

@@ -4,7 +4,7 @@ use crate::cases::for_each_case;
 use crate::generator::{self, Rng, Temper};
 use crate::tsv::escape;
 use std::time::Instant;
-use uniqurl::record::Span;
+use uniqurl::bytes::Span;
 use uniqurl::{
     Backend, Code, NoSuchChoice, Normalizer, Outcome, Profile, Reject, Ring, Scratch, Switch,
 };

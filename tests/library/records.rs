@@ -5,7 +5,8 @@
 use std::collections::BTreeSet;
 
 use crate::record_oracle::{self, Holds, Known, Slashless};
-use uniqurl::record::{Context, Format, Found, Origin, Place, Record, Records, Targets};
+use uniqurl::normalize::{Origin, Targets};
+use uniqurl::record::{Context, Format, Found, Place, Record, Records};
 
 const FORMATS: [&str; 8] =
     ["lines", "target", "clf", "combined", "vhost", "haproxy", "ws:1", "ws:3"];
@@ -243,7 +244,7 @@ fn read(format: &Format, ctx: &Context, chunk: &[u8]) -> Records {
 
 /// A record in the oracle's words.
 fn holds(record: &Record, chunk: &[u8], side: &[u8]) -> Holds {
-    let bytes = |place, span: uniqurl::record::Span| {
+    let bytes = |place, span: uniqurl::bytes::Span| {
         span.of(if place == Place::Chunk { chunk } else { side }).to_vec()
     };
     match record.found {

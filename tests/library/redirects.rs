@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::cases::for_each_case;
 use crate::generator::Rng;
 use crate::tsv::escape;
-use uniqurl::record::Span;
+use uniqurl::bytes::Span;
 use uniqurl::{
     Backend, Code, Normalizer, Outcome, Profile, RedirectErrorKind, Redirects, Scratch, Switch,
 };

@@ -9,7 +9,7 @@ use crate::generator::systems::{WORDS, url};
 use crate::oracle::system::{Answer, System};
 use crate::subject::{Held, held, is_a_line};
 use crate::tsv::{self, SYSTEMS, escape};
-use uniqurl::record::Span;
+use uniqurl::bytes::Span;
 use uniqurl::{Backend, Code, Normalizer, Outcome, Profile, Reject, Ring, Scratch, Switch};
 
 /// A profile with choices drawn for it.

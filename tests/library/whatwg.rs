@@ -6,7 +6,7 @@ use crate::generator::browser::{BASES, WORDS, url};
 use crate::subject::{Answer, Library, on_best_backend, on_every_backend};
 use crate::tsv::{self, escape, show};
 use std::time::Instant;
-use uniqurl::record::Span;
+use uniqurl::bytes::Span;
 use uniqurl::{Code, Outcome, Scratch};
 
 /// What the standard's own steps give: the serialization, or the code of the failure.

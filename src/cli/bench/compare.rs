@@ -2,8 +2,8 @@
 
 use super::result::{Document, FORMAT, Row};
 use super::table::heading;
+use crate::bytes::Printable;
 use crate::cli::names::text_of;
-use crate::output::Printable;
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 

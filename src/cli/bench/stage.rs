@@ -2,9 +2,9 @@
 
 use super::subject::{Sample, Team};
 use crate::Normalizer;
-use crate::dedup::shards_for;
-use crate::output::Secrets;
+use crate::bytes::Secrets;
 use crate::pipeline::{self, Stages};
+use crate::set::shards_for;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

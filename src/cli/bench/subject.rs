@@ -1,8 +1,9 @@
 //! A corpus that is ready to be worked on, and the threads that work.
 
+use crate::bytes::Printable;
 use crate::corpus::{Amount, Corpus, Kind, Truth};
 use crate::input::{self, Input};
-use crate::output::{Printable, Temporary};
+use crate::output::Temporary;
 use crate::pipeline::{Buffers, CHUNK_SIZE};
 use crate::record::Format;
 use bytes::Bytes;

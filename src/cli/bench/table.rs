@@ -1,7 +1,7 @@
 //! A result as a table for people.
 
 use super::result::{Document, Times};
-use crate::output::Printable;
+use crate::bytes::Printable;
 use std::fmt::{self, Display, Formatter};
 
 /// Prints a result.

@@ -19,7 +19,8 @@ use super::flags::{Messages, exit, usage};
 use super::paint::{Paint, Role, differences, marked};
 use super::run::{self, Plan};
 use super::status::{Status, say, wrote};
-use crate::output::{self, Object, Printable};
+use crate::bytes::Printable;
+use crate::output::{self, Object};
 use crate::pipeline::Job;
 use crate::{Normalizer, Outcome, Reject};
 

@@ -12,7 +12,7 @@ use crate::cli::flags::{
 };
 use crate::cli::paint::Color;
 use crate::cli::policy::Policy;
-use crate::uri::Charset;
+use crate::normalize::Charset;
 use crate::{Code, Normalizer, Profile, Ring};
 
 /// `uniqurl explain`

@@ -20,7 +20,8 @@ use super::beginning::{is_host_and_port, reads_schemes};
 use super::flags::{exit, usage};
 use super::paint::{Paint, Role, differences, marked, wrapped};
 use super::status::say;
-use crate::output::{Object, Printable, UrlExcerpt};
+use crate::bytes::{Printable, UrlExcerpt};
+use crate::output::Object;
 use crate::{Normalizer, Reject, Step};
 
 /// Explains the URLs on standard output.

@@ -5,6 +5,7 @@ use super::values::{
     number, ring,
 };
 use super::{INPUT, MESSAGES, OUTPUT, RESOURCES, RULES, Stdin, usage};
+use crate::bytes::{Printable, Secrets};
 use crate::cli::archives::Archives;
 use crate::cli::choices::{Choices, Foreign};
 use crate::cli::cores::{cores, most_threads};
@@ -13,10 +14,10 @@ use crate::cli::names::is_standard_input;
 use crate::cli::policy::Policy;
 use crate::cli::progress::When;
 use crate::cli::tables;
-use crate::output::{Printable, Secrets, place};
+use crate::normalize::Charset;
+use crate::output::place;
 use crate::pipeline::MOST_THREADS;
 use crate::record::{Format, Kinds, Separator};
-use crate::uri::Charset;
 use crate::{Backend, Code, Key, Normalizer, Profile, Ring};
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;

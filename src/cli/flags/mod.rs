@@ -21,7 +21,7 @@ use super::explain::Explain;
 use super::set::flags::{Operation, Set};
 use super::status::{printable, status_of};
 use super::tables;
-use crate::output::Printable;
+use crate::bytes::Printable;
 use crate::record::Separator;
 use crate::{Profile, Switch};
 use clap::builder::{OsStringValueParser, TypedValueParser};

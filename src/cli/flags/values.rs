@@ -1,10 +1,10 @@
 //! What is written after an option, read: sizes, and names of what there is.
 
 use super::FormatChoice;
+use crate::normalize::Charset;
+use crate::normalize::GROWTH;
 use crate::output::LONGEST_KEY;
 use crate::record::{Format, FormatError, LONGEST_URL};
-use crate::uri::Charset;
-use crate::url::GROWTH;
 use crate::{Backend, Code, Key, Profile, Ring, RingError};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;

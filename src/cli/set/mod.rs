@@ -14,8 +14,9 @@ use self::sorted::Sorted;
 use super::signals::Signals;
 use super::status::{Status, wrote};
 use super::{found, open_files, remedy, say};
+use crate::bytes::Printable;
 use crate::input;
-use crate::output::{Output, Printable, SetHeader};
+use crate::output::{Output, SetHeader};
 use crate::record::Separator;
 
 /// Why nothing was written.

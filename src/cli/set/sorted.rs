@@ -8,8 +8,9 @@ use std::sync::Arc;
 use super::super::say;
 use super::super::tell::LEFT_OUT;
 use super::flags::{Lines, Operation, Set};
+use crate::bytes::{Printable, UrlExcerpt};
 use crate::input::{self, Input, InputError, OpenFile, Trouble, Unpacked};
-use crate::output::{BREAKS_OFF, LONGEST_KEY, Parsed, Printable, SetHeader, UrlExcerpt};
+use crate::output::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
 #[cfg(feature = "tables")]
 use crate::record::Container;
 

@@ -11,8 +11,9 @@ use bytes::Bytes;
 
 use super::column::{Cell, Cells, Keys, Standing, Views};
 use super::{Column, Reading, Stop};
+use crate::bytes::Span;
 use crate::input::{Chunk, Data};
-use crate::record::{ALIKE, NULL, Rows, Span};
+use crate::record::{ALIKE, NULL, Rows};
 
 /// Rows of a chunk, however short they are.
 const ROWS: usize = 16 << 10;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::bytes::Printable;
 use crate::input::Trouble;
-use crate::output::Printable;
 use crate::record::{Container, NoColumn, Table};
 
 /// A column that holds values, and no other columns.

@@ -13,10 +13,10 @@ pub use observed::Observed;
 
 use std::fmt::{self, Display, Write};
 
-use super::excerpt::Printable;
 use super::stats::{FileStats, State, Stats};
 use super::summary::{Before, Filters, Job, Summary, Tally};
-use crate::url::Code;
+use crate::bytes::Code;
+use crate::bytes::Printable;
 use chart::{bar, curve, parts};
 
 /// Rows of each list of hosts.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::hosts::Hosts;
+use crate::bytes::Code;
 use crate::spill::Entry;
-use crate::url::Code;
 
 /// Samples of rejected records that are kept for each code.
 const SAMPLES: usize = 3;

@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::Options;
 use super::part::{Seal, changed};
 use super::stamp::Stamp;
+use crate::bytes::Code;
+use crate::bytes::Printable;
 use crate::input::Input;
-use crate::output::{Printable, Tally};
-use crate::url::{Code, Rule};
+use crate::normalize::Rule;
+use crate::output::Tally;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(in crate::pipeline) struct Manifest {

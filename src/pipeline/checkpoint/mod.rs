@@ -27,8 +27,9 @@ pub(super) use part::Groups;
 use part::{Part, Seal};
 
 use super::sheet::Sheet;
+use crate::bytes::Printable;
 use crate::input::Input;
-use crate::output::{self, Output, Printable};
+use crate::output::{self, Output};
 use crate::spill::Entry;
 use stamp::Stamp;
 

@@ -9,8 +9,9 @@ use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 use zstd::stream::{read, write};
 
-use crate::output::{Output, Printable};
-use crate::room;
+use crate::bytes::Printable;
+use crate::bytes::alloc;
+use crate::output::Output;
 use crate::spill::Entry;
 
 /// The fastest level that still finds what URLs have in common.
@@ -144,7 +145,7 @@ impl Groups {
         };
         while (group.len() as u64) < length {
             let more = (length - group.len() as u64).min(GROUP as u64);
-            room::reserve(group, more as usize)?;
+            alloc::try_reserve(group, more as usize)?;
             let read = self.decoder.by_ref().take(more).read_to_end(group);
             if read.map_err(|error| damaged(&self.path, &error))? == 0 {
                 return Err(self.damaged());

@@ -8,8 +8,8 @@ use std::os::unix::fs::FileExt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::bytes::Printable;
 use crate::input::{Input, Source};
-use crate::output::Printable;
 
 /// Bytes at each end of a file that are looked at.
 const END: u64 = 64 << 10;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::output::Printable;
+use crate::bytes::Printable;
 
 /// A set from before the run that cannot be used.
 #[derive(Debug)]

@@ -10,11 +10,11 @@ use super::error::{Instead, Unclear};
 use super::shape::{is_escaped, is_key, is_masked, is_open, is_place};
 use crate::input::Chunk;
 use crate::key::Key;
+use crate::normalize::{Normalizer, Outcome};
 use crate::profile::{Grammar, System};
 #[cfg(feature = "tables")]
 use crate::record::Container;
 use crate::record::{self, Format, HEAD, Refusal, Separator};
-use crate::url::{Normalizer, Outcome};
 
 /// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -28,19 +28,19 @@ use super::memory::Memory;
 use super::overflow::{self, Overflow};
 use super::report::RunError;
 use super::sheet::{Rules, Sheet};
-use crate::dedup::{Counting, Key, SetFull, Shard, sort_memory};
 #[cfg(feature = "tables")]
 use crate::input::table;
 use crate::input::{
     self, Chunk, Cutting, Data, Input, InputError, OpenFile, Origin, Piece, Trouble,
 };
+use crate::normalize::Normalizer;
 use crate::output::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
 use crate::profile::{Grammar, Profile};
 #[cfg(feature = "tables")]
 use crate::record::Table;
 use crate::record::{Context, Format, MARK, Separator};
+use crate::set::{Counting, Key, SetFull, Shard, sort_memory};
 use crate::spill::SpillError;
-use crate::url::Normalizer;
 use error::Unclear;
 pub use error::{Instead, SeenError};
 use kind::{Kind, Lines, Odd, Reading};

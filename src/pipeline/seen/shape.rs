@@ -3,8 +3,8 @@
 //! In: what stands where a URL would. One text alone is never certain: how many of them decide is said
 //! where a list is [judged](super::kind).
 
+use crate::bytes::redact;
 use crate::key::Key;
-use crate::output::redact;
 
 /// Whether it looks like what `key` writes of a URL with a host: for [`Key::Url`], like any other key.
 pub(super) fn is_key(text: &[u8], key: Key) -> bool {
@@ -85,7 +85,7 @@ pub(super) fn is_open(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::Printable;
+    use crate::bytes::Printable;
 
     #[test]
     fn keys_look_like_keys_and_urls_do_not() {

@@ -4,14 +4,17 @@
 use super::text::PLACE_SHIFT;
 use super::text::{AT_ONCE, IN_CHUNK, IN_REWRITTEN, IN_SIDE, Url};
 use super::{Kind, Raw, Rejected, Rules, Sheet, untold};
-use crate::dedup::{Entry, Hash, Survivor};
+use crate::bytes::AllocError;
+use crate::bytes::Reject;
+use crate::bytes::Span;
+use crate::bytes::alloc::{self};
 use crate::input::Chunk;
 use crate::key;
+use crate::normalize::GROWTH;
 use crate::pipeline::audit;
 use crate::pipeline::wanted::Wanted;
-use crate::record::{self, Context, Found, Place, Record, Records, Span};
-use crate::room::{self, NoRoom};
-use crate::url::{GROWTH, Reject};
+use crate::record::{self, Context, Found, Place, Record, Records};
+use crate::set::{Entry, Hash, Survivor};
 
 impl Sheet {
     /// Makes of the chunk what the set is asked about.
@@ -19,7 +22,7 @@ impl Sheet {
         &mut self,
         format: &record::Format,
         rules: &Rules<'_>,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), AllocError> {
         // So that all places in it can be told.
         Url::new(IN_CHUNK, self.text.chunk().len(), 0)?;
         self.has_queries = format.has_queries();
@@ -51,12 +54,16 @@ impl Sheet {
 
     /// Room for what may become of a URL.
     #[inline]
-    pub(super) fn make_room_for(&mut self, url: &[u8], rules: &Rules<'_>) -> Result<(), NoRoom> {
-        room::reserve(&mut self.text.rewritten, GROWTH * url.len() + rules.brought + 64)
+    pub(super) fn make_room_for(
+        &mut self,
+        url: &[u8],
+        rules: &Rules<'_>,
+    ) -> Result<(), AllocError> {
+        alloc::try_reserve(&mut self.text.rewritten, GROWTH * url.len() + rules.brought + 64)
     }
 
     /// Any other format.
-    fn records(&mut self, format: &record::Format, rules: &Rules<'_>) -> Result<(), NoRoom> {
+    fn records(&mut self, format: &record::Format, rules: &Rules<'_>) -> Result<(), AllocError> {
         self.scratch.lines.clear();
         let Some(mut chunk) = self.text.chunk.take() else { return Ok(()) };
         let mut records = std::mem::take(&mut self.text.records);
@@ -151,7 +158,7 @@ impl Sheet {
         side: &[u8],
         record: Record,
         rules: &Rules<'_>,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), AllocError> {
         let normalizer = rules.normalizer;
         let (place, span, mut prefix) = match record.found {
             Found::Blank => {
@@ -222,10 +229,10 @@ impl Sheet {
         url: &[u8],
         kind: Kind,
         rules: &Rules<'_>,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), AllocError> {
         if rules.decoded {
             let paths = &mut self.decoded.paths;
-            room::reserve(paths, 3 * url.len() + 64)?;
+            alloc::try_reserve(paths, 3 * url.len() + 64)?;
             let _canonical = match kind {
                 Kind::Url => rules.normalizer.decoded(url, paths),
                 Kind::Target => rules.normalizer.decoded_target(url, paths),
@@ -256,7 +263,7 @@ impl Sheet {
         place: Place,
         raw: Span,
         prefix: u32,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), AllocError> {
         match result {
             Ok(()) => {
                 let len = self.text.rewritten.len() - start;
@@ -298,9 +305,9 @@ impl Sheet {
     }
 
     /// Puts the keys of the canonical URLs in their place.
-    fn make_keys(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+    fn make_keys(&mut self, rules: &Rules<'_>) -> Result<(), AllocError> {
         if rules.columns.is_some() || rules.observes {
-            room::reserve(&mut self.canonical, self.urls.len())?;
+            alloc::try_reserve(&mut self.canonical, self.urls.len())?;
             self.canonical.extend_from_slice(&self.urls);
         }
         let key = &mut self.scratch.key;
@@ -308,7 +315,7 @@ impl Sheet {
             key.clear();
             rules.written.append_bytes(self.text.get(*url), key);
             let start = self.text.rewritten.len();
-            room::reserve(&mut self.text.rewritten, key.len())?;
+            alloc::try_reserve(&mut self.text.rewritten, key.len())?;
             self.text.rewritten.extend_from_slice(key);
             *url = Url::new(IN_REWRITTEN, start, key.len())?;
         }
@@ -316,7 +323,7 @@ impl Sheet {
     }
 
     /// Hashes the canonical URLs and sorts them by shard, keeping their order within one.
-    pub(in crate::pipeline) fn partition(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+    pub(in crate::pipeline) fn partition(&mut self, rules: &Rules<'_>) -> Result<(), AllocError> {
         let hashes = &mut self.scratch.hashes;
         hashes.clear();
         reserve(hashes, self.urls.len())?;
@@ -329,14 +336,14 @@ impl Sheet {
             entries.map(|(i, (url, hash))| (hash.shard(rules.shards), entry(i, *url, *hash)));
         sort_by_shard(entries, rules.shards, &mut self.entries, &mut self.ends)?;
         if rules.survivor() != Survivor::First {
-            room::reserve(&mut self.places, self.entries.len())?;
+            alloc::try_reserve(&mut self.places, self.entries.len())?;
             self.places.resize(self.entries.len(), 0);
         }
         Ok(())
     }
 
     /// The same for those that have a canonical form, as they were read, by kind and shard.
-    fn partition_originals(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+    fn partition_originals(&mut self, rules: &Rules<'_>) -> Result<(), AllocError> {
         let mut originals = std::mem::take(&mut self.scratch.originals);
         originals.clear();
         reserve(&mut originals, self.urls.len())?;
@@ -355,7 +362,7 @@ impl Sheet {
             let read = span.of(buffer);
             let url = if audit::is_held_marked(read) {
                 let start = rewritten.len();
-                room::reserve(&mut rewritten, 2 * read.len())?;
+                alloc::try_reserve(&mut rewritten, 2 * read.len())?;
                 audit::hold(read, &mut rewritten);
                 Url::new(IN_REWRITTEN, start, rewritten.len() - start)?
             } else {
@@ -392,9 +399,9 @@ fn sort_by_shard(
     shards: usize,
     entries: &mut Vec<Entry>,
     ends: &mut Vec<usize>,
-) -> Result<(), NoRoom> {
+) -> Result<(), AllocError> {
     ends.clear();
-    room::reserve(ends, shards)?;
+    alloc::try_reserve(ends, shards)?;
     ends.resize(shards, 0);
     unsorted.clone().for_each(|(shard, _)| ends[shard] += 1);
     let mut start = 0;
@@ -431,10 +438,12 @@ fn read(format: &record::Format, context: &Context, chunk: &mut Chunk, records: 
 
 /// Makes room for `more` elements and a few. A chunk has about as many records as the one before: with
 /// twice the room for the few more that it may have, all buffers together would take twice the memory.
-pub(super) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), NoRoom> {
+pub(super) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), AllocError> {
     const STEP: usize = 512;
     match vec.capacity() - vec.len() >= more {
         true => Ok(()),
-        false => room::reserve_exact(vec, (vec.len() + more).next_multiple_of(STEP) - vec.len()),
+        false => {
+            alloc::try_reserve_exact(vec, (vec.len() + more).next_multiple_of(STEP) - vec.len())
+        }
     }
 }

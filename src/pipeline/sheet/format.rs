@@ -5,16 +5,19 @@ use std::path::Path;
 
 use super::text::Url;
 use super::{Columns, Kind, Rejected, Rules, Sheet, untold, without_host};
-use crate::dedup::Candidate;
+use crate::bytes::AllocError;
+use crate::bytes::alloc::{self};
+use crate::bytes::{Code, Reject};
+use crate::bytes::{Printable, Secrets, redact};
 use crate::input::Chunk;
+use crate::normalize::Outcome;
 use crate::output::json::{self, FileMember};
-use crate::output::{LineForm, Printable, Row, Secrets, escaped, redact};
+use crate::output::{LineForm, Row, escaped};
 use crate::pipeline::differences::{Difference, Differences, Differing};
 use crate::pipeline::split::{self, Split};
 use crate::record::{Carrier, Found, Place, Values};
-use crate::room::{self, NoRoom};
+use crate::set::Candidate;
 use crate::spill::{self, PARTITIONS};
-use crate::url::{Code, Outcome, Reject};
 
 impl Sheet {
     /// Stage *format* of a set: the new URLs, in order, or a line about each.
@@ -23,10 +26,10 @@ impl Sheet {
         columns: Option<Columns<'_>>,
         split: Option<Split>,
         path: &Path,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), AllocError> {
         let bits = &mut self.scratch.by_sequence;
         bits.clear();
-        room::reserve(bits, self.urls.len().div_ceil(64))?;
+        alloc::try_reserve(bits, self.urls.len().div_ceil(64))?;
         let mut length = 0;
         bits.resize(self.urls.len().div_ceil(64), 0);
         for entry in &self.entries {
@@ -45,7 +48,7 @@ impl Sheet {
             self.out = out;
             return formatted;
         }
-        room::reserve(&mut self.out, length)?;
+        alloc::try_reserve(&mut self.out, length)?;
         let buffers = self.text.buffers();
         for (i, word) in bits.iter().enumerate() {
             let mut word = *word;
@@ -67,10 +70,10 @@ impl Sheet {
         &mut self,
         columns: Option<Columns<'_>>,
         path: &Path,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), AllocError> {
         let places = &mut self.scratch.by_sequence;
         places.clear();
-        room::reserve(places, self.urls.len())?;
+        alloc::try_reserve(places, self.urls.len())?;
         places.resize(self.urls.len(), u64::MAX);
         let mut start = 0;
         for (shard, end) in self.ends.iter().enumerate() {
@@ -84,7 +87,7 @@ impl Sheet {
             start = *end;
         }
         self.tally.duplicates = self.tally.canonical - self.tally.unique - self.tally.seen;
-        room::reserve(&mut self.new, self.tally.unique as usize)?;
+        alloc::try_reserve(&mut self.new, self.tally.unique as usize)?;
         self.new.extend(places.iter().filter(|place| **place != u64::MAX));
         if let Some(columns) = columns {
             let mut lines = std::mem::take(&mut self.lines_of_new);
@@ -102,7 +105,7 @@ impl Sheet {
         &mut self,
         columns: Option<Columns<'_>>,
         path: &Path,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), AllocError> {
         self.tally.seen = self.entries.iter().filter(|entry| entry.is_seen()).count() as u64;
         self.spill(1, columns, path)?;
         self.tally.duplicates = self.tally.canonical - self.tally.seen - self.tally.undecided;
@@ -110,7 +113,7 @@ impl Sheet {
     }
 
     /// The same for a list of what was seen before the run: URLs that have no record in it yet.
-    pub(in crate::pipeline) fn spill_seen(&mut self) -> Result<(), NoRoom> {
+    pub(in crate::pipeline) fn spill_seen(&mut self) -> Result<(), AllocError> {
         self.spill(0, None, Path::new(""))
     }
 
@@ -120,10 +123,10 @@ impl Sheet {
         count: u64,
         columns: Option<Columns<'_>>,
         path: &Path,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), AllocError> {
         let bits = &mut self.scratch.by_sequence;
         bits.clear();
-        room::reserve(bits, self.urls.len().div_ceil(64))?;
+        alloc::try_reserve(bits, self.urls.len().div_ceil(64))?;
         bits.resize(self.urls.len().div_ceil(64), 0);
         for entry in self.entries.iter().filter(|entry| entry.new_place().is_some()) {
             bits[entry.sequence as usize / 64] |= 1 << (entry.sequence % 64);
@@ -160,9 +163,9 @@ impl Sheet {
         path: &Path,
         is_new: impl Fn(usize) -> bool,
         out: &mut Vec<u8>,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), AllocError> {
         self.each_row(columns, path, is_new, |sequence, row, _, room| {
-            room::reserve(out, room)?;
+            alloc::try_reserve(out, room)?;
             split::mark(split, self.text.get(self.urls[sequence]), out);
             row.append(&columns.layout, out);
             Ok(())
@@ -176,14 +179,14 @@ impl Sheet {
         &mut self,
         columns: Columns<'_>,
         path: &Path,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), AllocError> {
         const NOT_WANTED: u64 = u64::MAX;
         const NOT_IN_SET: u64 = u64::MAX - 1;
         // Shards are few.
         const NEW: u64 = 1 << 63;
         let places = &mut self.scratch.by_sequence;
         places.clear();
-        room::reserve(places, self.urls.len())?;
+        alloc::try_reserve(places, self.urls.len())?;
         places.resize(self.urls.len(), NOT_WANTED);
         let mut start = 0;
         for (shard, end) in self.ends.iter().enumerate() {
@@ -203,7 +206,7 @@ impl Sheet {
         let tally = &mut self.tally;
         tally.seen = self.entries.iter().filter(|entry| entry.is_seen()).count() as u64;
         tally.duplicates = tally.canonical - tally.unique - tally.seen - tally.undecided;
-        room::reserve(&mut self.new, self.tally.unique as usize)?;
+        alloc::try_reserve(&mut self.new, self.tally.unique as usize)?;
         let is_new = |place: &u64| *place < NOT_IN_SET && place & NEW != 0;
         self.new.extend(places.iter().filter(|place| is_new(place)).map(|place| place & !NEW));
         let mut candidates = std::mem::take(&mut self.candidates);
@@ -216,11 +219,11 @@ impl Sheet {
             let room = room + size_of::<u32>() + value.len();
             let place = places[sequence];
             let out = if place == NOT_IN_SET { &mut one } else { &mut candidates.bytes };
-            room::reserve(out, room)?;
+            alloc::try_reserve(out, room)?;
             Candidate::append_value(value, out);
             row.append(&columns.layout, out);
             if place != NOT_IN_SET {
-                room::reserve(&mut candidates.ends, 1)?;
+                alloc::try_reserve(&mut candidates.ends, 1)?;
                 candidates.ends.push((place & !NEW, candidates.bytes.len()));
                 return Ok(());
             }
@@ -245,8 +248,8 @@ impl Sheet {
         columns: Columns<'_>,
         path: &Path,
         is_wanted: impl Fn(usize) -> bool,
-        mut visit: impl FnMut(usize, &Row<'_>, &[u8], usize) -> Result<(), NoRoom>,
-    ) -> Result<(), NoRoom> {
+        mut visit: impl FnMut(usize, &Row<'_>, &[u8], usize) -> Result<(), AllocError>,
+    ) -> Result<(), AllocError> {
         let Some(chunk) = &self.text.chunk else { return Ok(()) };
         let file = match columns.layout.form {
             LineForm::Tabs => Printable::path(path).to_string().into_bytes(),
@@ -335,9 +338,9 @@ impl Sheet {
     }
 
     /// Stage *format* of `normalize`: a line for each record, empty where there is no URL.
-    pub(in crate::pipeline) fn format_lines(&mut self) -> Result<(), NoRoom> {
+    pub(in crate::pipeline) fn format_lines(&mut self) -> Result<(), AllocError> {
         for url in &self.urls {
-            room::reserve(&mut self.out, url.len as usize + 1)?;
+            alloc::try_reserve(&mut self.out, url.len as usize + 1)?;
             self.out.extend_from_slice(self.text.get(*url));
             self.out.push(b'\n');
         }

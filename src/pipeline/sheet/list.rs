@@ -6,17 +6,18 @@
 use super::digest::reserve;
 use super::text::{AT_ONCE, IN_REWRITTEN, Url};
 use super::{Kind, Raw, Rules, Sheet};
+use crate::bytes::AllocError;
+use crate::bytes::Span;
+#[cfg(feature = "tables")]
+use crate::bytes::alloc;
+use crate::bytes::{Code, Reject};
 #[cfg(feature = "tables")]
 use crate::input::Chunk;
-use crate::record::{self, Place, Span};
-#[cfg(feature = "tables")]
-use crate::room;
-use crate::room::NoRoom;
-use crate::scan::{Act, Lead, Piece, Vector, Work, holds};
-use crate::url::{Code, Reject};
+use crate::record::{self, Place};
+use crate::simd::{Act, Lead, Piece, Vector, Work, holds};
 
 impl Sheet {
-    pub(super) fn lines(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+    pub(super) fn lines(&mut self, rules: &Rules<'_>) -> Result<(), AllocError> {
         let Some(chunk) = &self.text.chunk else { return Ok(()) };
         let lines = &mut self.scratch.lines;
         lines.clear();
@@ -30,12 +31,12 @@ impl Sheet {
 
     /// The rows of a table that are URLs and nothing else: as the lines of a list.
     #[cfg(feature = "tables")]
-    pub(super) fn cells(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+    pub(super) fn cells(&mut self, rules: &Rules<'_>) -> Result<(), AllocError> {
         let rows = self.text.chunk.as_ref().and_then(Chunk::rows);
         let cells = rows.map_or(&[][..], |rows| &rows.cells);
         let lines = &mut self.scratch.lines;
         lines.clear();
-        room::reserve(lines, cells.len())?;
+        alloc::try_reserve(lines, cells.len())?;
         let blank = |cell: &Span| if *cell == record::NULL { Span::default() } else { *cell };
         lines.extend(cells.iter().map(blank));
         self.spans(rules)?;
@@ -45,7 +46,7 @@ impl Sheet {
     }
 
     /// What stands in [`Scratch::lines`](super::Scratch::lines).
-    fn spans(&mut self, rules: &Rules<'_>) -> Result<(), NoRoom> {
+    fn spans(&mut self, rules: &Rules<'_>) -> Result<(), AllocError> {
         let normalizer = rules.normalizer;
         let mut lines = std::mem::take(&mut self.scratch.lines);
         let Some(chunk) = self.text.chunk.take() else { return Ok(()) };
@@ -84,7 +85,7 @@ impl Sheet {
         line: Span,
         known: Known,
         rules: &Rules<'_>,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), AllocError> {
         let url = line.of(bytes);
         let Rules { normalizer, context, .. } = rules;
         if url.len() <= context.max_record && url.iter().all(|byte| matches!(byte, b' ' | b'\t')) {
@@ -143,7 +144,7 @@ struct Take<'a, 'r, const LADDER: bool> {
     rules: &'a Rules<'r>,
     /// Whether nothing is asked of a clean line but where it is.
     is_quick: bool,
-    state: &'a mut Result<Taking, NoRoom>,
+    state: &'a mut Result<Taking, AllocError>,
 }
 
 impl<const LADDER: bool> Act for Take<'_, '_, LADDER> {
@@ -174,7 +175,7 @@ impl<const LADDER: bool> Act for Take<'_, '_, LADDER> {
 impl<const LADDER: bool> Take<'_, '_, LADDER> {
     /// Whether one pass does it.
     #[inline(always)]
-    fn rewrite<V: Vector>(&mut self, vector: V, line: Span) -> Result<bool, NoRoom> {
+    fn rewrite<V: Vector>(&mut self, vector: V, line: Span) -> Result<bool, AllocError> {
         if self.is_full() {
             return Ok(false);
         }

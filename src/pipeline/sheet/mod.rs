@@ -15,13 +15,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::differences::Differences;
-#[cfg(feature = "tables")]
-use crate::dedup::{Bytes as _, Shard};
-use crate::dedup::{Entry, Hash, Measured};
+use crate::bytes::Span;
+use crate::bytes::{Code, Reject};
+use crate::bytes::{HIDDEN, redact, redact_record};
 use crate::input::{Block, Chunk, Cut, Data};
-use crate::output::{HIDDEN, Observed, Tally, redact, redact_record};
-use crate::record::{self, Found, Place, Records, Span};
-use crate::url::{Code, Reject};
+use crate::output::{Observed, Tally};
+use crate::record::{self, Found, Place, Records};
+#[cfg(feature = "tables")]
+use crate::set::{Bytes as _, Shard};
+use crate::set::{Entry, Hash, Measured};
 use observe::Host;
 use text::Url;
 

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use super::Sheet;
 use super::text::Url;
+use crate::bytes::AllocError;
+use crate::bytes::Printable;
+use crate::bytes::alloc::{self};
 use crate::key::Located;
-use crate::output::{Observed, Printable};
-use crate::room::{self, NoRoom};
+use crate::output::Observed;
 
 /// How many records of a chunk have a host, and how many of them are of URLs that were in the set.
 #[derive(Debug)]
@@ -36,11 +38,15 @@ pub(in crate::pipeline) fn add_hosts(sheets: &[Sheet], observed: &mut Observed) 
 impl Sheet {
     /// Observes the chunk, once it is known which of its URLs are new to the set. `sets` says whether
     /// there is one.
-    pub(in crate::pipeline) fn observe(&mut self, path: &Path, sets: bool) -> Result<(), NoRoom> {
+    pub(in crate::pipeline) fn observe(
+        &mut self,
+        path: &Path,
+        sets: bool,
+    ) -> Result<(), AllocError> {
         let mut observed = Observed::default();
         let (mut is_new, mut is_seen) = (Vec::new(), Vec::new());
         for marks in [&mut is_new, &mut is_seen] {
-            room::reserve_exact(marks, self.urls.len())?;
+            alloc::try_reserve_exact(marks, self.urls.len())?;
             marks.resize(self.urls.len(), false);
         }
         for entry in &self.entries {
@@ -57,12 +63,12 @@ impl Sheet {
             }
             let text = self.text.get(*url);
             let host = Located::split(text).map_or(&text[..0], |located| located.host);
-            room::reserve_in_map(&mut numbers, 1)?;
+            alloc::try_reserve_in_map(&mut numbers, 1)?;
             let number = numbers.entry(host).or_insert(hosts.len());
             if *number == hosts.len() {
                 let before = host.as_ptr() as usize - text.as_ptr() as usize;
                 let name = Url { at: url.at + before as u32, len: host.len() as u32 };
-                room::reserve(&mut hosts, 1)?;
+                alloc::try_reserve(&mut hosts, 1)?;
                 hosts.push(Host { name, records: 0, duplicates: 0 });
             }
             let host = &mut hosts[*number];
@@ -99,8 +105,8 @@ mod tests {
 
     use std::sync::Arc;
 
+    use crate::bytes::alloc::failing::{self, Plan};
     use crate::pipeline::{Job, RunError, Setup, Watch, run};
-    use crate::room::failing::{self, Plan};
     use crate::{Normalizer, Profile, input};
 
     /// How often memory is asked for. Each time there is none, and the run ends with word of it or goes on.

@@ -1,13 +1,14 @@
 //! What every stage of a run goes by.
 
-use crate::dedup::{Key, Survivor};
+use crate::bytes::Secrets;
 use crate::key;
-use crate::output::{Layout, Secrets};
+use crate::normalize::Normalizer;
+use crate::output::Layout;
 use crate::pipeline::differences::Versus;
 use crate::pipeline::split::Split;
 use crate::pipeline::wanted::Wanted;
 use crate::record::Context;
-use crate::url::Normalizer;
+use crate::set::{Key, Survivor};
 
 /// What every stage needs to know.
 pub(in crate::pipeline) struct Rules<'a> {

@@ -3,10 +3,11 @@
 //! A URL is eight bytes, its place and its length, which an [`Entry`] takes over; one that has no canonical
 //! form says why in the length.
 
-use crate::dedup::{Bytes, Entry, Measured};
+use crate::bytes::AllocError;
+use crate::bytes::Span;
 use crate::input::Chunk;
-use crate::record::{Records, Span};
-use crate::room::NoRoom;
+use crate::record::Records;
+use crate::set::{Bytes, Entry, Measured};
 
 /// The three places that a URL's bytes can be in.
 #[derive(Debug, Default)]
@@ -97,12 +98,12 @@ impl Url {
 
     /// An error where thirty bits do not tell the place, which [`AT_ONCE`] sees to.
     #[inline]
-    pub(super) fn new(place: u32, start: usize, len: usize) -> Result<Self, NoRoom> {
+    pub(super) fn new(place: u32, start: usize, len: usize) -> Result<Self, AllocError> {
         match (u32::try_from(start), u32::try_from(len)) {
             (Ok(start), Ok(len)) if start >> PLACE_SHIFT == 0 => {
                 Ok(Self { at: place << PLACE_SHIFT | start, len })
             }
-            _ => Err(NoRoom),
+            _ => Err(AllocError),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::{Context, Facts, Found, Place};
 use super::url;
-use crate::url::Code;
+use crate::bytes::Code;
 
 /// What a file begins with: a record about itself.
 pub(super) const FIRST: &[u8] = b"filedesc://";

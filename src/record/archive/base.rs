@@ -6,8 +6,8 @@
 
 use memchr::{memchr_iter, memrchr};
 
+use crate::normalize::{self, Parts};
 use crate::uri;
-use crate::url::{self, Parts};
 
 /// The components of a base, and what relative paths go on from.
 #[derive(Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Base {
             fragment: None,
         };
         let start = out.len();
-        url::resolve(&base, &reference, out);
+        normalize::resolve(&base, &reference, out);
         if out.len() - start > self.longest {
             out.truncate(start);
             return Err(TooLong);

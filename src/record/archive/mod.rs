@@ -20,8 +20,9 @@ use std::sync::Arc;
 
 use self::links::Links;
 use super::line::is_blank;
-use super::{Context, Facts, Found, Framing, Place, Record, Records, Span};
-use crate::url::Code;
+use super::{Context, Facts, Found, Framing, Place, Record, Records};
+use crate::bytes::Code;
+use crate::bytes::Span;
 
 /// The format of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use memchr::{memchr, memchr_iter};
 
 use super::super::{Context, Found, Place, Records};
 use super::{Kinds, side, url};
-use crate::url::Code;
+use crate::bytes::Code;
 
 /// What every record begins with.
 pub(super) const VERSION: &[u8] = b"WARC/";

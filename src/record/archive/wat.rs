@@ -11,13 +11,14 @@ use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::super::json::{Text, slice};
-use super::super::{Context, Found, Record, Records, Span};
+use super::super::{Context, Found, Record, Records};
 use super::base::{Base, TooLong};
 use super::links::Links;
 use super::warc::bare;
 use super::{side, warc};
+use crate::bytes::Code;
+use crate::bytes::Span;
 use crate::uri;
-use crate::url::Code;
 
 #[derive(Deserialize)]
 struct Document<'a> {

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
-use crate::scan::{BLOCK, Block, Kernel, Vector, Work};
+use crate::simd::{BLOCK, Block, Kernel, Vector, Work};
 
 /// A piece of a chunk: the range of its bytes without the line ending.
 #[derive(Debug, Clone, PartialEq, Eq)]

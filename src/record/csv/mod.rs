@@ -21,7 +21,7 @@ use super::columns::{Columns, Layout, Name};
 use super::line::{Line, is_blank, without_mark};
 use super::part::Value;
 use super::{Context, Found, Record, Records};
-use crate::url::Code;
+use crate::bytes::Code;
 
 /// The columns, and where they are once the header has been read.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 use super::super::{Context, Format, Found, Place, Records, format::tests::read};
 use super::{cut, value};
-use crate::url::Code;
+use crate::bytes::Code;
 use csv_core::{ReadFieldResult, ReaderBuilder, Terminator};
 
 fn csv(columns: &str) -> Format {

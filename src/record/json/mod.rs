@@ -24,7 +24,7 @@ use super::columns::parts;
 use super::line::{self, Line};
 use super::part::{Facts, Part, Said, Value};
 use super::{Context, Found, Records};
-use crate::url::Code;
+use crate::bytes::Code;
 
 /// The pointers to the parts of a URL in a JSON value.
 #[derive(Debug, Clone, PartialEq, Eq)]

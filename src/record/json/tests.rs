@@ -1,4 +1,6 @@
-use super::super::{Context, Format, Origin, format::tests::show};
+use super::super::format::tests::show;
+use super::super::{Context, Format};
+use crate::normalize::Origin;
 
 fn json(pointer: &str, line: &[u8]) -> String {
     let format = Format::parse(&format!("json:{pointer}")).unwrap();

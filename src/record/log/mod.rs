@@ -25,8 +25,9 @@ use super::escape::{Escape, closing_quote};
 use super::line::{self, Line};
 use super::site::{Site, scheme_of};
 use super::target::{self, Method, Text};
-use super::{Context, Facts, FormatError, Found, Records, Span, request};
-use crate::url::Code;
+use super::{Context, Facts, FormatError, Found, Records, request};
+use crate::bytes::Code;
+use crate::bytes::Span;
 
 /// A log format string, compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]

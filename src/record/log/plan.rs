@@ -5,7 +5,7 @@
 //! be told, is refused here, before any line is read.
 
 use super::directives::{Token, Trouble};
-use crate::url::Code;
+use crate::bytes::Code;
 
 /// What a field of a log says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

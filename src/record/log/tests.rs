@@ -1,7 +1,8 @@
 //! Facts about `log:FORMAT`.
 
 use super::super::format::tests::show;
-use super::super::{Context, Format, Origin};
+use super::super::{Context, Format};
+use crate::normalize::Origin;
 
 fn log(format: &str, line: &str) -> String {
     let format = Format::parse(&format!("log:{format}")).unwrap_or_else(|error| panic!("{error}"));

@@ -1,6 +1,7 @@
 //! The library as the tests ask it: one profile on one backend.
 
-use uniqurl::record::{Context, Format, Found, Place, Records, Span};
+use uniqurl::bytes::Span;
+use uniqurl::record::{Context, Format, Found, Place, Records};
 use uniqurl::{Backend, Normalizer, Outcome, Profile};
 
 /// What `oracle::Answer` is, named here too so that a test can use this module without the oracle.

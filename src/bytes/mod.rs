@@ -1,0 +1,18 @@
+//! Floor 0: ranges, reject reasons, fallible allocation, and bytes made safe to print.
+
+mod span;
+mod reject;
+mod unknown_name;
+mod debug_bytes;
+mod printable;
+mod redact;
+pub mod alloc;
+
+pub use alloc::AllocError;
+pub use debug_bytes::Shown;
+pub use printable::{Excerpt, HIDDEN, Printable, UrlExcerpt, stands_for_itself};
+pub use redact::{Secrets, redact, redact_query, redact_record};
+pub use reject::Troubles;
+pub use reject::{Code, Codes, Reject};
+pub use span::Span;
+pub use unknown_name::NoSuchName;

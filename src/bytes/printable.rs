@@ -1,0 +1,259 @@
+//! Untrusted bytes on a terminal: URLs, log lines and file names come from strangers and may hold
+//! escape sequences, line feeds and secrets.
+//!
+//! In: any bytes. Out: bytes 0x20-0x7E only. A backslash is escaped too, so that what is printed
+//! says without doubt what was there.
+
+use std::fmt::{self, Write};
+use std::path::Path;
+
+/// Longest text of an excerpt in bytes, the ellipsis included.
+const LIMIT: usize = 200;
+const ELLIPSIS: &str = "...";
+/// What stands in place of what is hidden.
+pub const HIDDEN: &str = "***";
+
+/// All of the bytes, made printable. For names, which are useless when they are cut.
+#[derive(Debug, Clone, Copy)]
+pub struct Printable<'a>(pub &'a [u8]);
+
+impl<'a> Printable<'a> {
+    /// A path as it is shown in messages.
+    pub fn path(path: &'a Path) -> Self {
+        Self(path.as_os_str().as_encoded_bytes())
+    }
+}
+
+impl fmt::Display for Printable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|&byte| write_byte(byte, f))
+    }
+}
+
+/// The start of the bytes, made printable: at most 200 bytes of text. For what was read.
+#[derive(Debug, Clone, Copy)]
+pub struct Excerpt<'a>(pub &'a [u8]);
+
+impl fmt::Display for Excerpt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        cut(&[self.0], f)
+    }
+}
+
+/// The start of a URL, made printable, without its userinfo, query and fragment: `***` stands where
+/// they were. What comes before is shown only where it cannot be userinfo under any reading of a
+/// broken URL, so of garbage with an `@` in it less is shown than could be.
+///
+/// ```
+/// use uniqurl::bytes::UrlExcerpt;
+///
+/// let url = b"http://user:secret@example.com/a?token=1";
+/// assert_eq!(UrlExcerpt(url).to_string(), "http://***@example.com/a?***");
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct UrlExcerpt<'a>(pub &'a [u8]);
+
+impl fmt::Display for UrlExcerpt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = self.0;
+        // The delimiter itself stays: it tells that there was a query.
+        let shown_end = url.iter().position(|b| b"?#".contains(b)).map_or(url.len(), |at| at + 1);
+        let (shown, after) = url.split_at(shown_end);
+        let after = if after.is_empty() { "" } else { HIDDEN };
+        match secret(shown) {
+            Some(hidden) => {
+                let (before, behind) = (&shown[..hidden.start], &shown[hidden.end..]);
+                cut(&[before, HIDDEN.as_bytes(), behind, after.as_bytes()], f)
+            }
+            None => cut(&[shown, after.as_bytes()], f),
+        }
+    }
+}
+
+/// The range of `shown`, which holds neither query nor fragment, that may be userinfo.
+pub(super) fn secret(shown: &[u8]) -> Option<std::ops::Range<usize>> {
+    let head = authority_start(shown);
+    let last_at = last_at(shown);
+    let path = match head {
+        // Only the slash ends the authority: to RFC 3986 a backslash is one more byte of it.
+        Some(head) => {
+            let length =
+                shown[head..].iter().position(|&b| b == b'/').unwrap_or(shown.len() - head);
+            if !is_plain_host(&shown[head..head + length]) {
+                return Some(head..last_at.filter(|&at| at >= head).unwrap_or(shown.len()));
+            }
+            head + length
+        }
+        None if shown.first() == Some(&b'/') => 0,
+        // `user:secret@host`, `mailto:`, garbage.
+        None => return last_at.map(|at| 0..at),
+    };
+    // `/@name` is an ordinary path; `/http://user:secret@host/` is one that holds a URL.
+    let at = last_at.filter(|&at| at >= path)?;
+    shown[path..at].contains(&b':').then_some(path..at)
+}
+
+/// Where the authority starts, if the bytes start like `scheme://` or `//`, slanted either way.
+fn authority_start(shown: &[u8]) -> Option<usize> {
+    let is_slash = |b: &u8| matches!(b, b'/' | b'\\');
+    let scheme = shown
+        .iter()
+        .position(|b| !b.is_ascii_alphanumeric() && !b"+-.".contains(b))
+        .filter(|&end| end > 0 && shown[end] == b':')
+        .map_or(0, |end| end + 1);
+    let slashes = shown[scheme..].iter().take_while(|b| is_slash(b)).count();
+    (slashes >= 2).then_some(scheme + slashes)
+}
+
+/// Where the last `@` or `%40` stands.
+pub(super) fn last_at(bytes: &[u8]) -> Option<usize> {
+    (0..bytes.len()).rev().find(|&i| bytes[i] == b'@' || bytes[i..].starts_with(b"%40"))
+}
+
+/// Whether an authority is a host with at most a port: no `@`, and after a colon digits only.
+fn is_plain_host(authority: &[u8]) -> bool {
+    let after_address = match authority.iter().position(|&b| b == b']') {
+        Some(end) if authority[0] == b'[' => &authority[end..],
+        _ => authority,
+    };
+    let port = match after_address.iter().position(|&b| b == b':') {
+        Some(colon) => &after_address[colon + 1..],
+        None => &[],
+    };
+    last_at(authority).is_none() && port.iter().all(u8::is_ascii_digit)
+}
+
+/// Writes the parts one after the other, [`LIMIT`] bytes of text at most.
+fn cut(parts: &[&[u8]], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut text = String::with_capacity(LIMIT + 4);
+    // Length of the text up to which an ellipsis still fits behind it.
+    let mut room = 0;
+    for &byte in parts.iter().copied().flatten() {
+        write_byte(byte, &mut text)?;
+        if text.len() > LIMIT {
+            text.truncate(room);
+            text.push_str(ELLIPSIS);
+            break;
+        }
+        if text.len() <= LIMIT - ELLIPSIS.len() {
+            room = text.len();
+        }
+    }
+    f.write_str(&text)
+}
+
+fn write_byte(byte: u8, to: &mut impl Write) -> fmt::Result {
+    match stands_for_itself(byte) {
+        true => to.write_char(char::from(byte)),
+        false => write!(to, "\\x{byte:02X}"),
+    }
+}
+
+/// Whether a byte is printed as it is.
+pub fn stands_for_itself(byte: u8) -> bool {
+    matches!(byte, 0x20..=0x7E) && byte != b'\\'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_printable_bytes_come_out() {
+        let all: Vec<u8> = (0..=255).collect();
+        for text in [Printable(&all).to_string(), Excerpt(&all).to_string()] {
+            assert!(text.bytes().all(|b| (0x20..=0x7E).contains(&b)), "{text:?}");
+        }
+        assert_eq!(Printable(b"a\x1b[31m\n\\x\xff").to_string(), r"a\x1B[31m\x0A\x5Cx\xFF");
+    }
+
+    #[test]
+    fn names_are_never_cut_and_excerpts_are() {
+        let long = vec![b'a'; 1000];
+        assert_eq!(Printable(&long).to_string().len(), 1000);
+        assert_eq!(Excerpt(&long).to_string(), "a".repeat(197) + "...");
+        assert_eq!(Excerpt(&long[..200]).to_string(), "a".repeat(200));
+        assert_eq!(Excerpt(&long[..201]).to_string(), "a".repeat(197) + "...");
+    }
+
+    #[test]
+    fn an_escape_is_never_cut_in_two() {
+        for lead in 0..8 {
+            let mut bytes = vec![b'a'; lead];
+            bytes.extend([0u8; 100]);
+            let text = Excerpt(&bytes).to_string();
+            assert!(text.len() <= LIMIT && text.ends_with("..."), "{text}");
+            assert_eq!((text.len() - 3 - lead) % 4, 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_secret_is_shown() {
+        for url in [
+            "http://example.com/a/b",
+            "http://example.com:8080/a",
+            "http://[::1]:80/a",
+            "https://example.com/@name/post",
+            "https://example.com/@name:8",
+            "/a/@b",
+            "//example.com/a",
+            "urn:isbn:1",
+            "",
+        ] {
+            assert_eq!(UrlExcerpt(url.as_bytes()).to_string(), url);
+        }
+        assert_eq!(UrlExcerpt(b"/a?q").to_string(), "/a?***");
+        assert_eq!(UrlExcerpt(b"/a?").to_string(), "/a?");
+        assert_eq!(UrlExcerpt(b"/a#b?q").to_string(), "/a#***");
+    }
+
+    #[test]
+    fn userinfo_is_hidden_in_urls_and_in_what_once_was_one() {
+        for (url, shown) in [
+            ("http://u:SECRET@h/", "http://***@h/"),
+            ("http://SECRET@h", "http://***@h"),
+            ("//u:SECRET@h/", "//***@h/"),
+            ("http:\\\\u:SECRET@h\\", "http:\\x5C\\x5C***@h\\x5C"),
+            ("http://u\\:SECRET@h/", "http://***@h/"),
+            ("http://u:SEC/RET@h/", "http://***@h/"),
+            ("http://u:SEC@RET@h/", "http://***@h/"),
+            ("http://u:SECRET%40h/", "http://***%40h/"),
+            ("http://u:SECRET", "http://***"),
+            ("http:/u:SECRET@h/", "***@h/"),
+            ("u:SECRET@h", "***@h"),
+            ("mailto:SECRET@h", "***@h"),
+            (":SECRET@h", "***@h"),
+            ("1http://u:SECRET@h/", "1http://***@h/"),
+            ("http://h/http://u:SECRET@h/", "http://h***@h/"),
+            ("/http://u:SECRET@h/", "***@h/"),
+            (" http://u:SECRET@h/", "***@h/"),
+            ("http://[u:SECRET]@h/", "http://***@h/"),
+            ("http://h/?SECRET", "http://h/?***"),
+            ("http://u@h/?SECRET@x", "http://***@h/?***"),
+            ("http://h/#SECRET", "http://h/#***"),
+        ] {
+            assert_eq!(UrlExcerpt(url.as_bytes()).to_string(), shown, "{url}");
+        }
+    }
+
+    #[test]
+    fn no_mix_of_delimiters_lets_userinfo_through() {
+        // Every string of up to five of these pieces before `SECRET@host` behind an authority's start.
+        let pieces = ["u", ":", "/", "\\", "@", "%40", "[", "]", "\n"];
+        for length in 0..5u32 {
+            for mut n in 0..pieces.len().pow(length) {
+                let mut middle = String::new();
+                for _ in 0..length {
+                    middle.push_str(pieces[n % pieces.len()]);
+                    n /= pieces.len();
+                }
+                // The slash ends the authority: what follows is a path, however it looks.
+                if !middle.contains('/') {
+                    let url = format!("http://{middle}SECRET@h/");
+                    let shown = UrlExcerpt(url.as_bytes()).to_string();
+                    assert!(!shown.contains("SECRET"), "{url:?} shown as {shown:?}");
+                }
+            }
+        }
+    }
+}

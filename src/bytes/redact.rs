@@ -1,0 +1,224 @@
+//! Bytes that were read, without what may be secret in them, for those who hand them on.
+//!
+//! In: a URL, or its query, or a whole record where no URL was found in it. Out: the same with `***` in
+//! place of the userinfo, the values of the query and the fragment. The names of parameters stay. Of a
+//! record in which nobody knows where a URL begins, what stays is what stands before all of them.
+
+use super::printable::{HIDDEN, last_at, secret};
+
+/// Whether secrets are left out of what is told of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Secrets {
+    /// Records are told as they came.
+    Shown,
+    /// `***` stands where userinfo, the values of queries and fragments were.
+    Masked,
+}
+
+/// Appends `text` with its secrets masked.
+///
+/// ```
+/// use uniqurl::bytes::redact;
+///
+/// let mut out = Vec::new();
+/// redact(b"http://user:secret@example.com/a?token=1&flag#x", &mut out);
+/// assert_eq!(out, b"http://***@example.com/a?token=***&***#***");
+/// ```
+pub fn redact(text: &[u8], out: &mut Vec<u8>) {
+    let end = text.iter().position(|byte| b"?#".contains(byte)).unwrap_or(text.len());
+    let (before, behind) = text.split_at(end);
+    match secret(before) {
+        Some(hidden) => {
+            out.extend_from_slice(&before[..hidden.start]);
+            out.extend_from_slice(HIDDEN.as_bytes());
+            out.extend_from_slice(&before[hidden.end..]);
+        }
+        None => out.extend_from_slice(before),
+    }
+    let Some((mark, rest)) = behind.split_first() else { return };
+    out.push(*mark);
+    let (query, fragment) = match (*mark, rest.iter().position(|byte| *byte == b'#')) {
+        (b'#', _) => (None, Some(rest)),
+        (_, Some(mark)) => (Some(&rest[..mark]), Some(&rest[mark + 1..])),
+        (_, None) => (Some(rest), None),
+    };
+    if let Some(query) = query {
+        pairs(query, out);
+        if fragment.is_some() {
+            out.push(b'#');
+        }
+    }
+    if fragment.is_some_and(|fragment| !fragment.is_empty()) {
+        out.extend_from_slice(HIDDEN.as_bytes());
+    }
+}
+
+/// Appends a query that stands by itself, with its `?` or without, its secrets masked.
+pub fn redact_query(text: &[u8], out: &mut Vec<u8>) {
+    let (mark, query) = text.split_at(usize::from(text.starts_with(b"?")));
+    out.extend_from_slice(mark);
+    // What would be a fragment in a URL is hidden with the value, or the name, before it.
+    pairs(query, out);
+}
+
+/// Appends the pairs of a query, without their values.
+fn pairs(query: &[u8], out: &mut Vec<u8>) {
+    for (i, pair) in query.split(|byte| *byte == b'&').enumerate() {
+        if i > 0 {
+            out.push(b'&');
+        }
+        // What has no name may be the secret itself, and so may what looks like none.
+        if let Some(equals) = pair.iter().position(|byte| *byte == b'=')
+            && pair[..equals].iter().all(|byte| may_be_named(*byte))
+        {
+            out.extend_from_slice(&pair[..=equals]);
+        }
+        if !pair.is_empty() {
+            out.extend_from_slice(HIDDEN.as_bytes());
+        }
+    }
+}
+
+/// Whether the name of a parameter may hold a byte, as far as one can tell.
+fn may_be_named(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte >= 0x80 || b"-._~%[]$:!*'()+,".contains(&byte)
+}
+
+/// Appends a record in which no URL was found, without what may be secret in it: `***` stands behind the
+/// first of `?`, `#`, `=` and `//`, one that a log has escaped among them, and before the last `@` up to
+/// there. What one can tell of the record by is at its start.
+pub fn redact_record(record: &[u8], out: &mut Vec<u8>) {
+    let mut shown = 0..record.len();
+    let mut is_behind_slash = false;
+    let mut at = 0;
+    while let Some((byte, length)) = meant(&record[at..]) {
+        at += length;
+        match byte {
+            b'@' => shown.start = at - length,
+            b'?' | b'#' | b'=' => shown.end = at,
+            b'/' if is_behind_slash => shown.end = at,
+            _ => {}
+        }
+        if shown.end == at {
+            break;
+        }
+        is_behind_slash = byte == b'/';
+    }
+    // Userinfo may hold any of them.
+    let is_end = |byte: &u8| *byte <= b' ' || *byte == b'"';
+    let start = record[..shown.end].iter().rposition(is_end).map_or(0, |blank| blank + 1);
+    let (before, behind) = (&record[start..shown.end], &record[shown.end..]);
+    let word = &behind[..behind.iter().position(is_end).unwrap_or(behind.len())];
+    if last_at(word).is_some() && (!before.starts_with(b"/") || before.contains(&b':')) {
+        shown.end = start;
+    }
+    if shown.is_empty() && !record.is_empty() {
+        return out.extend_from_slice(HIDDEN.as_bytes());
+    }
+    if shown.start > 0 {
+        out.extend_from_slice(HIDDEN.as_bytes());
+    }
+    out.extend_from_slice(&record[shown.clone()]);
+    if shown.end < record.len() {
+        out.extend_from_slice(HIDDEN.as_bytes());
+    }
+}
+
+/// The byte that a record begins with once a log's escaping is undone, and how long it is there.
+fn meant(record: &[u8]) -> Option<(u8, usize)> {
+    let hex = |digits: &[u8]| {
+        let digit = |at: usize| char::from(digits[at]).to_digit(16);
+        Some((digit(0)? << 4 | digit(1)?) as u8)
+    };
+    let (escaped, length) = match record {
+        [] => return None,
+        [b'%', b'4', b'0', ..] => (Some(b'@'), 3),
+        [b'\\', b'/', ..] => (Some(b'/'), 2),
+        [b'\\', b'x', digits @ ..] if digits.len() >= 2 => (hex(digits), 4),
+        [b'\\', b'u', b'0', b'0', digits @ ..] if digits.len() >= 2 => (hex(digits), 6),
+        _ => (None, 1),
+    };
+    Some(escaped.map_or((record[0], 1), |byte| (byte, length)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{redact, redact_query, redact_record};
+
+    #[test]
+    fn userinfo_values_and_fragment_are_masked_and_names_are_not() {
+        for (url, shown) in [
+            ("http://h/a/b", "http://h/a/b"),
+            ("http://u:SECRET@h/?a=SECRET&b=SECRET", "http://***@h/?a=***&b=***"),
+            ("http://h/?SECRET", "http://h/?***"),
+            ("http://h/?a=&&b=1=SECRET?x", "http://h/?a=***&&b=***"),
+            ("/p?a=b#SECRET?SECRET", "/p?a=***#***"),
+            ("/p#SECRET", "/p#***"),
+            ("/p?#", "/p?#"),
+            ("u:SECRET@h", "***@h"),
+            (
+                r#"1.2.3.4 - - [x] "GET /a?k=SECRET HTTP/1.1" 200 "http://r/?SECRET""#,
+                r#"1.2.3.4 - - [x] "GET /a?k=***"#,
+            ),
+            // A name that holds what none does is a part of something else.
+            (r#""GET a?SECRET HTTP/1.1" 200 "http://r/?x=1""#, r#""GET a?***"#),
+            (
+                "/?SECRET;a=1&SECRET/a=1&a%5B0%5D[b]=c&\u{E4}.$=1",
+                "/?***&***&a%5B0%5D[b]=***&\u{E4}.$=***",
+            ),
+        ] {
+            let mut out = Vec::new();
+            redact(url.as_bytes(), &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), shown, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_query_by_itself_has_names_and_no_values() {
+        for (query, shown) in [
+            ("a=SECRET&b=SECRET", "a=***&b=***"),
+            ("?SECRET", "?***"),
+            ("SECRET", "***"),
+            ("a=SECRET#SECRET", "a=***"),
+            ("SECRET#a=1", "***"),
+            ("", ""),
+        ] {
+            let mut out = Vec::new();
+            redact_query(query.as_bytes(), &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), shown, "{query}");
+        }
+    }
+
+    #[test]
+    fn of_a_record_stays_what_stands_before_any_secret() {
+        for (record, shown) in [
+            ("", ""),
+            (r#"1.2.3.4 - - [x] "-" 408 0"#, r#"1.2.3.4 - - [x] "-" 408 0"#),
+            (r#"h - - [x] "\x16\x03" 400"#, r#"h - - [x] "\x16\x03" 400"#),
+            (r#"h - - [x] "GET a?SECRET" 200 "http://r/?x=1""#, r#"h - - [x] "GET a?***"#),
+            (
+                r#"h - - [x] "GET /a HTTP" 200 "http://u:SECRET@r/""#,
+                r#"h - - [x] "GET /a HTTP" 200 "***"#,
+            ),
+            (r#"h - - [x] "GET http://u:SECRET"#, r#"h - - [x] "GET http://***"#),
+            (r#"h - SECRET@d [x] "GET a""#, r#"***@d [x] "GET a""#),
+            (r#"[x] "GET /a\x3ft=SECRET"#, r#"[x] "GET /a\x3f***"#),
+            (r#"[x] "GET u:SECRET\x40h"#, r#"***\x40h"#),
+            (r#"[x] "GET u:SECRET%40h"#, r#"***%40h"#),
+            (r#"[x] "GET u:SEC=RET@h"#, r#"[x] "GET ***"#),
+            ("u:SEC=RET@h", "***"),
+            ("/u:SEC=RET@h", "***"),
+            (r#"[x] "GET /a?mail=a@b"#, r#"[x] "GET /a?***"#),
+            (r#"[x] "GET u@h#SECRET@x"#, "***"),
+            (r#"{"u":"http:\/\/u:SECRET"#, r#"{"u":"http:\/\/***"#),
+            (r#"{"u":"/a\u003Fb"#, r#"{"u":"/a\u003F***"#),
+            ("foo\ttok=SECRET\th", "foo\ttok=***"),
+            (r#"[x] "GET /a\x3"#, r#"[x] "GET /a\x3"#),
+            ("#16#03 /", "#***"),
+        ] {
+            let mut out = Vec::new();
+            redact_record(record.as_bytes(), &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), shown, "{record}");
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Why a URL was rejected: codes, sets of codes, and the offset of the first fault.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::NoSuchName;
+
+/// Why a URL has no canonical form, and where the trouble starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Reject {
+    /// The reason: of several, the one whose trouble starts first.
+    pub code: Code,
+    /// Byte offset in the URL as it was given, before anything was trimmed from it.
+    pub at: usize,
+    /// All reasons, [`code`](Self::code) among them. The ladder gives one; `servlet` and `sanitize`
+    /// give all that apply.
+    pub codes: Codes,
+}
+
+impl Reject {
+    /// A rejection for one reason.
+    pub const fn new(code: Code, at: usize) -> Self {
+        Self { code, at, codes: Codes::of(&[code]) }
+    }
+
+    /// The same with its position as `place` makes it of the one it has.
+    pub fn moved(self, place: impl FnOnce(usize) -> usize) -> Self {
+        Self { at: place(self.at), ..self }
+    }
+
+    /// All reasons: first [`code`](Self::code), to which [`at`](Self::at) belongs, then the others in
+    /// the order of [`Code::ALL`].
+    pub fn in_order(&self) -> impl Iterator<Item = Code> + Clone + use<> {
+        let (code, codes) = (self.code, self.codes);
+        std::iter::once(code).chain(codes.iter().filter(move |other| *other != code))
+    }
+}
+
+impl fmt::Display for Reject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at byte {}: {}", self.code.name(), self.at, self.code.sentence())?;
+        for other in self.in_order().skip(1) {
+            write!(f, "; {}: {}", other.name(), other.sentence())?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Reject {}
+
+/// A set of codes.
+///
+/// ```
+/// use uniqurl::{Code, Codes};
+///
+/// let codes = Codes::from([Code::Port, Code::Byte]);
+/// assert!(codes.contains(Code::Byte) && !codes.contains(Code::Host));
+/// assert_eq!(codes.iter().map(Code::name).collect::<Vec<_>>(), ["byte", "port"]);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Codes(u64);
+
+const _: () = assert!(Code::ALL.len() <= 64, "a set of codes is one word");
+
+impl Codes {
+    /// No code.
+    pub const NONE: Codes = Codes(0);
+
+    /// The set of exactly these codes.
+    pub const fn of(codes: &[Code]) -> Self {
+        let mut bits = 0;
+        let mut i = 0;
+        while i < codes.len() {
+            bits |= 1 << codes[i] as u8;
+            i += 1;
+        }
+        Self(bits)
+    }
+
+    /// Whether the code is in the set.
+    pub const fn contains(self, code: Code) -> bool {
+        self.0 >> code as u8 & 1 == 1
+    }
+
+    /// Whether the set holds no code.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The codes of either set.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The codes, in the order of [`Code::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Code> + Clone {
+        Code::ALL.iter().copied().filter(move |code| self.contains(*code))
+    }
+}
+
+impl From<Code> for Codes {
+    fn from(code: Code) -> Self {
+        Self::of(&[code])
+    }
+}
+
+impl<const N: usize> From<[Code; N]> for Codes {
+    fn from(codes: [Code; N]) -> Self {
+        Self::of(&codes)
+    }
+}
+
+impl FromIterator<Code> for Codes {
+    fn from_iter<I: IntoIterator<Item = Code>>(codes: I) -> Self {
+        codes.into_iter().fold(Self::NONE, |set, code| set.or(code.into()))
+    }
+}
+
+impl fmt::Debug for Codes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter().map(Code::name)).finish()
+    }
+}
+
+/// The troubles of one URL, as they are found: all their codes, and which is the first.
+#[derive(Debug, Clone, Copy)]
+pub struct Troubles {
+    allowed: Codes,
+    reject: Option<Reject>,
+}
+
+impl Troubles {
+    /// None so far; those with an allowed code are no troubles.
+    pub fn new(allowed: Codes) -> Self {
+        Self { allowed, reject: None }
+    }
+
+    /// Adds one, in any order. At the same place the code that is listed first counts as the first.
+    pub fn add(&mut self, code: Code, at: usize) {
+        if !self.allowed.contains(code) {
+            self.join(Reject::new(code, at));
+        }
+    }
+
+    /// Adds what something else rejects, allowed or not.
+    pub fn join(&mut self, reject: Reject) {
+        self.reject = Some(match self.reject {
+            None => reject,
+            Some(known) => {
+                let first =
+                    if (reject.at, reject.code) < (known.at, known.code) { reject } else { known };
+                Reject { codes: known.codes.or(reject.codes), ..first }
+            }
+        });
+    }
+
+    /// Adds what `result` rejects.
+    pub fn join_result(&mut self, result: Result<(), Reject>) {
+        if let Err(reject) = result {
+            self.join(reject);
+        }
+    }
+
+    /// The first trouble with the reasons of all, or nothing.
+    pub fn result(self) -> Result<(), Reject> {
+        self.reject.map_or(Ok(()), Err)
+    }
+}
+
+macro_rules! codes {
+    ($($variant:ident $name:literal $sentence:literal)*) => {
+        /// The reasons for which a record yields no canonical URL.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        #[repr(u8)]
+        pub enum Code {
+            $(#[doc = concat!("`", $name, "`: ", $sentence, ".")] $variant,)*
+        }
+
+        impl Code {
+            /// Every code, in the order of the documentation.
+            pub const ALL: &[Code] = &[$(Code::$variant),*];
+
+            /// The code as it is printed and counted.
+            pub const fn name(self) -> &'static str {
+                match self { $(Code::$variant => $name),* }
+            }
+
+            /// The code of this name.
+            ///
+            /// ```
+            /// use uniqurl::Code;
+            ///
+            /// assert_eq!(Code::named("port-range"), Some(Code::PortRange));
+            /// assert_eq!(Code::named("Port"), None);
+            /// ```
+            pub fn named(name: &str) -> Option<Code> {
+                Code::ALL.iter().copied().find(|code| code.name() == name)
+            }
+
+            /// The code in a few words for a person.
+            pub const fn sentence(self) -> &'static str {
+                match self { $(Code::$variant => $sentence),* }
+            }
+        }
+    };
+}
+
+/// The name.
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// By its name.
+impl FromStr for Code {
+    type Err = NoSuchName;
+
+    fn from_str(name: &str) -> Result<Self, NoSuchName> {
+        Self::named(name).ok_or_else(|| NoSuchName::new(name, "code", Self::ALL))
+    }
+}
+
+codes! {
+    Empty "empty" "nothing is left after trimming"
+    Relative "relative" "a relative reference, and no base that resolves it"
+    Scheme "scheme" "the part before the first colon is not a scheme"
+    NoAuthority "no-authority" "this scheme needs // and a host after its colon"
+    Byte "byte" "a byte that the grammar does not allow here"
+    Escape "escape" "a percent sign that no two hexadecimal digits follow"
+    Host "host" "brackets without a valid IP literal, or a number that is no IP address"
+    Port "port" "a port that is not all digits"
+    PortRange "port-range" "a port above 65535"
+    EmptyHost "empty-host" "this scheme needs a host, and it is empty"
+    Idna "idna" "a host that UTS 46 ToASCII refuses"
+    Newline "newline" "a carriage return or line feed inside the URL"
+    TooLong "too-long" "longer than a URL may be"
+    AsteriskForm "asterisk-form" "the target * names the server, not a resource"
+    AuthorityForm "authority-form" "a CONNECT target names a host and port, not a resource"
+    LogSyntax "log-syntax" "not a line of this log format, or no HTTP request in it"
+    Truncated "truncated" "the quoted request never closes: the logger cut it"
+    NoField "no-field" "the record lacks the field that holds the URL"
+    Fragment "fragment" "a request target holds no fragment"
+    Decode "decode" "a triplet that is none, or a segment that does not decode to UTF-8"
+    NoLeadingSlash "no-leading-slash" "a path that does not start with a slash"
+    LeadingDotDot "leading-dot-dot" "the path leads above the root"
+    EncodedSlash "encoded-slash" "a slash as %2F, which some take for a separator"
+    DotSegmentParameter "dot-segment-parameter" "a dot segment with a parameter"
+    EncodedDotSegment "encoded-dot-segment" "a dot segment with encoded dots"
+    EmptySegmentBeforeDotDot "empty-segment-before-dot-dot" "a .. that removes an empty segment"
+    EmptySegmentParameter "empty-segment-parameter" "an empty segment with a parameter"
+    Backslash "backslash" "a backslash, which some take for a slash"
+    Control "control" "a control character"
+    EncodedUnreserved "encoded-unreserved" "a letter, digit or one of -._~ as a triplet"
+    EncodedBackslash "encoded-backslash" "a backslash as %5C, which some take for a slash"
+    Nul "nul" "a NUL as %00, where some stop reading"
+    DoubleEncoding "double-encoding" "a triplet whose percent sign is encoded once more"
+    OverlongUtf8 "overlong-utf8" "a character in more UTF-8 bytes than it needs"
+    RareIpv4 "rare-ipv4" "an IPv4 address in a form other than four plain decimal numbers"
+    Userinfo "userinfo" "something before an @ that may look like the host"
+    WellKnownPort "well-known-port" "a port below 1024 that belongs to another service"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_printed_by_its_name_in_a_column_as_wide_as_is_asked_for() {
+        assert_eq!(format!("{:>6}|{:<6}|", Code::Byte, Code::Idna), "  byte|idna  |");
+    }
+
+    #[test]
+    fn the_first_trouble_is_told_first_whatever_was_found_first() {
+        let found = [(Code::Control, 5), (Code::Backslash, 3), (Code::Decode, 3), (Code::Nul, 9)];
+        for start in 0..found.len() {
+            let mut troubles = Troubles::new(Codes::from(Code::Nul));
+            for i in 0..found.len() {
+                let (code, at) = found[(start + i) % found.len()];
+                troubles.add(code, at);
+            }
+            let reject = troubles.result().unwrap_err();
+            assert_eq!((reject.code, reject.at), (Code::Decode, 3));
+            let all: Vec<_> = reject.in_order().map(Code::name).collect();
+            assert_eq!(all, ["decode", "backslash", "control"]);
+        }
+        assert_eq!(Troubles::new(Codes::NONE).result(), Ok(()));
+    }
+
+    #[test]
+    fn a_rejection_tells_where_and_all_that_applies() {
+        let codes = Codes::from([Code::Nul, Code::Control]);
+        let reject = Reject { code: Code::Nul, at: 7, codes };
+        assert_eq!(
+            reject.to_string(),
+            format!(
+                "nul at byte 7: {}; control: {}",
+                Code::Nul.sentence(),
+                Code::Control.sentence()
+            )
+        );
+    }
+
+    #[test]
+    fn a_set_holds_the_codes_that_it_was_made_of() {
+        let codes = [Code::Port, Code::Byte];
+        let set = Codes::from(codes);
+        assert_eq!(set, codes.into_iter().collect());
+        assert_eq!(set, Codes::from(Code::Byte).or(Code::Port.into()));
+        for code in Code::ALL {
+            assert_eq!(set.contains(*code), codes.contains(code));
+        }
+        assert_eq!(format!("{set:?}"), r#"{"byte", "port"}"#);
+        assert!(Codes::NONE.is_empty() && !set.is_empty());
+    }
+
+    #[test]
+    fn every_code_is_found_by_its_name() {
+        for code in Code::ALL {
+            assert_eq!(Code::named(&code.to_string()), Some(*code));
+        }
+    }
+}

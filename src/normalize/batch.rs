@@ -1,0 +1,141 @@
+//! A column of URLs, as a table holds them.
+
+use super::each::Scratch;
+use super::normalizer::Normalizer;
+use super::outcome::Outcome;
+use crate::bytes::Span;
+
+/// The canonical forms of a column: values back to back, and where each one ends.
+///
+/// Up to 2 GiB of values this is the layout of an Arrow `Binary` or `Utf8` array, whose offsets have a sign.
+/// Reuse one from column to column.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    /// The canonical URLs, one behind the other.
+    pub values: Vec<u8>,
+    /// Value `i` is `values[offsets[i]..offsets[i + 1]]`; one more entry than there are URLs, once a column
+    /// was normalized.
+    pub offsets: Vec<u32>,
+    /// What became of each URL. The value of a rejected one is empty.
+    pub outcomes: Vec<Outcome>,
+}
+
+impl Batch {
+    /// The bytes of value `i`, empty for a rejected URL.
+    ///
+    /// # Panics
+    ///
+    /// When there is no value `i`.
+    pub fn value(&self, i: usize) -> &[u8] {
+        &self.values[self.offsets[i] as usize..self.offsets[i + 1] as usize]
+    }
+}
+
+/// A column whose offsets do not describe it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BadOffsets {
+    /// Index of the first offset that lies behind the values or before its predecessor, or where the
+    /// output no longer fits 32-bit offsets.
+    pub at: usize,
+}
+
+impl std::fmt::Display for BadOffsets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "offset {} does not fit the values of this column, or its canonical forms",
+            self.at
+        )
+    }
+}
+
+impl std::error::Error for BadOffsets {}
+
+impl Normalizer {
+    /// Normalizes a column: URL `i` is `values[offsets[i]..offsets[i + 1]]`. `out` is overwritten.
+    ///
+    /// ```
+    /// use uniqurl::{Batch, Normalizer, Outcome, Profile};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let mut out = Batch::default();
+    /// crawl.normalize_batch(b"http://a.com/HTTP://B.com", &[0, 13, 25], &mut out)?;
+    /// assert_eq!(out.value(0), b"http://a.com/");
+    /// assert_eq!(out.value(1), b"http://b.com/");
+    /// assert_eq!(out.outcomes, [Outcome::Canonical; 2]);
+    /// # Ok::<(), uniqurl::BadOffsets>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The offsets do not ascend, lie behind the values, or the canonical forms together pass 4 GiB. `out`
+    /// then holds nothing of use.
+    pub fn normalize_batch(
+        &self,
+        values: &[u8],
+        offsets: &[u32],
+        out: &mut Batch,
+    ) -> Result<(), BadOffsets> {
+        out.values.clear();
+        out.offsets.clear();
+        out.outcomes.clear();
+        out.offsets.push(0);
+        let mut before = 0;
+        for (at, &offset) in offsets.iter().enumerate() {
+            if offset < before || offset as usize > values.len() {
+                return Err(BadOffsets { at });
+            }
+            before = offset;
+        }
+        let spans: Vec<Span> =
+            offsets.windows(2).map(|pair| Span { start: pair[0], end: pair[1] }).collect();
+        let mut overflow = None;
+        self.for_each(values, &spans, &mut Scratch::default(), |i, url| {
+            let outcome = match url {
+                Ok(url) => {
+                    out.values.extend_from_slice(url.as_bytes());
+                    Outcome::Canonical
+                }
+                Err(reject) => Outcome::Reject(reject),
+            };
+            out.outcomes.push(outcome);
+            match u32::try_from(out.values.len()) {
+                Ok(end) => out.offsets.push(end),
+                Err(_) => overflow = overflow.or(Some(i + 1)),
+            }
+        });
+        overflow.map_or(Ok(()), |at| Err(BadOffsets { at }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+
+    #[test]
+    fn offsets_that_fit_no_column_are_refused_by_their_index() {
+        let crawl = Normalizer::new(&Profile::CRAWL);
+        let values = b"http://h/http://h/";
+        let columns: [(&[u32], _); 10] = [
+            (&[0, 9, 18], None),
+            (&[0, 0, 9, 9], None),
+            (&[0, 19], Some(1)),
+            (&[9, 0], Some(1)),
+            (&[0, 9, 19], Some(2)),
+            (&[0, 9, 18, 17], Some(3)),
+            (&[], None),
+            (&[18], None),
+            (&[19], Some(0)),
+            (&[19, 20], Some(0)),
+        ];
+        for (offsets, at) in columns {
+            let mut out = Batch::default();
+            let result = crawl.normalize_batch(values, offsets, &mut out);
+            assert_eq!(result.err().map(|bad| bad.at), at, "{offsets:?}");
+        }
+        let told = BadOffsets { at: 3 }.to_string();
+        assert_eq!(told, "offset 3 does not fit the values of this column, or its canonical forms");
+    }
+}

@@ -1,0 +1,170 @@
+//! Character encodings of triplets, by `encoding_rs`.
+
+use std::ops::Range;
+
+use encoding_rs::{Decoder, DecoderResult, EncoderResult, Encoding};
+
+use super::escape::{Triplet, push_triplet};
+
+/// A character encoding that agrees with ASCII, as the octets of triplets may be in.
+///
+/// ```
+/// use uniqurl::uri::Charset;
+///
+/// assert_eq!(Charset::for_label(b"Shift_JIS").unwrap().name(), "Shift_JIS");
+/// assert_eq!(Charset::for_label(b"utf8"), Some(Charset::UTF_8));
+/// assert_eq!(Charset::for_label(b"utf-16"), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Charset(Kind);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Latin1,
+    Standard(&'static Encoding),
+}
+
+impl Charset {
+    /// UTF-8, which new schemes write (RFC 3986 section 2.5).
+    pub const UTF_8: Charset = Charset(Kind::Standard(encoding_rs::UTF_8));
+    /// ISO-8859-1, in which each byte is the code point of the same number.
+    ///
+    /// The Encoding Standard gives this name to windows-1252, and [`Charset::for_label`] does so too.
+    /// They differ in 0x80-0x9F: here those are controls, there mostly punctuation.
+    pub const LATIN_1: Charset = Charset(Kind::Latin1);
+
+    /// The charset of this label in the Encoding Standard (section 4.2), in either case.
+    ///
+    /// `None` for a label that is not there, and for what does not agree with ASCII: UTF-16,
+    /// ISO-2022-JP, the replacement encoding. A URI is ASCII, whatever its triplets are.
+    pub fn for_label(label: &[u8]) -> Option<Self> {
+        let encoding = Encoding::for_label(label)?;
+        encoding.is_ascii_compatible().then_some(Self(Kind::Standard(encoding)))
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Kind::Latin1 => "ISO-8859-1",
+            Kind::Standard(encoding) => encoding.name(),
+        }
+    }
+
+    fn decoder(self) -> Option<Decoder> {
+        match self.0 {
+            Kind::Latin1 => None,
+            Kind::Standard(encoding) => Some(encoding.new_decoder_without_bom_handling()),
+        }
+    }
+
+    /// Appends `text` in this charset as triplets. None if the charset lacks a character.
+    fn push_triplets(self, text: &str, out: &mut Vec<u8>) -> Option<()> {
+        let mut octets = [0; 32];
+        let written = match self.0 {
+            Kind::Latin1 => {
+                let mut written = 0;
+                for (octet, character) in octets.iter_mut().zip(text.chars()) {
+                    *octet = u8::try_from(character).ok()?;
+                    written += 1;
+                }
+                written
+            }
+            Kind::Standard(encoding) => {
+                let mut encoder = encoding.new_encoder();
+                match encoder.encode_from_utf8_without_replacement(text, &mut octets, true) {
+                    (EncoderResult::InputEmpty, _, written) => written,
+                    _ => return None,
+                }
+            }
+        };
+        for &octet in &octets[..written] {
+            push_triplet(octet, out);
+        }
+        Some(())
+    }
+}
+
+/// Why triplets cannot be rewritten, and the offset of the first byte of the fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CharsetError {
+    /// A `%` starts no triplet.
+    Escape(usize),
+    /// The octets are no character of the source charset.
+    Malformed(usize),
+    /// The target charset lacks the character.
+    Unmappable(usize),
+}
+
+/// Appends `encoded` with its triplets rewritten from one charset to another, and calls `each` with
+/// the old and the new range of each character that was not raw ASCII.
+pub(crate) fn transcode_each(
+    encoded: &[u8],
+    from: Charset,
+    to: Charset,
+    out: &mut Vec<u8>,
+    each: impl FnMut(Range<usize>, Range<usize>),
+) -> Result<(), CharsetError> {
+    let length = out.len();
+    let result = characters(encoded, from, to, out, each);
+    if result.is_err() {
+        out.truncate(length);
+    }
+    result
+}
+
+fn characters(
+    encoded: &[u8],
+    from: Charset,
+    to: Charset,
+    out: &mut Vec<u8>,
+    mut each: impl FnMut(Range<usize>, Range<usize>),
+) -> Result<(), CharsetError> {
+    let mut decoder = from.decoder();
+    // A character started at `start` and has octets still to come, unless that is `i`.
+    let (mut start, mut i) = (0, 0);
+    let mut utf8 = [0; 16];
+    while let Some(&byte) = encoded.get(i) {
+        let octet = if byte == b'%' {
+            let triplet = Triplet::read(&encoded[i..]);
+            triplet.ok_or(CharsetError::Escape(i))?.value
+        } else {
+            byte
+        };
+        if byte != b'%' && byte < 0x80 && start == i {
+            // Between characters, ASCII is itself in every charset here.
+            out.push(byte);
+            i += 1;
+            start = i;
+            continue;
+        }
+        i += if byte == b'%' { 3 } else { 1 };
+        let text =
+            decode(&mut decoder, &[octet], &mut utf8).ok_or(CharsetError::Malformed(start))?;
+        if !text.is_empty() {
+            let before = out.len();
+            to.push_triplets(text, out).ok_or(CharsetError::Unmappable(start))?;
+            each(start..i, before..out.len());
+            start = i;
+        }
+    }
+    if start < encoded.len() {
+        return Err(CharsetError::Malformed(start));
+    }
+    Ok(())
+}
+
+/// What another octet completes: nothing yet, or a character (in Big5 also one with its accent).
+/// None where it cannot be one.
+fn decode<'a>(
+    decoder: &mut Option<Decoder>,
+    octet: &[u8; 1],
+    utf8: &'a mut [u8; 16],
+) -> Option<&'a str> {
+    let Some(decoder) = decoder else {
+        return Some(char::from(octet[0]).encode_utf8(utf8));
+    };
+    match decoder.decode_to_utf8_without_replacement(octet, utf8, false) {
+        (DecoderResult::InputEmpty, _, written) => std::str::from_utf8(&utf8[..written]).ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,442 @@
+//! What can be chosen beside a profile: checks, switches, lists of parameters, a ring.
+
+use std::sync::Arc;
+
+use super::heuristic::{Heuristics, PARAMETER_CASE};
+use super::hosts::Hosts;
+use super::normalizer::Normalizer;
+use super::ports::DefaultPorts;
+use super::redirect::Ends;
+use crate::bytes::{Code, Codes};
+#[cfg(feature = "transcode")]
+use crate::normalize::Charset;
+#[cfg(feature = "cli")]
+use crate::profile::Access;
+#[cfg(feature = "transcode")]
+use crate::profile::System;
+use crate::profile::glob::{Glob, Globs};
+use crate::profile::heuristic::tracking;
+use crate::profile::{Grammar, Profile, Ring, Switch, Switches};
+
+/// What can be chosen beside the profile.
+#[derive(Debug, Clone)]
+pub(super) struct Choices {
+    pub(super) allowed: Codes,
+    pub(super) ring: Option<Arc<Ring>>,
+    /// The charset of triplets that are not UTF-8.
+    #[cfg(feature = "transcode")]
+    pub(super) transcoding: Option<Charset>,
+    pub(super) heuristics: Heuristics,
+    pub(super) redirects: Option<Arc<Ends>>,
+    /// Default ports, where they are not those of the schemes.
+    pub(super) ports: Option<Arc<DefaultPorts>>,
+    /// What hosts have of their own.
+    pub(super) hosts: Option<Arc<Hosts>>,
+    /// The name and version that these rules have together.
+    pub(super) label: Option<Arc<str>>,
+}
+
+impl Choices {
+    /// Those that the profile makes itself.
+    pub(super) fn of(profile: &Profile) -> Self {
+        let heuristics = Heuristics::new(profile.switches);
+        Self {
+            allowed: Codes::NONE,
+            ring: None,
+            #[cfg(feature = "transcode")]
+            transcoding: None,
+            heuristics,
+            redirects: None,
+            ports: None,
+            hosts: None,
+            label: None,
+        }
+    }
+}
+
+/// A choice that the profile does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoSuchChoice {
+    /// The profile makes no check with this code.
+    Check(&'static Profile, Code),
+    /// The profile has no ring of one's own.
+    Ring(&'static Profile),
+    /// The profile has no such switch.
+    Switch(&'static Profile, Switch),
+    /// The profile leaves the parameters of a query alone.
+    Parameters(&'static Profile),
+    /// The profile's form would not be a fixed point with triplets of another charset.
+    Charset(&'static Profile),
+    /// Hosts of the profile file have rules of their own, which the choice would not reach.
+    Hosts,
+}
+
+impl std::fmt::Display for NoSuchChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NoSuchChoice::Check(profile, code) => {
+                write!(f, "profile {} makes no check {}", profile.name(), code.name())?;
+                for (i, check) in profile.checks().iter().enumerate() {
+                    write!(f, "{}{}", if i == 0 { "; its checks: " } else { ", " }, check.name())?;
+                }
+                let makes_it = |profile: &Profile| profile.checks().contains(*code);
+                if profile.checks().is_empty() && Profile::ALL.iter().copied().any(makes_it) {
+                    f.write_str("; it is one of ")?;
+                    list_profiles(f, makes_it)?;
+                }
+                Ok(())
+            }
+            NoSuchChoice::Ring(profile) => {
+                write!(f, "profile {} takes no ring; profile ring does", profile.name())
+            }
+            NoSuchChoice::Switch(profile, switch) => {
+                write!(
+                    f,
+                    "profile {} has no switch {}; it is one of ",
+                    profile.name(),
+                    switch.name()
+                )?;
+                list_profiles(f, |profile| profile.switchable().contains(*switch))
+            }
+            NoSuchChoice::Parameters(profile) => {
+                write!(f, "profile {} leaves parameters alone; they go under ", profile.name())?;
+                list_profiles(f, Profile::takes_parameters)
+            }
+            NoSuchChoice::Charset(profile) => write!(
+                f,
+                "profile {} reads no charset: string takes the bytes as they stand, ia decodes until no \
+                 triplet is left, and whatwg is what browsers do; a host with rules of its own may \
+                 have none of them for a base either",
+                profile.name()
+            ),
+            NoSuchChoice::Hosts => write!(
+                f,
+                "hosts of the profile file have rules of their own, which this would not reach; say it in \
+                 the file"
+            ),
+        }
+    }
+}
+
+fn list_profiles(
+    f: &mut std::fmt::Formatter<'_>,
+    which: impl Fn(&Profile) -> bool,
+) -> std::fmt::Result {
+    for (i, profile) in Profile::ALL.iter().filter(|profile| which(profile)).enumerate() {
+        write!(f, "{}{}", if i == 0 { "" } else { ", " }, profile.name())?;
+    }
+    Ok(())
+}
+
+impl std::error::Error for NoSuchChoice {}
+
+impl Normalizer {
+    /// Switches off these checks of the profile, as a container or a filter may.
+    ///
+    /// # Errors
+    ///
+    /// The profile makes no check with one of the codes: see [`Profile::checks`]. Or hosts have rules of
+    /// their own by a profile file, which says for each what goes.
+    ///
+    /// ```
+    /// use uniqurl::{Code, Normalizer, Outcome, Profile};
+    ///
+    /// let servlet = Normalizer::new(&Profile::SERVLET);
+    /// let mut out = Vec::new();
+    /// let Outcome::Reject(reject) = servlet.normalize(b"/a%2Fb\\c", &mut out) else { panic!() };
+    /// assert_eq!(reject.codes, [Code::EncodedSlash, Code::Backslash].into());
+    ///
+    /// let servlet = servlet.with_allowed([Code::EncodedSlash, Code::Backslash])?;
+    /// assert_eq!(servlet.normalize(b"/a%2Fb\\c", &mut out), Outcome::Canonical);
+    /// assert_eq!(out, b"/a%2Fb%5Cc");
+    /// # Ok::<(), uniqurl::NoSuchChoice>(())
+    /// ```
+    pub fn with_allowed(
+        mut self,
+        codes: impl IntoIterator<Item = Code>,
+    ) -> Result<Self, NoSuchChoice> {
+        for code in codes {
+            self.has_no_hosts()?;
+            if !self.profile().checks.contains(code) {
+                return Err(NoSuchChoice::Check(self.profile(), code));
+            }
+            self.choices.allowed = self.choices.allowed.or(code.into());
+        }
+        Ok(self)
+    }
+
+    /// Turns these switches on.
+    ///
+    /// # Errors
+    ///
+    /// The profile does not have one of them: see [`Profile::switchable`]. Or hosts have rules of their
+    /// own by a profile file, which has switches for each.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile, Switch};
+    ///
+    /// let sorted = Normalizer::new(&Profile::SCHEME).with_switches([Switch::SortQuery])?;
+    /// let mut out = Vec::new();
+    /// let _ = sorted.normalize(b"http://h?b=2&a=1&b=1#f", &mut out);
+    /// assert_eq!(out, b"http://h/?a=1&b=2&b=1#f");
+    /// # Ok::<(), uniqurl::NoSuchChoice>(())
+    /// ```
+    pub fn with_switches(
+        self,
+        switches: impl IntoIterator<Item = Switch>,
+    ) -> Result<Self, NoSuchChoice> {
+        let switches = self.switchable(switches)?;
+        let on = self.rules.switches.or(switches);
+        Ok(self.with_switches_set(on))
+    }
+
+    /// Turns these switches off.
+    ///
+    /// # Errors
+    ///
+    /// The profile does not have one of them: see [`Profile::switchable`]. Or hosts have rules of their
+    /// own by a profile file, which has switches for each.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile, Switch};
+    ///
+    /// let aggressive = Normalizer::new(&Profile::AGGRESSIVE);
+    /// let with_www = aggressive.without_switches([Switch::StripWww])?;
+    /// let mut out = Vec::new();
+    /// let _ = with_www.normalize(b"http://www.example.com/index.html", &mut out);
+    /// assert_eq!(out, b"http://www.example.com/");
+    /// # Ok::<(), uniqurl::NoSuchChoice>(())
+    /// ```
+    pub fn without_switches(
+        self,
+        switches: impl IntoIterator<Item = Switch>,
+    ) -> Result<Self, NoSuchChoice> {
+        let switches = self.switchable(switches)?;
+        let on = self.rules.switches.without(switches);
+        Ok(self.with_switches_set(on))
+    }
+
+    fn switchable(
+        &self,
+        switches: impl IntoIterator<Item = Switch>,
+    ) -> Result<Switches, NoSuchChoice> {
+        let mut set = Switches::NONE;
+        for switch in switches {
+            self.has_no_hosts()?;
+            if !self.profile().switchable.contains(switch) {
+                return Err(NoSuchChoice::Switch(self.profile(), switch));
+            }
+            set = set.or(switch.into());
+        }
+        Ok(set)
+    }
+
+    fn with_switches_set(mut self, on: Switches) -> Self {
+        self.rules.switches = on;
+        self.choices.heuristics.set(on);
+        self
+    }
+
+    /// Drops the query parameters whose name fits one of these patterns, in which `*` stands for any
+    /// bytes and `?` for any one byte. A name is compared with its triplets decoded; case counts. Called again,
+    /// it replaces the patterns.
+    ///
+    /// # Errors
+    ///
+    /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do. Or hosts have
+    /// rules of their own by a profile file, which has lists for each.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL).with_dropped_parameters(["ref", "f[*]"])?;
+    /// let mut out = Vec::new();
+    /// let _ = crawl.normalize(b"http://h/?f[a]=1&id=2&ref=3&REF", &mut out);
+    /// assert_eq!(out, b"http://h/?id=2&REF");
+    /// # Ok::<(), uniqurl::NoSuchChoice>(())
+    /// ```
+    pub fn with_dropped_parameters(
+        mut self,
+        patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
+    ) -> Result<Self, NoSuchChoice> {
+        let globs = self.parameters(patterns)?;
+        self.choices.heuristics.drop_parameters(Some(globs));
+        Ok(self)
+    }
+
+    /// Drops all query parameters but those whose name fits one of these patterns, which are as for
+    /// [`Normalizer::with_dropped_parameters`]. Where there is no pattern, all of them go.
+    ///
+    /// # Errors
+    ///
+    /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do. Or hosts have
+    /// rules of their own by a profile file, which has lists for each.
+    pub fn with_kept_parameters(
+        mut self,
+        patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
+    ) -> Result<Self, NoSuchChoice> {
+        let globs = self.parameters(patterns)?;
+        self.choices.heuristics.keep_parameters(Some(globs));
+        Ok(self)
+    }
+
+    /// Rules that hosts have were made from those above them when the file was read: a choice made
+    /// afterwards is not theirs, and whether it should be no caller has said.
+    fn has_no_hosts(&self) -> Result<(), NoSuchChoice> {
+        self.choices.hosts.as_ref().map_or(Ok(()), |_| Err(NoSuchChoice::Hosts))
+    }
+
+    fn parameters(
+        &self,
+        patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
+    ) -> Result<Globs, NoSuchChoice> {
+        self.has_no_hosts()?;
+        if !self.profile().takes_parameters() {
+            return Err(NoSuchChoice::Parameters(self.profile()));
+        }
+        let globs = patterns.into_iter().map(|pattern| Glob::new(pattern.as_ref()));
+        Ok(Globs::new(globs.collect(), PARAMETER_CASE))
+    }
+
+    /// Takes this ring in place of the plain one of [`Profile::RING`].
+    ///
+    /// # Errors
+    ///
+    /// The profile is another one: the rings of the built-in profiles never change. Or hosts have rules
+    /// of their own by a profile file.
+    pub fn with_ring(mut self, ring: Ring) -> Result<Self, NoSuchChoice> {
+        self.has_no_hosts()?;
+        if self.profile() != &Profile::RING {
+            return Err(NoSuchChoice::Ring(self.profile()));
+        }
+        self.choices.ring = Some(Arc::new(ring));
+        Ok(self)
+    }
+
+    /// Reads triplets that are not UTF-8 in this charset, and rewrites them as UTF-8 before the profile
+    /// acts.
+    ///
+    /// What is read at once are the octets between two delimiters, or other octets that are no part of
+    /// a longer character (0x00-0x2F, 0x3A-0x3F), however those are spelled. Where they are UTF-8 they
+    /// stay, else all of them are read in the charset, also what of them looks like UTF-8 by chance.
+    /// What the charset does not read stays too. Raw bytes of 0x80 or above are octets like others
+    /// where the profile does not reject them.
+    ///
+    /// # Errors
+    ///
+    /// The profile is `string`, `ia` or `whatwg`, or that of a host with rules of its own is.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile, uri::Charset};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL).with_charset(Charset::LATIN_1)?;
+    /// let mut out = Vec::new();
+    /// let _ = crawl.normalize(b"http://h/%F6re%26bro/%C3%B6", &mut out);
+    /// assert_eq!(out, b"http://h/%C3%B6re%26bro/%C3%B6");
+    /// # Ok::<(), uniqurl::NoSuchChoice>(())
+    /// ```
+    #[cfg(feature = "transcode")]
+    pub fn with_charset(mut self, charset: Charset) -> Result<Self, NoSuchChoice> {
+        let moves_ends =
+            self.profile().archive.is_some() || self.profile().system == System::Browser;
+        if self.profile().grammar == Grammar::Ignored || moves_ends {
+            return Err(NoSuchChoice::Charset(self.profile()));
+        }
+        self.choices.transcoding = Some(charset);
+        self.of_each_host(|section| section.with_charset(charset))
+    }
+
+    /// Whether a canonical form may hold any byte, as one of `string` may; else all are within
+    /// 0x20-0x7E. A host of a profile file (feature `profile-file`) may have `string` for its base where
+    /// the profile itself is another, so [`Normalizer::profile`] alone does not tell.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile};
+    ///
+    /// assert!(Normalizer::new(&Profile::STRING).may_write_any_byte());
+    /// assert!(!Normalizer::new(&Profile::CRAWL).may_write_any_byte());
+    /// ```
+    pub fn may_write_any_byte(&self) -> bool {
+        let hosts = self.choices.hosts.as_ref();
+        self.profile().grammar == Grammar::Ignored
+            || hosts.is_some_and(|hosts| hosts.any(Normalizer::may_write_any_byte))
+    }
+
+    /// Whether full stops at the end of a host go, for some URLs at least.
+    #[cfg(feature = "cli")]
+    pub(crate) fn drops_final_stops(&self) -> bool {
+        let hosts = self.choices.hosts.as_ref();
+        self.rules.access == Access::Retrieval
+            || hosts.is_some_and(|hosts| hosts.any(Normalizer::drops_final_stops))
+    }
+
+    /// Whether default ports are other ones than those of the schemes, for some host at least, as a
+    /// profile file (feature `profile-file`) may have it. [`Key::Ssurt`](crate::Key::Ssurt), which names
+    /// those of the schemes, says of them what is not so.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile};
+    ///
+    /// assert!(!Normalizer::new(&Profile::CRAWL).has_own_ports());
+    /// ```
+    pub fn has_own_ports(&self) -> bool {
+        self.choices.ports.is_some()
+            || self.choices.hosts.as_ref().is_some_and(|hosts| hosts.any(Normalizer::has_own_ports))
+    }
+
+    /// Whether a profile file says the rules.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_from_file(&self) -> bool {
+        self.choices.label.is_some()
+    }
+
+    /// The profile with its version, and what was chosen beside it: `servlet@1 allow=encoded-slash`.
+    pub fn description(&self) -> String {
+        let mut text = self.profile().to_string();
+        if let Some(label) = &self.choices.label
+            && **label != *text
+        {
+            text = format!("{label} base={text}");
+        }
+        for (i, code) in self.choices.allowed.iter().enumerate() {
+            text.push_str(if i == 0 { " allow=" } else { "," });
+            text.push_str(code.name());
+        }
+        let (own, on) = (self.profile().switches, self.rules.switches);
+        for (name, switches) in [("with", on.without(own)), ("without", own.without(on))] {
+            if !switches.is_empty() {
+                text.push_str(&format!(" {name}={switches}"));
+            }
+        }
+        let heuristics = &self.choices.heuristics;
+        for (name, list) in
+            [("drop-param", heuristics.dropped()), ("keep-param", heuristics.kept())]
+        {
+            if let Some(globs) = list {
+                text.push_str(&format!(" {name}={globs}"));
+            }
+        }
+        let more = heuristics.tracking().len() - tracking().count();
+        if more > 0 {
+            text.push_str(&format!(" tracking=+{more}"));
+        }
+        if let Some(ring) = &self.choices.ring {
+            text.push_str(&format!(" {ring}"));
+        }
+        #[cfg(feature = "transcode")]
+        if let Some(charset) = self.choices.transcoding {
+            text.push_str(&format!(" transcode={}", charset.name()));
+        }
+        if let Some(ports) = &self.choices.ports {
+            text.push_str(&format!(" ports={ports}"));
+        }
+        if let Some(hosts) = &self.choices.hosts {
+            text.push_str(&format!(" hosts={}", hosts.len()));
+        }
+        if let Some(redirects) = &self.choices.redirects {
+            text.push_str(&format!(" redirects={}", redirects.len()));
+        }
+        text
+    }
+}

@@ -1,0 +1,279 @@
+//! Many URLs of one buffer, handed over one by one.
+
+use std::convert::Infallible;
+
+use memchr::{memchr, memrchr};
+
+use super::canonical::Canonical;
+use super::normalizer::Normalizer;
+use crate::bytes::Span;
+use crate::bytes::{Code, Reject};
+use crate::simd::{Act, Lead, Piece, Vector, Work};
+
+/// Bytes of a list whose lines are found, and then normalized: while they are, as many behind them come
+/// into the cache, and the next search for lines does not wait for memory. An interpreter gets
+/// short ones.
+const PIECE: usize = if cfg!(miri) { 512 } else { 32 << 10 };
+
+/// Buffers of [`Normalizer::for_each`], [`Normalizer::for_each_line`] and its kin, reused from call to call.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    lines: Vec<Span>,
+    url: Vec<u8>,
+}
+
+/// Hands over canonical URLs: clean ones as they stand. What is not is rewritten at once where nothing
+/// acts but the ladder, so that it costs no call and is not guessed wrong twice.
+struct HandOver<'a, F, const LADDER: bool> {
+    normalizer: &'a Normalizer,
+    bytes: &'a [u8],
+    url: &'a mut Vec<u8>,
+    visit: F,
+}
+
+impl<F, const LADDER: bool> Act for HandOver<'_, F, LADDER>
+where
+    F: FnMut(usize, Result<Canonical<'_>, Reject>),
+{
+    const REWRITES: bool = LADDER;
+
+    #[inline(always)]
+    fn act<V: Vector>(&mut self, vector: V, number: usize, span: Span, is_clean: bool) {
+        let bytes = self.bytes;
+        if is_clean {
+            return (self.visit)(number, Ok(Canonical::new(span.of(bytes))));
+        }
+        self.url.clear();
+        let range = span.range();
+        let result = if !LADDER {
+            self.normalizer.rewrite_in(bytes, range, self.url)
+        } else if self.normalizer.rewrite_of(Lead::Absolute, bytes, &range, self.url).run(vector) {
+            Ok(())
+        } else {
+            self.normalizer.rewrite_by_steps(bytes, range, self.url)
+        };
+        (self.visit)(number, result.map(|()| Canonical::new(self.url)));
+    }
+}
+
+impl Normalizer {
+    /// Calls `visit` with the canonical form of each URL `spans[i]` of `bytes`, in order.
+    /// Clean ones are handed over where they stand, those with triplets perhaps as a copy.
+    ///
+    /// ```
+    /// use uniqurl::{Backend, Normalizer, Profile, Scratch, scan};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let list = b"http://a.com/b\nHTTP://A.com/%62\nx\n";
+    /// let mut lines = Vec::new();
+    /// scan::lines(Backend::best(), list, &mut lines);
+    /// let mut canonical = Vec::new();
+    /// crawl.for_each(list, &lines, &mut Scratch::default(), |_, url| {
+    ///     canonical.extend(url.map(|url| url.as_bytes().to_vec()));
+    /// });
+    /// assert_eq!(canonical, [b"http://a.com/b", b"http://a.com/b"]);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// When a span lies outside `bytes`.
+    pub fn for_each(
+        &self,
+        bytes: &[u8],
+        spans: &[Span],
+        scratch: &mut Scratch,
+        visit: impl FnMut(usize, Result<Canonical<'_>, Reject>),
+    ) {
+        self.for_each_in(Piece::last(bytes, spans), scratch, visit);
+    }
+
+    /// Calls `visit` with the number of each line of `bytes`, from 0, and the canonical form of the URL
+    /// in it, in order: the fastest way through a list in memory, since what comes next is fetched from
+    /// there while this is normalized.
+    ///
+    /// A line ends with LF or CRLF, which are no part of the URL; a last one without them counts. A blank line
+    /// is a URL without a byte. One of 4 GiB or more is rejected ([`Code::TooLong`]).
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile, Scratch};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let list = b"http://a.com/b\r\nHTTP://A.com/%62\n\nhttp://c.com";
+    /// let mut canonical = Vec::new();
+    /// crawl.for_each_line(list, &mut Scratch::default(), |line, url| {
+    ///     canonical.extend(url.map(|url| (line, url.as_bytes().to_vec())));
+    /// });
+    /// let expected = [(0, &b"http://a.com/b"[..]), (1, b"http://a.com/b"), (3, b"http://c.com/")];
+    /// assert_eq!(canonical, expected.map(|(line, url)| (line, url.to_vec())));
+    /// ```
+    pub fn for_each_line(
+        &self,
+        bytes: &[u8],
+        scratch: &mut Scratch,
+        mut visit: impl FnMut(usize, Result<Canonical<'_>, Reject>),
+    ) {
+        let Ok(()) = self.try_for_each_line(bytes, scratch, |line, url| {
+            visit(line, url);
+            Ok::<(), Infallible>(())
+        });
+    }
+
+    /// As [`for_each_line`](Self::for_each_line), up to the first line of which `visit` makes an error,
+    /// which is the result. Some lines behind it may be normalized, and are not visited.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile, Scratch};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let mut canonical = Vec::new();
+    /// let list = b"http://a.com\nno\nhttp://b.com\n";
+    /// let done = crawl.try_for_each_line(list, &mut Scratch::default(), |line, url| {
+    ///     canonical.push(url.map_err(|reject| (line, reject.to_string()))?.as_bytes().to_vec());
+    ///     Ok(())
+    /// });
+    /// let (line, why) = done.expect_err("one is relative");
+    /// assert_eq!(line, 1);
+    /// assert!(why.starts_with("relative"));
+    /// assert_eq!(canonical, [b"http://a.com/"]);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The one that `visit` made.
+    pub fn try_for_each_line<E>(
+        &self,
+        bytes: &[u8],
+        scratch: &mut Scratch,
+        mut visit: impl FnMut(usize, Result<Canonical<'_>, Reject>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut lines = std::mem::take(&mut scratch.lines);
+        let (mut rest, mut number, mut result) = (bytes, 0, Ok(()));
+        while !rest.is_empty() && result.is_ok() {
+            let (piece, ahead) = rest.split_at(end_of_piece(rest));
+            rest = ahead;
+            if u32::try_from(piece.len()).is_err() {
+                result = visit(number, Err(Reject::new(Code::TooLong, u32::MAX as usize)));
+                number += 1;
+                continue;
+            }
+            lines.clear();
+            self.kernel().lines(piece, &mut lines);
+            let piece = Piece { bytes: piece, spans: &lines, ahead };
+            self.for_each_in(piece, scratch, |i, url| {
+                if result.is_ok() {
+                    result = visit(number + i, url);
+                }
+            });
+            number += lines.len();
+        }
+        scratch.lines = lines;
+        result
+    }
+
+    fn for_each_in(
+        &self,
+        piece: Piece<'_>,
+        scratch: &mut Scratch,
+        visit: impl FnMut(usize, Result<Canonical<'_>, Reject>),
+    ) {
+        let (normalizer, url) = (self, &mut scratch.url);
+        let bytes = piece.bytes;
+        if self.rules_alone_act() {
+            let act = HandOver::<_, true> { normalizer, bytes, url, visit };
+            self.clean_each(piece, act);
+        } else {
+            let act = HandOver::<_, false> { normalizer, bytes, url, visit };
+            self.judge_each(piece, act);
+        }
+    }
+}
+
+/// Where whole lines end that are about a [`PIECE`], or the first one, if it is longer.
+fn end_of_piece(bytes: &[u8]) -> usize {
+    let last = bytes.get(..PIECE).and_then(|piece| memrchr(b'\n', piece));
+    let feed = last.or_else(|| Some(PIECE + memchr(b'\n', bytes.get(PIECE..)?)?));
+    feed.map_or(bytes.len(), |feed| feed + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::cases;
+    use crate::normalize::outcome::Outcome;
+    use crate::profile::Profile;
+    use crate::simd::{Backend, lines};
+
+    #[test]
+    fn a_list_is_read_as_its_lines_wherever_a_piece_ends() {
+        let mut state = 1_u64;
+        let mut draw = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % below
+        };
+        for case in 0..cases(300).max(4) {
+            let mut list = Vec::new();
+            while list.len() < PIECE * 5 / 2 {
+                let length = match draw(400) {
+                    0 => PIECE - draw(3),
+                    1 => PIECE + draw(PIECE),
+                    // Up to the end of a piece, about.
+                    2 => (PIECE - list.len() % PIECE).saturating_sub(20 + draw(4)),
+                    _ => draw(150),
+                };
+                let dirt = [&b""[..], b"%7E", b"A", b"%zz", b" "][draw(5)];
+                let end = [&b"\n"[..], b"\n", b"\r\n", b"\n\n"][draw(4)];
+                list.extend_from_slice(b"http://a.example/");
+                list.extend(std::iter::repeat_n(b'b', length));
+                list.extend([dirt, end].concat());
+            }
+            if draw(2) == 0 {
+                list.pop();
+            }
+            let mut spans = Vec::new();
+            lines(Backend::Scalar, &list, &mut spans);
+            for profile in [&Profile::CRAWL, &Profile::STRING, &Profile::SERVLET] {
+                let normalizer = Normalizer::new(profile);
+                let mut expected = Vec::new();
+                for (i, span) in spans.iter().enumerate() {
+                    let mut out = Vec::new();
+                    let outcome = normalizer.normalize(span.of(&list), &mut out);
+                    expected.push((i, outcome, out));
+                }
+                let mut found = Vec::new();
+                normalizer.for_each_line(&list, &mut Scratch::default(), |i, url| {
+                    let (outcome, out) = match url {
+                        Ok(url) => (Outcome::Canonical, url.as_bytes().to_vec()),
+                        Err(reject) => (Outcome::Reject(reject), Vec::new()),
+                    };
+                    found.push((i, outcome, out));
+                });
+                assert!(found == expected, "{} {case}", profile.name());
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_visited_behind_an_error() {
+        let crawl = Normalizer::new(&Profile::CRAWL);
+        let list = b"http://h/a\nHTTP://h\n".repeat(PIECE / 4);
+        let lines = memchr::memchr_iter(b'\n', &list).count();
+        let mut scratch = Scratch::default();
+        for last in [0, 1, 2, PIECE / 16, lines / 2, lines - 1] {
+            let mut visited = 0;
+            let done = crawl.try_for_each_line(&list, &mut scratch, |line, url| {
+                assert_eq!((line, url.is_ok()), (visited, true));
+                visited += 1;
+                if line == last { Err(line) } else { Ok(()) }
+            });
+            assert_eq!((done, visited), (Err(last), last + 1));
+        }
+        let done = crawl.try_for_each_line(&list, &mut scratch, |_, _| Ok::<(), ()>(()));
+        assert_eq!(done, Ok(()));
+    }
+
+    #[test]
+    fn nothing_has_no_line() {
+        let normalizer = Normalizer::new(&Profile::CRAWL);
+        normalizer.for_each_line(b"", &mut Scratch::default(), |_, _| panic!("a line"));
+    }
+}

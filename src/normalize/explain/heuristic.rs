@@ -1,0 +1,71 @@
+//! The switches, one by one, until none of them changes anything.
+
+use super::{Rule, Stage};
+use crate::normalize::heuristic::Heuristics;
+use crate::profile::Switch;
+
+/// The rule of each switch, in the order in which they act. Lists of parameters have none.
+const STEPS: &[(Rule, Option<Switch>)] = &[
+    (Rule::FoldScheme, Some(Switch::FoldScheme)),
+    (Rule::StripWww, Some(Switch::StripWww)),
+    (Rule::LowerPath, Some(Switch::LowerPath)),
+    (Rule::SqueezeSlashes, Some(Switch::SqueezeSlashes)),
+    (Rule::StripSession, Some(Switch::StripSession)),
+    (Rule::StripIndex, Some(Switch::StripIndex)),
+    (Rule::StripTrailingSlash, Some(Switch::StripTrailingSlash)),
+    (Rule::DropQuery, Some(Switch::DropQuery)),
+    (Rule::ListedParameters, None),
+    (Rule::StripTracking, Some(Switch::StripTracking)),
+    (Rule::SqueezeQuery, Some(Switch::SqueezeQuery)),
+    (Rule::SortQuery, Some(Switch::SortQuery)),
+];
+
+/// Rounds in which each rule acts alone. A path like `/index.html/index.html/` takes one for each
+/// segment, so after these the rule that acts next is shown with all that is left.
+const ROUNDS: usize = 16;
+
+/// What is rewritten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Url,
+    Target,
+}
+
+/// Calls `visit` for each rule that acts on a URL in the canonical form of its rung.
+pub(super) fn walk(
+    all: &Heuristics,
+    mut text: Vec<u8>,
+    form: Form,
+    visit: &mut dyn FnMut(Rule, Stage<'_>),
+) {
+    let rewritten = |heuristics: &Heuristics, text: &[u8]| {
+        let mut out = text.to_vec();
+        match form {
+            Form::Url => heuristics.rewrite(0, &mut out),
+            Form::Target => heuristics.rewrite_target(0, &mut out),
+        }
+        out
+    };
+    let end = rewritten(all, &text);
+    let steps: Vec<_> = STEPS.iter().map(|(rule, switch)| (*rule, all.alone(*switch))).collect();
+    for round in 0..=ROUNDS {
+        let mut acted = false;
+        for (rule, step) in steps.iter().filter(|(_, step)| step.act()) {
+            if text == end {
+                return;
+            }
+            let mut after = rewritten(step, &text);
+            if after != text {
+                if round == ROUNDS {
+                    after.clone_from(&end);
+                }
+                text = after;
+                acted = true;
+                visit(*rule, Stage::Text(&text));
+            }
+        }
+        if !acted {
+            return;
+        }
+    }
+}

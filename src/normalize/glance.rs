@@ -1,0 +1,263 @@
+//! Under profiles of the ladder that do more: what is soon made of a URL that is clean but for that.
+
+use std::ops::Range;
+
+use super::normalizer::Normalizer;
+use super::parts::Parts;
+use super::{heuristic, ia};
+use crate::profile::System;
+use crate::simd::{Experience, Foldable, Lead, Settled};
+
+impl Normalizer {
+    /// Whether the profile does more than the ladder.
+    #[inline]
+    pub(super) fn does_more(&self) -> bool {
+        self.rules.archive.is_some()
+            || match self.profile().system {
+                System::Ladder => self.choices.heuristics.act(),
+                System::Browser => false,
+                System::Sanitizer | System::Servlet | System::Ring(_) => true,
+            }
+    }
+
+    /// Whether nothing acts but the rules of a profile that does more than the ladder.
+    #[inline]
+    pub(super) fn acts_at_a_glance(&self) -> bool {
+        self.profile().system == System::Ladder
+            && self.choices.hosts.is_none()
+            && self.leaves_all()
+            && self.does_more()
+    }
+
+    /// Appends the canonical form of the URL or target `bytes[range]` under a profile that does more, where
+    /// it is clean but for that. `None`, and nothing appended, where it is to be made the exact way.
+    #[inline(never)]
+    pub(super) fn rewrite_at_a_glance(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        lead: Lead,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let (kernel, heuristics) = (self.kernel(), &self.choices.heuristics);
+        let settled = match self.rules.archive {
+            Some(archive) => {
+                let write = ia::clean::Write { archive, out };
+                kernel.settle::<Foldable>(bytes, range.clone(), lead, write)
+            }
+            None => {
+                let write = heuristic::clean::Write { steps: heuristics.steps(), out };
+                kernel.settle::<Experience>(bytes, range.clone(), lead, write)
+            }
+        };
+        match settled {
+            Settled::Yes => Some(()),
+            Settled::Unclean => {
+                if lead == Lead::Absolute && self.is_clean_but_for_port(bytes, range.clone()) {
+                    out.extend_from_slice(&bytes[range]);
+                    return Some(());
+                }
+                None
+            }
+            Settled::TooLong | Settled::No if self.rules.archive.is_some() => None,
+            Settled::TooLong | Settled::No => {
+                let parts = match lead {
+                    Lead::Absolute => Parts::split(&bytes[range]),
+                    Lead::Target => Parts::split_target(&bytes[range]),
+                };
+                heuristics.append(&parts, out);
+                Some(())
+            }
+        }
+    }
+
+    /// Takes what merges by experience take from the canonical URL or target between `at` and the end of
+    /// `out`.
+    #[inline]
+    pub(super) fn merge(&self, at: usize, lead: Lead, out: &mut Vec<u8>) {
+        let heuristics = &self.choices.heuristics;
+        if !heuristics.act() {
+            return;
+        }
+        // What is proven clean needs no second allocation.
+        let mut room = [0; 256];
+        let length = out.len() - at;
+        if let Some(copy) = room.get_mut(..length) {
+            copy.copy_from_slice(&out[at..]);
+            out.truncate(at);
+            let write = heuristic::clean::Write { steps: heuristics.steps(), out };
+            let settled = self.kernel().settle::<Experience>(&room, 0..length, lead, write);
+            if settled == Settled::Yes {
+                return;
+            }
+            out.extend_from_slice(&room[..length]);
+        }
+        match lead {
+            Lead::Absolute => heuristics.rewrite(at, out),
+            Lead::Target => heuristics.rewrite_target(at, out),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases::cases;
+    use crate::normalize::outcome::Outcome;
+    use crate::profile::{Profile, Switch, archive};
+    use crate::simd::{Backend, Kernel};
+
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "a", "B", "b", "www.", "www1.", "1", ".", "..", "/", "/", "//", "?", "?", "&", "&", "&", "=", "=", "%2F", "%20", "%C3%A9",
+        "%25", "%2525", "%23", "%0A", "%7F", ";", "(", ";jsessionid=1", "(S(a1))", "index.html", "Default.ASP", "sid=", "SID=",
+        "0123456789abcdef0123456789ABCDEF", "cfid=1", "CFTOKEN=2", "utm_source=x", "Fbclid", "phpsessid=1", "x.aspx",
+        "(abcdefghijklmnopqrstuvwx)", "aspsessionidABCDEFGH=ABCDEFGHIJKLMNOPQRSTUVWX", "z=9", "a=1", "a=", "-", "+", "'", "!",
+        "abcdefghijklmnopqrstuvwxyz0123456789", "c", "cat=1", "%c3%a9", "%0a", "%2f", "%5e",
+        "&category_b=1", "&category_a=2", "&CATEGORY_A&", "category=", "/index.html", "?a1=2&a=3", "&b1=2&b",
+        "a-value-that-is-longer-than-a-block-of-sixty-four-bytes-which-few-parameters-are",
+    ];
+
+    const FRONTS: &[&str] = &[
+        "http://h.example/",
+        "https://www.h.example/",
+        "http://www.com/",
+        "http://www1.2/",
+        "https://www.www.a.b/x/",
+        "http://1/",
+        "http://.a..b/",
+        "http://h/?",
+        "http://h/(",
+        "http://h/a/(",
+        "https://h.example",
+        "/",
+        "//",
+        "http://www2.w.x/a?b=1&a",
+        "http://h.example:8080/",
+        "https://www.h.example:8443/",
+        "http://www.com:1/",
+        "https://h:80/",
+        "http://h:80/",
+        "http://h:08/",
+        "http://h:/",
+        "http://h:+1/",
+        "https://h:65535/",
+        "https://h:65536/",
+        "http://H:1/",
+        "http://h..x:1/",
+        "http://h.:1/",
+        "http://1:1/",
+    ];
+
+    fn drawn(state: &mut u64) -> Vec<u8> {
+        let mut draw = |n: usize| {
+            *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (*state >> 33) as usize % n
+        };
+        let mut url = FRONTS[draw(FRONTS.len())].to_owned();
+        for _ in 0..draw(12) {
+            url.push_str(WORDS[draw(WORDS.len())]);
+        }
+        url.into_bytes()
+    }
+
+    /// What the exact normalizer makes of a URL.
+    fn exact(normalizer: &Normalizer, url: &[u8], lead: Lead) -> Result<Vec<u8>, ()> {
+        let (mut out, mut canonical) = (Vec::new(), url.to_vec());
+        if normalizer.rules.archive.is_none() {
+            let scheme = *normalizer.profile() == Profile::SCHEME;
+            let rung = Normalizer::new(if scheme { &Profile::SCHEME } else { &Profile::CRAWL });
+            canonical.clear();
+            let outcome = match lead {
+                Lead::Absolute => rung.normalize(url, &mut canonical),
+                Lead::Target => rung.normalize_target(url, &mut canonical),
+            };
+            if outcome != Outcome::Canonical {
+                return Err(());
+            }
+        }
+        let parts = match lead {
+            Lead::Absolute => Parts::split(&canonical),
+            Lead::Target => Parts::split_target(&canonical),
+        };
+        match (normalizer.rules.archive, lead) {
+            (Some(rules), Lead::Absolute) => {
+                ia::absolute(&parts, rules, &mut out).map_err(|_| ())?
+            }
+            (Some(rules), Lead::Target) => ia::path_and_query(&parts, rules, &mut out),
+            (None, _) => normalizer.choices.heuristics.append(&parts, &mut out),
+        }
+        Ok(out)
+    }
+
+    #[test]
+    fn what_is_written_at_once_is_what_the_exact_way_writes() {
+        let archive::Archive { twins, sessions, initials, .. } = archive::IA;
+        assert!(twins.iter().all(|twin| twin.len() > 1 && initials.contains(twin[0])));
+        assert!(sessions.iter().all(|session| initials.contains(session.name[0])));
+        let aggressive = || Normalizer::new(&Profile::AGGRESSIVE);
+        let switched = |switch: Switch| aggressive().without_switches([switch]).unwrap();
+        let steps = Profile::AGGRESSIVE.switches().iter().map(switched);
+        let lists = aggressive().with_dropped_parameters(["a*"]).unwrap();
+        let more = [Switch::LowerPath, Switch::FoldScheme, Switch::DropQuery];
+        let more = more.map(|switch| aggressive().with_switches([switch]).unwrap());
+        let one = Normalizer::new(&Profile::SCHEME).with_switches([Switch::SortQuery]).unwrap();
+        let normalizers: Vec<Normalizer> =
+            [Normalizer::new(&Profile::IA), aggressive(), lists, one]
+                .into_iter()
+                .chain(steps)
+                .chain(more)
+                .collect();
+        let backends = Backend::available();
+        let (mut state, mut written, mut proven) = (1, 0, 0);
+        let many = cases(30_000).max(80);
+        for case in 0..many {
+            let url = drawn(&mut state);
+            let backend = backends[case % backends.len()];
+            let kernel = Kernel::new(backend).unwrap();
+            let i = if case % 3 == 0 { 0 } else { case % normalizers.len() };
+            let normalizer = normalizers[i].clone().with_backend(backend);
+            for lead in [Lead::Absolute, Lead::Target] {
+                let context = || format!("{backend:?} {} {}", i, url.escape_ascii());
+                let clean = match lead {
+                    Lead::Absolute => kernel.is_clean_alone(&Profile::CRAWL, &url),
+                    Lead::Target => kernel.is_clean_target_alone(&Profile::CRAWL, &url),
+                };
+                let exact = exact(&normalizer, &url, lead);
+                // With room behind it, and without.
+                for bytes in [url.clone(), [&url[..], &[b'/'; 600]].concat()] {
+                    let mut out = b"before".to_vec();
+                    match normalizer.rewrite_at_a_glance(&bytes, 0..url.len(), lead, &mut out) {
+                        Some(()) => {
+                            let got = out.strip_prefix(b"before").unwrap();
+                            let expected =
+                                exact.as_deref().map(|url| url.escape_ascii().to_string());
+                            assert_eq!(
+                                Ok(got.escape_ascii().to_string()),
+                                expected,
+                                "{}",
+                                context()
+                            );
+                            written += 1;
+                        }
+                        None => assert_eq!(out, b"before", "{}", context()),
+                    }
+                    let range = 0..url.len();
+                    if normalizer.is_clean_by_rules(&bytes, range, lead) {
+                        assert!(exact.as_ref() == Ok(&url), "{}", context());
+                        proven += 1;
+                    }
+                }
+                let mut out = Vec::new();
+                let outcome = match lead {
+                    Lead::Absolute => normalizer.normalize(&url, &mut out),
+                    Lead::Target => normalizer.normalize_target(&url, &mut out),
+                };
+                if clean && outcome == Outcome::Canonical {
+                    assert_eq!(Ok(out), exact, "{}", context());
+                }
+            }
+        }
+        assert!(written > many / 30 && proven > many / 100, "{written} written, {proven} proven");
+    }
+}

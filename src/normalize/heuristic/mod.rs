@@ -1,0 +1,293 @@
+//! Merges by experience, each one a switch: what `aggressive` does to the result of `crawl`.
+//!
+//! In goes a URL or request target in the canonical form of its rung, out comes one in which no step
+//! finds anything to do. The order of the steps is: fold-scheme, strip-www, lower-path,
+//! squeeze-slashes, strip-session, strip-index, strip-trailing-slash, drop-query, the lists of
+//! parameters, strip-tracking, squeeze-query, sort-query; and all again until nothing changes.
+//!
+//! It ends, and each component reaches its end in one pass. But for a scheme, letters and the order of
+//! parameters, which settle at once, a step only takes bytes away, so there are no more rounds than
+//! bytes. No step reads what another component's steps write. A host loses every `www.` that it may.
+//! In a path no segment depends on its neighbours but for empty ones; how it ends is decided from its
+//! end backwards, where `/index.html/index.html/` would take a round for each segment. In a query each
+//! parameter goes or stays by itself.
+
+pub(super) mod clean;
+mod path;
+mod query;
+
+use std::sync::{Arc, LazyLock};
+
+use memchr::memchr;
+
+use super::parts::{Authority, Parts};
+#[cfg(feature = "profile-file")]
+use crate::profile::glob::Glob;
+use crate::profile::glob::{Case, Globs};
+use crate::profile::heuristic::{TRACKING_CASE, add_sessions, tracking};
+use crate::profile::starts::Starts;
+use crate::profile::switch::STEPS;
+use crate::profile::{Switch, Switches};
+
+/// What is done beside the rung.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Heuristics {
+    switches: Switches,
+    /// Parameters to drop.
+    dropped: Option<Arc<Globs>>,
+    /// The only parameters to keep.
+    kept: Option<Arc<Globs>>,
+    tracking: Arc<Globs>,
+    /// How parameters start that may go by the switches; none where any may by the lists.
+    starts: Option<Arc<Starts>>,
+}
+
+static TRACKING: LazyLock<Arc<Globs>> =
+    LazyLock::new(|| Arc::new(Globs::new(tracking().collect(), TRACKING_CASE)));
+
+static STARTS: LazyLock<Arc<Starts>> = LazyLock::new(|| Arc::new(starts(&TRACKING)));
+
+/// How parameters start that may be a session's or for tracking.
+fn starts(tracking: &Globs) -> Starts {
+    let mut starts = Starts::NONE;
+    add_sessions(&mut starts);
+    tracking.add_starts(&mut starts);
+    starts
+}
+
+impl Heuristics {
+    /// Those of the switches that are steps.
+    pub(super) fn new(switches: Switches) -> Self {
+        let (tracking, starts) = (Arc::clone(&TRACKING), Some(Arc::clone(&STARTS)));
+        Self { switches: switches.and(STEPS), dropped: None, kept: None, tracking, starts }
+    }
+
+    /// The same with these switches.
+    pub(super) fn set(&mut self, switches: Switches) {
+        self.switches = switches.and(STEPS);
+    }
+
+    pub(super) fn drop_parameters(&mut self, globs: Option<Globs>) {
+        self.dropped = globs.map(Arc::new);
+        self.find_starts();
+    }
+
+    pub(super) fn keep_parameters(&mut self, globs: Option<Globs>) {
+        self.kept = globs.map(Arc::new);
+        self.find_starts();
+    }
+
+    fn find_starts(&mut self) {
+        let any_may_go = self.dropped.is_some() || self.kept.is_some();
+        self.starts = (!any_may_go).then(|| Arc::new(starts(&self.tracking)));
+    }
+
+    /// How parameters start that may go.
+    pub(in crate::normalize) fn starts(&self) -> &Starts {
+        self.starts.as_deref().unwrap_or(Starts::ALL)
+    }
+
+    pub(super) fn dropped(&self) -> Option<&Globs> {
+        self.dropped.as_deref()
+    }
+
+    pub(super) fn kept(&self) -> Option<&Globs> {
+        self.kept.as_deref()
+    }
+
+    /// Takes these patterns for tracking parameters, beside the list that ships with the program.
+    #[cfg(feature = "profile-file")]
+    pub(super) fn track(&mut self, more: impl Iterator<Item = Glob>) {
+        self.tracking = Arc::new(Globs::new(tracking().chain(more).collect(), TRACKING_CASE));
+        self.find_starts();
+    }
+
+    pub(super) fn tracking(&self) -> &Globs {
+        &self.tracking
+    }
+
+    /// Whether there is a step that could change anything.
+    #[inline]
+    pub(super) fn act(&self) -> bool {
+        !self.switches.is_empty() || self.dropped.is_some() || self.kept.is_some()
+    }
+
+    /// This step alone; without a switch, the lists of parameters alone.
+    pub(super) fn alone(&self, switch: Option<Switch>) -> Self {
+        match switch {
+            Some(switch) => Self {
+                switches: self.switches.and(switch.into()),
+                dropped: None,
+                kept: None,
+                ..self.clone()
+            },
+            None => Self { switches: Switches::NONE, ..self.clone() },
+        }
+    }
+
+    #[inline]
+    fn is_on(&self, switch: Switch) -> bool {
+        self.switches.contains(switch)
+    }
+
+    /// Brings what stands from `at` to the end of `out` into its final form. It is a canonical URL.
+    pub(super) fn rewrite(&self, at: usize, out: &mut Vec<u8>) {
+        if !self.leave(&Parts::split(&out[at..])) {
+            let url = out.split_off(at);
+            self.append(&Parts::split(&url), out);
+        }
+    }
+
+    /// The same for a canonical request target.
+    pub(super) fn rewrite_target(&self, at: usize, out: &mut Vec<u8>) {
+        if !self.leave(&Parts::split_target(&out[at..])) {
+            let target = out.split_off(at);
+            self.append(&Parts::split_target(&target), out);
+        }
+    }
+
+    /// Whether a URL that is clean under every rung stays as it is. `false` may only mean that it was
+    /// not looked into.
+    #[inline]
+    pub(super) fn leave_clean(&self, url: &[u8]) -> bool {
+        // The scanner found `http://` or `https://`, a host, and a slash.
+        let scheme = if url.get(4) == Some(&b':') { 4 } else { 5 };
+        let Some(rest) = url.get(scheme + 3..) else { return false };
+        let Some(slash) = memchr(b'/', rest) else { return false };
+        let (host, rest) = rest.split_at(slash);
+        (scheme == 4 || !self.is_on(Switch::FoldScheme))
+            && self.leave_host(host)
+            && self.leave_clean_target(rest)
+    }
+
+    /// As [`Heuristics::leave_clean`], for a request target.
+    #[inline]
+    pub(super) fn leave_clean_target(&self, target: &[u8]) -> bool {
+        match memchr(b'?', target) {
+            None => self.leave_path(target),
+            Some(end) => self.leave_path(&target[..end]) && self.leave_query(&target[end + 1..]),
+        }
+    }
+
+    /// Whether no step has anything to do; `false` may only mean that it was not looked into.
+    pub(in crate::normalize) fn leave(&self, parts: &Parts<'_>) -> bool {
+        let host = parts.authority.map(|authority| Authority::split(authority).host_port);
+        !(self.is_on(Switch::FoldScheme) && parts.scheme == Some(b"https"))
+            && host.is_none_or(|host| self.leave_host(host))
+            && (!parts.path.starts_with(b"/")
+                || (!parts.path.starts_with(GUARD) && self.leave_path(parts.path)))
+            && parts.query.is_none_or(|query| self.leave_query(query))
+    }
+
+    #[inline]
+    pub(super) fn leave_host(&self, host: &[u8]) -> bool {
+        !(self.is_on(Switch::StripWww) && host.starts_with(WWW))
+    }
+
+    pub(super) fn append(&self, parts: &Parts<'_>, out: &mut Vec<u8>) {
+        let authority = parts.authority.map(Authority::split);
+        if let Some(scheme) = parts.scheme {
+            let port = authority.is_some_and(|authority| has_port(authority.host_port));
+            let folds = self.is_on(Switch::FoldScheme) && scheme == b"https" && !port;
+            out.extend_from_slice(if folds { b"http" } else { scheme });
+            out.push(b':');
+        }
+        if let Some(Authority { userinfo, host_port }) = authority {
+            out.extend_from_slice(b"//");
+            if let Some(userinfo) = userinfo {
+                out.extend_from_slice(userinfo);
+                out.push(b'@');
+            }
+            let www = self.is_on(Switch::StripWww);
+            out.extend_from_slice(if www { without_www(host_port) } else { host_port });
+        }
+        match parts.path {
+            [b'/', ..] => {
+                let at = out.len();
+                let guarded = parts.authority.is_none() && parts.scheme.is_some();
+                let guard = if guarded && parts.path.starts_with(GUARD) { 2 } else { 0 };
+                self.append_path(&parts.path[guard..], out);
+                if guarded && out[at..].starts_with(b"//") {
+                    out.splice(at..at, *b"/.");
+                }
+            }
+            // A path without a leading slash is opaque.
+            opaque => out.extend_from_slice(opaque),
+        }
+        if let Some(query) = parts.query {
+            self.append_query(query, out);
+        }
+        if let Some(fragment) = parts.fragment {
+            out.push(b'#');
+            out.extend_from_slice(fragment);
+        }
+    }
+
+    /// Whether a parameter is for tracking; `name` is written as in the URL.
+    #[inline]
+    fn is_tracking(&self, name: &[u8]) -> bool {
+        self.tracking.match_any(query::decoded(name, &mut Vec::new()))
+    }
+
+    /// Whether a parameter goes by the lists; `name` is written as in the URL.
+    fn is_unwanted(&self, name: &[u8]) -> bool {
+        let mut room = Vec::new();
+        let name = query::decoded(name, &mut room);
+        self.dropped.as_ref().is_some_and(|globs| globs.match_any(name))
+            || self.kept.as_ref().is_some_and(|globs| !globs.match_any(name))
+    }
+}
+
+/// Lists of parameters are compared with names as they are, case included.
+pub(super) const PARAMETER_CASE: Case = Case::Exact;
+
+/// How a path starts that would otherwise read as an authority.
+const GUARD: &[u8] = b"/.//";
+
+const WWW: &[u8; 4] = b"www.";
+
+/// Whether a port follows the host.
+fn has_port(host_port: &[u8]) -> bool {
+    match host_port.first() {
+        Some(b'[') => !host_port.ends_with(b"]"),
+        _ => memchr(b':', host_port).is_some(),
+    }
+}
+
+/// Host and port without each `www.` at the front that leaves at least two labels.
+fn without_www(host_port: &[u8]) -> &[u8] {
+    let end = memchr(b':', host_port).unwrap_or(host_port.len());
+    let mut start = 0;
+    while host_port[start..end].starts_with(WWW) {
+        let rest = &host_port[start + WWW.len()..end];
+        // An empty label, as of a trailing dot, is none. Two are soon found.
+        if rest.split(|byte| *byte == b'.').filter(|label| !label.is_empty()).nth(1).is_none() {
+            break;
+        }
+        start += WWW.len();
+    }
+    &host_port[start..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn www_goes_while_two_labels_remain() {
+        for (host, expected) in [
+            ("www.example.com", "example.com"),
+            ("www.com", "www.com"),
+            ("www.www.com", "www.com"),
+            ("www.www.www.a.b:8", "a.b:8"),
+            ("www.a.:8", "www.a.:8"),
+            ("www.a.b.", "a.b."),
+            ("www..a", "www..a"),
+            ("www2.a.b", "www2.a.b"),
+            ("www.", "www."),
+            ("www.a:8.b", "www.a:8.b"),
+        ] {
+            assert_eq!(without_www(host.as_bytes()), expected.as_bytes(), "{host}");
+        }
+    }
+}

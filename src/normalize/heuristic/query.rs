@@ -1,0 +1,106 @@
+//! The query of a canonical URL: which parameters stay, and in which order.
+
+use memchr::memchr;
+
+use super::Heuristics;
+use crate::normalize::escape::Triplet;
+use crate::profile::Switch;
+use crate::profile::heuristic::is_session;
+
+impl Heuristics {
+    /// Whether no step changes a query.
+    pub(super) fn leave_query(&self, query: &[u8]) -> bool {
+        if self.is_on(Switch::DropQuery) || query.is_empty() {
+            return !self.is_on(Switch::DropQuery) && !self.is_on(Switch::SqueezeQuery);
+        }
+        let sort = self.is_on(Switch::SortQuery);
+        let mut before: &[u8] = b"";
+        for parameter in parameters(query) {
+            let (name, value) = name_and_value(parameter);
+            if self.goes(parameter, name, value) || (sort && name < before) {
+                return false;
+            }
+            before = name;
+        }
+        true
+    }
+
+    /// Appends `?` and the query in its final form, or nothing where nothing is left of it.
+    pub(super) fn append_query(&self, query: &[u8], out: &mut Vec<u8>) {
+        if self.is_on(Switch::DropQuery) {
+            return;
+        }
+        if query.is_empty() {
+            if !self.is_on(Switch::SqueezeQuery) {
+                out.push(b'?');
+            }
+            return;
+        }
+        let mut stripped = false;
+        let mut left: Vec<&[u8]> = Vec::new();
+        for parameter in parameters(query) {
+            let (name, value) = name_and_value(parameter);
+            if self.goes(parameter, name, value) {
+                stripped = true;
+            } else {
+                left.push(parameter);
+            }
+        }
+        if self.is_on(Switch::SortQuery) {
+            left.sort_by_key(|parameter| name_and_value(parameter).0);
+        }
+        let at = out.len();
+        for (i, parameter) in left.iter().enumerate() {
+            out.push(if i == 0 { b'?' } else { b'&' });
+            out.extend_from_slice(parameter);
+        }
+        // `?=` may have lost all, and `?&a` may have kept an empty parameter.
+        if stripped && out.len() == at + 1 {
+            out.truncate(at);
+        }
+    }
+
+    /// Whether a step takes the parameter away.
+    #[inline]
+    pub(super) fn goes(&self, parameter: &[u8], name: &[u8], value: &[u8]) -> bool {
+        (self.is_on(Switch::SqueezeQuery) && matches!(parameter, b"" | b"="))
+            || (self.is_on(Switch::StripSession) && is_session(name, value))
+            || (self.is_on(Switch::StripTracking) && self.is_tracking(name))
+            || ((self.dropped.is_some() || self.kept.is_some()) && self.is_unwanted(name))
+    }
+}
+
+/// What stands between `&`.
+fn parameters(query: &[u8]) -> impl Iterator<Item = &[u8]> {
+    query.split(|byte| *byte == b'&')
+}
+
+/// What stands before the first `=`, and what behind it.
+#[inline]
+pub(super) fn name_and_value(parameter: &[u8]) -> (&[u8], &[u8]) {
+    match memchr(b'=', parameter) {
+        Some(equals) => (&parameter[..equals], &parameter[equals + 1..]),
+        None => (parameter, b""),
+    }
+}
+
+/// The bytes that a name in canonical form stands for, in `room` where they are not its own.
+pub(super) fn decoded<'a>(name: &'a [u8], room: &'a mut Vec<u8>) -> &'a [u8] {
+    if memchr(b'%', name).is_none() {
+        return name;
+    }
+    let mut rest = name;
+    while let Some(&byte) = rest.first() {
+        match (byte, Triplet::read(rest)) {
+            (b'%', Some(triplet)) => {
+                room.push(triplet.value);
+                rest = &rest[3..];
+            }
+            _ => {
+                room.push(byte);
+                rest = &rest[1..];
+            }
+        }
+    }
+    room
+}

@@ -1,0 +1,313 @@
+//! Host and port (RFC 3986 sections 3.2.2 and 3.2.3).
+
+use std::net::Ipv6Addr;
+
+use idna::uts46::AsciiDenyList;
+
+use super::escape::{self, REG_NAME, Triplet};
+use super::uts46;
+use crate::bytes::{Code, Reject};
+use crate::profile::scheme::{Kind, Scheme};
+use crate::profile::{Access, Grammar, Ports, Profile, Schemes};
+
+/// All ASCII that is neither unreserved nor a sub-delim: a host never decodes to one of these.
+const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}\x7F");
+
+/// Appends host and port of an authority in the profile's form. `start` is the offset of `host_port`
+/// in the URL.
+#[inline(always)]
+pub(crate) fn normalize(
+    host_port: &[u8],
+    profile: &Profile,
+    scheme: &Scheme,
+    start: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), Reject> {
+    let host_at = out.len();
+    let (host, port) = split(host_port, start)?;
+    if host.first() == Some(&b'[') {
+        literal(host, profile.access, start, out)?;
+    } else {
+        match profile.access {
+            Access::Identifier => reg_name(host, start, out)?,
+            Access::Retrieval => domain(host, scheme.kind, start, out)?,
+        }
+    }
+    if profile.schemes == Schemes::Known && scheme.kind == Kind::Network && out.len() == host_at {
+        return Err(Reject::new(Code::EmptyHost, start));
+    }
+    let Some(port) = port else { return Ok(()) };
+    let port_start = start + host.len() + 1;
+    if let Some(bad) = port.iter().position(|byte| !byte.is_ascii_digit()) {
+        return Err(Reject::new(Code::Port, port_start + bad));
+    }
+    match profile.schemes {
+        Schemes::Alike => {
+            out.push(b':');
+            out.extend_from_slice(port);
+        }
+        Schemes::Known => {
+            let default = match profile.ports {
+                Ports::OfSchemes => scheme.port,
+                Ports::Others => None,
+            };
+            known_port(port, profile.grammar, default, port_start, out)?;
+        }
+    }
+    Ok(())
+}
+
+#[inline]
+fn lower_case(host: &[u8], out: &mut Vec<u8>) {
+    let at = out.len();
+    out.extend_from_slice(host);
+    out[at..].make_ascii_lowercase();
+}
+
+/// Names that are looked up are absolute anyway.
+#[inline]
+pub(super) fn drop_trailing_dots(host_at: usize, kind: Kind, out: &mut Vec<u8>) {
+    if kind == Kind::Network {
+        while out.len() > host_at && out.last() == Some(&b'.') {
+            out.pop();
+        }
+    }
+}
+
+/// Tells host and port apart: a literal ends at its bracket, any other host at the first colon, which
+/// is no character of a reg-name.
+pub(super) fn split(host_port: &[u8], start: usize) -> Result<(&[u8], Option<&[u8]>), Reject> {
+    let misplaced = |at: usize| Err(Reject::new(Code::Host, start + at));
+    if host_port.first() == Some(&b'[') {
+        let Some(close) = host_port.iter().position(|byte| *byte == b']') else {
+            return misplaced(0);
+        };
+        let (host, rest) = host_port.split_at(close + 1);
+        return match rest.split_first() {
+            None => Ok((host, None)),
+            Some((b':', port)) => Ok((host, Some(port))),
+            // What stands between the brackets comes first.
+            Some(_) if is_literal(host) => misplaced(close + 1),
+            Some(_) => misplaced(0),
+        };
+    }
+    let end = host_port.iter().position(|byte| *byte == b':');
+    let (host, port) = match end {
+        Some(colon) => (&host_port[..colon], Some(&host_port[colon + 1..])),
+        None => (host_port, None),
+    };
+    Ok((host, port))
+}
+
+/// Whether `host` is `"[" ( IPv6address / IPvFuture ) "]"`.
+pub(crate) fn is_literal(host: &[u8]) -> bool {
+    let inside = &host[1..host.len() - 1];
+    is_ip_future(inside) || ipv6(inside).is_some()
+}
+
+/// `IPvFuture  = "v" 1*HEXDIG "." 1*( unreserved / sub-delims / ":" )`
+fn is_ip_future(inside: &[u8]) -> bool {
+    let Some((b'v' | b'V', rest)) = inside.split_first() else {
+        return false;
+    };
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let Some((b'.', address)) = rest[digits..].split_first() else {
+        return false;
+    };
+    digits > 0
+        && !address.is_empty()
+        && address.iter().all(|byte| escape::allows(escape::USERINFO, *byte))
+}
+
+/// `IPv6address`, which the standard library reads by the same grammar: no zone id, no leading zero
+/// in the dotted tail.
+pub(super) fn ipv6(inside: &[u8]) -> Option<Ipv6Addr> {
+    std::str::from_utf8(inside).ok()?.parse().ok()
+}
+
+fn literal(host: &[u8], access: Access, start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
+    if !is_literal(host) {
+        return Err(Reject::new(Code::Host, start));
+    }
+    let address = ipv6(&host[1..host.len() - 1]);
+    match (access, address) {
+        (Access::Retrieval, Some(address)) => {
+            out.push(b'[');
+            push_ipv6(address, out);
+            out.push(b']');
+        }
+        _ => lower_case(host, out),
+    }
+    Ok(())
+}
+
+/// Appends an address as RFC 5952 section 4 writes it: lower case, no leading zeros, the longest run
+/// of two or more zero fields (the first among equals) as `::`. Section 5 recommends a dotted tail
+/// for well-known prefixes; here that is `::ffff:0:0/96` alone.
+pub(super) fn push_ipv6(address: Ipv6Addr, out: &mut Vec<u8>) {
+    use std::io::Write;
+    // Writing to a Vec cannot fail.
+    if let Some(tail) = address.to_ipv4_mapped() {
+        let _ = write!(out, "::ffff:{tail}");
+        return;
+    }
+    push_ipv6_fields(address, out);
+}
+
+/// Appends an address as fields alone, whatever its prefix: what the URL Standard's serializer does.
+pub(super) fn push_ipv6_fields(address: Ipv6Addr, out: &mut Vec<u8>) {
+    use std::io::Write;
+    let fields = address.segments();
+    let (mut zeros, mut best) = (0..0, 0..0);
+    for (i, field) in fields.iter().enumerate() {
+        if *field != 0 {
+            zeros = i + 1..i + 1;
+        } else {
+            zeros.end = i + 1;
+            if zeros.len() > best.len() {
+                best = zeros.clone();
+            }
+        }
+    }
+    if best.len() < 2 {
+        best = 8..8;
+    }
+    for (i, field) in fields.iter().enumerate() {
+        if best.contains(&i) {
+            if i == best.start {
+                out.extend_from_slice(b"::");
+            }
+            continue;
+        }
+        if i > 0 && i != best.end {
+            out.push(b':');
+        }
+        let _ = write!(out, "{field:x}");
+    }
+}
+
+/// A registered name as an identifier: triplets normalized, then ASCII letters in lower case.
+///
+/// Section 6.2.2.1 names case first, but a decoded letter has a case too: decoding comes first, or
+/// `%45` would leave an `E` behind.
+fn reg_name(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
+    let at = out.len();
+    match escape::normalize(host, REG_NAME, Grammar::Enforced, start, out) {
+        Err(Reject { code: Code::Byte, at, .. }) if matches!(host[at - start], b'[' | b']') => {
+            return Err(Reject::new(Code::Host, at));
+        }
+        result => result?,
+    }
+    escape::lower_outside_triplets(&mut out[at..]);
+    Ok(())
+}
+
+/// A registered name as it is looked up: ASCII in lower case, anything else through UTS 46 ToASCII.
+fn domain(host: &[u8], kind: Kind, start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
+    if let Some(bracket) = memchr::memchr2(b'[', b']', host) {
+        return Err(Reject::new(Code::Host, start + bracket));
+    }
+    let at = out.len();
+    let simple = escape::normalize(host, REG_NAME, Grammar::Enforced, start, out).is_ok()
+        && !out[at..].contains(&b'%');
+    if simple {
+        out[at..].make_ascii_lowercase();
+    } else {
+        out.truncate(at);
+        to_ascii(host, start, out)?;
+    }
+    drop_trailing_dots(at, kind, out);
+    Ok(())
+}
+
+/// UTS 46 ToASCII of a host, all its triplets decoded.
+#[cold]
+pub(super) fn to_ascii(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
+    let mut decoded = Vec::with_capacity(host.len());
+    let mut i = 0;
+    while i < host.len() {
+        match (host[i], Triplet::read(&host[i..])) {
+            (b'%', Some(triplet)) => {
+                decoded.push(triplet.value);
+                i += 3;
+            }
+            (byte, _) => {
+                decoded.push(byte);
+                i += 1;
+            }
+        }
+    }
+    let Some(ascii) = uts46::to_ascii(&decoded, DENIED) else {
+        return Err(Reject::new(Code::Idna, start));
+    };
+    out.extend_from_slice(ascii.as_bytes());
+    Ok(())
+}
+
+/// A port of a known or unknown scheme (section 6.2.3): no leading zeros, not the default, not empty.
+fn known_port(
+    port: &[u8],
+    grammar: Grammar,
+    default: Option<u16>,
+    start: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), Reject> {
+    if port.is_empty() {
+        return Ok(());
+    }
+    let zeros = port.iter().take_while(|byte| **byte == b'0').count();
+    let digits = &port[zeros.min(port.len() - 1)..];
+    // Six digits or more are above 65535 whatever they are.
+    let value = digits.iter().take(6).fold(0u32, |n, digit| n * 10 + u32::from(digit - b'0'));
+    if value > 65535 && grammar == Grammar::Repaired {
+        return Err(Reject::new(Code::PortRange, start));
+    }
+    if default.is_none_or(|default| u32::from(default) != value) {
+        out.push(b':');
+        out.extend_from_slice(digits);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ipv6_addresses_take_the_form_of_rfc_5952() {
+        for (address, expected) in [
+            ("2001:0db8::0001", "2001:db8::1"),
+            ("2001:db8:0:0:0:0:2:1", "2001:db8::2:1"),
+            ("2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"),
+            ("2001:0:0:1:0:0:0:1", "2001:0:0:1::1"),
+            ("2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1"),
+            ("::", "::"),
+            ("::1", "::1"),
+            ("1::", "1::"),
+            ("::ffff:102:304", "::ffff:1.2.3.4"),
+            ("::1.2.3.4", "::102:304"),
+            ("64:ff9b::1.2.3.4", "64:ff9b::102:304"),
+        ] {
+            let mut out = Vec::new();
+            push_ipv6(ipv6(address.as_bytes()).unwrap(), &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), expected, "{address}");
+        }
+    }
+
+    #[test]
+    fn zone_ids_and_half_addresses_are_no_literals() {
+        for host in [
+            "[fe80::1%25eth0]",
+            "[fe80::1%eth0]",
+            "[1:2]",
+            "[]",
+            "[v.x]",
+            "[v1.]",
+            "[1::2::3]",
+            "[::1.2.3.04]",
+        ] {
+            assert!(!is_literal(host.as_bytes()), "{host}");
+        }
+        assert!(is_literal(b"[vF.a:b]"));
+    }
+}

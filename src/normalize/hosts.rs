@@ -1,0 +1,320 @@
+//! Rules that hosts have of their own: which of them a URL comes under, and what they make of it.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::host;
+use super::ia;
+use super::normalizer::Normalizer;
+use super::outcome::Outcome;
+use super::parts::{Authority, Parts};
+use super::unclean::lacks_scheme;
+use crate::bytes::Reject;
+use crate::profile::{Access, Profile, scheme};
+use crate::simd::Lead;
+
+/// A normalizer for each host, or for all hosts below a domain. None of them has a base: the one that a
+/// reference comes under takes that of the rules for any host, so that a clone with another base shares all.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Hosts {
+    normalizers: Vec<Normalizer>,
+    /// By hosts in canonical form.
+    exact: HashMap<Box<[u8]>, usize>,
+    /// By what follows the `*.`
+    below: HashMap<Box<[u8]>, usize>,
+    /// Length of the longest key of `below`. What is longer is not looked for, so that a host of many
+    /// labels takes linear time.
+    longest: usize,
+}
+
+impl Hosts {
+    /// How many hosts and domains there are.
+    pub(super) fn len(&self) -> usize {
+        self.normalizers.len()
+    }
+
+    /// All of them as they were added, by their bytes, each with its normalizer.
+    #[cfg(feature = "batch")]
+    pub(super) fn sorted(&self) -> Vec<(Vec<u8>, &Normalizer)> {
+        let exact = self.exact.iter().map(|(host, at)| (host.to_vec(), *at));
+        let below = self.below.iter().map(|(domain, at)| ([b"*.", &**domain].concat(), *at));
+        let mut all: Vec<_> = exact.chain(below).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(host, at)| (host, &self.normalizers[at])).collect()
+    }
+
+    /// Whether this is so for one of them.
+    pub(super) fn any(&self, is_so: impl FnMut(&Normalizer) -> bool) -> bool {
+        self.normalizers.iter().any(is_so)
+    }
+
+    /// Adds a host, or `*.` and a domain; nothing else is taken. Gives false if it is there already.
+    #[cfg(feature = "profile-file")]
+    pub(super) fn add(&mut self, pattern: &str, normalizer: Normalizer) -> Option<bool> {
+        let (table, name) = match pattern.strip_prefix("*.") {
+            Some(domain) => (&mut self.below, domain),
+            None => (&mut self.exact, pattern),
+        };
+        let below = name.len() < pattern.len();
+        let literal = name.starts_with('[') && name.ends_with(']');
+        // No host is below an address.
+        let misplaced = if literal { below } else { name.contains(':') };
+        if name.contains(['/', '?', '#', '@', '*']) || misplaced {
+            return None;
+        }
+        let url = format!("http://{name}/");
+        let name = canonical_host(host_of(&Parts::split(url.as_bytes()))?)?;
+        if below {
+            self.longest = self.longest.max(name.len());
+        }
+        let before = table.insert(name.into(), self.normalizers.len());
+        self.normalizers.push(normalizer);
+        Some(before.is_none())
+    }
+
+    /// The normalizer for a host in canonical form: its own, or that of the longest domain.
+    fn find(&self, host: &[u8]) -> Option<usize> {
+        if let Some(i) = self.exact.get(host) {
+            return Some(*i);
+        }
+        let start = host.len().saturating_sub(self.longest + 1);
+        let dots = host[start..].iter().enumerate().filter(|(_, byte)| **byte == b'.');
+        dots.map(|(dot, _)| &host[start + dot + 1..])
+            .find_map(|domain| self.below.get(domain).copied())
+    }
+}
+
+/// The host of a URL with a scheme and an authority, as it stands.
+fn host_of<'a>(parts: &Parts<'a>) -> Option<&'a [u8]> {
+    parts.scheme?;
+    let host_port = Authority::split(parts.authority?).host_port;
+    // The port is no part of it, be it good or bad.
+    let end = match host_port.first() {
+        Some(b'[') => host_port.iter().position(|byte| *byte == b']')? + 1,
+        _ => host_port.iter().position(|byte| *byte == b':').unwrap_or(host_port.len()),
+    };
+    Some(&host_port[..end])
+}
+
+/// A host as it is looked up, whatever scheme and profile it is for.
+fn canonical_host(name: &[u8]) -> Option<Vec<u8>> {
+    let mut host = Vec::new();
+    host::normalize(name, &Profile::CRAWL, scheme::facts(b"http"), 0, &mut host).ok()?;
+    Some(host)
+}
+
+/// Where a place in what was `made` of a URL is in the URL. From there on the two are mostly the same:
+/// the host is what changed.
+fn place_in(url: &[u8], made: &[u8], at: usize) -> usize {
+    match made.get(at..) {
+        Some(behind) if url.ends_with(behind) => url.len() - behind.len(),
+        _ => at.min(url.len()),
+    }
+}
+
+impl Normalizer {
+    /// Changes the normalizer of each host.
+    pub(super) fn of_each_host<E>(
+        mut self,
+        change: impl Fn(Normalizer) -> Result<Normalizer, E>,
+    ) -> Result<Self, E> {
+        if let Some(hosts) = &mut self.choices.hosts {
+            for normalizer in &mut Arc::make_mut(hosts).normalizers {
+                *normalizer = change(normalizer.clone())?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Which normalizer of `hosts` a URL comes under; none for one without a host.
+    fn find_host(&self, hosts: &Hosts, url: &[u8]) -> Option<usize> {
+        // What stands around a URL is no part of its host, whether its profile trims or refuses it.
+        let start = url.iter().position(|byte| *byte > 0x20)?;
+        let end = url.iter().rposition(|byte| *byte > 0x20)? + 1;
+        let url = &url[start..end];
+        let parts = Parts::split(url);
+        let host = match (self.assumed_scheme(), parts.scheme, self.base()) {
+            (Some(scheme), ..) if lacks_scheme(&parts, url) => {
+                let delimiter: &[u8] = if url.starts_with(b"//") { b":" } else { b"://" };
+                self.host_looked_up(&Parts::split(&[scheme, delimiter, url].concat()))
+            }
+            (_, Some(_), _) => self.host_looked_up(&parts),
+            // A request target is put behind the authority of the base.
+            (_, None, Some(base)) if self.takes_targets() || parts.authority.is_none() => {
+                self.host_looked_up(&Parts::split(base))
+            }
+            (_, None, Some(base)) => {
+                self.host_looked_up(&Parts { scheme: Parts::split(base).scheme, ..parts })
+            }
+            (_, None, None) => None,
+        };
+        hosts.find(&host?)
+    }
+
+    /// The host of a URL as it is looked up, its octets in UTF-8.
+    fn host_looked_up(&self, parts: &Parts<'_>) -> Option<Vec<u8>> {
+        let host = host_of(parts)?;
+        #[cfg(feature = "transcode")]
+        if let Some(transcoded) = self.transcoded_host(host) {
+            return canonical_host(&transcoded.url);
+        }
+        canonical_host(host)
+    }
+
+    /// Whether a URL is proven clean by the rules of its host.
+    pub(super) fn is_clean_by_host(&self, hosts: &Hosts, url: &[u8]) -> bool {
+        let clean = match self.find_host(hosts, url) {
+            Some(i) => hosts.normalizers[i].is_clean(url),
+            None => self.is_clean_by_rules(url, 0..url.len(), Lead::Absolute),
+        };
+        clean && self.by_its_last_scheme(url).is_none() && self.stays(url)
+    }
+
+    /// Appends what the rules of its host make of a URL.
+    ///
+    /// What they make of it may have another host, as without `www.`, and then the rules of that one
+    /// act as well, or the result would not be a fixed point. They are few: a host only ever loses a
+    /// part, or is spelled another way.
+    pub(super) fn rewrite_by_host(
+        &self,
+        hosts: &Hosts,
+        url: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
+        let at = out.len();
+        if let Some((absolute, prefix)) = self.absolute_of_network_path(url) {
+            return self
+                .rewrite_by_host(hosts, &absolute, out)
+                .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)));
+        }
+        if let Some((text, gone)) = self.by_its_last_scheme(url) {
+            return self
+                .rewrite_by_host(hosts, &text, out)
+                .map_err(|reject| reject.moved(|at| at + gone));
+        }
+        let mut found = self.find_host(hosts, url);
+        self.of_host(hosts, found, url).rewrite_in_charset(url, 0..url.len(), out)?;
+        for _ in 0..MOST_HOSTS {
+            let next = self.find_host(hosts, &out[at..]);
+            if next == found {
+                break;
+            }
+            found = next;
+            let before = out.split_off(at);
+            let rewritten = self.of_host(hosts, found, &before).rewrite_in_charset(
+                &before,
+                0..before.len(),
+                out,
+            );
+            rewritten.map_err(|reject| reject.moved(|at| place_in(url, &before, at)))?;
+        }
+        Ok(())
+    }
+
+    /// Appends the decoded path of a URL by the rules that act on it last: those of its canonical form.
+    pub(super) fn decoded_by_host(&self, hosts: &Hosts, url: &[u8], out: &mut Vec<u8>) -> Outcome {
+        if let Some((absolute, prefix)) = self.absolute_of_network_path(url) {
+            return self
+                .decoded_by_host(hosts, &absolute, out)
+                .moved(|at| at.saturating_sub(prefix));
+        }
+        if let Some((text, gone)) = self.by_its_last_scheme(url) {
+            return self.decoded_by_host(hosts, &text, out).moved(|at| at + gone);
+        }
+        let Some((normalizer, text)) = self.ways_by_hosts(hosts, url).pop() else {
+            return Outcome::Canonical;
+        };
+        normalizer.decoded_in_charset(&text, out).moved(|at| place_in(url, &text, at))
+    }
+
+    /// A reference like `//host/path` with the scheme of the base in front, and how much that is: the
+    /// rules of that host may be ones that take it for a request target.
+    pub(super) fn absolute_of_network_path(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
+        let blank = match self.rules.access {
+            Access::Retrieval => url.iter().position(|byte| *byte > 0x20)?,
+            Access::Identifier => 0,
+        };
+        let refers = url[blank..].starts_with(b"//");
+        if !refers || self.takes_targets() || self.assumed_scheme().is_some() {
+            return None;
+        }
+        let scheme = Parts::split(self.base()?).scheme?;
+        // The blanks stay in front, so that positions count as they did.
+        let absolute = [&url[..blank], scheme, b":", &url[blank..]].concat();
+        Some((absolute, scheme.len() + 1))
+    }
+
+    /// A URL with several schemes in front, trimmed and with the last one alone, and how much of it goes
+    /// in front: to the rules for any host the one before that is no host.
+    pub(super) fn by_its_last_scheme(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
+        self.rules.archive?;
+        let (trimmed, skipped) = self.trim(url).ok()?;
+        let (text, gone) = ia::without_repeated_schemes(trimmed);
+        (gone > 0).then(|| (text.into_owned(), skipped + gone))
+    }
+
+    /// Each normalizer whose rules act on a URL that has a canonical form, and what it is given.
+    pub(super) fn ways_by_hosts<'a>(
+        &'a self,
+        hosts: &'a Hosts,
+        url: &[u8],
+    ) -> Vec<(Cow<'a, Normalizer>, Vec<u8>)> {
+        let mut ways = Vec::new();
+        let mut text = url.to_vec();
+        let mut found = self.find_host(hosts, url);
+        loop {
+            let normalizer = self.of_host(hosts, found, &text);
+            let mut after = Vec::new();
+            let result = normalizer.rewrite_in_charset(&text, 0..text.len(), &mut after);
+            ways.push((normalizer, std::mem::replace(&mut text, after)));
+            let next = self.find_host(hosts, &text);
+            if result.is_err() || next == found || ways.len() > MOST_HOSTS {
+                return ways;
+            }
+            found = next;
+        }
+    }
+
+    fn of_host<'a>(
+        &'a self,
+        hosts: &'a Hosts,
+        found: Option<usize>,
+        url: &[u8],
+    ) -> Cow<'a, Normalizer> {
+        match found {
+            None => Cow::Borrowed(self),
+            Some(i) if Parts::split(url).scheme.is_some() => Cow::Borrowed(&hosts.normalizers[i]),
+            Some(i) => hosts.normalizers[i].with_base_of(self),
+        }
+    }
+
+    /// The normalizer whose rules a URL comes under.
+    pub(super) fn for_host_of(&self, url: &[u8]) -> Cow<'_, Normalizer> {
+        match &self.choices.hosts {
+            Some(hosts) => self.of_host(hosts, self.find_host(hosts, url), url),
+            None => Cow::Borrowed(self),
+        }
+    }
+}
+
+/// How many hosts a URL may come by.
+const MOST_HOSTS: usize = 8;
+
+#[cfg(all(test, feature = "profile-file"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clone_with_another_base_shares_the_rules_of_hosts() {
+        let text =
+            "name = 'h'\nversion = 1\nbase = 'crawl'\n[host.'h.x'.switches]\nsort-query = true\n";
+        let crawl = Normalizer::from_profile_file(text).unwrap();
+        let based = crawl.clone().with_base(b"http://h.x/a/").unwrap();
+        let hosts = |of: &Normalizer| of.choices.hosts.clone().unwrap();
+        assert!(Arc::ptr_eq(&hosts(&crawl), &hosts(&based)));
+        let mut out = Vec::new();
+        assert_eq!(based.normalize(b"b?d&c", &mut out), Outcome::Canonical);
+        assert_eq!(out, b"http://h.x/a/b?c&d");
+    }
+}

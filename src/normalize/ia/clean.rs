@@ -1,0 +1,265 @@
+//! URLs that are soon done with.
+//!
+//! Of one that the scanner proved clean for these keys, what is left to look at is `www` and a final
+//! slash, and whether the query is sorted. Of one that is so but for case, what is left to do is to fold
+//! that as well. What needs more is left to the exact way.
+
+use super::{Archive, without_prefixes};
+use crate::normalize::clean::has_double_slash;
+use crate::normalize::parameters::{Parameter, Parameters, ROOM, are_in_order, each_parameter};
+use crate::normalize::parts::Parts;
+use crate::profile::archive::{SHORTEST_SESSION, STARTS};
+use crate::simd::{Glance, Lead, Page, Settle, Vector};
+
+/// Writes the key of a URL.
+pub(in crate::normalize) struct Write<'a, 'o> {
+    pub(in crate::normalize) archive: &'a Archive,
+    pub(in crate::normalize) out: &'o mut Vec<u8>,
+}
+
+/// The first label that hosts lose most, and what divides it from the next.
+const WWW: &[u8; 4] = b"www.";
+
+/// Where the path ends, and where what stays of it; `None` where that is not soon said, or empty labels
+/// are in the host.
+#[inline(always)]
+fn path_ends<V: Vector, const N: usize>(glance: &Glance<'_, V, N>) -> Option<(usize, usize)> {
+    let path_end = glance.path_end();
+    if glance.may_have_empty_label() | glance.slashes(path_end).are_doubled() {
+        return None;
+    }
+    let [last] = glance.bytes(path_end.wrapping_sub(1));
+    let ends_with_slash = (path_end > glance.path + 1) & (last == b'/');
+    Some((path_end, path_end - usize::from(ends_with_slash)))
+}
+
+/// Whether a parameter may identify a session, alone or with its twin.
+#[inline(always)]
+fn may_take<V: Vector, const N: usize>(
+    glance: &Glance<'_, V, N>,
+    archive: &Archive,
+    parameter: Parameter,
+) -> bool {
+    parameter.may_be_one_of(&STARTS)
+        && may_identify(&glance.url()[parameter.start..parameter.end], archive)
+}
+
+impl Settle for &Archive {
+    /// Whether the key of a URL that the scanner proved clean for these is the URL.
+    #[inline(always)]
+    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
+        let Some((path_end, left)) = path_ends(glance) else { return false };
+        let Glance { host, path, .. } = *glance;
+        // In a target this is the start of the path, which is neither.
+        let start = glance.bytes(host);
+        let www = start == *WWW;
+        if !(www | keeps_host_start(start, self)) && !keeps_host(&glance.url()[host..path], self) {
+            return false;
+        }
+        // Where nothing follows, no branch on what every second URL has.
+        let stays = !www & (left == path_end);
+        if path_end == glance.length {
+            return stays;
+        }
+        if !stays {
+            return false;
+        }
+        let query = path_end + 1;
+        if are_in_order(glance, query, &STARTS) {
+            return true;
+        }
+        let mut before: Option<Parameter> = None;
+        let url = glance.url();
+        query < glance.length
+            && each_parameter(
+                glance,
+                query,
+                #[inline(always)]
+                |parameter| {
+                    let (key, key_before) = (parameter.key(), before.map_or(0, Parameter::key));
+                    let in_order = key > key_before
+                        || before.is_none_or(|before| {
+                            key == key_before && !precedes(url, place(parameter), place(before))
+                        });
+                    before = Some(parameter);
+                    in_order && !may_take(glance, self, parameter)
+                },
+            )
+    }
+}
+
+impl Settle for Write<'_, '_> {
+    #[inline(always)]
+    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
+        let Write { archive, out } = self;
+        let Some((path_end, left)) = path_ends(glance) else { return false };
+        let Glance { host, path, .. } = *glance;
+        let mut prefix = WWW.len() * usize::from(glance.bytes(host) == *WWW);
+        let [rest] = glance.bytes(host + prefix);
+        // No target starts with one of them.
+        if (rest == archive.prefix[0]) | rest.is_ascii_digit() {
+            let name = &glance.url()[host..path];
+            let rest = without_prefixes(name, archive);
+            if is_number(rest) {
+                return false;
+            }
+            prefix = name.len() - rest.len();
+        }
+        let source = glance.source();
+        let mut page = Page::new(out, ROOM * glance.length);
+        if host > 0 {
+            page.extend::<8>(glance.bytes(0));
+            page.truncate(host);
+        }
+        page.copy_long_lower(source, host + prefix, left);
+        // A query without a byte goes.
+        if path_end + 1 < glance.length && !write_query(glance, archive, path_end + 1, &mut page) {
+            return false;
+        }
+        page.finish();
+        true
+    }
+}
+
+/// Appends `?` and the query that starts there.
+#[inline(always)]
+fn write_query<V: Vector, const N: usize>(
+    glance: &Glance<'_, V, N>,
+    archive: &Archive,
+    query: usize,
+    page: &mut Page<'_>,
+) -> bool {
+    let source = glance.source();
+    let at = page.length();
+    let mut parameters = Parameters::new();
+    let (mut before, mut sorted) = (0, true);
+    let written = each_parameter(
+        glance,
+        query,
+        #[inline(always)]
+        |parameter| {
+            if may_take(glance, archive, parameter) {
+                return false;
+            }
+            let key = parameter.lower_key();
+            // Behind the same name, values decide.
+            sorted &= key > before;
+            before = key;
+            page.copy_lower(source, parameter.start - 1, parameter.end);
+            parameters.push(key, parameter)
+        },
+    );
+    if !written {
+        return false;
+    }
+    if !sorted && parameters.len() > 1 {
+        page.truncate(at);
+        let url = glance.url();
+        for (start, end) in parameters.sorted(|a, b| precedes_in_lower_case(url, a, b)) {
+            page.push(b'&');
+            page.copy_lower(source, start, end);
+        }
+        page.replace(at, b'?');
+    }
+    true
+}
+
+/// Whether a URL that the scanner proved clean for these keys is its own form. `false` may only mean
+/// that it was not looked into.
+#[inline(never)]
+pub(in crate::normalize) fn leaves_long(url: &[u8], lead: Lead, archive: &Archive) -> bool {
+    let parts = match lead {
+        Lead::Absolute => Parts::split(url),
+        Lead::Target => Parts::split_target(url),
+    };
+    let path = parts.path;
+    if has_double_slash(path) || (path.len() > 1 && path.ends_with(b"/")) {
+        return false;
+    }
+    if parts.authority.is_some_and(|host| !keeps_host_whole(host, archive)) {
+        return false;
+    }
+    let Some(query) = parts.query else { return true };
+    let at = url.len() - query.len();
+    let (mut start, mut before) = (at, None);
+    !query.is_empty()
+        && query.split(|byte| *byte == b'&').all(|pair| {
+            let here = (start, start + pair.len());
+            start = here.1 + 1;
+            let in_order = before.replace(here).is_none_or(|before| !precedes(url, here, before));
+            in_order && !may_identify(pair, archive)
+        })
+}
+
+/// Whether a host that the ladder leaves, without a port, stays as it is.
+pub(in crate::normalize) fn keeps_host_whole(host: &[u8], archive: &Archive) -> bool {
+    let empty_label = host.starts_with(b".") || host.windows(2).any(|pair| pair == b"..");
+    !empty_label && keeps_host(host, archive)
+}
+
+/// Whether the first bytes of a host tell that it stays.
+#[inline(always)]
+fn keeps_host_start(first: [u8; 4], archive: &Archive) -> bool {
+    let [a, b, c, _] = first;
+    ([a, b, c] != *archive.prefix) & !a.is_ascii_digit()
+}
+
+/// Whether a host without empty labels keeps its first one, and is no number, which would be an address.
+fn keeps_host(host: &[u8], archive: &Archive) -> bool {
+    match host.first() {
+        Some(first) if *first == archive.prefix[0] => {
+            !host.starts_with(archive.prefix) || without_prefixes(host, archive).len() == host.len()
+        }
+        _ => !is_number(host),
+    }
+}
+
+/// Whether a host may be a single number.
+fn is_number(host: &[u8]) -> bool {
+    host.first().is_none_or(u8::is_ascii_digit) && host.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a pair may identify a session, alone or with its twin.
+#[inline(never)]
+fn may_identify(pair: &[u8], archive: &Archive) -> bool {
+    let Some(first) = pair.first().map(u8::to_ascii_lowercase) else { return false };
+    if !archive.initials.contains(first) {
+        return false;
+    }
+    let is_twin = |twin: &&[u8]| {
+        twin[0] == first && pair.get(1).is_some_and(|second| second.eq_ignore_ascii_case(&twin[1]))
+    };
+    archive.twins.iter().any(is_twin)
+        || (pair.len() >= SHORTEST_SESSION
+            && archive.sessions.iter().any(|session| session.name[0] == first))
+}
+
+/// Where a parameter starts and ends.
+type Place = (usize, usize);
+
+#[inline(always)]
+fn place(Parameter { start, end, .. }: Parameter) -> Place {
+    (start, end)
+}
+
+/// Name and value of a pair; the value starts with its `=`.
+fn key(url: &[u8], (start, end): Place) -> (&[u8], &[u8]) {
+    let pair = &url[start..end];
+    pair.split_at(memchr::memchr(b'=', pair).unwrap_or(pair.len()))
+}
+
+/// Whether pair `a` of `url` belongs before pair `b`: by name, then no value before any.
+#[inline(never)]
+fn precedes(url: &[u8], a: Place, b: Place) -> bool {
+    key(url, a) < key(url, b)
+}
+
+/// The same of what is written of them.
+#[inline(never)]
+fn precedes_in_lower_case(url: &[u8], a: Place, b: Place) -> bool {
+    fn lower(bytes: &[u8]) -> impl Iterator<Item = u8> {
+        bytes.iter().map(u8::to_ascii_lowercase)
+    }
+    let (a, b) = (key(url, a), key(url, b));
+    lower(a.0).cmp(lower(b.0)).then_with(|| lower(a.1).cmp(lower(b.1))).is_lt()
+}

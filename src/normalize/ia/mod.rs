@@ -1,0 +1,409 @@
+//! The form of a URL that the keys of web-archive indexes are made from: the profile `ia`.
+//!
+//! It folds what identifiers keep apart (`%2F` and `/`, the case of paths, `www.`), because the
+//! indexes that it has to match do. In order: of several `http://` in front the last stays; triplets are
+//! decoded until none is left; ASCII letters go to lower case; the path loses dot segments, empty
+//! segments (a final slash with them) and ASP.NET session segments; the query loses session ids and is
+//! sorted by name and value; what is not plain is encoded again.
+//!
+//! The indexers themselves are not idempotent in a few places. Where that is so, this goes on to the
+//! fixed point: a query that decoding lays bare is split off, `www.www.` goes whole, and
+//! `cfid`/`cftoken` go though only the sort makes them neighbours.
+
+pub(super) mod clean;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::escape::Triplet;
+use super::host;
+use super::normalize::scheme_name;
+use super::parts::{Authority, Parts};
+use crate::bytes::{Code, Reject};
+use crate::profile::Profile;
+use crate::profile::archive::{Archive, Session};
+use crate::profile::scheme::{Kind, Scheme};
+use crate::profile::set::REG_NAME;
+
+/// Appends the canonical form of a URL with a scheme, split into `parts`.
+///
+/// On a rejection `out` holds a part of it; the caller cuts that off.
+#[inline(never)]
+pub(crate) fn absolute(
+    parts: &Parts<'_>,
+    archive: &Archive,
+    out: &mut Vec<u8>,
+) -> Result<(), Reject> {
+    let at = out.len();
+    let name = parts.scheme.unwrap_or_default();
+    let facts = scheme_name(parts, out)?;
+    let record = archive.records.contains(&&out[at..out.len() - 1]);
+    match parts.authority {
+        Some(authority) if !record => {
+            out.extend_from_slice(b"//");
+            let Authority { host_port, .. } = Authority::split(authority);
+            let start = parts.authority_start() + authority.len() - host_port.len();
+            self::authority(host_port, facts, start, archive, out)?;
+            path_and_query(parts, archive, out);
+            Ok(())
+        }
+        None if facts.kind == Kind::Network => Err(Reject::new(Code::NoAuthority, name.len() + 1)),
+        _ => {
+            opaque(parts, out);
+            Ok(())
+        }
+    }
+}
+
+/// A URL without the schemes at its start that another one follows, and how many bytes it is shorter: a
+/// link that was pasted behind the `http://` of a form. As the indexers have it, they count in lower case
+/// alone, and tabs and line breaks behind the first are none of its bytes.
+pub(super) fn without_repeated_schemes(url: &[u8]) -> (Cow<'_, [u8]>, usize) {
+    const SCHEMES: [&[u8]; 2] = [b"http://", b"https://"];
+    let Some(mut last) = SCHEMES.into_iter().find(|scheme| url.starts_with(scheme)) else {
+        return (Cow::Borrowed(url), 0);
+    };
+    let mut end = last.len();
+    let next = |from| {
+        SCHEMES.into_iter().find_map(|scheme| Some((scheme, among_breaks(scheme, &url[from..])?)))
+    };
+    while let Some((scheme, length)) = next(end) {
+        (last, end) = (scheme, end + length);
+    }
+    let gone = end - last.len();
+    let whole = url[gone..].starts_with(last);
+    match whole {
+        true => (Cow::Borrowed(&url[gone..]), gone),
+        false => (Cow::Owned([last, &url[end..]].concat()), gone),
+    }
+}
+
+/// How many bytes `text` begins with that are `word`, and breaks before and inside.
+fn among_breaks(word: &[u8], text: &[u8]) -> Option<usize> {
+    let mut left = word;
+    let end = text.iter().position(|byte| match left.strip_prefix(&[*byte]) {
+        Some(rest) => {
+            left = rest;
+            rest.is_empty()
+        }
+        None => !is_break(*byte),
+    })?;
+    left.is_empty().then_some(end + 1)
+}
+
+/// Whether a byte is left out where it was not encoded.
+fn is_break(byte: u8) -> bool {
+    matches!(byte, b'\t' | b'\r' | b'\n')
+}
+
+/// A URL that names no host, as it stands but for bytes that are not printable.
+fn opaque(parts: &Parts<'_>, out: &mut Vec<u8>) {
+    let pieces = [
+        (&b"//"[..], parts.authority),
+        (b"", Some(parts.path)),
+        (b"?", parts.query),
+        (b"#", parts.fragment),
+    ];
+    for (delimiter, piece) in pieces {
+        let Some(piece) = piece else { continue };
+        out.extend_from_slice(delimiter);
+        for &byte in piece {
+            if matches!(byte, 0x21..=0x7E) { out.push(byte) } else { push_lower_triplet(byte, out) }
+        }
+    }
+}
+
+/// Appends path and query, which may be those of a request target.
+#[inline(never)]
+pub(crate) fn path_and_query(parts: &Parts<'_>, archive: &Archive, out: &mut Vec<u8>) {
+    let mut text = Vec::with_capacity(parts.path.len() + 1);
+    decode_path_and_query(parts.path, parts.query, &mut text);
+    text.make_ascii_lowercase();
+    // A `%3F` in the path has become a question mark, and a reader of the key could not tell.
+    let end = memchr::memchr(b'?', &text).unwrap_or(text.len());
+    self::path(&text[..end], archive, out);
+    if let Some(query) = text.get(end + 1..) {
+        self::query(query, archive, out);
+    }
+}
+
+/// Decodes both into an empty `out`.
+///
+/// To the indexers a path is all path, what follows a question mark that decoding laid bare too, until
+/// the next of them reads the key. So that is rid of dot and empty segments before it becomes a query,
+/// and an empty query goes while it still tells from what was laid bare.
+pub(super) fn decode_path_and_query(path: &[u8], query: Option<&[u8]>, out: &mut Vec<u8>) {
+    decode(path, out);
+    let laid_bare = memchr::memchr(b'?', out).is_some();
+    if laid_bare {
+        let whole = without_dots(segments(out)).into_iter().filter(|segment| !segment.is_empty());
+        let whole = whole.flat_map(|segment| [b"/", segment]).collect::<Vec<&[u8]>>().concat();
+        *out = if whole.is_empty() { b"/".to_vec() } else { whole };
+    }
+    if let Some(query) = query {
+        let end = out.len();
+        out.push(b'?');
+        decode(query, out);
+        if laid_bare && out.len() == end + 1 {
+            out.truncate(end);
+        }
+    }
+}
+
+fn path(path: &[u8], archive: &Archive, out: &mut Vec<u8>) {
+    let mut segments = without_dots(segments(path));
+    segments.retain(|segment| !segment.is_empty());
+    if segments.is_empty() {
+        out.push(b'/');
+    }
+    for segment in without_session_segments(segments, archive) {
+        out.push(b'/');
+        encode(segment, archive, out);
+    }
+}
+
+/// What stands behind each slash; behind a final one that is nothing.
+pub(super) fn segments(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/').skip(1)
+}
+
+/// The indexers let `..` take an empty segment back, and stand where there is nothing to take back,
+/// though RFC 3986 drops it there. The next one takes that back, so it stands in front of all others and
+/// nowhere else: a fixed point.
+pub(super) fn without_dots<'p>(all: impl Iterator<Item = &'p [u8]>) -> Vec<&'p [u8]> {
+    let mut segments: Vec<&[u8]> = Vec::new();
+    for segment in all {
+        match segment {
+            b"." => {}
+            b".." if !segments.is_empty() => {
+                segments.pop();
+            }
+            _ => segments.push(segment),
+        }
+    }
+    segments
+}
+
+pub(super) fn without_session_segments<'p>(
+    segments: Vec<&'p [u8]>,
+    archive: &Archive,
+) -> impl Iterator<Item = &'p [u8]> {
+    let finds = |text: &[u8]| memchr::memmem::find(text, archive.segment_page).is_some();
+    let page = segments.iter().rposition(|segment| finds(segment));
+    // The indexers ask for a byte between the two: a slash, where the page is not the next segment.
+    let named = page.is_some_and(|page| segments[page].get(1..).is_some_and(finds));
+    let goes = move |i, segment: &[u8]| {
+        page.is_some_and(|page| i + 1 < page || i + 1 == page && named)
+            && is_session_segment(segment, archive)
+    };
+    let kept = segments.into_iter().enumerate().filter(move |(i, segment)| !goes(*i, segment));
+    kept.map(|(_, segment)| segment)
+}
+
+/// `(ID)`, or `(a(ID)b(ID))` with any number of letters and ids.
+fn is_session_segment(segment: &[u8], archive: &Archive) -> bool {
+    let is_id = |id: &[u8]| {
+        id.len() == archive.segment_id && id.iter().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    let Some(inside) = segment.strip_prefix(b"(").and_then(|rest| rest.strip_suffix(b")")) else {
+        return false;
+    };
+    let mut groups = inside.chunks_exact(archive.segment_id + 3);
+    let lettered = groups.by_ref().all(|group| match group {
+        [letter, b'(', id @ .., b')'] => letter.is_ascii_alphabetic() && is_id(id),
+        _ => false,
+    });
+    is_id(inside) || (lettered && !inside.is_empty() && groups.remainder().is_empty())
+}
+
+fn query(query: &[u8], archive: &Archive, out: &mut Vec<u8>) {
+    let mut encoded = Vec::with_capacity(query.len());
+    encode(query, archive, &mut encoded);
+    let mut kept = without_session_pairs(&encoded, archive);
+    sort_pairs(&mut kept);
+    let at = out.len();
+    for (i, pair) in kept.into_iter().enumerate() {
+        out.push(if i == 0 { b'?' } else { b'&' });
+        out.extend_from_slice(pair);
+    }
+    if out.len() == at + 1 {
+        out.truncate(at);
+    }
+}
+
+/// The parameters that identify no session; none where there is nothing left, not even a `&`.
+pub(super) fn without_session_pairs<'q>(query: &'q [u8], archive: &Archive) -> Vec<&'q [u8]> {
+    let pairs: Vec<&[u8]> = query.split(|byte| *byte == b'&').collect();
+    let goes = |pair: &&[u8]| archive.sessions.iter().any(|session| is_session(pair, session));
+    let mut kept: Vec<&[u8]> = pairs.iter().filter(|pair| !goes(pair)).copied().collect();
+    // An id takes along the `&` behind it; the last one has none, and the one before it stays.
+    if !kept.is_empty() && pairs.last().is_some_and(goes) {
+        kept.push(b"");
+    }
+    without_twins(kept, archive)
+}
+
+/// The indexers take two twins that are neighbours, the last such two, then sort, and what the sort
+/// brings together goes the next time. It is sorted here only where it does.
+fn without_twins<'q>(mut pairs: Vec<&'q [u8]>, archive: &Archive) -> Vec<&'q [u8]> {
+    let [first, second] = archive.twins;
+    let is_twin = |pair: &[u8], twin: &[u8]| {
+        pair.strip_prefix(twin).is_some_and(|rest| rest.len() > 1 && rest[0] == b'=')
+    };
+    if ![first, second].iter().all(|twin| pairs.iter().any(|pair| is_twin(pair, twin))) {
+        return pairs;
+    }
+    let neighbours = |pairs: &[&[u8]]| {
+        pairs.windows(2).rposition(|two| is_twin(two[0], first) && is_twin(two[1], second))
+    };
+    if let Some(i) = neighbours(&pairs) {
+        take_pairs(&mut pairs, i..i + 2);
+    }
+    let mut sorted = pairs.clone();
+    sort_pairs(&mut sorted);
+    let Some(i) = neighbours(&sorted) else { return pairs };
+    // All of a name stand together, so that two that go make neighbours of those around them.
+    let firsts = sorted[..=i].iter().rev().take_while(|pair| is_twin(pair, first)).count();
+    let seconds = sorted[i + 1..].iter().take_while(|pair| is_twin(pair, second)).count();
+    let count = firsts.min(seconds);
+    take_pairs(&mut sorted, i + 1 - count..i + 1 + count);
+    sorted
+}
+
+/// Takes pairs out, and leaves the `&` before the last one as a single id does.
+fn take_pairs(pairs: &mut Vec<&[u8]>, range: Range<usize>) {
+    let last = range.end == pairs.len();
+    pairs.drain(range);
+    if last && !pairs.is_empty() {
+        pairs.push(b"");
+    }
+}
+
+pub(super) fn sort_pairs(pairs: &mut [&[u8]]) {
+    pairs.sort_by_key(|&pair| match memchr::memchr(b'=', pair) {
+        Some(equals) => (&pair[..equals], Some(&pair[equals + 1..])),
+        None => (pair, None),
+    });
+}
+
+fn is_session(pair: &[u8], session: &Session) -> bool {
+    let Some(rest) = pair.strip_prefix(session.name) else { return false };
+    let Some((letters, rest)) = rest.split_at_checked(session.letters) else { return false };
+    let Some(value) = rest.strip_prefix(b"=") else { return false };
+    letters.iter().all(u8::is_ascii_alphabetic)
+        && value.len() == session.length
+        && value.iter().all(|byte| session.alphabet.contains(*byte))
+}
+
+/// Appends host and port. `start` is the offset of `host_port` in the URL.
+fn authority(
+    host_port: &[u8],
+    facts: &Scheme,
+    start: usize,
+    archive: &Archive,
+    out: &mut Vec<u8>,
+) -> Result<(), Reject> {
+    if host_port.first() == Some(&b'[') {
+        return host::normalize(host_port, &Profile::CRAWL, facts, start, out);
+    }
+    let colon = host_port.iter().position(|byte| *byte == b':').unwrap_or(host_port.len());
+    let (host, port) = host_port.split_at(colon);
+    let at = out.len();
+    let mut name = Vec::with_capacity(host.len());
+    decode(host, &mut name);
+    // What decoding laid bare must not move the end of the host.
+    if name.iter().any(|byte| byte.is_ascii() && !REG_NAME.contains(*byte)) {
+        return Err(Reject::new(Code::Idna, start));
+    }
+    // The port goes along for its checks, and in its place.
+    let host_length = name.len();
+    name.extend_from_slice(port);
+    host::normalize(&name, &Profile::CRAWL, facts, start, out).map_err(|reject| {
+        // Only what stands behind the colon is told where it is.
+        let beyond = (reject.at - start).checked_sub(host_length + 1);
+        Reject::new(reject.code, beyond.map_or(start, |beyond| start + colon + 1 + beyond))
+    })?;
+    let tail = out.split_off(at);
+    let end = tail.iter().position(|byte| *byte == b':').unwrap_or(tail.len());
+    self::name(&tail[..end], archive, out);
+    if facts.kind == Kind::Network && out.len() == at {
+        return Err(Reject::new(Code::EmptyHost, start));
+    }
+    out.extend_from_slice(&tail[end..]);
+    if facts.kind == Kind::File && &out[at..] == b"localhost" {
+        out.truncate(at);
+    }
+    Ok(())
+}
+
+/// Appends a host that is in lower case: without empty labels, without `www`, and a single number as
+/// the IPv4 address that it is.
+fn name(name: &[u8], archive: &Archive, out: &mut Vec<u8>) {
+    let name = without_empty_labels(name);
+    let name = without_prefixes(&name, archive);
+    match single_number(name) {
+        Some(address) => {
+            out.extend_from_slice(std::net::Ipv4Addr::from(address).to_string().as_bytes());
+        }
+        None => out.extend_from_slice(name),
+    }
+}
+
+pub(super) fn without_empty_labels(name: &[u8]) -> Vec<u8> {
+    let labels: Vec<&[u8]> =
+        name.split(|byte| *byte == b'.').filter(|label| !label.is_empty()).collect();
+    labels.join(&b'.')
+}
+
+/// What follows the first labels that are `www`, with digits or without; the last label stays.
+pub(super) fn without_prefixes<'n>(name: &'n [u8], archive: &Archive) -> &'n [u8] {
+    let mut rest = name;
+    while let Some(dot) = memchr::memchr(b'.', rest)
+        && let Some(digits) = rest[..dot].strip_prefix(archive.prefix)
+        && digits.iter().all(u8::is_ascii_digit)
+    {
+        rest = &rest[dot + 1..];
+    }
+    rest
+}
+
+pub(super) fn single_number(host: &[u8]) -> Option<u32> {
+    // A leading zero would make it octal to some.
+    let decimal =
+        host.iter().all(u8::is_ascii_digit) && (host.len() == 1 || !host.starts_with(b"0"));
+    std::str::from_utf8(decimal.then_some(host)?).ok()?.parse().ok()
+}
+
+/// Appends `bytes` with their triplets decoded until none is left, in one pass: a byte that completes
+/// a triplet is decoded with it at once. No two triplets overlap, so the order makes no difference.
+/// Tabs and line breaks that were not encoded are left out.
+pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) {
+    let breaks = memchr::memchr3(b'\t', b'\r', b'\n', bytes);
+    if breaks.is_none() && memchr::memchr(b'%', bytes).is_none() {
+        out.extend_from_slice(bytes);
+        return;
+    }
+    let floor = out.len();
+    for &byte in bytes.iter().filter(|byte| !is_break(**byte)) {
+        out.push(byte);
+        while out.len() >= floor + 3 && out[out.len() - 3] == b'%' {
+            let triplet = out.len() - 3;
+            let Some(Triplet { value, .. }) = Triplet::read(&out[triplet..]) else { break };
+            out.truncate(triplet);
+            out.push(value);
+        }
+    }
+}
+
+/// Appends decoded text, what is not plain as triplets.
+pub(super) fn encode(text: &[u8], archive: &Archive, out: &mut Vec<u8>) {
+    for &byte in text {
+        if archive.plain.contains(byte) { out.push(byte) } else { push_lower_triplet(byte, out) }
+    }
+}
+
+/// Appends a triplet as these indexes write it, its digits in lower case.
+pub(super) fn push_lower_triplet(byte: u8, out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    out.extend_from_slice(&[b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+}

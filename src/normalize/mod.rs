@@ -1,0 +1,81 @@
+//! One URL: its canonical bytes, or why it has none.
+//!
+//! [`Normalizer::is_clean`] is the vector code's proof that a URL already is its own canonical form;
+//! every other URL takes one exact pass, by masks or by components. This module alone can make a
+//! [`Canonical`], so bytes that were not normalized cannot get into a set.
+
+// What a URL is made of, and what becomes of it.
+mod parts;
+mod outcome;
+mod target;
+mod canonical;
+
+// The rules, and what is chosen beside a profile.
+mod normalizer;
+mod choices;
+#[cfg(feature = "batch")]
+mod fingerprint;
+#[cfg(feature = "profile-file")]
+mod profile_file;
+mod hosts;
+
+// The proof that there is nothing to do.
+mod proof;
+mod clean;
+mod glance;
+
+// What there is to do: the ladder.
+mod unclean;
+#[cfg(feature = "transcode")]
+mod charset;
+#[cfg(feature = "transcode")]
+mod transcode;
+mod rewrite;
+mod normalize;
+mod escape;
+mod host;
+mod uts46;
+mod ports;
+mod path;
+mod resolve;
+
+// What other profiles do.
+mod heuristic;
+mod parameters;
+mod ia;
+mod whatwg;
+mod system;
+mod servlet;
+mod ring;
+mod sanitize;
+mod redirect;
+
+// Many URLs, and one in words.
+mod each;
+mod batch;
+mod explain;
+#[cfg(all(test, feature = "transcode", feature = "profile-file", not(miri)))]
+mod shortcuts;
+
+pub use batch::{BadOffsets, Batch};
+pub use canonical::Canonical;
+#[cfg(feature = "transcode")]
+pub use charset::Charset;
+#[cfg(feature = "transcode")]
+pub(crate) use charset::{CharsetError, transcode_each};
+pub use choices::NoSuchChoice;
+pub use each::Scratch;
+pub use explain::{Rule, Step};
+#[cfg(feature = "batch")]
+pub(crate) use normalizer::GROWTH;
+pub use normalizer::Normalizer;
+pub use outcome::Outcome;
+#[cfg(feature = "profile-file")]
+pub use profile_file::ProfileFileError;
+pub use redirect::{RedirectError, RedirectErrorKind, Redirects};
+pub use target::{Origin, Targets};
+
+pub(crate) use escape::{Triplet, push_triplet};
+pub(crate) use host::is_literal;
+pub(crate) use parts::{Authority, Parts};
+pub(crate) use resolve::{remove_from_any, resolve};

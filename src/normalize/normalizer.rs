@@ -1,0 +1,378 @@
+//! A profile made ready for use, with the scanner and the base it works with.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::canonical::Canonical;
+use super::choices::Choices;
+use super::heuristic::Heuristics;
+use super::outcome::Outcome;
+use super::parts::Parts;
+use crate::bytes::{Code, Reject};
+use crate::normalize::{Origin, Targets};
+use crate::profile::{Access, Profile, Switches, System, set};
+use crate::simd::{Backend, Kernel, Lead};
+
+/// No rule makes a URL more than so many times as long: a charset makes up to three bytes of one, and each
+/// of them is written as a triplet.
+#[cfg(feature = "batch")]
+pub(crate) const GROWTH: usize = 9;
+
+/// Brings URLs into the canonical form of one [`Profile`]. Built once, shared by all threads.
+///
+/// ```
+/// use uniqurl::{Code, Normalizer, Outcome, Profile};
+///
+/// let crawl = Normalizer::new(&Profile::CRAWL);
+/// let mut out = Vec::new();
+/// assert_eq!(crawl.normalize(b"HTTP://EX%41MPLE.com:80/a/../b?q=%7e#top", &mut out), Outcome::Canonical);
+/// assert_eq!(out, b"http://example.com/b?q=~");
+///
+/// out.clear();
+/// let Outcome::Reject(reject) = crawl.normalize(b"http://[::1", &mut out) else { panic!() };
+/// assert_eq!((reject.code, reject.at), (Code::Host, 7));
+/// assert!(out.is_empty());
+/// ```
+///
+/// A URL is a string of bytes and nothing is decoded to text on the way. Any bytes are taken; none
+/// make it panic, and the time is linear in their number.
+#[derive(Debug, Clone)]
+pub struct Normalizer {
+    profile: &'static Profile,
+    /// The profile as it is here, with switches turned.
+    pub(super) rules: Profile,
+    kernel: Kernel,
+    base: Option<Arc<[u8]>>,
+    assumed_scheme: Option<Vec<u8>>,
+    pub(super) choices: Choices,
+}
+
+impl Normalizer {
+    /// A normalizer with the fastest scanner that this CPU has.
+    pub fn new(profile: &'static Profile) -> Self {
+        Self {
+            profile,
+            rules: *profile,
+            kernel: Kernel::best(),
+            base: None,
+            assumed_scheme: None,
+            choices: Choices::of(profile),
+        }
+    }
+
+    /// Uses this scanner. Where the CPU lacks it, the scalar one: [`Normalizer::backend`] tells.
+    ///
+    /// Every scanner gives the same results; this is for tests and measurements.
+    #[must_use]
+    pub fn with_backend(mut self, backend: Backend) -> Self {
+        self.kernel = Kernel::new(backend).unwrap_or_else(Kernel::scalar);
+        self.of_each_host(|section| Ok::<_, Infallible>(section.with_backend(backend)))
+            .unwrap_or_else(|never| match never {})
+    }
+
+    /// Resolves relative references against `base` (RFC 3986 section 5.2, strictly; under `whatwg` the
+    /// URL Standard's way) instead of rejecting them.
+    ///
+    /// The base is brought into canonical form by this normalizer as it is now, so this comes after a
+    /// charset, switches and checks; only redirects come later.
+    ///
+    /// # Errors
+    ///
+    /// The base itself is rejected by the profile (where its host has rules of its own by a profile file,
+    /// by those), or it is no absolute URL ([`Code::Relative`]).
+    /// Under `string` it is only asked to have a scheme, and acts on request targets alone.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile};
+    ///
+    /// let syntax = Normalizer::new(&Profile::SYNTAX).with_base(b"http://a/b/c/d;p?q")?;
+    /// let mut out = Vec::new();
+    /// let _ = syntax.normalize(b"../g", &mut out);
+    /// assert_eq!(out, b"http://a/b/g");
+    /// # Ok::<(), uniqurl::Reject>(())
+    /// ```
+    ///
+    /// A crawler has another base with each page, and makes a clone for each. Clones share their lists, and
+    /// the rules that a profile file has for single hosts.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile, UrlSet};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let (mut seen, mut scratch) = (UrlSet::new(), Vec::new());
+    /// let mut queue = Vec::new();
+    /// for (page, links) in [("http://a/b/", ["c", "../d"]), ("http://a/e", ["b/c", "/d#top"])] {
+    ///     let on_page = crawl.clone().with_base(page.as_bytes())?;
+    ///     for link in links {
+    ///         let Ok(url) = on_page.canonical(link.as_bytes(), &mut scratch) else { continue };
+    ///         if seen.insert(url)? {
+    ///             queue.push(url.to_str()?.to_owned());
+    ///         }
+    ///     }
+    /// }
+    /// assert_eq!(queue, ["http://a/b/c", "http://a/d"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_base(mut self, base: &[u8]) -> Result<Self, Reject> {
+        self.base = None;
+        let canonical = self.for_host_of(base).canonical_base(base)?;
+        self.base = Some(canonical.into());
+        Ok(self)
+    }
+
+    /// The same rules with the base that `other` has.
+    pub(super) fn with_base_of(&self, other: &Self) -> Cow<'_, Self> {
+        match &other.base {
+            None => Cow::Borrowed(self),
+            Some(base) => Cow::Owned(Self { base: Some(Arc::clone(base)), ..self.clone() }),
+        }
+    }
+
+    fn canonical_base(&self, base: &[u8]) -> Result<Vec<u8>, Reject> {
+        let mut canonical = Vec::new();
+        let mut normalizer = self.clone();
+        // The final slash of a base counts, and the form of an archive key has none.
+        if self.rules.archive.is_some() {
+            normalizer.rules = Profile::CRAWL;
+        }
+        // For the same reason nothing goes from it by experience.
+        normalizer.choices.heuristics = Heuristics::new(Switches::NONE);
+        normalizer.choices.redirects = None;
+        normalizer.choices.hosts = None;
+        if let Outcome::Reject(reject) = normalizer.normalize(base, &mut canonical) {
+            return Err(reject);
+        }
+        // Section 5.2.1: "Normalization of the base URI ... is optional." It is done, so that equal
+        // bases make equal URLs. Its fragment is no part of it (section 5.1).
+        let parts = Parts::split(&canonical);
+        if parts.scheme.is_none() {
+            return Err(Reject::new(Code::Relative, 0));
+        }
+        let fragment = parts.fragment.map_or(0, |fragment| fragment.len() + 1);
+        canonical.truncate(canonical.len() - fragment);
+        Ok(canonical)
+    }
+
+    /// Reads what has no scheme as if `scheme://` (or `scheme:` before `//`) stood in front of it.
+    ///
+    /// It acts where no scheme is found, and where the text before the first colon holds a dot or is
+    /// `localhost` and no `//` follows: `example.com:80/x`, `//h/x`. What starts with `/`, `?` or `#`
+    /// stays a relative reference.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::Scheme`] when `scheme` is not a scheme.
+    pub fn with_assumed_scheme(mut self, scheme: &[u8]) -> Result<Self, Reject> {
+        let bad = |(i, byte): (usize, &u8)| {
+            !if i == 0 { set::ALPHA } else { set::SCHEME }.contains(*byte)
+        };
+        if let Some(at) = scheme.iter().enumerate().position(bad) {
+            return Err(Reject::new(Code::Scheme, at));
+        }
+        if scheme.is_empty() {
+            return Err(Reject::new(Code::Scheme, 0));
+        }
+        self.assumed_scheme = Some(scheme.to_vec());
+        self.of_each_host(|section| section.with_assumed_scheme(scheme))
+    }
+
+    /// The profile, as it is built in.
+    pub fn profile(&self) -> &'static Profile {
+        self.profile
+    }
+
+    /// The scanner in use.
+    pub fn backend(&self) -> Backend {
+        self.kernel.backend()
+    }
+
+    pub(crate) fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    pub(super) fn base(&self) -> Option<&[u8]> {
+        self.base.as_deref()
+    }
+
+    /// More bytes than a base adds to a URL, or a redirect puts in its place.
+    #[cfg(feature = "batch")]
+    pub(crate) fn brought(&self) -> usize {
+        let base = self.base().map_or(0, <[u8]>::len);
+        base + self.choices.redirects.as_ref().map_or(0, |ends| ends.longest())
+    }
+
+    pub(crate) fn assumed_scheme(&self) -> Option<&[u8]> {
+        self.assumed_scheme.as_deref()
+    }
+
+    /// Scheme and authority of the base, which request targets are joined to. None where the base has
+    /// no authority: it names no host then.
+    pub fn origin(&self) -> Option<Origin> {
+        let parts = Parts::split(self.base()?);
+        let (scheme, authority) = (parts.scheme?.to_vec(), parts.authority?.to_vec());
+        Some(Origin { scheme, authority })
+    }
+
+    /// How this profile reads request targets, for [`Context::targets`](crate::record::Context).
+    pub fn targets(&self) -> Targets {
+        match self.rules.system {
+            System::Browser => Targets::Trimmed,
+            System::Ladder if self.rules.access == Access::Retrieval => Targets::Trimmed,
+            System::Ladder | System::Sanitizer => Targets::Verbatim,
+            System::Ring(_) => Targets::Paths,
+            System::Servlet if self.choices.allowed.contains(Code::NoLeadingSlash) => {
+                Targets::Completed
+            }
+            System::Servlet => Targets::Judged,
+        }
+    }
+
+    /// Appends the canonical form of `url` to `out`; on a rejection, appends nothing.
+    pub fn normalize(&self, url: &[u8], out: &mut Vec<u8>) -> Outcome {
+        if self.is_clean(url) {
+            out.extend_from_slice(url);
+            return Outcome::Canonical;
+        }
+        self.finish(out, |out| self.rewrite(url, out))
+    }
+
+    /// Like [`Normalizer::normalize`] for a request target in origin-form whose host is not known:
+    /// a path and a query, also when it starts with `//`, so no host can come out of it
+    /// (RFC 9112 section 3.2.1).
+    ///
+    /// `*` is [`Code::AsteriskForm`], and what does not start with `/` is [`Code::Relative`]; under
+    /// `servlet` it is [`Code::NoLeadingSlash`], which can be allowed.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let mut out = Vec::new();
+    /// let _ = crawl.normalize_target(b"//a/./b?q#f", &mut out);
+    /// assert_eq!(out, b"//a/b?q");
+    /// ```
+    pub fn normalize_target(&self, target: &[u8], out: &mut Vec<u8>) -> Outcome {
+        if self.is_clean_target(target) {
+            out.extend_from_slice(target);
+            return Outcome::Canonical;
+        }
+        self.finish(out, |out| self.rewrite_target(target, out))
+    }
+
+    /// Whether `url` is proven to be its own canonical form.
+    ///
+    /// `true` is a proof; `false` only says that a closer look is needed.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// assert!(crawl.is_clean(b"https://example.com/a/b.html?q=1"));
+    /// assert!(!crawl.is_clean(b"https://example.com/a/../b"));
+    /// ```
+    #[inline]
+    pub fn is_clean(&self, url: &[u8]) -> bool {
+        self.is_clean_in(url, 0..url.len())
+    }
+
+    /// The same of `bytes[range]`, which is faster where more stands behind it.
+    #[inline]
+    pub(crate) fn is_clean_in(&self, bytes: &[u8], range: Range<usize>) -> bool {
+        match &self.choices.hosts {
+            None => self.is_clean_by_rules(bytes, range, Lead::Absolute),
+            Some(hosts) => self.is_clean_by_host(hosts, &bytes[range]),
+        }
+    }
+
+    /// As [`Normalizer::is_clean`], for a request target.
+    #[inline]
+    pub(crate) fn is_clean_target(&self, target: &[u8]) -> bool {
+        self.is_clean_target_in(target, 0..target.len())
+    }
+
+    /// The same of `bytes[range]`.
+    #[inline]
+    pub(crate) fn is_clean_target_in(&self, bytes: &[u8], range: Range<usize>) -> bool {
+        self.is_clean_by_rules(bytes, range, Lead::Target)
+    }
+
+    /// The canonical form of `url`: `url` itself where it is clean, otherwise written to `scratch`,
+    /// which is cleared first.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let mut scratch = Vec::new();
+    /// let url = crawl.canonical(b"http://example.com", &mut scratch)?;
+    /// assert_eq!(url.as_bytes(), b"http://example.com/");
+    /// # Ok::<(), uniqurl::Reject>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The rejection, where the profile has no canonical form for `url`.
+    #[inline]
+    pub fn canonical<'a>(
+        &self,
+        url: &'a [u8],
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<Canonical<'a>, Reject> {
+        if self.is_clean(url) {
+            return Ok(Canonical::new(url));
+        }
+        scratch.clear();
+        self.rewrite(url, scratch)?;
+        Ok(Canonical::new(scratch))
+    }
+
+    /// The same for a request target, as [`Normalizer::normalize_target`] takes it: what a log asks for can go
+    /// into a set too.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Profile, UrlSet};
+    ///
+    /// let crawl = Normalizer::new(&Profile::CRAWL);
+    /// let (mut set, mut scratch) = (UrlSet::new(), Vec::new());
+    /// for target in [&b"/a/./b?q"[..], b"/%61/b?q"] {
+    ///     set.insert(crawl.canonical_target(target, &mut scratch)?)?;
+    /// }
+    /// assert_eq!(set.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The rejection, where the profile has no canonical form for `target`.
+    #[inline]
+    pub fn canonical_target<'a>(
+        &self,
+        target: &'a [u8],
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<Canonical<'a>, Reject> {
+        if self.is_clean_target(target) {
+            return Ok(Canonical::new(target));
+        }
+        scratch.clear();
+        self.rewrite_target(target, scratch)?;
+        Ok(Canonical::new(scratch))
+    }
+
+    /// Runs `write` and cuts off what it wrote before a rejection.
+    fn finish(
+        &self,
+        out: &mut Vec<u8>,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), Reject>,
+    ) -> Outcome {
+        let length = out.len();
+        match write(out) {
+            Ok(()) => Outcome::Canonical,
+            Err(reject) => {
+                out.truncate(length);
+                Outcome::Reject(reject)
+            }
+        }
+    }
+}

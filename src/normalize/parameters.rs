@@ -1,0 +1,262 @@
+//! The parameters of a query at a glance, each with a word that orders it among the others.
+
+use crate::profile::starts::Starts;
+use crate::simd::{BLOCK, Block, Glance, Vector, up_to};
+
+/// What stands between two `&`: offsets in the URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Parameter {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Bytes of the name, which ends at the first `=`; of a long one it may be said that it is longer.
+    name: usize,
+    /// The first bytes of it and what follows, the first one lowest.
+    word: u64,
+}
+
+impl Parameter {
+    /// Whether it has no name.
+    #[inline(always)]
+    pub(super) fn is_nameless(self) -> bool {
+        self.name == 0
+    }
+
+    /// Length of the name in the parameter's text.
+    #[inline(always)]
+    pub(super) fn name_in(self, text: &[u8]) -> usize {
+        // Of a long one it may only be known that the name is longer than a block.
+        if self.name < BLOCK { self.name } else { memchr::memchr(b'=', text).unwrap_or(text.len()) }
+    }
+
+    /// Whether it may be one of those that start so.
+    #[inline(always)]
+    pub(super) fn may_be_one_of(self, starts: &Starts) -> bool {
+        starts.hold(self.word as u32)
+    }
+
+    /// The first eight bytes of the name, and zeros behind a shorter one: names with different keys are
+    /// in the order of these. Two with the same have the same name where the lowest byte is zero, which no
+    /// name of a clean URL holds.
+    #[inline(always)]
+    pub(super) fn key(self) -> u64 {
+        key(self.word, self.name)
+    }
+
+    /// The same of the name in lower case.
+    #[inline(always)]
+    pub(super) fn lower_key(self) -> u64 {
+        let all = |byte: u8| u64::from_ne_bytes([byte; 8]);
+        let key = self.key();
+        // In a clean URL no byte has its highest bit set: it becomes that of a comparison with `A`, and
+        // of one with what follows `Z`.
+        let upper = (key + all(0x80 - b'A')) & !(key + all(0x80 - b'[')) & all(0x80);
+        key | upper >> 2
+    }
+}
+
+/// The first eight bytes of a name of this length, of which `word` has the first one lowest, in an order like
+/// that of the names.
+#[inline(always)]
+fn key(word: u64, name: usize) -> u64 {
+    let bits = 8 * name;
+    let inside = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
+    (word & inside).swap_bytes()
+}
+
+/// Most queries have no more parameters than this, and are looked at without a branch on how many.
+const FEW: usize = 4;
+
+/// Whether the names of a short query that starts there are in order, no two with the same first eight
+/// bytes and none without any, and none of them is one of `starts`. `false` may only mean that it takes a
+/// closer look.
+#[inline(always)]
+pub(super) fn are_in_order<V: Vector, const N: usize>(
+    glance: &Glance<'_, V, N>,
+    query: usize,
+    starts: &Starts,
+) -> bool {
+    let source = glance.source().get(query..);
+    let Some(room) = source.and_then(<[u8]>::first_chunk::<{ BLOCK + 16 }>) else { return false };
+    let Some(block) = room.first_chunk() else { return false };
+    let rest = glance.length - query;
+    if rest >= BLOCK {
+        return false;
+    }
+    let vector = glance.vector();
+    let mut ends = vector.below(vector.find(block, b'&'), rest) | 1 << rest;
+    let names = vector.find(block, b'=') | ends;
+    let (mut start, mut before) = (0, 0);
+    let (mut in_order, mut held) = (true, false);
+    for _ in 0..FEW {
+        let is_there = ends != 0;
+        let word = room[start..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+        let name = (names >> (start % BLOCK)).trailing_zeros() as usize;
+        let key = key(word, name);
+        in_order &= (key > before) | !is_there;
+        held |= starts.hold(word as u32) & is_there;
+        before = key;
+        start = ends.trailing_zeros() as usize + 1;
+        ends &= ends.wrapping_sub(1);
+    }
+    in_order & !held & (ends == 0)
+}
+
+/// Shows the parameters of the query that starts there to `visit`, in order, as long as that says so. Says
+/// whether it always did.
+#[inline(always)]
+pub(super) fn each_parameter<V: Vector, const N: usize>(
+    glance: &Glance<'_, V, N>,
+    query: usize,
+    mut visit: impl FnMut(Parameter) -> bool,
+) -> bool {
+    // Each block starts where a parameter does.
+    let mut at = query;
+    loop {
+        let room: Block;
+        let block = match glance.source().get(at..).and_then(<[u8]>::first_chunk) {
+            Some(block) => block,
+            None => {
+                room = glance.bytes(at);
+                &room
+            }
+        };
+        let rest = glance.length - at;
+        // The end of the URL ends what is last in it.
+        let last = u64::from(rest < BLOCK) << (rest % BLOCK);
+        let mut ends = glance.vector().find(block, b'&') & up_to(rest) | last;
+        let delimiters = glance.vector().find(block, b'=') & up_to(rest) | ends;
+        let mut far = None;
+        if ends == 0 {
+            far = Some(end_beyond(glance.url(), at + BLOCK));
+            ends = 1;
+        }
+        let mut start = 0;
+        while ends != 0 {
+            let end = far.unwrap_or(at + ends.trailing_zeros() as usize);
+            let parameter = Parameter {
+                start: at + start,
+                end,
+                name: (delimiters >> (start % BLOCK)).trailing_zeros() as usize,
+                word: u64::from_le_bytes(glance.bytes(at + start)),
+            };
+            if !visit(parameter) {
+                return false;
+            }
+            start = end + 1 - at;
+            ends &= ends - 1;
+        }
+        at += start;
+        // Behind the last one there is no `&`.
+        if at > glance.length {
+            return true;
+        }
+    }
+}
+
+/// Where a parameter ends that does not before `from`.
+#[cold]
+#[inline(never)]
+fn end_beyond(url: &[u8], from: usize) -> usize {
+    memchr::memchr(b'&', &url[from..]).map_or(url.len(), |at| from + at)
+}
+
+/// Bytes that there is room for, for each byte of a URL that is written at a glance. Less would do but for the
+/// size of copies; nobody who rewrites URLs reserves less.
+pub(super) const ROOM: usize = 5;
+
+/// The most parameters that are put in order at a glance.
+const MOST: usize = 32;
+
+/// Parameters to be put in order, each with its key.
+pub(super) struct Parameters {
+    parameters: [(u64, u32, u32); MOST],
+    length: usize,
+}
+
+impl Parameters {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Self { parameters: [(0, 0, 0); MOST], length: 0 }
+    }
+
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Adds one; whether there was room.
+    #[inline(always)]
+    pub(super) fn push(&mut self, key: u64, Parameter { start, end, .. }: Parameter) -> bool {
+        let Some(place) = self.parameters.get_mut(self.length) else { return false };
+        *place = (key, start as u32, end as u32);
+        self.length += 1;
+        true
+    }
+
+    /// Where they start and end, by their keys; `precedes` decides between equal ones, and those that it
+    /// calls equal stay as they came.
+    #[inline(always)]
+    pub(super) fn sorted(
+        &mut self,
+        precedes: impl Fn((usize, usize), (usize, usize)) -> bool,
+    ) -> impl Iterator<Item = (usize, usize)> {
+        let place = |(_, start, end): (u64, u32, u32)| (start as usize, end as usize);
+        for i in 1..self.length {
+            let one = self.parameters[i];
+            let mut at = i;
+            while at > 0 {
+                let before = self.parameters[at - 1];
+                let is_before =
+                    one.0 < before.0 || (one.0 == before.0 && precedes(place(one), place(before)));
+                if !is_before {
+                    break;
+                }
+                self.parameters[at] = before;
+                at -= 1;
+            }
+            self.parameters[at] = one;
+        }
+        self.parameters[..self.length].iter().map(move |one| place(*one))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameter(text: &[u8]) -> Parameter {
+        let mut first = [b'&'; 8];
+        let length = text.len().min(8);
+        first[..length].copy_from_slice(&text[..length]);
+        let name = text.iter().position(|byte| *byte == b'=').unwrap_or(text.len());
+        Parameter { start: 0, end: text.len(), name, word: u64::from_le_bytes(first) }
+    }
+
+    #[test]
+    fn a_key_is_what_a_name_starts_with() {
+        let mut name = Vec::new();
+        let step = if cfg!(miri) { 9 } else { 1 };
+        for length in 0..12 {
+            for byte in (0x21..0x7F).step_by(step).filter(|byte| !b"&=#%".contains(byte)) {
+                for at in 0..length {
+                    name.clear();
+                    name.extend((0..length).map(|i| b'@' + (7 * i + byte) % 60));
+                    name[at as usize] = byte;
+                    name.retain(|byte| *byte != b'=');
+                    let expected = |name: &[u8]| {
+                        let mut first = [0; 8];
+                        let length = name.len().min(8);
+                        first[..length].copy_from_slice(&name[..length]);
+                        u64::from_be_bytes(first)
+                    };
+                    for behind in ["", "=", "=Value&B", "=@[`{"] {
+                        let parameter = parameter(&[&name, behind.as_bytes()].concat());
+                        assert_eq!(parameter.key(), expected(&name));
+                        assert_eq!(parameter.lower_key(), expected(&name.to_ascii_lowercase()));
+                        assert_eq!(parameter.is_nameless(), name.is_empty());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,456 @@
+//! A profile of somebody's own, as a TOML file: a built-in profile, and what is different.
+//!
+//! In goes the text, out comes a [`Normalizer`], or the line of the first trouble and a sentence. Every
+//! key has to be known. [`Profile::to_toml`] writes a built-in profile as such a file.
+
+mod write;
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+use super::heuristic::PARAMETER_CASE;
+use super::hosts::Hosts;
+use super::normalizer::Normalizer;
+use super::ports::DefaultPorts;
+use crate::bytes::{Code, Codes};
+use crate::profile::glob::{Glob, Globs};
+use crate::profile::{Ports, Profile, Ring, RingError, Switch, System, set};
+
+/// Why a profile file cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProfileFileError {
+    /// The line of the trouble, counted from 1.
+    pub line: usize,
+    /// What the trouble is, printably.
+    pub reason: String,
+}
+
+impl fmt::Display for ProfileFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.reason)
+    }
+}
+
+impl std::error::Error for ProfileFileError {}
+
+impl Normalizer {
+    /// The normalizer that a profile file describes.
+    ///
+    /// ```
+    /// use uniqurl::Normalizer;
+    ///
+    /// let shop = Normalizer::from_profile_file(
+    ///     r#"
+    ///     name = "shop"
+    ///     version = 1
+    ///     base = "crawl"
+    ///
+    ///     [host."*.shop.example".switches]
+    ///     sort-query = true
+    ///     "#,
+    /// )?;
+    /// let mut out = Vec::new();
+    /// let _ = shop.normalize(b"http://de.shop.example?b&a", &mut out);
+    /// assert_eq!(out, b"http://de.shop.example/?a&b");
+    /// assert_eq!(shop.description(), "shop@1 base=crawl@1 hosts=1");
+    /// # Ok::<(), uniqurl::ProfileFileError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The text is no TOML, has a key that is not known, or a value that the profile cannot have.
+    pub fn from_profile_file(text: &str) -> Result<Self, ProfileFileError> {
+        File { text }.read()
+    }
+}
+
+/// A value and where it is.
+type Value<'a, 'i> = &'a Spanned<DeValue<'i>>;
+
+struct File<'i> {
+    text: &'i str,
+}
+
+/// The first trouble of a text, parts of which are read in another order than that in which they stand.
+#[derive(Default)]
+struct First(Option<ProfileFileError>);
+
+impl First {
+    /// What was read, if it could be.
+    fn of<T>(&mut self, read: Result<T, ProfileFileError>) -> Option<T> {
+        let error = match read {
+            Ok(value) => return Some(value),
+            Err(error) => error,
+        };
+        if self.0.as_ref().is_none_or(|first| error.line < first.line) {
+            self.0 = Some(error);
+        }
+        None
+    }
+
+    fn end(self) -> Result<(), ProfileFileError> {
+        self.0.map_or(Ok(()), Err)
+    }
+}
+
+const RULES: &[&str] = &["base", "switches", "allow", "ring", "parameters", "ports"];
+
+impl<'i> File<'i> {
+    fn error(&self, place: &Range<usize>, reason: impl fmt::Display) -> ProfileFileError {
+        let before = &self.text.as_bytes()[..place.start.min(self.text.len())];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let printable = |c: char| {
+            if matches!(c, ' '..='~') { c.to_string() } else { c.escape_default().to_string() }
+        };
+        ProfileFileError { line, reason: reason.to_string().chars().map(printable).collect() }
+    }
+
+    /// Where an error of the parser is. Of a name that is nested too deep it does not say so: that one
+    /// is in the line with which the text begins to fail in this way.
+    fn place(&self, error: &toml::de::Error) -> Range<usize> {
+        error.span().unwrap_or_else(|| {
+            let ends: Vec<usize> = memchr::memchr_iter(b'\n', self.text.as_bytes()).collect();
+            let fails = |end: usize| {
+                DeTable::parse(&self.text[..end]).is_err_and(|error| error.span().is_none())
+            };
+            let before = ends.partition_point(|end| !fails(*end));
+            let end = ends.get(before).map_or(self.text.len(), |end| *end);
+            end..end
+        })
+    }
+
+    fn read(&self) -> Result<Normalizer, ProfileFileError> {
+        let table = DeTable::parse(self.text)
+            .map_err(|error| self.error(&self.place(&error), error.message()))?;
+        let all = table.get_ref();
+        let mut first = First::default();
+        first.of(self.only(all, &[&["name", "version", "host"], RULES].concat()));
+        let name = find(all, "name").map(|name| first.of(self.name(name)));
+        let version = find(all, "version")
+            .map(|version| first.of(self.integer(version, "a version", u32::MAX)));
+        let base = find(all, "base").map(|base| first.of(self.base(base)));
+        // What is wrong with all else is known where there is a base.
+        let mut normalizer = None;
+        if let Some(Some(base)) = &base {
+            normalizer = first.of(self.rules(all, base.clone()));
+            if let Some(hosts) = find(all, "host") {
+                let own = first.of(self.hosts(hosts, normalizer.as_ref().unwrap_or(base)));
+                if let (Some(normalizer), Some(own)) = (&mut normalizer, own) {
+                    normalizer.choices.hosts = (own.len() > 0).then(|| Arc::new(own));
+                }
+            }
+        }
+        first.end()?;
+        // Told last, since a key that is not known may be the one that is not there.
+        let missing = |key: &str| self.error(&(0..0), format!("the key {key} is missing"));
+        let name = name.flatten().ok_or_else(|| missing("name"))?;
+        let version = version.flatten().ok_or_else(|| missing("version"))?;
+        let mut normalizer = normalizer.ok_or_else(|| missing("base"))?;
+        normalizer.choices.label = Some(format!("{name}@{version}").into());
+        Ok(normalizer)
+    }
+
+    fn name<'a>(&self, value: Value<'a, 'i>) -> Result<&'a str, ProfileFileError> {
+        let name = self.string(value)?;
+        let named = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        if name.is_empty() || !name.bytes().all(named) {
+            return Err(self.error(&value.span(), "a name is of letters, digits and - . _"));
+        }
+        Ok(name)
+    }
+
+    fn base(&self, value: Value<'_, 'i>) -> Result<Normalizer, ProfileFileError> {
+        let name = self.string(value)?;
+        let profile =
+            Profile::named(name).ok_or_else(|| self.error(&value.span(), not_built_in(name)))?;
+        Ok(Normalizer::new(profile))
+    }
+
+    /// The rules of hosts, each beginning with those `above` where it names no base.
+    fn hosts(&self, value: Value<'_, 'i>, above: &Normalizer) -> Result<Hosts, ProfileFileError> {
+        let mut own = Hosts::default();
+        let mut first = First::default();
+        for (pattern, section) in ordered(self.table(value)?) {
+            let Some(rules) = first.of(self.host(section, above)) else { continue };
+            let reason = match own.add(pattern.get_ref(), rules) {
+                Some(true) => continue,
+                Some(false) => "this host is there twice",
+                None => "not a host, nor *. and a domain",
+            };
+            first.of(Err::<(), _>(self.error(&pattern.span(), reason)));
+        }
+        first.end().map(|()| own)
+    }
+
+    fn host(
+        &self,
+        section: Value<'_, 'i>,
+        above: &Normalizer,
+    ) -> Result<Normalizer, ProfileFileError> {
+        let section = self.table(section)?;
+        let mut first = First::default();
+        first.of(self.only(section, RULES));
+        let start = match find(section, "base") {
+            Some(base) => first.of(self.base(base)),
+            None => Some(above.clone()),
+        };
+        let rules = start.and_then(|start| first.of(self.rules(section, start)));
+        first.end()?;
+        let mut rules = rules.expect("without a trouble there are rules");
+        rules.choices.label = None;
+        Ok(rules)
+    }
+
+    /// What a section says, beginning with `normalizer`.
+    fn rules(
+        &self,
+        section: &DeTable<'i>,
+        mut normalizer: Normalizer,
+    ) -> Result<Normalizer, ProfileFileError> {
+        let mut first = First::default();
+        for (key, read) in [
+            ("switches", Self::switches as fn(&_, _, _) -> _),
+            ("allow", Self::allow),
+            ("ring", Self::rings),
+            ("parameters", Self::parameters),
+            ("ports", Self::ports),
+        ] {
+            if let Some(value) = find(section, key)
+                && let Some(with) = first.of(read(self, value, normalizer.clone()))
+            {
+                normalizer = with;
+            }
+        }
+        first.end().map(|()| normalizer)
+    }
+
+    fn allow(
+        &self,
+        value: Value<'_, 'i>,
+        mut normalizer: Normalizer,
+    ) -> Result<Normalizer, ProfileFileError> {
+        normalizer.choices.allowed = Codes::NONE;
+        for (name, place) in self.strings(value)? {
+            let code = Code::named(name).ok_or_else(|| {
+                let names: Vec<_> = Profile::checks_of_all().iter().map(Code::name).collect();
+                let those = names.join(", ");
+                let reason = format!("no check has the code {name}; those that are: {those}");
+                self.error(&place, reason)
+            })?;
+            normalizer = normalizer.with_allowed([code]).map_err(|e| self.error(&place, e))?;
+        }
+        Ok(normalizer)
+    }
+
+    fn switches(
+        &self,
+        switches: Value<'_, 'i>,
+        mut normalizer: Normalizer,
+    ) -> Result<Normalizer, ProfileFileError> {
+        for (name, value) in ordered(self.table(switches)?) {
+            let switch = Switch::named(name.get_ref()).ok_or_else(|| {
+                let those: Vec<_> = Switch::ALL.iter().map(|switch| switch.name()).collect();
+                let (name, place, those) = (name.get_ref(), name.span(), those.join(", "));
+                self.error(&place, format!("there is no switch {name}; those that are: {those}"))
+            })?;
+            let on = value.get_ref().as_bool();
+            let on = on.ok_or_else(|| self.error(&value.span(), "a switch is true or false"))?;
+            let turned = if on {
+                normalizer.with_switches([switch])
+            } else {
+                normalizer.without_switches([switch])
+            };
+            normalizer = turned.map_err(|error| self.error(&name.span(), error))?;
+        }
+        Ok(normalizer)
+    }
+
+    fn rings(
+        &self,
+        value: Value<'_, 'i>,
+        mut normalizer: Normalizer,
+    ) -> Result<Normalizer, ProfileFileError> {
+        let (System::Ring(known), Some(above)) = (normalizer.profile().system, normalizer.ring())
+        else {
+            let reason = format!("profile {} has no ring", normalizer.profile().name());
+            return Err(self.error(&value.span(), reason));
+        };
+        let own = self.ring(value, above)?;
+        normalizer.choices.ring = (known != &own).then(|| Arc::new(own));
+        Ok(normalizer)
+    }
+
+    /// A ring of which a list that is not there is that of the ring `above`, but for what the other one takes.
+    fn ring(&self, value: Value<'_, 'i>, above: &Ring) -> Result<Ring, ProfileFileError> {
+        let table = self.table(value)?;
+        self.only(table, &["decode", "encode"])?;
+        let list = |key| find(table, key).map(|list| self.string(list)).transpose();
+        let (decode, encode) = (list("decode")?, list("encode")?);
+        let [mut decoded, mut encoded] = above.lists();
+        decoded.retain(|byte| !encode.unwrap_or_default().as_bytes().contains(byte));
+        encoded.retain(|byte| !decode.unwrap_or_default().as_bytes().contains(byte));
+        let decode = decode.map_or(&decoded[..], str::as_bytes);
+        let encode = encode.map_or(&encoded[..], str::as_bytes);
+        Ring::new(decode, encode).map_err(|error| {
+            let bad = match error {
+                RingError::Both(byte) | RingError::NotCustomizable(byte) => Some(byte),
+                RingError::Syntax(_) => None,
+            };
+            // The last list that has the byte is the one that is wrong.
+            let lists = ["encode", "decode"].into_iter().filter_map(|key| find(table, key));
+            let place = lists.into_iter().find(|list| {
+                let text = list.get_ref().as_str().unwrap_or_default();
+                bad.is_some_and(|bad| text.as_bytes().contains(&bad))
+            });
+            self.error(&place.unwrap_or(value).span(), error)
+        })
+    }
+
+    fn parameters(
+        &self,
+        value: Value<'_, 'i>,
+        mut normalizer: Normalizer,
+    ) -> Result<Normalizer, ProfileFileError> {
+        let table = self.table(value)?;
+        self.only(table, &["drop", "keep", "tracking"])?;
+        for (key, list) in ordered(table) {
+            let patterns: Vec<&str> =
+                self.strings(list)?.into_iter().map(|(text, _)| text).collect();
+            if !normalizer.profile().takes_parameters() {
+                let reason =
+                    format!("profile {} leaves parameters alone", normalizer.profile().name());
+                return Err(self.error(&key.span(), reason));
+            }
+            if patterns.len() > MOST_PATTERNS {
+                return Err(self.error(&list.span(), format!("more than {MOST_PATTERNS} patterns")));
+            }
+            let globs = patterns.iter().map(|pattern| Glob::new(pattern.as_bytes()));
+            let heuristics = &mut normalizer.choices.heuristics;
+            // A list without a pattern is none, also where there is one above.
+            let listed =
+                |globs: Vec<Glob>| (!globs.is_empty()).then(|| Globs::new(globs, PARAMETER_CASE));
+            match key.get_ref().as_ref() {
+                "tracking" => heuristics.track(globs),
+                "drop" => heuristics.drop_parameters(listed(globs.collect())),
+                _ => heuristics.keep_parameters(listed(globs.collect())),
+            }
+        }
+        Ok(normalizer)
+    }
+
+    fn ports(
+        &self,
+        value: Value<'_, 'i>,
+        mut normalizer: Normalizer,
+    ) -> Result<Normalizer, ProfileFileError> {
+        if !normalizer.profile().takes_ports() {
+            let reason =
+                format!("profile {} knows its own ports only", normalizer.profile().name());
+            return Err(self.error(&value.span(), reason));
+        }
+        let mut ports = DefaultPorts::of_schemes();
+        if let Some(known) = &normalizer.choices.ports {
+            ports = DefaultPorts::clone(known);
+        }
+        for (name, port) in ordered(self.table(value)?) {
+            let scheme = name.get_ref();
+            let is_scheme = scheme.bytes().enumerate().all(|(i, byte)| {
+                !byte.is_ascii_uppercase()
+                    && if i == 0 { set::ALPHA } else { set::SCHEME }.contains(byte)
+            });
+            if !is_scheme || scheme.is_empty() {
+                return Err(self.error(&name.span(), "not a scheme in lower case"));
+            }
+            if matches!(scheme.as_ref(), "file" | "mailto") {
+                return Err(self.error(&name.span(), "this scheme knows no ports"));
+            }
+            let port = match port.get_ref() {
+                DeValue::Boolean(false) => None,
+                _ => Some(self.integer(port, "a port", u16::MAX)?),
+            };
+            ports.set(scheme, port);
+        }
+        let own = ports != DefaultPorts::of_schemes();
+        normalizer.rules.ports = if own { Ports::Others } else { Ports::OfSchemes };
+        normalizer.choices.ports = own.then(|| Arc::new(ports));
+        Ok(normalizer)
+    }
+
+    /// Finds a key that is not one of these.
+    fn only(&self, table: &DeTable<'i>, known: &[&str]) -> Result<(), ProfileFileError> {
+        match ordered(table).iter().find(|(key, _)| !known.contains(&key.get_ref().as_ref())) {
+            None => Ok(()),
+            Some((key, _)) => {
+                let reason = format!(
+                    "the key {} is not known here; those that are: {}",
+                    key.get_ref(),
+                    known.join(", ")
+                );
+                Err(self.error(&key.span(), reason))
+            }
+        }
+    }
+
+    fn table<'a>(&self, value: Value<'a, 'i>) -> Result<&'a DeTable<'i>, ProfileFileError> {
+        let table = value.get_ref().as_table();
+        table.ok_or_else(|| self.error(&value.span(), "this has to be a table"))
+    }
+
+    fn string<'a>(&self, value: Value<'a, 'i>) -> Result<&'a str, ProfileFileError> {
+        let text = value.get_ref().as_str();
+        text.ok_or_else(|| self.error(&value.span(), "this has to be a string"))
+    }
+
+    fn strings<'a>(
+        &self,
+        value: Value<'a, 'i>,
+    ) -> Result<Vec<(&'a str, Range<usize>)>, ProfileFileError> {
+        let array = value.get_ref().as_array();
+        let array =
+            array.ok_or_else(|| self.error(&value.span(), "this has to be a list of strings"))?;
+        array.iter().map(|value| Ok((self.string(value)?, value.span()))).collect()
+    }
+
+    /// A whole number from 0 on.
+    fn integer<T: std::str::FromStr + fmt::Display>(
+        &self,
+        value: Value<'_, 'i>,
+        what: &str,
+        largest: T,
+    ) -> Result<T, ProfileFileError> {
+        let number = value.get_ref().as_integer().filter(|number| number.radix() == 10);
+        number.and_then(|number| number.as_str().parse().ok()).ok_or_else(|| {
+            self.error(&value.span(), format!("{what} is a whole number from 0 to {largest}"))
+        })
+    }
+}
+
+/// How many patterns a list may hold.
+const MOST_PATTERNS: usize = 10_000;
+
+/// Why no built-in profile has this name.
+fn not_built_in(name: &str) -> String {
+    Profile::unknown_version(name).unwrap_or_else(|| {
+        let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();
+        format!("there is no built-in profile {name}; those that are: {}", names.join(", "))
+    })
+}
+
+/// A key and its value.
+type Entry<'a, 'i> = (&'a Spanned<DeString<'i>>, Value<'a, 'i>);
+
+/// What is in a table, as it stands in the text.
+fn ordered<'a, 'i>(table: &'a DeTable<'i>) -> Vec<Entry<'a, 'i>> {
+    let mut entries: Vec<Entry<'a, 'i>> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+}
+
+fn find<'a, 'i>(table: &'a DeTable<'i>, key: &str) -> Option<Value<'a, 'i>> {
+    table.iter().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value)
+}

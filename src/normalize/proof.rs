@@ -1,0 +1,355 @@
+//! Which URLs are proven clean under a profile.
+//!
+//! The scanner proves that a URL is clean under the ladder. What a profile does beside that is looked
+//! for here: with the scanner's marks, a bit for each byte, where the URL is short enough to have some,
+//! else byte by byte.
+
+use std::ops::Range;
+
+use memchr::memchr;
+
+use super::clean::Clean;
+use super::normalizer::Normalizer;
+use super::{ia, ring, sanitize, servlet, whatwg};
+use crate::bytes::Span;
+use crate::profile::System;
+use crate::profile::sanitize::FIRST_FREE_PORT;
+use crate::profile::set::CLEAN_HOST;
+use crate::simd::{
+    Act, Container, Delimiters, Experience, Few, Index, Ladder, Lead, Look, Marked, Marks, NOTHING,
+    Piece, Seen, Settled, Unescaped,
+};
+
+impl Normalizer {
+    /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean.
+    #[cfg(feature = "cli")]
+    pub(crate) fn clean(&self, piece: Piece<'_>, out: &mut Vec<u64>) {
+        self.judge_each(piece, crate::simd::Bits(out));
+    }
+
+    /// Does something about each URL, by whether it is proven clean.
+    pub(crate) fn judge_each(&self, piece: Piece<'_>, act: impl Act) {
+        let (kernel, heuristics) = (self.kernel(), &self.choices.heuristics);
+        let bytes = piece.bytes;
+        if let Some(hosts) = &self.choices.hosts {
+            return kernel.each(piece, |span| self.is_clean_by_host(hosts, span.of(bytes)), act);
+        }
+        if self.look().is_some() {
+            return self.judge_each_by_marks(piece, act);
+        }
+        if !self.leaves_all() {
+            let is_clean =
+                |span: &Span| self.is_clean_by_rules(bytes, span.range(), Lead::Absolute);
+            return kernel.each(piece, is_clean, act);
+        }
+        let is_clean = |url: &[u8]| self.leaves_by_bytes(url, Lead::Absolute);
+        if let Some(archive) = self.rules.archive {
+            kernel.settle_each::<Index>(piece, archive, is_clean, act);
+        } else if self.profile().system == System::Ladder && heuristics.act() {
+            kernel.settle_each::<Experience>(piece, heuristics.steps(), is_clean, act);
+        } else {
+            kernel.clean_each(&self.rules, piece, act);
+        }
+    }
+
+    /// The same where nothing acts but the rules of a profile of the ladder.
+    #[inline]
+    pub(crate) fn clean_each(&self, piece: Piece<'_>, act: impl Act) {
+        self.kernel().clean_each(&self.rules, piece, act);
+    }
+
+    /// As [`Normalizer::judge_each`], where marks are made for the profile: a loop for each kind of profile, so that nothing about
+    /// it is asked for each URL. What is not inlined into a loop lacks the instruction set, and takes
+    /// many instructions to find or count bits.
+    fn judge_each_by_marks(&self, piece: Piece<'_>, act: impl Act) {
+        let kernel = self.kernel();
+        match (self.ring(), self.profile().system) {
+            (Some(ring), _) => {
+                let judge = self.judge(
+                    #[inline(always)]
+                    |clean| ring::leaves_marked(ring, clean, 1),
+                );
+                kernel.mark_each::<Ladder, Few>(piece, ring.encoded(), ring, judge, act);
+            }
+            (_, System::Servlet) => {
+                let empty = self.empty_segments();
+                let judge = self.judge(
+                    #[inline(always)]
+                    |clean| servlet::leaves_marked(clean, empty),
+                );
+                kernel.mark_each::<Container, Delimiters>(piece, &NOTHING, empty, judge, act);
+            }
+            _ => {
+                let judge = self.judge(
+                    #[inline(always)]
+                    |clean| sanitize::leaves(clean.host_name()),
+                );
+                let settle = sanitize::NoAddress;
+                kernel.mark_each::<Unescaped, Delimiters>(piece, &NOTHING, settle, judge, act);
+            }
+        }
+    }
+
+    /// Whether a URL is clean, by what was seen of it and what `leaves` says of its marks.
+    #[inline(always)]
+    fn judge<'a>(
+        &'a self,
+        leaves: impl Fn(&Clean<'_>) -> bool + 'a,
+    ) -> impl Fn(&[u8], Seen<'_>) -> bool + 'a {
+        let lead = Lead::Absolute;
+        let by_rules_alone = self.reads_utf8_alone() && self.choices.redirects.is_none();
+        #[inline(always)]
+        move |url, seen| match seen {
+            Seen::Settled => by_rules_alone || !self.is_transcoded(url, lead) && self.stays(url),
+            Seen::Marked(Marked::Unclean, _) => false,
+            Seen::Marked(Marked::TooLong, _) => self.leaves(url, lead),
+            Seen::Marked(Marked::Clean, marks) => {
+                leaves(&Clean::new(url, lead, marks))
+                    && (by_rules_alone || !self.is_transcoded(url, lead) && self.stays(url))
+            }
+        }
+    }
+
+    /// Whether the URL or target `bytes[range]` is proven clean by the rules for any host.
+    #[inline]
+    pub(super) fn is_clean_by_rules(&self, bytes: &[u8], range: Range<usize>, lead: Lead) -> bool {
+        if let Some(settled) = self.settled(bytes, range.clone(), lead) {
+            let url = &bytes[range];
+            return match settled {
+                Settled::Unclean | Settled::No => false,
+                Settled::TooLong => self.leaves(url, lead),
+                Settled::Yes => self.stays_as_read(url, lead),
+            };
+        }
+        if let Some(look) = self.look() {
+            let mut marks = Marks::default();
+            let marked = self.kernel().mark(bytes, range.clone(), lead, look, &mut marks);
+            return self.is_marked_clean(&bytes[range], lead, marked, &marks);
+        }
+        self.kernel().is_clean(&self.rules, bytes, range.clone(), lead)
+            && (self.leaves_all() || self.leaves(&bytes[range], lead))
+    }
+
+    #[inline(always)]
+    fn is_marked_clean(&self, url: &[u8], lead: Lead, marked: Marked, marks: &Marks) -> bool {
+        match marked {
+            Marked::Unclean => false,
+            Marked::TooLong => self.leaves(url, lead),
+            Marked::Clean => {
+                self.leaves_by_marks(&Clean::new(url, lead, marks))
+                    && !self.is_transcoded(url, lead)
+                    && self.stays(url)
+            }
+        }
+    }
+
+    /// What a glance settles, where the profile is one that takes no more than that.
+    #[inline]
+    fn settled(&self, bytes: &[u8], range: Range<usize>, lead: Lead) -> Option<Settled> {
+        let kernel = self.kernel();
+        if let Some(archive) = self.rules.archive {
+            return Some(kernel.settle::<Index>(bytes, range, lead, archive));
+        }
+        let heuristics = &self.choices.heuristics;
+        let act = self.profile().system == System::Ladder && heuristics.act();
+        act.then(|| kernel.settle::<Experience>(bytes, range, lead, heuristics.steps()))
+    }
+
+    /// How to prove that a URL is clean, where the profile does more than the ladder and marks are made.
+    #[inline]
+    fn look(&self) -> Option<Look<'_>> {
+        match self.profile().system {
+            System::Servlet => Some(Look::Container),
+            System::Ring(_) => self.ring().map(|ring| Look::Path(ring.encoded())),
+            System::Sanitizer => Some(Look::Unescaped),
+            System::Ladder | System::Browser => None,
+        }
+    }
+
+    #[inline(always)]
+    fn leaves_by_marks(&self, clean: &Clean<'_>) -> bool {
+        match (self.ring(), self.profile().system) {
+            // In an absolute URL the first slash is no part of what a ring acts on.
+            (Some(ring), _) => ring::leaves_marked(ring, clean, usize::from(clean.host > 0)),
+            (_, System::Servlet) => servlet::leaves_marked(clean, self.empty_segments()),
+            _ => sanitize::leaves(clean.host_name()),
+        }
+    }
+
+    /// Whether a URL with a port, which the scanner proves of none, is its own form under a profile that
+    /// does more than the ladder.
+    #[inline(never)]
+    pub(super) fn is_clean_but_for_port(&self, bytes: &[u8], range: Range<usize>) -> bool {
+        let url = &bytes[range.clone()];
+        let (own, host_at) = match url {
+            [b'h', b't', b't', b'p', b':', b'/', b'/', ..] => (&b"80"[..], 7),
+            [b'h', b't', b't', b'p', b's', b':', b'/', b'/', ..] => (&b"443"[..], 8),
+            _ => return false,
+        };
+        let Some(slash) = memchr(b'/', &url[host_at..]) else { return false };
+        let authority = &url[host_at..host_at + slash];
+        let Some(colon @ 1..) = memchr(b':', authority) else { return false };
+        let (host, port) = (&authority[..colon], &authority[colon + 1..]);
+        let (lowest, leaves_host) = match (self.rules.system, self.rules.archive) {
+            (System::Sanitizer, _) => (FIRST_FREE_PORT, sanitize::leaves(host)),
+            (System::Browser, _) => (0, !whatwg::host::ends_in_number(host)),
+            (_, Some(archive)) => (0, ia::clean::keeps_host_whole(host, archive)),
+            _ => (0, self.choices.heuristics.leave_host(host)),
+        };
+        let port_stays = !matches!(port, [] | [b'0', ..])
+            && port != own
+            && port.iter().all(u8::is_ascii_digit)
+            && std::str::from_utf8(port).is_ok_and(|port| port.parse().is_ok_and(|n| lowest <= n))
+            && self.choices.ports.is_none();
+        let host_stays = leaves_host
+            && !host.ends_with(b".")
+            && host.iter().all(|byte| CLEAN_HOST.contains(*byte));
+        let path = range.start + host_at + slash;
+        port_stays && host_stays && self.is_clean_by_rules(bytes, path..range.end, Lead::Target)
+    }
+
+    /// Whether every URL that the scanner proves clean is left.
+    #[inline]
+    pub(super) fn leaves_all(&self) -> bool {
+        matches!(self.profile().system, System::Ladder | System::Browser)
+            && self.choices.redirects.is_none()
+            && self.reads_utf8_alone()
+    }
+
+    /// Whether triplets are in no other charset.
+    #[inline]
+    fn reads_utf8_alone(&self) -> bool {
+        #[cfg(feature = "transcode")]
+        return self.choices.transcoding.is_none();
+        #[cfg(not(feature = "transcode"))]
+        return true;
+    }
+
+    /// Whether triplets are in another charset that says something else.
+    #[inline]
+    fn is_transcoded(&self, url: &[u8], lead: Lead) -> bool {
+        #[cfg(feature = "transcode")]
+        if !self.reads_utf8_alone() {
+            return match lead {
+                Lead::Absolute => self.transcoded(url).is_some(),
+                Lead::Target => self.transcoded_target(url).is_some(),
+            };
+        }
+        let _ = (url, lead);
+        false
+    }
+
+    /// Whether a URL or target that the scanner proved clean is clean here.
+    #[inline]
+    fn leaves(&self, url: &[u8], lead: Lead) -> bool {
+        self.stays_as_read(url, lead) && self.leaves_by_bytes(url, lead)
+    }
+
+    /// Whether it is, given that the rules of the profile leave it.
+    #[inline]
+    fn stays_as_read(&self, url: &[u8], lead: Lead) -> bool {
+        !self.is_transcoded(url, lead) && self.stays(url)
+    }
+
+    /// Whether no redirect leads away from a canonical URL.
+    #[inline]
+    pub(super) fn stays(&self, canonical: &[u8]) -> bool {
+        self.choices.redirects.as_ref().is_none_or(|ends| ends.of(canonical).is_none())
+    }
+
+    #[inline]
+    fn leaves_by_bytes(&self, url: &[u8], lead: Lead) -> bool {
+        let heuristics = &self.choices.heuristics;
+        if let Some(archive) = self.rules.archive {
+            return ia::clean::leaves_long(url, lead, archive);
+        }
+        match (self.profile().system, lead) {
+            (System::Browser, _) => true,
+            (System::Ladder, _) if !heuristics.act() => true,
+            (System::Ladder, Lead::Absolute) => heuristics.leave_clean(url),
+            (System::Ladder, Lead::Target) => heuristics.leave_clean_target(url),
+            (System::Sanitizer, Lead::Absolute) => {
+                behind_slashes(url).is_some_and(sanitize::leaves)
+            }
+            (System::Sanitizer, Lead::Target) => true,
+            (System::Servlet | System::Ring(_), Lead::Absolute) => {
+                behind_slashes(url).is_some_and(|rest| {
+                    let path = memchr(b'/', rest).map_or(&b""[..], |slash| &rest[slash..]);
+                    self.leaves_path(path, 1)
+                })
+            }
+            (System::Servlet | System::Ring(_), Lead::Target) => self.leaves_path(url, 0),
+        }
+    }
+
+    /// Whether the system leaves the path at the start of `path_and_query`. Its first `fixed` bytes
+    /// are no part of what a ring acts on.
+    #[inline]
+    fn leaves_path(&self, path_and_query: &[u8], fixed: usize) -> bool {
+        let end = memchr(b'?', path_and_query).unwrap_or(path_and_query.len());
+        let path = &path_and_query[..end];
+        match self.ring() {
+            Some(ring) => ring::leaves(ring, &path[fixed.min(end)..]),
+            None => servlet::leaves(path, self.empty_segments()),
+        }
+    }
+}
+
+/// What follows `http://` or `https://` in a URL that the scanner proved clean.
+#[inline]
+fn behind_slashes(url: &[u8]) -> Option<&[u8]> {
+    url.get(if url.get(4) == Some(&b':') { 7 } else { 8 }..)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Profile;
+
+    #[test]
+    fn a_url_that_is_clean_but_for_its_port_is_what_the_exact_way_makes_of_it() {
+        #[rustfmt::skip]
+        const HOSTS: &[&str] = &[
+            "h.example", "H.example", "1a.b", "a.1", "a.1a", "a.0x1", "a.08", "1.2.3.4", "1.2.3", "h.", "", "u@h",
+            "[::1]", "a!b", "xn--a", "h%41",
+        ];
+        #[rustfmt::skip]
+        const PORTS: &[&str] = &[
+            "1", "80", "443", "444", "21", "1023", "1024", "8080", "65535", "65536", "080", "0", "", "8a", "+1",
+        ];
+        #[rustfmt::skip]
+        const TAILS: &[&str] = &[
+            "/", "", "/a/b?c=d", "//a", "/.", "/..a", "/%2e", "/%41", "/%C3%A9", "/%", "/a;b", "/!'", "/?'", "/a b", "#f",
+            "/|^", "/?a|b", "/\u{e9}", "/A//B",
+        ];
+        // An interpreter would take hours for all.
+        let each = if cfg!(miri) { 61 } else { 1 };
+        for profile in Profile::ALL.iter().filter(|profile| profile.system != System::Ladder) {
+            let normalizer = Normalizer::new(profile);
+            let (mut made, mut proven) = (0, 0);
+            for (scheme, other) in [("http", "https"), ("https", "ftp"), ("ftp", "http")] {
+                for host in HOSTS {
+                    for (port, tail) in
+                        PORTS.iter().flat_map(|port| TAILS.iter().map(move |tail| (port, tail)))
+                    {
+                        made += 1;
+                        if made % each != 0 {
+                            continue;
+                        }
+                        let url = format!("{scheme}://{host}:{port}{tail}");
+                        let bytes = format!("{url}{other}://x:1/").into_bytes();
+                        if !normalizer.is_clean_but_for_port(&bytes, 0..url.len()) {
+                            continue;
+                        }
+                        let mut out = Vec::new();
+                        let result = normalizer.rewrite_by_system(url.as_bytes(), &mut out);
+                        let out = result.map(|()| String::from_utf8_lossy(&out).into_owned());
+                        assert_eq!(out.as_deref(), Ok(&*url), "{}", profile.name());
+                        proven += 1;
+                    }
+                }
+            }
+            assert!(proven * each > 50, "{}: {proven}", profile.name());
+        }
+    }
+}

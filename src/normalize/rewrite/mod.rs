@@ -1,0 +1,306 @@
+//! A dirty URL in one pass over the scanner's masks.
+//!
+//! The plain loop, for a URL that starts with `http://` or `https://` in whatever case, or a request
+//! target:
+//!
+//! ```text
+//! copy scheme and host in lower case, then the port if it has to be named
+//! until the end, or the number sign of a fragment that goes:
+//!     copy as far as nothing happens
+//!     rewrite what happens there: a triplet, a byte that is not allowed, a dot segment
+//! ```
+//!
+//! What happens, and where, is a bit of a mask for each 64 bytes: a byte that a query does not allow
+//! as itself, or a full stop behind a slash. So the time goes by what is wrong with a URL and hardly
+//! by its length. Where an instruction set can leave bytes out of a block, and two blocks hold the URL,
+//! triplets and a dot segment are no events: they are rewritten at once.
+//!
+//! What is rare is declined: it is left to `normalize`, which knows all of the rules and the place of
+//! each trouble, and has the last word. This module only ever writes what that would write.
+
+use std::hint::select_unpredictable;
+use std::ops::Range;
+
+use self::port::Port;
+use super::escape::{self, Triplet};
+use super::host;
+use crate::profile::scheme::Kind;
+use crate::profile::{Access, Ports, Profile, Schemes, Switch};
+use crate::simd::{BLOCK, Block, Lead, Page, Survey, Vector, Work, up_to};
+
+mod path;
+mod port;
+
+/// Longest URL that is taken. Room is made for the worst that can become of it.
+const LONGEST: usize = 4096;
+/// Bytes that come out where one goes in, at most.
+const GROWTH: usize = 3;
+/// Bytes that come out beside: the slash of an empty path.
+const BESIDE: usize = 1;
+
+/// Appends the canonical form of the URL `bytes[start..end]` to `out`, or says that it has to be done
+/// another way, and appends nothing.
+pub(in crate::normalize) struct Rewrite<'a> {
+    pub(in crate::normalize) profile: &'a Profile,
+    pub(in crate::normalize) lead: Lead,
+    pub(in crate::normalize) bytes: &'a [u8],
+    pub(in crate::normalize) start: usize,
+    pub(in crate::normalize) end: usize,
+    pub(in crate::normalize) out: &'a mut Vec<u8>,
+}
+
+/// The URL needs a closer look.
+struct Declined;
+
+impl Work for Rewrite<'_> {
+    /// Whether it is done.
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) -> bool {
+        let Range { start, end } = self.trimmed();
+        let length = end - start;
+        if length > LONGEST {
+            return false;
+        }
+        // Bytes behind the URL may be looked at if they belong to the buffer. A short URL at the end
+        // of one gets a buffer of its own.
+        let mut source = &self.bytes[start..];
+        let padded: [u8; 3 * BLOCK];
+        if source.len() < 2 * BLOCK {
+            padded = filled_up(source);
+            source = &padded;
+        }
+        let mut page = Page::new(self.out, GROWTH * length + BESIDE);
+        let mut pass = Pass {
+            profile: self.profile,
+            source,
+            length,
+            page: &mut page,
+            run: 0,
+            path: 0,
+            path_at: 0,
+        };
+        let done = pass.all(vector, self.lead).is_ok();
+        if done {
+            page.finish();
+        }
+        done
+    }
+}
+
+impl Rewrite<'_> {
+    /// Where the URL is without the blanks around it that go.
+    #[inline(always)]
+    fn trimmed(&self) -> Range<usize> {
+        let Range { mut start, mut end } = self.start..self.end;
+        if self.profile.access == Access::Retrieval {
+            while start < end && self.bytes[end - 1] <= 0x20 {
+                end -= 1;
+            }
+            while start < end && self.bytes[start] <= 0x20 {
+                start += 1;
+            }
+        }
+        start..end
+    }
+}
+
+struct Pass<'a, 'page, 'out> {
+    profile: &'a Profile,
+    /// The URL, and what happens to stand behind it: two blocks at least.
+    source: &'a [u8],
+    /// Length of the URL.
+    length: usize,
+    page: &'page mut Page<'out>,
+    /// What stands before it has been copied, or replaced.
+    run: usize,
+    /// Where the path is in the URL, and where in the output.
+    path: usize,
+    path_at: usize,
+}
+
+impl Pass<'_, '_, '_> {
+    #[inline(always)]
+    fn all<V: Vector>(&mut self, vector: V, lead: Lead) -> Result<(), Declined> {
+        let first = vector.survey(block(self.source, 0, &mut None));
+        let path = match lead {
+            Lead::Absolute => {
+                let host = self.scheme()?;
+                self.authority(vector, host, &first)?
+            }
+            Lead::Target => 0,
+        };
+        self.path_and_query(vector, first, path)
+    }
+
+    /// Length of `http://` or `https://`; of no other scheme is it known what to do here.
+    #[inline(always)]
+    fn scheme(&self) -> Result<usize, Declined> {
+        /// Which bits of the first bytes matter, and how they are: of letters bit 5 does not.
+        const SCHEMES: [(u64, u64); 2] = [
+            (
+                u64::from_le_bytes(*b"\xDF\xDF\xDF\xDF\xFF\xFF\xFF\0"),
+                u64::from_le_bytes(*b"HTTP://\0"),
+            ),
+            (
+                u64::from_le_bytes(*b"\xDF\xDF\xDF\xDF\xDF\xFF\xFF\xFF"),
+                u64::from_le_bytes(*b"HTTPS://"),
+            ),
+        ];
+        // Looked up by the one letter, since a branch on it would be guessed wrong often.
+        let s = usize::from(self.source[4] & 0xDF == b'S');
+        let (mask, expected) = SCHEMES[s];
+        let word = self.source.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+        let length = 7 + s;
+        // What stands behind a short URL may look like the rest of one.
+        let found = (word & mask == expected) & (self.length > length);
+        if found { Ok(length) } else { Err(Declined) }
+    }
+
+    /// Appends scheme and authority, and says where the path starts. `host` is where the authority
+    /// does, and the URL's first block is `first`.
+    #[inline(always)]
+    fn authority<V: Vector>(
+        &mut self,
+        vector: V,
+        host: usize,
+        first: &Survey,
+    ) -> Result<usize, Declined> {
+        // Where the URL ends, its authority does.
+        let ends = (first.slash | first.ends) >> host;
+        let end = self.length.min(host + ends.trailing_zeros() as usize);
+        if end > BLOCK {
+            return Err(Declined);
+        }
+        let odd = vector.below(first.not_reg_name, end) & u64::MAX << host;
+        let find = |byte| vector.find(block(self.source, 0, &mut None), byte) & odd;
+        let colons = find(b':');
+        let (mut name, mut others) = (host, odd & !colons);
+        if self.drops_userinfo() {
+            // "Credentials do not go into output files", and the last `@` ends them.
+            let at = find(b'@');
+            name = BLOCK - (at | ((1 << host) - 1)).leading_zeros() as usize;
+            others &= !at;
+        }
+        let colons = colons & !vector.below(u64::MAX, name);
+        if colons & colons.wrapping_sub(1) != 0 {
+            return Err(Declined);
+        }
+        let name_end = end.min(colons.trailing_zeros() as usize);
+        self.page.extend(if host == b"http://".len() { *b"http://\0" } else { *b"https://" });
+        self.page.truncate(host);
+        self.name(name..name_end, others, first.dot)?;
+        if name_end < end {
+            self.port(name_end + 1, end, host)?;
+        }
+        Ok(end)
+    }
+
+    /// Appends the registered name `source[name]`. Where bytes stand out of the first block that are no
+    /// colon, and no `@` of userinfo that goes, is `odd`; where full stops are, `dots`.
+    #[inline(always)]
+    fn name(&mut self, name: Range<usize>, mut odd: u64, dots: u64) -> Result<(), Declined> {
+        let before = self.page.length();
+        let escaped = odd != 0;
+        self.run = name.start;
+        while odd != 0 {
+            let at = odd.trailing_zeros() as usize;
+            odd &= odd - 1;
+            if !name.contains(&at) || self.source[at] != b'%' {
+                let outside = (odd | 1 << at) & !(up_to(name.end) & !up_to(name.start));
+                if self.profile.access == Access::Identifier || outside != 0 {
+                    return Err(Declined);
+                }
+                let ascii = domain(&self.source[name]).ok_or(Declined)?;
+                self.page.truncate(before);
+                self.page.copy(&ascii, 0, ascii.len());
+                return Ok(());
+            }
+            let triplet = Triplet::read(&self.source[at..name.end]);
+            let Some(Triplet { value, .. }) = triplet else { return Err(Declined) };
+            if !escape::is_unreserved(value) {
+                return Err(Declined);
+            }
+            self.page.copy_lower(self.source, self.run, at);
+            self.page.push(value.to_ascii_lowercase());
+            self.run = at + 3;
+        }
+        let drops_dots = self.profile.access == Access::Retrieval;
+        // Asked of the mask: what was just written would have to be waited for.
+        let last = if drops_dots { ones_before(dots, name.end) } else { 0 };
+        self.page.copy_lower(self.source, self.run, name.end - last);
+        while escaped && drops_dots && self.page.written().last() == Some(&b'.') {
+            self.page.truncate(self.page.length() - 1);
+        }
+        if self.page.length() <= before { Err(Declined) } else { Ok(()) }
+    }
+
+    /// Whether userinfo goes from the schemes that are known here.
+    #[inline(always)]
+    fn drops_userinfo(&self) -> bool {
+        self.profile.access == Access::Retrieval
+            && !self.profile.switches.contains(Switch::KeepUserinfo)
+    }
+
+    /// Appends the port `source[start..end]` where it has to be named.
+    #[inline(always)]
+    fn port(&mut self, start: usize, end: usize, scheme: usize) -> Result<(), Declined> {
+        let default = if scheme == b"http://".len() { 80 } else { 443 };
+        let word = self.source[start..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+        let Some(Port { value, zeros }) = Port::read(word, end - start) else {
+            return Err(Declined);
+        };
+        if self.profile.schemes == Schemes::Alike {
+            self.page.push(b':');
+            self.page.copy(self.source, start, end);
+            return Ok(());
+        }
+        let is_named = (value != default) | (self.profile.ports == Ports::Others);
+        // Written in any case, and taken back where it is not named.
+        let before = self.page.length();
+        let digits = word >> (8 * zeros);
+        self.page.extend(*b":");
+        self.page.extend(digits.to_le_bytes());
+        let length = 1 + end - start - zeros;
+        self.page.truncate(before + select_unpredictable(is_named & (start < end), length, 0));
+        Ok(())
+    }
+}
+
+/// A registered name as it is looked up (UTS 46), unless it is none or takes more room than there is.
+#[cold]
+#[inline(never)]
+fn domain(name: &[u8]) -> Option<Vec<u8>> {
+    let mut ascii = Vec::new();
+    host::to_ascii(name, 0, &mut ascii).ok()?;
+    host::drop_trailing_dots(0, Kind::Network, &mut ascii);
+    Some(ascii).filter(|ascii| (1..=GROWTH * name.len()).contains(&ascii.len()))
+}
+
+/// How many bits right below bit `end`, which is at least 1, are set.
+#[inline(always)]
+fn ones_before(mask: u64, end: usize) -> usize {
+    (mask << (BLOCK - end)).leading_ones() as usize
+}
+
+/// The block of `source` from `at` on, filled up in `room` where `source` ends before it does.
+#[inline(always)]
+fn block<'a>(source: &'a [u8], at: usize, room: &'a mut Option<Block>) -> &'a Block {
+    let rest = source.get(at..).unwrap_or_default();
+    match rest.first_chunk() {
+        Some(block) => block,
+        None => room.insert(filled_up(rest)),
+    }
+}
+
+/// `bytes` and zeros behind it.
+#[cold]
+fn filled_up<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut filled = [0; N];
+    filled[..bytes.len()].copy_from_slice(bytes);
+    filled
+}
+
+#[cfg(test)]
+mod tests;

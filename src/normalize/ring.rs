@@ -1,0 +1,153 @@
+//! A path through a decoder ring: one pass, each byte and each triplet once.
+//!
+//! The rule is Wikimedia's (see [`profile::ring`](crate::profile::ring)). Dot segments and empty
+//! segments stay: `%2e%2e` becomes `..`, on purpose.
+
+use super::clean::Clean;
+use super::escape::{Triplet, push_triplet};
+use crate::profile::ring::{Act, Ring};
+use crate::simd::{Glance, Settle, Vector};
+
+/// Appends the path as the ring spells it.
+///
+/// A triplet becomes its byte where the ring decodes that, and else is written with digits in upper
+/// case. Any other byte becomes a triplet where the ring encodes it; so does a `%` that starts none.
+/// A decoded byte is never looked at again, and no ring decodes `%`, so the result is a fixed point.
+pub(super) fn rewrite(ring: &Ring, path: &[u8], out: &mut Vec<u8>) {
+    out.reserve(path.len());
+    let mut run = 0;
+    let mut i = 0;
+    while let Some(&byte) = path.get(i) {
+        if ring.act(byte) != Act::Encode {
+            i += 1;
+            continue;
+        }
+        // A percent sign is among what every ring encodes.
+        let triplet = if byte == b'%' { Triplet::read(&path[i..]) } else { None };
+        match triplet {
+            Some(triplet) if triplet.upper && ring.act(triplet.value) != Act::Decode => i += 3,
+            Some(triplet) => {
+                out.extend_from_slice(&path[run..i]);
+                if ring.act(triplet.value) == Act::Decode {
+                    out.push(triplet.value);
+                } else {
+                    push_triplet(triplet.value, out);
+                }
+                i += 3;
+                run = i;
+            }
+            None => {
+                out.extend_from_slice(&path[run..i]);
+                push_triplet(byte, out);
+                i += 1;
+                run = i;
+            }
+        }
+    }
+    out.extend_from_slice(&path[run..]);
+}
+
+impl Settle for &Ring {
+    #[inline(always)]
+    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
+        !glance.may_find_in_path(self.encoded())
+    }
+}
+
+/// Whether the ring leaves the path of a URL that is clean under the ladder, but for its first `fixed`
+/// bytes, which are no part of it.
+#[inline(always)]
+pub(super) fn leaves_marked(ring: &Ring, clean: &Clean<'_>, fixed: usize) -> bool {
+    // Most have none at all, and need no look at where the path is.
+    if clean.marks.asked == 0 {
+        return true;
+    }
+    let mut encoded = clean.in_path(clean.marks.asked);
+    encoded &= !(u128::from(fixed > 0) << clean.path);
+    while encoded != 0 {
+        if !stays(ring, &clean.url[encoded.trailing_zeros() as usize..]) {
+            return false;
+        }
+        encoded &= encoded - 1;
+    }
+    true
+}
+
+/// Whether a byte that the ring encodes stays: it starts a triplet that does.
+#[inline]
+fn stays(ring: &Ring, bytes: &[u8]) -> bool {
+    let stays = |triplet: Triplet| triplet.upper && ring.act(triplet.value) != Act::Decode;
+    bytes.first() == Some(&b'%') && Triplet::read(bytes).is_some_and(stays)
+}
+
+/// Whether the ring leaves a path as it is. `false` may only mean that it was not looked into.
+#[inline]
+pub(super) fn leaves(ring: &Ring, path: &[u8]) -> bool {
+    let mut i = 0;
+    while let Some(&byte) = path.get(i) {
+        if ring.act(byte) != Act::Encode {
+            i += 1;
+            continue;
+        }
+        if !stays(ring, &path[i..]) {
+            return false;
+        }
+        i += 3;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::ring;
+
+    /// The table's rule, for one octet, from the words of the rule.
+    fn spelled(ring: &Ring, byte: u8, as_triplet: bool) -> Vec<u8> {
+        let raw = match ring.act(byte) {
+            Act::Decode => true,
+            Act::Encode => false,
+            Act::Leave => !as_triplet,
+        };
+        if raw { vec![byte] } else { format!("%{byte:02X}").into_bytes() }
+    }
+
+    #[test]
+    fn all_pairs_of_octets_raw_and_encoded_follow_the_table() {
+        let custom = Ring::parse("decode=2F,3A encode=21,24").unwrap();
+        for ring in [&ring::PLAIN, &ring::MEDIAWIKI, &ring::RESTBASE, &ring::UPLOAD, &custom] {
+            for pair in (0..=0xFFFFu16).step_by(if cfg!(miri) { 4093 } else { 1 }) {
+                let [a, b] = pair.to_be_bytes();
+                for spelling in 0..4 {
+                    let (a_encoded, b_encoded) = (spelling & 1 == 1, spelling & 2 == 2);
+                    let mut path = Vec::new();
+                    for (byte, encoded) in [(a, a_encoded), (b, b_encoded)] {
+                        if encoded {
+                            path.extend_from_slice(format!("%{byte:02x}").as_bytes());
+                        } else {
+                            path.push(byte);
+                        }
+                    }
+                    let expected =
+                        [spelled(ring, a, a_encoded), spelled(ring, b, b_encoded)].concat();
+                    let mut out = Vec::new();
+                    rewrite(ring, &path, &mut out);
+                    assert_eq!(out, expected, "{ring} {a:02X} {b:02X} {spelling}");
+                    assert!(!leaves(ring, &path) || out == path);
+                    assert!(leaves(ring, &out));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_percent_sign_that_starts_no_triplet_is_a_byte() {
+        for (path, expected) in
+            [("%", "%25"), ("%4", "%254"), ("%zz", "%25zz"), ("%%41", "%25A"), ("%4%31", "%2541")]
+        {
+            let mut out = Vec::new();
+            rewrite(&ring::MEDIAWIKI, path.as_bytes(), &mut out);
+            assert_eq!(out, expected.as_bytes(), "{path}");
+        }
+    }
+}

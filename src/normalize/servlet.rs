@@ -1,0 +1,312 @@
+//! The path of a request as a servlet container maps it (Jakarta Servlet 6.1 section 3.5.2).
+//!
+//! In goes the path, without query and fragment; out come two forms of one result. *Decoded* is what
+//! the container maps, and may hold any character. *Canonical* is the same in triplets where it has to
+//! be, a fixed point that prints safely.
+//!
+//! The steps are numbered as in the section. Segments are split before anything is decoded, so an
+//! encoded slash never separates; what is a dot segment is decided after decoding.
+
+use std::ops::Range;
+
+use memchr::{memchr, memmem};
+
+use super::clean::{Clean, has_double_slash};
+use super::escape::{Triplet, push_triplet};
+use crate::bytes::{Code, Troubles};
+use crate::profile::servlet::SEGMENT;
+use crate::simd::{Glance, Settle, Vector};
+
+/// What becomes of empty segments that are not the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum EmptySegments {
+    /// They go, as step 6 has it.
+    #[default]
+    Removed,
+    /// They stay, which the step lets a container choose.
+    Kept,
+}
+
+/// The segments that are left of a path.
+pub(super) struct Path<'a> {
+    /// Names one behind the other: decoded, or raw where decoding failed.
+    text: Vec<u8>,
+    segments: Vec<Segment<'a>>,
+    /// The path holds `%2F`, parameters included.
+    encoded_slash: Option<usize>,
+}
+
+struct Segment<'a> {
+    /// Where it starts in the URL.
+    at: usize,
+    /// Its name as it came.
+    raw: &'a [u8],
+    /// Its name in the text.
+    name: Range<usize>,
+    form: Form,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Decoded,
+    /// From the first segment on that does not decode, names stay raw.
+    Raw,
+}
+
+impl<'a> Path<'a> {
+    /// Takes a path apart, with the troubles it has. `at` is its offset in the URL.
+    pub(super) fn read(
+        path: &'a [u8],
+        at: usize,
+        empty: EmptySegments,
+        troubles: &mut Troubles,
+    ) -> Self {
+        let mut read = Self::segments(path, at, empty, troubles);
+        read.remove_dots(troubles);
+        read.check_result(troubles);
+        read
+    }
+
+    /// The same before any dot segment is removed.
+    pub(super) fn segments(
+        path: &'a [u8],
+        at: usize,
+        empty: EmptySegments,
+        troubles: &mut Troubles,
+    ) -> Self {
+        let mut read = Self {
+            text: Vec::with_capacity(path.len()),
+            segments: Vec::new(),
+            encoded_slash: find_encoded_slash(path).map(|i| at + i),
+        };
+        if let Some(at) = read.encoded_slash {
+            troubles.add(Code::EncodedSlash, at);
+        }
+        read.split(path, at, empty, troubles);
+        read
+    }
+
+    /// Steps 3 to 6: segments, without parameters, decoded, and the empty ones removed.
+    fn split(&mut self, path: &'a [u8], at: usize, empty: EmptySegments, troubles: &mut Troubles) {
+        let body = path.strip_prefix(b"/").unwrap_or(path);
+        if body.len() == path.len() {
+            troubles.add(Code::NoLeadingSlash, at);
+        }
+        let mut start = at + path.len() - body.len();
+        let end = at + path.len();
+        let mut form = Form::Decoded;
+        for segment in body.split(|byte| *byte == b'/') {
+            let is_last = start + segment.len() == end;
+            let semicolon = memchr(b';', segment);
+            let raw = &segment[..semicolon.unwrap_or(segment.len())];
+            if semicolon.is_some() {
+                match raw {
+                    b"" if !is_last => troubles.add(Code::EmptySegmentParameter, start),
+                    b"." | b".." => troubles.add(Code::DotSegmentParameter, start),
+                    _ => {}
+                }
+            }
+            if is_encoded_dot_segment(raw) {
+                troubles.add(Code::EncodedDotSegment, start);
+            }
+            let name_at = self.text.len();
+            if form == Form::Decoded
+                && let Err(i) = decode(raw, &mut self.text)
+            {
+                troubles.add(Code::Decode, start + i);
+                form = Form::Raw;
+                self.text.truncate(name_at);
+            }
+            if form == Form::Raw {
+                self.text.extend_from_slice(raw);
+            }
+            let name = name_at..self.text.len();
+            if !name.is_empty() || is_last || empty == EmptySegments::Kept {
+                self.segments.push(Segment { at: start, raw, name, form });
+            }
+            start += segment.len() + 1;
+        }
+    }
+
+    /// Step 7: a `..` with nothing to remove stays.
+    pub(super) fn remove_dots(&mut self, troubles: &mut Troubles) {
+        let mut kept = 0;
+        for i in 0..self.segments.len() {
+            match &self.text[self.segments[i].name.clone()] {
+                b"." => {}
+                b".." if kept > 0 && &self.text[self.segments[kept - 1].name.clone()] != b".." => {
+                    kept -= 1;
+                    let removed = &self.segments[kept];
+                    if removed.name.is_empty() {
+                        troubles.add(Code::EmptySegmentBeforeDotDot, removed.at);
+                    }
+                }
+                _ => {
+                    self.segments.swap(kept, i);
+                    kept += 1;
+                }
+            }
+        }
+        self.segments.truncate(kept);
+    }
+
+    /// Step 10, as far as it is about the result.
+    fn check_result(&self, troubles: &mut Troubles) {
+        let Some(first) = self.segments.first() else { return };
+        if &self.text[first.name.clone()] == b".." {
+            troubles.add(Code::LeadingDotDot, first.at);
+        }
+        let mut tell = |code: Code, is_bad: fn(u8) -> bool| {
+            for segment in &self.segments {
+                let name = &self.text[segment.name.clone()];
+                if let Some(i) = name.iter().position(|byte| is_bad(*byte)) {
+                    return troubles.add(code, segment.at + segment.raw_offset(i));
+                }
+            }
+        };
+        tell(Code::Backslash, |byte| byte == b'\\');
+        tell(Code::Control, |byte| byte < 0x20 || byte == 0x7F);
+    }
+
+    /// Step 8: what the container maps. Where the path holds `%2F`, a slash inside a segment is told
+    /// from one between segments by writing it, and the percent sign, as triplets.
+    pub(super) fn write_decoded(&self, out: &mut Vec<u8>) {
+        for segment in &self.segments {
+            out.push(b'/');
+            let name = &self.text[segment.name.clone()];
+            if self.encoded_slash.is_none() {
+                out.extend_from_slice(name);
+                continue;
+            }
+            for byte in name {
+                match byte {
+                    b'%' | b'/' => push_triplet(*byte, out),
+                    byte => out.push(*byte),
+                }
+            }
+        }
+        self.write_root(out);
+    }
+
+    /// The canonical form: what the container maps, with triplets for all that is no plain character of
+    /// a segment.
+    ///
+    /// A raw segment may hold bytes that are no UTF-8. As triplets they would be refused by the next
+    /// reading; they are written as the text of their triplets, which decodes.
+    pub(super) fn write_canonical(&self, out: &mut Vec<u8>) {
+        for segment in &self.segments {
+            out.push(b'/');
+            let name = &self.text[segment.name.clone()];
+            if segment.form == Form::Decoded {
+                push_encoded(name, out);
+                continue;
+            }
+            for chunk in name.utf8_chunks() {
+                push_encoded(chunk.valid().as_bytes(), out);
+                for byte in chunk.invalid() {
+                    let triplet_at = out.len() + 1;
+                    push_triplet(*byte, out);
+                    out.splice(triplet_at..triplet_at, *b"25");
+                }
+            }
+        }
+        self.write_root(out);
+    }
+
+    fn write_root(&self, out: &mut Vec<u8>) {
+        if self.segments.is_empty() {
+            out.push(b'/');
+        }
+    }
+}
+
+impl Segment<'_> {
+    /// Where in the raw name the byte stands that is byte `i` of the name.
+    fn raw_offset(&self, i: usize) -> usize {
+        match self.form {
+            Form::Raw => i,
+            Form::Decoded => raw_offset(self.raw, i),
+        }
+    }
+}
+
+/// Where in `raw`, whose triplets all are ones, byte `i` of what it decodes to comes from.
+fn raw_offset(raw: &[u8], i: usize) -> usize {
+    let mut offset = 0;
+    for _ in 0..i {
+        offset += if raw.get(offset) == Some(&b'%') { 3 } else { 1 };
+    }
+    offset
+}
+
+/// Step 5: appends a name with all its triplets decoded, or tells where it does not decode to UTF-8.
+fn decode(raw: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
+    let start = out.len();
+    let mut malformed = None;
+    let mut i = 0;
+    while let Some(&byte) = raw.get(i) {
+        if byte != b'%' {
+            out.push(byte);
+            i += 1;
+        } else if let Some(triplet) = Triplet::read(&raw[i..]) {
+            out.push(triplet.value);
+            i += 3;
+        } else {
+            malformed = Some(i);
+            break;
+        }
+    }
+    match (std::str::from_utf8(&out[start..]), malformed) {
+        (Ok(_), None) => Ok(()),
+        (Ok(_), Some(i)) => Err(i),
+        (Err(error), _) => Err(raw_offset(raw, error.valid_up_to())),
+    }
+}
+
+fn push_encoded(name: &[u8], out: &mut Vec<u8>) {
+    for byte in name {
+        if SEGMENT.contains(*byte) {
+            out.push(*byte);
+        } else {
+            push_triplet(*byte, out);
+        }
+    }
+}
+
+/// Whether a segment is `.` or `..` once decoded, and is not written so.
+pub(super) fn is_encoded_dot_segment(segment: &[u8]) -> bool {
+    match segment {
+        [b'%', ..] | [b'.', b'%', ..] if segment.len() <= 6 => {
+            [&b"%2e"[..], b"%2e%2e", b".%2e", b"%2e."]
+                .iter()
+                .any(|dots| segment.eq_ignore_ascii_case(dots))
+        }
+        _ => false,
+    }
+}
+
+/// Offset of the first `%2F`.
+pub(super) fn find_encoded_slash(path: &[u8]) -> Option<usize> {
+    memmem::find_iter(path, b"%2").find(|&i| matches!(path.get(i + 2), Some(b'F' | b'f')))
+}
+
+impl Settle for EmptySegments {
+    #[inline(always)]
+    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
+        self == EmptySegments::Kept || !glance.slashes(glance.length).are_doubled()
+    }
+}
+
+/// Whether the container maps the path of a URL as it is that the scanner proved clean for it.
+#[inline(always)]
+pub(super) fn leaves_marked(clean: &Clean<'_>, empty: EmptySegments) -> bool {
+    empty == EmptySegments::Kept || !clean.has_empty_segment()
+}
+
+/// Whether the container maps a path as it is, given that the scanner found only characters of
+/// a path in it, no dot behind a slash, and triplets that stay.
+#[inline]
+pub(super) fn leaves(path: &[u8], empty: EmptySegments) -> bool {
+    memchr::memchr2(b'%', b';', path).is_none()
+        && (empty == EmptySegments::Kept || !has_double_slash(path))
+}

@@ -1,0 +1,289 @@
+//! How many URLs are done the short way.
+//!
+//! A proof that fails where it could succeed changes no answer: the exact way gives the same one, later, and no
+//! other test notices. So it is counted here. A number that falls is speed lost; one that rises is written down.
+
+use std::fmt::Write as _;
+
+use super::each::Scratch;
+use super::normalizer::Normalizer;
+use super::parameters::are_in_order;
+use super::parts::Parts;
+use super::redirect::Redirects;
+use super::{heuristic, ia};
+use crate::bytes::Span;
+use crate::profile::archive::STARTS;
+use crate::profile::starts::Starts;
+use crate::profile::{Profile, Ring, Switch, System};
+use crate::simd::{Backend, Experience, Foldable, Glance, Lead, Settle, Settled, Vector};
+
+/// What URLs start with, nearly all of it canonical.
+#[rustfmt::skip]
+const FRONTS: &[&str] = &[
+    "http://h.example/", "https://www.h.example/", "http://www.com/", "http://www2.h.x/a/", "https://www.www.a.b/",
+    "http://1/", "http://12a.b/", "http://w/", "http://ww.x/", "https://h.example/a.b/c/", "http://h.example",
+    "http://h.example:8080/", "https://www.h.example:8443/", "https://h:443/", "http://H.example/", "http://a..b/",
+    "https://.a/", "http://h.example./", "http://1.2.3.4/", "http://012/", "http://h/?", "http://u@h.example/",
+    "http://a-host-of-some-length.in-a-domain.of-many-labels.and-more.example.org/", "ftp://h.example/", " http://h/",
+];
+
+/// What follows, in which most of a URL is left by all profiles.
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    "a", "b", "a/", "bc/", "segment/", "page", ".html", "index.html", "index.php", "default.aspx", "B", "Page/", "//", "/", "/",
+    "~u/", "%C3%A9", "%20", "%2F", "%3B", "%7E", "%c3", "%25", "+", "'", "!", "(", "(a)/", "(S(a1))/", ";", ";a=1", ";sid=1",
+    ":", ",", "@", "..", "/.", "/../", "./a", "=", "-", "_", "*", "$", "|", "\"", " ", "#f", "^", "1", "1.2.3.4",
+];
+
+/// Parameters, mostly in order.
+#[rustfmt::skip]
+const PARAMETERS: &[&str] = &[
+    "?", "?a=1", "?b", "?id=1", "?sid=1", "?A=1", "?utm_source=x", "?q=a+b", "?category_a=1", "?x=%C3%A9", "?x=%20",
+    "&b=2", "&b=2", "&c", "&c=3", "&d=4", "&d=&e", "&e=5", "&f=1&f=2", "&fa=1", "&long_name_a=1&long_name_b=2",
+    "&long_name_b=2&long_name_a=1", "&m=a-value-of-more-than-a-block-of-sixty-four-bytes-which-few-parameters-have-in-lists",
+    "&PHPSESSID=0123456789abcdef0123456789abcdef", "&sid=0123456789abcdef0123456789abcdef", "&s=1", "&utm_x=1", "&gclid=a",
+    "&=1", "&", "&&", "&Z=1", "&z=1", "&z", "&zz=2", "&zz=1", "&a=1", "&%41=1", "&?=1", "&cfid=1", "&cftoken=2", "&C",
+];
+
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) as usize % n
+    }
+
+    fn some(&mut self, words: &[&'static str]) -> &'static str {
+        words[self.below(words.len())]
+    }
+
+    fn url(&mut self) -> String {
+        let mut url = self.some(FRONTS).to_owned();
+        for _ in 0..self.below(5) {
+            // Most words are the first ones, which nothing acts on.
+            let most = if self.below(3) == 0 { WORDS.len() } else { 6 };
+            url.push_str(self.some(&WORDS[..most]));
+        }
+        if self.below(12) == 0 {
+            url.push_str(&"/long".repeat(self.below(120)));
+        }
+        if self.below(2) == 0 {
+            url.push_str(self.some(&PARAMETERS[..11]));
+            let (most, from) = (1 + self.below(6), self.below(2));
+            for n in 0..self.below(most) {
+                // Those in order, or any.
+                let next =
+                    if from == 0 { PARAMETERS[11 + 2 * n] } else { self.some(&PARAMETERS[11..]) };
+                url.push_str(next);
+            }
+        }
+        if self.below(40) == 0 {
+            // More than are put in order at a glance.
+            for n in 0..33 * self.below(2) {
+                write!(url, "&p{n}").unwrap();
+            }
+        }
+        url
+    }
+}
+
+fn normalizers() -> Vec<(String, Normalizer)> {
+    let named = |profile: &&'static Profile| (profile.name().to_owned(), Normalizer::new(profile));
+    let mut all: Vec<(String, Normalizer)> = Profile::ALL.iter().map(named).collect();
+    let mut add = |name: &str, normalizer| all.push((name.to_owned(), normalizer));
+    let new = Normalizer::new;
+    let crawl = || new(&Profile::CRAWL);
+    let aggressive = || new(&Profile::AGGRESSIVE);
+    for switch in Profile::AGGRESSIVE.switches().iter() {
+        let name = format!("aggressive without {}", switch.name());
+        add(&name, aggressive().without_switches([switch]).unwrap());
+    }
+    for switch in [Switch::LowerPath, Switch::FoldScheme, Switch::DropQuery] {
+        add(
+            &format!("aggressive with {}", switch.name()),
+            aggressive().with_switches([switch]).unwrap(),
+        );
+    }
+    add("scheme, sorted", new(&Profile::SCHEME).with_switches([Switch::SortQuery]).unwrap());
+    add("crawl, dropped", crawl().with_dropped_parameters(["c*", "a"]).unwrap());
+    add("crawl, kept", crawl().with_kept_parameters(["c*", "a", "b"]).unwrap());
+    let list = Redirects::parse(b"http://h.example/a\thttp://h.example/b\n").unwrap();
+    for profile in [&Profile::CRAWL, &Profile::SERVLET, &Profile::MEDIAWIKI, &Profile::SANITIZE] {
+        add(&format!("{}, redirects", profile.name()), new(profile).with_redirects(&list).unwrap());
+    }
+    let slashes = Ring::parse("decode=3B encode=2F,21").unwrap();
+    add("ring, slashes", new(&Profile::RING).with_ring(slashes).unwrap());
+    add("servlet, base", new(&Profile::SERVLET).with_base(b"http://h.example/a/").unwrap());
+    for profile in [&Profile::CRAWL, &Profile::SERVLET, &Profile::MEDIAWIKI] {
+        let charset = crate::uri::Charset::LATIN_1;
+        add(&format!("{}, latin1", profile.name()), new(profile).with_charset(charset).unwrap());
+    }
+    let hosts = "name = 'hosts'\nversion = 1\nbase = 'crawl'\n[host.'h.example']\nbase = 'aggressive'\n\
+                 [host.'*.h.example'.switches]\nsort-query = true\n";
+    add("hosts", Normalizer::from_profile_file(hosts).unwrap());
+    let ports = "name = 'ports'\nversion = 1\nbase = 'aggressive'\nports.http = 8080\n";
+    add("ports", Normalizer::from_profile_file(ports).unwrap());
+    all
+}
+
+/// The names of parameters of a query, compared by their first bytes.
+struct Order<'a>(&'a Starts);
+
+impl Settle for Order<'_> {
+    #[inline(always)]
+    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
+        let query = glance.path_end() + 1;
+        query < glance.length && are_in_order(glance, query, self.0)
+    }
+}
+
+/// How many of the URLs, and of the targets in them, are done in each of the short ways.
+#[derive(Default)]
+struct Counts {
+    /// Proven clean among others, which are handed over where they stand, and alone.
+    batch: usize,
+    alone: usize,
+    /// Proven clean but for their port.
+    port: usize,
+    /// Written at a glance, and by masks.
+    glance: usize,
+    masks: usize,
+    /// Left by all steps after the ladder.
+    left: usize,
+    /// With few parameters, in the order of their names' first bytes, none of which needs a second look.
+    order: usize,
+}
+
+fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
+    let mut counts = Counts::default();
+    let (mut bytes, mut spans) = (Vec::new(), Vec::new());
+    for url in urls {
+        let start = bytes.len() as u32;
+        bytes.extend_from_slice(url.as_bytes());
+        spans.push(Span { start, end: bytes.len() as u32 });
+        bytes.push(b'\n');
+    }
+    let buffer = bytes.as_ptr_range();
+    normalizer.for_each(&bytes, &spans, &mut Scratch::default(), |_, url| {
+        counts.batch += usize::from(url.is_ok_and(|url| buffer.contains(&url.as_bytes().as_ptr())));
+    });
+    let (kernel, heuristics) = (normalizer.kernel(), &normalizer.choices.heuristics);
+    let mut out = Vec::new();
+    for span in spans {
+        let url = span.range();
+        let host =
+            memchr::memmem::find(&bytes[url.clone()], b"//").map_or(0, |slashes| slashes + 2);
+        let path =
+            memchr::memchr(b'/', &bytes[url.start + host..url.end]).unwrap_or(url.len() - host);
+        let target = url.start + host + path..url.end;
+        counts.port += usize::from(normalizer.is_clean_but_for_port(&bytes, url.clone()));
+        for (range, lead) in [(url, Lead::Absolute), (target, Lead::Target)] {
+            out.clear();
+            counts.alone += usize::from(normalizer.is_clean_by_rules(&bytes, range.clone(), lead));
+            if normalizer.profile().system == System::Ladder {
+                let done = normalizer.rewrite_at_once(lead, &bytes, &range, &mut out);
+                counts.masks += usize::from(done);
+            }
+            let (glanced, starts) = if let Some(archive) = normalizer.rules.archive {
+                let write = ia::clean::Write { archive, out: &mut out };
+                (kernel.settle::<Foldable>(&bytes, range.clone(), lead, write), &STARTS)
+            } else if heuristics.act() {
+                let parts = match lead {
+                    Lead::Absolute => Parts::split(&bytes[range.clone()]),
+                    Lead::Target => Parts::split_target(&bytes[range.clone()]),
+                };
+                counts.left += usize::from(heuristics.leave(&parts));
+                let write = heuristic::clean::Write { steps: heuristics.steps(), out: &mut out };
+                (
+                    kernel.settle::<Experience>(&bytes, range.clone(), lead, write),
+                    heuristics.starts(),
+                )
+            } else {
+                continue;
+            };
+            counts.glance += usize::from(glanced == Settled::Yes);
+            let order = kernel.settle::<Experience>(&bytes, range, lead, Order(starts));
+            counts.order += usize::from(order == Settled::Yes);
+        }
+    }
+    counts
+}
+
+/// What becomes of a URL that is not proven.
+fn way(normalizer: &Normalizer) -> &'static str {
+    match (normalizer.rules_alone_act(), normalizer.acts_at_a_glance()) {
+        (true, _) => "masks",
+        (_, true) => "glance",
+        _ => "steps",
+    }
+}
+
+/// For each normalizer, what becomes of a dirty URL, and the counts: batch, alone, port, glance, masks, left,
+/// order.
+#[rustfmt::skip]
+const EXPECTED: &str = "\
+string                                  steps   1926  3888   172      0     0     0     0
+syntax                                  masks    966  2635   144      0  3467     0     0
+scheme                                  masks    966  2635   144      0  3467     0     0
+crawl                                   masks    966  2635   144      0  3810     0     0
+aggressive                              glance   315  1049    33   2102  3810  1607   522
+ia                                      glance   182   778    30   1846     0     0   581
+whatwg                                  steps    802  2583   162      0     0     0     0
+sanitize                                steps    654  2274   142      0     0     0     0
+servlet                                 steps    818  2214   123      0     0     0     0
+mediawiki                               steps    879  2385   125      0     0     0     0
+restbase                                steps    893  2424   126      0     0     0     0
+upload                                  steps    803  2177   118      0     0     0     0
+ring                                    steps    966  2635   144      0     0     0     0
+aggressive without strip-www            glance   418  1152    60   2168  3810  1757   522
+aggressive without squeeze-slashes      glance   318  1057    33   2102  3810  1744   522
+aggressive without strip-session        glance   315  1049    33   2102  3810  1699   522
+aggressive without strip-index          glance   321  1067    34   2102  3810  1627   522
+aggressive without strip-trailing-slash glance   483  1579    47   2102  3810  2316   522
+aggressive without strip-tracking       glance   325  1083    35   2102  3810  1661   522
+aggressive without squeeze-query        glance   316  1052    33   2102  3810  1697   522
+aggressive without sort-query           glance   384  1261    37   2102  3810  1913   522
+aggressive with lower-path              glance   297   982    32   1957  3810  1488   522
+aggressive with fold-scheme             glance   298  1032    33   2004  3810  1516   522
+aggressive with drop-query              glance   199   672    19   2273  3810  1062   522
+scheme, sorted                          glance   697  1928   100   2315  3467  3189   522
+crawl, dropped                          glance   709  1953   106   2315  3810  3269     0
+crawl, kept                             glance   501  1414    71   2330  3810  2349     0
+crawl, redirects                        steps    966  2635   144      0  3810     0     0
+servlet, redirects                      steps    818  2214   123      0     0     0     0
+mediawiki, redirects                    steps    879  2385   125      0     0     0     0
+sanitize, redirects                     steps    654  2274   142      0     0     0     0
+ring, slashes                           steps    405   405     0      0     0     0     0
+servlet, base                           steps    818  2214   123      0     0     0     0
+crawl, latin1                           steps    966  2635   144      0  3810     0     0
+servlet, latin1                         steps    818  2214   123      0     0     0     0
+mediawiki, latin1                       steps    879  2385   125      0     0     0     0
+hosts                                   steps    865  2635   144      0  3810     0     0
+ports                                   glance   315  1049     0   2102  3810  1607   522
+";
+
+#[test]
+fn short_ways_are_taken_as_often_as_before() {
+    let mut draw = Draw(1);
+    let urls: Vec<String> = (0..2000).map(|_| draw.url()).collect();
+    for backend in Backend::available() {
+        let mut table = String::new();
+        for (name, normalizer) in normalizers() {
+            let normalizer = normalizer.with_backend(backend);
+            let way = way(&normalizer);
+            let Counts { batch, alone, port, glance, masks, left, order } =
+                counted(&normalizer, &urls);
+            writeln!(
+                table,
+                "{name:<39} {way:<6} {batch:>5} {alone:>5} {port:>5} {glance:>6} {masks:>5} {left:>5} {order:>5}"
+            )
+            .unwrap();
+        }
+        // There a clean URL with triplets is written anew, which takes no longer than to tell that it is.
+        let expected = match backend {
+            Backend::Avx512 => EXPECTED.replace("masks    966", "masks    824"),
+            _ => EXPECTED.to_owned(),
+        };
+        assert!(table == expected, "{backend:?}:\n{table}");
+    }
+}

@@ -1,0 +1,492 @@
+//! The profiles that follow one system each: what of a URL is theirs, and what the ladder's.
+//!
+//! A URL with a scheme and `//` is absolute: `servlet` and the rings act on its path, while scheme and
+//! authority follow `scheme`. Anything else is a request target under them, a path and a query also
+//! where it starts with `//`. `sanitize` is `scheme` with more reasons to reject. `whatwg` shares nothing
+//! with the ladder and has a module of its own.
+
+use super::escape::push_triplet;
+use super::normalize;
+use super::normalizer::Normalizer;
+use super::outcome::Outcome;
+#[cfg(feature = "transcode")]
+use super::parts::Authority;
+use super::parts::Parts;
+use super::servlet::EmptySegments;
+#[cfg(feature = "transcode")]
+use super::transcode::{self, Delimiters, Transcoded};
+use super::unclean::lacks_scheme;
+use super::{ring, sanitize, servlet};
+use crate::bytes::{Code, Codes, Reject, Troubles};
+#[cfg(feature = "transcode")]
+use crate::profile::Grammar;
+#[cfg(feature = "transcode")]
+use crate::profile::scheme::Kind;
+use crate::profile::{Profile, Ring, Switch, System, scheme};
+
+/// The path of a request target or URL, and what follows it.
+struct Rest<'a> {
+    path: &'a [u8],
+    query: Option<&'a [u8]>,
+    /// Where the path starts in the URL.
+    at: usize,
+    /// Where the `#` is.
+    fragment_at: Option<usize>,
+}
+
+impl<'a> Rest<'a> {
+    fn of(parts: &Parts<'a>) -> Self {
+        Self {
+            path: parts.path,
+            query: parts.query,
+            at: parts.path_start(),
+            fragment_at: parts.fragment.map(|_| parts.fragment_start() - 1),
+        }
+    }
+}
+
+/// What a URL is under a profile that takes request targets in lists.
+enum Read<'a> {
+    Absolute(Parts<'a>),
+    Target(Parts<'a>),
+}
+
+impl Normalizer {
+    pub(super) fn empty_segments(&self) -> EmptySegments {
+        if self.rules.switches.contains(Switch::KeepEmptySegments) {
+            EmptySegments::Kept
+        } else {
+            EmptySegments::Removed
+        }
+    }
+
+    /// `url` with its triplets in UTF-8, where that changes something.
+    #[cfg(feature = "transcode")]
+    pub(super) fn transcoded(&self, url: &[u8]) -> Option<Transcoded> {
+        self.transcoded_before(
+            url,
+            |kept| self.is_ascii_but_for_userinfo(kept),
+            || self.caseless(url),
+        )
+    }
+
+    /// The same for a request target, which holds no host.
+    #[cfg(feature = "transcode")]
+    pub(super) fn transcoded_target(&self, target: &[u8]) -> Option<Transcoded> {
+        self.transcoded_before(target, <[u8]>::is_ascii, || self.path_end_if_lowered(target))
+    }
+
+    /// The same for a host, whose case does not count.
+    #[cfg(feature = "transcode")]
+    pub(super) fn transcoded_host(&self, host: &[u8]) -> Option<Transcoded> {
+        transcode::transcode(host, self.choices.transcoding?, Delimiters::Kept, || host.len())
+    }
+
+    #[cfg(feature = "transcode")]
+    fn transcoded_before(
+        &self,
+        url: &[u8],
+        is_ascii: impl FnOnce(&[u8]) -> bool,
+        caseless: impl FnOnce() -> usize,
+    ) -> Option<Transcoded> {
+        let charset = self.choices.transcoding?;
+        if self.takes_targets() {
+            return transcode::transcode(url, charset, Delimiters::Respelled, caseless);
+        }
+        // A raw byte of 0x80 or above is rejected where it is, unless what it is in is dropped unread.
+        if self.profile().grammar == Grammar::Enforced && !is_ascii(self.without_dropped(url)) {
+            return None;
+        }
+        transcode::transcode(url, charset, Delimiters::Kept, caseless)
+    }
+
+    /// `url` without the fragment, where that is dropped.
+    #[cfg(feature = "transcode")]
+    fn without_dropped<'a>(&self, url: &'a [u8]) -> &'a [u8] {
+        match memchr::memchr(b'#', url) {
+            Some(end) if !self.rules.switches.contains(Switch::KeepFragment) => &url[..end],
+            _ => url,
+        }
+    }
+
+    /// Whether all bytes are ASCII, but for those of a userinfo that is dropped.
+    #[cfg(feature = "transcode")]
+    fn is_ascii_but_for_userinfo(&self, url: &[u8]) -> bool {
+        if url.is_ascii() {
+            return true;
+        }
+        if self.rules.switches.contains(Switch::KeepUserinfo) {
+            return false;
+        }
+        let assumed = self.assume(url).map(|(assumed, _)| assumed);
+        let parts = Parts::split(assumed.as_deref().unwrap_or(url));
+        let base = self.base().and_then(|base| Parts::split(base).scheme);
+        let (Some(name), Some(authority)) = (parts.scheme.or(base), parts.authority) else {
+            return false;
+        };
+        scheme::facts(&name.to_ascii_lowercase()).kind == Kind::Network
+            && [Some(name), Some(Authority::split(authority).host_port), Some(parts.path)]
+                .into_iter()
+                .chain([parts.query, parts.fragment])
+                .flatten()
+                .all(<[u8]>::is_ascii)
+    }
+
+    /// Where the part of `url` ends in which the profile may change the case of letters: a host, or
+    /// mail addresses.
+    #[cfg(feature = "transcode")]
+    fn caseless(&self, url: &[u8]) -> usize {
+        let (trimmed, skipped) = self.trim(url).unwrap_or((url, 0));
+        let parts = Parts::split(trimmed);
+        let assumed = self.assumed_scheme().is_some() && lacks_scheme(&parts, trimmed);
+        let base = self.base().and_then(|base| Parts::split(base).scheme);
+        let end = match (parts.scheme.or(base), parts.authority) {
+            (_, None) if assumed => {
+                memchr::memchr3(b'/', b'?', b'#', trimmed).unwrap_or(trimmed.len())
+            }
+            (_, Some(_)) if self.takes_targets() && parts.scheme.is_none() && !assumed => 0,
+            (_, Some(_)) => parts.path_start(),
+            (Some(scheme), None)
+                if scheme.eq_ignore_ascii_case(b"mailto") && !self.takes_targets() =>
+            {
+                trimmed.len()
+            }
+            (_, None) => 0,
+        };
+        skipped + end.max(self.path_end_if_lowered(trimmed))
+    }
+
+    /// Where the path ends, if its case does not count.
+    #[cfg(feature = "transcode")]
+    fn path_end_if_lowered(&self, url: &[u8]) -> usize {
+        if self.rules.switches.contains(Switch::LowerPath) {
+            memchr::memchr2(b'?', b'#', url).unwrap_or(url.len())
+        } else {
+            0
+        }
+    }
+
+    /// Whether URLs have a second result, [`Normalizer::decoded`]: all of them under `servlet`, and those of
+    /// some hosts where a profile file gives these rules that are based on it.
+    pub fn has_decoded(&self) -> bool {
+        let hosts = self.choices.hosts.as_ref();
+        self.maps_paths() || hosts.is_some_and(|hosts| hosts.any(Normalizer::maps_paths))
+    }
+
+    fn maps_paths(&self) -> bool {
+        self.profile().system == System::Servlet
+    }
+
+    /// Appends the decoded path of `url`: under `servlet`, what the container maps. It may hold any
+    /// bytes, and holds one at least. Under any other profile there is none, and nothing is appended.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Outcome, Profile};
+    ///
+    /// let servlet = Normalizer::new(&Profile::SERVLET);
+    /// let mut out = Vec::new();
+    /// assert_eq!(servlet.decoded(b"http://h/a;v=1/./%20b?q", &mut out), Outcome::Canonical);
+    /// assert_eq!(out, b"/a/ b");
+    /// ```
+    ///
+    /// Scheme and authority are not looked at: where `url` has a canonical form, this is the other one.
+    pub fn decoded(&self, url: &[u8], out: &mut Vec<u8>) -> Outcome {
+        if let Some(end) = self.redirected(url) {
+            return self.for_host_of(&end).decode(&end, out, read);
+        }
+        match &self.choices.hosts {
+            None => self.decoded_in_charset(url, out),
+            Some(hosts) => self.decoded_by_host(hosts, url, out),
+        }
+    }
+
+    /// As [`Normalizer::decoded`], by the rules for any host and without redirects.
+    pub(super) fn decoded_in_charset(&self, url: &[u8], out: &mut Vec<u8>) -> Outcome {
+        #[cfg(feature = "transcode")]
+        if let Some(transcoded) = self.transcoded(url) {
+            return transcoded.outcome(self.decoded_as_it_is(&transcoded.url, out));
+        }
+        self.decoded_as_it_is(url, out)
+    }
+
+    fn decoded_as_it_is(&self, url: &[u8], out: &mut Vec<u8>) -> Outcome {
+        match self.assume(url) {
+            Some((assumed, prefix)) => {
+                self.decode(&assumed, out, read).moved(|at| at.saturating_sub(prefix))
+            }
+            None => self.decode(url, out, read),
+        }
+    }
+
+    /// As [`Normalizer::decoded`], for what [`Normalizer::normalize_target`] takes.
+    pub fn decoded_target(&self, target: &[u8], out: &mut Vec<u8>) -> Outcome {
+        if let Some(end) = self.redirected_target(target) {
+            return self.decode(&end, out, read);
+        }
+        #[cfg(feature = "transcode")]
+        if let Some(transcoded) = self.transcoded_target(target) {
+            let read = |target| Read::Target(Parts::split_target(target));
+            return transcoded.outcome(self.decode(&transcoded.url, out, read));
+        }
+        self.decode(target, out, |target| Read::Target(Parts::split_target(target)))
+    }
+
+    fn decode<'a>(
+        &self,
+        url: &'a [u8],
+        out: &mut Vec<u8>,
+        read: impl FnOnce(&'a [u8]) -> Read<'a>,
+    ) -> Outcome {
+        let mut troubles = Troubles::new(self.choices.allowed);
+        if self.maps_paths() {
+            let length = out.len();
+            let (Read::Absolute(parts) | Read::Target(parts)) = read(url);
+            let mut rest = Rest::of(&parts);
+            if parts.authority.is_some() && rest.path.is_empty() {
+                rest.path = b"/";
+            }
+            self.servlet_path(&rest, &mut troubles).write_decoded(out);
+            if let Err(reject) = troubles.result() {
+                out.truncate(length);
+                return Outcome::Reject(reject);
+            }
+        }
+        Outcome::Canonical
+    }
+
+    /// Whether `url`, as [`Normalizer::normalize`] takes it, is a request target for which no host is
+    /// known: `servlet` and the rings take one for what has no scheme and `//`.
+    pub fn is_hostless(&self, url: &[u8]) -> bool {
+        self.takes_targets()
+            && self.base_origin().is_none()
+            && self.assume(url).is_none()
+            && matches!(read(url), Read::Target(_))
+    }
+
+    pub(super) fn takes_targets(&self) -> bool {
+        matches!(self.profile().system, System::Servlet | System::Ring(_))
+    }
+
+    pub(super) fn ring(&self) -> Option<&Ring> {
+        match (&self.choices.ring, self.profile().system) {
+            (Some(ring), _) => Some(ring),
+            (None, System::Ring(ring)) => Some(ring),
+            _ => None,
+        }
+    }
+
+    /// Appends the canonical form of a URL of a list. The profile is a system's.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn rewrite_by_system(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+        match self.profile().system {
+            System::Sanitizer => return self.sanitize(url, out),
+            System::Browser => return self.rewrite_as_browser(url, out),
+            _ => {}
+        }
+        if let Some((assumed, prefix)) = self.assume(url) {
+            return self
+                .absolute_of_system(&Parts::split(&assumed), out)
+                .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)));
+        }
+        match read(url) {
+            Read::Absolute(parts) => self.absolute_of_system(&parts, out),
+            Read::Target(parts) => match self.base_origin() {
+                Some(origin) => self.joined(origin, url, &parts, out),
+                None => {
+                    let start = out.len();
+                    self.target(url, &parts, out)?;
+                    // No host comes out of a target: read again, this would get the assumed scheme.
+                    match self.assume(&out[start..]) {
+                        None => Ok(()),
+                        Some(_) => Err(Reject::new(Code::Relative, 0)),
+                    }
+                }
+            },
+        }
+    }
+
+    /// As [`Normalizer::rewrite_by_system`], for a request target whose host is not known.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn rewrite_target_by_system(
+        &self,
+        target: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
+        if self.profile().system == System::Browser {
+            return self.rewrite_target_as_browser(target, out);
+        }
+        let parts = Parts::split_target(target);
+        if self.profile().system == System::Sanitizer {
+            let mut troubles = Troubles::new(self.choices.allowed);
+            sanitize::check(target, &parts, b"", |_| None, &mut troubles);
+            troubles.join_result(self.rewrite_target_by_ladder(target, out));
+            return troubles.result();
+        }
+        let start = out.len();
+        self.target(target, &parts, out)?;
+        let is_path = target.starts_with(b"/") && out[start..].starts_with(b"/");
+        // A list may hold other targets; in a log they would be read as another form, or as none. So
+        // would what a ring makes of a path whose slash it encodes.
+        if self.ring().is_some() && !is_path {
+            return Err(Reject::new(Code::Relative, 0));
+        }
+        Ok(())
+    }
+
+    fn sanitize(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+        let mut troubles = Troubles::new(self.choices.allowed);
+        let own_port = |scheme: &[u8]| match &self.choices.ports {
+            Some(ports) => ports.of(scheme),
+            None => scheme::facts(scheme).port,
+        };
+        if let Some((assumed, prefix)) = self.assume(url) {
+            let parts = Parts::split(&assumed);
+            sanitize::check(&assumed, &parts, b"", own_port, &mut troubles);
+            let found = troubles.result().map_err(|r| r.moved(|at| at.saturating_sub(prefix)));
+            troubles = Troubles::new(Codes::NONE);
+            troubles.join_result(found);
+        } else {
+            let base = self.base().and_then(|base| Parts::split(base).scheme).unwrap_or_default();
+            sanitize::check(url, &Parts::split(url), base, own_port, &mut troubles);
+        }
+        troubles.join_result(self.rewrite_by_ladder(url, 0..url.len(), out));
+        troubles.result()
+    }
+
+    /// The URL with the assumed scheme in front, and how much that is, where one is to be assumed.
+    pub(crate) fn assume(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
+        let scheme = self.assumed_scheme()?;
+        lacks_scheme(&Parts::split(url), url).then(|| {
+            let delimiter: &[u8] = if url.starts_with(b"//") { b":" } else { b"://" };
+            ([scheme, delimiter, url].concat(), scheme.len() + delimiter.len())
+        })
+    }
+
+    /// `scheme://authority` of the base, in canonical form, where it has both.
+    fn base_origin(&self) -> Option<&[u8]> {
+        let base = self.base()?;
+        let parts = Parts::split(base);
+        (parts.scheme.is_some() && parts.authority.is_some()).then(|| &base[..parts.path_start()])
+    }
+
+    fn absolute_of_system(&self, parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Reject> {
+        let mut troubles = Troubles::new(self.choices.allowed);
+        let front = Parts { path: b"/", query: None, fragment: None, ..*parts };
+        let start = out.len();
+        let mut rules = Profile::SCHEME;
+        rules.ports = self.rules.ports;
+        troubles.join_result(normalize::absolute(&front, &rules, out));
+        if let Some(ports) = &self.choices.ports {
+            ports.drop_default(start, out);
+        }
+        if troubles.result().is_err() {
+            // The path is still read: all that is wrong with it is told as well.
+            out.truncate(start);
+        } else {
+            out.pop();
+        }
+        let mut rest = Rest::of(parts);
+        if rest.path.is_empty() {
+            rest.path = b"/";
+        }
+        self.behind_authority(&rest, &mut troubles, out);
+        troubles.result()
+    }
+
+    /// A target behind the base's scheme and authority. The position of a trouble is one in the target.
+    fn joined(
+        &self,
+        origin: &[u8],
+        target: &[u8],
+        parts: &Parts<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
+        let mut troubles = Troubles::new(self.choices.allowed);
+        if target == b"*" {
+            troubles.join(Reject::new(Code::AsteriskForm, 0));
+        } else if self.ring().is_some() && !parts.path.starts_with(b"/") {
+            // Behind an authority it would become a part of that.
+            troubles.join(Reject::new(Code::Relative, 0));
+        }
+        out.extend_from_slice(origin);
+        self.behind_authority(&Rest::of(parts), &mut troubles, out);
+        troubles.result()
+    }
+
+    fn behind_authority(&self, rest: &Rest<'_>, troubles: &mut Troubles, out: &mut Vec<u8>) {
+        match (self.ring(), rest.path.strip_prefix(b"/")) {
+            // This slash ends the authority; no ring encodes it.
+            (Some(ring), Some(path)) => {
+                out.push(b'/');
+                ring::rewrite(ring, path, out);
+            }
+            (Some(_), None) => {}
+            (None, _) => self.servlet_path(rest, troubles).write_canonical(out),
+        }
+        push_query(rest.query, out);
+    }
+
+    /// A request target whose host is not known.
+    fn target(&self, target: &[u8], parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Reject> {
+        let mut troubles = Troubles::new(self.choices.allowed);
+        let rest = Rest::of(parts);
+        let start = out.len();
+        match self.ring() {
+            Some(ring) => {
+                ring::rewrite(ring, rest.path, out);
+                push_query(rest.query, out);
+                let result = &out[start..];
+                let reads_as_url = || {
+                    let parts = Parts::split(result);
+                    parts.scheme.is_some() && parts.authority.is_some()
+                };
+                if result.is_empty() {
+                    troubles.join(Reject::new(Code::Empty, 0));
+                } else if target == b"*" || result == b"*" {
+                    troubles.join(Reject::new(Code::AsteriskForm, 0));
+                } else if !result.starts_with(b"/") && reads_as_url() {
+                    // No host comes out of a target.
+                    troubles.join(Reject::new(Code::Relative, 0));
+                }
+            }
+            None => {
+                if target == b"*" {
+                    troubles.join(Reject::new(Code::AsteriskForm, 0));
+                }
+                self.servlet_path(&rest, &mut troubles).write_canonical(out);
+                push_query(rest.query, out);
+            }
+        }
+        troubles.result()
+    }
+
+    fn servlet_path<'a>(&self, rest: &Rest<'a>, troubles: &mut Troubles) -> servlet::Path<'a> {
+        if let Some(at) = rest.fragment_at {
+            troubles.add(Code::Fragment, at);
+        }
+        servlet::Path::read(rest.path, rest.at, self.empty_segments(), troubles)
+    }
+}
+
+fn read(url: &[u8]) -> Read<'_> {
+    let parts = Parts::split(url);
+    if parts.scheme.is_some() && parts.authority.is_some() {
+        Read::Absolute(parts)
+    } else {
+        Read::Target(Parts::split_target(url))
+    }
+}
+
+/// Appends a query as it came; a byte that does not print is a triplet.
+fn push_query(query: Option<&[u8]>, out: &mut Vec<u8>) {
+    let Some(query) = query else { return };
+    out.push(b'?');
+    for byte in query {
+        match byte {
+            0x21..=0x7E => out.push(*byte),
+            byte => push_triplet(*byte, out),
+        }
+    }
+}

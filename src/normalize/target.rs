@@ -1,0 +1,41 @@
+//! How a profile reads request targets, and the site that they are joined to.
+
+/// Scheme and authority that a request target is joined to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The scheme without its colon.
+    pub scheme: Vec<u8>,
+    /// The authority without its slashes.
+    pub authority: Vec<u8>,
+}
+
+/// How a profile reads request targets: [`Normalizer::targets`](crate::Normalizer::targets).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Targets {
+    /// Without bytes up to 0x20 around them.
+    #[default]
+    Trimmed,
+    /// As they stand.
+    Verbatim,
+    /// As they stand, and as a URL only with a scheme and `//`.
+    Paths,
+    /// The same. What starts with no slash is a target all the same, and the profile says what is
+    /// wrong with it, which is more than that.
+    Judged,
+    /// The same. What starts with no slash is read as if it did.
+    Completed,
+}
+
+impl Targets {
+    /// Whether this byte is no part of a target that begins or ends with it.
+    #[inline]
+    pub(crate) fn trims(self, byte: u8) -> bool {
+        self == Targets::Trimmed && byte <= b' '
+    }
+
+    /// Whether a scheme without `//` makes no URL.
+    pub(crate) fn ask_for_slashes(self) -> bool {
+        matches!(self, Targets::Paths | Targets::Judged | Targets::Completed)
+    }
+}

@@ -1,0 +1,219 @@
+//! Triplets of another charset, rewritten as UTF-8 before the profile acts.
+//!
+//! A URL is a row of runs: octets, raw or as triplets, that can be part of one text. An octet that no
+//! charset here has inside a character ends a run, however it is spelled: 0x00-0x2F and 0x3A-0x3F,
+//! nearly all delimiters among them. So does an `@`, and in a host, whose case does not count, any ASCII
+//! but a digit; under a profile that respells delimiters also `%40` and brackets. A run that is UTF-8 stays. Any other is read in the charset as a whole,
+//! also the part of it that looks like UTF-8: one program wrote it, in one charset, and octets that are
+//! two characters there may be one of UTF-8 by chance. A run that the charset does not read stays too.
+//!
+//! No profile that takes a charset moves the end of a run, so rewriting twice is rewriting once.
+
+use std::ops::Range;
+
+use super::charset::transcode_each;
+use crate::normalize::Charset;
+
+use super::escape::Triplet;
+use super::outcome::Outcome;
+use crate::bytes::Reject;
+
+/// A URL with its runs rewritten.
+pub(super) struct Transcoded {
+    pub(super) url: Vec<u8>,
+    /// Where each character of a rewritten run was and where it is, in order; raw ASCII is left out.
+    edits: Vec<Edit>,
+}
+
+struct Edit {
+    old: Range<usize>,
+    new: Range<usize>,
+}
+
+/// What the profile does to delimiters that are spelled as triplets, and the other way round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Delimiters {
+    /// None.
+    Kept,
+    /// It decodes or encodes them.
+    Respelled,
+}
+
+/// The URL with its runs in UTF-8; none where nothing changes. The profile may change the case of
+/// letters that stand before `caseless`.
+pub(super) fn transcode(
+    url: &[u8],
+    from: Charset,
+    delimiters: Delimiters,
+    caseless: impl FnOnce() -> usize,
+) -> Option<Transcoded> {
+    if !has_octets(url) {
+        return None;
+    }
+    let caseless = caseless();
+    let mut out = Vec::new();
+    let mut edits = Vec::new();
+    let mut copied = 0;
+    let mut at = 0;
+    while at < url.len() {
+        let end = run_end(url, at, delimiters, at < caseless);
+        if end == at {
+            at += unit(&url[at..]).1;
+            continue;
+        }
+        let run = &url[at..end];
+        if !is_utf8(run) {
+            out.extend_from_slice(&url[copied..at]);
+            copied = at;
+            let (length, known) = (out.len(), edits.len());
+            let add = |old: Range<usize>, new| {
+                edits.push(Edit { old: at + old.start..at + old.end, new });
+            };
+            match transcode_each(run, from, Charset::UTF_8, &mut out, add) {
+                Ok(()) => copied = end,
+                Err(_) => {
+                    out.truncate(length);
+                    edits.truncate(known);
+                }
+            }
+        }
+        at = end;
+    }
+    if edits.is_empty() {
+        return None;
+    }
+    out.extend_from_slice(&url[copied..]);
+    Some(Transcoded { url: out, edits })
+}
+
+impl Transcoded {
+    /// A rejection of the rewritten URL, as one of the URL as it was.
+    pub(super) fn reject(&self, reject: Reject) -> Reject {
+        reject.moved(|at| self.origin(at))
+    }
+
+    pub(super) fn outcome(&self, outcome: Outcome) -> Outcome {
+        outcome.moved(|at| self.origin(at))
+    }
+
+    /// Where in the URL as it was a place in the rewritten one comes from.
+    fn origin(&self, at: usize) -> usize {
+        let before = self.edits.partition_point(|edit| edit.new.start <= at);
+        let Some(edit) = before.checked_sub(1).and_then(|i| self.edits.get(i)) else { return at };
+        match at.checked_sub(edit.new.end) {
+            Some(behind) => edit.old.end + behind,
+            None => edit.old.start,
+        }
+    }
+}
+
+/// Whether there is an octet of 0x80 or above, raw or as a triplet.
+fn has_octets(url: &[u8]) -> bool {
+    memchr::memchr_iter(b'%', url)
+        .any(|at| matches!(url.get(at + 1), Some(b'8' | b'9' | b'A'..=b'F' | b'a'..=b'f')))
+        || !url.is_ascii()
+}
+
+/// The octet at the start, and its length. A `%` that starts no triplet is itself.
+fn unit(bytes: &[u8]) -> (u8, usize) {
+    let triplet = if bytes[0] == b'%' { Triplet::read(bytes) } else { None };
+    triplet.map_or((bytes[0], 1), |triplet| (triplet.value, 3))
+}
+
+/// Where the run ends that starts at `at`; `at` itself where none does.
+fn run_end(url: &[u8], mut at: usize, delimiters: Delimiters, caseless: bool) -> usize {
+    while at < url.len() {
+        let (octet, length) = unit(&url[at..]);
+        let ends = match octet {
+            0x00..=0x2F | 0x3A..=0x3F => true,
+            _ if caseless && !octet.is_ascii_digit() && octet < 0x80 => true,
+            b'@' => length == 1 || delimiters == Delimiters::Respelled,
+            b'[' | b']' => delimiters == Delimiters::Respelled,
+            _ => false,
+        };
+        if ends {
+            break;
+        }
+        at += length;
+    }
+    at
+}
+
+fn is_utf8(run: &[u8]) -> bool {
+    let mut octets = Vec::with_capacity(run.len());
+    let mut at = 0;
+    while at < run.len() {
+        let (octet, length) = unit(&run[at..]);
+        octets.push(octet);
+        at += length;
+    }
+    std::str::from_utf8(&octets).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn transcode(url: &[u8], from: Charset, delimiters: Delimiters) -> Option<Transcoded> {
+        let path = url.strip_prefix(b"http://").map_or(0, |_| url.len());
+        super::transcode(url, from, delimiters, || path)
+    }
+
+    fn transcoded(url: &str) -> String {
+        let url = url.as_bytes();
+        let out =
+            transcode(url, Charset::LATIN_1, Delimiters::Kept).map_or(url.to_vec(), |t| t.url);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn runs_that_are_not_utf8_are_rewritten_as_a_whole() {
+        for (url, expected) in [
+            ("/%F6re%26bro%20", "/%C3%B6re%26bro%20"),
+            ("/%C3%B6/%F6", "/%C3%B6/%C3%B6"),
+            ("/%C3%B6%F6", "/%C3%83%C2%B6%C3%B6"),
+            ("/%C3%B6-%F6", "/%C3%B6-%C3%B6"),
+            ("/%C3%B6%2F%F6", "/%C3%B6%2F%C3%B6"),
+            ("/%F6%zz", "/%C3%B6%zz"),
+            ("/%f6%41", "/%C3%B6%41"),
+            ("/a%25F6", "/a%25F6"),
+            ("/plain", "/plain"),
+        ] {
+            assert_eq!(transcoded(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn places_are_told_in_the_url_as_it_was() {
+        let url = b"/%F6/%E9a/x";
+        let transcoded = transcode(url, Charset::LATIN_1, Delimiters::Kept).unwrap();
+        assert_eq!(transcoded.url, b"/%C3%B6/%C3%A9a/x");
+        let places = [0, 1, 3, 7, 8, 9, 14, 15, 16, 17].map(|at| transcoded.origin(at));
+        assert_eq!(places, [0, 1, 1, 4, 5, 5, 8, 9, 10, 11]);
+    }
+
+    #[test]
+    fn no_delimiter_becomes_part_of_a_character() {
+        let sjis = Charset::for_label(b"shift_jis").unwrap();
+        for byte in b"!\"#$&'()*+,-./:;<=>?@" {
+            let url = [b"/%83", &[*byte][..], b"x"].concat();
+            assert!(transcode(&url, sjis, Delimiters::Kept).is_none(), "{}", url.escape_ascii());
+        }
+        let encoded = transcode(b"/%83%40", sjis, Delimiters::Kept).unwrap();
+        assert_eq!(encoded.url, b"/%E3%82%A1");
+        assert!(transcode(b"/%83%40", sjis, Delimiters::Respelled).is_none());
+        assert!(transcode(b"/%83%5B", sjis, Delimiters::Respelled).is_none());
+        assert!(transcode(b"http://%83n/", sjis, Delimiters::Kept).is_none());
+    }
+
+    #[test]
+    fn what_no_charset_reads_stays() {
+        let sjis = Charset::for_label(b"shift_jis").unwrap();
+        let read = |url: &[u8]| transcode(url, sjis, Delimiters::Kept).map(|t| t.url);
+        assert_eq!(read(b"/%83n").as_deref(), Some(&b"/%E3%83%8F"[..]));
+        assert_eq!(read(b"/%83n/%FF").as_deref(), Some(&b"/%E3%83%8F/%FF"[..]));
+        assert_eq!(read(b"/%FF"), None);
+        let raw = transcode(b"/%F6\xF6", Charset::LATIN_1, Delimiters::Kept).unwrap();
+        assert_eq!(raw.url, b"/%C3%B6%C3%B6");
+    }
+}

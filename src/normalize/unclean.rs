@@ -1,0 +1,331 @@
+//! What becomes of a URL that is not proven clean: in one pass by masks or at a glance where that does,
+//! else by the exact way, step by step.
+
+use std::ops::Range;
+
+use super::ia;
+use super::normalize;
+use super::normalizer::Normalizer;
+use super::parts::Parts;
+use super::resolve::resolve;
+use super::rewrite::Rewrite;
+use crate::bytes::{Code, Reject};
+use crate::profile::{Access, Grammar, System};
+use crate::simd::{Lead, Work};
+
+impl Normalizer {
+    /// Appends the canonical form of a URL that is not known to be clean. On a rejection, `out` may
+    /// hold a part of it.
+    pub(crate) fn rewrite(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+        self.rewrite_in(url, 0..url.len(), out)
+    }
+
+    /// As [`Normalizer::rewrite`], for the URL at `range` of a larger buffer.
+    pub(crate) fn rewrite_in(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
+        if self.rules_alone_act() && self.rewrite_at_once(Lead::Absolute, bytes, &range, out) {
+            return Ok(());
+        }
+        if self.acts_at_a_glance() {
+            return match self.rewrite_at_a_glance(bytes, range.clone(), Lead::Absolute, out) {
+                Some(()) => Ok(()),
+                None => self.rewrite_unclean(bytes, range, out),
+            };
+        }
+        self.rewrite_by_steps(bytes, range, out)
+    }
+
+    /// Whether nothing acts but the rules of a profile of the ladder.
+    #[inline]
+    pub(crate) fn rules_alone_act(&self) -> bool {
+        self.rules.system == System::Ladder
+            && self.rules.grammar != Grammar::Ignored
+            && self.rules.archive.is_none()
+            && self.choices.hosts.is_none()
+            && self.choices.ports.is_none()
+            && !self.choices.heuristics.act()
+            && self.leaves_all()
+    }
+
+    #[inline(never)]
+    pub(crate) fn rewrite_by_steps(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
+        let at = out.len();
+        match &self.choices.hosts {
+            None => self.rewrite_in_charset(bytes, range, out)?,
+            Some(hosts) => self.rewrite_by_host(hosts, &bytes[range], out)?,
+        }
+        self.redirect(at, out);
+        Ok(())
+    }
+
+    /// As [`Normalizer::rewrite_in`], by the rules for any host and without redirects.
+    #[inline]
+    pub(super) fn rewrite_in_charset(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
+        #[cfg(feature = "transcode")]
+        if let Some(transcoded) = self.transcoded(&bytes[range.clone()]) {
+            let (url, all) = (&transcoded.url, 0..transcoded.url.len());
+            return self
+                .rewrite_by_rules(url, all, out)
+                .map_err(|reject| transcoded.reject(reject));
+        }
+        self.rewrite_by_rules(bytes, range, out)
+    }
+
+    /// The same with triplets as they are.
+    #[inline]
+    fn rewrite_by_rules(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
+        if matches!(self.rules.system, System::Ladder) {
+            self.rewrite_by_ladder(bytes, range, out)
+        } else if self.is_clean_but_for_port(bytes, range.clone()) {
+            out.extend_from_slice(&bytes[range]);
+            Ok(())
+        } else {
+            self.rewrite_by_system(&bytes[range], out)
+        }
+    }
+
+    #[inline]
+    fn redirect(&self, at: usize, out: &mut Vec<u8>) {
+        if let Some(ends) = &self.choices.redirects {
+            ends.follow(at, out);
+        }
+    }
+
+    /// As [`Normalizer::rewrite_in`], by the rules of the ladder alone.
+    pub(super) fn rewrite_by_ladder(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
+        if self.rules.grammar == Grammar::Ignored {
+            return verbatim(&bytes[range], out);
+        }
+        if self.does_more()
+            && self.rewrite_at_a_glance(bytes, range.clone(), Lead::Absolute, out).is_some()
+        {
+            return Ok(());
+        }
+        self.rewrite_unclean(bytes, range, out)
+    }
+
+    /// The same for one that is not clean.
+    fn rewrite_unclean(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
+        let (trimmed, skipped) = self.trim(&bytes[range.clone()])?;
+        let start = range.start + skipped;
+        let at = out.len();
+        if self.rules.archive.is_some() {
+            let (url, gone) = ia::without_repeated_schemes(trimmed);
+            self.rewrite_trimmed(&url, out)
+                .map_err(|reject| reject.moved(|at| at + skipped + gone))?;
+        } else if !self.rewrite_at_once(Lead::Absolute, bytes, &(start..start + trimmed.len()), out)
+        {
+            self.rewrite_trimmed(trimmed, out).map_err(|reject| reject.moved(|at| at + skipped))?;
+        }
+        if let Some(ports) = &self.choices.ports {
+            ports.drop_default(at, out);
+        }
+        self.merge(at, Lead::Absolute, out);
+        Ok(())
+    }
+
+    /// As [`Normalizer::rewrite`], for a request target.
+    pub(crate) fn rewrite_target(&self, target: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+        let at = out.len();
+        self.rewrite_target_transcoded(target, out)?;
+        self.redirect(at, out);
+        Ok(())
+    }
+
+    fn rewrite_target_transcoded(&self, target: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+        #[cfg(feature = "transcode")]
+        if let Some(transcoded) = self.transcoded_target(target) {
+            let result = self.rewrite_target_as_it_is(&transcoded.url, out);
+            return result.map_err(|reject| transcoded.reject(reject));
+        }
+        self.rewrite_target_as_it_is(target, out)
+    }
+
+    fn rewrite_target_as_it_is(&self, target: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+        if matches!(self.rules.system, System::Ladder) {
+            self.rewrite_target_by_ladder(target, out)
+        } else {
+            self.rewrite_target_by_system(target, out)
+        }
+    }
+
+    /// As [`Normalizer::rewrite_target`], by the rules of the ladder alone.
+    pub(super) fn rewrite_target_by_ladder(
+        &self,
+        target: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
+        if self.does_more()
+            && self.rewrite_at_a_glance(target, 0..target.len(), Lead::Target, out).is_some()
+        {
+            return Ok(());
+        }
+        let (trimmed, skipped) = self.trim(target)?;
+        let code = match trimmed {
+            b"*" => Code::AsteriskForm,
+            [b'/', ..] if self.rules.grammar == Grammar::Ignored => return verbatim(target, out),
+            [b'/', ..] => {
+                if let Some(archive) = self.rules.archive {
+                    ia::path_and_query(&Parts::split_target(trimmed), archive, out);
+                    return Ok(());
+                }
+                let at = out.len();
+                let range = skipped..skipped + trimmed.len();
+                if !self.rewrite_at_once(Lead::Target, target, &range, out) {
+                    normalize::path_and_query(&Parts::split_target(trimmed), &self.rules, out)
+                        .map_err(|reject| reject.moved(|at| at + skipped))?;
+                }
+                self.merge(at, Lead::Target, out);
+                return Ok(());
+            }
+            _ => Code::Relative,
+        };
+        Err(Reject::new(code, skipped))
+    }
+
+    /// Cuts 0x00-0x20 off both ends where the profile repairs, and counts what went in front.
+    pub(super) fn trim<'a>(&self, url: &'a [u8]) -> Result<(&'a [u8], usize), Reject> {
+        if self.rules.access != Access::Retrieval {
+            return Ok((url, 0));
+        }
+        let Some(start) = url.iter().position(|byte| *byte > 0x20) else {
+            return Err(Reject::new(Code::Empty, 0));
+        };
+        let end = url.iter().rposition(|byte| *byte > 0x20).map_or(start, |last| last + 1);
+        Ok((&url[start..end], start))
+    }
+
+    /// Does what nearly every URL needs in one pass, or says that the rest of the rules are needed.
+    #[inline(always)]
+    pub(super) fn rewrite_at_once(
+        &self,
+        lead: Lead,
+        bytes: &[u8],
+        range: &Range<usize>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        self.rules.archive.is_none()
+            && self.rules.grammar != Grammar::Ignored
+            && self.kernel().run(self.rewrite_of(lead, bytes, range, out))
+    }
+
+    #[inline(always)]
+    pub(crate) fn rewrite_of<'a>(
+        &'a self,
+        lead: Lead,
+        bytes: &'a [u8],
+        range: &Range<usize>,
+        out: &'a mut Vec<u8>,
+    ) -> impl Work<Output = bool> + 'a {
+        let &Range { start, end } = range;
+        Rewrite { profile: &self.rules, lead, bytes, start, end, out }
+    }
+
+    fn rewrite_trimmed(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+        let parts = Parts::split(url);
+        if let Some(scheme) = self.assumed_scheme()
+            && lacks_scheme(&parts, url)
+        {
+            let mut assumed = scheme.to_vec();
+            assumed.extend_from_slice(if url.starts_with(b"//") { b":" } else { b"://" });
+            let prefix = assumed.len();
+            assumed.extend_from_slice(url);
+            return self
+                .absolute(&Parts::split(&assumed), out)
+                .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)));
+        }
+        if parts.scheme.is_some() {
+            return self.absolute(&parts, out);
+        }
+        let Some(base) = self.base() else {
+            return Err(Reject::new(Code::Relative, 0));
+        };
+        let base = Parts::split(base);
+        self.check_reference(&base, &parts, url, out)?;
+        let mut resolved = Vec::new();
+        resolve(&base, &parts, &mut resolved);
+        self.absolute(&Parts::split(&resolved), out)
+    }
+
+    /// Appends the canonical form of a URL with a scheme.
+    #[inline(always)]
+    fn absolute(&self, parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Reject> {
+        match self.rules.archive {
+            Some(archive) => ia::absolute(parts, archive, out),
+            None => normalize::absolute(parts, &self.rules, out),
+        }
+    }
+
+    /// Checks a reference before it is resolved, so that a rejection points into it: resolving moves
+    /// bytes about.
+    fn check_reference(
+        &self,
+        base: &Parts<'_>,
+        reference: &Parts<'_>,
+        url: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
+        let length = out.len();
+        let result = if reference.authority.is_some() {
+            let mut whole = base.scheme.unwrap_or_default().to_vec();
+            whole.push(b':');
+            let prefix = whole.len();
+            whole.extend_from_slice(url);
+            normalize::absolute(&Parts::split(&whole), &self.rules, out)
+                .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)))
+        } else {
+            normalize::path_and_query(reference, &self.rules, out)
+        };
+        out.truncate(length);
+        result
+    }
+}
+
+/// Whether an assumed scheme acts on `url`.
+pub(super) fn lacks_scheme(parts: &Parts<'_>, url: &[u8]) -> bool {
+    match parts.scheme {
+        Some(text) => {
+            parts.authority.is_none()
+                && (text.contains(&b'.') || text.eq_ignore_ascii_case(b"localhost"))
+        }
+        None => url.starts_with(b"//") || !matches!(url.first(), None | Some(b'/' | b'?' | b'#')),
+    }
+}
+
+/// Simple string comparison (section 6.2.1). A line break would make two records of one.
+fn verbatim(url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+    if let Some(at) = memchr::memchr2(b'\r', b'\n', url) {
+        return Err(Reject::new(Code::Newline, at));
+    }
+    out.extend_from_slice(url);
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! The bytes of a shard's URLs, each followed by a line feed, in blocks that never move.
+
+use super::set::SetFull;
+use crate::bytes::alloc;
+use crate::simd::prefetch;
+
+/// Bytes of a block. Its unused end costs address space, not memory.
+const BLOCK: usize = 1 << BLOCK_BITS;
+const BLOCK_BITS: u32 = 16;
+/// Blocks that a 32-bit place can tell apart.
+const MAX_BLOCKS: usize = 1 << (32 - BLOCK_BITS);
+
+/// Bytes that sorting looks at from one place on, mostly: four digits.
+#[cfg(feature = "batch")]
+const LOOKED_AT: usize = 4 * 13;
+
+/// Where a URL starts: block and offset. Never 0, which marks a free slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place(pub(super) u32);
+
+/// Whether each URL has a counter in front of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counting {
+    /// The set says which URLs there are.
+    Off,
+    /// The set also says how often each came.
+    On,
+}
+
+/// How much an arena holds.
+#[cfg(feature = "batch")]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Mark {
+    blocks: usize,
+    /// Bytes of the last.
+    last: usize,
+}
+
+/// URLs back to back. A URL holds no line feed, so none has a length beside it.
+#[derive(Debug, Clone)]
+pub(super) struct Arena {
+    blocks: Vec<Vec<u8>>,
+    head: usize,
+    /// Bytes in all blocks but the last.
+    full: usize,
+}
+
+impl Arena {
+    pub(super) fn new(counting: Counting) -> Self {
+        let head = match counting {
+            Counting::Off => 0,
+            Counting::On => size_of::<u64>(),
+        };
+        Self { blocks: Vec::new(), head, full: 0 }
+    }
+
+    /// Stores a URL, its counter at 1.
+    pub(super) fn push(&mut self, url: &[u8]) -> Result<Place, SetFull> {
+        let need = self.head + url.len() + 1;
+        let fits = |block: &Vec<u8>| block.len() < BLOCK && block.capacity() - block.len() >= need;
+        if !self.blocks.last().is_some_and(fits) {
+            self.add_block(need)?;
+        }
+        let index = self.blocks.len() - 1;
+        let block = &mut self.blocks[index];
+        if self.head > 0 {
+            block.extend_from_slice(&1u64.to_le_bytes());
+        }
+        let offset = block.len();
+        block.extend_from_slice(url);
+        block.push(b'\n');
+        // Where the next will be written, by then.
+        for line in [128, 192] {
+            prefetch(block.spare_capacity_mut(), line);
+        }
+        Ok(Place((index as u32) << BLOCK_BITS | offset as u32))
+    }
+
+    /// A URL longer than a block gets one of its own.
+    #[cold]
+    fn add_block(&mut self, need: usize) -> Result<(), SetFull> {
+        if self.blocks.len() == MAX_BLOCKS {
+            return Err(SetFull(()));
+        }
+        if self.blocks.len() == self.blocks.capacity() {
+            let more = self.blocks.len().max(4);
+            alloc::try_reserve_exact(&mut self.blocks, more)?;
+        }
+        let mut block = Vec::new();
+        // The first byte of the first block stays unused, so that no place is 0.
+        let unused = usize::from(self.blocks.is_empty());
+        alloc::try_reserve_exact(&mut block, BLOCK.max(need + unused))?;
+        if unused == 1 {
+            block.push(b'\n');
+        }
+        self.full += self.blocks.last().map_or(0, Vec::len);
+        self.blocks.push(block);
+        Ok(())
+    }
+
+    /// Bytes of memory that were written to; what is only set aside is not counted.
+    pub(super) fn memory(&self) -> usize {
+        const PAGE: usize = 4096;
+        let last = self.blocks.last().map_or(0, |block| block.len().next_multiple_of(PAGE));
+        self.full + last + self.blocks.capacity() * size_of::<Vec<u8>>()
+    }
+
+    #[inline]
+    fn at(&self, place: Place) -> (&[u8], usize) {
+        (&self.blocks[(place.0 >> BLOCK_BITS) as usize], place.0 as usize & (BLOCK - 1))
+    }
+
+    /// Whether the URL at `place` is `url`.
+    #[inline]
+    pub(super) fn holds(&self, place: Place, url: &[u8]) -> bool {
+        let (block, at) = self.at(place);
+        match block[at..].split_at_checked(url.len()) {
+            Some((bytes, [b'\n', ..])) => bytes == url,
+            _ => false,
+        }
+    }
+
+    #[inline]
+    pub(super) fn prefetch(&self, place: Place, len: usize) {
+        let (block, at) = self.at(place);
+        prefetch(block, at);
+        prefetch(block, at + len);
+        prefetch(block, at + len.min(64));
+    }
+
+    /// Fetches what stands from `depth` bytes behind `place` on, as far as is mostly looked at.
+    #[cfg(feature = "batch")]
+    #[inline]
+    pub(super) fn prefetch_from(&self, place: Place, depth: usize) {
+        let (block, at) = self.at(place);
+        prefetch(block, at + depth);
+        prefetch(block, at + depth + LOOKED_AT);
+    }
+
+    /// The URL at `place`.
+    pub(super) fn get(&self, place: Place) -> &[u8] {
+        let text = self.text(place);
+        &text[..memchr::memchr(b'\n', text).unwrap_or_default()]
+    }
+
+    /// The URL at `place`, the line feed behind it, and what comes then.
+    #[inline]
+    pub(super) fn text(&self, place: Place) -> &[u8] {
+        let (block, at) = self.at(place);
+        &block[at..]
+    }
+
+    /// The counter of the URL at `place`; 1 if there are none.
+    #[inline]
+    pub(super) fn count(&self, place: Place) -> u64 {
+        if self.head == 0 {
+            return 1;
+        }
+        let (block, at) = self.at(place);
+        block[..at].last_chunk().map_or(0, |count| u64::from_le_bytes(*count))
+    }
+
+    /// Counts the URL at `place` once more, if there are counters.
+    #[inline]
+    pub(super) fn add_one(&mut self, place: Place) {
+        self.change(place, |count| count + 1);
+    }
+
+    #[inline]
+    fn change(&mut self, place: Place, change: impl FnOnce(u64) -> u64) {
+        if self.head == 0 {
+            return;
+        }
+        let block = &mut self.blocks[(place.0 >> BLOCK_BITS) as usize];
+        if let Some(count) = block[..place.0 as usize & (BLOCK - 1)].last_chunk_mut() {
+            *count = change(u64::from_le_bytes(*count)).to_le_bytes();
+        }
+    }
+
+    /// What there is now.
+    #[cfg(feature = "batch")]
+    pub(super) fn mark(&self) -> Mark {
+        Mark { blocks: self.blocks.len(), last: self.blocks.last().map_or(0, Vec::len) }
+    }
+
+    /// Forgets what was stored since.
+    #[cfg(feature = "batch")]
+    pub(super) fn truncate(&mut self, mark: Mark) {
+        self.blocks.truncate(mark.blocks);
+        if let Some((last, full)) = self.blocks.split_last_mut() {
+            last.truncate(mark.last);
+            self.full = full.iter().map(Vec::len).sum();
+        }
+    }
+
+    /// Takes back one count of the URL at `place`, if there are counters.
+    #[cfg(feature = "batch")]
+    pub(super) fn take_one(&mut self, place: Place) {
+        self.change(place, |count| count - 1);
+    }
+
+    /// Counts the URL at `place` so many times in all, if there are counters.
+    #[cfg(feature = "batch")]
+    pub(super) fn set_count(&mut self, place: Place, count: u64) {
+        self.change(place, |_| count);
+    }
+
+    /// Every place, in the order of storing.
+    pub(super) fn places(&self) -> impl Iterator<Item = Place> + '_ {
+        self.urls().map(|(place, _)| place)
+    }
+
+    /// Every URL and its place, in the order of storing.
+    pub(super) fn urls(&self) -> Urls<'_> {
+        // The first byte of the first block is unused.
+        Urls { arena: self, block: 0, at: 1 }
+    }
+}
+
+/// The iterator of [`Arena::urls`].
+#[derive(Debug, Clone)]
+pub(super) struct Urls<'a> {
+    arena: &'a Arena,
+    block: usize,
+    /// Where the next URL starts in its block, or the counter in front of it.
+    at: usize,
+}
+
+impl<'a> Iterator for Urls<'a> {
+    type Item = (Place, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let block = self.arena.blocks.get(self.block)?;
+            let start = self.at + self.arena.head;
+            let text = block.get(start..).unwrap_or_default();
+            if let Some(length) = memchr::memchr(b'\n', text) {
+                self.at = start + length + 1;
+                let place = Place((self.block as u32) << BLOCK_BITS | start as u32);
+                return Some((place, &text[..length]));
+            }
+            self.block += 1;
+            self.at = 0;
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The set as a library offers it: one thread, any number of URLs.
+
+use std::fmt;
+use std::iter::FusedIterator;
+
+use super::arena::{Counting, Urls};
+use super::hash::Key;
+use super::shard::Shard;
+use crate::bytes::AllocError;
+use crate::key::Keyed;
+use crate::simd::Kernel;
+
+/// Shards of a [`UrlSet`]; each holds up to 4 GiB of URLs.
+const SHARDS: usize = 64;
+
+/// An exact set of canonical URLs.
+///
+/// It takes about `length + 17` bytes for each URL. Bytes are compared, so no two URLs are ever taken
+/// for one, and the hash is keyed at random, so no list of URLs makes it slow.
+///
+/// ```
+/// use uniqurl::{Normalizer, Profile, UrlSet};
+///
+/// let scheme = Normalizer::new(&Profile::SCHEME);
+/// let mut set = UrlSet::new();
+/// let mut scratch = Vec::new();
+/// assert!(set.insert(scheme.canonical(b"http://a.com", &mut scratch)?)?);
+/// assert!(!set.insert(scheme.canonical(b"HTTP://a.com:80/", &mut scratch)?)?);
+/// assert!(set.contains(scheme.canonical(b"http://a.com/", &mut scratch)?));
+/// assert_eq!(set.iter().collect::<Vec<_>>(), [b"http://a.com/"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A set does not know profiles or keys: fill one with URLs of one profile only, or with their keys
+/// of one kind ([`Key`](crate::Key)).
+///
+/// Inserting can fail, so a set is neither collected nor extended, but filled one by one:
+///
+/// ```
+/// use uniqurl::{Normalizer, Profile, Scratch, UrlSet};
+///
+/// let crawl = Normalizer::new(&Profile::CRAWL);
+/// let (mut set, mut rejected) = (UrlSet::new(), 0);
+/// let list = b"http://a.com\nno\nhttp://b.com\n";
+/// crawl.try_for_each_line(list, &mut Scratch::default(), |_, url| {
+///     match url {
+///         Ok(url) => set.insert(url).map(drop),
+///         Err(_) => {
+///             rejected += 1;
+///             Ok(())
+///         }
+///     }
+/// })?;
+/// assert_eq!((set.len(), rejected), (2, 1));
+/// for url in &set {
+///     assert!(url.starts_with(b"http://"));
+/// }
+/// # Ok::<(), uniqurl::SetFull>(())
+/// ```
+#[derive(Clone)]
+pub struct UrlSet {
+    key: Key,
+    shards: Vec<Shard>,
+}
+
+/// The set cannot take another URL: memory ran out, or it holds as many as it can tell apart (4 GiB
+/// of URLs in one of 64 shards). What it held is still there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SetFull(pub(super) ());
+
+impl From<AllocError> for SetFull {
+    fn from(_: AllocError) -> Self {
+        SetFull(())
+    }
+}
+
+impl fmt::Display for SetFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the set of URLs is full: out of memory, or 4 GiB of URLs in one of its shards")
+    }
+}
+
+impl std::error::Error for SetFull {}
+
+impl UrlSet {
+    /// An empty set with a random key.
+    pub fn new() -> Self {
+        let shards = (0..SHARDS).map(|_| Shard::new(Counting::Off)).collect();
+        Self { key: Key::random(Kernel::best()), shards }
+    }
+
+    /// Adds a URL, or a key of one, and says whether it is new.
+    ///
+    /// # Errors
+    ///
+    /// [`SetFull`], and then the URL was not added.
+    pub fn insert<'k>(&mut self, url: impl Into<Keyed<'k>>) -> Result<bool, SetFull> {
+        let url = url.into().as_bytes();
+        let hash = self.key.hash(url);
+        let new = self.shards[hash.shard(SHARDS)].insert(hash, url)?;
+        Ok(new.is_some())
+    }
+
+    /// Whether the set holds a URL, or a key of one.
+    pub fn contains<'k>(&self, url: impl Into<Keyed<'k>>) -> bool {
+        let url = url.into().as_bytes();
+        let hash = self.key.hash(url);
+        self.shards[hash.shard(SHARDS)].contains(hash, url)
+    }
+
+    /// Number of URLs.
+    pub fn len(&self) -> usize {
+        self.shards.iter().map(Shard::len).sum()
+    }
+
+    /// Whether there is no URL.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The URLs, in no particular order.
+    pub fn iter(&self) -> Iter<'_> {
+        Iter { shards: self.shards.iter(), urls: None, left: self.len() }
+    }
+}
+
+impl<'a> IntoIterator for &'a UrlSet {
+    type Item = &'a [u8];
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+/// The iterator of [`UrlSet::iter`].
+#[must_use = "an iterator does nothing until it is asked"]
+#[derive(Clone)]
+pub struct Iter<'a> {
+    shards: std::slice::Iter<'a, Shard>,
+    /// Those of the shard that is at hand.
+    urls: Option<Urls<'a>>,
+    left: usize,
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        loop {
+            if let Some((_, url)) = self.urls.as_mut().and_then(Urls::next) {
+                self.left -= 1;
+                return Some(url);
+            }
+            self.urls = Some(self.shards.next()?.urls());
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+impl FusedIterator for Iter<'_> {}
+
+impl fmt::Debug for Iter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Iter").field("left", &self.left).finish_non_exhaustive()
+    }
+}
+
+impl Default for UrlSet {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for UrlSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UrlSet").field("len", &self.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,518 @@
+//! One shard: an open-addressing table over an arena.
+//!
+//! A slot is eight bytes, tag and place, and eight of them are a cache line. The slot that a search
+//! starts at is given by the upper bits of the tag, so growing needs no look at the bytes and goes
+//! through both tables from front to back. A search goes round the line that it starts in before it
+//! waits for another, and ends at a free slot; nothing is removed.
+
+mod ahead;
+mod table;
+
+pub(crate) use ahead::{Bytes, Part};
+
+use super::arena::{Arena, Counting, Place, Urls};
+use super::hash::Hash;
+use super::set::SetFull;
+use table::{Free, Table};
+
+/// One URL on its way into a shard. `start` and `len` are the caller's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) hash: Hash,
+    pub(crate) start: u32,
+    pub(crate) len: u32,
+    /// Number of the URL among those of its chunk.
+    pub(crate) sequence: u32,
+    /// Where it is now, if it was new; set by [`Shard::insert_all`]. [`Shard::find_all`] sets it to
+    /// anything where the URL is not in the shard, [`Shard::mark_all`] to [`SEEN`].
+    pub(crate) new: Option<std::num::NonZeroU32>,
+}
+
+/// Stands for a place where the URL is in a set from before the run. No URL starts there: it would be
+/// the last byte of the last block, and a URL is one byte at least, with a line feed behind it.
+const SEEN: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MAX);
+
+#[cfg(feature = "batch")]
+impl Entry {
+    /// The place of a URL that was new, or anything where the set takes no more and does not hold it.
+    #[inline]
+    pub(crate) fn new_place(&self) -> Option<std::num::NonZeroU32> {
+        if self.new == SEEN { None } else { self.new }
+    }
+
+    /// Whether it is in a set from before the run.
+    #[inline]
+    pub(crate) fn is_seen(&self) -> bool {
+        self.new == SEEN
+    }
+}
+
+/// A part of a set, for URLs whose hashes pick it.
+#[derive(Debug, Clone)]
+pub(crate) struct Shard {
+    table: Table,
+    len: usize,
+    arena: Arena,
+}
+
+/// A shard took no more URLs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stopped {
+    /// In this part,
+    pub(crate) part: usize,
+    /// so many of which are in it.
+    pub(crate) after: usize,
+}
+
+impl From<Stopped> for SetFull {
+    fn from(_: Stopped) -> Self {
+        SetFull(())
+    }
+}
+
+/// What a shard held at some time.
+#[cfg(feature = "batch")]
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Mark {
+    len: usize,
+    arena: super::arena::Mark,
+}
+
+/// What [`Shard::find_all`] notes of a URL that it does not find.
+#[cfg(feature = "batch")]
+const NOT_HERE: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MIN);
+
+/// Nearly all URLs are no longer, in bytes.
+#[cfg(feature = "batch")]
+const USUAL: usize = 127;
+
+impl Shard {
+    pub(crate) fn new(counting: Counting) -> Self {
+        Self { table: Table::default(), len: 0, arena: Arena::new(counting) }
+    }
+
+    /// Number of URLs.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Adds a URL; the place of a new one.
+    pub(super) fn insert(&mut self, hash: Hash, url: &[u8]) -> Result<Option<Place>, SetFull> {
+        self.reserve(1)?;
+        self.insert_reserved(hash, url)
+    }
+
+    /// The same for a caller who knows places by their number.
+    #[cfg(feature = "batch")]
+    pub(crate) fn add(&mut self, hash: Hash, url: &[u8]) -> Result<Option<u32>, SetFull> {
+        Ok(self.insert(hash, url)?.map(|place| place.0))
+    }
+
+    /// Adds many URLs, in order, and notes which were new.
+    ///
+    /// Where the shard is full, says how many were added before.
+    pub(crate) fn insert_all<'t, B: Bytes<'t>>(
+        &mut self,
+        parts: &mut [Part<'_, B>],
+    ) -> Result<(), Stopped> {
+        let more = parts.iter().map(|part| part.entries.len()).sum();
+        self.reserve(more).map_err(|_| Stopped { part: 0, after: 0 })?;
+        self.each(parts, |shard, candidate, entry, url| {
+            let place = match candidate {
+                _ if entry.new == SEEN => return Ok(()),
+                Some(place) if shard.arena.holds(place, url) => {
+                    shard.arena.add_one(place);
+                    None
+                }
+                _ => shard.insert_reserved(entry.hash, url)?,
+            };
+            entry.new = place.and_then(|place| std::num::NonZeroU32::new(place.0));
+            Ok(())
+        })
+    }
+
+    /// Notes which of many URLs the shard holds, where it is one of a set from before the run.
+    #[cfg(feature = "batch")]
+    pub(crate) fn mark_all<'t, B: Bytes<'t>>(&mut self, parts: &mut [Part<'_, B>]) {
+        self.find_all(parts);
+        for entry in parts.iter_mut().flat_map(|part| part.entries.iter_mut()) {
+            // Those that were marked before stay so.
+            entry.new = if entry.new.is_none() || entry.is_seen() { SEEN } else { None };
+        }
+    }
+
+    /// Counts each of many URLs once more that the shard holds, and notes which it does not. Those that
+    /// were seen before the run stay what they are.
+    #[cfg(feature = "batch")]
+    pub(crate) fn find_all<'t, B: Bytes<'t>>(&mut self, parts: &mut [Part<'_, B>]) {
+        if self.table.is_empty() {
+            let entries = parts.iter_mut().flat_map(|part| part.entries.iter_mut());
+            let not_seen = entries.filter(|entry| entry.new != SEEN);
+            return not_seen.for_each(|entry| entry.new = NOT_HERE);
+        }
+        let found = self.each(parts, |shard, candidate, entry, url| {
+            if entry.new == SEEN {
+                return Ok(());
+            }
+            let place = match candidate {
+                Some(place) if shard.arena.holds(place, url) => Some(place),
+                Some(_) => shard.find(entry.hash, url).ok(),
+                None => None,
+            };
+            place.into_iter().for_each(|place| shard.arena.add_one(place));
+            entry.new = if place.is_some() { None } else { NOT_HERE };
+            Ok(())
+        });
+        debug_assert!(found.is_ok(), "nothing was added");
+    }
+
+    /// Counts a URL once more if the shard holds it; whether it does.
+    #[cfg(feature = "batch")]
+    pub(crate) fn count_again(&mut self, hash: Hash, url: &[u8]) -> bool {
+        if self.table.is_empty() {
+            return false;
+        }
+        let found = self.find(hash, url);
+        if let Ok(place) = found {
+            self.arena.add_one(place);
+        }
+        found.is_ok()
+    }
+
+    /// What the shard holds now.
+    #[cfg(feature = "batch")]
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { len: self.len, arena: self.arena.mark() }
+    }
+
+    /// Forgets the URLs that were added since, whose hashes are what `hash` says. Time is linear in
+    /// what is left.
+    #[cfg(feature = "batch")]
+    pub(crate) fn take_back(&mut self, mark: Mark, hash: impl Fn(&[u8]) -> Hash) {
+        if self.len == mark.len {
+            return;
+        }
+        self.arena.truncate(mark.arena);
+        self.len = mark.len;
+        self.table.clear();
+        for place in self.arena.places() {
+            let hash = hash(self.arena.get(place));
+            self.table.add(hash, place);
+        }
+    }
+
+    /// The place of a URL, if the shard holds it.
+    #[cfg(feature = "batch")]
+    pub(crate) fn place_of(&self, hash: Hash, url: &[u8]) -> Option<std::num::NonZeroU32> {
+        if self.table.is_empty() {
+            return None;
+        }
+        std::num::NonZeroU32::new(self.find(hash, url).ok()?.0)
+    }
+
+    /// Counts a URL `more` times, if the shard holds it.
+    #[cfg(feature = "batch")]
+    pub(crate) fn count_more(&mut self, hash: Hash, url: &[u8], more: u64) {
+        if !self.table.is_empty()
+            && let Ok(place) = self.find(hash, url)
+        {
+            self.arena.set_count(place, self.arena.count(place) + more);
+        }
+    }
+
+    /// Takes back one count of a URL, if the shard holds it.
+    #[cfg(feature = "batch")]
+    pub(crate) fn count_back(&mut self, hash: Hash, url: &[u8]) {
+        if !self.table.is_empty()
+            && let Ok(place) = self.find(hash, url)
+        {
+            self.arena.take_one(place);
+        }
+    }
+
+    /// Says how often the URL there was added.
+    #[cfg(feature = "batch")]
+    pub(crate) fn set_count(&mut self, place: u32, count: u64) {
+        self.arena.set_count(Place(place), count);
+    }
+
+    /// The bytes of memory that the shard has in use, and with it those that it may need while it
+    /// takes `more` URLs, besides their own bytes: while a table grows, the old one is still there.
+    #[cfg(feature = "batch")]
+    pub(crate) fn memory(&self, more: usize) -> usize {
+        let slots = self.table.len() + self.table.slots_to_grow_to(self.len + more).unwrap_or(0);
+        slots * size_of::<u64>() + self.arena.memory()
+    }
+
+    pub(crate) fn contains(&self, hash: Hash, url: &[u8]) -> bool {
+        !self.table.is_empty() && self.find(hash, url).is_ok()
+    }
+
+    /// The URL that [`Entry::new`] named.
+    pub(crate) fn get(&self, place: u32) -> &[u8] {
+        self.arena.get(Place(place))
+    }
+
+    /// The URL there, the line feed behind it, and what comes then.
+    #[cfg(feature = "batch")]
+    #[inline]
+    pub(crate) fn text(&self, place: u32) -> &[u8] {
+        self.arena.text(Place(place))
+    }
+
+    /// Has it fetched, for a [`get`](Self::get) that comes later.
+    #[cfg(feature = "batch")]
+    pub(crate) fn fetch(&self, place: u32) {
+        self.arena.prefetch(Place(place), USUAL);
+    }
+
+    /// Has the bytes fetched that stand so far behind its start, and some behind them.
+    #[cfg(feature = "batch")]
+    #[inline]
+    pub(crate) fn fetch_from(&self, place: u32, depth: usize) {
+        self.arena.prefetch_from(Place(place), depth);
+    }
+
+    /// How often the URL there was added; once, where nothing counts.
+    pub(crate) fn count(&self, place: u32) -> u64 {
+        self.arena.count(Place(place))
+    }
+
+    /// The place of each URL, in the order of adding.
+    pub(crate) fn places(&self) -> impl Iterator<Item = u32> + '_ {
+        self.arena.places().map(|place| place.0)
+    }
+
+    /// Each URL with its place, in the order of adding.
+    pub(super) fn urls(&self) -> Urls<'_> {
+        self.arena.urls()
+    }
+
+    /// The place of a URL, or the free slot where it belongs.
+    #[inline]
+    fn find(&self, hash: Hash, url: &[u8]) -> Result<Place, Free> {
+        self.table.find(hash, |place| self.arena.holds(place, url))
+    }
+
+    #[inline]
+    fn insert_reserved(&mut self, hash: Hash, url: &[u8]) -> Result<Option<Place>, SetFull> {
+        match self.find(hash, url) {
+            Ok(place) => {
+                self.arena.add_one(place);
+                Ok(None)
+            }
+            Err(free) => {
+                let place = self.arena.push(url)?;
+                self.table.fill(free, hash, place);
+                self.len += 1;
+                Ok(Some(place))
+            }
+        }
+    }
+
+    /// Makes room for `more` URLs.
+    fn reserve(&mut self, more: usize) -> Result<(), SetFull> {
+        match self.table.slots_to_grow_to(self.len + more) {
+            None => Ok(()),
+            Some(slots) if slots as u64 > 1 << 32 => Err(SetFull(())),
+            Some(slots) => Ok(self.table.grow(slots)?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::super::hash::Key;
+    use super::*;
+    use crate::simd::Kernel;
+
+    /// URLs of which many come more than once; an interpreter gets fewer.
+    fn urls(count: u32) -> Vec<Vec<u8>> {
+        let count = if cfg!(miri) { count / 60 } else { count };
+        let number = |i: u32| i.wrapping_mul(2_654_435_761) % (count / 3 + 1);
+        (0..count).map(|i| format!("http://h/{}", number(i)).into_bytes()).collect()
+    }
+
+    /// What a map says: in order of first appearance, each with its count.
+    fn counted(urls: &[Vec<u8>]) -> Vec<(&[u8], u64)> {
+        let mut places = HashMap::new();
+        let mut counted: Vec<(&[u8], u64)> = Vec::new();
+        for url in urls {
+            let place = *places.entry(url.as_slice()).or_insert_with(|| {
+                counted.push((url, 0));
+                counted.len() - 1
+            });
+            counted[place].1 += 1;
+        }
+        counted
+    }
+
+    /// From a good hash to none at all.
+    const MASKS: [u64; 4] = [u64::MAX, 0xFF, 0xFF00_0000, 0];
+
+    fn hash(url: &[u8], mask: u64) -> Hash {
+        let good =
+            url.iter().fold(7u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        Hash::chosen((good ^ good >> 29) & mask)
+    }
+
+    #[test]
+    fn a_shard_is_exact_and_counts_whatever_the_hash() {
+        let urls = urls(3000);
+        for mask in MASKS {
+            let mut shard = Shard::new(Counting::On);
+            let mut new = 0;
+            for url in &urls {
+                assert_eq!(shard.contains(hash(url, mask), url), {
+                    let added = shard.insert(hash(url, mask), url).unwrap().is_none();
+                    new += usize::from(!added);
+                    added
+                });
+            }
+            let found: Vec<_> = shard.places().map(|p| (shard.get(p), shard.count(p))).collect();
+            assert_eq!(found, counted(&urls), "{mask:x}");
+            assert_eq!((shard.len(), found.len()), (new, new));
+        }
+    }
+
+    impl<'t> Bytes<'t> for &'t [u8] {
+        fn of(&self, entry: &Entry) -> &'t [u8] {
+            &self[entry.start as usize..][..entry.len as usize]
+        }
+    }
+
+    #[test]
+    fn many_at_once_are_the_same_as_one_by_one() {
+        let urls = urls(5000);
+        let text = urls.concat();
+        for mask in MASKS {
+            let mut shard = Shard::new(Counting::On);
+            let mut start = 0;
+            let mut entries: Vec<Entry> = Vec::new();
+            for (sequence, url) in (0..).zip(&urls) {
+                let (hash, len) = (hash(url, mask), url.len() as u32);
+                entries.push(Entry { hash, start, len, sequence, new: None });
+                start += len;
+            }
+            let bytes = text.as_slice();
+            let parts = entries.chunks_mut(70).map(|entries| Part { entries, bytes });
+            let mut parts: Vec<_> = parts.collect();
+            parts.insert(1, Part { entries: &mut [], bytes });
+            for parts in parts.chunks_mut(10) {
+                shard.insert_all(parts).unwrap();
+            }
+            let new: Vec<_> = entries.iter().filter_map(|e| e.new).map(|p| p.get()).collect();
+            assert_eq!(new, shard.places().collect::<Vec<_>>());
+            let found: Vec<_> = new.iter().map(|p| (shard.get(*p), shard.count(*p))).collect();
+            assert_eq!(found, counted(&urls), "{mask:x}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_is_the_start_of_another_is_not_the_other() {
+        let mut shard = Shard::new(Counting::Off);
+        let hash = Hash::chosen(0);
+        for url in [&b"abc"[..], b"ab", b"", b"abcd", b"b"] {
+            assert!(!shard.contains(hash, url));
+            assert!(shard.insert(hash, url).unwrap().is_some());
+            assert!(shard.insert(hash, url).unwrap().is_none());
+        }
+        // Nothing counts, whatever stands before them.
+        assert!(shard.places().all(|place| shard.count(place) == 1));
+    }
+
+    #[test]
+    fn a_url_longer_than_a_block_is_kept_whole() {
+        let mut shard = Shard::new(Counting::On);
+        let length = if cfg!(miri) { 70_000 } else { 1 << 20 };
+        let long = |byte| vec![byte; length];
+        for (i, byte) in (0..).zip(b"abca") {
+            let new = shard.insert(Hash::chosen(i % 3), &long(*byte)).unwrap();
+            assert_eq!(new.is_some(), i < 3);
+            shard.insert(Hash::chosen(9), b"short").unwrap();
+        }
+        let lengths: Vec<_> =
+            shard.places().map(|p| (shard.get(p).len(), shard.count(p))).collect();
+        assert_eq!(lengths, [(length, 2), (5, 4), (length, 1), (length, 1)]);
+    }
+
+    /// Slots that are looked at to find a URL: how many on average, and at most.
+    fn probes(shard: &Shard) -> (f64, usize) {
+        let used = || shard.table.probes();
+        (used().sum::<usize>() as f64 / shard.len as f64, used().max().unwrap_or(0))
+    }
+
+    /// The most that finding took, at any of several sizes of the shard on the way.
+    fn worst(urls: &[Vec<u8>], hash: impl Fn(&[u8]) -> Hash) -> (f64, usize) {
+        let mut shard = Shard::new(Counting::Off);
+        let mut worst = (0.0f64, 0);
+        for (i, url) in urls.iter().enumerate() {
+            shard.insert(hash(url), url).unwrap();
+            if (i + 1).is_multiple_of(urls.len() / 16) {
+                let (mean, most) = probes(&shard);
+                worst = (worst.0.max(mean), worst.1.max(most));
+            }
+        }
+        worst
+    }
+
+    /// Keys with seeds of our own: the bounds below are on averages over them, which chance moves
+    /// by a few hundredths, and are the same in every run.
+    fn keys(kernel: Kernel) -> impl Iterator<Item = Key> {
+        (1..=8u64).map(move |i| Key::seeded(kernel, i.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+    }
+
+    #[cfg_attr(miri, ignore = "averages over thousands of URLs")]
+    #[test]
+    fn no_list_of_urls_makes_searches_long() {
+        no_list_of_urls_makes_searches_long_with(Kernel::scalar());
+        no_list_of_urls_makes_searches_long_with(Kernel::best());
+    }
+
+    fn no_list_of_urls_makes_searches_long_with(kernel: Kernel) {
+        const COUNT: u64 = 6_000;
+        let theirs = Key::seeded(kernel, 0x7468_6569_7273);
+        let scattered = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
+        let url = |host: u64, path: u64| format!("http://h{host}.example/{path}").into_bytes();
+        let benign: Vec<_> = (0..COUNT).map(|i| url(scattered(i), scattered(i + 7))).collect();
+        // What somebody would send who knew the key: all begin their search in one part of 64 of
+        // any table.
+        let crafted: Vec<_> = (0..)
+            .map(|i| url(scattered(i), i))
+            .filter(|url| theirs.hash(url).tag() >> 26 == 0)
+            .take(COUNT as usize)
+            .collect();
+        // What another run wrote in the order of its own table.
+        let mut in_order = benign.clone();
+        in_order.sort_by_key(|url| theirs.hash(url).tag());
+        let one_host: Vec<_> = (0..COUNT).map(|i| url(1, i)).collect();
+
+        let (_, most) = worst(&crafted, |url| theirs.hash(url));
+        assert!(most > 1_000, "the list would be a flood under its own key: {most}");
+        // A search that succeeds takes (1 + 1/(1 - a)) / 2 probes on average in a table filled to
+        // the part a (Knuth, TAOCP volume 3, section 6.4), and no table is fuller than 3/4.
+        let expected = (1.0 + 1.0 / (1.0 - 0.75)) / 2.0;
+        for (name, list) in [
+            ("benign", &benign),
+            ("crafted", &crafted),
+            ("ordered", &in_order),
+            ("host", &one_host),
+        ] {
+            let found: Vec<_> = keys(kernel).map(|key| worst(list, |url| key.hash(url))).collect();
+            let mean = found.iter().map(|(mean, _)| mean).sum::<f64>() / found.len() as f64;
+            let most = found.iter().map(|(_, most)| *most).max().unwrap_or(0);
+            assert!(mean < expected * 1.25 && most < 300, "{name}: {mean} on average, {most}");
+            // All shards have their part of it.
+            let key = Key::seeded(kernel, 1);
+            let mut of_shard = [0; 16];
+            list.iter().for_each(|url| of_shard[key.hash(url).shard(16)] += 1);
+            let average = COUNT / 16;
+            assert!(
+                of_shard.iter().all(|n| (average * 3 / 4..average * 5 / 4).contains(n)),
+                "{name}"
+            );
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The slots of a shard.
+
+use super::super::arena::Place;
+use super::super::hash::Hash;
+use crate::bytes::AllocError;
+use crate::bytes::alloc::{self};
+use crate::simd::prefetch;
+
+/// Slots of a cache line.
+const LANES: usize = 8;
+
+/// Places by their tags, in a power of two of slots, or in none.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Table {
+    /// A tag in the upper half of each and a place in the lower; 0 where it is free. Allocators put what is
+    /// large at the start of a cache line; anywhere else, searches are right, and some wait for two.
+    slots: Vec<u64>,
+}
+
+/// A free slot.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Free(usize);
+
+/// The slots that a tag may be in, in order: round the line of the first, then round the next line from
+/// the same lane on.
+#[derive(Debug, Clone, Copy)]
+struct Search {
+    at: usize,
+    first_lane: usize,
+}
+
+impl Table {
+    /// Slots that hold something, at the least.
+    const MIN: usize = 64;
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Number of slots.
+    #[inline]
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Fetches the slots where the search for a hash begins.
+    #[inline]
+    pub(super) fn prefetch(&self, hash: Hash) {
+        prefetch(&self.slots, self.search(hash.tag()).at);
+    }
+
+    /// The first place with the tag of a hash.
+    #[inline]
+    pub(super) fn candidate(&self, hash: Hash) -> Option<Place> {
+        self.find(hash, |_| true).ok()
+    }
+
+    /// The first place with the tag of a hash that is the one sought, or the slot where that belongs. There
+    /// is a free slot, always.
+    #[inline]
+    pub(super) fn find(
+        &self,
+        hash: Hash,
+        is_sought: impl Fn(Place) -> bool,
+    ) -> Result<Place, Free> {
+        let mut search = self.search(hash.tag());
+        loop {
+            let slot = self.slots[search.at];
+            if slot == 0 {
+                return Err(Free(search.at));
+            }
+            let place = Place(slot as u32);
+            if (slot >> 32) as u32 == hash.tag() && is_sought(place) {
+                return Ok(place);
+            }
+            search.go_on(self.len());
+        }
+    }
+
+    /// Puts a place where a search for it ends, whatever other places have its tag.
+    #[cfg(feature = "batch")]
+    pub(super) fn add(&mut self, hash: Hash, place: Place) {
+        self.fill(self.free(hash.tag()), hash, place);
+    }
+
+    #[inline]
+    pub(super) fn fill(&mut self, free: Free, hash: Hash, place: Place) {
+        self.slots[free.0] = u64::from(hash.tag()) << 32 | u64::from(place.0);
+    }
+
+    /// Frees all slots.
+    #[cfg(feature = "batch")]
+    pub(super) fn clear(&mut self) {
+        self.slots.fill(0);
+    }
+
+    /// Slots that `len` places ask for at a load of at most three quarters, where there are fewer.
+    #[inline]
+    pub(super) fn slots_to_grow_to(&self, len: usize) -> Option<usize> {
+        let wanted = len.div_ceil(3) * 4;
+        (wanted > self.len()).then(|| wanted.next_power_of_two().max(Self::MIN))
+    }
+
+    /// Grows to a power of two of slots, of at most 2^32.
+    #[cold]
+    pub(super) fn grow(&mut self, slots: usize) -> Result<(), AllocError> {
+        let mut bigger = Self::default();
+        alloc::try_reserve_exact(&mut bigger.slots, slots)?;
+        bigger.slots.resize(slots, 0);
+        for slot in self.slots.iter().filter(|slot| **slot != 0) {
+            let free = bigger.free((slot >> 32) as u32);
+            bigger.slots[free.0] = *slot;
+        }
+        *self = bigger;
+        Ok(())
+    }
+
+    /// For each place, how many slots are looked at to find it.
+    #[cfg(test)]
+    pub(super) fn probes(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..).zip(&self.slots).filter(|(_, slot)| **slot != 0).map(|(at, slot)| {
+            let mut search = self.search((slot >> 32) as u32);
+            let mut probes = 1;
+            while search.at != at {
+                search.go_on(self.len());
+                probes += 1;
+            }
+            probes
+        })
+    }
+
+    /// The first free slot of a tag.
+    fn free(&self, tag: u32) -> Free {
+        let mut search = self.search(tag);
+        while self.slots[search.at] != 0 {
+            search.go_on(self.len());
+        }
+        Free(search.at)
+    }
+
+    #[inline]
+    fn search(&self, tag: u32) -> Search {
+        // There are 64 slots at least and 2^32 at most.
+        let at = ((u64::from(tag) * self.len() as u64) >> 32) as usize;
+        Search { at, first_lane: at % LANES }
+    }
+}
+
+impl Search {
+    #[inline]
+    fn go_on(&mut self, slots: usize) {
+        let round = self.at / LANES * LANES + (self.at + 1) % LANES;
+        let is_through = round % LANES == self.first_lane;
+        self.at = if is_through { (round + LANES) & (slots - 1) } else { round };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eight tags that begin in one lane each of the second line, of a table of 64 slots.
+    fn tag(lane: u64) -> Hash {
+        Hash::chosen((LANES as u64 + lane) << 26)
+    }
+
+    #[test]
+    fn a_line_is_full_before_the_next_is_begun() {
+        for lane in 0..LANES as u64 {
+            let mut table = Table::default();
+            table.grow(Table::MIN).unwrap();
+            let hash = tag(lane);
+            for number in 1..=64 {
+                let free = table.find(hash, |_| false).unwrap_err();
+                // Round the second line from the lane on, then round the third, and so on round the table.
+                let turn = number as usize - 1;
+                let line = (1 + turn / LANES) % (64 / LANES);
+                let expected = line * LANES + (lane as usize + turn) % LANES;
+                assert_eq!(free.0, expected, "lane {lane}, number {number}");
+                if number < 64 {
+                    table.fill(free, hash, Place(number));
+                    assert_eq!(table.find(hash, |place| place.0 == number).unwrap().0, number);
+                }
+            }
+            assert_eq!(table.candidate(hash).map(|place| place.0), Some(1));
+            assert_eq!(table.probes().max(), Some(63));
+        }
+    }
+
+    #[test]
+    fn a_table_that_grows_holds_what_it_held() {
+        let mut table = Table::default();
+        assert!(table.is_empty());
+        table.grow(Table::MIN).unwrap();
+        let hashes: Vec<_> = (0..8).map(tag).chain((0..8).map(tag)).collect();
+        for (number, hash) in (1..).zip(&hashes) {
+            let free = table.find(*hash, |_| false).unwrap_err();
+            table.fill(free, *hash, Place(number));
+        }
+        table.grow(2 * Table::MIN).unwrap();
+        assert_eq!(table.len(), 128);
+        for (number, hash) in (1..).zip(&hashes) {
+            assert_eq!(table.find(*hash, |place| place.0 == number).unwrap().0, number);
+        }
+        assert_eq!((table.slots_to_grow_to(96), table.slots_to_grow_to(97)), (None, Some(256)));
+    }
+}

@@ -1,0 +1,234 @@
+//! The scanner that was chosen, and the way into its vector code.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use super::glance::Settle;
+use super::lines::Lines;
+use super::loops::{
+    Act, CleanEach, Each, IsClean, IsVerbatim, Mark, MarkEach, Marked, Marks, Piece, Seen,
+    SettleEach, SettleOne, Settled, VerbatimEach,
+};
+use super::rules::{
+    Asked, Browser, Container, Delimiters, Depth, Few, Ladder, Look, NOTHING, Rules, Unescaped,
+};
+use super::vector::Work;
+use super::{Backend, scalar};
+use crate::bytes::Span;
+use crate::profile::{Grammar, Profile, System};
+
+/// A backend that this CPU is known to have: only [`Kernel::new`] makes one, and it asks the CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Kernel(Backend);
+
+/// How a URL starts, which decides where its path does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lead {
+    /// `http://` or `https://`, and a host.
+    Absolute,
+    /// A slash: a request target.
+    Target,
+}
+
+impl Kernel {
+    /// The kernel of this backend, if the CPU has it.
+    pub(crate) fn new(backend: Backend) -> Option<Self> {
+        backend.is_available().then_some(Self(backend))
+    }
+
+    pub(crate) fn scalar() -> Self {
+        Self(Backend::Scalar)
+    }
+
+    /// The last available one: they are listed slowest first.
+    pub(crate) fn best() -> Self {
+        Backend::ALL
+            .iter()
+            .rev()
+            .find_map(|backend| Self::new(*backend))
+            .unwrap_or_else(Self::scalar)
+    }
+
+    pub(crate) fn backend(self) -> Backend {
+        self.0
+    }
+
+    /// See [`super::lines`].
+    pub(crate) fn lines(self, bytes: &[u8], out: &mut Vec<Span>) {
+        assert!(u32::try_from(bytes.len()).is_ok(), "a chunk is smaller than 4 GiB");
+        self.run(Lines { bytes, out });
+    }
+
+    /// Does something about each URL, by whether it is proven clean.
+    ///
+    /// # Panics
+    ///
+    /// When a span lies outside `bytes`.
+    #[inline(always)]
+    pub(crate) fn clean_each(self, profile: &Profile, piece: Piece<'_>, act: impl Act) {
+        if profile.grammar == Grammar::Ignored {
+            self.run(VerbatimEach { piece, act });
+        } else if profile.system == System::Browser {
+            self.run(CleanEach { piece, act, rules: PhantomData::<Browser> });
+        } else {
+            self.run(CleanEach { piece, act, rules: PhantomData::<Ladder> });
+        }
+    }
+
+    /// Does something about each URL, by what `is_clean` says of it.
+    ///
+    /// # Panics
+    ///
+    /// When a span lies outside `bytes`.
+    #[inline(always)]
+    pub(crate) fn each(self, piece: Piece<'_>, is_clean: impl Fn(&Span) -> bool, act: impl Act) {
+        self.run(Each { piece, is_clean, act });
+    }
+
+    /// Whether the URL or target `bytes[range]` is proven clean. What stands behind it in `bytes` saves
+    /// a copy, and changes nothing.
+    ///
+    /// # Panics
+    ///
+    /// When the range lies outside `bytes`.
+    #[inline]
+    pub(crate) fn is_clean(
+        self,
+        profile: &Profile,
+        bytes: &[u8],
+        range: Range<usize>,
+        lead: Lead,
+    ) -> bool {
+        let Range { start, end } = range;
+        if profile.grammar == Grammar::Ignored {
+            // A target has to start with a slash even so.
+            return self.run(IsVerbatim { bytes, start, end })
+                && (lead == Lead::Absolute || bytes[start..end].first() == Some(&b'/'));
+        }
+        if u32::try_from(end - start).is_err() {
+            return false;
+        }
+        if profile.system == System::Browser {
+            return self.run(IsClean { bytes, start, end, lead, rules: PhantomData::<Browser> });
+        }
+        self.run(IsClean { bytes, start, end, lead, rules: PhantomData::<Ladder> })
+    }
+
+    /// Whether the URL or target `bytes[range]` is proven clean, and where in it what is looked for is.
+    ///
+    /// # Panics
+    ///
+    /// When the range lies outside `bytes`.
+    #[inline]
+    pub(crate) fn mark(
+        self,
+        bytes: &[u8],
+        range: Range<usize>,
+        lead: Lead,
+        look: Look<'_>,
+        marks: &mut Marks,
+    ) -> Marked {
+        if u32::try_from(range.len()).is_err() {
+            return Marked::Unclean;
+        }
+        match look {
+            Look::Unescaped => {
+                self.mark_by::<Unescaped, Delimiters>(bytes, range, lead, &NOTHING, marks)
+            }
+            Look::Container => {
+                self.mark_by::<Container, Delimiters>(bytes, range, lead, &NOTHING, marks)
+            }
+            Look::Path(asked) => self.mark_by::<Ladder, Few>(bytes, range, lead, asked, marks),
+        }
+    }
+
+    /// Whether the URL or target `bytes[range]` is proven clean, and what a glance then settles.
+    ///
+    /// # Panics
+    ///
+    /// When the range lies outside `bytes`.
+    #[inline]
+    pub(crate) fn settle<R: Rules>(
+        self,
+        bytes: &[u8],
+        range: Range<usize>,
+        lead: Lead,
+        settle: impl Settle,
+    ) -> Settled {
+        let Range { start, end } = range;
+        if u32::try_from(end - start).is_err() {
+            return Settled::Unclean;
+        }
+        self.run(SettleOne { bytes, start, end, lead, settle, rules: PhantomData::<R> })
+    }
+
+    /// Does something about each URL, by whether it is proven clean, and a glance settles it. Of one that
+    /// is too long for that, `is_clean` says so.
+    ///
+    /// # Panics
+    ///
+    /// When a span lies outside `bytes`.
+    #[inline(always)]
+    pub(crate) fn settle_each<R: Rules>(
+        self,
+        piece: Piece<'_>,
+        settle: impl Settle + Copy,
+        is_clean: impl Fn(&[u8]) -> bool,
+        act: impl Act,
+    ) {
+        self.run(SettleEach { piece, settle, is_clean, act, rules: PhantomData::<R> });
+    }
+
+    /// Does something about each URL, by what `is_clean` says of what was found in it; there are no marks
+    /// where a glance settles it.
+    ///
+    /// # Panics
+    ///
+    /// When a span lies outside `bytes`.
+    #[inline(always)]
+    pub(crate) fn mark_each<R: Rules, D: Depth>(
+        self,
+        piece: Piece<'_>,
+        asked: &Asked,
+        settle: impl Settle + Copy,
+        is_clean: impl Fn(&[u8], Seen<'_>) -> bool,
+        act: impl Act,
+    ) {
+        let depth = PhantomData::<(R, D)>;
+        self.run(MarkEach { piece, asked, settle, is_clean, act, depth });
+    }
+
+    /// The rules and the marks are types: as values they would be looked at in each URL.
+    #[inline]
+    fn mark_by<R: Rules, D: Depth>(
+        self,
+        bytes: &[u8],
+        range: Range<usize>,
+        lead: Lead,
+        asked: &Asked,
+        marks: &mut Marks,
+    ) -> Marked {
+        let Range { start, end } = range;
+        self.run(Mark { bytes, start, end, lead, asked, marks, depth: PhantomData::<(R, D)> })
+    }
+
+    /// Does `work` with the chosen instruction set.
+    #[inline]
+    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a `Kernel` of this backend exists only if the CPU has it (`Kernel::new`).
+            Backend::Sse42 => unsafe { super::sse42::run(work) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Backend::Avx2 => unsafe { super::avx2::run(work) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Backend::Avx512 => unsafe { super::avx512::run(work) },
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            // SAFETY: as above.
+            Backend::Neon => unsafe { super::neon::run(work) },
+            _ => scalar::run(work),
+        }
+    }
+}

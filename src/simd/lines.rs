@@ -1,0 +1,87 @@
+//! Lines, 64 bytes at a time.
+
+use std::mem::MaybeUninit;
+
+use super::vector::{BLOCK, Vector, Work};
+use crate::bytes::Span;
+
+/// See [`super::lines`].
+pub(super) struct Lines<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) out: &'a mut Vec<Span>,
+}
+
+/// Room for as many lines as a block can end, so that none of them has to ask.
+pub(crate) type Room = [MaybeUninit<Span>; BLOCK];
+
+/// Where a scan for lines has come to.
+pub(crate) struct Open {
+    /// Where the line starts that has no end yet.
+    pub(super) start: u32,
+    /// Whether the last byte was a carriage return.
+    pub(super) carriage_return: bool,
+}
+
+impl Work for Lines<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) {
+        let Self { bytes, out } = self;
+        let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+        let mut open = Open { start: 0, carriage_return: false };
+        for (i, block) in blocks.iter().enumerate() {
+            out.reserve(BLOCK);
+            let length = out.len();
+            if let Some(room) = out.spare_capacity_mut().first_chunk_mut() {
+                let count = vector.lines(block, (i * BLOCK) as u32, &mut open, room);
+                // SAFETY: `lines` says how many it wrote to the start of the room.
+                unsafe { out.set_len(length + count) };
+            }
+        }
+        let mut start = open.start as usize;
+        for end in bytes.len() - rest.len()..bytes.len() {
+            if bytes[end] == b'\n' {
+                let cut = usize::from(end > start && bytes[end - 1] == b'\r');
+                out.push(Span { start: start as u32, end: (end - cut) as u32 });
+                start = end + 1;
+            }
+        }
+        if start < bytes.len() {
+            out.push(Span { start: start as u32, end: bytes.len() as u32 });
+        }
+    }
+}
+
+/// See [`Vector::lines`]: by the line feeds of the block, and the carriage returns.
+#[inline(always)]
+pub(super) fn by_masks(
+    mut feeds: u64,
+    returns: u64,
+    at: u32,
+    open: &mut Open,
+    room: &mut Room,
+) -> usize {
+    // One before the line feed is no part of the line.
+    let cut = returns << 1 | u64::from(open.carriage_return);
+    let count = feeds.count_ones() as usize;
+    let mut write = |feeds: u64, line: usize| {
+        let i = feeds.trailing_zeros();
+        let end = at.wrapping_add(i);
+        let cut = (cut >> (i % BLOCK as u32)) as u32 & 1;
+        room[line].write(Span { start: open.start, end: end.wrapping_sub(cut) });
+        open.start = if feeds == 0 { open.start } else { end.wrapping_add(1) };
+    };
+    // Most blocks end two lines or fewer: both are written whether they are there or not, since
+    // their number is guessed wrong too often.
+    for line in 0..2 {
+        write(feeds, line);
+        feeds &= feeds.wrapping_sub(1);
+    }
+    for line in 2..count {
+        write(feeds, line);
+        feeds &= feeds - 1;
+    }
+    open.carriage_return = returns >> (BLOCK - 1) != 0;
+    count
+}

@@ -1,0 +1,200 @@
+//! Vector code: where the lines of a chunk end, which URLs are proven clean, and a hash (`vaes`).
+//!
+//! The plain loop, for a URL that starts with `http://` or `https://`:
+//!
+//! ```text
+//! skip the host: every byte in CLEAN_HOST, at least one, the last no dot
+//! the next byte is a slash
+//! every byte from there on is in CLEAN_TAIL, and no dot follows a slash
+//! every percent sign starts a triplet that stays as it is
+//! ```
+//!
+//! A URL that passes is its own canonical form under every profile of the ladder, so there is
+//! nothing to write. `whatwg` has sets of its own and another idea of triplets (see `rules`): the loop is
+//! translated for both. The kernels find this out 64 bytes at a time, from four bit masks a block: bytes
+//! outside CLEAN_HOST, bytes outside CLEAN_TAIL (percent signs are), slashes, dots. Nearly every URL fits
+//! into two blocks, which are looked at unconditionally, so that its length costs no branch.
+//!
+//! Profiles that do more than the ladder (`aggressive`, `ia`, `servlet`, the rings) take a glance at a
+//! URL that is proven clean (`glance`): what they ask of its slashes, its query, its first and last bytes
+//! tells that nothing is left to do, or what there is to write. `servlet` and the rings, where that does
+//! not settle it, get marks beside: where its delimiters are, and the bytes that they ask for. What most of
+//! them would ask for they leave out of CLEAN_TAIL instead (`rules`), which costs nothing: marks took
+//! as long as the proof itself.
+//!
+//! Scalar decides and vector accelerates: each instruction set yields bit-identical masks (`vector`), and what
+//! follows from them (`proof`, `loops`) is one. It may call a canonical URL dirty, which costs
+//! time; the other way round would be a bug.
+//!
+//! To add an instruction set: one file with an implementation of `Vector`, one entry in [`Backend`].
+//!
+//! This module is the only one with unsafe code.
+#![allow(unsafe_code)]
+
+mod glance;
+mod kernel;
+mod lines;
+mod loops;
+mod proof;
+mod rules;
+mod scalar;
+mod vector;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
+#[cfg(target_arch = "x86_64")]
+mod sse42;
+#[cfg(target_arch = "x86_64")]
+mod spans;
+#[cfg(target_arch = "x86_64")]
+mod triplets;
+#[cfg(target_arch = "x86_64")]
+mod vaes;
+
+mod page;
+mod prefetch;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::bytes::NoSuchName;
+use crate::bytes::Span;
+
+pub(crate) use glance::{Glance, Settle, Slashes};
+pub(crate) use kernel::{Kernel, Lead};
+#[cfg(feature = "cli")]
+pub(crate) use loops::Bits;
+pub(crate) use loops::{Act, Marked, Marks, Piece, Seen, Settled};
+pub(crate) use page::Page;
+pub(crate) use prefetch::prefetch;
+#[cfg(feature = "batch")]
+pub(crate) use proof::holds;
+pub(crate) use rules::{
+    Asked, Container, Delimiters, Experience, Few, Foldable, Index, Ladder, Look, NOTHING,
+    Unescaped,
+};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use vaes::Vaes;
+pub(crate) use vector::{BLOCK, Block, Survey, Vector, Work, up_to};
+
+/// An implementation of the scanner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Backend {
+    /// Plain Rust, on every processor. It defines the answer.
+    Scalar,
+    /// x86-64 with SSE4.2.
+    Sse42,
+    /// x86-64 with AVX2.
+    Avx2,
+    /// x86-64 with AVX-512 F, BW, VBMI and VBMI2, as Intel has had since Ice Lake, AMD since Zen 4.
+    Avx512,
+    /// aarch64 with NEON.
+    Neon,
+}
+
+impl Backend {
+    /// Every backend, on whatever processor.
+    pub const ALL: &'static [Backend] =
+        &[Backend::Scalar, Backend::Sse42, Backend::Avx2, Backend::Avx512, Backend::Neon];
+
+    /// The name, as `--backend` of the command takes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Backend::Scalar => "scalar",
+            Backend::Sse42 => "sse4.2",
+            Backend::Avx2 => "avx2",
+            Backend::Avx512 => "avx512",
+            Backend::Neon => "neon",
+        }
+    }
+
+    /// The backend of this name.
+    pub fn named(name: &str) -> Option<Backend> {
+        Self::ALL.iter().copied().find(|backend| backend.name() == name)
+    }
+
+    /// The backends that this CPU can run, slowest first.
+    pub fn available() -> Vec<Backend> {
+        Self::ALL.iter().copied().filter(|backend| backend.is_available()).collect()
+    }
+
+    /// The fastest backend that this CPU can run.
+    pub fn best() -> Backend {
+        Kernel::best().backend()
+    }
+
+    /// Whether this CPU can run it.
+    pub fn is_available(self) -> bool {
+        match self {
+            Backend::Scalar => true,
+            #[cfg(target_arch = "x86_64")]
+            Backend::Sse42 => is_x86_feature_detected!("sse4.2"),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx2 => has_bmi() && is_x86_feature_detected!("avx2"),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx512 => {
+                has_bmi()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vbmi")
+                    && is_x86_feature_detected!("avx512vbmi2")
+            }
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Backend::Neon => std::arch::is_aarch64_feature_detected!("neon"),
+            #[allow(unreachable_patterns, reason = "other processors have other arms")]
+            _ => false,
+        }
+    }
+}
+
+/// The name.
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// By its name.
+impl FromStr for Backend {
+    type Err = NoSuchName;
+
+    fn from_str(name: &str) -> Result<Self, NoSuchName> {
+        Self::named(name).ok_or_else(|| NoSuchName::new(name, "backend", Self::ALL))
+    }
+}
+
+/// Appends a span for each line of `bytes`, its LF or CRLF left out; a last line without one counts.
+///
+/// Where this CPU lacks `backend`, the scalar one does it.
+///
+/// ```
+/// use uniqurl::{Backend, record::Span, scan};
+///
+/// let mut lines = Vec::new();
+/// scan::lines(Backend::best(), b"a\r\n\nbc", &mut lines);
+/// assert_eq!(lines, [(0, 1), (3, 3), (4, 6)].map(|(start, end)| Span { start, end }));
+/// ```
+///
+/// # Panics
+///
+/// When `bytes` holds 4 GiB or more.
+pub fn lines(backend: Backend, bytes: &[u8], out: &mut Vec<Span>) {
+    Kernel::new(backend).unwrap_or_else(Kernel::scalar).lines(bytes, out);
+}
+
+/// The bit manipulation that compilers reach for beside AVX2 and AVX-512. No known CPU has those
+/// without these, but emulators can be told to.
+#[cfg(target_arch = "x86_64")]
+fn has_bmi() -> bool {
+    is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+        && is_x86_feature_detected!("popcnt")
+}

@@ -1,0 +1,58 @@
+//! The lines that end in a block written at once, with AVX-512 VBMI2.
+
+use std::arch::x86_64::*;
+
+use super::avx512::load;
+use super::lines::{Open, Room};
+use super::vector::{BLOCK, Block};
+
+/// Lines that are written at once.
+pub(super) const MOST: usize = 8;
+
+/// The place of each byte in its block.
+const PLACES: Block = {
+    let mut places = [0; BLOCK];
+    let mut i = 0;
+    while i < BLOCK {
+        places[i] = i as u8;
+        i += 1;
+    }
+    places
+};
+/// A start and an end in turn: of 16 starts, and 16 ends behind them.
+const IN_TURN: [u32; 16] = [0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23];
+
+/// See [`by_masks`](super::lines::by_masks), of no more than [`MOST`] line feeds.
+///
+/// # Safety
+///
+/// The CPU has AVX-512 F, BW, VBMI2, and BMI2.
+#[inline(always)]
+pub(super) unsafe fn write(
+    feeds: u64,
+    returns: u64,
+    at: u32,
+    open: &mut Open,
+    room: &mut Room,
+) -> usize {
+    let cut = returns << 1 | u64::from(open.carriage_return);
+    // SAFETY: the caller promises all of that; the store writes as many bytes as the room's first MOST
+    // spans have, each two 32-bit numbers, its start first (`repr(C)`).
+    unsafe {
+        let places = _mm512_maskz_compress_epi8(feeds, load(&PLACES));
+        let places = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(places));
+        let feeds_at = _mm512_add_epi32(places, _mm512_set1_epi32(at as i32));
+        let behind = _mm512_add_epi32(feeds_at, _mm512_set1_epi32(1));
+        let starts = _mm512_alignr_epi32::<15>(behind, _mm512_set1_epi32(open.start as i32));
+        let cut = _pext_u64(cut, feeds) as u16;
+        let ends = _mm512_mask_sub_epi32(feeds_at, cut, feeds_at, _mm512_set1_epi32(1));
+        let spans =
+            _mm512_permutex2var_epi32(starts, _mm512_loadu_si512(IN_TURN.as_ptr().cast()), ends);
+        const { assert!(MOST * size_of::<crate::bytes::Span>() == size_of::<__m512i>()) };
+        _mm512_storeu_si512(room.as_mut_ptr().cast(), spans);
+    }
+    let behind = at.wrapping_add(BLOCK as u32 - feeds.leading_zeros());
+    open.start = if feeds == 0 { open.start } else { behind };
+    open.carriage_return = returns >> (BLOCK - 1) != 0;
+    feeds.count_ones() as usize
+}
