@@ -15,12 +15,12 @@ fn lines(criterion: &mut Criterion) {
     let mut group = stage(criterion, "lines", &corpus);
     let mut found = Vec::with_capacity(corpus.lines.len());
     for backend in Backend::available() {
-        scan::lines(backend, &corpus.bytes, &mut found);
+        simd::lines(backend, &corpus.bytes, &mut found);
         assert_eq!(found, corpus.lines, "{}", backend.name());
         group.bench_function(id(backend, &corpus), |bencher| {
             bencher.iter(|| {
                 found.clear();
-                scan::lines(backend, &corpus.bytes, &mut found);
+                simd::lines(backend, &corpus.bytes, &mut found);
                 found.len()
             });
         });

@@ -1,6 +1,6 @@
 //! Writes a corpus from a seed, and says what is true of it. `scripts/corpus` builds and runs this.
 
-#[path = "../src/corpus/mod.rs"]
+#[path = "../crates/bench/src/corpus/mod.rs"]
 mod generator;
 
 use std::fs::{self, File};

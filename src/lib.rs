@@ -2,10 +2,8 @@
 //!
 //! # The path of a URL
 //!
-//! Bytes arrive in chunks that hold whole records only. A record format says where the URL is in
-//! each. One vector pass over it proves that most URLs already are canonical; every other one takes
-//! an exact scalar pass. Canonical bytes, and nothing else, go into a set, and from the set to an
-//! output. The modules below stand in that order.
+//! One vector pass over it proves that most URLs already are canonical; every other one takes
+//! an exact scalar pass. Canonical bytes, and nothing else, go into a set. The modules below stand in that order.
 //!
 //! ```
 //! use uniqurl::{Normalizer, Profile, UrlSet};
@@ -22,15 +20,8 @@
 //!
 //! # Features
 //!
-//! Without any (`default-features = false`) there is what the example needs: profiles, normalizing, keys, the
-//! set, and the formats whose records are lines. Each of these adds to it:
-//!
 //! - `transcode`: charsets other than UTF-8.
-//! - `profile-file`: profiles of one's own.
-//! - `batch`: whole jobs over files, on all threads, compressed or not. Linux and macOS.
-//! - `tables`: Parquet and Arrow IPC. It brings `batch`.
-//! - `cli` (default): the command itself. It brings all others; `cli` and `corpus` are its parts
-//!   and may change with any version.
+//! - `profile-file`: profiles of one's own, as TOML files.
 
 #![warn(missing_debug_implementations)]
 // docs.rs says of each item which feature it needs.
@@ -38,32 +29,13 @@
 
 pub mod bytes;
 pub mod profile;
-#[cfg(feature = "batch")]
-mod pipe;
-#[cfg(feature = "batch")]
-pub mod input;
-pub mod record;
 pub mod simd;
 pub mod normalize;
 pub mod uri;
 pub mod key;
-#[cfg(test)]
-mod cases;
-#[cfg(test)]
-mod untried;
 pub mod set;
-#[cfg(feature = "batch")]
-pub mod spill;
-#[cfg(feature = "batch")]
-pub mod output;
-#[cfg(feature = "batch")]
-pub mod pipeline;
-#[cfg(feature = "cli")]
-#[allow(missing_debug_implementations, reason = "a part of the command")]
-pub mod corpus;
-#[cfg(feature = "cli")]
-#[allow(missing_debug_implementations, reason = "a part of the command")]
-pub mod cli;
+#[cfg(test)]
+mod test_util;
 
 pub use bytes::{Code, Codes, NoSuchName, Reject};
 pub use key::{Key, Keyed};
@@ -76,8 +48,3 @@ pub use normalize::{
 pub use profile::{Profile, Ring, RingError, Switch, Switches};
 pub use set::{SetFull, UrlSet};
 pub use simd::Backend;
-
-/// Has the examples of the README run as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -5,7 +5,7 @@
 
 #![allow(dead_code, reason = "each benchmark uses a part of it")]
 
-#[path = "../../src/corpus/mod.rs"]
+#[path = "../../crates/bench/src/corpus/mod.rs"]
 mod generator;
 
 use std::time::Duration;

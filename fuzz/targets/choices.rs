@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use uniqurl::record::{Context, Format, Records};
+use uniqurl_formats::record::{Context, Format, Records};
 use uniqurl::{
     Backend, Canonical, Key, Normalizer, Outcome, Profile, Redirects, Reject, Ring, Scratch,
 };

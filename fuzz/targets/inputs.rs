@@ -3,9 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use uniqurl::output::Job as Name;
-use uniqurl::pipeline::{Job, Setup, Watch, run};
-use uniqurl::{Normalizer, Profile, input};
+use uniqurl_engine::output::Job as Name;
+use uniqurl_engine::{Job, Setup, Watch, run};
+use uniqurl::{Normalizer, Profile};
+use uniqurl_formats::input;
 
 fuzz_target!(|data: &[u8]| {
     let directory = tempfile::tempdir().expect("a directory");

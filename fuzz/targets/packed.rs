@@ -7,9 +7,10 @@ use std::io::Read;
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use uniqurl::pipeline::{Format, Job, Setup, Watch, run};
-use uniqurl::record;
-use uniqurl::{Normalizer, Profile, input};
+use uniqurl_engine::{Format, Job, Setup, Watch, run};
+use uniqurl_formats::record;
+use uniqurl::{Normalizer, Profile};
+use uniqurl_formats::input;
 
 /// Longer files are left alone: some bytes unpack to gigabytes.
 const MOST: u64 = 1 << 20;

@@ -7,8 +7,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use uniqurl::pipeline::{Dedup, Format, Job, Memory, Order, RunError, Setup, Watch, run};
-use uniqurl::{Backend, Normalizer, Outcome, Profile, input, record};
+use uniqurl_engine::{Dedup, Format, Job, Memory, Order, RunError, Setup, Watch, run};
+use uniqurl::{Backend, Normalizer, Outcome, Profile};
+use uniqurl_formats::{input, record};
 
 /// The lines of `text` by their bytes.
 fn sorted(text: &[u8]) -> Vec<u8> {

@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 use record_oracle::{Holds, Known, Slashless};
 use uniqurl::bytes::Span;
 use uniqurl::normalize::{Origin, Targets};
-use uniqurl::record::{Context, Format, Found, Place, Records, detect};
+use uniqurl_formats::record::{Context, Format, Found, Place, Records, detect};
 
 const NAMES: &[&str] = &[
     "lines",

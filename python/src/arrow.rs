@@ -14,7 +14,7 @@ use pyo3_arrow::error::{PyArrowError, PyArrowResult};
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 use pyo3_arrow::input::AnyArray;
 use pyo3_arrow::{PyArray, PyArrayReader, PyField};
-use uniqurl::output::Tally;
+use uniqurl_engine::output::Tally;
 
 use crate::keys::Keys;
 use crate::normalizer::Url;

@@ -9,9 +9,11 @@ use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
-use uniqurl::output::{State, Tally};
-use uniqurl::pipeline::{self, Dedup, Format, Job, Order, Report, Setup, Watch};
-use uniqurl::{Key, SetFull, UrlSet, input};
+use uniqurl::{Key, SetFull, UrlSet};
+use uniqurl_engine::output::Tally;
+use uniqurl_engine::{self, Dedup, Format, Job, Order, Report, Setup, Watch};
+use uniqurl_formats::input;
+use uniqurl_formats::input::InputState;
 
 use crate::arrow::{Column, accounting, chunks_of, is_column, not_pickled};
 use crate::errors::{self, guarded};
@@ -28,7 +30,7 @@ use crate::threads;
 pub struct Deduplicated {
     urls: Py<Column>,
     tally: Tally,
-    files: Vec<(PathBuf, State, u64, Tally)>,
+    files: Vec<(PathBuf, InputState, u64, Tally)>,
 }
 
 #[pymethods]
@@ -96,13 +98,13 @@ impl Deduplicated {
     }
 }
 
-fn state_name(state: State) -> &'static str {
+fn state_name(state: InputState) -> &'static str {
     match state {
-        State::Ok => "ok",
-        State::Damaged => "damaged",
-        State::Missing => "missing",
-        State::Refused => "refused",
-        State::Unfinished => "unfinished",
+        InputState::Ok => "ok",
+        InputState::Damaged => "damaged",
+        InputState::Missing => "missing",
+        InputState::Refused => "refused",
+        InputState::Unfinished => "unfinished",
     }
 }
 
@@ -228,7 +230,7 @@ fn of_files(py: Python<'_>, wish: &Wish, paths: &[PathBuf]) -> PyResult<Deduplic
             keep_going,
             ..Setup::new(rules.normalizer, job, &watch)
         };
-        let (report, result) = pipeline::run(&setup, &inputs, &mut lines, None);
+        let (report, result) = uniqurl_engine::run(&setup, &inputs, &mut lines, None);
         (report, result, lines)
     })?;
     result.map_err(|error| errors::run(py, &error))?;
@@ -236,8 +238,8 @@ fn of_files(py: Python<'_>, wish: &Wish, paths: &[PathBuf]) -> PyResult<Deduplic
     let files = files.into_iter().map(|file| (file.path, file.state, file.bytes, file.tally));
     let missing = missing.into_iter().map(|error| {
         let state = match error.state() {
-            State::Refused => State::Refused,
-            _ => State::Missing,
+            InputState::Refused => InputState::Refused,
+            _ => InputState::Missing,
         };
         (error.path, state, 0, Tally::default())
     });
@@ -297,7 +299,7 @@ fn made(
     wish: &Wish,
     lines: Lines,
     tally: Tally,
-    files: Vec<(PathBuf, State, u64, Tally)>,
+    files: Vec<(PathBuf, InputState, u64, Tally)>,
 ) -> PyResult<Deduplicated> {
     let kind = kind_of(wish);
     let fault = |error: ArrowError| PyRuntimeError::new_err(error.to_string());

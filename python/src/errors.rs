@@ -7,9 +7,9 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use uniqurl::input::{InputError, Trouble};
-use uniqurl::pipeline::RunError;
 use uniqurl::{Code, Reject};
+use uniqurl_engine::RunError;
+use uniqurl_formats::input::{InputError, Trouble};
 
 use crate::{interrupt, threads};
 

@@ -29,8 +29,8 @@ use arrow_select::take::take;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::{PyErr, PyResult};
 use uniqurl::bytes::Span;
-use uniqurl::output::Tally;
 use uniqurl::{Code, Codes, Reject, Scratch};
+use uniqurl_engine::output::Tally;
 
 use crate::pieces::{self, arc};
 use crate::rules::Rules;

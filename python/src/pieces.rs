@@ -10,8 +10,8 @@ use arrow_buffer::ArrowNativeType;
 use arrow_schema::DataType;
 use pyo3::PyResult;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
-use uniqurl::output::Tally;
-use uniqurl::record::LONGEST_URL;
+use uniqurl_engine::output::Tally;
+use uniqurl_formats::record::LONGEST_URL;
 
 use crate::piece::{self, Done, Outcome, bytes_of};
 use crate::records;

@@ -7,8 +7,8 @@ use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use pyo3::PyResult;
-use uniqurl::record::{Context, Format, Found, Place, Records};
 use uniqurl::{Code, Codes, Outcome};
+use uniqurl_formats::record::{Context, Format, Found, Place, Records};
 
 use crate::arrow::is_text;
 use crate::piece::{Done, Losses, bytes_of, fault};

@@ -6,11 +6,11 @@ use std::sync::OnceLock;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
-use uniqurl::record::{Format, LONGEST_URL, MAX_URL};
 use uniqurl::uri::Charset;
 use uniqurl::{
     Canonical, Code, Key, Normalizer, Outcome, Profile, Redirects, Reject, Ring, Switch,
 };
+use uniqurl_formats::record::{Format, LONGEST_URL, MAX_URL};
 
 use crate::errors;
 

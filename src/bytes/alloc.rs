@@ -38,7 +38,7 @@ pub fn try_reserve_in_map<K: Eq + Hash, V>(
 #[cold]
 #[inline(never)]
 fn ask<E>(grow: impl FnOnce() -> Result<(), E>) -> Result<(), AllocError> {
-    #[cfg(test)]
+    #[cfg(any(test, feature = "test-hooks"))]
     if failing::now() {
         return Err(AllocError);
     }
@@ -46,8 +46,8 @@ fn ask<E>(grow: impl FnOnce() -> Result<(), E>) -> Result<(), AllocError> {
 }
 
 /// Memory that runs out where a test says so.
-#[cfg(test)]
-pub(crate) mod failing {
+#[cfg(any(test, feature = "test-hooks"))]
+pub mod failing {
     use std::cell::RefCell;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -68,6 +68,7 @@ pub(crate) mod failing {
             Arc::new(Self { fails: Some(k), stays, ..Self::default() })
         }
 
+        /// Whether an allocation has failed.
         pub fn has_failed(&self) -> bool {
             self.fails.is_some_and(|k| self.asked.load(Ordering::SeqCst) > k)
         }
@@ -91,6 +92,7 @@ pub(crate) mod failing {
         PLAN.with_borrow(Clone::clone)
     }
 
+    /// Makes this thread follow a plan.
     pub fn follow(plan: Option<Arc<Plan>>) {
         PLAN.with_borrow_mut(|this| *this = plan);
     }

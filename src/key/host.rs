@@ -8,11 +8,11 @@ use crate::profile::set;
 /// A URL that names a host, taken apart. Nothing is left out: the pieces and their delimiters are
 /// the URL.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Located<'a> {
+pub struct Located<'a> {
     pub(super) scheme: &'a [u8],
     pub(super) userinfo: Option<&'a [u8]>,
     /// Not empty; it holds none of `/?#@`, and a colon between brackets only.
-    pub(crate) host: &'a [u8],
+    pub host: &'a [u8],
     pub(super) port: Option<&'a [u8]>,
     /// Path, query and fragment, with their delimiters.
     pub(super) rest: &'a [u8],
@@ -20,7 +20,7 @@ pub(crate) struct Located<'a> {
 
 impl<'a> Located<'a> {
     /// None where no host is named: `mailto:`, `file:///`, a request target, no URL at all.
-    pub(crate) fn split(url: &'a [u8]) -> Option<Self> {
+    pub fn split(url: &'a [u8]) -> Option<Self> {
         let parts = Parts::split(url);
         let scheme = parts.scheme.filter(|name| is_scheme(name))?;
         let Authority { userinfo, host_port } = Authority::split(parts.authority?);
@@ -52,7 +52,7 @@ fn is_literal(host: &[u8]) -> bool {
 
 /// Host, and port if there is a colon for it. `string` lets everything through, so that brackets may
 /// be broken here: then they are no brackets.
-pub(crate) fn split_port(host_port: &[u8]) -> (&[u8], Option<&[u8]>) {
+pub fn split_port(host_port: &[u8]) -> (&[u8], Option<&[u8]>) {
     if host_port.first() == Some(&b'[')
         && let Some(close) = host_port.iter().position(|byte| *byte == b']')
     {

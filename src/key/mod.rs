@@ -15,8 +15,7 @@ use std::str::{self, FromStr, Utf8Error};
 use crate::bytes::NoSuchName;
 use crate::normalize::Canonical;
 
-#[cfg(feature = "batch")]
-pub(crate) use host::{Located, split_port};
+pub use host::{Located, split_port};
 
 /// What is unique, counted, sorted and written.
 ///
@@ -41,7 +40,6 @@ pub(crate) use host::{Located, split_port};
 ///
 /// Not for what is fetched later: [`Key::Surt`] and [`Key::Hash`] cannot be turned back into URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
 pub enum Key {
     /// The canonical URL itself.
     #[default]
@@ -116,7 +114,7 @@ impl Key {
 
     /// As [`Key::append`], for canonical bytes that the pipeline holds. No key writes a line feed
     /// that is not in the URL.
-    pub(crate) fn append_bytes(self, url: &[u8], out: &mut Vec<u8>) {
+    pub fn append_bytes(self, url: &[u8], out: &mut Vec<u8>) {
         match self {
             Key::Url => out.extend_from_slice(url),
             Key::Surt => surt::append(url, out),

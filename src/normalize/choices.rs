@@ -10,7 +10,6 @@ use super::redirect::Ends;
 use crate::bytes::{Code, Codes};
 #[cfg(feature = "transcode")]
 use crate::normalize::Charset;
-#[cfg(feature = "cli")]
 use crate::profile::Access;
 #[cfg(feature = "transcode")]
 use crate::profile::System;
@@ -364,8 +363,7 @@ impl Normalizer {
     }
 
     /// Whether full stops at the end of a host go, for some URLs at least.
-    #[cfg(feature = "cli")]
-    pub(crate) fn drops_final_stops(&self) -> bool {
+    pub fn drops_final_stops(&self) -> bool {
         let hosts = self.choices.hosts.as_ref();
         self.rules.access == Access::Retrieval
             || hosts.is_some_and(|hosts| hosts.any(Normalizer::drops_final_stops))
@@ -386,8 +384,7 @@ impl Normalizer {
     }
 
     /// Whether a profile file says the rules.
-    #[cfg(feature = "cli")]
-    pub(crate) fn is_from_file(&self) -> bool {
+    pub fn is_from_file(&self) -> bool {
         self.choices.label.is_some()
     }
 

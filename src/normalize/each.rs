@@ -198,10 +198,10 @@ fn end_of_piece(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::cases;
     use crate::normalize::outcome::Outcome;
     use crate::profile::Profile;
     use crate::simd::{Backend, lines};
+    use crate::test_util::cases;
 
     #[test]
     fn a_list_is_read_as_its_lines_wherever_a_piece_ends() {

@@ -12,7 +12,7 @@ impl Normalizer {
     /// scheme becomes: the [`description`](Normalizer::description), and the lists that it only counts.
     /// A base and an assumed scheme are not in it: they say how a reference is read, and no canonical
     /// URL is one. Takes time for each redirect.
-    pub(crate) fn fingerprint(&self) -> String {
+    pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
         self.add_to(&mut hash);
         let digest = hash.finalize();

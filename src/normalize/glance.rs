@@ -102,10 +102,10 @@ impl Normalizer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::cases;
     use crate::normalize::outcome::Outcome;
     use crate::profile::{Profile, Switch, archive};
     use crate::simd::{Backend, Kernel};
+    use crate::test_util::cases;
 
     #[rustfmt::skip]
     const WORDS: &[&str] = &[

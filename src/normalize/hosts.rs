@@ -35,7 +35,6 @@ impl Hosts {
     }
 
     /// All of them as they were added, by their bytes, each with its normalizer.
-    #[cfg(feature = "batch")]
     pub(super) fn sorted(&self) -> Vec<(Vec<u8>, &Normalizer)> {
         let exact = self.exact.iter().map(|(host, at)| (host.to_vec(), *at));
         let below = self.below.iter().map(|(domain, at)| ([b"*.", &**domain].concat(), *at));

@@ -13,7 +13,6 @@ mod canonical;
 // The rules, and what is chosen beside a profile.
 mod normalizer;
 mod choices;
-#[cfg(feature = "batch")]
 mod fingerprint;
 #[cfg(feature = "profile-file")]
 mod profile_file;
@@ -37,7 +36,7 @@ mod host;
 mod uts46;
 mod ports;
 mod path;
-mod resolve;
+pub mod resolve;
 
 // What other profiles do.
 mod heuristic;
@@ -66,8 +65,7 @@ pub(crate) use charset::{CharsetError, transcode_each};
 pub use choices::NoSuchChoice;
 pub use each::Scratch;
 pub use explain::{Rule, Step};
-#[cfg(feature = "batch")]
-pub(crate) use normalizer::GROWTH;
+pub use normalizer::GROWTH;
 pub use normalizer::Normalizer;
 pub use outcome::Outcome;
 #[cfg(feature = "profile-file")]
@@ -77,5 +75,5 @@ pub use target::{Origin, Targets};
 
 pub(crate) use escape::{Triplet, push_triplet};
 pub(crate) use host::is_literal;
-pub(crate) use parts::{Authority, Parts};
-pub(crate) use resolve::{remove_from_any, resolve};
+pub use parts::{Authority, Parts};
+pub use resolve::{remove_from_any, resolve};

@@ -17,8 +17,7 @@ use crate::simd::{Backend, Kernel, Lead};
 
 /// No rule makes a URL more than so many times as long: a charset makes up to three bytes of one, and each
 /// of them is written as a triplet.
-#[cfg(feature = "batch")]
-pub(crate) const GROWTH: usize = 9;
+pub const GROWTH: usize = 9;
 
 /// Brings URLs into the canonical form of one [`Profile`]. Built once, shared by all threads.
 ///
@@ -188,7 +187,7 @@ impl Normalizer {
         self.kernel.backend()
     }
 
-    pub(crate) fn kernel(&self) -> Kernel {
+    pub fn kernel(&self) -> Kernel {
         self.kernel
     }
 
@@ -197,13 +196,12 @@ impl Normalizer {
     }
 
     /// More bytes than a base adds to a URL, or a redirect puts in its place.
-    #[cfg(feature = "batch")]
-    pub(crate) fn brought(&self) -> usize {
+    pub fn brought(&self) -> usize {
         let base = self.base().map_or(0, <[u8]>::len);
         base + self.choices.redirects.as_ref().map_or(0, |ends| ends.longest())
     }
 
-    pub(crate) fn assumed_scheme(&self) -> Option<&[u8]> {
+    pub fn assumed_scheme(&self) -> Option<&[u8]> {
         self.assumed_scheme.as_deref()
     }
 
@@ -279,7 +277,7 @@ impl Normalizer {
 
     /// The same of `bytes[range]`, which is faster where more stands behind it.
     #[inline]
-    pub(crate) fn is_clean_in(&self, bytes: &[u8], range: Range<usize>) -> bool {
+    pub fn is_clean_in(&self, bytes: &[u8], range: Range<usize>) -> bool {
         match &self.choices.hosts {
             None => self.is_clean_by_rules(bytes, range, Lead::Absolute),
             Some(hosts) => self.is_clean_by_host(hosts, &bytes[range]),
@@ -288,13 +286,13 @@ impl Normalizer {
 
     /// As [`Normalizer::is_clean`], for a request target.
     #[inline]
-    pub(crate) fn is_clean_target(&self, target: &[u8]) -> bool {
+    pub fn is_clean_target(&self, target: &[u8]) -> bool {
         self.is_clean_target_in(target, 0..target.len())
     }
 
     /// The same of `bytes[range]`.
     #[inline]
-    pub(crate) fn is_clean_target_in(&self, bytes: &[u8], range: Range<usize>) -> bool {
+    pub fn is_clean_target_in(&self, bytes: &[u8], range: Range<usize>) -> bool {
         self.is_clean_by_rules(bytes, range, Lead::Target)
     }
 

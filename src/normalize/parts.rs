@@ -9,18 +9,18 @@ use memchr::{memchr, memchr2, memchr3};
 
 /// The components of a URL as they stand; absent and empty are different states.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Parts<'a> {
-    pub(crate) scheme: Option<&'a [u8]>,
-    pub(crate) authority: Option<&'a [u8]>,
-    pub(crate) path: &'a [u8],
-    pub(crate) query: Option<&'a [u8]>,
-    pub(crate) fragment: Option<&'a [u8]>,
+pub struct Parts<'a> {
+    pub scheme: Option<&'a [u8]>,
+    pub authority: Option<&'a [u8]>,
+    pub path: &'a [u8],
+    pub query: Option<&'a [u8]>,
+    pub fragment: Option<&'a [u8]>,
 }
 
 impl<'a> Parts<'a> {
     /// Splits at the first delimiters; nothing is checked.
     #[inline]
-    pub(crate) fn split(url: &'a [u8]) -> Self {
+    pub fn split(url: &'a [u8]) -> Self {
         let (scheme, rest) =
             match url.iter().position(|byte| matches!(byte, b':' | b'/' | b'?' | b'#')) {
                 Some(end) if end > 0 && url[end] == b':' => (Some(&url[..end]), &url[end + 1..]),
@@ -38,7 +38,7 @@ impl<'a> Parts<'a> {
 
     /// Splits a request target: a path, a query, a fragment, and never an authority.
     #[inline]
-    pub(crate) fn split_target(target: &'a [u8]) -> Self {
+    pub fn split_target(target: &'a [u8]) -> Self {
         let end = memchr2(b'?', b'#', target).unwrap_or(target.len());
         let (path, rest) = target.split_at(end);
         let (query, fragment) = match rest.first() {
@@ -76,7 +76,7 @@ impl<'a> Parts<'a> {
 
 /// An authority in its three parts (section 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Authority<'a> {
+pub struct Authority<'a> {
     pub(crate) userinfo: Option<&'a [u8]>,
     /// Host and port, not yet told apart: a literal in brackets may hold colons.
     pub(crate) host_port: &'a [u8],

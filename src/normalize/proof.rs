@@ -22,13 +22,12 @@ use crate::simd::{
 
 impl Normalizer {
     /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean.
-    #[cfg(feature = "cli")]
-    pub(crate) fn clean(&self, piece: Piece<'_>, out: &mut Vec<u64>) {
+    pub fn clean(&self, piece: Piece<'_>, out: &mut Vec<u64>) {
         self.judge_each(piece, crate::simd::Bits(out));
     }
 
     /// Does something about each URL, by whether it is proven clean.
-    pub(crate) fn judge_each(&self, piece: Piece<'_>, act: impl Act) {
+    pub fn judge_each(&self, piece: Piece<'_>, act: impl Act) {
         let (kernel, heuristics) = (self.kernel(), &self.choices.heuristics);
         let bytes = piece.bytes;
         if let Some(hosts) = &self.choices.hosts {
@@ -54,7 +53,7 @@ impl Normalizer {
 
     /// The same where nothing acts but the rules of a profile of the ladder.
     #[inline]
-    pub(crate) fn clean_each(&self, piece: Piece<'_>, act: impl Act) {
+    pub fn clean_each(&self, piece: Piece<'_>, act: impl Act) {
         self.kernel().clean_each(&self.rules, piece, act);
     }
 

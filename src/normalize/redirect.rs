@@ -122,13 +122,11 @@ impl Ends {
     }
 
     /// Length of the longest.
-    #[cfg(feature = "batch")]
     pub(super) fn longest(&self) -> usize {
         self.0.values().map(|end| end.len()).max().unwrap_or(0)
     }
 
     /// All of them by their bytes, each with what it is replaced by.
-    #[cfg(feature = "batch")]
     pub(super) fn sorted(&self) -> Vec<(&[u8], &[u8])> {
         let mut all: Vec<_> = self.0.iter().map(|(from, to)| (&**from, &**to)).collect();
         all.sort_unstable();

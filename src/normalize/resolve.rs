@@ -6,7 +6,7 @@ use super::path::remove_dot_segments;
 /// Appends the target URI of `reference` against `base`, which has a scheme.
 ///
 /// Section 5.2.2 with `strict` set; nothing is checked or decoded.
-pub(crate) fn resolve(base: &Parts<'_>, reference: &Parts<'_>, out: &mut Vec<u8>) {
+pub fn resolve(base: &Parts<'_>, reference: &Parts<'_>, out: &mut Vec<u8>) {
     let scheme = reference.scheme.or(base.scheme);
     out.extend_from_slice(scheme.unwrap_or_default());
     out.push(b':');
@@ -53,7 +53,7 @@ fn merge(base: &Parts<'_>, path: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Section 5.2.4 on a path that may lack its first slash, as `mailto:a` resolved against has it.
-pub(crate) fn remove_from_any(out: &mut Vec<u8>, start: usize) {
+pub fn remove_from_any(out: &mut Vec<u8>, start: usize) {
     if out[start..].starts_with(b"/") {
         let end = out.len();
         remove_dot_segments(out, start, end);

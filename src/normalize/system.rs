@@ -356,7 +356,7 @@ impl Normalizer {
     }
 
     /// The URL with the assumed scheme in front, and how much that is, where one is to be assumed.
-    pub(crate) fn assume(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
+    pub fn assume(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
         let scheme = self.assumed_scheme()?;
         lacks_scheme(&Parts::split(url), url).then(|| {
             let delimiter: &[u8] = if url.starts_with(b"//") { b":" } else { b"://" };

@@ -30,12 +30,12 @@ pub enum Targets {
 impl Targets {
     /// Whether this byte is no part of a target that begins or ends with it.
     #[inline]
-    pub(crate) fn trims(self, byte: u8) -> bool {
+    pub fn trims(self, byte: u8) -> bool {
         self == Targets::Trimmed && byte <= b' '
     }
 
     /// Whether a scheme without `//` makes no URL.
-    pub(crate) fn ask_for_slashes(self) -> bool {
+    pub fn ask_for_slashes(self) -> bool {
         matches!(self, Targets::Paths | Targets::Judged | Targets::Completed)
     }
 }

@@ -16,12 +16,12 @@ use crate::simd::{Lead, Work};
 impl Normalizer {
     /// Appends the canonical form of a URL that is not known to be clean. On a rejection, `out` may
     /// hold a part of it.
-    pub(crate) fn rewrite(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+    pub fn rewrite(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
         self.rewrite_in(url, 0..url.len(), out)
     }
 
     /// As [`Normalizer::rewrite`], for the URL at `range` of a larger buffer.
-    pub(crate) fn rewrite_in(
+    pub fn rewrite_in(
         &self,
         bytes: &[u8],
         range: Range<usize>,
@@ -41,7 +41,7 @@ impl Normalizer {
 
     /// Whether nothing acts but the rules of a profile of the ladder.
     #[inline]
-    pub(crate) fn rules_alone_act(&self) -> bool {
+    pub fn rules_alone_act(&self) -> bool {
         self.rules.system == System::Ladder
             && self.rules.grammar != Grammar::Ignored
             && self.rules.archive.is_none()
@@ -52,7 +52,7 @@ impl Normalizer {
     }
 
     #[inline(never)]
-    pub(crate) fn rewrite_by_steps(
+    pub fn rewrite_by_steps(
         &self,
         bytes: &[u8],
         range: Range<usize>,
@@ -154,7 +154,7 @@ impl Normalizer {
     }
 
     /// As [`Normalizer::rewrite`], for a request target.
-    pub(crate) fn rewrite_target(&self, target: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+    pub fn rewrite_target(&self, target: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
         let at = out.len();
         self.rewrite_target_transcoded(target, out)?;
         self.redirect(at, out);
@@ -239,7 +239,7 @@ impl Normalizer {
     }
 
     #[inline(always)]
-    pub(crate) fn rewrite_of<'a>(
+    pub fn rewrite_of<'a>(
         &'a self,
         lead: Lead,
         bytes: &'a [u8],

@@ -143,7 +143,6 @@ impl Globs {
     }
 
     /// The patterns, each as it was given.
-    #[cfg(feature = "batch")]
     pub(crate) fn patterns(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.all.iter().map(|glob| &*glob.0)
     }

@@ -51,12 +51,12 @@ pub struct Profile {
     name: &'static str,
     version: u32,
     summary: &'static str,
-    pub(crate) grammar: Grammar,
+    pub grammar: Grammar,
     pub(crate) schemes: Schemes,
     pub(crate) access: Access,
     /// What a key of web-archive indexes folds beyond all that; its steps replace the ladder's.
     pub(crate) archive: Option<&'static Archive>,
-    pub(crate) system: System,
+    pub system: System,
     /// The checks that can be switched off.
     pub(crate) checks: Codes,
     /// What is on.
@@ -68,7 +68,7 @@ pub struct Profile {
 
 /// Whose rules act, beside those of the ladder that the other members choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum System {
+pub enum System {
     /// Nobody else's.
     Ladder,
     /// The ladder's, and a refusal of what has no honest use.
@@ -83,7 +83,7 @@ pub(crate) enum System {
 
 /// What happens to bytes that the grammar of RFC 3986 Appendix A does not allow where they stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Grammar {
+pub enum Grammar {
     /// There is no grammar: a URL is its bytes.
     Ignored,
     /// The URL is rejected.
@@ -349,7 +349,7 @@ impl Profile {
 
     /// Why no profile has this name, where one has it in another version.
     #[cfg(any(feature = "cli", feature = "profile-file"))]
-    pub(crate) fn unknown_version(name: &str) -> Option<String> {
+    pub fn unknown_version(name: &str) -> Option<String> {
         let Profile { name, version, .. } = Self::named(name.split_once('@')?.0)?;
         Some(format!("the only version of the profile {name} is {name}@{version}"))
     }
@@ -372,7 +372,7 @@ impl Profile {
 
     /// The codes of the checks that some profile makes.
     #[cfg(feature = "profile-file")]
-    pub(crate) fn checks_of_all() -> Codes {
+    pub fn checks_of_all() -> Codes {
         Self::ALL.iter().map(|profile| profile.checks).fold(Codes::NONE, Codes::or)
     }
 
@@ -388,7 +388,7 @@ impl Profile {
     }
 
     /// Whether parameters of a query can be dropped under the profile.
-    pub(crate) fn takes_parameters(&self) -> bool {
+    pub fn takes_parameters(&self) -> bool {
         self.switchable.contains(Switch::StripTracking)
     }
 

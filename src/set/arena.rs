@@ -11,7 +11,6 @@ const BLOCK_BITS: u32 = 16;
 const MAX_BLOCKS: usize = 1 << (32 - BLOCK_BITS);
 
 /// Bytes that sorting looks at from one place on, mostly: four digits.
-#[cfg(feature = "batch")]
 const LOOKED_AT: usize = 4 * 13;
 
 /// Where a URL starts: block and offset. Never 0, which marks a free slot.
@@ -20,7 +19,7 @@ pub(super) struct Place(pub(super) u32);
 
 /// Whether each URL has a counter in front of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Counting {
+pub enum Counting {
     /// The set says which URLs there are.
     Off,
     /// The set also says how often each came.
@@ -28,7 +27,6 @@ pub(crate) enum Counting {
 }
 
 /// How much an arena holds.
-#[cfg(feature = "batch")]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Mark {
     blocks: usize,
@@ -129,7 +127,6 @@ impl Arena {
     }
 
     /// Fetches what stands from `depth` bytes behind `place` on, as far as is mostly looked at.
-    #[cfg(feature = "batch")]
     #[inline]
     pub(super) fn prefetch_from(&self, place: Place, depth: usize) {
         let (block, at) = self.at(place);
@@ -178,13 +175,11 @@ impl Arena {
     }
 
     /// What there is now.
-    #[cfg(feature = "batch")]
     pub(super) fn mark(&self) -> Mark {
         Mark { blocks: self.blocks.len(), last: self.blocks.last().map_or(0, Vec::len) }
     }
 
     /// Forgets what was stored since.
-    #[cfg(feature = "batch")]
     pub(super) fn truncate(&mut self, mark: Mark) {
         self.blocks.truncate(mark.blocks);
         if let Some((last, full)) = self.blocks.split_last_mut() {
@@ -194,13 +189,11 @@ impl Arena {
     }
 
     /// Takes back one count of the URL at `place`, if there are counters.
-    #[cfg(feature = "batch")]
     pub(super) fn take_one(&mut self, place: Place) {
         self.change(place, |count| count - 1);
     }
 
     /// Counts the URL at `place` so many times in all, if there are counters.
-    #[cfg(feature = "batch")]
     pub(super) fn set_count(&mut self, place: Place, count: u64) {
         self.change(place, |_| count);
     }

@@ -18,11 +18,11 @@ const PROTECTED: bool = true;
 ///
 /// The hash never leaves the process.
 #[derive(Clone)]
-pub(crate) struct Key {
+pub struct Key {
     by: Means,
     kernel: Kernel,
     /// How many bits of a hash differ; the others repeat them.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "test-hooks"))]
     width: u32,
 }
 
@@ -56,39 +56,38 @@ fn by_words(url: &[u8], secrets: &RapidSecrets) -> u64 {
 
 impl Key {
     /// A key from the randomness that the standard library draws from the system.
-    pub(crate) fn random(kernel: Kernel) -> Self {
+    pub fn random(kernel: Kernel) -> Self {
         Self::seeded(kernel, RandomState::new().hash_one(0x756E_6971_7572_6C00_u64))
     }
 
-    pub(crate) fn seeded(kernel: Kernel, seed: u64) -> Self {
+    pub fn seeded(kernel: Kernel, seed: u64) -> Self {
         Self {
             by: Means::new(kernel, seed),
             kernel,
-            #[cfg(test)]
+            #[cfg(any(test, feature = "test-hooks"))]
             width: 64,
         }
     }
 
     /// A random key whose hashes have only so many bits, at most 8 or all 64, for tests of what may not depend
     /// on a good hash.
-    #[cfg(test)]
-    pub(crate) fn narrow(width: u32) -> Self {
+    #[cfg(any(test, feature = "test-hooks"))]
+    pub fn narrow(width: u32) -> Self {
         Self { width, ..Self::random(Kernel::best()) }
     }
 
     /// Another random key, for the same URLs once more: hashes under it say nothing of those under
     /// this one. (A narrow one is as narrow.)
-    #[cfg(feature = "batch")]
-    pub(crate) fn another(&self) -> Self {
+    pub fn another(&self) -> Self {
         Self {
-            #[cfg(test)]
+            #[cfg(any(test, feature = "test-hooks"))]
             width: self.width,
             ..Self::random(self.kernel)
         }
     }
 
     #[inline]
-    pub(crate) fn hash(&self, url: &[u8]) -> Hash {
+    pub fn hash(&self, url: &[u8]) -> Hash {
         let hash = match &self.by {
             Means::Words(secrets) => by_words(url, secrets),
             #[cfg(target_arch = "x86_64")]
@@ -98,13 +97,8 @@ impl Key {
     }
 
     /// The hashes of many URLs, in order.
-    #[cfg(feature = "batch")]
     #[inline]
-    pub(crate) fn hash_all<'t>(
-        &self,
-        urls: impl Iterator<Item = &'t [u8]>,
-        mut take: impl FnMut(Hash),
-    ) {
+    pub fn hash_all<'t>(&self, urls: impl Iterator<Item = &'t [u8]>, mut take: impl FnMut(Hash)) {
         match &self.by {
             Means::Words(secrets) => {
                 urls.for_each(|url| take(self.narrowed(by_words(url, secrets))));
@@ -116,7 +110,7 @@ impl Key {
 
     #[inline]
     fn narrowed(&self, hash: u64) -> Hash {
-        #[cfg(test)]
+        #[cfg(any(test, feature = "test-hooks"))]
         if self.width < 64 {
             return Hash((hash & ((1 << self.width) - 1)) * 0x0101_0101_0101_0101);
         }
@@ -127,7 +121,7 @@ impl Key {
 /// A hash, whose bits are used once each: the upper sixteen pick the shard, the next sixteen the
 /// partition of what is spilled, and the lower half is the tag that picks the slot and is kept in it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hash(u64);
+pub struct Hash(u64);
 
 impl Hash {
     /// A hash of the tests' choice.
@@ -138,26 +132,25 @@ impl Hash {
 
     /// One of `shards`, which is a power of two of at most 2^16.
     #[inline]
-    pub(crate) fn shard(self, shards: usize) -> usize {
+    pub fn shard(self, shards: usize) -> usize {
         debug_assert!(shards.is_power_of_two() && shards <= 1 << 16);
         (self.0 >> 48) as usize & (shards - 1)
     }
 
     /// One of `partitions`, which is a power of two of at most 2^16.
-    #[cfg(feature = "batch")]
     #[inline]
-    pub(crate) fn partition(self, partitions: usize) -> usize {
+    pub fn partition(self, partitions: usize) -> usize {
         debug_assert!(partitions.is_power_of_two() && partitions <= 1 << 16);
         (self.0 >> 32) as usize & (partitions - 1)
     }
 
     #[inline]
-    pub(crate) fn tag(self) -> u32 {
+    pub fn tag(self) -> u32 {
         self.0 as u32
     }
 }
 
-#[cfg(all(test, feature = "batch"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::simd::Backend;

@@ -19,11 +19,11 @@ use crate::profile::{Grammar, Profile, System};
 
 /// A backend that this CPU is known to have: only [`Kernel::new`] makes one, and it asks the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Kernel(Backend);
+pub struct Kernel(Backend);
 
 /// How a URL starts, which decides where its path does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lead {
+pub enum Lead {
     /// `http://` or `https://`, and a host.
     Absolute,
     /// A slash: a request target.
@@ -41,7 +41,7 @@ impl Kernel {
     }
 
     /// The last available one: they are listed slowest first.
-    pub(crate) fn best() -> Self {
+    pub fn best() -> Self {
         Backend::ALL
             .iter()
             .rev()
@@ -54,7 +54,7 @@ impl Kernel {
     }
 
     /// See [`super::lines`].
-    pub(crate) fn lines(self, bytes: &[u8], out: &mut Vec<Span>) {
+    pub fn lines(self, bytes: &[u8], out: &mut Vec<Span>) {
         assert!(u32::try_from(bytes.len()).is_ok(), "a chunk is smaller than 4 GiB");
         self.run(Lines { bytes, out });
     }
@@ -214,7 +214,7 @@ impl Kernel {
 
     /// Does `work` with the chosen instruction set.
     #[inline]
-    pub(crate) fn run<W: Work>(self, work: W) -> W::Output {
+    pub fn run<W: Work>(self, work: W) -> W::Output {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a `Kernel` of this backend exists only if the CPU has it (`Kernel::new`).

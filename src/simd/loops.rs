@@ -20,7 +20,7 @@ const LONG: usize = 8 * BLOCK;
 ///
 /// What a [`Depth`] does not look for stays as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Marks {
+pub struct Marks {
     pub(crate) slash: u128,
     pub(crate) dot: u128,
     pub(crate) question: u128,
@@ -30,7 +30,7 @@ pub(crate) struct Marks {
 
 /// What [`Kernel::mark`](super::Kernel::mark) finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Marked {
+pub enum Marked {
     /// The URL is not proven clean.
     Unclean,
     /// It is, but is too long to have marks.
@@ -41,7 +41,7 @@ pub(crate) enum Marked {
 
 /// What [`Kernel::mark_each`](super::Kernel::mark_each) sees of a URL.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Seen<'m> {
+pub enum Seen<'m> {
     /// It is proven clean, and a glance tells that the profile changes nothing else in it.
     Settled,
     /// What was found, and the marks where there are some.
@@ -50,7 +50,7 @@ pub(crate) enum Seen<'m> {
 
 /// What [`Kernel::settle`](super::Kernel::settle) finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Settled {
+pub enum Settled {
     /// The URL is not proven clean.
     Unclean,
     /// It is, but is too long for a glance.
@@ -63,7 +63,7 @@ pub(crate) enum Settled {
 
 /// URLs of a buffer, and what comes behind it, which is fetched into the cache while they are looked at.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Piece<'a> {
+pub struct Piece<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) spans: &'a [Span],
     pub(crate) ahead: &'a [u8],
@@ -71,7 +71,7 @@ pub(crate) struct Piece<'a> {
 
 impl<'a> Piece<'a> {
     /// With nothing behind it, or what is in the cache already.
-    pub(crate) fn last(bytes: &'a [u8], spans: &'a [Span]) -> Self {
+    pub fn last(bytes: &'a [u8], spans: &'a [Span]) -> Self {
         Self { bytes, spans, ahead: &[] }
     }
 
@@ -85,7 +85,7 @@ impl<'a> Piece<'a> {
 }
 
 /// What is done about each URL of a [`Piece`] once it is known whether it is proven clean.
-pub(crate) trait Act {
+pub trait Act {
     /// Whether it rewrites what is not clean, and so need not be told of all that is.
     const REWRITES: bool = false;
 
@@ -94,10 +94,8 @@ pub(crate) trait Act {
 }
 
 /// Appends one bit for each URL, 64 to a word: whether it is clean.
-#[cfg(any(feature = "cli", test))]
 pub(crate) struct Bits<'a>(pub(crate) &'a mut Vec<u64>);
 
-#[cfg(any(feature = "cli", test))]
 impl Act for Bits<'_> {
     #[inline(always)]
     fn act<V: Vector>(&mut self, _: V, number: usize, _: Span, is_clean: bool) {

@@ -56,7 +56,7 @@ mod triplets;
 mod vaes;
 
 mod page;
-mod prefetch;
+pub mod prefetch;
 #[cfg(test)]
 mod tests;
 
@@ -67,21 +67,19 @@ use crate::bytes::NoSuchName;
 use crate::bytes::Span;
 
 pub(crate) use glance::{Glance, Settle, Slashes};
-pub(crate) use kernel::{Kernel, Lead};
-#[cfg(feature = "cli")]
+pub use kernel::{Kernel, Lead};
 pub(crate) use loops::Bits;
-pub(crate) use loops::{Act, Marked, Marks, Piece, Seen, Settled};
+pub use loops::{Act, Marked, Marks, Piece, Seen, Settled};
 pub(crate) use page::Page;
-pub(crate) use prefetch::prefetch;
-#[cfg(feature = "batch")]
-pub(crate) use proof::holds;
+pub use prefetch::prefetch;
+pub use proof::holds;
 pub(crate) use rules::{
     Asked, Container, Delimiters, Experience, Few, Foldable, Index, Ladder, Look, NOTHING,
     Unescaped,
 };
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::Vaes;
-pub(crate) use vector::{BLOCK, Block, Survey, Vector, Work, up_to};
+pub use vector::{BLOCK, Block, Survey, Vector, Work, up_to};
 
 /// An implementation of the scanner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,7 +2,7 @@
 
 /// Fetches the cache line of `slice[i]` in the background; an index outside the slice is ignored.
 #[inline(always)]
-pub(crate) fn prefetch<T>(slice: &[T], i: usize) {
+pub fn prefetch<T>(slice: &[T], i: usize) {
     let Some(item) = slice.get(i) else { return };
     #[cfg(target_arch = "x86_64")]
     {

@@ -57,15 +57,8 @@ pub(super) fn is_verbatim<V: Vector>(vector: V, bytes: &[u8], start: usize, end:
 }
 
 /// Whether `bytes[start..end]` holds this byte.
-#[cfg(feature = "batch")]
 #[inline(always)]
-pub(crate) fn holds<V: Vector>(
-    vector: V,
-    bytes: &[u8],
-    start: usize,
-    end: usize,
-    byte: u8,
-) -> bool {
+pub fn holds<V: Vector>(vector: V, bytes: &[u8], start: usize, end: usize, byte: u8) -> bool {
     let length = end - start;
     let mut room = None;
     let window = window(bytes, start, end, &mut room);
@@ -319,7 +312,7 @@ mod tests {
     use super::super::vector::Work;
     use super::super::{Backend, Kernel};
     use super::*;
-    use crate::cases::cases;
+    use crate::test_util::cases;
 
     struct Ask<'a, const N: usize> {
         blocks: [&'a Block; N],
@@ -395,10 +388,8 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "batch")]
     struct Holds<'a>(&'a [u8], usize, usize);
 
-    #[cfg(feature = "batch")]
     impl Work for Holds<'_> {
         type Output = bool;
 
@@ -409,7 +400,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "batch")]
     #[test]
     fn a_byte_is_found_within_the_range_alone() {
         for kernel in Backend::available().into_iter().filter_map(Kernel::new) {

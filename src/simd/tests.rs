@@ -11,11 +11,11 @@ use super::rules::{
 use super::vector::{BLOCK, Block, Masks, Survey, Vector, Work};
 use super::{Backend, Kernel};
 use crate::bytes::Span;
-use crate::cases::cases;
 use crate::profile::set::{AsciiSet, CLEAN_HOST, CLEAN_TAIL, QUERY, REG_NAME};
 use crate::profile::{Profile, System, whatwg};
+use crate::test_util::cases;
 #[cfg(all(target_os = "linux", target_arch = "x86_64", not(miri)))]
-use crate::untried::not_tried;
+use crate::test_util::not_tried;
 
 /// Of what is exhausted elsewhere, an interpreter takes every so many.
 const STEP: usize = if cfg!(miri) { 37 } else { 1 };

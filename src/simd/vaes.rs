@@ -53,7 +53,6 @@ impl Vaes {
     }
 
     /// The hashes of many texts, in order: their rounds overlap, and the keys stay in registers.
-    #[cfg(feature = "batch")]
     #[inline]
     pub(crate) fn hash_all<'t>(
         &self,
@@ -68,7 +67,6 @@ impl Vaes {
 /// # Safety
 ///
 /// As for [`hash`].
-#[cfg(feature = "batch")]
 #[target_feature(enable = "avx512f,avx512bw,bmi2,aes,vaes")]
 unsafe fn hash_all<'t>(
     keys: &[Block; KEYS],
@@ -151,7 +149,7 @@ fn padded(text: &[u8]) -> __m512i {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::untried::not_tried;
+    use crate::test_util::not_tried;
 
     type State = [u8; 16];
 

@@ -4,9 +4,9 @@ use super::lines::{self, Open, Room};
 use super::rules::{Asked, Rules};
 
 /// Bytes in a block; one bit of a mask each.
-pub(crate) const BLOCK: usize = 64;
+pub const BLOCK: usize = 64;
 /// The bytes of one block.
-pub(crate) type Block = [u8; BLOCK];
+pub type Block = [u8; BLOCK];
 
 /// What is known of a block; bit `i` is about byte `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,7 +23,7 @@ pub(crate) struct Masks {
 
 /// What a dirty URL is rewritten by; bit `i` is about byte `i` of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Survey {
+pub struct Survey {
     pub(crate) slash: u64,
     pub(crate) dot: u64,
     /// Question marks and number signs.
@@ -48,7 +48,7 @@ pub(crate) struct Normalized {
 /// An instruction set. Whoever has a value of it knows that the CPU has it.
 ///
 /// Its functions are inlined into one that has the instruction set enabled ([`Work`]).
-pub(crate) trait Vector: Copy {
+pub trait Vector: Copy {
     /// What tells whether a URL is clean.
     fn masks<R: Rules>(self, block: &Block) -> Masks;
 
@@ -96,7 +96,7 @@ pub(crate) trait Vector: Copy {
 ///
 /// `run` has to be `#[inline(always)]`, and so has all in it that uses the vector: each backend calls
 /// it from its one function that has the instruction set enabled.
-pub(crate) trait Work {
+pub trait Work {
     type Output;
 
     fn run<V: Vector>(self, vector: V) -> Self::Output;
@@ -104,6 +104,6 @@ pub(crate) trait Work {
 
 /// The bits below `length`; all, where that is a block or more.
 #[inline(always)]
-pub(crate) fn up_to(length: usize) -> u64 {
+pub fn up_to(length: usize) -> u64 {
     if length >= BLOCK { u64::MAX } else { (1 << length) - 1 }
 }

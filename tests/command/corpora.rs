@@ -1,7 +1,7 @@
 //! The command counts in every generated corpus what the generator knows to be in it.
 
 use super::built;
-use uniqurl::corpus::{Amount, Kind, Truth, in_memory};
+use uniqurl_bench::corpus::{Amount, Kind, Truth, in_memory};
 
 #[test]
 fn the_command_finds_the_truth_in_every_corpus() {

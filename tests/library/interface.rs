@@ -8,8 +8,9 @@ use std::str::FromStr;
 use uniqurl::{
     Backend, BadOffsets, Batch, Canonical, Code, Codes, Key, Keyed, NoSuchChoice, NoSuchName,
     Normalizer, Outcome, Profile, RedirectError, Redirects, Reject, Ring, RingError, Rule, Scratch,
-    SetFull, Step, Switch, Switches, UrlSet, record, uri,
+    SetFull, Step, Switch, Switches, UrlSet, uri,
 };
+use uniqurl_formats::record;
 
 fn are_read_as_shown<T>(all: impl IntoIterator<Item = T>)
 where
@@ -35,8 +36,6 @@ fn whatever_has_a_name_is_read_as_it_is_shown() {
     are_read_as_shown([Ring::new(b"/:", b"!").unwrap(), Ring::parse("").unwrap()]);
     let formats = ["lines", "combined", "ws:3", "tsv:url", "w3c", "log:%h \"%r\"", "cdx"];
     are_read_as_shown(formats.map(|name| record::Format::parse(name).unwrap()));
-    #[cfg(feature = "batch")]
-    are_read_as_shown(uniqurl::output::Field::ALL.iter().copied());
 }
 
 #[test]
@@ -122,13 +121,7 @@ fn types_go_from_thread_to_thread() {
     do_so::<(Code, Codes, Key, Rule, Switch, Switches, Backend)>();
     do_so::<(uri::Uri<'_>, uri::Extract<'_>, uri::DissectQuery<'_>, uri::Component)>();
     do_so::<(record::Format, record::Context, record::Records, record::Record, record::Filter)>();
-    #[cfg(feature = "transcode")]
     do_so::<uri::Charset>();
-    #[cfg(feature = "batch")]
-    {
-        use uniqurl::pipeline::{Checkpoint, Report, Setup, Wanted, Watch};
-        do_so::<(Setup<'_>, Report, Wanted, Watch, Checkpoint, uniqurl::input::Input)>();
-    }
 }
 
 #[test]
@@ -144,16 +137,5 @@ fn errors_are_those_of_the_standard_library() {
     is_one::<uri::Error>();
     is_one::<record::FormatError>();
     is_one::<record::BadFilter>();
-    #[cfg(feature = "profile-file")]
     is_one::<uniqurl::ProfileFileError>();
-    #[cfg(feature = "batch")]
-    {
-        use uniqurl::pipeline::{BadWanted, RunError, SeenError, TooManyRejected};
-        is_one::<BadWanted>();
-        is_one::<RunError>();
-        is_one::<SeenError>();
-        is_one::<TooManyRejected>();
-        is_one::<uniqurl::input::InputError>();
-        is_one::<uniqurl::spill::SpillError>();
-    }
 }

@@ -1,4 +1,4 @@
-//! The library: published vectors, every law against an oracle, and the whole job without the command.
+//! The library: published vectors, and every law against an oracle.
 #![allow(missing_docs, reason = "tests are named by the fact that they protect")]
 
 // What is true, told a second time, and what to ask.
@@ -16,29 +16,16 @@ mod worded;
 
 mod aggressive;
 mod agreement;
-#[cfg(feature = "tables")]
-mod carry;
-#[cfg(feature = "transcode")]
 mod charsets;
 mod choices;
-#[cfg(feature = "tables")]
-mod claims;
-#[cfg(feature = "batch")]
-mod containers;
-#[cfg(feature = "cli")]
-mod corpus;
 mod explain;
 mod extract;
 mod interface;
 mod keys;
 mod laws;
 mod lengths;
-#[cfg(feature = "tables")]
-mod messages;
 mod oracle_laws;
 mod oracle_vectors;
-#[cfg(feature = "batch")]
-mod pipeline;
 #[cfg(feature = "profile-file")]
 mod profile_file;
 mod records;
@@ -48,12 +35,7 @@ mod shared_logs;
 mod shared_uri;
 mod shared_vectors;
 mod shared_whatwg;
-#[cfg(feature = "batch")]
-mod spill;
 mod systems;
-#[cfg(feature = "tables")]
-mod tables;
-#[cfg(feature = "transcode")]
 mod transcode;
 mod uri;
 mod vectors;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::record_oracle::{self, Holds, Known, Slashless};
 use uniqurl::normalize::{Origin, Targets};
-use uniqurl::record::{Context, Format, Found, Place, Record, Records};
+use uniqurl_formats::record::{Context, Format, Found, Place, Record, Records};
 
 const FORMATS: [&str; 8] =
     ["lines", "target", "clf", "combined", "vhost", "haproxy", "ws:1", "ws:3"];
@@ -424,7 +424,7 @@ fn no_bytes_make_a_reader_panic() {
                 let _ = holds(record, &chunk, &out.side);
             }
             let mut detected = Records::default();
-            uniqurl::record::detect("log", &chunk).read(&ctx, &chunk, &mut detected);
+            uniqurl_formats::record::detect("log", &chunk).read(&ctx, &chunk, &mut detected);
         }
     }
 }

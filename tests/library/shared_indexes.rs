@@ -1,7 +1,7 @@
 //! Real indexes of web archives, where they are at hand: the URLs that another reading of them yields.
 
 use crate::shared::unpacked;
-use uniqurl::record::{Context, Filter, Format, Found, Place, Records, detect};
+use uniqurl_formats::record::{Context, Filter, Format, Found, Place, Records, detect};
 
 /// The URLs that are found and how many records are filtered, with all others an error.
 fn urls(format: &Format, filter: Filter, bytes: &[u8]) -> (Vec<String>, usize) {
@@ -40,7 +40,6 @@ fn the_urls_of_a_cdx_file_are_its_third_column() {
     }
 }
 
-#[cfg(feature = "batch")]
 #[test]
 fn the_urls_of_a_cdxj_file_are_the_members_of_its_objects() {
     let Some(bytes) = unpacked("iana.cdxj") else { return };

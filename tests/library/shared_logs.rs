@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::shared::unpacked;
-use uniqurl::record::{Context, Format, Found, Records, detect};
+use uniqurl_formats::record::{Context, Format, Found, Records, detect};
 
 /// How many records hold what.
 fn count(format: &Format, log: &[u8]) -> BTreeMap<&'static str, usize> {

@@ -1,7 +1,7 @@
 //! Measures uniqurl beside other normalizers: every line of a corpus in memory, one thread, all in
 //! one process and in turn, so that whatever the machine does meanwhile it does to all of them.
 
-#[path = "../../../src/corpus/mod.rs"]
+#[path = "../../../crates/bench/src/corpus/mod.rs"]
 mod generator;
 
 mod contenders;

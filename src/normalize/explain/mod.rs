@@ -181,14 +181,12 @@ impl Normalizer {
 
     /// Counts each rule that acts on a URL whose canonical form is another than the URL, in its place
     /// of [`Rule::ALL`].
-    #[cfg(feature = "batch")]
-    pub(crate) fn count_rules(&self, url: &[u8], counts: &mut [u64; Rule::ALL.len()]) {
+    pub fn count_rules(&self, url: &[u8], counts: &mut [u64; Rule::ALL.len()]) {
         counted(counts, |visit| self.walk(url, visit));
     }
 
     /// As [`Normalizer::count_rules`], for a request target whose host is not known.
-    #[cfg(feature = "batch")]
-    pub(crate) fn count_rules_of_target(&self, target: &[u8], counts: &mut [u64; Rule::ALL.len()]) {
+    pub fn count_rules_of_target(&self, target: &[u8], counts: &mut [u64; Rule::ALL.len()]) {
         counted(counts, |visit| self.walk_target(target, visit));
     }
 
@@ -389,7 +387,6 @@ impl Normalizer {
     }
 }
 
-#[cfg(feature = "batch")]
 fn counted(
     counts: &mut [u64; Rule::ALL.len()],
     walk: impl FnOnce(&mut dyn FnMut(Rule, Stage<'_>)),

@@ -34,7 +34,7 @@ mod port;
 /// Longest URL that is taken. Room is made for the worst that can become of it.
 const LONGEST: usize = 4096;
 /// Bytes that come out where one goes in, at most.
-const GROWTH: usize = 3;
+pub const GROWTH: usize = 3;
 /// Bytes that come out beside: the slash of an empty path.
 const BESIDE: usize = 1;
 

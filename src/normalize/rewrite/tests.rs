@@ -1,11 +1,11 @@
 //! The short way against the long one.
 
 use super::*;
-use crate::cases::cases;
 use crate::normalize::normalize;
 use crate::normalize::parts::Parts;
 use crate::profile::Switches;
 use crate::simd::{Backend, Kernel};
+use crate::test_util::cases;
 
 /// What `normalize` makes of it without the blanks around it that go, if anything.
 fn normalized(url: &[u8], lead: Lead, profile: &Profile) -> Option<Vec<u8>> {

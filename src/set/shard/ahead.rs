@@ -15,14 +15,14 @@ const SLOT_AHEAD: usize = 32;
 const BYTES_AHEAD: usize = 16;
 
 /// Where the bytes of entries are.
-pub(crate) trait Bytes<'t> {
+pub trait Bytes<'t> {
     fn of(&self, entry: &Entry) -> &'t [u8];
 }
 
 /// Some URLs on their way into a shard.
-pub(crate) struct Part<'e, B> {
-    pub(crate) entries: &'e mut [Entry],
-    pub(crate) bytes: B,
+pub struct Part<'e, B> {
+    pub entries: &'e mut [Entry],
+    pub bytes: B,
 }
 
 /// What is known of an entry before its turn.

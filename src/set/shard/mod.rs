@@ -8,7 +8,7 @@
 mod ahead;
 mod table;
 
-pub(crate) use ahead::{Bytes, Part};
+pub use ahead::{Bytes, Part};
 
 use super::arena::{Arena, Counting, Place, Urls};
 use super::hash::Hash;
@@ -17,39 +17,38 @@ use table::{Free, Table};
 
 /// One URL on its way into a shard. `start` and `len` are the caller's.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Entry {
-    pub(crate) hash: Hash,
-    pub(crate) start: u32,
-    pub(crate) len: u32,
+pub struct Entry {
+    pub hash: Hash,
+    pub start: u32,
+    pub len: u32,
     /// Number of the URL among those of its chunk.
-    pub(crate) sequence: u32,
+    pub sequence: u32,
     /// Where it is now, if it was new; set by [`Shard::insert_all`]. [`Shard::find_all`] sets it to
     /// anything where the URL is not in the shard, [`Shard::mark_all`] to [`SEEN`].
-    pub(crate) new: Option<std::num::NonZeroU32>,
+    pub new: Option<std::num::NonZeroU32>,
 }
 
 /// Stands for a place where the URL is in a set from before the run. No URL starts there: it would be
 /// the last byte of the last block, and a URL is one byte at least, with a line feed behind it.
 const SEEN: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MAX);
 
-#[cfg(feature = "batch")]
 impl Entry {
     /// The place of a URL that was new, or anything where the set takes no more and does not hold it.
     #[inline]
-    pub(crate) fn new_place(&self) -> Option<std::num::NonZeroU32> {
+    pub fn new_place(&self) -> Option<std::num::NonZeroU32> {
         if self.new == SEEN { None } else { self.new }
     }
 
     /// Whether it is in a set from before the run.
     #[inline]
-    pub(crate) fn is_seen(&self) -> bool {
+    pub fn is_seen(&self) -> bool {
         self.new == SEEN
     }
 }
 
 /// A part of a set, for URLs whose hashes pick it.
 #[derive(Debug, Clone)]
-pub(crate) struct Shard {
+pub struct Shard {
     table: Table,
     len: usize,
     arena: Arena,
@@ -57,11 +56,11 @@ pub(crate) struct Shard {
 
 /// A shard took no more URLs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Stopped {
+pub struct Stopped {
     /// In this part,
-    pub(crate) part: usize,
+    pub part: usize,
     /// so many of which are in it.
-    pub(crate) after: usize,
+    pub after: usize,
 }
 
 impl From<Stopped> for SetFull {
@@ -71,28 +70,25 @@ impl From<Stopped> for SetFull {
 }
 
 /// What a shard held at some time.
-#[cfg(feature = "batch")]
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Mark {
+pub struct Mark {
     len: usize,
     arena: super::arena::Mark,
 }
 
 /// What [`Shard::find_all`] notes of a URL that it does not find.
-#[cfg(feature = "batch")]
 const NOT_HERE: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MIN);
 
 /// Nearly all URLs are no longer, in bytes.
-#[cfg(feature = "batch")]
 const USUAL: usize = 127;
 
 impl Shard {
-    pub(crate) fn new(counting: Counting) -> Self {
+    pub fn new(counting: Counting) -> Self {
         Self { table: Table::default(), len: 0, arena: Arena::new(counting) }
     }
 
     /// Number of URLs.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.len
     }
 
@@ -103,15 +99,14 @@ impl Shard {
     }
 
     /// The same for a caller who knows places by their number.
-    #[cfg(feature = "batch")]
-    pub(crate) fn add(&mut self, hash: Hash, url: &[u8]) -> Result<Option<u32>, SetFull> {
+    pub fn add(&mut self, hash: Hash, url: &[u8]) -> Result<Option<u32>, SetFull> {
         Ok(self.insert(hash, url)?.map(|place| place.0))
     }
 
     /// Adds many URLs, in order, and notes which were new.
     ///
     /// Where the shard is full, says how many were added before.
-    pub(crate) fn insert_all<'t, B: Bytes<'t>>(
+    pub fn insert_all<'t, B: Bytes<'t>>(
         &mut self,
         parts: &mut [Part<'_, B>],
     ) -> Result<(), Stopped> {
@@ -132,8 +127,7 @@ impl Shard {
     }
 
     /// Notes which of many URLs the shard holds, where it is one of a set from before the run.
-    #[cfg(feature = "batch")]
-    pub(crate) fn mark_all<'t, B: Bytes<'t>>(&mut self, parts: &mut [Part<'_, B>]) {
+    pub fn mark_all<'t, B: Bytes<'t>>(&mut self, parts: &mut [Part<'_, B>]) {
         self.find_all(parts);
         for entry in parts.iter_mut().flat_map(|part| part.entries.iter_mut()) {
             // Those that were marked before stay so.
@@ -143,8 +137,7 @@ impl Shard {
 
     /// Counts each of many URLs once more that the shard holds, and notes which it does not. Those that
     /// were seen before the run stay what they are.
-    #[cfg(feature = "batch")]
-    pub(crate) fn find_all<'t, B: Bytes<'t>>(&mut self, parts: &mut [Part<'_, B>]) {
+    pub fn find_all<'t, B: Bytes<'t>>(&mut self, parts: &mut [Part<'_, B>]) {
         if self.table.is_empty() {
             let entries = parts.iter_mut().flat_map(|part| part.entries.iter_mut());
             let not_seen = entries.filter(|entry| entry.new != SEEN);
@@ -167,8 +160,7 @@ impl Shard {
     }
 
     /// Counts a URL once more if the shard holds it; whether it does.
-    #[cfg(feature = "batch")]
-    pub(crate) fn count_again(&mut self, hash: Hash, url: &[u8]) -> bool {
+    pub fn count_again(&mut self, hash: Hash, url: &[u8]) -> bool {
         if self.table.is_empty() {
             return false;
         }
@@ -180,15 +172,13 @@ impl Shard {
     }
 
     /// What the shard holds now.
-    #[cfg(feature = "batch")]
-    pub(crate) fn mark(&self) -> Mark {
+    pub fn mark(&self) -> Mark {
         Mark { len: self.len, arena: self.arena.mark() }
     }
 
     /// Forgets the URLs that were added since, whose hashes are what `hash` says. Time is linear in
     /// what is left.
-    #[cfg(feature = "batch")]
-    pub(crate) fn take_back(&mut self, mark: Mark, hash: impl Fn(&[u8]) -> Hash) {
+    pub fn take_back(&mut self, mark: Mark, hash: impl Fn(&[u8]) -> Hash) {
         if self.len == mark.len {
             return;
         }
@@ -202,8 +192,7 @@ impl Shard {
     }
 
     /// The place of a URL, if the shard holds it.
-    #[cfg(feature = "batch")]
-    pub(crate) fn place_of(&self, hash: Hash, url: &[u8]) -> Option<std::num::NonZeroU32> {
+    pub fn place_of(&self, hash: Hash, url: &[u8]) -> Option<std::num::NonZeroU32> {
         if self.table.is_empty() {
             return None;
         }
@@ -211,8 +200,7 @@ impl Shard {
     }
 
     /// Counts a URL `more` times, if the shard holds it.
-    #[cfg(feature = "batch")]
-    pub(crate) fn count_more(&mut self, hash: Hash, url: &[u8], more: u64) {
+    pub fn count_more(&mut self, hash: Hash, url: &[u8], more: u64) {
         if !self.table.is_empty()
             && let Ok(place) = self.find(hash, url)
         {
@@ -221,8 +209,7 @@ impl Shard {
     }
 
     /// Takes back one count of a URL, if the shard holds it.
-    #[cfg(feature = "batch")]
-    pub(crate) fn count_back(&mut self, hash: Hash, url: &[u8]) {
+    pub fn count_back(&mut self, hash: Hash, url: &[u8]) {
         if !self.table.is_empty()
             && let Ok(place) = self.find(hash, url)
         {
@@ -231,55 +218,50 @@ impl Shard {
     }
 
     /// Says how often the URL there was added.
-    #[cfg(feature = "batch")]
-    pub(crate) fn set_count(&mut self, place: u32, count: u64) {
+    pub fn set_count(&mut self, place: u32, count: u64) {
         self.arena.set_count(Place(place), count);
     }
 
     /// The bytes of memory that the shard has in use, and with it those that it may need while it
     /// takes `more` URLs, besides their own bytes: while a table grows, the old one is still there.
-    #[cfg(feature = "batch")]
-    pub(crate) fn memory(&self, more: usize) -> usize {
+    pub fn memory(&self, more: usize) -> usize {
         let slots = self.table.len() + self.table.slots_to_grow_to(self.len + more).unwrap_or(0);
         slots * size_of::<u64>() + self.arena.memory()
     }
 
-    pub(crate) fn contains(&self, hash: Hash, url: &[u8]) -> bool {
+    pub fn contains(&self, hash: Hash, url: &[u8]) -> bool {
         !self.table.is_empty() && self.find(hash, url).is_ok()
     }
 
     /// The URL that [`Entry::new`] named.
-    pub(crate) fn get(&self, place: u32) -> &[u8] {
+    pub fn get(&self, place: u32) -> &[u8] {
         self.arena.get(Place(place))
     }
 
     /// The URL there, the line feed behind it, and what comes then.
-    #[cfg(feature = "batch")]
     #[inline]
-    pub(crate) fn text(&self, place: u32) -> &[u8] {
+    pub fn text(&self, place: u32) -> &[u8] {
         self.arena.text(Place(place))
     }
 
     /// Has it fetched, for a [`get`](Self::get) that comes later.
-    #[cfg(feature = "batch")]
-    pub(crate) fn fetch(&self, place: u32) {
+    pub fn fetch(&self, place: u32) {
         self.arena.prefetch(Place(place), USUAL);
     }
 
     /// Has the bytes fetched that stand so far behind its start, and some behind them.
-    #[cfg(feature = "batch")]
     #[inline]
-    pub(crate) fn fetch_from(&self, place: u32, depth: usize) {
+    pub fn fetch_from(&self, place: u32, depth: usize) {
         self.arena.prefetch_from(Place(place), depth);
     }
 
     /// How often the URL there was added; once, where nothing counts.
-    pub(crate) fn count(&self, place: u32) -> u64 {
+    pub fn count(&self, place: u32) -> u64 {
         self.arena.count(Place(place))
     }
 
     /// The place of each URL, in the order of adding.
-    pub(crate) fn places(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn places(&self) -> impl Iterator<Item = u32> + '_ {
         self.arena.places().map(|place| place.0)
     }
 

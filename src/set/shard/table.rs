@@ -78,7 +78,6 @@ impl Table {
     }
 
     /// Puts a place where a search for it ends, whatever other places have its tag.
-    #[cfg(feature = "batch")]
     pub(super) fn add(&mut self, hash: Hash, place: Place) {
         self.fill(self.free(hash.tag()), hash, place);
     }
@@ -89,7 +88,6 @@ impl Table {
     }
 
     /// Frees all slots.
-    #[cfg(feature = "batch")]
     pub(super) fn clear(&mut self) {
         self.slots.fill(0);
     }

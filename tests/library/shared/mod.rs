@@ -43,11 +43,18 @@ pub fn unpacked(name: &str) -> Option<Vec<u8>> {
 
 /// A file of a directory, which is whole where it is there.
 fn found(place: Option<PathBuf>, directory: &str, name: &str) -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(directory);
+    let beside = || root().join("../shared").join(directory);
     let directory = place.unwrap_or_else(beside);
     if !directory.is_dir() {
         say(&format!("SKIPPED: {name}: no directory {}", directory.display()));
         return None;
     }
     Some(directory.join(name))
+}
+
+/// The root of the workspace, in which a package of it lies.
+fn root() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let is_root = |folder: &&Path| folder.join("Cargo.lock").is_file();
+    package.ancestors().find(is_root).expect("a workspace")
 }

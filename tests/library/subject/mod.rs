@@ -1,8 +1,8 @@
 //! The library as the tests ask it: one profile on one backend.
 
 use uniqurl::bytes::Span;
-use uniqurl::record::{Context, Format, Found, Place, Records};
 use uniqurl::{Backend, Normalizer, Outcome, Profile};
+use uniqurl_formats::record::{Context, Format, Found, Place, Records};
 
 /// What `oracle::Answer` is, named here too so that a test can use this module without the oracle.
 pub type Answer = Result<Vec<u8>, (&'static str, usize)>;

@@ -1,0 +1,184 @@
+//! What a pass has to find, so that a wrong answer is an error and not a fast one.
+//!
+//! Under `crawl` the generator knows it by construction. Under any other profile it is found here by
+//! the plain scanner, one URL at a time, with the set of the standard library.
+
+use super::stage::{Answer, Limit, Stage};
+use super::subject::Sample;
+use crate::corpus::Truth;
+use std::collections::HashSet;
+use uniqurl::{Backend, Normalizer, Outcome, Profile};
+use uniqurl_formats::record::{Context, Found, Place, Records};
+
+/// The right answers for one corpus under one profile.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Expected {
+    clean: u64,
+    records: u64,
+    rejected: u64,
+    blank: u64,
+    distinct: u64,
+    /// Of the distinct URLs, each with its line feed.
+    bytes: u64,
+}
+
+impl Expected {
+    /// Finds the answers for a profile.
+    pub fn new(sample: &Sample, profile: &'static Profile) -> Result<Self, String> {
+        let found = one_by_one(sample, profile);
+        if profile != &Profile::CRAWL {
+            return Ok(found);
+        }
+        let known = Self { clean: found.clean, ..Self::known(&sample.truth) };
+        let canonical = known.records - known.rejected - known.blank - sample.truth.dirty;
+        let name = sample.kind.name();
+        if found != known {
+            return Err(format!(
+                "{name}: one by one there are {found:?}, and the truth is {known:?}"
+            ));
+        }
+        if found.clean > canonical {
+            return Err(format!(
+                "{name}: {} URLs are clean, and {canonical} canonical",
+                found.clean
+            ));
+        }
+        Ok(known)
+    }
+
+    /// What the generator knows, which is all but how many URLs are proven clean.
+    fn known(truth: &Truth) -> Self {
+        Self {
+            clean: 0,
+            records: truth.lines,
+            rejected: truth.rejected,
+            blank: truth.blank,
+            distinct: truth.distinct,
+            bytes: truth.distinct_bytes + truth.distinct,
+        }
+    }
+
+    /// Whether a stage found what there is.
+    pub fn check(&self, stage: Stage, found: &Answer) -> Result<(), String> {
+        let Self { clean, records, rejected, blank, distinct, bytes } = *self;
+        let all = [
+            ("records", records),
+            ("rejected", rejected),
+            ("blank", blank),
+            ("distinct", distinct),
+            ("bytes of output", bytes),
+        ];
+        let expected = match stage {
+            Stage::Scan => &[("clean", clean)][..],
+            Stage::Normalize => &all[..3],
+            Stage::Dedup => &all[..4],
+            Stage::Whole => &all,
+        };
+        same(found, expected)
+    }
+}
+
+/// Whether a limit was reached by doing the work.
+pub fn check_limit(
+    limit: Limit,
+    sample: &Sample,
+    copy: &[u8],
+    found: &Answer,
+) -> Result<(), String> {
+    match limit {
+        Limit::Copy if copy != sample.bytes => Err("the copy is not the same".into()),
+        Limit::Copy => Ok(()),
+        Limit::Newlines => same(found, &[("records", sample.truth.lines)]),
+    }
+}
+
+fn same(found: &Answer, expected: &[(&str, u64)]) -> Result<(), String> {
+    for ((name, found), (_, expected)) in found.iter().zip(expected) {
+        if found != expected {
+            return Err(format!("{name}: {found} found, and there are {expected}"));
+        }
+    }
+    if found.len() == expected.len() { Ok(()) } else { Err("another answer than asked for".into()) }
+}
+
+fn one_by_one(sample: &Sample, profile: &'static Profile) -> Expected {
+    let normalizer = Normalizer::new(profile).with_backend(Backend::Scalar);
+    let context = Context { targets: normalizer.targets(), ..Context::default() };
+    let mut expected = Expected::default();
+    let mut set: HashSet<Vec<u8>> = HashSet::new();
+    let (mut records, mut out) = (Records::default(), Vec::new());
+    for chunk in &sample.chunks {
+        records.clear();
+        sample.format.read(&context, chunk, &mut records);
+        for record in &records.records {
+            expected.records += u64::from(record.found != Found::Skipped);
+            let (place, span) = match record.found {
+                Found::Url(place, span) | Found::Target(place, span) => (place, span),
+                Found::Joined { url, .. } => (Place::Side, url),
+                Found::Blank => {
+                    expected.blank += 1;
+                    continue;
+                }
+                Found::Skipped | Found::Filtered => continue,
+                Found::Reject(..) => {
+                    expected.rejected += 1;
+                    continue;
+                }
+            };
+            let url = span.of(if place == Place::Chunk { chunk } else { &records.side });
+            out.clear();
+            let (clean, outcome) = match record.found {
+                Found::Target(..) => {
+                    (normalizer.is_clean_target(url), normalizer.normalize_target(url, &mut out))
+                }
+                _ => (normalizer.is_clean(url), normalizer.normalize(url, &mut out)),
+            };
+            expected.clean += u64::from(clean);
+            expected.rejected += u64::from(outcome != Outcome::Canonical);
+            if outcome == Outcome::Canonical && !set.contains(&out) {
+                expected.bytes += out.len() as u64 + 1;
+                set.insert(out.clone());
+            }
+        }
+    }
+    expected.distinct = set.len() as u64;
+    expected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::Kind;
+
+    #[test]
+    fn one_by_one_the_truth_is_found() {
+        for kind in Kind::ALL {
+            let sample = Sample::new(kind, 2, 200_000).expect("made");
+            let expected = Expected::new(&sample, &Profile::CRAWL).expect("the truth");
+            assert_eq!(expected.records, sample.truth.lines, "{}", kind.name());
+        }
+    }
+
+    #[test]
+    fn a_wrong_answer_is_named() {
+        let sample = Sample::new(Kind::Sample, 2, 20_000).expect("made");
+        let expected = Expected::new(&sample, &Profile::CRAWL).expect("the truth");
+        let mut answer = vec![
+            ("records", expected.records),
+            ("rejected", expected.rejected),
+            ("blank", expected.blank),
+        ];
+        assert_eq!(expected.check(Stage::Normalize, &answer), Ok(()));
+        assert!(expected.check(Stage::Dedup, &answer).is_err());
+        answer[1].1 += 1;
+        let error = expected.check(Stage::Normalize, &answer).expect_err("a wrong answer");
+        assert!(error.starts_with("rejected: "), "{error}");
+    }
+
+    #[test]
+    fn a_corpus_that_is_not_what_it_says_is_an_error() {
+        let mut sample = Sample::new(Kind::Mixed, 2, 20_000).expect("made");
+        sample.truth.distinct += 1;
+        assert!(Expected::new(&sample, &Profile::CRAWL).is_err());
+    }
+}

@@ -1,0 +1,11 @@
+//! Stages of the work, measured beside the limits of the machine.
+
+pub mod check;
+pub mod compare;
+pub mod machine;
+pub mod measure;
+pub mod plot;
+pub mod result;
+pub mod stage;
+pub mod subject;
+pub mod table;

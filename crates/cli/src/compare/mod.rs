@@ -1,0 +1,234 @@
+//! `uniqurl compare`: the rung of the ladder at which two URLs are the same, and why no lower one.
+//!
+//! In: two URLs. Out: the name of a rung for scripts, and the reason for a person; or one JSON object.
+//! What two profiles make of whole inputs goes through the [pipeline](uniqurl_engine).
+
+mod flags;
+
+pub use flags::{Compare, Compared};
+pub(super) use flags::{OUTPUT_HELP, REDACT_HELP, RING_HELP};
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+
+use super::explain::{file_of, place_as_text, rejected, troubles_as_text};
+use super::flags::{Messages, exit, usage};
+use super::paint::{Paint, Role, differences, marked};
+use super::run::{self, Plan};
+use super::status::{Status, say, wrote};
+use uniqurl::bytes::Printable;
+use uniqurl::{Normalizer, Outcome, Reject};
+use uniqurl_engine::Job;
+use uniqurl_engine::output;
+use uniqurl_formats::Object;
+
+/// Options of other subcommands with inputs that say nothing here.
+pub(super) const FOREIGN: [&str; 6] =
+    ["profile", "profile_file", "key", "rejects", "stats", "null"];
+
+/// Options that say something of two URLs. Any other is about inputs, which there are with `--profiles`
+/// alone.
+pub(super) const OF_URLS: [&str; 14] = [
+    "files",
+    "json",
+    "color",
+    "messages",
+    "allow",
+    "with",
+    "without",
+    "drop_param",
+    "keep_param",
+    "redirects",
+    "ring",
+    "transcode",
+    "base",
+    "assume_scheme",
+];
+
+/// Compares two URLs, or what two profiles make of the inputs.
+pub(super) fn main(compare: &Compare) -> ExitCode {
+    let wrong = |message| -> ! { exit(&usage("compare", ErrorKind::ValueValidation, message)) };
+    match compare.compared().unwrap_or_else(|error| exit(&error)) {
+        Compared::Urls(urls) => {
+            let rungs = compare.rungs().unwrap_or_else(|message| wrong(message));
+            let comparison = Comparison::new(urls, &rungs);
+            comparison.warn_of_files();
+            let result = if compare.json { comparison.as_json() } else { comparison.name().into() };
+            if compare.common.messages == Messages::All && !compare.json {
+                let mut reasons = String::new();
+                let paint = Paint::new(compare.color, &io::stderr());
+                comparison.reasons(paint, &mut reasons);
+                // The name comes first where both go to one terminal.
+                let printed = writeln!(io::stdout().lock(), "{result}");
+                let _ = io::stderr().write_all(reasons.as_bytes());
+                return ended(printed, comparison.is_same());
+            }
+            ended(writeln!(io::stdout().lock(), "{result}"), comparison.is_same())
+        }
+        Compared::Profiles([one, other]) => {
+            let job = Job::Compare { other, json: compare.json };
+            run::run(&compare.common, *one, Plan::new(job, output::Job::Compare))
+        }
+    }
+}
+
+/// The end of a comparison of two URLs.
+fn ended(result: io::Result<()>, same: bool) -> ExitCode {
+    match result {
+        Ok(()) if !same => ExitCode::from(Status::Incomplete as u8),
+        result => wrote(result),
+    }
+}
+
+/// What a rung makes of both URLs.
+struct Rung<'a> {
+    normalizer: &'a Normalizer,
+    forms: [Result<Vec<u8>, Reject>; 2],
+}
+
+/// Two URLs on every rung.
+struct Comparison<'a> {
+    urls: [&'a [u8]; 2],
+    rungs: Vec<Rung<'a>>,
+    /// The first rung that accepts both and gives them one form.
+    lowest: Option<usize>,
+}
+
+const LEADS: [&str; 2] = ["  A ", "  B "];
+
+impl<'a> Comparison<'a> {
+    fn new(urls: [&'a [u8]; 2], ladder: &'a [Normalizer]) -> Self {
+        let rungs: Vec<_> = ladder
+            .iter()
+            .map(|normalizer| Rung {
+                normalizer,
+                forms: urls.map(|url| {
+                    let mut form = Vec::new();
+                    match normalizer.normalize(url, &mut form) {
+                        Outcome::Canonical => Ok(form),
+                        Outcome::Reject(reject) => Err(reject),
+                    }
+                }),
+            })
+            .collect();
+        let lowest = rungs.iter().position(Rung::joins);
+        Self { urls, rungs, lowest }
+    }
+
+    pub(super) fn is_same(&self) -> bool {
+        self.lowest.is_some()
+    }
+
+    /// The name of the rung, or `different`.
+    pub(super) fn name(&self) -> &'static str {
+        self.lowest.map_or("different", |i| self.rungs[i].normalizer.profile().name())
+    }
+
+    /// Appends why the rung is that one: what the two still differ in at the next one below that
+    /// accepts both, and why those between were passed over.
+    pub(super) fn reasons(&self, paint: Paint, out: &mut String) {
+        if let Some(rung) = self.lowest.map(|i| &self.rungs[i])
+            && let Ok(form) = &rung.forms[0]
+        {
+            let _ = writeln!(out, "{}: both are\n    {}", rung.heading(paint), Printable(form));
+        }
+        let below = &self.rungs[..self.lowest.unwrap_or(self.rungs.len())];
+        let descending: Vec<&Rung<'_>> = below.iter().rev().collect();
+        for alike in descending.chunk_by(|a, b| a.is_passed_over() && a.rejects() == b.rejects()) {
+            out.push_str(if out.is_empty() { "" } else { "\n" });
+            let rung = alike[0];
+            let [Ok(a), Ok(b)] = &rung.forms else {
+                rung.passed_over(self.urls, paint, out);
+                if alike.len() > 1 {
+                    let names: Vec<_> = alike[1..].iter().map(|rung| rung.heading(paint)).collect();
+                    let _ = writeln!(out, "\n{}: passed over likewise", names.join(", "));
+                }
+                continue;
+            };
+            let _ = writeln!(out, "{}: they differ", rung.heading(paint));
+            let [only_a, only_b] = differences(a, b);
+            marked(LEADS[0], a, &only_a, (paint, Role::Removed), out);
+            marked(LEADS[1], b, &only_b, (paint, Role::Added), out);
+            break;
+        }
+    }
+
+    /// Says what is for files where that is what the arguments seem to be.
+    fn warn_of_files(&self) {
+        for (at, url) in self.urls.into_iter().enumerate() {
+            let is_rejected = self.rungs.iter().any(|rung| rung.forms[at].is_err());
+            if let Some(file) = file_of(url).filter(|_| is_rejected) {
+                say(format_args!(
+                    "warning: {} is a file, and its name was compared; --profiles A,B compares what two \
+                     profiles make of the URLs in files, and `uniqurl set diff` two sorted sets",
+                    Printable::path(file)
+                ));
+                break;
+            }
+        }
+    }
+
+    /// The whole comparison as an object.
+    pub(super) fn as_json(&self) -> String {
+        let rungs = self.rungs.iter().map(|rung| {
+            let mut object = Object::default().text("profile", &rung.normalizer.description());
+            for (name, form) in ["a", "b"].into_iter().zip(&rung.forms) {
+                object = match form {
+                    Ok(form) => object.bytes(name, form),
+                    Err(reject) => rejected(object, &format!("{name}_"), reject),
+                };
+            }
+            object.end()
+        });
+        let [a, b] = self.urls;
+        Object::default()
+            .text("rung", self.name())
+            .bytes("a", a)
+            .bytes("b", b)
+            .list("rungs", rungs)
+            .end()
+    }
+}
+
+impl Rung<'_> {
+    fn joins(&self) -> bool {
+        matches!(&self.forms, [Ok(a), Ok(b)] if a == b)
+    }
+
+    fn is_passed_over(&self) -> bool {
+        self.forms.iter().any(Result::is_err)
+    }
+
+    fn rejects(&self) -> [Option<&Reject>; 2] {
+        self.forms.each_ref().map(|form| form.as_ref().err())
+    }
+
+    fn heading(&self, paint: Paint) -> String {
+        paint.text(Role::Heading, self.normalizer.profile().name())
+    }
+
+    fn passed_over(&self, urls: [&[u8]; 2], paint: Paint, out: &mut String) {
+        let rejects = self.rejects();
+        let names: Vec<_> =
+            ["A", "B"].into_iter().zip(rejects).filter_map(|(n, r)| r.map(|_| n)).collect();
+        let why = format!(": passed over, since it rejects {}", names.join(" and "));
+        paint.headed("", self.normalizer.profile().name(), &why, out);
+        let mut rejected = urls.into_iter().zip(rejects).filter_map(|(url, reject)| {
+            let mut troubles = String::new();
+            troubles_as_text(url, reject?, self.normalizer, paint, &mut troubles);
+            Some((url, reject?, troubles))
+        });
+        let mut next = rejected.next();
+        while let Some((url, reject, troubles)) = next {
+            place_as_text(url, reject, paint, out);
+            next = rejected.next();
+            // What is wrong with both is told once, below the second of them.
+            if next.as_ref().is_none_or(|next| next.2 != troubles) {
+                out.push_str(&troubles);
+            }
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! The options of `uniqurl dedup`.
+
+use super::common::share_a_place;
+use super::normalize::Form;
+use super::{Common, INPUT, OUTPUT, number, usage};
+use crate::names::is_standard_input;
+use crate::{checkpoint, memory, tables};
+use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{ArgAction, Args, ValueEnum};
+use std::path::{Path, PathBuf};
+use uniqurl::Key;
+use uniqurl::bytes::Printable;
+use uniqurl_engine::output::{Field, TableKind, place};
+use uniqurl_engine::{Keep, SplitBy};
+
+/// What `--redact` does to a set, which has columns of the input too.
+pub(super) const REDACT_HELP: &str = "Mask userinfo, values of queries and fragments in --rejects, \
+                                      in the column original and in those of --carry";
+
+/// `uniqurl dedup`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  uniqurl dedup urls.txt more.txt -o unique.txt
+  uniqurl dedup --format combined --base https://example.com access.log
+  uniqurl dedup --format 'log:%v %h %l %u %t \"%r\" %>s' access.log
+  uniqurl dedup --format csv:url=link,status=code --status 2xx export.csv
+  uniqurl dedup --format json:caddy --status 2xx,304 --host '*.example.com' access.json
+  uniqurl dedup --mime 'text/*' -r indexes
+  find . -name '*.log' -print0 | uniqurl dedup --files-from - --order none
+  uniqurl dedup urls.txt.gz -o unique.txt.zst
+  uniqurl dedup --format wat:links crawl.warc.wat.gz
+  uniqurl dedup --count --min-count 2 --order sorted urls.txt
+  uniqurl dedup --memory 2G --temp-dir /var/tmp crawl-*.txt -o unique.txt
+  uniqurl dedup --checkpoint progress crawl-*.txt -o unique.txt
+  uniqurl dedup --profile aggressive --without strip-www urls.txt
+  uniqurl dedup --with sort-query,strip-tracking --drop-param 'ref*' urls.txt
+  uniqurl dedup --profile ia --key surt --order sorted urls.txt
+  uniqurl dedup --seen seen.zst --save-seen seen.zst today.txt -o new.txt
+  uniqurl dedup --split-by host:16 --split-suffix .zst urls.txt -o shards
+  uniqurl dedup --fields count,canonical,first access.log
+  uniqurl dedup --carry status,digest --keep max:timestamp index.cdx
+  uniqurl dedup --report report.html --audit urls.txt -o unique.txt
+  uniqurl dedup --profile syntax --rejects bad.jsonl --stats stats.json urls.txt
+  uniqurl dedup --profile servlet --allow encoded-slash access.log
+  uniqurl dedup --ring 'decode=2F,3A encode=21,24' paths.txt
+
+Exit status: 0 complete; 1 written, but an input was skipped (--keep-going); 2 failed or wrong
+usage, no file of results written; 3 stopped by a limit, no file of results written; 141 the reader
+of a pipe is gone.")]
+pub struct Dedup {
+    /// The options that both subcommands have.
+    #[command(flatten)]
+    pub common: Common,
+
+    /// In which order to write the URLs
+    #[arg(long, value_enum, default_value_t = Order::First, help_heading = OUTPUT)]
+    pub order: Order,
+
+    /// Write how often each URL occurs before it: the count, a tab, the URL
+    #[arg(
+        long = "count",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(Columns::from_flag),
+        help_heading = OUTPUT
+    )]
+    pub columns: Columns,
+
+    /// Write these columns of each key instead of the key, between tabs
+    ///
+    /// canonical: the URL. scheme, host, path, query: its parts, empty where it has none. surt,
+    /// ssurt, hash: as for --key. count: how many records have the key. first: where the first of
+    /// them is (or the one that --keep names), as file:record:offset. original: the URL as that record
+    /// has it, with bytes outside 0x20-0x7E and the backslash as \xHH. decoded: the decoded path of the
+    /// profile servlet, likewise. Not with --count, which is the column count here.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(fields()).map(field),
+        conflicts_with = "columns",
+        hide_possible_values = true,
+        help_heading = OUTPUT,
+        help = "Write these columns of each key instead of the key, between tabs: canonical, scheme, \
+                host, path, query, surt, ssurt, hash, count, first, original, decoded"
+    )]
+    pub fields: Vec<Field>,
+
+    /// Write these columns of the input behind the key or --fields, as they stand in the first record
+    ///
+    /// Between tabs, with bytes outside 0x20-0x7E and the backslash as \xHH; empty where the record has
+    /// none. A column is a name in the header, or a number counted from 1 (csv, tsv, parquet, arrow); a
+    /// letter of the legend, or urlkey, timestamp, url, mime, status, digest, redirect, robotflags,
+    /// length, offset, filename, and of 14 columns orig.length, orig.offset, orig.filename (cdx); a member
+    /// of the object, or a pointer as /a/b (json, cdxj, which also has urlkey and timestamp); a name in
+    /// #Fields (w3c, cloudfront). Of parquet and arrow, dates, times, numbers and booleans are written as
+    /// text. --keep names another record than the first.
+    #[arg(
+        long,
+        value_name = "COL,...",
+        value_delimiter = ',',
+        help_heading = OUTPUT,
+        help = "Write these columns of the input behind the key or --fields, as they stand in the first \
+                record, or the one that --keep names: of csv, tsv, json, cdx, cdxj, w3c, cloudfront, \
+                parquet and arrow"
+    )]
+    pub carry: Vec<String>,
+
+    /// Which record of a URL --carry and the columns first, original and decoded tell of
+    ///
+    /// first: the first one. last: the last one. max:COL: the one with the greatest value in a column, as
+    /// --carry names it; of several the first. Two numbers are compared as numbers, anything else by its
+    /// bytes; nothing, or a dash, is less than any value. URLs stay in the order of their first records.
+    #[arg(
+        long,
+        value_name = "first|last|max:COL",
+        default_value = "first",
+        hide_default_value = true,
+        value_parser = keep,
+        help_heading = OUTPUT,
+        help = "Which record of a URL --carry and the columns first, original and decoded tell of: the \
+                first one, the last one, or the one with the greatest value in a column"
+    )]
+    pub keep: Keep,
+
+    /// Write an object of JSON for each key, with the names of --fields and --carry
+    ///
+    /// Without --fields it holds the key. count is a number, anything else a string; where that is no
+    /// UTF-8, it is in base64 and its name ends in _base64. What the record has not is null.
+    #[arg(
+        long = "json",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(Form::from_flag),
+        help_heading = OUTPUT,
+        help = "Write an object of JSON for each key, with the names of --fields and --carry"
+    )]
+    pub form: Form,
+
+    /// Divide the URLs among N files in the directory that --output names: host:N or hash:N
+    ///
+    /// host:N keeps all URLs of a host in one file, and all without a host; hash:N divides evenly. N is
+    /// 1 to 4096. The files are shard-00000, shard-00001, ..., N of them, each in the order of --order. A
+    /// URL is in the same one in every run: the first 8 bytes of the SHA-256 of its host, or of all that
+    /// is written as its key, as a number with the highest byte first, modulo N. The directory must be new
+    /// or empty; it appears when all files are complete, or not at all.
+    #[arg(
+        long,
+        value_name = "host:N|hash:N",
+        value_parser = split_by,
+        help_heading = OUTPUT,
+        help = "Divide the URLs among N files (1 to 4096) in the directory that --output names, by host \
+                or evenly"
+    )]
+    pub split_by: Option<(SplitBy, u32)>,
+
+    /// What the names of these files end in, as in .txt or .zst; .gz and .zst compress
+    #[arg(long, value_name = "SUFFIX", requires = "split_by", value_parser = suffix, help_heading = OUTPUT)]
+    pub split_suffix: Option<String>,
+
+    /// Write only the URLs that occur at least N times
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        hide_default_value = true,
+        value_parser = number(1u64..),
+        allow_negative_numbers = true,
+        help_heading = OUTPUT
+    )]
+    pub min_count: u64,
+
+    /// Write at most N URLs
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = number(0u64..),
+        allow_negative_numbers = true,
+        help_heading = OUTPUT
+    )]
+    pub limit: Option<u64>,
+
+    /// Write only URLs that are not in FILE: a set that --save-seen kept, a list of URLs, or an
+    /// earlier output
+    ///
+    /// May be given several times. A saved set must have been made under the same profile, switches,
+    /// lists and key. Any other file is a list of URLs, one a line, or a table, and is brought into
+    /// canonical form first; a list that begins with a count and a tab is read as --count writes it,
+    /// and of lines with columns the one with canonical URLs counts, if there is just one. What may be
+    /// read in two ways is refused: keys, columns and tables under another --key than url, URLs that
+    /// are masked or escaped, JSON, a list most of whose lines are no URLs. Under string the lines of a
+    /// list are taken whole, and columns are not read. FILE may be compressed (a table may not), an
+    /// empty one is an empty set, and - is standard input. A record whose URL is in FILE is counted as
+    /// seen, however often it comes.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "audit",
+        help_heading = INPUT,
+        help = "Write only URLs that are not in FILE: a set that --save-seen kept, a list of URLs, \
+                or an earlier output; may be given several times"
+    )]
+    pub seen: Vec<PathBuf>,
+
+    /// Keep all keys of --seen and of this run in FILE, for the --seen of a later run
+    ///
+    /// FILE is written whole or not at all, after all other outputs, and compressed if it ends in .gz or
+    /// .zst. It may be one of --seen. It holds a line about profile, switches, lists and key, and then
+    /// the keys, sorted by their bytes. Not with --limit and --min-count, which leave URLs out that a
+    /// later run should write.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["limit", "min_count"],
+        help_heading = OUTPUT,
+        help = "Keep all keys of --seen and of this run in FILE, for the --seen of a later run"
+    )]
+    pub save_seen: Option<PathBuf>,
+
+    /// Add to --stats and --report how many different URLs each rule made one; keeps them all in
+    /// memory, and is not for --seen
+    #[arg(
+        long,
+        action = ArgAction::SetTrue,
+        requires = "accounts",
+        help_heading = OUTPUT
+    )]
+    pub audit: bool,
+    /// How much it may hold.
+    #[command(flatten)]
+    pub memory: memory::Options,
+    /// Where it leaves what it has done.
+    #[command(flatten)]
+    pub checkpoint: checkpoint::Checkpoints,
+}
+
+impl Dedup {
+    /// Finds what contradicts itself.
+    pub(super) fn check(&self) -> Result<(), clap::Error> {
+        let wrong = |message| Err(usage("dedup", ErrorKind::ArgumentConflict, message));
+        let common = &self.common;
+        let standard = Path::new("-");
+        let of_standard = self.seen.iter().filter(|file| is_standard_input(file)).count();
+        let is_taken =
+            || common.reads_standard_input() || common.policy.of_standard_input().is_some();
+        if of_standard > 1 || (of_standard == 1 && is_taken()) {
+            return wrong("standard input cannot be both --seen and another input");
+        }
+        if let Some((by, _)) = self.split_by {
+            if common.output == standard {
+                return wrong("--split-by writes a directory, which -o has to name");
+            }
+            if by == SplitBy::Host && common.key == Key::Hash {
+                return wrong(
+                    "--split-by host:N cannot tell the host of a --key hash; hash:N can do",
+                );
+            }
+        }
+        if self.keep != Keep::First && self.carry.is_empty() && self.fields.is_empty() {
+            return wrong(
+                "--keep chooses what --carry and --fields tell of a URL, and neither is given",
+            );
+        }
+        self.check_names()?;
+        let named = |message| usage("dedup", ErrorKind::ArgumentConflict, message);
+        if let Some(suffix) = &self.split_suffix {
+            let shard = PathBuf::from(format!("shard{suffix}"));
+            tables::check("--split-suffix", &shard, Some("--split-by writes lists"))
+                .map_err(named)?;
+        }
+        if let Some(saved) = &self.save_seen {
+            tables::check("--save-seen", saved, Some("a saved set is a list")).map_err(named)?;
+            if common.outputs().iter().any(|other| share_a_place(&[other, saved])) {
+                return wrong("--save-seen and another output would write to the same place");
+            }
+        }
+        if let Some(output) = self.seen.iter().find_map(|list| common.replacing(list)) {
+            return Err(named(format!(
+                "{output} would replace the file of --seen, and what was seen would be lost: \
+                 `>>` appends what is new, and --save-seen keeps both"
+            )));
+        }
+        let is_in = |path: &Path, directory: &Path| {
+            path != standard && place(path).starts_with(place(directory))
+        };
+        let checkpoint = &self.checkpoint.checkpoint;
+        if self.split_by.is_some() {
+            let others = [
+                ("--rejects", &common.rejects),
+                ("--stats", &common.stats),
+                ("--report", &common.report),
+                ("--save-seen", &self.save_seen),
+                ("--checkpoint", checkpoint),
+            ];
+            let is_there = |path: &PathBuf| is_in(path, &common.output);
+            let there = others.iter().find(|(_, path)| path.as_ref().is_some_and(is_there));
+            if let Some((option, _)) = there {
+                let why = "is in the directory that --split-by writes anew";
+                return Err(named(format!("{option} {why}")));
+            }
+        }
+        if let Some(directory) = checkpoint {
+            let mut outputs = common.outputs().into_iter().chain(self.save_seen.as_deref());
+            if outputs.any(|output| is_in(output, directory)) {
+                return wrong("--checkpoint takes a directory of its own, and an output is in it");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Dedup {
+    /// Finds two columns of one name, where names tell columns apart.
+    fn check_names(&self) -> Result<(), clap::Error> {
+        let counted = self.columns == Columns::CountAndUrl;
+        let fields = match &self.fields[..] {
+            [] => Field::of_key(self.common.key, counted),
+            fields => fields,
+        };
+        let is_json = self.form == Form::Json;
+        let has_names = is_json || TableKind::of(&self.common.output).is_some();
+        let fields = if has_names { fields } else { &[] };
+        let fields = fields.iter().map(|field| ("--fields", field.name()));
+        let carried = self.carry.iter().map(|name| ("--carry", name.as_str()));
+        let mut names: Vec<&str> = Vec::new();
+        for (option, name) in fields.chain(carried) {
+            // Text that is no UTF-8 has its name with this behind it.
+            let is_spelling = |one: &str, other: &str| {
+                is_json && one.strip_suffix("_base64").is_some_and(|name| name == other)
+            };
+            let why = if names.contains(&name) {
+                "there is a column of that name already".to_owned()
+            } else if let Some(other) =
+                names.iter().find(|other| is_spelling(other, name) || is_spelling(name, other))
+            {
+                let other = Printable(other.as_bytes());
+                format!(
+                    "under --json it could have the name of the column {other}, or that its name"
+                )
+            } else {
+                names.push(name);
+                continue;
+            };
+            let message = format!("{option} {}: {why}", Printable(name.as_bytes()));
+            return Err(usage("dedup", ErrorKind::ArgumentConflict, message));
+        }
+        Ok(())
+    }
+}
+
+/// In which order a set is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    /// By first occurrence, whatever the number of threads
+    First,
+    /// By their bytes
+    Sorted,
+    /// Whatever is fastest
+    None,
+}
+
+/// What a line of a set holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Columns {
+    /// The URL.
+    Url,
+    /// How often it occurs, a tab, the URL.
+    CountAndUrl,
+}
+
+impl Columns {
+    fn from_flag(count: bool) -> Self {
+        if count { Columns::CountAndUrl } else { Columns::Url }
+    }
+}
+
+/// As many files as most systems let a process have open.
+const MOST_SHARDS: u32 = 4096;
+
+fn split_by(text: &str) -> Result<(SplitBy, u32), String> {
+    let (by, shards) = text.split_once(':').unwrap_or((text, ""));
+    let by = match by {
+        "host" => SplitBy::Host,
+        "hash" => SplitBy::Hash,
+        _ => return Err("neither host:N nor hash:N".into()),
+    };
+    match shards.parse() {
+        Ok(shards) if (1..=MOST_SHARDS).contains(&shards) && !text.contains('+') => {
+            Ok((by, shards))
+        }
+        _ => Err(format!("N is a number from 1 to {MOST_SHARDS}")),
+    }
+}
+
+fn keep(text: &str) -> Result<Keep, &'static str> {
+    match (text, text.strip_prefix("max:")) {
+        ("first", _) => Ok(Keep::First),
+        ("last", _) => Ok(Keep::Last),
+        (_, Some(column)) if !column.is_empty() => Ok(Keep::Max(column.to_owned())),
+        _ => Err("neither first, last nor max:COL"),
+    }
+}
+
+fn suffix(text: &str) -> Result<String, &'static str> {
+    if text.contains(['/', '\0']) { Err("a name has no slash in it") } else { Ok(text.to_owned()) }
+}
+
+fn fields() -> Vec<&'static str> {
+    Field::ALL.iter().map(|field| field.name()).collect()
+}
+
+fn field(name: String) -> Field {
+    Field::named(&name).expect("only names of columns are accepted")
+}

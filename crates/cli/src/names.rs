@@ -1,0 +1,72 @@
+//! The names of the inputs, from the command line and from `--files-from`; and lists beside the inputs.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use uniqurl_formats::input::read_whole;
+use uniqurl_formats::record::without_mark;
+
+/// Whether a name is that of standard input: `-`, or another one of the pipe behind it, which can be read
+/// once. A file has as many readers as it has names.
+pub fn is_standard_input(path: &Path) -> bool {
+    let pipe = |path: &Path| {
+        let found = fs::metadata(path).ok().filter(|found| found.file_type().is_fifo())?;
+        Some((found.dev(), found.ino()))
+    };
+    path == Path::new("-")
+        || pipe(path).is_some_and(|found| pipe(Path::new("/dev/stdin")) == Some(found))
+}
+
+/// The names in a list. One that holds a NUL has it after each name, as `find -print0` writes it; any other
+/// has one name a line. Empty names are passed over, and so is a byte-order mark in front.
+pub fn from_list(list: &Path) -> io::Result<Vec<PathBuf>> {
+    read_whole(list).map(|text| split(&text))
+}
+
+fn split(list: &[u8]) -> Vec<PathBuf> {
+    let list = without_mark(list);
+    if list.contains(&0) {
+        list.split(|&b| b == 0).filter_map(path).collect()
+    } else {
+        let lines = list.split(|&b| b == b'\n');
+        lines.filter_map(|line| path(line.strip_suffix(b"\r").unwrap_or(line))).collect()
+    }
+}
+
+fn path(name: &[u8]) -> Option<PathBuf> {
+    (!name.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(list: &[u8]) -> Vec<String> {
+        split(list).iter().map(|path| path.to_str().expect("ASCII").to_owned()).collect()
+    }
+
+    #[test]
+    fn lines_and_nul_are_told_apart() {
+        assert_eq!(names(b"a\nb c\r\n\n d\n-"), ["a", "b c", " d", "-"]);
+        assert_eq!(names(b"a\nb\0c\r\0\0"), ["a\nb", "c\r"]);
+        assert_eq!(names(b"one\0"), ["one"]);
+        assert_eq!(names(b"\xEF\xBB\xBFa\n\xEF\xBB\xBF"), ["a", "\u{feff}"]);
+        assert!(names(b"").is_empty() && names(b"\n\n").is_empty());
+    }
+
+    #[test]
+    fn a_name_need_not_be_text() {
+        assert_eq!(split(b"caf\xE9\n")[0].as_os_str().as_encoded_bytes(), b"caf\xE9");
+    }
+
+    #[test]
+    fn a_list_that_is_not_there_is_named() {
+        let error = from_list(Path::new("no\x1bsuch")).expect_err("missing");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(error.to_string().starts_with("no\\x1Bsuch: missing: "), "{error}");
+    }
+}

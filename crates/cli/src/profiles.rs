@@ -1,0 +1,19 @@
+//! `uniqurl profiles`: what there is to choose from.
+
+use std::io::{self, Write};
+
+use uniqurl::Profile;
+use uniqurl::profile::tracking_version;
+
+/// Writes the list of profiles, or one as a profile file.
+pub fn write(profile: Option<&Profile>, out: &mut impl Write) -> io::Result<()> {
+    if let Some(profile) = profile {
+        return out.write_all(profile.to_toml().as_bytes());
+    }
+    let lengths = Profile::ALL.iter().map(|profile| profile.to_string().len());
+    let width = lengths.max().unwrap_or_default();
+    for profile in Profile::ALL {
+        writeln!(out, "{profile:width$}  {}", profile.summary())?;
+    }
+    writeln!(out, "\ntracking list (strip-tracking): version {}", tracking_version())
+}

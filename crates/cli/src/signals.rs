@@ -1,0 +1,172 @@
+//! An orderly end on INT, TERM and HUP.
+//!
+//! A thread waits for the signals, and ends the process itself: temporary files go, the accounting so
+//! far is said, and the process dies by the signal, as its parent expects. So it does not matter what
+//! the other threads are doing or waiting for; none of them looks for signals.
+//!
+//! Outputs are committed between [`Signals::hold_off`] and the end of the process. A signal that
+//! comes then comes too late: the run is completed, and its status says so. A second signal then ends
+//! the process at once, whatever it is doing.
+//!
+//! A signal that was ignored when the process started, as `nohup` ignores HUP, stays ignored.
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag;
+use signal_hook::iterator;
+use signal_hook::low_level::emulate_default_handler;
+use std::fs;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use uniqurl_engine::output;
+
+/// How long the last words may take: a terminal that was stopped, or a full pipe, waits for ever. They take
+/// next to nothing, but a machine that is busy with other work may let them wait for more than a tenth of
+/// this.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// The signals, and their names for `kill -s`.
+const SIGNALS: [(i32, &str); 3] = [(SIGINT, "INT"), (SIGTERM, "TERM"), (SIGHUP, "HUP")];
+
+/// The watch over the signals. It lasts as long as the process, also when this is dropped.
+#[derive(Debug)]
+pub struct Signals {
+    held_off: Arc<Mutex<bool>>,
+}
+
+impl Signals {
+    /// Starts to watch. `last_words` is called on a thread of its own when a signal ends the
+    /// process, which does not wait for it for long.
+    pub fn watch(last_words: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+        // A file that grows beyond its limit is an error of the write, as a full disk is.
+        flag::register(SIGXFSZ, Arc::default())?;
+        let ignored = ignored();
+        let wanted: Vec<i32> =
+            SIGNALS.iter().map(|(signal, _)| *signal).filter(|s| !ignored.contains(s)).collect();
+        let held_off = Arc::default();
+        if wanted.is_empty() {
+            return Ok(Self { held_off });
+        }
+        let at_once = Arc::new(AtomicBool::new(false));
+        for signal in &wanted {
+            flag::register_conditional_default(*signal, Arc::clone(&at_once))?;
+        }
+        let signals = iterator::Signals::new(&wanted)?;
+        let end = End { signals, at_once, held_off: Arc::clone(&held_off) };
+        thread::Builder::new().name("signals".into()).spawn(move || end.wait(last_words))?;
+        Ok(Self { held_off })
+    }
+
+    /// From now on a signal does not end the run any more; only a second one does. Never returns
+    /// if one has been received already.
+    pub fn hold_off(&self) {
+        *self.held_off.lock().unwrap_or_else(PoisonError::into_inner) = true;
+    }
+}
+
+struct End {
+    signals: iterator::Signals,
+    /// Whether a signal has its default effect.
+    at_once: Arc<AtomicBool>,
+    held_off: Arc<Mutex<bool>>,
+}
+
+impl End {
+    fn wait(mut self, last_words: impl FnOnce() + Send + 'static) {
+        for signal in self.signals.forever() {
+            let held_off = self.held_off.lock().unwrap_or_else(PoisonError::into_inner);
+            if *held_off {
+                self.at_once.store(true, Ordering::SeqCst);
+                continue;
+            }
+            // The lock is kept until the end, so nothing can be committed any more.
+            output::remove_all();
+            // `timeout` sends each signal twice, and the second is not to cut the last words off.
+            say(last_words);
+            self.at_once.store(true, Ordering::SeqCst);
+            let _ = emulate_default_handler(signal);
+            return;
+        }
+    }
+}
+
+/// Calls `last_words`, and waits a while for it to return.
+fn say(last_words: impl FnOnce() + Send + 'static) {
+    let (said, waiting) = channel();
+    let speak = move || {
+        last_words();
+        let _ = said.send(());
+    };
+    // Without a thread nothing is said, and the process ends all the same.
+    if thread::Builder::new().name("last-words".into()).spawn(speak).is_ok() {
+        let _ = waiting.recv_timeout(LAST_WORDS);
+    }
+}
+
+/// The signals that this process was started to ignore.
+fn ignored() -> Vec<i32> {
+    let status = fs::read_to_string("/proc/self/status");
+    match status.ok().as_deref().and_then(ignored_in) {
+        Some(mask) => {
+            let signals = SIGNALS.iter().map(|(signal, _)| *signal);
+            signals.filter(|signal| mask >> (signal - 1) & 1 == 1).collect()
+        }
+        None => {
+            let ignored = SIGNALS.iter().filter(|(_, name)| a_child_ignores(name));
+            ignored.map(|(signal, _)| *signal).collect()
+        }
+    }
+}
+
+/// The mask of ignored signals in the text of Linux's `/proc/PID/status`, signal 1 in bit 0.
+fn ignored_in(status: &str) -> Option<u64> {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    u64::from_str_radix(mask.trim(), 16).ok()
+}
+
+/// Whether a child survives the signal. What a process ignores its children ignore, and to ask the
+/// system for one's own signals needs unsafe code.
+fn a_child_ignores(name: &str) -> bool {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", &format!("kill -s {name} $$; exit 0")]);
+    shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    shell.status().is_ok_and(|status| status.signal().is_none() && status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mask_of_ignored_signals_is_found() {
+        let status = "Name:\tx\nSigBlk:\t0000000000000002\nSigIgn:\t0000000000001001\n";
+        assert_eq!(ignored_in(status), Some(0x1001));
+        assert_eq!(ignored_in("Name:\tx\n"), None);
+    }
+
+    #[test]
+    fn a_child_tells_the_same_as_the_system() {
+        let Some(mask) =
+            fs::read_to_string("/proc/self/status").ok().as_deref().and_then(ignored_in)
+        else {
+            return;
+        };
+        for (signal, name) in SIGNALS {
+            assert_eq!(a_child_ignores(name), mask >> (signal - 1) & 1 == 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn last_words_that_never_end_do_not_keep_the_process() {
+        let (_keep, never) = channel::<()>();
+        say(move || {
+            let _ = never.recv();
+        });
+    }
+}

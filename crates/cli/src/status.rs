@@ -1,0 +1,57 @@
+//! How a command ends, and how it says something on the way.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use uniqurl::bytes::Printable;
+
+/// How a run ended, as its exit status says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Status {
+    Complete = 0,
+    /// Committed, but an input was skipped, or what was compared is different.
+    Incomplete = 1,
+    /// Nothing committed.
+    Failed = 2,
+    /// Stopped by a limit; nothing committed.
+    Limit = 3,
+}
+
+/// What a shell reports of a process that wrote to a closed pipe: 128 + SIGPIPE.
+pub(super) const CLOSED_PIPE: u8 = 141;
+
+/// The end of a command that only wrote to standard output.
+pub(super) fn wrote(result: io::Result<()>) -> ExitCode {
+    ExitCode::from(status_of(result))
+}
+
+/// Its exit status; what went wrong is told.
+pub(super) fn status_of(result: io::Result<()>) -> u8 {
+    match result {
+        Ok(()) => Status::Complete as u8,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => CLOSED_PIPE,
+        Err(error) => {
+            say(format_args!("standard output: {error}"));
+            Status::Failed as u8
+        }
+    }
+}
+
+/// One line on standard error. Whether it could be written does not matter: there is nobody to tell.
+pub(super) fn say(message: impl Display) {
+    let _ = writeln!(io::stderr(), "uniqurl: {}", printable(&message.to_string()));
+}
+
+/// The text of a message, on one line, with nothing in it that a terminal would act on.
+///
+/// Messages escape what they quote of names and URLs, backslashes too, and that stays. What they
+/// forget is escaped here: a text of the system, or of a library, can quote too.
+pub(super) fn printable(message: &str) -> String {
+    let shown = message.bytes().map(|byte| match byte {
+        0x20..=0x7E => char::from(byte).to_string(),
+        _ => Printable(&[byte]).to_string(),
+    });
+    shown.collect()
+}

@@ -1,0 +1,143 @@
+//! Outputs that are tables, by their names: which columns they have, where they make no sense, and names
+//! that promise what lines are not.
+
+use std::panic;
+use std::path::Path;
+use std::thread;
+
+use super::flags::{Common, Form};
+use super::run;
+use uniqurl::bytes::Printable;
+use uniqurl::{Key, Normalizer};
+use uniqurl_engine::output::{Field, TableColumn, TableKind, TableValues};
+use uniqurl_engine::{Job, Order};
+use uniqurl_formats::input::ending;
+use uniqurl_formats::table::THREAD;
+
+/// What is written into a table.
+pub(super) struct Plan {
+    pub(super) kind: TableKind,
+    pub(super) columns: Vec<TableColumn>,
+    /// The column by which rows are sorted.
+    pub(super) sorted_by: Option<usize>,
+}
+
+impl Plan {
+    /// The table that a run writes, if its output is one.
+    pub(super) fn new(
+        common: &Common,
+        job: &Job,
+        fields: &[Field],
+        carry: &[String],
+        normalizer: &Normalizer,
+    ) -> Option<Self> {
+        let kind = TableKind::of(&common.output)?;
+        let key_holds = match normalizer.may_write_any_byte() {
+            true => TableValues::Bytes,
+            false => TableValues::Text,
+        };
+        let key_name = match common.key {
+            Key::Url => Field::Canonical.name(),
+            key => key.name(),
+        };
+        let column = |name: &str, holds| TableColumn { name: name.to_owned(), holds };
+        let numbers = |name: &str| column(name, TableValues::Numbers);
+        let text = |name: &str| column(name, TableValues::Text);
+        let (columns, sorted) = match job {
+            Job::Dedup(dedup) if fields.is_empty() && carry.is_empty() => {
+                let key = column(key_name, key_holds);
+                let count = dedup.count.then(|| numbers(Field::Count.name()));
+                (count.into_iter().chain([key]).collect(), dedup.order == Order::Sorted)
+            }
+            Job::Dedup(dedup) => {
+                let fields = match fields {
+                    [] => Field::of_key(common.key, dedup.count),
+                    fields => fields,
+                };
+                let field = |field: &Field| match field {
+                    Field::Count => numbers(field.name()),
+                    field => text(field.name()),
+                };
+                let carried = carry.iter().map(|name| text(name));
+                let columns: Vec<_> = fields.iter().map(field).chain(carried).collect();
+                // Columns hold any bytes escaped, and `\` stands before `~` but `\xE9` behind it.
+                let as_they_stand = key_holds == TableValues::Text;
+                (columns, dedup.order == Order::Sorted && as_they_stand)
+            }
+            _ => {
+                let columns = [text("original"), text(key_name), text("reject")];
+                ([numbers("record")].into_iter().chain(columns).collect(), false)
+            }
+        };
+        // What is carried may be called anything.
+        let own = columns.len() - carry.len();
+        let sorted_by = columns[..own].iter().position(|column| column.name == key_name);
+        Some(Self { kind, columns, sorted_by: sorted_by.filter(|_| sorted) })
+    }
+}
+
+/// What is wrong with the name that `option` gives an output, where `as_table` says why there can be no
+/// table.
+pub(super) fn check(option: &str, output: &Path, as_table: Option<&str>) -> Result<(), String> {
+    if let (Some(why), Some(_)) = (as_table, TableKind::of(output)) {
+        return Err(format!("{why}; give {option} another name than one of a table"));
+    }
+    let ending = ending(output);
+    let is = match ending.as_deref() {
+        Some(ending @ ("bz2" | "xz")) => Some((ending, "read and not written")),
+        Some(ending @ ("7z" | "br" | "gzip" | "lz4" | "lzma" | "zip" | "zstd")) => {
+            Some((ending, "not written"))
+        }
+        _ => None,
+    };
+    if let Some((ending, is)) = is {
+        return Err(format!("{option}: what ends in .{ending} is {is}; .gz and .zst are"));
+    }
+    let packed = matches!(ending.as_deref(), Some("gz" | "zst"));
+    if packed && output.file_stem().is_some_and(|stem| TableKind::of(Path::new(stem)).is_some()) {
+        return Err("a table is compressed inside; leave the ending for compression away".into());
+    }
+    Ok(())
+}
+
+/// What to know of lines that go into a file whose name promises objects of JSON or cells of a table: what
+/// they are, and how to get the other.
+pub(super) fn tip(output: &Path, plan: &run::Plan) -> Option<String> {
+    let is_json = match &plan.job {
+        Job::Normalize { json } | Job::Compare { json, .. } => *json,
+        Job::Dedup(_) | Job::Tabulate => plan.form == Form::Json,
+    };
+    if is_json || plan.division.is_some() {
+        return None;
+    }
+    let mut promised = ending(output)?;
+    if matches!(promised.as_str(), "gz" | "zst") {
+        promised = ending(Path::new(output.file_stem()?))?;
+    }
+    let is_counted = matches!(&plan.job, Job::Dedup(dedup) if dedup.count);
+    let has_columns = is_counted || !plan.fields.is_empty() || !plan.carry.is_empty();
+    let objects = "--json writes objects";
+    let table = match &plan.job {
+        Job::Compare { .. } => objects,
+        _ => "a name in .parquet or .arrow makes a table, and --json writes objects",
+    };
+    let (written, instead) = match promised.as_str() {
+        "json" | "jsonl" | "ndjson" => ("lines are written, and no JSON", objects),
+        "feather" | "ipc" => ("lines are written, and no table", table),
+        "csv" if has_columns => ("columns are written between tabs, not commas", table),
+        "csv" | "tsv" if !has_columns => ("lines are written, without columns or a header", table),
+        _ => return None,
+    };
+    Some(format!("{}: {written}; {instead}", Printable::path(output)))
+}
+
+/// Keeps quiet about readers of tables that panic: what they read is damaged, which is said where it
+/// is found out.
+pub(super) fn expect_panics() {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |panicked| {
+        if thread::current().name() != Some(THREAD) {
+            usual(panicked);
+        }
+    }));
+}

@@ -1,0 +1,49 @@
+//! `-r`: the files below directories.
+//!
+//! Names are sorted by their bytes, so that the order of the inputs is the same everywhere. Below a
+//! directory, what begins with a dot is passed over, as ripgrep does it, and links are not followed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use walkdir::{DirEntry, WalkDir};
+
+use uniqurl_engine::output::place;
+use uniqurl_formats::input::{InputError, Trouble};
+
+/// The inputs with each directory among them replaced by the files below it, and what could not be
+/// looked into. What is below `checkpoint` is the run's own: a run that goes on finds it there.
+pub fn files_below(
+    paths: Vec<PathBuf>,
+    checkpoint: Option<&Path>,
+) -> (Vec<PathBuf>, Vec<InputError>) {
+    let checkpoint = checkpoint.map(place);
+    let is_own = |entry: &DirEntry| {
+        let is_checkpoint = |kept: &PathBuf| place(entry.path()) == *kept;
+        entry.file_type().is_dir() && checkpoint.as_ref().is_some_and(is_checkpoint)
+    };
+    let (mut files, mut errors) = (Vec::new(), Vec::new());
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path);
+            continue;
+        }
+        let is_shown = |entry: &DirEntry| {
+            let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            entry.depth() == 0 || !(is_hidden || is_own(entry))
+        };
+        for entry in WalkDir::new(&path).sort_by_file_name().into_iter().filter_entry(is_shown) {
+            match entry {
+                Ok(entry) if entry.file_type().is_file() => files.push(entry.into_path()),
+                Ok(_) => {}
+                Err(error) => {
+                    let at = error.path().unwrap_or(&path).to_owned();
+                    let trouble =
+                        error.into_io_error().unwrap_or_else(|| io::Error::other("a loop"));
+                    errors.push(InputError::new(&at, None, Trouble::Io(trouble)));
+                }
+            }
+        }
+    }
+    (files, errors)
+}

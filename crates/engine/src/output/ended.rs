@@ -1,0 +1,71 @@
+//! Lines that end with another byte than a line feed.
+
+use std::io::{self, IoSlice, Write};
+
+use super::vectored;
+use uniqurl_formats::record::Separator;
+
+/// Puts the separator in the place of each line feed. No canonical URL, key or column holds one, so a
+/// line feed is always the end of a line.
+pub struct Ended<W> {
+    inner: W,
+    separator: Separator,
+    text: Vec<u8>,
+}
+
+impl<W: Write> Ended<W> {
+    pub fn new(inner: W, separator: Separator) -> Self {
+        Self { inner, separator, text: Vec::new() }
+    }
+
+    pub fn inner(&self) -> &W {
+        &self.inner
+    }
+
+    pub fn inner_mut(&mut self) -> &mut W {
+        &mut self.inner
+    }
+
+    pub fn into_inner(self) -> W {
+        self.inner
+    }
+}
+
+impl<W: Write> Write for Ended<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.separator == Separator::LineFeed {
+            return self.inner.write(bytes);
+        }
+        self.text.clear();
+        let end = self.separator.byte();
+        self.text.extend(bytes.iter().map(|byte| if *byte == b'\n' { end } else { *byte }));
+        self.inner.write(&self.text)
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self.separator {
+            Separator::LineFeed => self.inner.write_vectored(parts),
+            Separator::Nul => self.write(vectored::first(parts)),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_line_feeds_are_replaced() {
+        for (separator, expected) in
+            [(Separator::LineFeed, &b"a\r\n\0b\n"[..]), (Separator::Nul, b"a\r\0\0b\0")]
+        {
+            let mut out = Vec::new();
+            Ended::new(&mut out, separator).write_all(b"a\r\n\0b\n").unwrap();
+            assert_eq!(out, expected);
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! The columns of `--fields` and `--carry`: what a line says of a URL.
+//!
+//! In: a canonical URL, where the record was that survives, and what else that says. Out: a line of
+//! columns between tabs, or an object of JSON. What a column holds never has a tab or a line feed in
+//! it.
+
+use std::fmt::{self, Write};
+use std::str::FromStr;
+
+use uniqurl::bytes::NoSuchName;
+use uniqurl::bytes::{Printable, stands_for_itself};
+use uniqurl::key::{Key, Located};
+use uniqurl::normalize::Parts;
+use uniqurl_formats::Object;
+
+/// A column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// The canonical URL.
+    Canonical,
+    /// Its scheme; empty for a request target.
+    Scheme,
+    /// Its host, without credentials and port; empty where it names none.
+    Host,
+    /// Its path.
+    Path,
+    /// Its query, without the question mark; empty also where there is none.
+    Query,
+    /// Its [`Key::Surt`].
+    Surt,
+    /// Its [`Key::Ssurt`].
+    Ssurt,
+    /// Its [`Key::Hash`].
+    Hash,
+    /// How many records have the key.
+    Count,
+    /// The one of them that survives, which is the first unless another is asked for:
+    /// `file:record:offset`, the record counted from 1 and the offset in bytes.
+    First,
+    /// The URL as that record has it, its log's own escaping undone.
+    Original,
+    /// Its decoded path ([`Normalizer::decoded`](uniqurl::Normalizer::decoded)); only `servlet` has one.
+    Decoded,
+}
+
+impl Field {
+    /// Every column, in the order of the documentation.
+    pub const ALL: &'static [Field] = &[
+        Field::Canonical,
+        Field::Scheme,
+        Field::Host,
+        Field::Path,
+        Field::Query,
+        Field::Surt,
+        Field::Ssurt,
+        Field::Hash,
+        Field::Count,
+        Field::First,
+        Field::Original,
+        Field::Decoded,
+    ];
+
+    /// The columns that say the same as a line without columns: the key, and before it the count where
+    /// that is asked for.
+    pub const fn of_key(key: Key, count: bool) -> &'static [Field] {
+        let both: &[Field] = match key {
+            Key::Url => &[Field::Count, Field::Canonical],
+            Key::Surt => &[Field::Count, Field::Surt],
+            Key::Ssurt => &[Field::Count, Field::Ssurt],
+            Key::Hash => &[Field::Count, Field::Hash],
+        };
+        if count { both } else { both.split_at(1).1 }
+    }
+
+    /// The name, as `--fields` of the command takes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Field::Canonical => "canonical",
+            Field::Scheme => "scheme",
+            Field::Host => "host",
+            Field::Path => "path",
+            Field::Query => "query",
+            Field::Surt => "surt",
+            Field::Ssurt => "ssurt",
+            Field::Hash => "hash",
+            Field::Count => "count",
+            Field::First => "first",
+            Field::Original => "original",
+            Field::Decoded => "decoded",
+        }
+    }
+
+    /// The column of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|field| field.name() == name)
+    }
+}
+
+/// The name.
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// By its name.
+impl FromStr for Field {
+    type Err = NoSuchName;
+
+    fn from_str(name: &str) -> Result<Self, NoSuchName> {
+        Self::named(name).ok_or_else(|| NoSuchName::new(name, "column", Self::ALL))
+    }
+}
+
+/// Stands where the count comes, which is known at the end only. No column holds it.
+const COUNT: u8 = 0;
+
+/// What the columns are made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    pub canonical: &'a [u8],
+    pub original: &'a [u8],
+    pub decoded: &'a [u8],
+    /// The name of the input: printable between tabs, and as it is in an object.
+    pub file: &'a [u8],
+    pub record: u64,
+    pub offset: u64,
+    /// What is carried beside the URL, as far as the record has it.
+    pub carried: &'a [Option<&'a [u8]>],
+}
+
+/// What a line says of a URL, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Layout<'a> {
+    pub fields: &'a [Field],
+    /// The names of what is carried, behind the fields.
+    pub carry: &'a [String],
+    pub bytes: Bytes,
+    pub form: LineForm,
+}
+
+/// How the columns of a line are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LineForm {
+    /// By tabs.
+    #[default]
+    Tabs,
+    /// By their names: each line is an object of JSON. Text that is no UTF-8 is in base64, under a name
+    /// that ends in `_base64`.
+    Json,
+}
+
+/// Whether canonical URLs can be written as they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bytes {
+    /// They are within 0x20-0x7E, and 0x20 in few of them.
+    Printable,
+    /// They are any bytes, and escaped as the original is.
+    Any,
+}
+
+impl Row<'_> {
+    /// Appends the line, with a mark where the count belongs.
+    pub fn append(&self, layout: &Layout<'_>, out: &mut Vec<u8>) {
+        match layout.form {
+            LineForm::Tabs => self.append_columns(layout, out),
+            LineForm::Json => self.append_object(layout, out),
+        }
+        out.push(b'\n');
+    }
+
+    fn append_object(&self, layout: &Layout<'_>, out: &mut Vec<u8>) {
+        let mut object = Object::default();
+        let mut column = Vec::new();
+        for field in layout.fields {
+            column.clear();
+            // What other columns escape has escapes of its own here.
+            let value = match field {
+                Field::Count => {
+                    object = object.raw(field.name(), char::from(COUNT));
+                    continue;
+                }
+                Field::Original => self.original,
+                Field::Decoded => self.decoded,
+                field => {
+                    let (fields, bytes) = (&[*field][..], Bytes::Printable);
+                    self.append_columns(
+                        &Layout { fields, carry: &[], bytes, ..*layout },
+                        &mut column,
+                    );
+                    &column
+                }
+            };
+            object = object.bytes(field.name(), value);
+        }
+        for (name, value) in layout.carry.iter().zip(self.carried) {
+            object = match value {
+                Some(value) => object.bytes(name, value),
+                None => object.raw(name, "null"),
+            };
+        }
+        out.extend_from_slice(object.end().as_bytes());
+    }
+
+    fn append_columns(&self, layout: &Layout<'_>, out: &mut Vec<u8>) {
+        let text = |text: &[u8], out: &mut Vec<u8>| match layout.bytes {
+            Bytes::Printable => out.extend_from_slice(text),
+            Bytes::Any => escaped(text, out),
+        };
+        let key = |key: Key, out: &mut Vec<u8>| {
+            let mut made = Vec::new();
+            key.append_bytes(self.canonical, &mut made);
+            text(&made, out);
+        };
+        // A URL that starts with a slash is a request target: no host comes out of it.
+        let parts = match self.canonical.first() {
+            Some(b'/') => Parts::split_target(self.canonical),
+            _ => Parts::split(self.canonical),
+        };
+        for (i, field) in layout.fields.iter().enumerate() {
+            if i > 0 {
+                out.push(b'\t');
+            }
+            match field {
+                Field::Canonical => text(self.canonical, out),
+                Field::Scheme => text(parts.scheme.unwrap_or_default(), out),
+                Field::Host => {
+                    let located = Located::split(self.canonical);
+                    text(located.map_or(&[], |located| located.host), out);
+                }
+                Field::Path => text(parts.path, out),
+                Field::Query => text(parts.query.unwrap_or_default(), out),
+                Field::Surt => key(Key::Surt, out),
+                Field::Ssurt => key(Key::Ssurt, out),
+                Field::Hash => key(Key::Hash, out),
+                Field::Count => out.push(COUNT),
+                Field::First => {
+                    out.extend_from_slice(self.file);
+                    out.extend_from_slice(format!(":{}:{}", self.record, self.offset).as_bytes());
+                }
+                Field::Original => escaped(self.original, out),
+                Field::Decoded => escaped(self.decoded, out),
+            }
+        }
+        for (value, _) in self.carried.iter().zip(layout.carry) {
+            out.push(b'\t');
+            escaped(value.unwrap_or_default(), out);
+        }
+    }
+}
+
+/// Appends a line with the count in its places.
+pub fn with_count(line: &[u8], count: u64, out: &mut Vec<u8>) {
+    let mut pieces = line.split(|byte| *byte == COUNT);
+    out.extend_from_slice(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        super::json::number(count, out);
+        out.extend_from_slice(piece);
+    }
+}
+
+/// Appends bytes as text on one line: those outside of 0x20-0x7E, and the backslash, as `\\xHH`.
+pub fn escaped(bytes: &[u8], out: &mut Vec<u8>) {
+    // In nearly all there is nothing to escape. Vectors tell, since the loop has no early end.
+    if bytes.iter().fold(true, |all, byte| all & stands_for_itself(*byte)) {
+        return out.extend_from_slice(bytes);
+    }
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = write!(text, "{}", Printable(bytes));
+    out.extend_from_slice(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(canonical: &[u8], bytes: Bytes) -> String {
+        let original = b"a\tb\\\n\xE9 ";
+        let (file, decoded) = (&b"f:1"[..], &b"/\t\xE9"[..]);
+        let row = Row { canonical, original, decoded, file, record: 7, offset: 9, carried: &[] };
+        let mut line = Vec::new();
+        let (fields, form) = (Field::ALL, LineForm::Tabs);
+        row.append(&Layout { fields, carry: &[], bytes, form }, &mut line);
+        let mut out = Vec::new();
+        with_count(&line, 12, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_url_is_taken_apart() {
+        let line = line(b"ssh://u:p@h.example:81/p//q?r?s#t", Bytes::Printable);
+        let columns: Vec<_> = line.split('\t').collect();
+        assert_eq!(
+            columns[..5],
+            ["ssh://u:p@h.example:81/p//q?r?s#t", "ssh", "h.example", "/p//q", "r?s"]
+        );
+        assert_eq!(
+            columns[5..7],
+            ["example,h:81)/p//q?r?s#t", "example,h,//81:ssh@u:p:/p//q?r?s#t"]
+        );
+        assert_eq!(columns[8..], ["12", "f:1:7:9", "a\\x09b\\x5C\\x0A\\xE9 ", "/\\x09\\xE9\n"]);
+    }
+
+    #[test]
+    fn a_target_has_neither_scheme_nor_host() {
+        let line = line(b"//h/p?q", Bytes::Printable);
+        assert!(line.starts_with("//h/p?q\t\t\t//h/p\tq\t//h/p?q\t//h/p?q\t"), "{line}");
+    }
+
+    #[test]
+    fn any_bytes_make_one_line_of_as_many_columns() {
+        for byte in 0..=255u8 {
+            let line = line(&[b'a', byte, b'b'], Bytes::Any);
+            assert_eq!(line.matches('\t').count(), Field::ALL.len() - 1, "{byte:#x}");
+            assert_eq!(line.matches('\n').count(), 1, "{byte:#x}");
+            assert!(line.bytes().all(|b| matches!(b, b'\t' | b'\n' | 0x20..=0x7E)), "{byte:#x}");
+        }
+    }
+
+    #[test]
+    fn what_stands_for_itself_is_told_alike_for_one_byte_and_for_all() {
+        for byte in 0..=255u8 {
+            let bytes = [b'a', byte, b'b'];
+            let mut out = Vec::new();
+            escaped(&bytes, &mut out);
+            assert_eq!(out, Printable(&bytes).to_string().as_bytes(), "{byte:#x}");
+        }
+    }
+
+    #[test]
+    fn an_object_holds_every_byte_under_the_names_of_the_columns() {
+        let row = Row {
+            canonical: b"http://h/",
+            original: b"HTTP://h\t\"",
+            decoded: b"",
+            file: "w\u{E9}".as_bytes(),
+            record: 2,
+            offset: 9,
+            carried: &[Some(b"\xE9"), Some(b"a\\"), None],
+        };
+        let carry = ["x".to_owned(), "na\"me".to_owned(), "none".to_owned()];
+        let fields = &[Field::Count, Field::Canonical, Field::First, Field::Original];
+        let layout =
+            Layout { fields, carry: &carry, bytes: Bytes::Printable, form: LineForm::Json };
+        let (mut line, mut out) = (Vec::new(), Vec::new());
+        row.append(&layout, &mut line);
+        with_count(&line, 7, &mut out);
+        let expected = concat!(
+            r#"{"count":7,"canonical":"http://h/","first":"wé:2:9","original":"HTTP://h\t\"","#,
+            r#""x_base64":"6Q==","na\"me":"a\\","none":null}"#,
+            "\n"
+        );
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_column_is_found_by_its_name() {
+        for field in Field::ALL {
+            assert_eq!(Field::named(field.name()), Some(*field));
+        }
+        assert_eq!(Field::named("Host"), None);
+    }
+}

@@ -1,0 +1,45 @@
+//! What leaves the program: files that appear whole or not at all, JSON lines, the accounting, and
+//! text that is safe on a terminal.
+//!
+//! A new sink is a file here that appends its lines to a `Vec<u8>` (as [`json`] does) and is written
+//! through an [`Output`].
+
+// What lines and tables hold.
+mod fields;
+pub mod json;
+#[cfg(feature = "tables")]
+mod table;
+#[cfg(feature = "tables")]
+mod row_groups;
+
+// Where they go.
+pub mod vectored;
+mod pack;
+mod spool;
+mod temporary;
+mod replaced;
+mod place;
+mod file;
+mod shards;
+
+// What is told of a run.
+mod ended;
+mod summary;
+mod stats;
+mod page;
+
+pub use ended::Ended;
+pub use fields::{Bytes, Layout, Row, escaped, with_count};
+pub use fields::{Field, LineForm};
+pub use file::Output;
+pub use page::{Observed, Page};
+pub use place::directory;
+pub use place::place;
+pub use shards::Shards;
+pub use stats::{Audit, FileStats, Stats};
+pub use summary::{Before, Filters, Inputs, Job, Summary, Tally};
+#[cfg(feature = "tables")]
+pub use table::{TableColumn, TableFile, TableKind, TableValues};
+pub use temporary::Temporary;
+pub use temporary::because_of;
+pub use temporary::remove_all;

@@ -1,0 +1,206 @@
+//! A file that is compressed while it is written, where its name ends in `.gz` or `.zst`.
+//!
+//! Each block of 1 MiB becomes a gzip member or zstd frame of its own. So blocks are compressed on all
+//! cores and can be unpacked on all of them, and the bytes of the file depend on nothing but what was
+//! written. On a list of 227,518 real URLs that costs 0.3 % of the size for gzip and 5 % for zstd. Of many
+//! files that are written at once the blocks are smaller, since each gathers one.
+
+use std::io::{self, IoSlice, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rayon::prelude::*;
+
+use super::spool::Spool;
+use super::vectored;
+use uniqurl::bytes::alloc;
+use uniqurl_formats::input::ending;
+
+/// Bytes of a block, and blocks that are compressed at a time.
+pub(super) const BLOCK: usize = 1 << 20;
+pub(super) const BLOCKS: usize = 16;
+
+/// What both tools use unless told otherwise.
+const GZIP_LEVEL: u32 = 6;
+const ZSTD_LEVEL: i32 = 3;
+
+/// How a file is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Packing {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+/// A file, behind what compresses it.
+#[derive(Debug)]
+pub(super) struct Pack {
+    packing: Packing,
+    /// Bytes of a block.
+    block: usize,
+    /// Blocks that are gathered before they are compressed.
+    blocks: usize,
+    /// Bytes to be compressed.
+    pending: Vec<u8>,
+    /// Whether any block was written: a compressed file of nothing still has one.
+    begun: bool,
+    spool: Spool,
+}
+
+impl Pack {
+    /// Compresses as the name says.
+    pub fn new(name: &Path, spool: Spool, block: usize, blocks: usize) -> Self {
+        let packing = match ending(name).as_deref() {
+            Some("gz") => Packing::Gzip,
+            Some("zst") => Packing::Zstd,
+            _ => Packing::Plain,
+        };
+        Self { packing, block, blocks, pending: Vec::new(), begun: false, spool }
+    }
+
+    pub fn spool(&self) -> &Spool {
+        &self.spool
+    }
+
+    /// Writes what is left, and brings all of it to the disk.
+    pub fn finish(&mut self) -> io::Result<()> {
+        if self.packing != Packing::Plain {
+            self.write_blocks()?;
+            if !self.begun {
+                self.begun = true;
+                self.spool.write_all(&self.packing.pack(&[])?)?;
+            }
+        }
+        self.spool.finish()
+    }
+
+    fn write_blocks(&mut self) -> io::Result<()> {
+        let packing = self.packing;
+        // Outside of a pool of threads there is only this one.
+        let blocks: Vec<_> = if rayon::current_thread_index().is_some() {
+            self.pending.par_chunks(self.block).map(|block| packing.pack(block)).collect()
+        } else {
+            self.pending.chunks(self.block).map(|block| packing.pack(block)).collect()
+        };
+        self.pending.clear();
+        for block in blocks {
+            self.begun = true;
+            self.spool.write_all(&block?)?;
+        }
+        Ok(())
+    }
+}
+
+impl Packing {
+    /// A block as a member or frame of its own, with a checksum.
+    fn pack(self, block: &[u8]) -> io::Result<Vec<u8>> {
+        match self {
+            Packing::Plain => Ok(block.to_vec()),
+            Packing::Gzip => {
+                let mut encoder = GzEncoder::new(Vec::new(), Compression::new(GZIP_LEVEL));
+                encoder.write_all(block)?;
+                encoder.finish()
+            }
+            Packing::Zstd => {
+                let mut encoder = zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
+                encoder.include_checksum(true)?;
+                encoder.set_pledged_src_size(Some(block.len() as u64))?;
+                encoder.write_all(block)?;
+                encoder.finish()
+            }
+        }
+    }
+}
+
+impl Write for Pack {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.packing == Packing::Plain {
+            return self.spool.write(bytes);
+        }
+        let room = self.block * self.blocks - self.pending.len();
+        let taken = bytes.len().min(room);
+        alloc::try_reserve(&mut self.pending, taken)?;
+        self.pending.extend_from_slice(&bytes[..taken]);
+        if taken == room {
+            self.write_blocks()?;
+        }
+        Ok(taken)
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self.packing {
+            Packing::Plain => self.spool.write_vectored(parts),
+            Packing::Gzip | Packing::Zstd => self.write(vectored::first(parts)),
+        }
+    }
+
+    /// Blocks are written whole, so that they depend on nothing but the bytes.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::spool::Sync;
+    use super::*;
+    use std::io::{Read, Seek};
+
+    /// What a file of this name holds, written in parts of `step` bytes.
+    fn written(name: &str, bytes: &[u8], step: usize) -> Vec<u8> {
+        let mut file = tempfile::tempfile().unwrap();
+        let spool = Spool::new(file.try_clone().unwrap(), Sync::Never);
+        let mut pack = Pack::new(
+            Path::new(name),
+            spool,
+            BLOCK,
+            if step == 1 { BLOCKS } else { 1 + step % 16 },
+        );
+        for part in bytes.chunks(step) {
+            pack.write_all(part).unwrap();
+            pack.flush().unwrap();
+        }
+        pack.finish().unwrap();
+        let mut written = Vec::new();
+        file.rewind().unwrap();
+        file.read_to_end(&mut written).unwrap();
+        written
+    }
+
+    fn unpacked(name: &str, bytes: &[u8]) -> Vec<u8> {
+        let mut text = Vec::new();
+        match name {
+            "a.gz" => flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut text).unwrap(),
+            "a.zst" => zstd::Decoder::new(bytes).unwrap().read_to_end(&mut text).unwrap(),
+            _ => bytes.to_vec().as_slice().read_to_end(&mut text).unwrap(),
+        };
+        text
+    }
+
+    #[test]
+    fn the_bytes_of_a_file_depend_on_nothing_but_what_was_written() {
+        let line = b"http://example.com/a\n";
+        let mut text = Vec::new();
+        while text.len() < BLOCK * (BLOCKS + 2) + 77 {
+            text.extend_from_slice(line);
+            text.extend_from_slice(text.len().to_string().as_bytes());
+        }
+        for name in ["a", "a.gz", "a.zst"] {
+            let file = written(name, &text, text.len());
+            assert!(unpacked(name, &file) == text, "{name}");
+            assert!(written(name, &text, 1_000_003) == file, "{name}");
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+            assert!(pool.install(|| written(name, &text, 300_000)) == file, "{name}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_a_valid_file_too() {
+        for name in ["a.gz", "a.zst"] {
+            let file = written(name, b"", 1);
+            assert!(!file.is_empty() && unpacked(name, &file).is_empty(), "{name}");
+        }
+        assert!(written("a.txt", b"", 1).is_empty());
+    }
+}

@@ -1,0 +1,127 @@
+//! Which hosts are the most frequent, in bounded memory.
+//!
+//! The counters of Misra and Gries (Finding repeated elements, Science of Computer Programming 2,
+//! 1982): where there are too many hosts, the same number goes from every count, and hosts that are
+//! left with none are forgotten. So no count is too high, and none is too low by more than what went,
+//! which is less than one [`KEPT`]th of all that was counted.
+
+use std::collections::HashMap;
+
+use uniqurl_store::spill::Entry;
+
+/// Hosts that are left after a cut. As many again may come before the next.
+const KEPT: usize = 1 << 15;
+
+/// Longer names are no hosts of the DNS (RFC 1035 section 2.3.4), and are counted by their start.
+const LONGEST: usize = 255;
+
+/// Tells an entry that is no host's.
+const SHORT: &[u8] = b"short";
+
+/// Counts by host.
+#[derive(Debug, Clone, Default)]
+pub struct Hosts {
+    counts: HashMap<Box<[u8]>, u64>,
+    short: u64,
+}
+
+impl Hosts {
+    /// Counts `count` more of a host.
+    pub fn add(&mut self, host: &[u8], count: u64) {
+        let host = &host[..host.len().min(LONGEST)];
+        match self.counts.get_mut(host) {
+            Some(counted) => *counted += count,
+            None => {
+                self.counts.insert(host.into(), count);
+                if self.counts.len() >= 2 * KEPT {
+                    self.cut(KEPT);
+                }
+            }
+        }
+    }
+
+    /// All of it, under this number, for a run that goes on.
+    pub(super) fn entries(&self, ordinal: u64) -> impl Iterator<Item = Entry<'_>> {
+        let short = Entry { ordinal, count: self.short, key: b"", line: SHORT };
+        let hosts = self.counts.iter();
+        hosts
+            .map(move |(key, count)| Entry { ordinal, count: *count, key, line: b"" })
+            .chain([short])
+    }
+
+    /// Takes one of these.
+    pub(super) fn take(&mut self, entry: &Entry<'_>) {
+        match entry.line {
+            SHORT => self.short = entry.count,
+            _ => self.add(entry.key, entry.count),
+        }
+    }
+
+    /// The `n` most frequent ones, equal counts in the order of their bytes.
+    pub fn top(&self, n: usize) -> Vec<(&[u8], u64)> {
+        let mut all: Vec<(&[u8], u64)> =
+            self.counts.iter().map(|(host, count)| (&**host, *count)).collect();
+        all.sort_unstable_by_key(|&(host, count)| (std::cmp::Reverse(count), host));
+        all.truncate(n);
+        all
+    }
+
+    /// By how much a count may be too low; 0 where all are exact.
+    pub fn short(&self) -> u64 {
+        self.short
+    }
+
+    fn cut(&mut self, kept: usize) {
+        let mut counts: Vec<u64> = self.counts.values().copied().collect();
+        let (_, least, _) =
+            counts.select_nth_unstable_by_key(kept, |count| std::cmp::Reverse(*count));
+        let least = *least;
+        self.short += least;
+        self.counts.retain(|_, count| {
+            *count = count.saturating_sub(least);
+            *count > 0
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_hosts_are_counted_exactly() {
+        let mut hosts = Hosts::default();
+        for host in ["b", "a", "b", "c", "a", "b", "c"] {
+            hosts.add(host.as_bytes(), 1);
+        }
+        assert_eq!(hosts.top(2), [(&b"b"[..], 3), (b"a", 2)]);
+        assert_eq!((hosts.top(9).len(), hosts.short()), (3, 0));
+    }
+
+    #[test]
+    fn after_a_cut_no_count_is_too_high_and_none_lower_than_is_said() {
+        let mut hosts = Hosts::default();
+        let truth = |i: u64| if i < 10 { 1000 + i } else { 1 + i % 3 };
+        let mut total = 0;
+        for i in 0..3 * KEPT as u64 {
+            hosts.add(format!("host-{i}").as_bytes(), truth(i));
+            total += truth(i);
+        }
+        assert!(hosts.short() > 0 && hosts.counts.len() < 2 * KEPT);
+        assert!(hosts.short() * KEPT as u64 <= total, "{} of {total}", hosts.short());
+        for (host, count) in hosts.top(usize::MAX) {
+            let i = std::str::from_utf8(&host[5..]).unwrap().parse().unwrap();
+            assert!((count..=count + hosts.short()).contains(&truth(i)), "{i}: {count}");
+        }
+        for (rank, (host, _)) in hosts.top(10).into_iter().enumerate() {
+            assert_eq!(host, format!("host-{}", 9 - rank).as_bytes());
+        }
+    }
+
+    #[test]
+    fn a_name_without_end_takes_no_memory_without_end() {
+        let mut hosts = Hosts::default();
+        hosts.add(&vec![b'a'; 1 << 20], 1);
+        assert_eq!(hosts.top(1)[0].0.len(), LONGEST);
+    }
+}

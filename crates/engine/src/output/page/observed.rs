@@ -1,0 +1,223 @@
+//! What the page shows beside the accounting.
+
+use std::collections::BTreeMap;
+
+use super::hosts::Hosts;
+use uniqurl::bytes::Code;
+use uniqurl_store::spill::Entry;
+
+/// Samples of rejected records that are kept for each code.
+const SAMPLES: usize = 3;
+
+/// Longest sample in bytes.
+const SAMPLE: usize = 160;
+
+/// Points of the pace; where there are more, every other one goes.
+const POINTS: usize = 256;
+
+/// What an entry of it is about: the number of a code stands behind the last.
+const UNIQUE_BYTES: u64 = 0;
+const RECORDS: u64 = 1;
+const DUPLICATES: u64 = 2;
+const SAMPLES_OF_FIRST: u64 = 3;
+
+/// Gathered chunk by chunk, in the order of the input.
+#[derive(Debug, Default)]
+pub struct Observed {
+    /// Canonical URLs by host.
+    pub records: Hosts,
+    /// Those of them that were in the set already.
+    pub duplicates: Hosts,
+    pub samples: Samples,
+    pub pace: Pace,
+    /// Bytes of the canonical URLs or keys, each once.
+    pub unique_bytes: u64,
+}
+
+/// The first rejected records of each code.
+#[derive(Debug, Default)]
+pub struct Samples(BTreeMap<Code, Vec<Sample>>);
+
+/// A rejected record. Its secrets are masked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    /// The name of its input, printable.
+    pub file: String,
+    /// Its number there, from 1.
+    pub record: u64,
+    pub raw: Box<[u8]>,
+}
+
+impl Samples {
+    /// Whether another one of this code would be kept.
+    pub fn wants(&self, code: Code) -> bool {
+        self.0.get(&code).is_none_or(|samples| samples.len() < SAMPLES)
+    }
+
+    /// Keeps a sample. Only the start of `raw` is.
+    pub fn add(&mut self, code: Code, file: &str, record: u64, raw: &[u8]) {
+        if self.wants(code) {
+            let raw = raw[..raw.len().min(SAMPLE)].into();
+            let sample = Sample { file: file.to_owned(), record, raw };
+            self.0.entry(code).or_default().push(sample);
+        }
+    }
+
+    pub fn of(&self, code: Code) -> &[Sample] {
+        self.0.get(&code).map_or(&[], Vec::as_slice)
+    }
+
+    fn merge(&mut self, other: &mut Samples) {
+        for (code, samples) in std::mem::take(&mut other.0) {
+            let all = self.0.entry(code).or_default();
+            all.extend(samples);
+            all.truncate(SAMPLES);
+        }
+    }
+}
+
+/// How far a run was when.
+#[derive(Debug, Default)]
+pub struct Pace {
+    points: Vec<(f64, u64)>,
+    /// Every so many rounds there is a point.
+    every: usize,
+    rounds: usize,
+}
+
+impl Pace {
+    /// Notes that `bytes` were read before it began, in so many seconds.
+    pub fn begin(&mut self, seconds: f64, bytes: u64) {
+        self.points.push((seconds, bytes));
+    }
+
+    /// Notes that `bytes` were read after `seconds`.
+    pub fn note(&mut self, seconds: f64, bytes: u64) {
+        if self.points.is_empty() {
+            self.points.push((0.0, 0));
+        }
+        // At the end nothing is read any more.
+        if self.points.last().is_some_and(|last| last.1 == bytes) {
+            return;
+        }
+        self.every = self.every.max(1);
+        if self.rounds.is_multiple_of(self.every) {
+            self.points.push((seconds, bytes));
+        }
+        self.rounds += 1;
+        if self.points.len() == POINTS {
+            let mut i = 0;
+            self.points.retain(|_| {
+                i += 1;
+                i % 2 == 1
+            });
+            self.every *= 2;
+        }
+    }
+
+    /// Bytes a second in each stretch between two points, and when it ended.
+    pub fn rates(&self) -> Vec<(f64, f64)> {
+        let stretch = |pair: &[(f64, u64)]| {
+            let (start, end) = (pair[0], pair[1]);
+            let seconds = end.0 - start.0;
+            (seconds > 0.0).then(|| (end.0, end.1.saturating_sub(start.1) as f64 / seconds))
+        };
+        self.points.windows(2).filter_map(stretch).collect()
+    }
+}
+
+impl Observed {
+    /// All of it but the pace, for a run that goes on.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let bytes = Entry { ordinal: UNIQUE_BYTES, count: self.unique_bytes, key: b"", line: b"" };
+        let samples = self.samples.0.iter().flat_map(|(code, samples)| {
+            samples.iter().map(|Sample { file, record, raw }| Entry {
+                ordinal: SAMPLES_OF_FIRST + *code as u64,
+                count: *record,
+                key: file.as_bytes(),
+                line: raw,
+            })
+        });
+        std::iter::once(bytes)
+            .chain(self.records.entries(RECORDS))
+            .chain(self.duplicates.entries(DUPLICATES))
+            .chain(samples)
+    }
+
+    /// Takes one of these, in their order.
+    pub fn take(&mut self, entry: &Entry<'_>) {
+        match entry.ordinal {
+            UNIQUE_BYTES => self.unique_bytes = entry.count,
+            RECORDS => self.records.take(entry),
+            DUPLICATES => self.duplicates.take(entry),
+            of_code => {
+                let code = Code::ALL.get((of_code - SAMPLES_OF_FIRST) as usize);
+                let file = std::str::from_utf8(entry.key).unwrap_or_default();
+                if let Some(code) = code {
+                    self.samples.add(*code, file, entry.count, entry.line);
+                }
+            }
+        }
+    }
+
+    /// Adds what was observed in the next chunk, but for its hosts.
+    pub fn merge(&mut self, other: &mut Observed) {
+        self.samples.merge(&mut other.samples);
+        self.unique_bytes += other.unique_bytes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_samples_of_a_code_stay() {
+        let mut all = Observed::default();
+        for chunk in 0..3 {
+            let mut next = Observed::default();
+            for record in 0..2 {
+                next.samples.add(Code::Port, "in", 2 * chunk + record + 1, b"http://h:x/");
+            }
+            all.merge(&mut next);
+        }
+        let records: Vec<_> =
+            all.samples.of(Code::Port).iter().map(|sample| sample.record).collect();
+        assert_eq!(records, [1, 2, 3]);
+        assert!(!all.samples.wants(Code::Port) && all.samples.wants(Code::Host));
+        assert!(all.samples.of(Code::Host).is_empty());
+    }
+
+    #[test]
+    fn what_was_kept_of_a_run_is_what_it_observed() {
+        let mut all = Observed { unique_bytes: 77, ..Observed::default() };
+        for i in 0..70_000 {
+            all.records.add(format!("host-{i}").as_bytes(), 1 + i % 5);
+        }
+        all.duplicates.add(b"", 3);
+        for (code, record) in [(Code::Port, 1), (Code::Port, 4), (Code::Idna, 2)] {
+            all.samples.add(code, "in", record, b"http://h:x/\xFF");
+        }
+        let mut again = Observed::default();
+        all.entries().for_each(|entry| again.take(&entry));
+        assert!(all.records.short() > 0 && again.records.short() == all.records.short());
+        assert!(again.records.top(usize::MAX) == all.records.top(usize::MAX));
+        assert_eq!((again.duplicates.top(9), again.unique_bytes), (vec![(&b""[..], 3)], 77));
+        assert_eq!(again.samples.0, all.samples.0);
+        // What was read before the run went on tells nothing of its pace.
+        again.pace.begin(50.0, 1 << 40);
+        again.pace.note(52.0, (1 << 40) + 200);
+        assert_eq!(again.pace.rates(), [(52.0, 100.0)]);
+    }
+
+    #[test]
+    fn a_long_run_has_no_more_points_than_a_short_one() {
+        let mut pace = Pace::default();
+        for i in 0..100_000u32 {
+            pace.note(f64::from(i) / 10.0, u64::from(i) * 50);
+        }
+        let rates = pace.rates();
+        assert!((POINTS / 2 - 2..POINTS).contains(&rates.len()), "{}", rates.len());
+        assert!(rates.iter().all(|(_, rate)| (rate - 500.0).abs() < 1.0));
+    }
+}

@@ -1,0 +1,256 @@
+//! A directory of several outputs. It is whole or absent: the files are written below a temporary name
+//! beside it, and the directory gets its own when all of them are on the disk.
+//!
+//! A directory cannot do without a name until then, as a file can: what a killed process leaves is one
+//! that begins with `.uniqurl-`.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::file::{Output, named};
+use super::place::{directory, resolve, to_last};
+use super::replaced::{may_be_replaced, take_after};
+use super::temporary::Temporary;
+use crate::MARK;
+use uniqurl_formats::record::Separator;
+
+/// For all files together so many bytes are gathered before they are written, and as many before they are
+/// compressed.
+const BUFFERS: usize = 64 << 20;
+
+/// Files `shard-00000`, `shard-00001`, ... in a directory.
+///
+/// What is written are lines that end with a line feed, each behind [`MARK`] bytes: the number of its
+/// file, the lowest byte first.
+pub struct Shards {
+    /// The name the user gave.
+    name: PathBuf,
+    /// Where it leads.
+    target: PathBuf,
+    temporary: Temporary,
+    files: Vec<Output>,
+    separator: Separator,
+    /// The start of a line that is not complete yet, with its mark.
+    begun: Vec<u8>,
+}
+
+impl Shards {
+    /// Makes the files below a temporary name. `suffix` stands at the end of their names; where that is
+    /// `.gz` or `.zst`, they are compressed.
+    ///
+    /// # Errors
+    ///
+    /// There is something of the name that is not an empty directory, or nothing can be made beside it.
+    pub fn create(name: &Path, count: u32, suffix: &str, separator: Separator) -> io::Result<Self> {
+        let (target, temporary) = make(name).map_err(|error| named(name, error))?;
+        let share = BUFFERS / count.max(1) as usize;
+        let file = |shard| {
+            let file = format!("shard-{shard:05}{suffix}");
+            Output::create_one_of_many(&temporary.path().join(&file), &name.join(file), share)
+        };
+        let files = (0..count).map(file).collect::<io::Result<_>>();
+        let files = files.map_err(|error| match error.kind() {
+            // It would tell of a name that nobody gave, and is that directory's trouble.
+            io::ErrorKind::PermissionDenied => {
+                let text = "nothing can be made in it with the permissions that the umask, or the \
+                            directory that is there, gives it";
+                named(name, io::Error::new(error.kind(), text))
+            }
+            _ => error,
+        })?;
+        Ok(Self { name: name.to_owned(), target, temporary, files, separator, begun: Vec::new() })
+    }
+
+    /// Brings every byte to the disk, and looks again whether the directory can have its name: that it
+    /// cannot would else be known when other outputs have theirs.
+    pub fn prepare(&mut self) -> io::Result<()> {
+        // Its files would tell of a name that nobody gave.
+        if !self.temporary.path().is_dir() {
+            let text = "the directory, which has another name until it is complete, was removed";
+            return Err(named(&self.name, io::Error::new(io::ErrorKind::NotFound, text)));
+        }
+        self.files.iter_mut().try_for_each(Output::prepare)?;
+        old(&self.target).map(drop).map_err(|error| named(&self.name, error))
+    }
+
+    /// Makes the directory appear, with all that is in it.
+    pub fn commit(mut self) -> io::Result<()> {
+        self.prepare()?;
+        self.files.drain(..).try_for_each(Output::commit)?;
+        let Self { name, target, temporary, .. } = self;
+        to_last(&target, || temporary.rename(&target)).map_err(|error| named(&name, error))
+    }
+
+    /// Writes a line, which is behind its mark and ends with a line feed.
+    fn line(&mut self, marked: &[u8]) -> io::Result<()> {
+        let Some((mark, line)) = marked.split_first_chunk::<MARK>() else { return Ok(()) };
+        let shard = u32::from_le_bytes(*mark) as usize;
+        let Some(file) = self.files.get_mut(shard) else {
+            return Err(io::Error::other("no such shard"));
+        };
+        match self.separator {
+            Separator::LineFeed => file.write_all(line),
+            Separator::Nul => {
+                file.write_all(&line[..line.len() - 1])?;
+                file.write_all(&[self.separator.byte()])
+            }
+        }
+    }
+}
+
+/// Makes a directory beside the place that a name leads to, which is the first result. It has the
+/// permissions and the owner of one that is there.
+fn make(name: &Path) -> io::Result<(PathBuf, Temporary)> {
+    // With a slash behind it, a link would be what it leads to.
+    let target = resolve(&name.components().collect::<PathBuf>())?;
+    let old = old(&target)?;
+    if target.file_name().is_none() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let ((), temporary) = Temporary::make(directory(&target), |path| fs::create_dir(path))?;
+    if let Some(old) = old {
+        take_after(&File::open(temporary.path())?, &target, &old)?;
+    }
+    Ok((target, temporary))
+}
+
+/// What has the name already, an empty directory that can be replaced. A link cannot, whatever it leads to.
+fn old(target: &Path) -> io::Result<Option<fs::Metadata>> {
+    let old = match fs::symlink_metadata(target) {
+        Ok(old) => old,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if old.is_symlink() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    if fs::read_dir(target)?.next().is_some() {
+        let text = "the directory is not empty; shards go into a new one";
+        return Err(io::Error::new(io::ErrorKind::DirectoryNotEmpty, text));
+    }
+    may_be_replaced(target, &old)?;
+    Ok(Some(old))
+}
+
+impl Write for Shards {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut rest = bytes;
+        if !self.begun.is_empty() {
+            let mut begun = std::mem::take(&mut self.begun);
+            let mark = MARK.saturating_sub(begun.len()).min(rest.len());
+            begun.extend_from_slice(&rest[..mark]);
+            rest = &rest[mark..];
+            let end = memchr::memchr(b'\n', rest);
+            let taken = end.map_or(rest.len(), |feed| feed + 1);
+            begun.extend_from_slice(&rest[..taken]);
+            rest = &rest[taken..];
+            match end {
+                Some(_) => self.line(&begun)?,
+                None => self.begun = begun,
+            }
+        }
+        while let Some(line) = rest.get(MARK..)
+            && let Some(feed) = memchr::memchr(b'\n', line)
+        {
+            let (marked, behind) = rest.split_at(MARK + feed + 1);
+            self.line(marked)?;
+            rest = behind;
+        }
+        self.begun.extend_from_slice(rest);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.files.iter_mut().try_for_each(Output::flush)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_go_where_they_belong_however_they_are_cut() {
+        let mut text = Vec::new();
+        let mut expected = vec![Vec::new(); 3];
+        for i in 0..60u32 {
+            // Marks and lines with every byte in them, but for the end.
+            let shard = i % 3;
+            let line = format!("{}\u{1}\0{i}\n", "x".repeat(i as usize % 7)).into_bytes();
+            text.extend(shard.to_le_bytes());
+            text.extend(&line);
+            expected[shard as usize].extend(line);
+        }
+        for step in 1..40 {
+            let directory = tempfile::tempdir().unwrap();
+            let target = directory.path().join("shards");
+            let mut shards = Shards::create(&target, 3, ".txt", Separator::LineFeed).unwrap();
+            for part in text.chunks(step) {
+                shards.write_all(part).unwrap();
+            }
+            assert!(!target.exists());
+            shards.commit().unwrap();
+            for (i, expected) in expected.iter().enumerate() {
+                let name = target.join(format!("shard-0000{i}.txt"));
+                assert!(fs::read(name).unwrap() == *expected, "{step}");
+            }
+            assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        }
+    }
+
+    #[test]
+    fn a_line_feed_in_a_mark_is_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("shards");
+        for step in [1, 3, 100] {
+            let mut shards = Shards::create(&target, 11, "", Separator::Nul).unwrap();
+            for part in b"\n\0\0\0a\n\n\0\0\0b\n".chunks(step) {
+                shards.write_all(part).unwrap();
+            }
+            shards.commit().unwrap();
+            assert_eq!(fs::read(target.join("shard-00010")).unwrap(), b"a\0b\0");
+            fs::remove_dir_all(&target).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_directory_that_was_removed_is_told_by_the_name_that_it_was_to_have() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("shards");
+        let mut shards = Shards::create(&target, 2, ".zst", Separator::LineFeed).unwrap();
+        shards.write_all(b"\0\0\0\0a\n").unwrap();
+        fs::remove_dir_all(shards.temporary.path()).unwrap();
+        let error = shards.commit().expect_err("it is gone").to_string();
+        assert!(error.starts_with(&format!("{}: the directory", target.display())), "{error}");
+        assert!(error.ends_with("was removed") && !error.contains(".uniqurl-"), "{error}");
+    }
+
+    #[test]
+    fn many_compressed_files_gather_no_more_than_their_share() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("shards");
+        let mut shards = Shards::create(&target, 2000, ".gz", Separator::LineFeed).unwrap();
+        let line = [&b"\0\0\0\0"[..], &[b'x'; 999], b"\n"].concat();
+        shards.write_all(&line.repeat(100)).unwrap();
+        shards.commit().unwrap();
+        // Blocks of 32 KiB: a member for each.
+        let packed = fs::read(target.join("shard-00000.gz")).unwrap();
+        let members = memchr::memmem::find_iter(&packed, b"\x1f\x8b\x08\0\0\0\0\0").count();
+        assert_eq!(members, 100_000_usize.div_ceil(BUFFERS / 2000));
+    }
+
+    #[test]
+    fn what_is_given_up_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("shards");
+        let mut shards = Shards::create(&target, 4, ".gz", Separator::LineFeed).unwrap();
+        shards.write_all(b"\0\0\0\0a\n").unwrap();
+        drop(shards);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+        fs::create_dir(&target).unwrap();
+        Shards::create(&target, 1, "", Separator::LineFeed).unwrap().commit().unwrap();
+        let error = Shards::create(&target, 1, "", Separator::LineFeed).err().expect("not empty");
+        assert!(error.to_string().contains("not empty"), "{error}");
+    }
+}

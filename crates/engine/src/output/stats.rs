@@ -1,0 +1,303 @@
+//! The document of `--stats`: the accounting of a run, in all and for each input, as one JSON object.
+
+use super::summary::{Before, Filters, Inputs, Job, Summary, Tally};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use uniqurl::{Key, Rule};
+use uniqurl_formats::base64;
+use uniqurl_formats::input::InputState;
+
+/// A run: what it was asked to do, how it went, and the accounting.
+#[derive(Debug, Clone, Copy)]
+pub struct Stats<'a> {
+    /// Exit status.
+    pub status: u8,
+    /// Profile with its version, like `crawl@1`.
+    pub profile: &'a str,
+    /// What was written, and so what is unique.
+    pub key: Key,
+    /// The scanner that did the work.
+    pub backend: &'a str,
+    /// Threads used.
+    pub threads: usize,
+    /// Bytes written to temporary files, since the set did not fit into memory.
+    pub spilled: u64,
+    /// Totals.
+    pub summary: &'a Summary,
+    /// Which rules made one of several, where that was asked.
+    pub audit: Option<&'a Audit>,
+    /// One entry for each input, in order.
+    pub files: &'a [FileStats],
+}
+
+/// How many different URLs each rule made one.
+///
+/// An original is a URL as it was read, behind the host where its log or a base joined it to one.
+/// Take the originals that have one canonical form, and run the rules one after the other: where two
+/// that were different become one, that is a merge, and the rule at which it happens has caused it.
+/// A rule causes as many in such a group as it leaves fewer different texts than it found. So the
+/// merges of all rules are the originals less the canonical forms, whatever their order in the input.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Audit {
+    /// Different URLs as they were read, of those that have a canonical form.
+    pub originals: u64,
+    /// Different canonical forms.
+    pub canonical: u64,
+    /// Merges by the place of the rule in [`Rule::ALL`].
+    pub by_rule: Vec<u64>,
+    /// Canonical forms that became one since their keys are equal.
+    pub by_key: u64,
+}
+
+impl Audit {
+    /// The rules that merged something, and how much, in the order of [`Rule::ALL`].
+    pub fn merges(&self) -> impl Iterator<Item = (Rule, u64)> {
+        let counts = Rule::ALL.iter().copied().zip(self.by_rule.iter().copied());
+        counts.filter(|&(_, count)| count > 0)
+    }
+}
+
+/// The accounting of one input.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileStats {
+    /// Its name.
+    pub path: PathBuf,
+    /// The state it was found in.
+    pub state: InputState,
+    /// Bytes read from it.
+    pub bytes: u64,
+    /// Its records.
+    pub tally: Tally,
+}
+
+impl Stats<'_> {
+    /// Appends the document.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let Summary { job, filters, before, .. } = *self.summary;
+        let terms = (job, filters, before);
+        let document = Document {
+            version: env!("CARGO_PKG_VERSION"),
+            command: job.name(),
+            profile: self.profile,
+            key: self.key.name(),
+            backend: self.backend,
+            threads: self.threads,
+            status: self.status,
+            bytes: self.summary.bytes,
+            spilled: self.spilled,
+            seconds: self.summary.seconds,
+            inputs: self.summary.inputs,
+            counts: Counts::new(terms, &self.summary.tally),
+            audit: self.audit.map(AuditDocument::new),
+            files: self.files.iter().map(|file| FileDocument::new(terms, file)).collect(),
+        };
+        serde_json::to_writer_pretty(&mut *out, &document)
+            .expect("strings and numbers are always JSON and a Vec takes all of it");
+        out.push(b'\n');
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    version: &'a str,
+    command: &'a str,
+    profile: &'a str,
+    key: &'a str,
+    backend: &'a str,
+    threads: usize,
+    status: u8,
+    bytes: u64,
+    spilled: u64,
+    seconds: f64,
+    inputs: Inputs,
+    #[serde(flatten)]
+    counts: Counts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    audit: Option<AuditDocument>,
+    files: Vec<FileDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct AuditDocument {
+    originals: u64,
+    canonical: u64,
+    merges: BTreeMap<&'static str, u64>,
+    key_merges: u64,
+}
+
+impl AuditDocument {
+    fn new(audit: &Audit) -> Self {
+        Self {
+            originals: audit.originals,
+            canonical: audit.canonical,
+            merges: audit.merges().map(|(rule, count)| (rule.name(), count)).collect(),
+            key_merges: audit.by_key,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct FileDocument<'a> {
+    #[serde(flatten)]
+    name: FileName<'a>,
+    state: InputState,
+    bytes: u64,
+    #[serde(flatten)]
+    counts: Counts,
+}
+
+#[derive(Serialize)]
+enum FileName<'a> {
+    #[serde(rename = "file")]
+    Text(&'a str),
+    #[serde(rename = "file_base64")]
+    Base64(String),
+}
+
+/// What decides which terms there are.
+type Terms = (Job, Filters, Before);
+
+/// A [`Tally`] with the terms of one job.
+#[derive(Serialize)]
+struct Counts {
+    records: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    canonical: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unique: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duplicates: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seen: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undecided: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filtered: Option<u64>,
+    rejected: u64,
+    blank: u64,
+    skipped: u64,
+    codes: BTreeMap<&'static str, u64>,
+    rules: BTreeMap<&'static str, u64>,
+}
+
+impl Counts {
+    fn new((job, filters, before): Terms, tally: &Tally) -> Self {
+        let of_set = |count| (job == Job::Dedup).then_some(count);
+        Self {
+            records: tally.records,
+            // Of a set it is the sum of its terms.
+            canonical: (job != Job::Dedup).then_some(tally.canonical),
+            unique: of_set(tally.unique),
+            duplicates: of_set(tally.duplicates),
+            seen: of_set(tally.seen).filter(|_| before == Before::Seen),
+            undecided: of_set(tally.undecided).filter(|count| *count > 0),
+            filtered: (filters == Filters::InPlay).then_some(tally.filtered),
+            rejected: tally.rejected,
+            blank: tally.blank,
+            skipped: tally.skipped,
+            codes: tally.codes().map(|(code, count)| (code.name(), count)).collect(),
+            rules: tally.rules().map(|(rule, count)| (rule.name(), count)).collect(),
+        }
+    }
+}
+
+impl<'a> FileDocument<'a> {
+    fn new(terms: Terms, file: &'a FileStats) -> Self {
+        Self {
+            name: FileName::new(&file.path),
+            state: file.state,
+            bytes: file.bytes,
+            counts: Counts::new(terms, &file.tally),
+        }
+    }
+}
+
+impl<'a> FileName<'a> {
+    fn new(path: &'a Path) -> Self {
+        match path.to_str() {
+            Some(text) => FileName::Text(text),
+            None => FileName::Base64(base64(path.as_os_str().as_encoded_bytes())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+    use uniqurl::bytes::Code;
+
+    fn document(job: Job) -> Value {
+        let mut tally = Tally::default();
+        (0..3).for_each(|_| tally.canonical());
+        tally.reject(Code::Port);
+        tally.blank();
+        let totals = Tally { unique: 2, duplicates: 1, ..tally };
+        let file = FileStats {
+            path: PathBuf::from("a b.txt"),
+            state: InputState::Ok,
+            bytes: 60,
+            tally: totals,
+        };
+        let summary = Summary {
+            job,
+            tally: totals,
+            filters: Filters::None,
+            before: Before::Nothing,
+            inputs: Inputs { ok: 1, ..Inputs::default() },
+            bytes: 60,
+            seconds: 0.25,
+        };
+        let stats = Stats {
+            status: 0,
+            profile: "crawl@1",
+            key: Key::Url,
+            backend: "avx2",
+            threads: 2,
+            spilled: 4,
+            summary: &summary,
+            audit: None,
+            files: &[file],
+        };
+        let mut out = Vec::new();
+        stats.write(&mut out);
+        assert_eq!(out.last(), Some(&b'\n'));
+        serde_json::from_slice(&out).expect("one document")
+    }
+
+    #[test]
+    fn the_document_holds_totals_and_files() {
+        assert_eq!(
+            document(Job::Dedup),
+            json!({
+                "version": env!("CARGO_PKG_VERSION"), "command": "dedup", "profile": "crawl@1",
+                "key": "url", "backend": "avx2", "threads": 2, "status": 0, "bytes": 60, "spilled": 4,
+                "seconds": 0.25,
+                "inputs": {"ok": 1, "damaged": 0, "missing": 0},
+                "records": 5, "unique": 2, "duplicates": 1, "rejected": 1, "blank": 1, "skipped": 0,
+                "codes": {"port": 1}, "rules": {},
+                "files": [{
+                    "file": "a b.txt", "state": "ok", "bytes": 60,
+                    "records": 5, "unique": 2, "duplicates": 1, "rejected": 1, "blank": 1,
+                    "skipped": 0, "codes": {"port": 1}, "rules": {},
+                }],
+            })
+        );
+    }
+
+    #[test]
+    fn normalize_counts_canonical_urls() {
+        let document = document(Job::Normalize);
+        assert_eq!(document["canonical"], 3);
+        assert!(document.get("unique").is_none() && document.get("duplicates").is_none());
+    }
+
+    #[test]
+    fn a_file_name_that_is_not_text_is_not_lost() {
+        use std::os::unix::ffi::OsStrExt;
+        let path = Path::new(std::ffi::OsStr::from_bytes(b"caf\xE9"));
+        let name = serde_json::to_value(FileName::new(path)).expect("an object");
+        assert_eq!(name, json!({"file_base64": base64(b"caf\xE9")}));
+    }
+}

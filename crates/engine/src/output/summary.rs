@@ -1,0 +1,418 @@
+//! The accounting: every record is one of unique, duplicate, seen, filtered, rejected or blank, and the
+//! line that says so at the end of every run. Where a run ended before that was known of some, they are
+//! a term of their own.
+
+use std::fmt;
+use uniqurl::bytes::{Code, Codes};
+use uniqurl::normalize::Rule;
+use uniqurl_formats::input::InputState;
+
+/// What becomes of canonical URLs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Job {
+    /// They go into a set: each is unique or a duplicate.
+    Dedup,
+    /// They are written one for each record.
+    Normalize,
+    /// They are compared with those of another profile.
+    Compare,
+}
+
+impl Job {
+    /// The subcommand.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Job::Dedup => "dedup",
+            Job::Normalize => "normalize",
+            Job::Compare => "compare",
+        }
+    }
+}
+
+/// Records by what became of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tally {
+    /// All records.
+    pub records: u64,
+    /// Records with a canonical URL.
+    pub canonical: u64,
+    /// Canonical URLs that were new to the set.
+    pub unique: u64,
+    /// Canonical URLs that the set already held.
+    pub duplicates: u64,
+    /// Canonical URLs that are in a set from before the run.
+    pub seen: u64,
+    /// Canonical URLs of which it is not known which of these they are: a run that ended early had sent
+    /// them to temporary files.
+    pub undecided: u64,
+    /// Records without a canonical URL.
+    pub rejected: u64,
+    /// Records that a filter did not want.
+    pub filtered: u64,
+    /// Records of nothing but spaces and tabs.
+    pub blank: u64,
+    /// Headers and comments, which are no records.
+    pub skipped: u64,
+    /// Rejected records, by the place of their codes in [`Code::ALL`]. One with several codes is counted
+    /// under each of them, so these add up to [`rejected`](Self::rejected) or more.
+    pub by_code: [u64; Code::ALL.len()],
+    /// Records that a rule changed, by its place in [`Rule::ALL`]; zeros where that is not asked for.
+    pub by_rule: [u64; Rule::ALL.len()],
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            records: 0,
+            canonical: 0,
+            unique: 0,
+            duplicates: 0,
+            seen: 0,
+            undecided: 0,
+            rejected: 0,
+            filtered: 0,
+            blank: 0,
+            skipped: 0,
+            by_code: [0; Code::ALL.len()],
+            by_rule: [0; Rule::ALL.len()],
+        }
+    }
+}
+
+impl Tally {
+    /// Counts one rejected record, under each of its codes.
+    #[inline]
+    pub fn reject(&mut self, codes: impl Into<Codes>) {
+        self.records += 1;
+        self.rejected += 1;
+        for code in codes.into().iter() {
+            self.by_code[code as usize] += 1;
+        }
+    }
+
+    /// Counts more records that are rejected as one was that is counted already.
+    #[cfg(feature = "tables")]
+    pub fn reject_again(&mut self, codes: Codes, times: u64) {
+        self.records += times;
+        self.rejected += times;
+        for code in codes.iter() {
+            self.by_code[code as usize] += times;
+        }
+    }
+
+    /// Counts one blank record.
+    #[inline]
+    pub fn blank(&mut self) {
+        self.records += 1;
+        self.blank += 1;
+    }
+
+    /// Counts one record with a canonical URL; whether it is new to the set is counted where that
+    /// is known.
+    #[inline]
+    pub fn canonical(&mut self) {
+        self.records += 1;
+        self.canonical += 1;
+    }
+
+    /// Adds what another worker or another file counted.
+    pub fn merge(&mut self, other: &Tally) {
+        let Tally {
+            records,
+            canonical,
+            unique,
+            duplicates,
+            seen,
+            undecided,
+            rejected,
+            filtered,
+            blank,
+            skipped,
+            by_code,
+            by_rule,
+        } = other;
+        self.filtered += filtered;
+        self.records += records;
+        self.canonical += canonical;
+        self.unique += unique;
+        self.duplicates += duplicates;
+        self.seen += seen;
+        self.undecided += undecided;
+        self.rejected += rejected;
+        self.blank += blank;
+        self.skipped += skipped;
+        self.by_code.iter_mut().zip(by_code).for_each(|(sum, n)| *sum += n);
+        self.by_rule.iter_mut().zip(by_rule).for_each(|(sum, n)| *sum += n);
+    }
+
+    /// Whether every record is accounted for exactly once, and every rejected one under a code or
+    /// more.
+    #[must_use]
+    pub fn adds_up(&self, job: Job) -> bool {
+        let of_urls = match job {
+            Job::Dedup => self.unique + self.duplicates + self.seen + self.undecided,
+            Job::Normalize | Job::Compare => self.canonical,
+        };
+        self.records == of_urls + self.filtered + self.rejected + self.blank
+            && self.canonical == of_urls
+            && self.rejected <= self.by_code.iter().sum::<u64>()
+            && self.by_code.iter().all(|count| *count <= self.rejected)
+    }
+
+    /// The codes that occurred and how often, in the order of [`Code::ALL`].
+    pub fn codes(&self) -> impl Iterator<Item = (Code, u64)> + Clone {
+        let counts = Code::ALL.iter().copied().zip(self.by_code);
+        counts.filter(|&(_, count)| count > 0)
+    }
+
+    /// The rules that acted and on how many records, in the order of [`Rule::ALL`].
+    pub fn rules(&self) -> impl Iterator<Item = (Rule, u64)> + Clone {
+        let counts = Rule::ALL.iter().copied().zip(self.by_rule);
+        counts.filter(|&(_, count)| count > 0)
+    }
+}
+
+/// Inputs by the state they were found in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Inputs {
+    /// Read to the end.
+    pub ok: u64,
+    /// Given up half-way.
+    pub damaged: u64,
+    /// Never opened.
+    pub missing: u64,
+    /// Not what was asked for.
+    #[serde(skip_serializing_if = "is_none")]
+    pub refused: u64,
+    /// Left where the run ended early.
+    #[serde(skip_serializing_if = "is_none")]
+    pub unfinished: u64,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Inputs {
+    /// Counts one more.
+    pub fn count(&mut self, state: InputState) {
+        *match state {
+            InputState::Ok => &mut self.ok,
+            InputState::Damaged => &mut self.damaged,
+            InputState::Missing => &mut self.missing,
+            InputState::Refused => &mut self.refused,
+            InputState::Unfinished => &mut self.unfinished,
+        } += 1;
+    }
+}
+
+impl FromIterator<InputState> for Inputs {
+    fn from_iter<I: IntoIterator<Item = InputState>>(states: I) -> Self {
+        let mut inputs = Self::default();
+        states.into_iter().for_each(|state| inputs.count(state));
+        inputs
+    }
+}
+
+/// Whether there are filters, which make a term of the accounting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filters {
+    /// There are some.
+    InPlay,
+    /// There are none.
+    None,
+}
+
+/// Whether there are sets from before the run, which make a term of the accounting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// There are some.
+    Seen,
+    /// There are none.
+    Nothing,
+}
+
+/// The accounting of a run, as its last line on standard error prints it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Summary {
+    /// Which terms the line has.
+    pub job: Job,
+    /// The records.
+    pub tally: Tally,
+    /// Whether the line has a term for what was filtered.
+    pub filters: Filters,
+    /// Whether it has one for what was seen before.
+    pub before: Before,
+    /// The inputs.
+    pub inputs: Inputs,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Wall time, with that of the runs that this one goes on behind.
+    pub seconds: f64,
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Tally { records, canonical, unique, duplicates, rejected, blank, skipped, .. } =
+            self.tally;
+        let Tally { filtered, seen, undecided, .. } = self.tally;
+        write!(f, "records {records} = ")?;
+        match self.job {
+            Job::Dedup => write!(f, "unique {unique} + duplicates {duplicates}")?,
+            Job::Normalize | Job::Compare => write!(f, "canonical {canonical}")?,
+        }
+        if self.before == Before::Seen {
+            write!(f, " + seen {seen}")?;
+        }
+        if undecided > 0 {
+            write!(f, " + undecided {undecided}")?;
+        }
+        if self.filters == Filters::InPlay {
+            write!(f, " + filtered {filtered}")?;
+        }
+        write!(f, " + rejected {rejected} + blank {blank}")?;
+        if skipped > 0 {
+            write!(f, ", skipped {skipped}")?;
+        }
+        let Inputs { ok, damaged, missing, refused, unfinished } = self.inputs;
+        write!(f, "; inputs {ok} ok, {damaged} damaged, {missing} missing")?;
+        for (count, word) in [(refused, "refused"), (unfinished, "unfinished")] {
+            if count > 0 {
+                write!(f, ", {count} {word}")?;
+            }
+        }
+        f.write_str("; ")?;
+        let rate = if self.seconds > 0.0 { self.bytes as f64 / self.seconds / 1e9 } else { 0.0 };
+        write!(f, "{} bytes in {:.2} s ({rate:.2} GB/s)", self.bytes, self.seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally() -> Tally {
+        let mut tally = Tally::default();
+        (0..5).for_each(|_| tally.canonical());
+        tally.unique = 3;
+        tally.duplicates = 2;
+        tally.reject(Code::Port);
+        tally.reject(Code::Byte);
+        tally.reject(Code::Byte);
+        tally.blank();
+        tally
+    }
+
+    fn summary(job: Job, tally: Tally) -> Summary {
+        let inputs = Inputs { ok: 2, missing: 1, ..Inputs::default() };
+        let (filters, before) = (Filters::None, Before::Nothing);
+        Summary { job, tally, filters, before, inputs, bytes: 1_230_000_000, seconds: 0.5 }
+    }
+
+    #[test]
+    fn codes_stand_in_their_own_place() {
+        for (place, &code) in Code::ALL.iter().enumerate() {
+            assert_eq!(code as usize, place);
+        }
+        let codes: Vec<_> = tally().codes().collect();
+        assert_eq!(codes, [(Code::Byte, 2), (Code::Port, 1)]);
+    }
+
+    #[test]
+    fn a_record_that_is_lost_or_counted_twice_is_seen() {
+        assert!(tally().adds_up(Job::Dedup) && tally().adds_up(Job::Normalize));
+        for spoil in [
+            |t: &mut Tally| t.records += 1,
+            |t: &mut Tally| t.canonical -= 1,
+            |t: &mut Tally| t.rejected += 1,
+            |t: &mut Tally| t.blank -= 1,
+            |t: &mut Tally| t.filtered += 1,
+            |t: &mut Tally| t.by_code[Code::Byte as usize] -= 1,
+            |t: &mut Tally| t.by_code[0] += 4,
+        ] {
+            let mut spoiled = tally();
+            spoil(&mut spoiled);
+            assert!(!spoiled.adds_up(Job::Dedup) && !spoiled.adds_up(Job::Normalize));
+        }
+        let mut lost = tally();
+        lost.unique -= 1;
+        assert!(!lost.adds_up(Job::Dedup));
+    }
+
+    #[test]
+    fn a_record_with_several_codes_is_one_record() {
+        let mut several = tally();
+        several.reject([Code::Backslash, Code::Control]);
+        assert_eq!((several.rejected, several.records), (4, 10));
+        assert!(several.adds_up(Job::Dedup));
+        let codes = [(Code::Byte, 2), (Code::Port, 1), (Code::Backslash, 1), (Code::Control, 1)];
+        assert_eq!(several.codes().collect::<Vec<_>>(), codes);
+    }
+
+    #[test]
+    fn merging_adds_every_count() {
+        let mut twice = tally();
+        twice.skipped = 4;
+        twice.merge(&twice.clone());
+        assert_eq!(
+            (twice.records, twice.canonical, twice.unique, twice.duplicates),
+            (18, 10, 6, 4)
+        );
+        assert_eq!((twice.rejected, twice.blank, twice.skipped), (6, 2, 8));
+        assert!(twice.adds_up(Job::Dedup));
+    }
+
+    #[test]
+    fn the_line_has_the_terms_of_its_job() {
+        assert_eq!(
+            summary(Job::Dedup, tally()).to_string(),
+            "records 9 = unique 3 + duplicates 2 + rejected 3 + blank 1; \
+             inputs 2 ok, 0 damaged, 1 missing; 1230000000 bytes in 0.50 s (2.46 GB/s)"
+        );
+        let skipped = Tally { skipped: 7, ..tally() };
+        assert_eq!(
+            summary(Job::Normalize, skipped).to_string(),
+            "records 9 = canonical 5 + rejected 3 + blank 1, skipped 7; \
+             inputs 2 ok, 0 damaged, 1 missing; 1230000000 bytes in 0.50 s (2.46 GB/s)"
+        );
+    }
+
+    #[test]
+    fn a_term_for_what_was_filtered_is_there_where_filters_are() {
+        let mut filtered = Tally { filtered: 4, ..tally() };
+        filtered.records += 4;
+        assert!(
+            filtered.adds_up(Job::Dedup) && !Tally { filtered: 3, ..filtered }.adds_up(Job::Dedup)
+        );
+        let line =
+            Summary { filters: Filters::InPlay, ..summary(Job::Dedup, filtered) }.to_string();
+        assert!(line.starts_with("records 13 = unique 3 + duplicates 2 + filtered 4 + rejected 3"));
+    }
+
+    #[test]
+    fn what_was_seen_before_is_a_term_of_its_own() {
+        let mut seen = Tally { seen: 3, ..tally() };
+        assert!(!seen.adds_up(Job::Dedup));
+        (seen.canonical, seen.records) = (8, 12);
+        assert!(seen.adds_up(Job::Dedup));
+        let line = Summary { before: Before::Seen, ..summary(Job::Dedup, seen) }.to_string();
+        assert!(line.starts_with("records 12 = unique 3 + duplicates 2 + seen 3 + rejected 3"));
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_called_duplicate() {
+        let mut early = Tally { undecided: 3, ..tally() };
+        assert!(!early.adds_up(Job::Dedup));
+        (early.canonical, early.records) = (8, 12);
+        assert!(early.adds_up(Job::Dedup));
+        let line = Summary { before: Before::Seen, ..summary(Job::Dedup, early) }.to_string();
+        let terms = "records 12 = unique 3 + duplicates 2 + seen 0 + undecided 3 + rejected 3";
+        assert!(line.starts_with(terms), "{line}");
+    }
+
+    #[test]
+    fn a_run_too_short_to_time_has_no_infinite_rate() {
+        let instant = Summary { seconds: 0.0, ..summary(Job::Dedup, tally()) };
+        assert!(instant.to_string().ends_with("in 0.00 s (0.00 GB/s)"));
+    }
+}

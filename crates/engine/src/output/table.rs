@@ -1,0 +1,427 @@
+//! A set, or what became of each record, as a table: Parquet where the name ends in `.parquet`, an
+//! Arrow IPC file where it ends in `.arrow`.
+//!
+//! In come the same lines that a text file would hold, columns between tabs; out goes a file that is
+//! whole or absent as any other. What a line leaves empty is null.
+//!
+//! Row groups are small enough that what is looked up in a sorted set is in few of them: each says of
+//! its columns what is least and greatest in it, and so does each page.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::builder::UInt64Builder;
+use arrow_array::{ArrayRef, BinaryArray, RecordBatch, StringArray};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+use arrow_ipc::{CompressionType, MetadataVersion};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::SortingColumn;
+use parquet::file::properties::WriterProperties;
+
+use super::Output;
+use super::file::named;
+use super::row_groups::{RowGroups, of_parquet};
+use uniqurl_formats::input::ending;
+
+/// Rows that are handed to the writer together, and the memory that ends a batch earlier, since it is
+/// held up to its end.
+#[derive(Debug, Clone, Copy, Default)]
+struct Batch {
+    rows: usize,
+    bytes: usize,
+}
+
+/// A row group of Parquet.
+const ROW_GROUP: Batch = Batch { rows: 128 << 10, bytes: 32 << 20 };
+
+/// A batch of Arrow.
+const ARROW: Batch = Batch { rows: 16 << 10, bytes: 16 << 20 };
+
+/// Bytes of a row, so that with a batch before it every place in it is a number of 31 bits.
+const LONGEST: usize = 1 << 30;
+
+/// What a column takes of a row beside its text, or a number.
+const BESIDE_TEXT: usize = size_of::<u64>();
+
+/// Bytes of a page of Parquet. Up to so many, zstd looks for shorter matches: a list is 3 to 5 % smaller
+/// than with pages of 64 KiB, 256 KiB, or 1 MiB, in the same time.
+const PAGE: usize = 128 << 10;
+
+/// A column of a table.
+#[derive(Debug, Clone)]
+pub struct TableColumn {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub holds: TableValues,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableValues {
+    /// Text.
+    Text,
+    /// Bytes that may be no text.
+    Bytes,
+    /// Whole numbers from 0.
+    Numbers,
+}
+
+/// What a name says that is to be written into a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableKind {
+    /// Parquet.
+    Parquet,
+    /// An Arrow IPC file.
+    Arrow,
+}
+
+impl TableKind {
+    /// The kind that a name ends in, if it is one.
+    pub fn of(name: &Path) -> Option<Self> {
+        match ending(name)?.as_str() {
+            "parquet" => Some(TableKind::Parquet),
+            "arrow" => Some(TableKind::Arrow),
+            _ => None,
+        }
+    }
+}
+
+/// A table that is being written. See [`Output`] for when it appears: never after an error. A row may be
+/// found to be wrong, as text that is not UTF-8, when others are written behind it, or at the end. Every
+/// error names the path.
+///
+/// ```
+/// use std::io::Write;
+/// use crate::output::{TableColumn, TableFile, TableKind, TableValues};
+///
+/// # let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("set.parquet");
+/// let columns = vec![
+///     TableColumn { name: "count".into(), holds: TableValues::Numbers },
+///     TableColumn { name: "canonical".into(), holds: TableValues::Text },
+/// ];
+/// let mut table = TableFile::create(&path, TableKind::Parquet, columns, None)?;
+/// table.write_all(b"2\thttp://example.com/\n")?;
+/// table.commit()?;
+/// assert!(path.exists());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct TableFile {
+    /// The name that errors give.
+    name: PathBuf,
+    writer: Writer,
+    schema: Arc<Schema>,
+    columns: Vec<Making>,
+    /// What the columns hold, and what they hold when it is written.
+    held: Batch,
+    full: Batch,
+    /// A line whose end has not come yet.
+    pending: Vec<u8>,
+}
+
+impl fmt::Debug for TableFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableFile").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+enum Writer {
+    Parquet(Box<RowGroups>),
+    Arrow(Box<FileWriter<Output>>),
+    /// All of it is written.
+    Done(Box<Output>),
+    /// An error came between.
+    Lost,
+}
+
+/// A column that is being filled.
+#[derive(Debug)]
+struct Making {
+    holds: TableValues,
+    bytes: Vec<u8>,
+    ends: Vec<i32>,
+    valid: Vec<bool>,
+    numbers: UInt64Builder,
+    /// Room for the bytes of later rows: new memory is slow to come.
+    spare: Vec<Vec<u8>>,
+}
+
+impl TableFile {
+    /// Opens the output for rows of these columns, sorted by the one of this number, from 0, if there is
+    /// one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Output::create`]; and where the output is no file, such as a pipe.
+    pub fn create(
+        path: &Path,
+        kind: TableKind,
+        columns: Vec<TableColumn>,
+        sorted_by: Option<usize>,
+    ) -> io::Result<Self> {
+        let output = Output::create(path)?;
+        if output.is_direct() {
+            let why = "a table is written whole or not at all, which takes a file";
+            return Err(named(path, io::Error::new(io::ErrorKind::InvalidInput, why)));
+        }
+        let field = |column: &TableColumn| {
+            let data_type = match column.holds {
+                TableValues::Text => DataType::Utf8,
+                TableValues::Bytes => DataType::Binary,
+                TableValues::Numbers => DataType::UInt64,
+            };
+            Field::new(&column.name, data_type, true)
+        };
+        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        let writer = match kind {
+            TableKind::Parquet => {
+                let properties = properties(sorted_by);
+                let writer = RowGroups::new(output, &schema, properties);
+                Writer::Parquet(Box::new(writer.map_err(|error| of_parquet(path, error))?))
+            }
+            TableKind::Arrow => {
+                let options = IpcWriteOptions::try_new(64, false, MetadataVersion::V5)
+                    .and_then(|options| options.try_with_compression(Some(CompressionType::ZSTD)))
+                    .map_err(|error| of_arrow(path, error))?;
+                let writer = FileWriter::try_new_with_options(output, &schema, options);
+                Writer::Arrow(Box::new(writer.map_err(|error| of_arrow(path, error))?))
+            }
+        };
+        let columns = columns.iter().map(|column| Making::new(column.holds)).collect();
+        let full = match kind {
+            TableKind::Parquet => ROW_GROUP,
+            TableKind::Arrow => ARROW,
+        };
+        let (name, held) = (path.to_owned(), Batch::default());
+        Ok(Self { name, writer, schema, columns, held, full, pending: Vec::new() })
+    }
+
+    /// Brings every byte to the disk. No row can be written behind that.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Output::prepare`]; and where a row is wrong, as text that is not UTF-8.
+    pub fn prepare(&mut self) -> io::Result<()> {
+        let done = self.finish();
+        self.noted(done)?;
+        match &mut self.writer {
+            Writer::Done(output) => output.prepare(),
+            _ => Err(self.ended()),
+        }
+    }
+
+    /// Makes the file appear, whole.
+    ///
+    /// # Errors
+    ///
+    /// As for [`prepare`](Self::prepare) and [`Output::commit`].
+    pub fn commit(mut self) -> io::Result<()> {
+        self.prepare()?;
+        match self.writer {
+            Writer::Done(output) => output.commit(),
+            _ => Err(self.ended()),
+        }
+    }
+
+    /// Remembers that there was an error: rows are lost with it.
+    fn noted<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        if done.is_err() {
+            self.writer = Writer::Lost;
+        }
+        done
+    }
+
+    /// Why nothing can be written.
+    fn ended(&self) -> io::Error {
+        let why = match self.writer {
+            Writer::Lost => "an earlier error ended the table",
+            _ => "the table is complete and takes no more rows",
+        };
+        named(&self.name, io::Error::other(why))
+    }
+
+    /// Writes all that is left.
+    fn finish(&mut self) -> io::Result<()> {
+        match self.writer {
+            Writer::Parquet(_) | Writer::Arrow(_) => {}
+            Writer::Done(_) => return Ok(()),
+            Writer::Lost => return Err(self.ended()),
+        }
+        if !self.pending.is_empty() {
+            let line = std::mem::take(&mut self.pending);
+            self.line(&line)?;
+        }
+        self.write_rows()?;
+        let output = match std::mem::replace(&mut self.writer, Writer::Lost) {
+            Writer::Parquet(writer) => {
+                writer.finish().map_err(|error| of_parquet(&self.name, error))?
+            }
+            Writer::Arrow(writer) => {
+                writer.into_inner().map_err(|error| of_arrow(&self.name, error))?
+            }
+            Writer::Done(output) => *output,
+            Writer::Lost => return Err(self.ended()),
+        };
+        self.writer = Writer::Done(Box::new(output));
+        Ok(())
+    }
+
+    /// Adds the lines that are whole now.
+    fn lines(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if matches!(self.writer, Writer::Done(_) | Writer::Lost) {
+            return Err(self.ended());
+        }
+        let mut start = 0;
+        for feed in memchr::memchr_iter(b'\n', bytes) {
+            if self.pending.is_empty() {
+                self.line(&bytes[start..feed])?;
+            } else {
+                let mut line = std::mem::take(&mut self.pending);
+                line.extend_from_slice(&bytes[start..feed]);
+                self.line(&line)?;
+            }
+            start = feed + 1;
+        }
+        self.pending.extend_from_slice(&bytes[start..]);
+        Ok(())
+    }
+
+    fn line(&mut self, line: &[u8]) -> io::Result<()> {
+        if line.len() > LONGEST {
+            let why = format!("a row of more than {LONGEST} bytes is too long for a table");
+            return Err(named(&self.name, io::Error::new(io::ErrorKind::InvalidInput, why)));
+        }
+        let count = self.columns.len();
+        let mut cells = line.splitn(count, |byte| *byte == b'\t');
+        for column in &mut self.columns {
+            column.add(cells.next().unwrap_or_default());
+        }
+        self.held.rows += 1;
+        self.held.bytes += line.len() + self.columns.len() * BESIDE_TEXT;
+        let is_full = self.held.rows >= self.full.rows || self.held.bytes >= self.full.bytes;
+        if is_full { self.write_rows() } else { Ok(()) }
+    }
+
+    fn write_rows(&mut self) -> io::Result<()> {
+        let Batch { rows, bytes } = std::mem::take(&mut self.held);
+        if rows == 0 {
+            return Ok(());
+        }
+        let arrays = self.columns.iter_mut().map(Making::take).collect::<Result<Vec<_>, _>>();
+        let batch =
+            arrays.and_then(|arrays| RecordBatch::try_new(Arc::clone(&self.schema), arrays));
+        let batch = batch.map_err(|error| of_arrow(&self.name, error))?;
+        let written = match &mut self.writer {
+            Writer::Parquet(writer) => {
+                writer.push(batch, bytes).map_err(|error| of_parquet(&self.name, error))?
+            }
+            Writer::Arrow(writer) => {
+                writer.write(&batch).map_err(|error| of_arrow(&self.name, error))?;
+                vec![batch]
+            }
+            Writer::Done(_) | Writer::Lost => return Err(self.ended()),
+        };
+        for batch in written {
+            let (_, arrays, _) = batch.into_parts();
+            self.columns.iter_mut().zip(arrays).for_each(|(column, array)| column.reuse(array));
+        }
+        Ok(())
+    }
+}
+
+impl Write for TableFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let added = self.lines(bytes);
+        self.noted(added)?;
+        Ok(bytes.len())
+    }
+
+    /// Rows wait for their row group.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Making {
+    fn new(holds: TableValues) -> Self {
+        let (bytes, ends) = (Vec::new(), vec![0]);
+        Self {
+            holds,
+            bytes,
+            ends,
+            valid: Vec::new(),
+            numbers: UInt64Builder::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, cell: &[u8]) {
+        if self.holds == TableValues::Numbers {
+            let number = std::str::from_utf8(cell).ok().and_then(|digits| digits.parse().ok());
+            return self.numbers.append_option(number);
+        }
+        self.bytes.extend_from_slice(cell);
+        // A row more than a batch: see `LONGEST`.
+        self.ends.push(self.bytes.len() as i32);
+        self.valid.push(!cell.is_empty());
+    }
+
+    /// The column so far. It is empty then.
+    fn take(&mut self) -> Result<ArrayRef, ArrowError> {
+        if self.holds == TableValues::Numbers {
+            return Ok(Arc::new(self.numbers.finish()));
+        }
+        let ends = std::mem::replace(&mut self.ends, vec![0]);
+        let offsets = OffsetBuffer::new(ends.into());
+        // The next rows take about as much.
+        let length = self.bytes.len();
+        let room = self.spare.pop().unwrap_or_else(|| Vec::with_capacity(length + length / 8));
+        let bytes = Buffer::from_vec(std::mem::replace(&mut self.bytes, room));
+        let valid = std::mem::take(&mut self.valid);
+        let nulls = valid.contains(&false).then(|| NullBuffer::from(valid));
+        Ok(match self.holds {
+            TableValues::Text => Arc::new(StringArray::try_new(offsets, bytes, nulls)?),
+            _ => Arc::new(BinaryArray::try_new(offsets, bytes, nulls)?),
+        })
+    }
+
+    /// Keeps the room of what is written, where it was about as much as was needed.
+    fn reuse(&mut self, array: ArrayRef) {
+        let text = array.to_data().buffers().get(1).cloned();
+        drop(array);
+        if let Some(Ok(mut bytes)) = text.map(Buffer::into_vec::<u8>)
+            && bytes.len() >= bytes.capacity() / 2
+        {
+            bytes.clear();
+            self.spare.push(bytes);
+        }
+    }
+}
+
+fn properties(sorted_by: Option<usize>) -> WriterProperties {
+    let sorted = sorted_by.and_then(|column| i32::try_from(column).ok());
+    let sorted = sorted.map(|column_idx| {
+        vec![SortingColumn { column_idx, descending: false, nulls_first: false }]
+    });
+    WriterProperties::builder()
+        .set_created_by(concat!("uniqurl version ", env!("CARGO_PKG_VERSION")).into())
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        // Distinct values only fill a dictionary.
+        .set_dictionary_enabled(false)
+        .set_data_page_size_limit(PAGE)
+        .set_sorting_columns(sorted)
+        .build()
+}
+
+/// An error that names the path. The output's own has done so.
+fn of_arrow(path: &Path, error: ArrowError) -> io::Error {
+    match error {
+        ArrowError::IoError(_, inner) => inner,
+        error => named(path, io::Error::other(error)),
+    }
+}

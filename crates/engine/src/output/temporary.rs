@@ -1,0 +1,115 @@
+//! Names that files and directories have before they are outputs.
+//!
+//! A file under such a name is removed when its [`Temporary`] is dropped. A process that has to end
+//! at once drops nothing; what it would leave is on a list, and [`remove_all`] clears it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tempfile::Builder;
+
+use uniqurl::bytes::Printable;
+
+/// The names that are in use. Whoever makes one holds the lock until it is on the list.
+static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes every temporary file of this process. From then on whoever would make one, or give one
+/// its own name, waits for ever: this is for a process that is about to end.
+pub fn remove_all() {
+    let mut names = names();
+    for name in names.drain(..) {
+        remove(&name);
+    }
+    std::mem::forget(names);
+}
+
+/// Removes a file, or a directory with all that is in it. There is nobody to tell of a failure.
+fn remove(path: &Path) {
+    let _ = fs::remove_file(path)
+        // An empty one need not be opened, which a umask may forbid.
+        .or_else(|_| fs::remove_dir(path))
+        .or_else(|_| fs::remove_dir_all(path));
+}
+
+/// The name of a file or directory that is removed when this is dropped.
+#[derive(Debug)]
+pub struct Temporary {
+    path: PathBuf,
+}
+
+impl Temporary {
+    /// Has `create` make a file or a directory in `directory`, under a name that is free.
+    pub fn make<T>(
+        directory: &Path,
+        create: impl FnMut(&Path) -> io::Result<T>,
+    ) -> io::Result<(T, Self)> {
+        let mut names = names();
+        let mut builder = Builder::new();
+        builder.prefix(".uniqurl-").suffix(".tmp");
+        let made = builder.make_in(directory, create).map_err(|error| because_of(directory, error));
+        let (made, path) = made?.into_parts();
+        // The list takes over from the path, which would forget that it is on the list.
+        let path = path.keep().map_err(|failed| failed.error)?;
+        names.push(path.clone());
+        Ok((made, Self { path }))
+    }
+
+    /// The name.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the file its own name, instead of a file that has it.
+    pub(super) fn rename(self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.path, target)
+    }
+}
+
+/// What an error in making something in a directory says of that.
+pub fn because_of(directory: &Path, error: io::Error) -> io::Error {
+    let shown = Printable::path(directory);
+    let text = match error.kind() {
+        io::ErrorKind::NotFound if !directory.exists() => format!("there is no directory {shown}"),
+        // Those of the kernel, as `/proc`, say of new files that there are none.
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
+            format!("nothing can be made in the directory {shown}: {error}")
+        }
+        _ => return error,
+    };
+    io::Error::new(error.kind(), text)
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // After a rename there is nothing of this name.
+        let mut names = names();
+        remove(&self.path);
+        names.retain(|name| *name != self.path);
+    }
+}
+
+fn names() -> MutexGuard<'static, Vec<PathBuf>> {
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_util::not_tried;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_directory_that_nobody_may_open_is_removed_too() {
+        if rustix::process::geteuid().is_root() {
+            not_tried("root may open every directory");
+        }
+        let around = tempfile::tempdir().expect("a directory");
+        let make = |path: &Path| {
+            fs::create_dir(path)?;
+            fs::set_permissions(path, fs::Permissions::from_mode(0o000))
+        };
+        drop(Temporary::make(around.path(), make).expect("made"));
+        assert_eq!(fs::read_dir(around.path()).expect("there").count(), 0);
+    }
+}

@@ -1,0 +1,275 @@
+//! What a run has to tell when it is over, whatever its end.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::differences::Differences;
+use super::seen::{Doubt, SeenError};
+use crate::output::{Audit, FileStats, Inputs, Observed, Tally};
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::Printable;
+use uniqurl::set::SetFull;
+use uniqurl_formats::input::InputError;
+use uniqurl_store::spill::SpillError;
+
+/// The accounting of a run. It holds also where the run failed, up to that point.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// All records.
+    pub tally: Tally,
+    /// One entry for each input that was read or begun, in order.
+    pub files: Vec<FileStats>,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Request targets for which no host was known: their hosts, if they differ, were lost.
+    pub hostless: u64,
+    /// URLs that two profiles read differently, where that was asked.
+    pub differences: Differences,
+    /// Which rules made one of several, where that was asked.
+    pub audit: Option<Audit>,
+    /// What a page shows beside the accounting, where that was asked.
+    pub observed: Option<Box<Observed>>,
+    /// Records of lists.
+    pub listed: u64,
+    /// Those of them that hold a tab: what has many may be a table.
+    pub tabbed: u64,
+    /// For each input whose format was guessed its place among [`files`](Self::files), and the guess.
+    pub guessed: Vec<(usize, String)>,
+    /// Inputs that were given up, where that did not end the run: their place among
+    /// [`files`](Self::files), which says what was taken before, and what is wrong with them.
+    pub damaged: Vec<(usize, InputError)>,
+    /// Inputs with zeros behind what was compressed in them, by the same place, and how many bytes of
+    /// those.
+    pub padded: Vec<(usize, u64)>,
+    /// Files whose last line was being written, by the same place, and the offset of that line.
+    pub cut: Vec<(usize, u64)>,
+    /// Lists of what was seen before the run that hold other things than URLs.
+    pub doubts: Vec<Doubt>,
+    /// Bytes written to temporary files, since the set did not fit into memory.
+    pub spilled: u64,
+}
+
+/// What others may see of a run while it lasts: who shows progress, and who has to end it.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// Bytes read.
+    pub bytes: Arc<AtomicU64>,
+    /// Whether the run is to end, as [`RunError::Stopped`]: it looks between the batches of its
+    /// chunks, and not any more once it sorts and writes a set that is complete.
+    pub stop: Arc<AtomicBool>,
+    counted: Mutex<(Tally, Inputs)>,
+    /// Milliseconds, for [`Watch::earlier`].
+    pub(super) earlier: AtomicU64,
+}
+
+impl Watch {
+    /// The time that the runs before took for what this one goes on behind: its bytes are counted too.
+    pub fn earlier(&self) -> Duration {
+        Duration::from_millis(self.earlier.load(Ordering::Relaxed))
+    }
+
+    /// The accounting so far. It adds up at any time: what is on its way is not counted yet.
+    pub fn counted(&self) -> (Tally, Inputs) {
+        *self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the accounting.
+    pub fn count(&self, change: impl FnOnce(&mut Tally, &mut Inputs)) {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let (tally, inputs) = &mut *counted;
+        change(tally, inputs);
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Why a run ended early.
+#[derive(Debug)]
+pub enum RunError {
+    /// An input could not be read.
+    Input(InputError),
+    /// An output could not be written; the error names it.
+    Output(io::Error),
+    /// The set is full.
+    Set(SetFull),
+    /// There is no memory for something else that grows with the input.
+    Memory,
+    /// What does not fit into memory could not be written to a temporary file, or not be read back.
+    Spill(SpillError),
+    /// A set from before the run cannot be used.
+    Seen(SeenError),
+    /// Threads could not be started.
+    Threads(String),
+    /// More records were rejected than may be.
+    Rejected(TooManyRejected),
+    /// Somebody set [`Watch::stop`].
+    Stopped,
+}
+
+/// How many records may be rejected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MaxRejected {
+    /// So many; the run ends with the next one.
+    Count(u64),
+    /// So many of a hundred, from 0 to 100, which shows at the end. What is no number stands for 0.
+    Percent(f64),
+}
+
+impl MaxRejected {
+    pub(super) fn within_bounds(self) -> Self {
+        match self {
+            MaxRejected::Percent(percent) if percent > 0.0 => {
+                MaxRejected::Percent(percent.min(100.0))
+            }
+            MaxRejected::Percent(_) => MaxRejected::Percent(0.0),
+            MaxRejected::Count(count) => MaxRejected::Count(count),
+        }
+    }
+}
+
+/// Where a run stood when it was over its limit.
+#[derive(Debug)]
+pub struct TooManyRejected {
+    /// The limit.
+    pub limit: MaxRejected,
+    /// Rejected records and all records, for a limit in percent.
+    pub rejected: u64,
+    /// See [`rejected`](Self::rejected).
+    pub records: u64,
+    /// The first rejected record that was one too many, for a limit by number: its input, its number
+    /// there, and its offset.
+    pub first: Option<(PathBuf, u64, u64)>,
+}
+
+impl fmt::Display for TooManyRejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((path, record, offset)) = &self.first {
+            write!(f, "{}@{offset}: record {record}: ", Printable::path(path))?;
+        }
+        match self.limit {
+            MaxRejected::Count(1) => f.write_str("more than 1 record is rejected"),
+            MaxRejected::Count(count) => write!(f, "more than {count} records are rejected"),
+            MaxRejected::Percent(percent) => write!(
+                f,
+                "{} of {} records are rejected, which is more than {percent} %",
+                self.rejected, self.records
+            ),
+        }
+    }
+}
+
+impl std::error::Error for TooManyRejected {}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Input(error) => error.fmt(f),
+            RunError::Output(error) => error.fmt(f),
+            RunError::Set(error) => error.fmt(f),
+            RunError::Memory => f.write_str("out of memory"),
+            RunError::Rejected(error) => error.fmt(f),
+            RunError::Spill(error) => error.fmt(f),
+            RunError::Seen(error) => error.fmt(f),
+            RunError::Stopped => f.write_str("stopped"),
+            RunError::Threads(error) => write!(f, "cannot start threads: {error}"),
+        }
+    }
+}
+
+/// The source is that of the error in it, whose words this one has.
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            RunError::Input(error) => error.source(),
+            RunError::Output(error) => error.source(),
+            RunError::Set(error) => error.source(),
+            RunError::Rejected(error) => error.source(),
+            RunError::Spill(error) => error.source(),
+            RunError::Seen(error) => error.source(),
+            RunError::Memory | RunError::Threads(_) | RunError::Stopped => None,
+        }
+    }
+}
+
+impl From<SetFull> for RunError {
+    fn from(error: SetFull) -> Self {
+        RunError::Set(error)
+    }
+}
+
+impl From<AllocError> for RunError {
+    fn from(_: AllocError) -> Self {
+        RunError::Memory
+    }
+}
+
+impl From<SpillError> for RunError {
+    fn from(error: SpillError) -> Self {
+        // Another directory would be no help then.
+        match error.error.kind() {
+            io::ErrorKind::OutOfMemory => RunError::Memory,
+            _ => RunError::Spill(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+    use std::path::Path;
+
+    use super::*;
+    use crate::Instead;
+    use uniqurl_formats::input::Trouble;
+
+    /// One of each kind.
+    fn errors() -> Vec<RunError> {
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let input = |trouble| RunError::Input(InputError::new(Path::new("in"), None, trouble));
+        let limit = MaxRejected::Count(1);
+        vec![
+            input(Trouble::Io(denied())),
+            input(Trouble::Memory("a page is longer than there is memory for".into())),
+            RunError::Output(denied()),
+            RunError::Set(SetFull::default()),
+            RunError::Memory,
+            RunError::Spill(SpillError { directory: "d".into(), error: denied() }),
+            RunError::Seen(SeenError {
+                path: "seen".into(),
+                why: "it is a table".into(),
+                instead: Instead::SavedSet,
+            }),
+            RunError::Threads("no more".into()),
+            RunError::Rejected(TooManyRejected { limit, rejected: 2, records: 3, first: None }),
+            RunError::Stopped,
+        ]
+    }
+
+    #[test]
+    fn no_error_names_an_option_of_the_command() {
+        for error in errors() {
+            let told = error.to_string();
+            assert!(!told.contains(" -"), "{told}");
+        }
+    }
+
+    /// Whoever prints an error and its sources would else read it twice.
+    #[test]
+    fn what_the_system_said_is_told_once() {
+        for error in errors() {
+            assert!(error.source().is_none(), "{error}");
+            let inner: Option<&dyn Error> = match &error {
+                RunError::Input(error) => Some(error),
+                RunError::Spill(error) => Some(error),
+                _ => None,
+            };
+            assert!(inner.is_none_or(|inner| inner.source().is_none()), "{error}");
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! Sets from before the run, whose URLs do not come out again.
+//!
+//! They are read before the inputs, on all cores, into shards of their own: a URL that is in them is
+//! told apart from one that the run itself has met. What of them does not fit into memory goes to the
+//! partitions of what is spilled, ahead of all records, and then nothing is known to be new before
+//! its partition is settled.
+//!
+//! A saved set holds keys, which are taken as they stand if its rules are those of the run. Any other
+//! file is a list of URLs, or a table with a column of them, and goes through the normalizer. The
+//! lines of a list may have columns, as the command writes them. What may be something else is
+//! refused: taken for a list, it would say of every URL that it is new.
+
+mod error;
+mod kind;
+mod shape;
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex};
+
+use super::batches::CHUNKS;
+use super::budget::entries_by_shard;
+use super::insert::{End, insert};
+use super::job::Setup;
+use super::memory::Memory;
+use super::overflow::{self, Overflow};
+use super::report::RunError;
+use super::sheet::{Rules, Sheet};
+use error::Unclear;
+pub use error::{Instead, SeenError};
+use kind::{Kind, Lines, Odd, Reading};
+use uniqurl::normalize::Normalizer;
+use uniqurl::profile::{Grammar, Profile};
+use uniqurl::set::{Counting, Key, SetFull, Shard};
+use uniqurl_formats::input::{
+    self, Chunk, Cutting, Data, Input, InputError, OpenFile, Origin, Piece, Trouble,
+};
+#[cfg(feature = "tables")]
+use uniqurl_formats::record::Table;
+use uniqurl_formats::record::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
+use uniqurl_formats::record::{Context, Format, MARK, Separator};
+#[cfg(feature = "tables")]
+use uniqurl_formats::table;
+use uniqurl_store::sort::sort_memory;
+use uniqurl_store::spill::SpillError;
+
+/// What was read.
+pub(super) struct Seen {
+    pub(super) shards: Vec<Shard>,
+    /// Where the rest went, if there was one.
+    pub(super) overflow: Option<Overflow>,
+    pub(super) doubts: Vec<Doubt>,
+}
+
+/// What is doubtful about a list of what was seen.
+#[derive(Debug, Clone)]
+pub struct Doubt {
+    /// Its name.
+    pub path: PathBuf,
+    /// Its lines, without blank ones.
+    pub lines: u64,
+    /// Those that are no URLs.
+    pub rejected: u64,
+    /// Those that hold a tab.
+    pub tabbed: u64,
+    /// Those that look as if their bytes were escaped, and are read as they stand.
+    pub escaped: u64,
+}
+
+/// Where the chunks of a file come from.
+enum Pieces {
+    Lines(Receiver<Piece>),
+    #[cfg(feature = "tables")]
+    Rows(Box<table::Rows>),
+}
+
+impl Pieces {
+    /// What comes next. Waits for it only if `idle`: nothing is there to be worked on.
+    fn next(&mut self, idle: bool) -> Option<Result<Piece, InputError>> {
+        match self {
+            Pieces::Lines(pieces) if idle => pieces.recv().ok().map(Ok),
+            Pieces::Lines(pieces) => pieces.try_recv().ok().map(Ok),
+            #[cfg(feature = "tables")]
+            Pieces::Rows(rows) => match rows.next(idle) {
+                table::Next::Chunk(chunk, read) => Some(Ok(Piece::Chunk(chunk, read))),
+                table::Next::Wait => None,
+                table::Next::Error(error) => Some(Err(error)),
+                table::Next::End => Some(rows.end().map(|taken| Piece::End { taken, padding: 0 })),
+            },
+        }
+    }
+}
+
+struct Loader<'a> {
+    setup: &'a Setup<'a>,
+    header: &'a SetHeader,
+    /// Whether all keys are sorted at the end.
+    saving: bool,
+    /// For lists, and for saved sets.
+    list: Rules<'a>,
+    saved: Rules<'a>,
+    seen: Seen,
+    spare: Vec<Sheet>,
+}
+
+/// Reads what was seen before the run into `shards` shards, under the hash of the run.
+pub(super) fn load(
+    setup: &Setup<'_>,
+    context: &Context,
+    key: &Key,
+    shards: usize,
+    header: &SetHeader,
+    saving: bool,
+) -> Result<Seen, RunError> {
+    let string = Normalizer::new(&Profile::STRING).with_backend(setup.normalizer.backend());
+    let rules = |normalizer, context| Rules::plain(normalizer, context, key.clone(), shards);
+    // What was written may be longer than a URL that is read, since encoding makes it so.
+    let written = |context| Context { max_url: LONGEST_KEY, max_record: LONGEST_KEY, ..context };
+    let mut loader = Loader {
+        setup,
+        header,
+        saving,
+        list: Rules { written: setup.key, ..rules(&setup.normalizer, written(context.clone())) },
+        saved: rules(&string, written(Context::default())),
+        seen: Seen {
+            shards: (0..shards).map(|_| Shard::new(Counting::Off)).collect(),
+            overflow: None,
+            doubts: Vec::new(),
+        },
+        spare: Vec::new(),
+    };
+    for input in &setup.seen {
+        loader.file(input)?;
+    }
+    Ok(loader.seen)
+}
+
+impl Loader<'_> {
+    fn file(&mut self, input: &Input) -> Result<(), RunError> {
+        let refused = |why: Unclear| RunError::Seen(why.of(input.path.clone()));
+        let file = OpenFile::open(input).map_err(RunError::Input)?.map(Arc::new);
+        // An empty file is an empty set, whatever its name: that is how one begins.
+        if file.as_ref().is_some_and(|file| file.size() == 0) {
+            return Ok(());
+        }
+        let separator = self.separator(file.as_ref()).map_err(|error| {
+            RunError::Input(InputError::new(&input.path, None, Trouble::Io(error)))
+        })?;
+        let (mut pieces, format, mut kind) = match self.open_table(input, file.as_ref())? {
+            Some((pieces, format, kind)) => (pieces, format, Some(kind)),
+            None => (self.open(input, file.as_ref(), separator)?, Format::Lines, None),
+        };
+        let mut lines = Lines::default();
+        let mut over = false;
+        // Where a saved set breaks off, which ends every line.
+        let mut broken = None;
+        while !over {
+            let mut sheets = Vec::new();
+            let mut next = pieces.next(true);
+            while let Some(piece) = next {
+                match piece.map_err(RunError::Input)? {
+                    Piece::Chunk(mut chunk, _) => {
+                        if kind.is_none_or(|kind| kind == Kind::Saved) {
+                            broken = unended_line(&chunk);
+                        }
+                        if kind.is_none() {
+                            kind = Some(self.begin(&mut chunk, separator).map_err(&refused)?);
+                        }
+                        sheets.push(self.sheet(chunk, 0));
+                    }
+                    // The format is known.
+                    Piece::Guess(_) => {}
+                    // What was not there yet was not seen; but a saved set is written at once.
+                    Piece::Cut(cut) => broken = Some(cut.at),
+                    Piece::End { .. } => over = true,
+                    Piece::Error(at, trouble) => {
+                        let changed = file.as_ref().and_then(|file| file.verify().err());
+                        let error = || InputError::new(&input.path, Some(at), trouble);
+                        return Err(RunError::Input(changed.unwrap_or_else(error)));
+                    }
+                }
+                let room = sheets.len() < self.setup.threads * CHUNKS && !over;
+                next = if room { pieces.next(false) } else { None };
+            }
+            if sheets.is_empty() && !over {
+                let error = io::Error::other("the reading thread ended early");
+                return Err(RunError::Input(InputError::new(
+                    &input.path,
+                    None,
+                    Trouble::Io(error),
+                )));
+            }
+            while !sheets.is_empty() {
+                lines.odd += self.take(&mut sheets, &format, kind.unwrap_or(Kind::List))?;
+                let mut rest = Vec::new();
+                for sheet in &mut sheets {
+                    lines.all += sheet.tally.records - sheet.tally.blank;
+                    lines.rejected += sheet.tally.rejected;
+                    lines.tabbed += sheet.tabbed;
+                    rest.extend(sheet.take_rest());
+                }
+                self.spare.append(&mut sheets);
+                sheets.extend(rest.into_iter().map(|(chunk, from)| self.sheet(chunk, from)));
+            }
+        }
+        if let Some(file) = &file {
+            file.verify().map_err(RunError::Input)?;
+        }
+        let Some(kind) = kind else { return Ok(()) };
+        // Half a key may be another one, whose URL would be lost.
+        if let (Kind::Saved, Some(at)) = (kind, broken) {
+            let trouble = Trouble::Malformed(BREAKS_OFF.into());
+            return Err(RunError::Input(InputError::new(&input.path, Some(at), trouble)));
+        }
+        self.reading().judge(kind, &lines).map_err(&refused)?;
+        let Lines { all, rejected, tabbed, odd } = lines;
+        let escaped = odd.escaped;
+        if kind != Kind::Saved && (rejected > 0 || tabbed > 0 || escaped > 0) {
+            let path = input.path.clone();
+            self.seen.doubts.push(Doubt { path, lines: all, rejected, tabbed, escaped });
+        }
+        Ok(())
+    }
+
+    /// What lists are read by.
+    fn reading(&self) -> Reading<'_> {
+        let Rules { normalizer, written, ref context, .. } = self.list;
+        Reading { normalizer, key: written, separator: context.separator }
+    }
+
+    /// A sheet for a chunk from this record on.
+    fn sheet(&mut self, chunk: Chunk, from: usize) -> Sheet {
+        let mut sheet = self.spare.pop().unwrap_or_default();
+        sheet.clear();
+        sheet.from = from;
+        sheet.text.chunk = Some(chunk);
+        sheet
+    }
+
+    /// What ends a line: a saved set has line feeds whatever the lists have.
+    fn separator(&self, file: Option<&Arc<OpenFile>>) -> io::Result<Separator> {
+        let of_lists = self.list.context.separator;
+        let (Separator::Nul, Some(file)) = (of_lists, file) else { return Ok(of_lists) };
+        let mut head = Vec::new();
+        let length = SetHeader::MAGIC.len() as u64;
+        input::unpacked_file(Arc::clone(file))?.take(length).read_to_end(&mut head)?;
+        let is_saved = head == SetHeader::MAGIC.as_bytes();
+        Ok(if is_saved { Separator::LineFeed } else { Separator::Nul })
+    }
+
+    /// Begins to read a table, if the file is one: its canonical URLs, as the command writes them, or
+    /// the column that seems to hold URLs.
+    fn open_table(
+        &self,
+        input: &Input,
+        file: Option<&Arc<OpenFile>>,
+    ) -> Result<Option<(Pieces, Format, Kind)>, RunError> {
+        #[cfg(feature = "tables")]
+        if let Some(file) = file
+            && let Some(container) = table::container_of(file).map_err(RunError::Input)?
+        {
+            let kind = self.reading().kind_of_table(container);
+            let refused = |why: Unclear| RunError::Seen(why.of(input.path.clone()));
+            let kind = kind.map_err(refused)?;
+            let reading = table::Reading {
+                chunk_size: self.setup.chunk_size,
+                max_record: self.list.context.max_record,
+                threads: self.setup.threads,
+                memory: self.setup.memory.as_ref().map_or(usize::MAX, Memory::size),
+                once: true,
+            };
+            let open = |table: Table| table::Rows::open(Arc::clone(file), &table, reading);
+            let opened = open(Table::any(container).with_column("canonical"))
+                .or_else(|_| open(Table::any(container)));
+            let (rows, table) = opened.map_err(RunError::Input)?;
+            if let Some(why) = Reading::refusal_of_column(&table.name()) {
+                return Err(refused(why));
+            }
+            return Ok(Some((Pieces::Rows(Box::new(rows)), Format::Table(table), kind)));
+        }
+        let _ = (input, file);
+        Ok(None)
+    }
+
+    fn open(
+        &self,
+        input: &Input,
+        file: Option<&Arc<OpenFile>>,
+        separator: Separator,
+    ) -> Result<Pieces, RunError> {
+        let origin = match file {
+            Some(file) => Origin::File(Arc::clone(file)),
+            None => Origin::Pipe(input.open_stream().map_err(RunError::Input)?),
+        };
+        let cutting = Cutting {
+            format: Some(Arc::new(Format::Lines)),
+            name: String::new(),
+            chunk_size: self.setup.chunk_size,
+            max_record: self.saved.context.max_record,
+            separator: separator.byte(),
+            ahead: self.setup.threads * CHUNKS,
+            threads: self.setup.threads,
+            limits: input::Limits::within(
+                self.setup.memory.as_ref().map_or(usize::MAX, Memory::size),
+                self.setup.threads,
+            ),
+        };
+        input::stream(origin, cutting).map(Pieces::Lines).map_err(|error| {
+            RunError::Input(InputError::new(&input.path, None, Trouble::Io(error)))
+        })
+    }
+
+    /// Looks at the first chunk of a file for what that is, and takes away what is no line of it.
+    fn begin(&self, chunk: &mut Chunk, separator: Separator) -> Result<Kind, Unclear> {
+        let mark = if chunk.bytes().starts_with(MARK) { MARK.len() } else { 0 };
+        let bytes = &chunk.bytes()[mark..];
+        let end = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |feed| feed + 1);
+        match SetHeader::parse(&bytes[..end]) {
+            Parsed::Header(_) if separator == Separator::Nul => Err(Unclear::new(
+                "where records end with NUL, a saved set is read from a file, and not from a pipe",
+                Instead::Nothing,
+            )),
+            Parsed::Header(header) => match header.difference(self.header, "this run") {
+                None => {
+                    chunk.skip(mark + end);
+                    Ok(Kind::Saved)
+                }
+                Some(difference) => Err(Unclear::new(difference, Instead::Nothing)),
+            },
+            Parsed::Unreadable(why) => Err(Unclear::new(why, Instead::Nothing)),
+            Parsed::NoHeader => {
+                let kind = self.reading().kind_of(bytes)?;
+                // In front of a column a mark is none of its bytes; else as in an input.
+                let repairs = self.list.normalizer.profile().grammar == Grammar::Repaired;
+                if repairs || kind != Kind::List {
+                    chunk.skip(mark);
+                }
+                Ok(kind)
+            }
+        }
+    }
+
+    /// Adds the URLs of some chunks. Gives what is odd about these.
+    fn take(&mut self, sheets: &mut [Sheet], format: &Format, kind: Kind) -> Result<Odd, RunError> {
+        let rules = if kind == Kind::Saved { &self.saved } else { &self.list };
+        let spills = self.seen.overflow.is_some();
+        let no_room = AtomicBool::new(false);
+        let (reading, odd) = (self.reading(), Mutex::new(Odd::default()));
+        rayon::scope(|scope| {
+            for sheet in &mut *sheets {
+                scope.spawn(|_| {
+                    if sheet.from == 0 {
+                        let more = keep_urls(sheet, kind, reading);
+                        *odd.lock().unwrap_or_else(|e| e.into_inner()) += more;
+                    }
+                    if sheet.digest(format, rules).is_err() {
+                        no_room.store(true, Ordering::Relaxed);
+                    }
+                    sheet.spills = spills;
+                });
+            }
+        });
+        if !spills && self.is_over_budget(sheets) {
+            self.begin_to_spill()?;
+            sheets.iter_mut().for_each(|sheet| sheet.spills = true);
+        }
+        let mut ends: Vec<_> = self.seen.shards.iter().map(End::before).collect();
+        rayon::scope(|scope| insert(scope, None, &mut self.seen.shards, sheets, &mut ends));
+        if ends.iter().any(|end| end.full.is_some()) {
+            return Err(RunError::Set(SetFull::default()));
+        }
+        if no_room.load(Ordering::Relaxed) {
+            return Err(RunError::Memory);
+        }
+        let odd = odd.into_inner().unwrap_or_else(|e| e.into_inner());
+        let Some(overflow) = &mut self.seen.overflow else { return Ok(odd) };
+        rayon::scope(|scope| {
+            for sheet in &mut *sheets {
+                scope.spawn(|_| {
+                    if sheet.spill_seen().is_err() {
+                        no_room.store(true, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        if no_room.into_inner() {
+            return Err(RunError::Memory);
+        }
+        let failed: Mutex<Option<SpillError>> = Mutex::new(None);
+        let (sheets, failed_here) = (&*sheets, &failed);
+        rayon::scope(|scope| {
+            for group in overflow.groups() {
+                scope.spawn(move |_| {
+                    if let Err(error) = group.write(sheets) {
+                        *failed_here.lock().unwrap_or_else(|e| e.into_inner()) = Some(error);
+                    }
+                });
+            }
+        });
+        match failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
+            Some(error) => Err(error.into()),
+            None => Ok(odd),
+        }
+    }
+
+    /// Whether these sheets are more than fits beside what is there.
+    fn is_over_budget(&self, sheets: &[Sheet]) -> bool {
+        let Some(memory) = &self.setup.memory else { return false };
+        let more = entries_by_shard(sheets, self.seen.shards.len());
+        let shards = self.seen.shards.iter().zip(&more);
+        let keys: usize = shards.clone().map(|(shard, more)| shard.len() + more).sum();
+        let set: usize = shards.map(|(shard, more)| shard.memory(*more)).sum();
+        let sorting = if self.saving { keys * size_of::<u64>() + sort_memory(keys) } else { 0 };
+        let text: usize = sheets.iter().map(Sheet::canonical_bytes).sum();
+        let buffers: usize = sheets.iter().chain(&self.spare).map(Sheet::memory).sum();
+        let partitions = overflow::buffers(memory.size(), self.setup.threads);
+        memory.is_exceeded_by(set + sorting + text + buffers + partitions)
+    }
+
+    fn begin_to_spill(&mut self) -> Result<(), RunError> {
+        let Some(memory) = &self.setup.memory else { return Ok(()) };
+        self.seen.overflow = Some(Overflow::begin(memory, self.setup.threads, None)?);
+        Ok(())
+    }
+}
+
+/// Offset of a last line without a line feed.
+fn unended_line(chunk: &Chunk) -> Option<u64> {
+    let bytes = chunk.bytes();
+    let start = memchr::memrchr(b'\n', bytes).map_or(0, |feed| feed + 1);
+    (start < bytes.len()).then(|| chunk.offset + start as u64)
+}
+
+/// Leaves of a chunk of lines with more than URLs these. Gives what is odd about them.
+fn keep_urls(sheet: &mut Sheet, kind: Kind, reading: Reading<'_>) -> Odd {
+    let Some(chunk) = &sheet.text.chunk else { return Odd::default() };
+    let (urls, odd) = reading.look(kind, chunk);
+    if let Some(urls) = urls {
+        let data = Data::Shared(urls.into());
+        sheet.text.chunk = Some(Chunk { data, offset: chunk.offset, frames: Vec::new() });
+    }
+    odd
+}

@@ -1,0 +1,89 @@
+//! What every stage of a run goes by.
+
+use crate::differences::Versus;
+use crate::output::Layout;
+use crate::split::Split;
+use crate::wanted::Wanted;
+use uniqurl::bytes::Secrets;
+use uniqurl::key;
+use uniqurl::normalize::Normalizer;
+use uniqurl::set::Key;
+use uniqurl_formats::record::Context;
+use uniqurl_store::survivor::Survivor;
+
+/// What every stage needs to know.
+pub(crate) struct Rules<'a> {
+    pub(crate) normalizer: &'a Normalizer,
+    /// [`Normalizer::brought`].
+    pub(crate) brought: usize,
+    pub(crate) context: Context,
+    pub(crate) key: Key,
+    /// Which canonical URLs to keep, if not all.
+    pub(crate) wanted: Option<&'a Wanted>,
+    pub(crate) secrets: Secrets,
+    /// What is made of each canonical URL.
+    pub(crate) written: key::Key,
+    /// What a line of a set holds, where that is not the key.
+    pub(crate) columns: Option<Columns<'a>>,
+    /// How lines are divided, if they are.
+    pub(crate) split: Option<Split>,
+    /// Shards of the set; 0 where there is none.
+    pub(crate) shards: usize,
+    /// Whether URLs are dealt to buckets, in place of those.
+    pub(crate) deals: bool,
+    /// Whether the decoded path of each URL is wanted beside it.
+    pub(crate) decoded: bool,
+    /// Whether the rules that act are counted.
+    pub(crate) count_rules: bool,
+    /// Shards of the URLs as they were read; 0 where merges are not counted.
+    pub(crate) shards_of_originals: usize,
+    /// Whether there is to be a page about the run.
+    pub(crate) observes: bool,
+    /// The profile that each URL is compared under.
+    pub(crate) versus: Option<Versus<'a>>,
+}
+
+impl<'a> Rules<'a> {
+    /// All URLs, written as they are, and nothing told of them.
+    pub(crate) fn plain(
+        normalizer: &'a Normalizer,
+        context: Context,
+        key: Key,
+        shards: usize,
+    ) -> Self {
+        Self {
+            normalizer,
+            brought: normalizer.brought(),
+            context,
+            key,
+            wanted: None,
+            secrets: Secrets::Masked,
+            written: key::Key::Url,
+            columns: None,
+            split: None,
+            shards,
+            deals: false,
+            decoded: false,
+            count_rules: false,
+            shards_of_originals: 0,
+            observes: false,
+            versus: None,
+        }
+    }
+
+    /// The record that a line is about.
+    pub(crate) fn survivor(&self) -> Survivor {
+        self.columns.map_or(Survivor::First, |columns| columns.survivor)
+    }
+}
+
+/// What a line of a set holds besides its key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Columns<'a> {
+    pub(crate) layout: Layout<'a>,
+    /// What is taken out of records: [`Layout::carry`], and what they are compared by.
+    pub(crate) taken_out: &'a [String],
+    /// The record that a line is about.
+    pub(crate) survivor: Survivor,
+    pub(crate) secrets: Secrets,
+}

@@ -1,0 +1,132 @@
+//! Into which of several outputs a URL goes.
+
+use sha2::{Digest, Sha256};
+
+use uniqurl::key::{Key, Located, split_port};
+
+/// How a set is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Split {
+    /// By what.
+    pub by: SplitBy,
+    /// Into how many shards, at least 1.
+    pub shards: u32,
+    /// What the keys of the set are.
+    pub key: Key,
+}
+
+/// What decides about the shard of a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SplitBy {
+    /// Its host: all URLs of a host, whatever their scheme and port, are in one shard, and so are all
+    /// without one. A [`Key::Hash`] tells no host: all are in the first. A [`Key::Surt`] does not tell
+    /// `http://a/b` from the target `a)/b`, which has the shard of `a` too, nor `http://h:8x/`, which only
+    /// [`Profile::STRING`](uniqurl::Profile::STRING) lets through, from a URL of the scheme `h`: it counts as
+    /// without a host.
+    Host,
+    /// The whole key.
+    Hash,
+}
+
+impl Split {
+    /// The shard of a key: the first 8 bytes of the SHA-256 of its host or of all of it, as a number
+    /// with the highest byte first, modulo the number of shards. So it is the same in every run.
+    pub fn shard(&self, key: &[u8]) -> u32 {
+        let text = match self.by {
+            SplitBy::Hash => key,
+            SplitBy::Host => self.host(key),
+        };
+        let digest = Sha256::digest(text);
+        let number = digest[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        (number % u64::from(self.shards.max(1))) as u32
+    }
+
+    /// The host as the key spells it.
+    fn host<'k>(&self, key: &'k [u8]) -> &'k [u8] {
+        let end = match self.key {
+            Key::Url => return Located::split(key).map_or(&[], |located| located.host),
+            // A parenthesis may be in a path too, and in a host.
+            Key::Surt => memchr::memchr_iter(b')', key)
+                .find(|end| matches!(key.get(end + 1), None | Some(b'/' | b'?' | b'#'))),
+            Key::Ssurt => memchr::memmem::find(key, b"//"),
+            Key::Hash => None,
+        };
+        // Without a host a key is the URL itself.
+        let Some(end) = end.filter(|end| !key[..*end].contains(&b'/')) else { return &[] };
+        let (host, port) = split_port(&key[..end]);
+        let is_port = |port: &[u8]| self.key == Key::Surt && port.iter().all(u8::is_ascii_digit);
+        // Else what stands before the colon is a scheme. None begins with a bracket.
+        if host.starts_with(b"[") || port.is_none_or(is_port) { host } else { &[] }
+    }
+}
+
+/// Bytes before each line that say which shard it is for.
+pub const MARK: usize = size_of::<u32>();
+
+/// Appends what stands before the line of a key, if lines are divided.
+#[inline]
+pub(super) fn mark(split: Option<Split>, key: &[u8], out: &mut Vec<u8>) {
+    if let Some(split) = split {
+        out.extend_from_slice(&split.shard(key).to_le_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_one_whatever_stands_around_it() {
+        for key in [Key::Url, Key::Surt, Key::Ssurt] {
+            let split = Split { by: SplitBy::Host, shards: 1 << 20, key };
+            let shard = |url: &str| {
+                let mut made = Vec::new();
+                key.append_bytes(url.as_bytes(), &mut made);
+                split.shard(&made)
+            };
+            for (host, other) in
+                [("h.example", "g.example"), ("1.2.3.4", "1.2.3.5"), ("[::1]", "[::2]")]
+            {
+                let url = |rest: &str| shard(&rest.replace('H', host));
+                let first = url("http://H/");
+                for same in ["https://H/a)b//c", "http://H:8080/x:9", "ftp://u:p@H/"] {
+                    assert_eq!(url(same), first, "{key} {same}");
+                }
+                assert_ne!(shard(&format!("http://{other}/")), first, "{key}");
+            }
+            let none = shard("mailto:a@h");
+            for url in ["/path)x", "//h/x", "urn:a)b", "tel:112)x", "tel:(112)x", "mailto:x//y"] {
+                assert_eq!(shard(url), none, "{key} {url}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_surt_tells_no_more_of_a_host_than_it_says() {
+        let split = Split { by: SplitBy::Host, shards: 1 << 20, key: Key::Surt };
+        for (surt, host) in [
+            ("h:8)/", "h"),
+            ("h:)/", "h"),
+            ("h:8x)/", ""),
+            ("javascript:f(x)/2", ""),
+            ("tel:112)/", "tel"),
+            ("a)/b", "a"),
+            ("/a)/b", ""),
+            ("[a]:8/c)/", ""),
+            ("[::1])/", "[::1]"),
+            ("[::1]:8)/", "[::1]"),
+            ("[::1]:8x)/", "[::1]"),
+            ("[a:b)/", "[a"),
+            ("h):8)/", "h)"),
+        ] {
+            assert_eq!(split.host(surt.as_bytes()), host.as_bytes(), "{surt}");
+        }
+    }
+
+    #[test]
+    fn a_shard_is_what_anyone_can_compute() {
+        // printf 'h.example' | sha256sum, its first 16 digits modulo 7, and the same of the URL.
+        let split = |by| Split { by, shards: 7, key: Key::Url }.shard(b"http://h.example/");
+        assert_eq!((split(SplitBy::Host), split(SplitBy::Hash)), (2, 0));
+    }
+}

@@ -1,0 +1,175 @@
+//! Inputs as they were found before any work, and whether they are still the same.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::error::{InputError, Trouble};
+use super::source::{Pipe, pipe, redirected, stdin};
+
+/// An input that can be opened.
+#[derive(Debug, Clone)]
+pub struct Input {
+    /// Its name; `-` is standard input.
+    pub path: PathBuf,
+    /// What it is.
+    pub source: Source,
+}
+
+/// What an input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// A regular file of this many bytes.
+    File {
+        /// Size when it was looked at: as much is read of it.
+        size: u64,
+        /// Device and inode.
+        identity: (u64, u64),
+        /// Time of the last change to its bytes: seconds and nanoseconds.
+        modified: (i64, i64),
+    },
+    /// A pipe, a device: read from front to back.
+    Stream,
+    /// Standard input, where it is a file. What comes behind its end may be a line that is being written,
+    /// or what the run writes itself.
+    Redirected {
+        /// Its size when it was looked at: it is read up to there.
+        size: u64,
+    },
+}
+
+/// How long a write may lie between the time it sets and the size it sets.
+const WRITE_IN_PROGRESS_MS: u32 = 50;
+
+/// Looks at every input, so that all that cannot be read are named before any work.
+pub fn check(paths: &[PathBuf]) -> (Vec<Input>, Vec<InputError>) {
+    let (mut inputs, mut errors) = (Vec::new(), Vec::new());
+    for path in paths {
+        match look(path) {
+            Ok(source) => inputs.push(Input { path: path.clone(), source }),
+            Err(trouble) => errors.push(InputError::new(path, None, trouble)),
+        }
+    }
+    (inputs, errors)
+}
+
+fn look(path: &Path) -> Result<Source, Trouble> {
+    if path == Path::new("-") {
+        return standard_input().map_err(Trouble::Io);
+    }
+    let metadata = fs::metadata(path).map_err(Trouble::Io)?;
+    if metadata.is_dir() {
+        return Err(Trouble::Directory);
+    }
+    if !metadata.is_file() {
+        // Opening a pipe would take its only writer away.
+        return Ok(Source::Stream);
+    }
+    let mut file = File::open(path).map_err(Trouble::Io)?;
+    let metadata = file.metadata().map_err(Trouble::Io)?;
+    // Files of /proc and /sys say that they are empty and are not.
+    if metadata.len() == 0 && file.read(&mut [0]).map_err(Trouble::Io)? > 0 {
+        return Ok(Source::Stream);
+    }
+    Ok(Source::File {
+        size: metadata.len(),
+        identity: (metadata.dev(), metadata.ino()),
+        modified: (metadata.mtime(), metadata.mtime_nsec()),
+    })
+}
+
+/// What standard input is now: a file may stand in the middle.
+pub(super) fn standard_input() -> io::Result<Source> {
+    let mut file = stdin()?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Ok(Source::Stream);
+    }
+    let (at, size) = (file.stream_position()?, metadata.len());
+    // Files of /proc say that they are empty and are not.
+    if size == 0 && file.read_at(&mut [0], at)? > 0 {
+        return Ok(Source::Stream);
+    }
+    Ok(Source::Redirected { size })
+}
+
+impl Input {
+    /// Opens a stream.
+    pub fn open_stream(&self) -> Result<Box<dyn Pipe>, InputError> {
+        let opened = match self.source {
+            Source::Redirected { size } => redirected(size),
+            _ => pipe(&self.path),
+        };
+        opened.map_err(|error| InputError::new(&self.path, None, Trouble::Io(error)))
+    }
+}
+
+/// A regular file that is being read.
+#[derive(Debug)]
+pub struct OpenFile {
+    pub file: File,
+    path: PathBuf,
+    size: u64,
+    identity: (u64, u64),
+    modified: (i64, i64),
+}
+
+impl OpenFile {
+    /// Opens the file of `input`, which must be the one that was looked at.
+    pub fn open(input: &Input) -> Result<Option<Self>, InputError> {
+        let Source::File { size, identity, modified } = input.source else { return Ok(None) };
+        let error = |trouble| InputError::new(&input.path, None, trouble);
+        let file = File::open(&input.path).map_err(|e| error(Trouble::Io(e)))?;
+        let opened = Self { file, path: input.path.clone(), size, identity, modified };
+        opened.verify()?;
+        Ok(Some(opened))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Size when it was looked at.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Whether what was read is what stood in the file when it was looked at, as far as the system
+    /// can tell: its name still leads to it, and it did not shrink. A file that grew is a live log,
+    /// of which the size at opening counts; one of the same size and a new time was rewritten.
+    pub fn verify(&self) -> Result<(), InputError> {
+        let error = |trouble| Err(InputError::new(&self.path, None, trouble));
+        let mut now = match self.file.metadata() {
+            Ok(now) => now,
+            Err(e) => return error(Trouble::Io(e)),
+        };
+        // A write in progress sets the time first, and the size when its bytes are there.
+        for _ in 0..WRITE_IN_PROGRESS_MS {
+            if now.len() != self.size || (now.mtime(), now.mtime_nsec()) == self.modified {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+            now = match self.file.metadata() {
+                Ok(now) => now,
+                Err(e) => return error(Trouble::Io(e)),
+            };
+        }
+        if now.len() < self.size {
+            return Err(InputError::new(&self.path, Some(now.len()), Trouble::Shrank));
+        }
+        if now.len() == self.size && (now.mtime(), now.mtime_nsec()) != self.modified {
+            return error(Trouble::Replaced);
+        }
+        let named = match fs::metadata(&self.path) {
+            Ok(named) => Some((named.dev(), named.ino())),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+            Err(e) => return error(Trouble::Io(e)),
+        };
+        if (now.dev(), now.ino()) != self.identity || named != Some(self.identity) {
+            return error(Trouble::Replaced);
+        }
+        Ok(())
+    }
+}

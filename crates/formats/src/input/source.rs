@@ -1,0 +1,416 @@
+//! Bytes as they come from a pipe or a file, and what a reader of records needs to know of them.
+
+use std::borrow::Borrow;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Seek};
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::engine::Limits;
+use super::error::{Packed, Trouble};
+use super::members::Members;
+use super::opened::{self, OpenFile, standard_input};
+use super::packing::{HEAD, Packing};
+use super::range::has_grown;
+use super::unpack::Unpacker;
+use crate::input::pipe::{self, Patient};
+
+/// A source of bytes, unpacked if they were compressed.
+pub(super) trait Source: Read {
+    /// Bytes of the input itself that were taken: compressed ones, where it is compressed.
+    fn taken(&self) -> u64;
+
+    /// How the input is compressed.
+    fn packing(&self) -> Option<Packing> {
+        None
+    }
+
+    /// Bytes of nothing but zeros behind the last member.
+    fn padding(&self) -> u64 {
+        0
+    }
+
+    /// Where the members of what it gave started, if it is compressed in any.
+    fn starts(&mut self) -> Option<&mut Starts> {
+        None
+    }
+
+    /// Whether the next read would find nothing for so long. `false` where that cannot be told.
+    fn waits(&self, _patience: Duration) -> bool {
+        false
+    }
+
+    /// Whether more stands behind its end by now, so that its last line may have been cut there.
+    fn grew(&self) -> bool {
+        false
+    }
+
+    /// Passes over `count` bytes, or all there are. Gives how many.
+    fn skip(&mut self, count: u64) -> io::Result<u64> {
+        let mut scratch = [0; 16 << 10];
+        let mut skipped = 0;
+        while skipped < count {
+            let part = (count - skipped).min(scratch.len() as u64) as usize;
+            match self.read(&mut scratch[..part]) {
+                Ok(0) => break,
+                Ok(read) => skipped += read as u64,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(skipped)
+    }
+}
+
+/// Where members started in the bytes that a source gave, for who asks.
+#[derive(Debug, Default)]
+pub(super) struct Starts {
+    given: u64,
+    told: VecDeque<u64>,
+    unwanted: bool,
+}
+
+impl Starts {
+    /// Behind so many bytes that are still to be given is the first of a member, or the end.
+    pub(super) fn begin(&mut self, behind: usize) {
+        let start = self.given + behind as u64;
+        if !self.unwanted && self.told.back() != Some(&start) {
+            self.told.push_back(start);
+        }
+    }
+
+    /// So many bytes were given.
+    pub(super) fn give(&mut self, count: usize) {
+        self.given += count as u64;
+    }
+
+    /// Moves those that were not asked for yet behind those in `out`.
+    pub(super) fn take(&mut self, out: &mut VecDeque<u64>) {
+        out.append(&mut self.told);
+    }
+
+    /// Nobody will ask.
+    pub(super) fn forget(&mut self) {
+        (self.unwanted, self.told) = (true, VecDeque::new());
+    }
+}
+
+/// Where a stream comes from.
+pub enum Origin {
+    Pipe(Box<dyn Pipe>),
+    File(Arc<OpenFile>),
+}
+
+/// What is read from front to back, and may be slow.
+pub trait Pipe: Read + Send {
+    /// Whether nothing comes for so long. `false` where that cannot be told.
+    fn waits(&self, _patience: Duration) -> bool {
+        false
+    }
+
+    /// Whether more stands behind its end by now.
+    fn grew(&self) -> bool {
+        false
+    }
+}
+
+impl Pipe for Patient {
+    fn waits(&self, patience: Duration) -> bool {
+        let patience = patience.try_into().ok();
+        // An end and an error are something that a read finds at once.
+        matches!(poll(&mut [PollFd::new(&self.0, PollFlags::IN)], patience.as_ref()), Ok(0))
+    }
+}
+
+/// A file that is standard input, from the place that it is at to the size that it had when it was
+/// looked at.
+struct Redirected {
+    file: File,
+    size: u64,
+    left: u64,
+}
+
+impl Read for Redirected {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = out.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let read = self.file.read(&mut out[..length])?;
+        if read == 0 && length > 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+impl Pipe for Redirected {
+    fn grew(&self) -> bool {
+        self.file.metadata().is_ok_and(|now| now.len() > self.size)
+    }
+}
+
+/// What is read through others to its end, which may not be the end any more.
+pub(super) trait Grows {
+    /// Whether more stands behind it by now.
+    fn has_grown(&self) -> bool;
+}
+
+impl<F: Borrow<OpenFile>> Grows for Plain<F> {
+    fn has_grown(&self) -> bool {
+        has_grown(self.file.borrow()).unwrap_or(false)
+    }
+}
+
+impl<A> Grows for Chain<A, Box<dyn Pipe>> {
+    fn has_grown(&self) -> bool {
+        self.get_ref().1.grew()
+    }
+}
+
+impl<R: Grows> Grows for BufReader<R> {
+    fn has_grown(&self) -> bool {
+        self.get_ref().has_grown()
+    }
+}
+
+impl<R: Grows> Grows for Counted<R> {
+    fn has_grown(&self) -> bool {
+        self.inner.has_grown()
+    }
+}
+
+impl Grows for &[u8] {
+    fn has_grown(&self) -> bool {
+        false
+    }
+}
+
+/// How a file is compressed, if it is.
+pub fn packing_of(file: &OpenFile) -> io::Result<Option<Packing>> {
+    let mut head = [0; HEAD];
+    let mut reader = Plain::new(file, 0);
+    let length = read_full(&mut reader, &mut head)?;
+    Ok(Packing::of(&head[..length]))
+}
+
+/// Fills `out`, or as much of it as there are bytes.
+fn read_full(source: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    while length < out.len() {
+        match source.read(&mut out[length..]) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+
+/// The source of an origin. A pipe is waited on until its first bytes tell whether it is compressed;
+/// a compressed file is unpacked on `threads` threads where it allows.
+pub(super) fn open(origin: Origin, threads: usize, limits: Limits) -> io::Result<Box<dyn Source>> {
+    match origin {
+        Origin::File(file) => match packing_of(&file)? {
+            None => Ok(Box::new(Plain::new(file, 0))),
+            Some(packing) => Members::open(file, packing, threads, limits),
+        },
+        Origin::Pipe(mut pipe) => {
+            let mut head = Vec::new();
+            while Packing::could_be(&head) {
+                let mut byte = [0];
+                if read_full(&mut pipe, &mut byte)? == 0 {
+                    break;
+                }
+                head.push(byte[0]);
+            }
+            let packing = Packing::of(&head);
+            let whole = Cursor::new(head).chain(pipe);
+            Ok(match packing {
+                None => Box::new(Counted::new(whole)),
+                Some(packing) => {
+                    Box::new(Unpacker::new(Counted::buffered(whole), packing, limits)?)
+                }
+            })
+        }
+    }
+}
+
+/// What an error of a source says of the input.
+pub(super) fn trouble(error: io::Error, source: &dyn Source) -> Trouble {
+    match source.packing() {
+        // Only what the system says has a number.
+        Some(packing) if error.raw_os_error().is_none() => {
+            let packed = Packed { packing, at: source.taken() };
+            match error.kind() {
+                io::ErrorKind::UnexpectedEof => Trouble::Truncated(packed),
+                io::ErrorKind::QuotaExceeded => Trouble::Limit(packed, error.to_string()),
+                _ => Trouble::Damaged(packed, error.to_string()),
+            }
+        }
+        None if error.kind() == io::ErrorKind::UnexpectedEof => Trouble::Shrank,
+        _ => Trouble::Io(error),
+    }
+}
+
+/// What is read from front to back by who asks for it: unpacked, if it was compressed.
+pub struct Unpacked(Box<dyn Source>);
+
+impl Unpacked {
+    /// Whether more stands behind its end by now, so that its last line may have been cut there.
+    pub fn grew(&self) -> bool {
+        self.0.grew()
+    }
+
+    /// What an error of a read says of the input.
+    pub fn trouble(&self, error: io::Error) -> Trouble {
+        trouble(error, &*self.0)
+    }
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.0.read(out)
+    }
+}
+
+/// A reader of compressed bytes, for lists of names: those that are not compressed come as they are.
+pub fn unpacked(pipe: Box<dyn Pipe>) -> io::Result<Unpacked> {
+    open(Origin::Pipe(pipe), 1, Limits::MOST).map(Unpacked)
+}
+
+/// What a name stands for, read from front to back: `-` is standard input.
+pub fn pipe(path: &Path) -> io::Result<Box<dyn Pipe>> {
+    let file = match path == Path::new("-") {
+        true => match standard_input()? {
+            opened::Source::Redirected { size } => return redirected(size),
+            _ => stdin()?,
+        },
+        false => File::open(path)?,
+    };
+    pipe::widen(&file);
+    Ok(Box::new(Patient(file)))
+}
+
+/// Standard input that is a file and had this `size`. It is read from where it is at now: at its end,
+/// where it was an input before.
+pub(super) fn redirected(size: u64) -> io::Result<Box<dyn Pipe>> {
+    let mut file = stdin()?;
+    let left = size.saturating_sub(file.stream_position()?);
+    Ok(Box::new(Redirected { file, size, left }))
+}
+
+/// Standard input, without the buffer that the standard library puts behind it.
+pub(super) fn stdin() -> io::Result<File> {
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+/// The same for a regular file, up to the size it had when it was looked at.
+pub fn unpacked_file(file: Arc<OpenFile>) -> io::Result<Unpacked> {
+    open(Origin::File(file), 1, Limits::MOST).map(Unpacked)
+}
+
+/// Counts what is taken.
+pub(super) struct Counted<R> {
+    inner: R,
+    taken: u64,
+}
+
+/// How much of a compressed input is read at a time.
+const READ: usize = 64 << 10;
+
+impl<R: Read> Counted<BufReader<R>> {
+    pub(super) fn buffered(inner: R) -> Self {
+        Self { inner: BufReader::with_capacity(READ, inner), taken: 0 }
+    }
+}
+
+impl<R> Counted<R> {
+    pub(super) fn new(inner: R) -> Self {
+        Self { inner, taken: 0 }
+    }
+
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(out)?;
+        self.taken += read as u64;
+        Ok(read)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.taken += count as u64;
+        self.inner.consume(count);
+    }
+}
+
+/// A pipe, behind its first bytes, which were looked at.
+impl Source for Counted<Chain<Cursor<Vec<u8>>, Box<dyn Pipe>>> {
+    fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    fn waits(&self, patience: Duration) -> bool {
+        let (head, pipe) = self.inner.get_ref();
+        head.position() == head.get_ref().len() as u64 && pipe.waits(patience)
+    }
+
+    fn grew(&self) -> bool {
+        self.has_grown()
+    }
+}
+
+/// The bytes of a file from some offset to the size it had when it was opened.
+pub(super) struct Plain<F> {
+    file: F,
+    at: u64,
+}
+
+impl<F: Borrow<OpenFile>> Plain<F> {
+    pub(super) fn new(file: F, at: u64) -> Self {
+        Self { file, at }
+    }
+}
+
+impl<F: Borrow<OpenFile>> Read for Plain<F> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let file = self.file.borrow();
+        let rest = usize::try_from(file.size().saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let length = out.len().min(rest);
+        let read = file.file.read_at(&mut out[..length], self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl<F: Borrow<OpenFile>> Source for Plain<F> {
+    fn taken(&self) -> u64 {
+        self.at
+    }
+
+    fn grew(&self) -> bool {
+        self.has_grown()
+    }
+
+    /// Without reading.
+    fn skip(&mut self, count: u64) -> io::Result<u64> {
+        let skipped = count.min(self.file.borrow().size().saturating_sub(self.at));
+        self.at += skipped;
+        Ok(skipped)
+    }
+}

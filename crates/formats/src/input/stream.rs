@@ -1,0 +1,455 @@
+//! A stream read from front to back, on a thread of its own, cut into chunks of whole records.
+//!
+//! The thread does what has to be done in order: it unpacks (or has unpacked), guesses the format where
+//! that was not said, and cuts. So a single compressed stream is unpacked while the rest of the work is
+//! done elsewhere.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use memchr::{memchr, memrchr};
+
+use super::buffers::{Buffer, Buffers};
+use super::engine::Limits;
+use super::error::Trouble;
+use super::frames::Framer;
+use super::range::{Cut, TOO_LONG};
+use super::source::{self, Origin, Source};
+use super::{Chunk, Data};
+use crate::record::{self, Format, Framing};
+
+/// What comes out of a stream.
+#[derive(Debug)]
+pub enum Piece {
+    /// The format that was guessed, before anything else; none where there are no bytes.
+    Guess(Arc<Format>),
+    /// Records, and how many bytes of the input were read for them.
+    Chunk(Chunk, u64),
+    /// A line that was left out, since it was being written.
+    Cut(Cut),
+    /// It could not be read on, at this offset.
+    Error(u64, Trouble),
+    /// It ended.
+    End {
+        /// After this many bytes of the input.
+        taken: u64,
+        /// So many of them were zeros behind what was compressed.
+        padding: u64,
+    },
+}
+
+/// How a stream is to be cut.
+#[derive(Debug, Clone)]
+pub struct Cutting {
+    /// The format; none: to be guessed, with the help of this name.
+    pub format: Option<Arc<Format>>,
+    pub name: String,
+    pub chunk_size: usize,
+    pub max_record: usize,
+    /// What ends a record that is a line.
+    pub separator: u8,
+    /// At most so many chunks wait to be taken.
+    pub ahead: usize,
+    /// Threads that may unpack, and what each may take for it.
+    pub threads: usize,
+    pub limits: Limits,
+}
+
+/// How much is asked for at a time. The same for chunks of any size: how much a
+/// library gives before damage can depend on it.
+const READ: usize = 64 << 10;
+
+/// A slow stream's records are handed on after this long, though they fill no chunk.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// And after this long where nothing comes behind them. A source that is only slower than the rest of
+/// the work says more before that, so its chunks are full all the same.
+const QUIET: Duration = Duration::from_millis(5);
+
+/// Reads a stream on a thread of its own.
+pub fn stream(origin: Origin, cutting: Cutting) -> io::Result<Receiver<Piece>> {
+    let (sender, receiver) = sync_channel(cutting.ahead);
+    let Cutting { threads, limits, .. } = cutting;
+    // A pipe may be slow to say more; a file is all there.
+    let patience = if matches!(origin, Origin::Pipe(_)) { PATIENCE } else { Duration::MAX };
+    let buffers = Buffers::new(cutting.chunk_size + READ);
+    let reader = Reader { cutting, patience, sender, buffers, taken: 0 };
+    thread::Builder::new().name("uniqurl-read".into()).spawn(move || {
+        // The other side went away: nobody wants the rest.
+        let _ = match source::open(origin, threads, limits) {
+            Ok(source) => reader.run(source),
+            Err(error) => reader.send(Piece::Error(0, Trouble::Io(error))),
+        };
+    })?;
+    Ok(receiver)
+}
+
+struct Reader {
+    cutting: Cutting,
+    /// How long the guess of a format may wait.
+    patience: Duration,
+    sender: SyncSender<Piece>,
+    buffers: Buffers,
+    /// What of the input was read for the chunks that were handed on.
+    taken: u64,
+}
+
+/// The receiver is gone.
+struct Unwanted;
+
+/// What a read brought.
+enum Got {
+    Some,
+    End,
+    Error(io::Error),
+}
+
+impl Reader {
+    fn run(mut self, mut source: Box<dyn Source>) -> Result<(), Unwanted> {
+        let mut head = self.buffers.take(&[]);
+        let mut last = Got::Some;
+        let known = self.cutting.format.clone();
+        if known.as_ref().is_none_or(|format| format.may_refuse()) {
+            let begun = Instant::now();
+            // Nobody waits long for the format of a list.
+            let is_late = |head: &[u8], source: &dyn Source| {
+                let left = self.patience.saturating_sub(begun.elapsed());
+                left.is_zero() || memchr(b'\n', head).is_some() && source.waits(left)
+            };
+            while head.len() < record::HEAD
+                && matches!(last, Got::Some)
+                && (record::could_be_archive(head.bytes()) || !is_late(head.bytes(), &*source))
+            {
+                last = read(&mut *source, &mut head);
+            }
+            let why = match known {
+                Some(_) => record::refusal(head.bytes()),
+                None => record::refusal_of_auto(head.bytes()),
+            };
+            if let Some(why) = why {
+                return self.send(Piece::Error(0, Trouble::Refused(why)));
+            }
+        }
+        let format = match known {
+            Some(format) => format,
+            None => {
+                // What breaks off in its first line holds no record that would tell its format.
+                last = match last {
+                    Got::Error(error) if memchr(b'\n', head.bytes()).is_none() => {
+                        return self.fail(head.len() as u64, error, &*source);
+                    }
+                    last => last,
+                };
+                let format = Arc::new(record::detect(&self.cutting.name, head.bytes()));
+                // What holds nothing says nothing of its format.
+                if !(head.bytes().is_empty() && matches!(last, Got::End)) {
+                    self.send(Piece::Guess(Arc::clone(&format)))?;
+                }
+                format
+            }
+        };
+        match format.framing() {
+            Framing::Lines => self.lines(source, head, last),
+            framing => self.frames(source, head, last, framing),
+        }
+    }
+
+    /// Cuts behind separators.
+    fn lines(
+        &mut self,
+        mut source: Box<dyn Source>,
+        mut buffer: Buffer,
+        mut last: Got,
+    ) -> Result<(), Unwanted> {
+        let Cutting { chunk_size, max_record, separator, .. } = self.cutting;
+        if let Some(starts) = source.starts() {
+            starts.forget();
+        }
+        // Offset of the buffer's first byte, and whether that byte is inside a record whose start
+        // has been handed on already.
+        let mut offset = 0;
+        let mut skipping = false;
+        // Length of the complete records in the buffer.
+        let mut whole = 0;
+        // How much of the buffer has been looked at.
+        let mut looked = 0;
+        let mut handed_on = Instant::now();
+        loop {
+            if matches!(last, Got::Some) && buffer.len() == looked {
+                last = read(&mut *source, &mut buffer);
+            }
+            let was_skipping = skipping;
+            if skipping {
+                let bytes = buffer.bytes();
+                let end = memchr(separator, bytes).map_or(bytes.len(), |feed| feed + 1);
+                skipping = end == 0 || bytes[end - 1] != separator;
+                buffer.pass(end);
+                offset += end as u64;
+            }
+            let fresh = if was_skipping { 0 } else { looked };
+            let bytes = &buffer.bytes()[fresh..];
+            whole = memrchr(separator, bytes).map_or(whole, |feed| fresh + feed + 1);
+            looked = buffer.len();
+            let goes_on = matches!(last, Got::Some);
+            if goes_on
+                && buffer.len() < chunk_size
+                && handed_on.elapsed() < PATIENCE
+                && !(whole > 0 && source.waits(QUIET))
+            {
+                continue;
+            }
+            let cut = matches!(last, Got::End) && whole < buffer.len() && source.grew();
+            if matches!(last, Got::End) && !cut {
+                whole = buffer.len();
+            }
+            let rest = buffer.len() - whole;
+            if whole > 0 {
+                let next = self.buffers.take(&buffer.bytes()[whole..]);
+                let data =
+                    Data::Shared(self.buffers.lend(std::mem::replace(&mut buffer, next), whole));
+                self.hand_on(Chunk { data, offset, frames: Vec::new() }, &*source)?;
+                offset += whole as u64;
+                whole = 0;
+                handed_on = Instant::now();
+            } else if skipping && handed_on.elapsed() >= PATIENCE {
+                // What is passed over is read, too.
+                self.hand_on(Chunk { offset, ..Chunk::default() }, &*source)?;
+                handed_on = Instant::now();
+            }
+            if rest >= max_record + TOO_LONG && goes_on {
+                let next = self.buffers.take(&[]);
+                let start =
+                    self.buffers.lend(std::mem::replace(&mut buffer, next), max_record + TOO_LONG);
+                let data = Data::Shared(start);
+                self.hand_on(Chunk { data, offset, frames: Vec::new() }, &*source)?;
+                offset += rest as u64;
+                skipping = true;
+            }
+            looked = buffer.len();
+            match last {
+                Got::Some => {}
+                Got::End => {
+                    if cut {
+                        self.send(Piece::Cut(Cut { at: offset }))?;
+                    }
+                    return self.end(&*source);
+                }
+                Got::Error(error) => {
+                    return self.fail(offset + buffer.len() as u64, error, &*source);
+                }
+            }
+        }
+    }
+
+    /// Cuts at the records of an archive.
+    fn frames(
+        &mut self,
+        mut source: Box<dyn Source>,
+        head: Buffer,
+        last: Got,
+        framing: Framing,
+    ) -> Result<(), Unwanted> {
+        let Cutting { chunk_size, max_record, .. } = self.cutting;
+        let failed = match last {
+            Got::Error(error) => Some(error),
+            Got::Some | Got::End => None,
+        };
+        let mut framer =
+            Framer::new(&mut *source, head.bytes().to_vec(), failed, framing, max_record);
+        let mut buffer = self.buffers.take(&[]);
+        let mut frames = Vec::new();
+        let mut handed_on = Instant::now();
+        loop {
+            let mut next = framer.next(&mut buffer);
+            let over = !matches!(next, Ok(Some(_)));
+            if let Ok(frame) = &mut next {
+                frames.extend(frame.take());
+            }
+            if !frames.is_empty()
+                && (over || buffer.len() >= chunk_size || handed_on.elapsed() >= PATIENCE)
+            {
+                let (next, whole) = (self.buffers.take(&[]), buffer.len());
+                let full = std::mem::replace(&mut buffer, next);
+                let data = Data::Shared(self.buffers.lend(full, whole));
+                let frames = std::mem::take(&mut frames);
+                self.hand_on(Chunk { data, offset: framer.offset(), frames }, framer.source())?;
+                handed_on = Instant::now();
+            }
+            match next {
+                Ok(_) if !over => {}
+                Ok(_) => return self.end(framer.source()),
+                Err(error) => return self.fail(framer.offset(), error, framer.source()),
+            }
+        }
+    }
+
+    fn hand_on(&mut self, chunk: Chunk, source: &dyn Source) -> Result<(), Unwanted> {
+        let taken = source.taken();
+        let read = taken - self.taken;
+        self.taken = taken;
+        self.send(Piece::Chunk(chunk, read))
+    }
+
+    fn end(&self, source: &dyn Source) -> Result<(), Unwanted> {
+        self.send(Piece::End { taken: source.taken(), padding: source.padding() })
+    }
+
+    fn fail(&self, at: u64, error: io::Error, source: &dyn Source) -> Result<(), Unwanted> {
+        self.send(Piece::Error(at, source::trouble(error, source)))
+    }
+
+    fn send(&self, piece: Piece) -> Result<(), Unwanted> {
+        self.sender.send(piece).map_err(|_| Unwanted)
+    }
+}
+
+/// Appends what comes next.
+fn read(source: &mut dyn Source, buffer: &mut Buffer) -> Got {
+    let read = loop {
+        match source.read(buffer.room(READ)) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            read => break read,
+        }
+    };
+    match read {
+        Ok(0) => Got::End,
+        Ok(read) => {
+            buffer.fill(read);
+            Got::Some
+        }
+        Err(error) => Got::Error(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::super::opened::{OpenFile, check};
+
+    /// Hands out a few bytes at a time.
+    struct Dribble(Vec<u8>, usize);
+
+    impl source::Pipe for Dribble {}
+
+    impl Read for Dribble {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let length = self.1.min(out.len()).min(self.0.len());
+            out[..length].copy_from_slice(&self.0[..length]);
+            self.0.drain(..length);
+            Ok(length)
+        }
+    }
+
+    fn cutting(chunk_size: usize, max_record: usize) -> Cutting {
+        Cutting {
+            format: Some(Arc::new(Format::Lines)),
+            name: String::new(),
+            chunk_size,
+            max_record,
+            separator: b'\n',
+            ahead: 4,
+            threads: 1,
+            limits: Limits::MOST,
+        }
+    }
+
+    fn records(text: &[u8], read: usize, chunk: usize, max_record: usize) -> Vec<(u64, Vec<u8>)> {
+        let source = Box::new(Dribble(text.to_vec(), read));
+        let mut records = Vec::new();
+        for piece in stream(Origin::Pipe(source), cutting(chunk, max_record)).unwrap() {
+            match piece {
+                Piece::Guess(_) => panic!("nothing to guess"),
+                Piece::Chunk(chunk, _) => {
+                    let mut at = chunk.offset;
+                    for line in chunk.bytes().split_inclusive(|byte| *byte == b'\n') {
+                        records.push((at, line.to_vec()));
+                        at += line.len() as u64;
+                    }
+                }
+                Piece::Cut(_) => panic!("a pipe does not grow"),
+                Piece::Error(..) => panic!("no error was read"),
+                Piece::End { taken, .. } => assert_eq!(taken, text.len() as u64),
+            }
+        }
+        records
+    }
+
+    #[test]
+    fn a_line_that_was_being_written_is_left_out_of_a_compressed_file_too() {
+        let member = |text: &[u8]| {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(text).unwrap();
+            encoder.finish().unwrap()
+        };
+        // One that one thread unpacks, and one for several.
+        for lines in [1_u64, 100_000] {
+            let list: String = (0..lines).map(|n| format!("http://h/{}\n", n * n)).collect();
+            for grows in [false, true] {
+                let mut file = tempfile::NamedTempFile::new().unwrap();
+                file.write_all(&member(list.as_bytes())).unwrap();
+                file.write_all(&member(b"http://h/99")).unwrap();
+                let (inputs, _) = check(&[file.path().to_owned()]);
+                let opened = OpenFile::open(&inputs[0]).unwrap().unwrap();
+                if grows {
+                    file.write_all(&member(b"5\n")).unwrap();
+                }
+                let cutting = Cutting { threads: 2, ..cutting(1 << 20, 100) };
+                let (mut bytes, mut cuts) = (0, Vec::new());
+                for piece in stream(Origin::File(Arc::new(opened)), cutting).unwrap() {
+                    match piece {
+                        Piece::Chunk(chunk, _) => bytes += chunk.bytes().len(),
+                        Piece::Cut(cut) => cuts.push(cut.at as usize),
+                        _ => {}
+                    }
+                }
+                let cut = if grows { vec![list.len()] } else { Vec::new() };
+                assert_eq!(cuts, cut, "{lines} {grows}");
+                assert_eq!(bytes, if grows { list.len() } else { list.len() + 11 });
+            }
+        }
+    }
+
+    #[test]
+    fn every_record_comes_out_once_whatever_the_reads_and_chunks() {
+        let text = b"a\nbc\n\n\ndefgh\nijklmnop\nq";
+        let whole = records(text, 1000, 1000, 100);
+        assert_eq!(whole.iter().flat_map(|(_, r)| r.clone()).collect::<Vec<_>>(), text);
+        for read in 1..=text.len() {
+            for chunk in 1..=text.len() {
+                assert_eq!(records(text, read, chunk, 100), whole, "{read} {chunk}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_record_of_the_longest_length_is_whole_with_what_ends_it() {
+        let text = [&b"ab\n"[..], &[b'x'; 50], b"\r\n", &[b'y'; 50], b"\ncd\n"].concat();
+        let whole = records(&text, 1000, 1000, 100);
+        for read in 1..=text.len() {
+            for chunk in [1, 7, 64] {
+                assert_eq!(records(&text, read, chunk, 50), whole, "{read} {chunk}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_a_record_that_is_too_long_only_the_start_is_kept() {
+        let mut text = b"ab\n".to_vec();
+        text.extend([b'x'; 10_000]);
+        text.extend(b"\ncd\n");
+        for read in [7, 100, 9000] {
+            let records = records(&text, read, 64, 50);
+            assert_eq!(records.len(), 3, "{read}");
+            assert!(records[1].1.len() > 50);
+            assert_eq!(records[2], (10_004, b"cd\n".to_vec()), "{read}");
+        }
+    }
+}

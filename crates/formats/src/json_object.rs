@@ -1,0 +1,64 @@
+//! A JSON object that is put together member by member, in the order in which it is to be read.
+
+use std::fmt::Display;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+/// The members so far, as text.
+#[derive(Debug, Default)]
+pub struct Object(String);
+
+impl Object {
+    /// Adds a member whose value is JSON already, or a number.
+    pub fn raw(mut self, name: &str, value: impl Display) -> Self {
+        self.0.push(if self.0.is_empty() { '{' } else { ',' });
+        self.0.push_str(&format!("{}:{value}", serde_json::Value::from(name)));
+        self
+    }
+
+    /// Adds a string.
+    pub fn text(self, name: &str, value: &str) -> Self {
+        self.raw(name, serde_json::Value::from(value))
+    }
+
+    /// Adds bytes: a string where they are UTF-8, else base64 under a name that says so.
+    pub fn bytes(self, name: &str, value: &[u8]) -> Self {
+        match std::str::from_utf8(value) {
+            Ok(text) => self.text(name, text),
+            Err(_) => self.text(&format!("{name}_base64"), &base64(value)),
+        }
+    }
+
+    /// Adds a list of values that are JSON already.
+    pub fn list(self, name: &str, values: impl IntoIterator<Item = String>) -> Self {
+        let values: Vec<_> = values.into_iter().collect();
+        self.raw(name, format_args!("[{}]", values.join(",")))
+    }
+
+    /// The object.
+    pub fn end(mut self) -> String {
+        if self.0.is_empty() {
+            self.0.push('{');
+        }
+        self.0.push('}');
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_stand_in_their_order_and_every_byte_comes_back() {
+        let inner = Object::default().raw("n", 1).end();
+        let object = Object::default().text("z", "a\"\n").bytes("b", b"\xFF").list("l", [inner]);
+        assert_eq!(object.end(), r#"{"z":"a\"\n","b_base64":"/w==","l":[{"n":1}]}"#);
+        assert_eq!(Object::default().end(), "{}");
+    }
+}
+
+/// Bytes that are not UTF-8, as JSON can hold them.
+pub fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}

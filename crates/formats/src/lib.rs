@@ -1,0 +1,17 @@
+//! Where URLs are in bytes: inputs, record formats and tables.
+//!
+//! [`input`] opens files and streams, decompresses them and cuts them into chunks that hold whole
+//! records only. [`record`] finds the URL in each record of a chunk. [`table`] reads columns of Parquet
+//! and Arrow files.
+
+mod json_object;
+pub mod input;
+pub mod record;
+#[cfg(feature = "tables")]
+pub mod table;
+
+pub use json_object::{Object, base64};
+
+#[cfg(test)]
+#[path = "../../../src/test_util.rs"]
+mod test_util;

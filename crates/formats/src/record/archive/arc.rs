@@ -1,0 +1,46 @@
+//! ARC records of version 1 by their heads: a line of URL, address, date, type and length.
+
+use super::super::{Context, Facts, Found, Place};
+use super::url;
+use uniqurl::bytes::Code;
+
+/// What a file begins with: a record about itself.
+pub(super) const FIRST: &[u8] = b"filedesc://";
+
+/// What the records can be judged by.
+pub(super) const FACTS: Facts = Facts { method: false, status: false, mime: true };
+
+/// What a head says that is of use here.
+pub struct Fields<'a> {
+    pub url: &'a [u8],
+    mime: &'a [u8],
+    pub length: &'a [u8],
+}
+
+/// The fields of a head, if the line is one. A URL may hold spaces, and the others do not: they are
+/// counted from the end.
+pub fn fields(line: &[u8]) -> Option<Fields<'_>> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let mut fields = line.rsplitn(5, |byte| *byte == b' ');
+    let (length, mime) = (fields.next()?, fields.next()?);
+    let (date, _address, url) = (fields.next()?, fields.next()?, fields.next()?);
+    let is_number = |field: &[u8]| !field.is_empty() && field.iter().all(u8::is_ascii_digit);
+    (is_number(length) && is_number(date) && (8..=17).contains(&date.len()) && url.contains(&b':'))
+        .then_some(Fields { url, mime, length })
+}
+
+/// How long the body is, if the line is a head.
+pub fn body_length(line: &[u8]) -> Option<u64> {
+    super::number(fields(line)?.length)
+}
+
+/// The URL of a record.
+pub(super) fn find(ctx: &Context, head: &[u8], start: u32) -> Found {
+    let line = head.strip_suffix(b"\n").unwrap_or(head);
+    match fields(line) {
+        None => Found::Reject(Code::LogSyntax, 0),
+        Some(fields) if fields.url.starts_with(FIRST) => Found::Skipped,
+        Some(fields) if !ctx.filter.keeps(None, None, Some(fields.mime)) => Found::Filtered,
+        Some(fields) => url(ctx, Place::Chunk, start, fields.url),
+    }
+}

@@ -1,0 +1,213 @@
+//! Records of web archives: WARC, WAT and ARC.
+//!
+//! In comes a chunk of heads (for WAT with their bodies) and the [`Frame`] of each; out goes what was
+//! found in them. Nothing here reads a body that is not JSON.
+
+mod arc;
+mod base;
+mod kinds;
+mod links;
+mod warc;
+mod wat;
+
+pub use kinds::Kinds;
+
+pub use arc::body_length as arc_body;
+pub use warc::{content_length as warc_body, end_of_fields as warc_head};
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use self::links::Links;
+use super::line::is_blank;
+use super::{Context, Facts, Found, Framing, Place, Record, Records};
+use uniqurl::bytes::Code;
+use uniqurl::bytes::Span;
+
+/// The format of an archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Archive {
+    /// `warc`: the WARC-Target-URI of records of these kinds.
+    Warc(Kinds),
+    /// `wat`: the target of each response that a WAT file tells of.
+    Wat,
+    /// `wat:links`: every link of the page in each such response.
+    WatLinks,
+    /// `arc`: the first field of each head, version 1.
+    Arc,
+}
+
+/// A record in a chunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// Its head, and its body if that is there, in the chunk.
+    pub start: u32,
+    pub end: u32,
+    /// Where it starts in the input.
+    pub offset: u64,
+    pub state: State,
+    /// The links of the page that it tells of, where they are more than are read [at
+    /// once](Records::limit): to read the record anew for each part takes quadratic time.
+    links: Option<Arc<Links>>,
+}
+
+/// What became of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It is there.
+    Whole,
+    /// The input ended inside it.
+    Cut,
+    /// It has no head, or one that does not say how long it is. Only its beginning is in the chunk.
+    Malformed,
+    /// It is longer than a record may be. Only its beginning is in the chunk.
+    TooLong,
+}
+
+impl Frame {
+    pub fn new(start: u32, end: u32, offset: u64, state: State) -> Self {
+        Self { start, end, offset, state, links: None }
+    }
+
+    /// Bytes of memory that it takes beside itself.
+    pub fn memory(&self) -> usize {
+        self.links.as_ref().map_or(0, |links| links.memory())
+    }
+}
+
+impl Archive {
+    /// The format that `name` names, if it is one of these.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        match name {
+            "warc" => Some(Archive::Warc(Kinds::default())),
+            "wat" => Some(Archive::Wat),
+            "wat:links" => Some(Archive::WatLinks),
+            "arc" => Some(Archive::Arc),
+            _ => None,
+        }
+    }
+
+    pub(super) fn name(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Archive::Warc(_) => "warc",
+            Archive::Wat => "wat",
+            Archive::WatLinks => "wat:links",
+            Archive::Arc => "arc",
+        })
+    }
+
+    /// The archive that begins like this, if it is one. Its first records tell a WAT file from another
+    /// WARC file.
+    pub(super) fn detect(head: &[u8]) -> Option<Self> {
+        let head = without_blanks(head);
+        if head.starts_with(warc::VERSION) {
+            let is_wat = warc::begins_wat(head);
+            Some(if is_wat { Archive::Wat } else { Archive::Warc(Kinds::default()) })
+        } else if head.starts_with(arc::FIRST) {
+            Some(Archive::Arc)
+        } else {
+            None
+        }
+    }
+
+    pub(super) fn facts(self) -> Facts {
+        match self {
+            Archive::Arc => arc::FACTS,
+            _ => Facts::default(),
+        }
+    }
+
+    pub(super) fn framing(self) -> Framing {
+        match self {
+            Archive::Warc(_) => Framing::Warc { bodies: false },
+            Archive::Wat | Archive::WatLinks => Framing::Warc { bodies: true },
+            Archive::Arc => Framing::Arc,
+        }
+    }
+
+    /// Appends what the records hold.
+    pub fn read(self, ctx: &Context, chunk: &[u8], frames: &mut [Frame], out: &mut Records) {
+        for frame in frames {
+            if out.is_full() {
+                break;
+            }
+            let span = Span { start: frame.start, end: frame.end };
+            let bytes = span.of(chunk);
+            // The head's own bytes, for whoever asks what was rejected.
+            let line = Span { start: frame.start, end: frame.start + head_length(bytes) };
+            let reject = match frame.state {
+                State::Whole => None,
+                State::Cut => Some(Code::Truncated),
+                State::Malformed => Some(Code::LogSyntax),
+                State::TooLong => Some(Code::TooLong),
+            };
+            if let Some(code) = reject {
+                out.push(Record { line, found: Found::Reject(code, 0) });
+                continue;
+            }
+            let start = frame.start;
+            match self {
+                Archive::Warc(kinds) => {
+                    let found = warc::find(ctx, bytes, start, kinds, out);
+                    out.push(Record { line, found });
+                }
+                Archive::Arc => {
+                    let found = arc::find(ctx, bytes, start);
+                    out.push(Record { line, found });
+                }
+                Archive::Wat => wat::target(ctx, bytes, line, out),
+                Archive::WatLinks => wat::links(ctx, bytes, line, &mut frame.links, out),
+            }
+        }
+    }
+}
+
+/// What stands behind the blanks at the start: before a record they do not matter, the first one too.
+fn without_blanks(head: &[u8]) -> &[u8] {
+    &head[blanks(head)..]
+}
+
+/// How many blanks these bytes begin with, the ends of blank lines among them.
+pub fn blanks(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n' | b' ' | b'\t')).count()
+}
+
+/// Whether bytes behind these could make them the beginning of an archive.
+pub fn could_be_archive(head: &[u8]) -> bool {
+    let head = without_blanks(head);
+    [warc::VERSION, arc::FIRST].iter().any(|magic| {
+        let common = head.len().min(magic.len());
+        !head.is_empty() && head[..common] == magic[..common]
+    })
+}
+
+/// How much of a record its head is, without the line endings behind it.
+fn head_length(bytes: &[u8]) -> u32 {
+    let head = &bytes[..warc::end_of_fields(bytes).unwrap_or(bytes.len())];
+    let ending = head.iter().rev().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    (head.len() - ending) as u32
+}
+
+/// A target that stands at `start`, unless it is blank, or too long for a URL.
+fn url(ctx: &Context, place: Place, start: u32, target: &[u8]) -> Found {
+    if is_blank(target) {
+        Found::Blank
+    } else if target.len() > ctx.max_url {
+        Found::Reject(Code::TooLong, ctx.max_url as u32)
+    } else {
+        Found::Url(place, Span { start, end: start + target.len() as u32 })
+    }
+}
+
+/// The URL at the end of [`Records::side`], from `start` on.
+fn side(ctx: &Context, start: usize, out: &Records) -> Found {
+    match u32::try_from(start) {
+        Ok(start) => url(ctx, Place::Side, start, &out.side[start as usize..]),
+        Err(_) => Found::Reject(Code::TooLong, ctx.max_url as u32),
+    }
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(digits).ok().filter(|_| is_number)?.parse().ok()
+}

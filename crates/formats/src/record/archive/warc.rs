@@ -1,0 +1,133 @@
+//! WARC records by their heads (ISO 28500, "WARC 1.1" section 4 and 5).
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr_iter};
+
+use super::super::{Context, Found, Place, Records};
+use super::{Kinds, side, url};
+use uniqurl::bytes::Code;
+
+/// What every record begins with.
+pub(super) const VERSION: &[u8] = b"WARC/";
+
+/// Where the fields of a head end: behind the first empty line. Some writers leave the carriage
+/// returns out.
+pub fn end_of_fields(bytes: &[u8]) -> Option<usize> {
+    memchr_iter(b'\n', bytes).find_map(|feed| match &bytes[feed + 1..] {
+        [b'\n', ..] => Some(feed + 2),
+        [b'\r', b'\n', ..] => Some(feed + 3),
+        _ => None,
+    })
+}
+
+/// The value of the first field with this name, which is in lower case; without the white space
+/// around it. It may begin on the next line, and go on there: `field-value = *( field-content | LWS )`
+/// and `LWS = [CRLF] 1*( SP | HT )`. A fold is read as a space (RFC 2616 section 2.2: "All linear
+/// white space, including folding, has the same semantics as SP").
+pub fn field<'a>(head: &'a [u8], name: &[u8]) -> Option<Cow<'a, [u8]>> {
+    // The first line is the version.
+    let mut lines = lines(head).skip(1);
+    while let Some(line) = lines.next() {
+        if !line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)) {
+            continue;
+        }
+        let Some(colon) = memchr(b':', line) else { continue };
+        if !line[..colon].trim_ascii_end().eq_ignore_ascii_case(name) {
+            continue;
+        }
+        let mut value = Cow::Borrowed(line[colon + 1..].trim_ascii());
+        let folded = lines.take_while(|line| matches!(line, [b' ' | b'\t', ..]));
+        for part in folded.map(<[u8]>::trim_ascii).filter(|part| !part.is_empty()) {
+            if value.is_empty() {
+                value = Cow::Borrowed(part);
+            } else {
+                let joined = value.to_mut();
+                joined.push(b' ');
+                joined.extend_from_slice(part);
+            }
+        }
+        return Some(value);
+    }
+    None
+}
+
+/// What stands between line feeds. As `slice::split`, which goes byte by byte.
+fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(head);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let feed = memchr(b'\n', text);
+        rest = feed.map(|feed| &text[feed + 1..]);
+        Some(&text[..feed.unwrap_or(text.len())])
+    })
+}
+
+/// How long the body is, if the head says so.
+pub fn content_length(head: &[u8]) -> Option<u64> {
+    super::number(&field(head, b"content-length")?)
+}
+
+/// The target of a record, which is put together in `out` where it is folded. `start` is where its head
+/// stands in the chunk.
+pub(super) fn find(
+    ctx: &Context,
+    head: &[u8],
+    start: u32,
+    kinds: Kinds,
+    out: &mut Records,
+) -> Found {
+    match field(head, b"warc-type") {
+        None => return Found::Reject(Code::LogSyntax, 0),
+        Some(kind) if !kinds.contains(&kind) => return Found::Skipped,
+        Some(_) => {}
+    }
+    match field(head, b"warc-target-uri") {
+        None => Found::Reject(Code::LogSyntax, 0),
+        Some(Cow::Borrowed(value)) => {
+            let target = bare(value);
+            // It is a part of the head.
+            let at = start + (target.as_ptr() as usize - head.as_ptr() as usize) as u32;
+            url(ctx, Place::Chunk, at, target)
+        }
+        Some(Cow::Owned(value)) => {
+            let start = out.side.len();
+            out.side.extend_from_slice(bare(&value));
+            side(ctx, start, out)
+        }
+    }
+}
+
+/// A WARC-Target-URI. WARC 1.0 wrote angle brackets around it in its grammar, and so do some tools.
+pub(super) fn bare(value: &[u8]) -> &[u8] {
+    let inner = value.strip_prefix(b"<").and_then(|value| value.strip_suffix(b">"));
+    inner.unwrap_or(value)
+}
+
+/// Whether a record tells of another one in JSON, as those of WAT files do.
+pub(super) fn is_wat(head: &[u8]) -> bool {
+    field(head, b"warc-type").is_some_and(|kind| kind.eq_ignore_ascii_case(b"metadata"))
+        && field(head, b"content-type")
+            .is_some_and(|kind| kind.to_ascii_lowercase().starts_with(b"application/json"))
+}
+
+/// Whether a WAT file begins like this: behind what is said of the file itself, all its records tell of
+/// others. Elsewhere a crawler may have noted something of its own in JSON.
+pub(super) fn begins_wat(bytes: &[u8]) -> bool {
+    let is_about_file = |head: &&[u8]| {
+        field(head, b"warc-type").is_some_and(|kind| kind.eq_ignore_ascii_case(b"warcinfo"))
+    };
+    let mut records = heads(bytes).filter(|head| !is_about_file(head)).peekable();
+    records.peek().is_some() && records.all(is_wat)
+}
+
+/// The heads of the records at the start of an input.
+fn heads(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let end = end_of_fields(bytes)?;
+        let (head, rest) = bytes.split_at(end);
+        let length = usize::try_from(content_length(head)?).ok()?;
+        bytes = rest.get(length..).unwrap_or_default().trim_ascii_start();
+        Some(head)
+    })
+}

@@ -1,0 +1,325 @@
+//! WAT records: what a crawler noted about each record of a WARC file, in JSON.
+//!
+//! A WAT file is a WARC file of `metadata` records; each tells of a request, a response or another
+//! record. Only responses count here: with their target, or with every link that was found in the page.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::super::json::{Text, slice};
+use super::super::{Context, Found, Record, Records};
+use super::base::{Base, TooLong};
+use super::links::Links;
+use super::warc::bare;
+use super::{side, warc};
+use uniqurl::bytes::Code;
+use uniqurl::bytes::Span;
+use uniqurl::uri;
+
+#[derive(Deserialize)]
+struct Document<'a> {
+    #[serde(rename = "Envelope", borrow)]
+    envelope: Envelope<'a>,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(rename = "WARC-Header-Metadata", borrow)]
+    head: Head<'a>,
+    #[serde(rename = "Payload-Metadata", borrow)]
+    payload: Option<Payload<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(rename = "WARC-Type", borrow)]
+    kind: Option<Text<'a>>,
+    #[serde(rename = "WARC-Target-URI", borrow)]
+    target: Option<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Payload<'a> {
+    #[serde(rename = "HTTP-Response-Metadata", borrow)]
+    response: Option<Response<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Response<'a> {
+    #[serde(rename = "HTML-Metadata", borrow)]
+    page: Option<Page<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Page<'a> {
+    #[serde(rename = "Head", borrow)]
+    head: Option<PageHead<'a>>,
+    #[serde(rename = "Links", borrow, default, deserialize_with = "references")]
+    links: Vec<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+struct PageHead<'a> {
+    #[serde(rename = "Base", borrow)]
+    base: Option<Text<'a>>,
+    #[serde(rename = "Link", borrow, default, deserialize_with = "references")]
+    links: Vec<Text<'a>>,
+    #[serde(rename = "Scripts", borrow, default, deserialize_with = "references")]
+    scripts: Vec<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Link<'a> {
+    #[serde(borrow)]
+    url: Option<Text<'a>>,
+    /// What stands in its place for a URL of a style sheet that the page holds: `STYLE/#text`.
+    #[serde(borrow)]
+    href: Option<Text<'a>>,
+}
+
+impl<'a> Link<'a> {
+    fn reference(self) -> Option<Text<'a>> {
+        self.url.or(self.href)
+    }
+}
+
+/// Where the links of a list lead. Those that lead nowhere are not kept: in JSON they take three bytes
+/// each, and in memory many more.
+fn references<'de: 'a, 'a, D: Deserializer<'de>>(list: D) -> Result<Vec<Text<'a>>, D::Error> {
+    list.deserialize_seq(References)
+}
+
+struct References;
+
+impl<'de> Visitor<'de> for References {
+    type Value = Vec<Text<'de>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of links")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut references = Vec::new();
+        while let Some(link) = list.next_element::<Link>()? {
+            references.extend(link.reference());
+        }
+        Ok(references)
+    }
+}
+
+/// What a record tells, and its target.
+enum Told<'a> {
+    /// Of no response.
+    Nothing,
+    /// In no JSON of the kind that is known.
+    Malformed,
+    Response {
+        target: Cow<'a, [u8]>,
+        page: Option<Page<'a>>,
+    },
+}
+
+fn told(record: &[u8]) -> Told<'_> {
+    let Some(end) = warc::end_of_fields(record) else { return Told::Malformed };
+    let (head, body) = record.split_at(end);
+    if !warc::is_wat(head) {
+        return Told::Nothing;
+    }
+    let (Head { kind, target }, page) = match serde_json::from_slice(body) {
+        Ok(Document { envelope: Envelope { head, payload } }) => {
+            (head, payload.and_then(|payload| payload.response?.page))
+        }
+        Err(_) if serde_json::from_slice::<IgnoredAny>(body).is_ok() => odd(body),
+        Err(_) => return Told::Malformed,
+    };
+    match kind {
+        Some(Text(kind)) if kind.eq_ignore_ascii_case(b"response") => {}
+        Some(_) => return Told::Nothing,
+        None => return Told::Malformed,
+    }
+    match target {
+        Some(Text(target)) => Told::Response { target, page },
+        None => Told::Malformed,
+    }
+}
+
+/// What JSON says that has a name twice, or what is none of its kind. Of a name the last one counts, and
+/// what makes no sense is as good as not there.
+fn odd(body: &[u8]) -> (Head<'_>, Option<Page<'_>>) {
+    fn text<'a>(object: &'a [u8], name: &str) -> Option<Text<'a>> {
+        serde_json::from_slice(slice::at(object, &[name])?).ok()
+    }
+    fn links<'a>(object: &'a [u8], name: &str) -> Vec<Text<'a>> {
+        let links = slice::elements(slice::at(object, &[name]).unwrap_or_default());
+        let links = links.map(|link| Link { url: text(link, "url"), href: text(link, "href") });
+        links.filter_map(Link::reference).collect()
+    }
+    let at = |names: &[&str]| slice::at(body, names).unwrap_or_default();
+    let head = at(&["Envelope", "WARC-Header-Metadata"]);
+    let page = at(&["Envelope", "Payload-Metadata", "HTTP-Response-Metadata", "HTML-Metadata"]);
+    let top = slice::at(page, &["Head"]).unwrap_or_default();
+    let top = PageHead {
+        base: text(top, "Base"),
+        links: links(top, "Link"),
+        scripts: links(top, "Scripts"),
+    };
+    let head = Head { kind: text(head, "WARC-Type"), target: text(head, "WARC-Target-URI") };
+    (head, Some(Page { head: Some(top), links: links(page, "Links") }))
+}
+
+/// Appends the target of a response.
+pub(super) fn target(ctx: &Context, record: &[u8], line: Span, out: &mut Records) {
+    let found = match told(record) {
+        Told::Nothing => Found::Skipped,
+        Told::Malformed => Found::Reject(Code::LogSyntax, 0),
+        Told::Response { target, .. } => {
+            let start = out.side.len();
+            out.side.extend_from_slice(bare(&target));
+            side(ctx, start, out)
+        }
+    };
+    out.push(Record { line, found });
+}
+
+/// Appends the links of a page, in the order of head, scripts and body, each resolved against what the
+/// page says is its base, or its own address. `known` are the links, if the record was read before, and
+/// comes to be them where it is to be read again.
+pub(super) fn links(
+    ctx: &Context,
+    record: &[u8],
+    line: Span,
+    known: &mut Option<Arc<Links>>,
+    out: &mut Records,
+) {
+    let links = match known.take() {
+        Some(links) => links,
+        None => match links_of(ctx, record) {
+            Ok(links) => Arc::new(links),
+            Err(found) => return out.push(Record { line, found }),
+        },
+    };
+    let passed = out.pass_over(links.len());
+    for n in passed..links.len() {
+        if out.is_full() {
+            break;
+        }
+        let start = out.side.len();
+        let found = match links.append(n, &mut out.side) {
+            Ok(()) => side(ctx, start, out),
+            Err(TooLong) => Found::Reject(Code::TooLong, ctx.max_url as u32),
+        };
+        out.push(Record { line, found });
+    }
+    if passed > 0 || out.is_full() {
+        *known = Some(links);
+    }
+}
+
+/// The links of the page that a record tells of, or what else is to be said of the record.
+fn links_of(ctx: &Context, record: &[u8]) -> Result<Links, Found> {
+    let (target, page) = match told(record) {
+        Told::Nothing => return Err(Found::Skipped),
+        Told::Malformed => return Err(Found::Reject(Code::LogSyntax, 0)),
+        Told::Response { target, page } => (target, page),
+    };
+    let (head, body) = page.map_or((None, Vec::new()), |page| (page.head, page.links));
+    let head = head.unwrap_or(PageHead { base: None, links: Vec::new(), scripts: Vec::new() });
+    let own = bare(&target);
+    let mut base = Vec::new();
+    match &head.base {
+        Some(Text(reference)) if uri::resolve(own, reference.trim_ascii(), &mut base).is_ok() => {}
+        _ => base = own.to_vec(),
+    }
+    let mut links = Links::new(Base::new(&base, ctx.max_url));
+    for Text(reference) in head.links.iter().chain(&head.scripts).chain(&body) {
+        links.add(reference);
+    }
+    Ok(links)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Archive, Frame, State};
+    use super::*;
+
+    fn archive(target: &str, links: &[&str]) -> Vec<u8> {
+        let links: Vec<_> = links.iter().map(|link| format!(r#"{{"url":"{link}"}}"#)).collect();
+        let page = format!(r#"{{"Links":[{}]}}"#, links.join(","));
+        let head = format!(r#"{{"WARC-Type":"response","WARC-Target-URI":"{target}"}}"#);
+        let payload = format!(r#"{{"HTTP-Response-Metadata":{{"HTML-Metadata":{page}}}}}"#);
+        let fields = "WARC/1.0\r\nWARC-Type: metadata\r\nContent-Type: application/json\r\n\r\n";
+        let json = format!(
+            r#"{{"Envelope":{{"WARC-Header-Metadata":{head},"Payload-Metadata":{payload}}}}}"#
+        );
+        [fields, &json].concat().into_bytes()
+    }
+
+    fn frame(record: &[u8]) -> Frame {
+        Frame::new(0, record.len() as u32, 0, State::Whole)
+    }
+
+    #[test]
+    fn links_that_lead_nowhere_are_not_kept() {
+        let chunk = String::from_utf8(archive("http://h/", &["a", "b"])).unwrap();
+        for list in [r#"[{},{"url":"#, r#"[{},{"url":1,"url":"#] {
+            let chunk = chunk.replace(r#"[{"url":"#, list);
+            let Told::Response { page: Some(page), .. } = told(chunk.as_bytes()) else {
+                panic!("a page");
+            };
+            assert_eq!(page.links.len(), 2, "{list}");
+        }
+    }
+
+    /// "No input makes it quadratic": each part was read from the start of the record.
+    #[test]
+    fn a_record_is_read_once_in_however_many_parts_its_links_are_taken() {
+        let all: Vec<_> = (0..100).map(|n| format!("{n}")).collect();
+        let all: Vec<_> = all.iter().map(String::as_str).collect();
+        let mut chunk = archive("http://h/d/p", &all);
+        let mut frames = [frame(&chunk)];
+        let (ctx, mut records, mut found) = (Context::default(), Records::default(), Vec::new());
+        loop {
+            records.limit(found.len(), 50);
+            Archive::WatLinks.read(&ctx, &chunk, &mut frames, &mut records);
+            found.extend(records.records.iter().map(|record| match record.found {
+                Found::Url(_, span) => String::from_utf8_lossy(span.of(&records.side)).into_owned(),
+                other => format!("{other:?}"),
+            }));
+            if !records.is_full() {
+                break;
+            }
+            // Were it read again, nothing would be found in it.
+            let end = warc::end_of_fields(&chunk).unwrap();
+            chunk[end..].fill(b' ');
+        }
+        let expected: Vec<_> = all.iter().map(|link| format!("http://h/d/{link}")).collect();
+        assert_eq!(found, expected);
+    }
+
+    /// "No input makes it quadratic": each link took the whole base, and these took hours.
+    #[test]
+    fn links_of_a_page_with_a_long_address_take_linear_time() {
+        let long = "a/".repeat(2_000_000);
+        let name = "n".repeat(2_000_000);
+        for (target, links) in [
+            (format!("http://h/{long}"), ["a", "", "?q", "../b", "#f", "s:", "/c", "//i/d"]),
+            (format!("http://h/{name}/"), ["a", "../b", "../../c", ".", "", "/d", "x/../..", ".."]),
+            (format!("http://h/d/../{name}/.."), ["a", "../b", "./", "", "#f", "/d", "?", ".."]),
+            (format!("http://h/?{name}"), ["a", "", "#f", "?q", "/d", "b", "c", "//i/d"]),
+            (format!("http://{name}/d"), ["a", "", "#f", "?q", "/d", "b", "c", "//i/d"]),
+            (format!("{name}:d/e"), ["a", "", "#f", "?q", "/d", "b", "c", "//i/d"]),
+            (format!("x:{long}"), ["a", "", "?q", "../b", "#f", "s:", "/c", "//i/d"]),
+        ] {
+            let links = links.repeat(10_000);
+            let chunk = archive(&target, &links);
+            let ctx = Context { max_url: 1_000, ..Context::default() };
+            let mut records = Records::default();
+            Archive::WatLinks.read(&ctx, &chunk, &mut [frame(&chunk)], &mut records);
+            assert_eq!(records.records.len(), links.len());
+        }
+    }
+}

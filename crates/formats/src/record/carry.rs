@@ -1,0 +1,371 @@
+//! What of a record goes beside its URL: the columns of `--carry`, and the one that `--keep max:COL`
+//! goes by.
+//!
+//! In come the lines of a chunk that matter, in order, those that are no records among them, since a
+//! header says where things are behind it; out go the values of the columns. A record is taken apart
+//! once more here, so that reading costs nothing where no column is carried.
+
+use std::ops::Range;
+
+use super::columns::{Columns, Name};
+use super::part::Value;
+use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
+#[cfg(feature = "tables")]
+use super::{NULL, Rows};
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc::{self};
+use uniqurl::bytes::{Excerpt, HIDDEN, UrlExcerpt, redact, redact_query, redact_record};
+
+/// The values of one record's columns. Reused from record to record.
+#[derive(Debug, Default)]
+pub struct Values {
+    bytes: Vec<u8>,
+    places: Vec<Option<Range<usize>>>,
+    /// Whether there was no memory for one of them.
+    lacks: bool,
+}
+
+impl Values {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.places.clear();
+        self.lacks = false;
+    }
+
+    fn push(&mut self, value: Option<&[u8]>) {
+        self.lacks |= self.try_push(value).is_err();
+    }
+
+    fn try_push(&mut self, value: Option<&[u8]>) -> Result<(), AllocError> {
+        let bytes = value.unwrap_or_default();
+        alloc::try_reserve(&mut self.bytes, bytes.len())?;
+        alloc::try_reserve(&mut self.places, 1)?;
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        self.places.push(value.map(|_| start..self.bytes.len()));
+        Ok(())
+    }
+
+    /// Whether all that was pushed is there.
+    fn are_whole(&self) -> Result<(), AllocError> {
+        if self.lacks { Err(AllocError) } else { Ok(()) }
+    }
+
+    /// The value of the n-th column, if the record has one.
+    pub fn get(&self, n: usize) -> Option<&[u8]> {
+        Some(&self.bytes[self.places.get(n)?.clone()?])
+    }
+}
+
+/// Columns, and where they are in the records of a chunk.
+pub struct Carrier {
+    from: From,
+    /// Of JSON and tables, whether each column is a query, or holds one.
+    queries: Vec<bool>,
+    buffer: Vec<u8>,
+}
+
+enum From {
+    Cdx(Cdx, Vec<u8>),
+    Cdxj(Vec<Member>),
+    Csv(Csv, Vec<Name>),
+    Extended(Extended, Vec<Name>),
+    Json(Vec<Vec<Vec<u8>>>),
+    #[cfg(feature = "tables")]
+    Table(Vec<usize>),
+    Tsv(Tsv, Vec<Name>),
+    Nothing,
+}
+
+/// A column of a CDXJ line.
+struct Member {
+    pointer: Vec<Vec<u8>>,
+    /// Which of the two fields before the object it is, where that has no such member.
+    before: Option<usize>,
+}
+
+/// The fields of a CDXJ line before its object.
+const BEFORE: [&str; 2] = ["urlkey", "timestamp"];
+
+/// Formats with columns, for those whose format has none.
+const SUCH: &str = "the formats that have are csv:COL, tsv:COL, json:POINTER, cdx, cdxj, w3c, cloudfront, \
+                    parquet:COL and arrow:COL";
+
+/// The format, which carries these columns; or why it cannot.
+pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
+    let name = format.name();
+    let wrong = |column: &str, why: &str| {
+        Err(format!("column {}: {why}", uniqurl::bytes::Printable(column.as_bytes())))
+    };
+    for column in columns {
+        if column.is_empty() {
+            return wrong(column, "a column has a name or a number");
+        }
+        match format {
+            Format::Cdx(_) => {
+                if letter(column).is_none() {
+                    return wrong(
+                        column,
+                        "cdx has no such column; its columns are the letters of the legend, or \
+                         urlkey, timestamp, url, mime, status, digest, redirect, robotflags, \
+                         length, offset and filename, of 14 also orig.length, orig.offset and \
+                         orig.filename",
+                    );
+                }
+            }
+            Format::Json(_) | Format::Cdxj(_) => {
+                if let Err(why) = json::tokens(column) {
+                    return wrong(column, why);
+                }
+            }
+            Format::Csv(Csv { columns: of_url, .. }) | Format::Tsv(Tsv { columns: of_url, .. }) => {
+                match Name::parse(column) {
+                    Err(why) => return wrong(column, why),
+                    Ok(Name::Header(_)) if !of_url.need_header() => {
+                        let why = format!(
+                            "{name} takes the first line for a record, and no other line names \
+                             columns; carry the column by its number, or name that of the URL as \
+                             the header does"
+                        );
+                        return wrong(column, &why);
+                    }
+                    Ok(_) => {}
+                }
+            }
+            Format::Extended(_) => {}
+            #[cfg(feature = "tables")]
+            Format::Table(_) => {
+                if let Err(why) = Name::parse(column) {
+                    return wrong(column, why);
+                }
+            }
+            _ => return wrong(column, &format!("{name} has no columns with names; {SUCH}")),
+        }
+    }
+    Ok(match format {
+        #[cfg(feature = "tables")]
+        Format::Table(table) => Format::Table(table.carrying(columns)),
+        format => format.clone(),
+    })
+}
+
+/// Columns of a header that are listed in a message.
+const LISTED: usize = 40;
+
+/// What is wrong with the first header in a chunk that does not have all of the columns that a format
+/// names, and these. `format` is how it stands at the start of the chunk.
+pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String]) -> Option<String> {
+    let lacking = |names: &[Name], header: &[Vec<u8>]| {
+        let lacks = |name: &&Name| name.find(header).is_none_or(|column| column >= header.len());
+        let lacking = names.iter().find(lacks)?;
+        let printed = |name: &[u8]| uniqurl::bytes::Printable(name).to_string();
+        let column = match lacking {
+            Name::Number(number) => (number + 1).to_string(),
+            Name::Header(name) => printed(name),
+        };
+        #[cfg(feature = "tables")]
+        if let Some(kind) = super::Container::of(chunk).map(super::Container::name) {
+            return Some(format!("it is no text; the format {kind}:{column} reads it"));
+        }
+        if let Some(why) = super::foreign::refusal_of_header(chunk, header) {
+            return Some(format!("it has no column `{column}`: {why}"));
+        }
+        // A first row that is no header may have a URL in the place of a name.
+        let shown = |name: &Vec<u8>| match name.iter().any(|byte| b"/:@=".contains(byte)) {
+            true => UrlExcerpt(name).to_string(),
+            false => Excerpt(name).to_string(),
+        };
+        let mut listed: Vec<_> = header.iter().take(LISTED).map(shown).collect();
+        if header.len() > LISTED {
+            listed.push(format!("{} more", header.len() - LISTED));
+        }
+        Some(format!("it has no column `{column}`; its columns are {}", listed.join(", ")))
+    };
+    let named = |own: &Columns| -> Vec<Name> {
+        let carried = columns.iter().filter_map(|column| Name::parse(column).ok());
+        own.names().cloned().chain(carried).collect()
+    };
+    match format {
+        Format::Csv(csv) => lacking(&named(&csv.columns), csv.after(ctx, chunk)?.header()),
+        Format::Tsv(tsv) => lacking(&named(&tsv.columns), tsv.after(ctx, chunk)?.header()),
+        // What a log has no field for its records do not say.
+        Format::Extended(extended) if !columns.is_empty() => {
+            let names = columns.iter().map(|name| Name::Header(name.as_bytes().to_vec()));
+            let names: Vec<Name> = names.collect();
+            extended.headers(ctx, chunk).find_map(|header| lacking(&names, &header))
+        }
+        _ => None,
+    }
+}
+
+impl Carrier {
+    /// For the records of a chunk that `format` reads, which [`carrying`] has allowed.
+    pub fn new(format: &Format, columns: &[String]) -> Self {
+        let names = || columns.iter().filter_map(|column| Name::parse(column).ok()).collect();
+        let pointers = || columns.iter().filter_map(|column| json::tokens(column).ok());
+        let from = match format {
+            Format::Cdx(cdx) => {
+                From::Cdx(cdx.clone(), columns.iter().filter_map(|column| letter(column)).collect())
+            }
+            Format::Cdxj(_) => {
+                let member = |(pointer, column): (_, &String)| Member {
+                    pointer,
+                    before: BEFORE.iter().position(|name| name == column),
+                };
+                From::Cdxj(pointers().zip(columns).map(member).collect())
+            }
+            Format::Json(_) => From::Json(pointers().collect()),
+            Format::Csv(csv) => From::Csv(csv.clone(), names()),
+            Format::Tsv(tsv) => From::Tsv(tsv.clone(), names()),
+            Format::Extended(extended) => {
+                let names = columns.iter().map(|name| Name::Header(name.as_bytes().to_vec()));
+                From::Extended(extended.clone(), names.collect())
+            }
+            #[cfg(feature = "tables")]
+            Format::Table(table) => From::Table(table.carried().to_vec()),
+            _ => From::Nothing,
+        };
+        let queries = match (format, &from) {
+            (Format::Json(json), From::Json(pointers)) => {
+                pointers.iter().map(|pointer| json.is_query(pointer)).collect()
+            }
+            #[cfg(feature = "tables")]
+            (Format::Table(table), From::Table(cells)) => {
+                cells.iter().map(|cell| table.is_query(*cell)).collect()
+            }
+            _ => Vec::new(),
+        };
+        Self { from, queries, buffer: Vec::new() }
+    }
+
+    /// Appends the value of the n-th column of the record that was last read, without what may be secret
+    /// in it.
+    pub fn mask(&self, n: usize, value: &[u8], out: &mut Vec<u8>) {
+        let is_query = match &self.from {
+            From::Csv(csv, names) => names.get(n).is_some_and(|name| csv.is_query(name)),
+            From::Tsv(tsv, names) => names.get(n).is_some_and(|name| tsv.is_query(name)),
+            From::Extended(extended, names) => {
+                names.get(n).is_some_and(|name| extended.is_query(name))
+            }
+            _ => self.queries.get(n) == Some(&true),
+        };
+        let is_json = matches!(self.from, From::Json(_) | From::Cdxj(_));
+        match is_json && matches!(value, [b'{' | b'[', ..]) {
+            // Where a query is in it is not looked for.
+            true if is_query => out.extend_from_slice(HIDDEN.as_bytes()),
+            true => redact_record(value, out),
+            // A dash says that there is none.
+            false if is_query && value != b"-" => redact_query(value, out),
+            false => redact(value, out),
+        }
+    }
+
+    /// Takes what a line says that is no record.
+    pub fn pass(&mut self, line: &[u8]) {
+        match &mut self.from {
+            From::Cdx(cdx, _) => cdx.take(line),
+            From::Csv(csv, _) => csv.take_header(line),
+            From::Extended(extended, _) => extended.take(line),
+            From::Tsv(tsv, _) => tsv.take_header(line),
+            From::Cdxj(_) | From::Json(_) | From::Nothing => {}
+            #[cfg(feature = "tables")]
+            From::Table(_) => {}
+        }
+    }
+
+    /// Puts the values of a record into `out`.
+    pub fn values(&mut self, line: &[u8], out: &mut Values) -> Result<(), AllocError> {
+        out.clear();
+        match &self.from {
+            From::Cdx(cdx, letters) => {
+                let (delimiter, legend) = cdx.columns(line);
+                for letter in letters {
+                    let column = legend.iter().position(|other| other == letter);
+                    let mut fields = line.split(|byte| *byte == delimiter);
+                    out.push(column.and_then(|column| fields.nth(column)));
+                }
+            }
+            From::Cdxj(members) => {
+                let object = cdxj::object(line).unwrap_or_default();
+                let pointers = members.iter().map(|member| &member.pointer);
+                let mut members = members.iter();
+                json::carry(object, pointers, &mut self.buffer, |value| {
+                    let before = members.next().and_then(|member| member.before);
+                    let field = || line.split(|byte| *byte == b' ').nth(before?);
+                    out.push(value.or_else(field));
+                });
+            }
+            From::Json(pointers) => {
+                json::carry(line, pointers, &mut self.buffer, |value| out.push(value));
+            }
+            From::Csv(csv, names) => {
+                let fields = csv.fields(line);
+                let fields: Vec<&[u8]> = fields.iter().map(Value::bytes).collect();
+                take(names, csv.header(), &fields, out);
+            }
+            From::Tsv(tsv, names) => {
+                let fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
+                take(names, tsv.header(), &fields, out);
+            }
+            From::Extended(extended, names) => extended.fields(line, |header, fields| {
+                let fields: Vec<&[u8]> = fields.iter().map(Value::bytes).collect();
+                take(names, header, &fields, out);
+            }),
+            From::Nothing => {}
+            #[cfg(feature = "tables")]
+            From::Table(_) => {}
+        }
+        out.are_whole()
+    }
+
+    /// The same for a row of a table.
+    #[cfg(feature = "tables")]
+    pub fn row(
+        &self,
+        chunk: &[u8],
+        rows: &Rows,
+        row: usize,
+        out: &mut Values,
+    ) -> Result<(), AllocError> {
+        out.clear();
+        let From::Table(carried) = &self.from else { return Ok(()) };
+        let cells = &rows.cells[row * rows.width..][..rows.width];
+        for cell in carried {
+            out.push(Some(cells[*cell]).filter(|cell| *cell != NULL).map(|cell| cell.of(chunk)));
+        }
+        out.are_whole()
+    }
+}
+
+fn take(names: &[Name], header: &[Vec<u8>], fields: &[&[u8]], out: &mut Values) {
+    for name in names {
+        out.push(name.find(header).and_then(|column| fields.get(column).copied()));
+    }
+}
+
+/// The letter that a legend has for a column.
+fn letter(column: &str) -> Option<u8> {
+    if let [letter @ (b'a'..=b'z' | b'A'..=b'Z')] = column.as_bytes() {
+        return Some(*letter);
+    }
+    let named = cdx::NAMES.iter().find(|(_, names)| names.contains(&column));
+    named.map(|(letter, _)| *letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uniqurl::bytes::alloc::failing::{self, Plan};
+
+    #[test]
+    fn a_value_that_finds_no_memory_is_told_of() {
+        let mut values = Values::default();
+        failing::follow(Some(Plan::at(0, false)));
+        values.push(Some(b"a"));
+        failing::follow(None);
+        assert_eq!(values.are_whole(), Err(AllocError));
+        values.clear();
+        values.push(Some(b"a"));
+        assert_eq!((values.are_whole(), values.get(0)), (Ok(()), Some(&b"a"[..])));
+    }
+}

@@ -1,0 +1,274 @@
+//! Reads `cdx`, the indexes of web archives.
+//!
+//! A legend, ` CDX N b a m s k r M S V g`, names the columns by letters and, with its first byte,
+//! what stands between them: `a` is the URL as it was asked for, `m` the media type, `s` the status.
+//! It acts on the lines behind it up to the next one, which stands where files were put one behind
+//! the other. Lines without a legend have the usual 9, 10 or 11 columns, the 7 of the Wayback Machine's
+//! CDX server, or 14, where the 11 are followed by length, offset and file of what a revisit stands for.
+//! All begin alike: key, timestamp, URL, media type, status. A line with another number of columns is
+//! `log-syntax`: where a URL holds a space, nothing tells which of them it is. OutbackCDX has lines
+//! `@alias KEY KEY` beside these.
+
+use std::sync::Arc;
+
+use super::columns::Layout;
+use super::line::{self, Line, without_mark};
+use super::part::{Facts, Part, Value};
+use super::separators::Separators;
+use super::{Context, Found, Records};
+use uniqurl::bytes::Code;
+
+/// The columns that the last legend named.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cdx {
+    legend: Option<Arc<Legend>>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Legend {
+    delimiter: u8,
+    /// One for each column.
+    letters: Vec<u8>,
+    layout: Layout,
+}
+
+/// The indexes that are in use all have these.
+pub(super) const FACTS: Facts = Facts { method: false, status: true, mime: true };
+
+impl Cdx {
+    /// Appends a record for each line of `chunk`.
+    pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        let usual = usual();
+        let mut now = self.legend.clone();
+        let at_start = self.delimiter();
+        let separators = Separators::find(chunk, [at_start]);
+        line::each(ctx, 0, chunk, out, |line, side| {
+            if let Some(legend) = legend(line.bytes) {
+                now = Some(Arc::new(legend));
+                return Found::Skipped;
+            }
+            if is_alias(line.bytes) {
+                return Found::Skipped;
+            }
+            let (delimiter, layout) = match &now {
+                Some(legend) => (legend.delimiter, &legend.layout),
+                None => (b' ', &usual),
+            };
+            // Those of each line by itself: legends may change as often as there are lines.
+            let own = (delimiter != at_start).then(|| Separators::find(line.bytes, [delimiter]));
+            let (separators, place) = match &own {
+                Some(own) => (own, Line { start: 0, ..line }),
+                None => (&separators, line),
+            };
+            let columns = separators.count(place) + 1;
+            let is_expected = match &now {
+                Some(legend) => columns == legend.letters.len(),
+                None => is_usual_number(columns),
+            };
+            if !is_expected {
+                return Found::Reject(Code::LogSyntax, 0);
+            }
+            let fields = separators.split(place);
+            layout.found(ctx, line, fields, |_, field| Value::InLine(field), side)
+        });
+    }
+
+    /// What stands between the columns.
+    fn delimiter(&self) -> u8 {
+        self.legend.as_ref().map_or(b' ', |legend| legend.delimiter)
+    }
+
+    /// What stands between the columns of a line, and the letter of each.
+    pub(super) fn columns(&self, line: &[u8]) -> (u8, &[u8]) {
+        match &self.legend {
+            Some(legend) => (legend.delimiter, &legend.letters),
+            None => match memchr::memchr_iter(b' ', line).count() + 1 {
+                7 => (b' ', b"NbamskS"),
+                9 => (b' ', b"NbamskrVg"),
+                10 => (b' ', b"NbamskrMVg"),
+                14 => (b' ', b"NbamskrMSVg123"),
+                _ => (b' ', b"NbamskrMSVg"),
+            },
+        }
+    }
+
+    /// The format as it stands behind `chunk`, if that changes it.
+    pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
+        let lines = candidates(chunk).filter(|line| line.len() <= ctx.max_record);
+        let last = lines.filter_map(legend).last()?;
+        Some(Self { legend: Some(Arc::new(last)) })
+    }
+
+    /// Takes what a line says that is no record.
+    pub(super) fn take(&mut self, line: &[u8]) {
+        if let Some(legend) = legend(line) {
+            self.legend = Some(Arc::new(legend));
+        }
+    }
+}
+
+/// What the columns are called by those who write and read indexes, by letter. The last three have
+/// none.
+pub(super) const NAMES: &[(u8, &[&str])] = &[
+    (b'N', &["urlkey"]),
+    (b'b', &["timestamp"]),
+    (b'a', &["url", "original"]),
+    (b'm', &["mime", "mimetype"]),
+    (b's', &["status", "statuscode"]),
+    (b'k', &["digest"]),
+    (b'r', &["redirect"]),
+    (b'M', &["robotflags"]),
+    (b'S', &["length"]),
+    (b'V', &["offset"]),
+    (b'g', &["filename"]),
+    (b'1', &["orig.length"]),
+    (b'2', &["orig.offset"]),
+    (b'3', &["orig.filename"]),
+];
+
+fn usual() -> Layout {
+    layout(vec![(2, Part::Url), (3, Part::Mime), (4, Part::Status)])
+}
+
+fn layout(slots: Vec<(usize, Part)>) -> Layout {
+    let mut layout = Layout::new(slots);
+    layout.facts = FACTS;
+    layout
+}
+
+/// How many columns there may be without a legend.
+fn is_usual_number(columns: usize) -> bool {
+    matches!(columns, 7 | 9..=11 | 14)
+}
+
+/// Whether a line says of two keys that they are one, and nothing of a capture.
+pub(super) fn is_alias(line: &[u8]) -> bool {
+    line.starts_with(b"@alias ")
+}
+
+/// Whether a line has the shape of the usual columns. In the place of the URL a `cdxj` has an object, in
+/// which there may be as many spaces.
+pub(super) fn is_usual(line: &[u8]) -> bool {
+    let fields: Vec<_> = line.split(|byte| *byte == b' ').collect();
+    is_usual_number(fields.len())
+        && fields[1].len() == 14
+        && fields[1].iter().all(u8::is_ascii_digit)
+        && fields[2].contains(&b':')
+        && !fields[2].starts_with(b"{")
+}
+
+/// The columns that a line names, if it is a legend: any byte, `CDX`, and letters.
+pub(super) fn is_legend(line: &[u8]) -> bool {
+    legend(line).is_some()
+}
+
+fn legend(line: &[u8]) -> Option<Legend> {
+    let (&delimiter, rest) = without_mark(line).split_first()?;
+    let letters = rest.strip_prefix(b"CDX")?.strip_prefix(&[delimiter])?;
+    let letters: Vec<&[u8]> = letters.split(|byte| *byte == delimiter).collect();
+    if delimiter.is_ascii_alphanumeric() || letters.iter().any(|letter| letter.len() != 1) {
+        return None;
+    }
+    let part = |(column, letter): (usize, &&[u8])| {
+        let part = match *letter {
+            b"a" => Part::Url,
+            b"m" => Part::Mime,
+            b"s" => Part::Status,
+            _ => return None,
+        };
+        Some((column, part))
+    };
+    let layout = layout(letters.iter().enumerate().filter_map(part).collect());
+    Some(Legend { delimiter, letters: letters.concat(), layout })
+}
+
+/// The lines of a chunk that may be legends. Backwards, the search would have no vectors.
+fn candidates(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
+    memchr::memmem::find_iter(chunk, b"CDX").filter_map(move |at| {
+        // A delimiter, and perhaps a byte-order mark, come before it. No more is looked at, since a
+        // line may hold as many of them as it has room for.
+        let near = at.saturating_sub(5);
+        let feed = chunk[near..at].iter().rposition(|byte| *byte == b'\n');
+        let start = match feed {
+            Some(feed) => near + feed + 1,
+            None if at < 5 => 0,
+            None => return None,
+        };
+        let end = memchr::memchr(b'\n', &chunk[at..]).map_or(chunk.len(), |length| at + length);
+        let line = &chunk[start..end];
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{
+        Context, Format, Found, Place,
+        format::tests::{read, show},
+    };
+    use super::{Cdx, candidates};
+
+    fn cdx() -> Format {
+        Format::parse("cdx").unwrap()
+    }
+
+    #[test]
+    fn the_legend_decides_the_column() {
+        let chunk =
+            b" CDX N b a m s k r M S V g\nk 20140126200624 http://h/a text/html 200 D - - 1 2 f\n\
+            \tCDX\ta\tN\nhttp://h/b\tk\n";
+        let out = read(&cdx(), &Context::default(), chunk);
+        let urls: Vec<_> = out
+            .records
+            .iter()
+            .map(|record| match record.found {
+                Found::Url(Place::Chunk, span) => span.of(chunk).to_vec(),
+                Found::Skipped => b"legend".to_vec(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(urls, [&b"legend"[..], b"http://h/a", b"legend", b"http://h/b"]);
+    }
+
+    #[test]
+    fn a_chunk_hands_its_last_legend_on() {
+        let first = Cdx::default();
+        let ctx = Context::default();
+        assert_eq!(first.after(&ctx, b"k 20140126200624 http://h/CDX\n"), None);
+        let behind = first.after(&ctx, b" CDX N a\r\nk u\n CDX a N\n").unwrap();
+        assert_eq!(first.after(&ctx, b" CDX a N\n"), Some(behind.clone()));
+        let out = read(&Format::Cdx(behind), &ctx, b"u k\n");
+        assert!(matches!(out.records[0].found, Found::Url(_, span) if span.of(b"u k\n") == b"u"));
+    }
+
+    #[test]
+    fn a_line_that_looks_like_a_legend_all_along_is_looked_at_once() {
+        let mut chunk = b"\xEF\xBB\xBF CDX N a\n".to_vec();
+        let ctx = Context::default();
+        let behind = Cdx::default().after(&ctx, &chunk);
+        assert!(behind.is_some());
+        chunk.extend(b" CDX".repeat(1 << 20));
+        chunk.push(b'\n');
+        assert_eq!(Cdx::default().after(&ctx, &chunk), behind);
+        assert_eq!(candidates(&chunk).count(), 2);
+    }
+
+    #[test]
+    fn without_a_legend_the_url_is_the_third_of_seven_or_nine_to_eleven_or_fourteen() {
+        for columns in [7, 9, 10, 11, 14] {
+            let line = format!("k 20140126200624 http://h/{}", " -".repeat(columns - 3));
+            assert_eq!(show(&cdx(), &Context::default(), line.as_bytes()), "url http://h/");
+        }
+        for line in
+            ["k 20140126200624 http://h/", "k 2014 u - - - - -", "k 2014 u - - - - - - - - -"]
+        {
+            assert_eq!(show(&cdx(), &Context::default(), line.as_bytes()), "log-syntax 0");
+        }
+    }
+
+    #[test]
+    fn a_legend_without_a_url_leaves_no_field() {
+        let out = read(&cdx(), &Context::default(), b" CDX N b\nk 2014\n");
+        assert!(matches!(out.records[1].found, Found::Reject(uniqurl::Code::NoField, 0)));
+    }
+}

@@ -1,0 +1,53 @@
+//! Reads `cdxj`, the indexes of pywb and Common Crawl: key, timestamp, and a JSON object with the URL.
+//!
+//! Lines that begin with `!`, `@` or ` CDX` are headers. The second level of a ZipNum index,
+//! `cluster.idx`, has a key and a place for each block of lines and no URL at all; it is refused as a
+//! whole.
+
+use memchr::memchr;
+
+use super::json::{Error, Json};
+use super::line;
+use super::{Context, Found, Records};
+use uniqurl::bytes::Code;
+
+/// Appends a record for each line of `chunk`.
+pub(super) fn read(ctx: &Context, json: &Json, chunk: &[u8], out: &mut Records) {
+    let mut buffer = Vec::new();
+    line::each(ctx, 0, chunk, out, |line, side| {
+        if is_header(line.bytes) {
+            return Found::Skipped;
+        }
+        let Some(object) = object(line.bytes) else {
+            return Found::Reject(Code::LogSyntax, 0);
+        };
+        match json.said(object, &mut buffer) {
+            Ok(said) => said.found(ctx, json.facts(), line, side),
+            Err(Error::Syntax) => Found::Reject(Code::LogSyntax, 0),
+            Err(Error::Type) => Found::Reject(Code::NoField, 0),
+        }
+    });
+}
+
+fn is_header(line: &[u8]) -> bool {
+    line.starts_with(b"!") || line.starts_with(b"@") || line.starts_with(b" CDX")
+}
+
+/// The JSON of a line, which stands behind a key, digits, and a space after each.
+pub(super) fn object(line: &[u8]) -> Option<&[u8]> {
+    let key = memchr(b' ', line).filter(|key| *key > 0)?;
+    let rest = &line[key + 1..];
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    rest[digits..].strip_prefix(b" ").filter(|json| digits > 0 && json.starts_with(b"{"))
+}
+
+/// Whether a line is one of a `cluster.idx`: key and timestamp, a shard's name, offset, length.
+pub(super) fn is_of_cluster(line: &[u8]) -> bool {
+    let fields: Vec<_> = line.split(|byte| *byte == b'\t').collect();
+    let is_number = |field: &&[u8]| !field.is_empty() && field.iter().all(u8::is_ascii_digit);
+    matches!(fields[..], [key, shard, ..]
+        if fields.len() >= 4
+            && fields[2..].iter().all(is_number)
+            && !shard.is_empty()
+            && memchr(b' ', key).is_some_and(|space| is_number(&&key[space + 1..])))
+}

@@ -1,0 +1,311 @@
+//! Reads `clf` and `combined`, the access logs of Apache, nginx and most other servers.
+//!
+//! `%h %l %u %t "%r" %>s %b`, and for combined two more quoted fields. Only the request matters, and
+//! it is found from the one thing that every variant has: it is the first quoted field after the
+//! bracketed time, whatever a proxy put before either. So a line that was wrapped in another pair of
+//! quotation marks needs no rule of its own.
+
+use std::ops::Range;
+
+use memchr::{memchr, memchr_iter};
+
+use super::escape::{Escape, quoted};
+use super::line::{self, Line};
+use super::site::Site;
+use super::{Context, Found, Records, request};
+use uniqurl::bytes::Code;
+
+/// Appends a record for each line of `chunk`.
+pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
+    line::each(ctx, 0, chunk, out, |line, side| found(ctx, line, None, side));
+}
+
+/// What the request of a line asks for, with the site the format has read before it.
+///
+/// From here to the target all is inlined: a range or a [`Found`] handed up from function to function goes
+/// through memory, and is read there in other pieces than it was written in, for which a CPU waits.
+#[inline(always)]
+pub(super) fn found(
+    ctx: &Context,
+    line: Line<'_>,
+    site: Option<Site<'_>>,
+    side: &mut Vec<u8>,
+) -> Found {
+    match field(line.bytes) {
+        Ok((field, _)) if !is_wanted(ctx, line.bytes, field.clone()) => Found::Filtered,
+        Ok((field, escape)) => request::found(ctx, line, field, escape, site, side),
+        Err(code) => Found::Reject(code, 0),
+    }
+}
+
+/// Whether the filter wants a line with this request. The status stands behind it.
+#[inline]
+fn is_wanted(ctx: &Context, line: &[u8], field: Range<usize>) -> bool {
+    if ctx.filter.is_empty() {
+        return true;
+    }
+    let method = line[field.clone()].split(|byte| *byte == b' ').next();
+    let status = line[field.end + 1..].trim_ascii_start().split(|byte| *byte == b' ').next();
+    ctx.filter.keeps(method, status, None)
+}
+
+/// The range between the request's quotation marks.
+#[inline]
+pub(super) fn quoted_request(line: &[u8]) -> Result<Range<usize>, Code> {
+    Ok(field(line)?.0)
+}
+
+/// The same, and how what is in it may be escaped.
+#[inline(always)]
+fn field(line: &[u8]) -> Result<(Range<usize>, Escape), Code> {
+    let start = match memchr(b'[', line) {
+        Some(open) if is_usual(&line[open..]) => open + USUAL,
+        _ => start_of_any(line).ok_or(Code::LogSyntax)?,
+    };
+    let (end, escape) = quoted(line, start).ok_or(Code::Truncated)?;
+    Ok((start..end, escape))
+}
+
+/// Where the request of any line begins.
+#[cold]
+fn start_of_any(line: &[u8]) -> Option<usize> {
+    Some(opening_quote(line, bracketed_time(line)?.end)? + 1)
+}
+
+/// Length of what nearly all lines have from their first bracket on: such a time, and the request right
+/// behind it. Each byte is between that of the one and that of the other, all of them in ASCII.
+const USUAL: usize = 30;
+const LEAST: &[u8; USUAL] = b"[00/Aaa/0000:00:00:00 +0000] \"";
+const MOST: &[u8; USUAL] = b"[39/Zzz/9999:99:99:99 -9999] \"";
+
+/// Whether `text` begins as that.
+#[inline(always)]
+fn is_usual(text: &[u8]) -> bool {
+    let Some(text) = text.first_chunk() else { return false };
+    // Four words are all of it, the last two with some bytes in both.
+    (strange::<0>(text) | strange::<8>(text) | strange::<16>(text) | strange::<22>(text)) == 0
+}
+
+/// Not 0 where one of eight bytes is not as usual.
+#[inline(always)]
+fn strange<const AT: usize>(text: &[u8; USUAL]) -> u64 {
+    out_of_bounds(word(text, AT), const { word(LEAST, AT) }, const { word(MOST, AT) })
+}
+
+#[inline(always)]
+const fn word(text: &[u8; USUAL], at: usize) -> u64 {
+    let mut bytes = [0; 8];
+    let mut i = 0;
+    while i < bytes.len() {
+        bytes[i] = text[at + i];
+        i += 1;
+    }
+    u64::from_le_bytes(bytes)
+}
+
+/// Not 0 where a byte of `word` is none of ASCII, less than that of `least` or more than that of `most`:
+/// the upper bits of bytes tell, and none carries into the next where the word is of ASCII.
+#[inline(always)]
+const fn out_of_bounds(word: u64, least: u64, most: u64) -> u64 {
+    const UPPER: u64 = 0x8080_8080_8080_8080;
+    (word | ((word & !UPPER) + (!UPPER - most)) | !((word | UPPER) - least)) & UPPER
+}
+
+/// The bracketed time, brackets included: the first pair of brackets whose content begins as one,
+/// else the first pair of all.
+///
+/// The second case is for times in a form of the administrator's own. It cannot be the rule: what
+/// stands before the time may have brackets too, such as an IPv6 address or a syslog tag.
+#[inline]
+pub(super) fn bracketed_time(line: &[u8]) -> Option<Range<usize>> {
+    let closed = |open: usize| Some(open..open + memchr(b']', &line[open..])? + 1);
+    let mut first = None;
+    for open in memchr_iter(b'[', line) {
+        if begins_as_time(&line[open + 1..]) {
+            return closed(open).or_else(|| closed(first?));
+        }
+        first = first.or(Some(open));
+    }
+    closed(first?)
+}
+
+/// Whether `text` begins as `10/Oct/2000:` (Apache, nginx, HAProxy), `10/Oct/2000 ` (Python's http.server)
+/// or `2000-10-10T` (ISO 8601).
+#[inline]
+pub(super) fn begins_as_time(text: &[u8]) -> bool {
+    let digits = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_digit);
+    match *text {
+        [d1, d2, b'/', m1, m2, m3, b'/', y1, y2, y3, y4, b':' | b' ', ..] => {
+            digits(&[d1, d2, y1, y2, y3, y4]) && [m1, m2, m3].iter().all(u8::is_ascii_alphabetic)
+        }
+        [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T' | b' ', ..] => {
+            digits(&[y1, y2, y3, y4, m1, m2, d1, d2])
+        }
+        _ => false,
+    }
+}
+
+/// The first bare quotation mark at or after `from`, where no quotation is open.
+///
+/// Unlike inside a quotation, a backslash before `from` may have any meaning, so only those between
+/// `from` and the mark count. Each run of them is counted once: linear time.
+#[inline]
+fn opening_quote(line: &[u8], from: usize) -> Option<usize> {
+    memchr_iter(b'"', &line[from..]).map(|at| from + at).find(|&at| {
+        let backslashes = line[from..at].iter().rev().take_while(|&&byte| byte == b'\\').count();
+        backslashes % 2 == 0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::escape::quoted;
+    use super::super::format::tests::show;
+    use super::super::{Context, Format};
+    use super::{LEAST, MOST, USUAL, field, is_usual, start_of_any};
+    use uniqurl::bytes::Code;
+    use uniqurl::normalize::Origin;
+
+    fn clf(line: &str) -> String {
+        show(&Format::Combined, &Context::default(), line.as_bytes())
+    }
+
+    /// A whole combined line around what stands between the request's quotation marks.
+    fn line(request: &str) -> String {
+        format!(
+            r#"1.2.3.4 - - [17/May/2015:10:05:03 +0000] "{request}" 200 5 "http://r/" "UA [x]""#
+        )
+    }
+
+    #[test]
+    fn the_request_is_the_first_quoted_field_after_the_time() {
+        assert_eq!(clf(&line("GET /a?b HTTP/1.1")), "target /a?b");
+        for before in [
+            r#""10.0.0.1, 10.0.0.2" - "#,
+            "[::1] - - ",
+            r#"<134>Oct 1 nginx[7]: "GET /no" "#,
+            r#"u\"ser [1/2] "#,
+        ] {
+            assert_eq!(clf(&(before.to_owned() + &line("GET /a HTTP/1.1"))), "target /a");
+        }
+        assert_eq!(clf(r#"h [17/May/2015:10:05:03 +0000] 0.03 v.h "GET /a""#), "target /a");
+    }
+
+    #[test]
+    fn a_usual_line_is_read_as_any() {
+        let usual = line(r#"GET /\"a\" HTTP/1.1"#);
+        let mut short = 0;
+        for at in 0..usual.len().min(60) {
+            for byte in *b" ]\"[\\0aZ+-:/9" {
+                let mut line = usual.clone().into_bytes();
+                line[at] = byte;
+                for line in [&line[..], &line[..at]] {
+                    let any = start_of_any(line).ok_or(Code::LogSyntax);
+                    let any = any.and_then(|start| {
+                        let (end, escape) = quoted(line, start).ok_or(Code::Truncated)?;
+                        Ok((start..end, escape))
+                    });
+                    assert_eq!(field(line), any, "{}", line.escape_ascii());
+                    let open = line.iter().position(|byte| *byte == b'[');
+                    short += usize::from(open.is_some_and(|open| is_usual(&line[open..])));
+                }
+            }
+        }
+        assert!(short > 200, "{short}");
+    }
+
+    #[test]
+    fn a_usual_time_is_one_byte_for_byte() {
+        let usual = br#"[17/May/2015:10:05:03 +0000] ""#;
+        for at in 0..USUAL {
+            for byte in 0..=255 {
+                let mut text = *usual;
+                text[at] = byte;
+                let within = (LEAST[at]..=MOST[at]).contains(&byte);
+                assert_eq!(is_usual(&text), within, "{}", text.escape_ascii());
+                // Whatever stands beside it.
+                text[(at + 1) % USUAL] = byte;
+                let both =
+                    within && (LEAST[(at + 1) % USUAL]..=MOST[(at + 1) % USUAL]).contains(&byte);
+                assert_eq!(is_usual(&text), both, "{}", text.escape_ascii());
+            }
+        }
+        assert!(!is_usual(&usual[..USUAL - 1]));
+    }
+
+    #[test]
+    fn a_line_in_another_pair_of_quotes_is_read_as_without() {
+        assert_eq!(clf(&format!("\"{}\"", line("GET /a HTTP/1.1"))), "target /a");
+    }
+
+    #[test]
+    fn a_user_cannot_forge_the_request() {
+        let user = r#"1.2.3.4 - [22/Dec/2016:00:00:00 +0000] \"GET /forged\" "#;
+        assert_eq!(clf(&(user.to_owned() + &line("GET /a HTTP/1.1"))), "target /a");
+    }
+
+    #[test]
+    fn a_time_in_another_form_is_the_first_bracket() {
+        assert_eq!(clf(r#"h - - [1482424252.123] "GET /a" 200 "http://r/[1]""#), "target /a");
+        assert_eq!(clf(r#"[::1] - - [2015-05-17T10:05:03+00:00] "GET /a""#), "target /a");
+    }
+
+    #[test]
+    fn escapes_are_undone_once_in_the_target() {
+        assert_eq!(clf(&line(r#"GET /\"\\x41\x42\u0043 HTTP/1.1"#)), r#"target /"\x41B\u0043"#);
+    }
+
+    #[test]
+    fn a_space_of_the_client_is_told_from_an_escaped_one() {
+        assert_eq!(clf(&line(r"GET /a\x20HTTP/1.1")), "target /a HTTP/1.1");
+    }
+
+    #[test]
+    fn a_request_that_never_closes_was_cut() {
+        let time = "h - - [17/May/2015:10:05:03 +0000] ";
+        for cut in ["\"", "\"GET /a", r#""GET /a\""#, r#""GET /a\"#] {
+            assert_eq!(clf(&(time.to_owned() + cut)), "truncated 0");
+        }
+    }
+
+    #[test]
+    fn a_line_without_time_or_request_is_no_line_of_this_log() {
+        for other in ["x", r#"h - - "GET /a""#, "[", "]", "[17/May/2015:10:05:03", "h [t] GET"] {
+            assert_eq!(clf(other), "log-syntax 0", "{other}");
+        }
+        for none in ["-", "", r"\x16\x03\x01", "GET"] {
+            assert_eq!(clf(&line(none)), "log-syntax 0", "{none}");
+        }
+    }
+
+    #[test]
+    fn forms_other_than_origin_are_told_by_method_and_target() {
+        assert_eq!(clf(&line("GET http://h/a HTTP/1.1")), "url http://h/a");
+        assert_eq!(clf(&line("OPTIONS * HTTP/1.1")), "asterisk-form 0");
+        assert_eq!(clf(&line("CONNECT h:443 HTTP/1.1")), "authority-form 0");
+        assert_eq!(clf(&line("GET h:443 HTTP/1.1")), "url h:443");
+        assert_eq!(clf(&line("GET  HTTP/1.1")), "relative 0");
+    }
+
+    #[test]
+    fn a_target_is_joined_to_the_base_also_when_it_was_escaped() {
+        let base = Origin { scheme: b"http".to_vec(), authority: b"b".to_vec() };
+        let ctx = Context { base: Some(base), ..Context::default() };
+        for (request, shown) in [
+            ("GET /a HTTP/1.1", "joined 8 http://b/a"),
+            (r"GET /\x41 HTTP/1.1", "joined 8 http://b/A"),
+            (r"GET \t/\x41 HTTP/1.1", "joined 8 \thttp://b/A"),
+        ] {
+            assert_eq!(show(&Format::Clf, &ctx, line(request).as_bytes()), shown);
+        }
+    }
+
+    #[test]
+    fn limits_are_on_the_record_and_on_the_unescaped_target() {
+        let ctx = Context { max_url: 3, max_record: 120, ..Context::default() };
+        let read = |request: &str| show(&Format::Clf, &ctx, line(request).as_bytes());
+        assert_eq!(read(r"GET /\x41\x41 HTTP/1.1"), "target /AA");
+        assert_eq!(read("GET /AAA HTTP/1.1"), "too-long 3");
+        assert_eq!(read(&format!("GET /{:99} HTTP/1.1", "")), "too-long 0");
+    }
+}

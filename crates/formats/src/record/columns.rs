@@ -1,0 +1,270 @@
+//! Which column of a table says what.
+//!
+//! In comes what a user wrote behind `csv:` or `tsv:`, or the header of a log that has its own; out
+//! goes a [`Layout`], and from a layout and the fields of a record what the record says.
+
+use super::line::Line;
+use super::part::{Facts, Part, Said, Value};
+use super::{Context, Found};
+
+/// The parts of the columns that matter, by ascending column, counted from 0.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Layout {
+    slots: Vec<(usize, Part)>,
+    /// What filters can judge by.
+    pub facts: Facts,
+    /// What all columns are called, where a header says so.
+    pub names: Vec<Vec<u8>>,
+}
+
+impl Layout {
+    pub fn new(mut slots: Vec<(usize, Part)>) -> Self {
+        slots.sort_by_key(|(column, _)| *column);
+        let facts = Facts::of(slots.iter().map(|(_, part)| *part));
+        Self { slots, facts, names: Vec::new() }
+    }
+
+    /// Whether a column holds queries by themselves.
+    pub fn is_query(&self, column: usize) -> bool {
+        self.slots.iter().any(|(other, part)| *other == column && part.is_query())
+    }
+
+    /// The same of the column that is called so.
+    pub fn is_query_named(&self, name: &Name) -> bool {
+        name.find(&self.names).is_some_and(|column| self.is_query(column))
+    }
+
+    /// What a record of these fields holds. What each of those that matter says is told by `value`;
+    /// what nothing but filters asks for matters where there are any.
+    pub fn found<'a, F: Clone>(
+        &self,
+        ctx: &Context,
+        line: Line<'_>,
+        mut fields: impl Iterator<Item = F>,
+        value: impl Fn(Part, F) -> Value<'a>,
+        side: &mut Vec<u8>,
+    ) -> Found {
+        let mut said = Said::default();
+        let mut next = 0;
+        let is_asked = |part| !matches!(part, Part::Status | Part::Mime) || !ctx.filter.is_empty();
+        let mut slots = self.slots.iter().filter(|(_, part)| is_asked(*part)).peekable();
+        while let Some((column, _)) = slots.peek() {
+            let Some(field) = fields.nth(column - next) else { break };
+            next = column + 1;
+            while let Some((_, part)) = slots.next_if(|(other, _)| other + 1 == next) {
+                said.set(*part, value(*part, field.clone()));
+            }
+        }
+        said.found(ctx, self.facts, line, side)
+    }
+}
+
+impl Name {
+    pub fn parse(name: &str) -> Result<Self, &'static str> {
+        if name.is_empty() {
+            return Err("a column is a name in the header, or a number counted from 1");
+        }
+        if !name.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Ok(Name::Header(name.as_bytes().to_vec()));
+        }
+        let number = name.parse::<usize>().ok().filter(|number| *number > 0);
+        number.map(|n| Name::Number(n - 1)).ok_or("columns are counted from 1")
+    }
+
+    /// The column under a header, if it is there: as it is called, else in any case.
+    pub fn find(&self, header: &[Vec<u8>]) -> Option<usize> {
+        match self {
+            Name::Number(number) => Some(*number),
+            Name::Header(name) => position(header, name),
+        }
+    }
+}
+
+/// The columns that a user chose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Columns {
+    text: String,
+    names: Vec<(Part, Name)>,
+}
+
+/// How a column is named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Name {
+    /// Counted from 0.
+    Number(usize),
+    /// As the header has it.
+    Header(Vec<u8>),
+}
+
+impl Columns {
+    /// Reads `COL`, or `host=COL,target=COL`; a column is a number from 1, or a name in the header.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        let names = parts(text)?.into_iter().map(|(part, column)| Ok((part, Name::parse(column)?)));
+        Ok(Self { text: text.to_owned(), names: names.collect::<Result<_, &'static str>>()? })
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the first line of an input is a header; if none of the columns has a name, it is a
+    /// record like any other.
+    pub fn need_header(&self) -> bool {
+        self.names.iter().any(|(_, name)| matches!(name, Name::Header(_)))
+    }
+
+    /// Each column as it is named.
+    pub fn names(&self) -> impl Iterator<Item = &Name> {
+        self.names.iter().map(|(_, name)| name)
+    }
+
+    /// Whether one of them holds queries by themselves.
+    pub fn have_queries(&self) -> bool {
+        self.names.iter().any(|(part, _)| part.is_query())
+    }
+
+    pub fn facts(&self) -> Facts {
+        Facts::of(self.names.iter().map(|(part, _)| *part))
+    }
+
+    /// The columns by number. A name is looked for as it is, then in any case; a column that is not
+    /// there stays empty.
+    pub fn layout(&self, header: &[Vec<u8>]) -> Layout {
+        let slot = |(part, name): &(Part, Name)| match name {
+            Name::Number(number) => Some((*number, *part)),
+            Name::Header(name) => Some((position(header, name)?, *part)),
+        };
+        Layout {
+            facts: self.facts(),
+            names: header.to_vec(),
+            ..Layout::new(self.names.iter().filter_map(slot).collect())
+        }
+    }
+}
+
+#[cfg(feature = "tables")]
+impl Layout {
+    /// Whether the one thing that is known of a record is its URL.
+    pub fn is_url_alone(&self) -> bool {
+        matches!(self.slots[..], [(_, Part::Url)])
+    }
+
+    /// The columns that say something of a URL.
+    pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
+        self.slots.iter().map(|(column, _)| *column)
+    }
+
+    /// The column that a URL is made of.
+    pub fn source(&self) -> Option<usize> {
+        self.slots.iter().find(|(_, part)| part.is_source()).map(|(column, _)| *column)
+    }
+}
+
+#[cfg(feature = "tables")]
+impl Columns {
+    /// The columns by number, all of which must be there; an error names one that is not.
+    pub fn find(&self, header: &[Vec<u8>]) -> Result<Vec<(usize, Part)>, String> {
+        let found = self.names.iter().map(|(part, name)| match name {
+            Name::Number(number) if *number < header.len() => Ok((*number, *part)),
+            Name::Number(number) => Err((number + 1).to_string()),
+            Name::Header(name) => {
+                let column = position(header, name).map(|column| (column, *part));
+                column.ok_or_else(|| String::from_utf8_lossy(name).into_owned())
+            }
+        });
+        found.collect()
+    }
+}
+
+/// The column of a name: as it is, then in any case, then without the white space around it, which some
+/// write behind commas.
+fn position(header: &[Vec<u8>], name: &[u8]) -> Option<usize> {
+    let find = |is: fn(&[u8], &[u8]) -> bool| header.iter().position(|column| is(column, name));
+    find(|column, name| column == name)
+        .or_else(|| find(|column, name| column.eq_ignore_ascii_case(name)))
+        .or_else(|| find(|column, name| column.trim_ascii().eq_ignore_ascii_case(name)))
+}
+
+/// Reads `host=A,target=B`, or a lone name, which is that of the URL; also where parts follow it, as
+/// in `link,status=B`.
+pub(super) fn parts(text: &str) -> Result<Vec<(Part, &str)>, &'static str> {
+    let part = |item: &str| {
+        let (name, _) = item.split_once('=')?;
+        Part::NAMED.iter().find(|(known, _)| *known == name).map(|(_, part)| *part)
+    };
+    let mut parts = Vec::new();
+    let mut items = text;
+    if part(text).is_none() && !text.starts_with("url=") {
+        match text.split_once(',') {
+            Some((url, more)) if more.split(',').all(|item| part(item).is_some()) => {
+                parts.push((Part::Url, url));
+                items = more;
+            }
+            _ => return Ok(vec![(Part::Url, text)]),
+        }
+    }
+    for item in items.split(',') {
+        let Some((name, value)) = item.split_once('=') else {
+            return Err("each part is a name, =, and where it stands, as in host=a,target=b");
+        };
+        let part = match name {
+            "url" => Part::Url,
+            _ => part(item).ok_or(
+                "the parts are url, or scheme, host, target or path and query; beside them status, \
+                 method and mime, for filters",
+            )?,
+        };
+        if parts.iter().any(|(other, _)| *other == part) {
+            return Err("a part is named twice");
+        }
+        parts.push((part, value));
+    }
+    let sources = parts.iter().filter(|(part, _)| part.is_source()).count();
+    match sources {
+        1 => Ok(parts),
+        0 => Err("there must be a url, a target or a path among the parts"),
+        _ => Err("there can be only one of url, target and path"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::part::Part;
+    use super::{Columns, parts};
+
+    #[test]
+    fn a_lone_column_is_that_of_the_url() {
+        assert_eq!(parts("a=b").unwrap(), [(Part::Url, "a=b")]);
+        assert_eq!(parts("a,b").unwrap(), [(Part::Url, "a,b")]);
+        let two = [(Part::Host, "h"), (Part::Target, "t")];
+        assert_eq!(parts("host=h,target=t").unwrap(), two);
+        for text in ["url=u,status=s", "u,status=s"] {
+            assert_eq!(parts(text).unwrap(), [(Part::Url, "u"), (Part::Status, "s")]);
+        }
+        assert_eq!(parts("u,other=s").unwrap(), [(Part::Url, "u,other=s")]);
+    }
+
+    #[test]
+    fn parts_that_make_no_url_are_refused() {
+        for text in [
+            "host=h",
+            "host=h,t",
+            "host=h,x=t",
+            "u,target=t",
+            "target=a,target=b",
+            "target=a,path=b",
+        ] {
+            assert!(parts(text).is_err(), "{text}");
+        }
+        for text in ["", "0", "99999999999999999999", "target=,host=h"] {
+            assert!(Columns::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_names_need_a_header() {
+        assert!(!Columns::parse("2").unwrap().need_header());
+        assert!(Columns::parse("url").unwrap().need_header());
+        assert!(Columns::parse("host=1,target=t").unwrap().need_header());
+    }
+}

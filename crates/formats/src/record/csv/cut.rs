@@ -1,0 +1,296 @@
+//! Cuts CSV into records.
+//!
+//! RFC 4180, section 2: "Fields containing line breaks (CRLF), double quotes, and commas should be
+//! enclosed in double-quotes." A field is quoted if a quotation mark is its first byte; in it two
+//! marks are one, and one alone ends the quotation. Everywhere else a mark is a byte like any other.
+//! These are csv-core's rules too, so that what is cut here is one record there.
+//!
+//! The plain way is to go from field to field ([`reach`]). Up to the first mark that is one of no
+//! quotation, the line feeds that end records are found 64 bytes at a time in its place ([`Usual`]).
+
+use std::ops::Range;
+
+use memchr::{memchr, memrchr};
+
+use uniqurl::simd::{BLOCK, Block, Kernel, Vector, Work};
+
+/// A piece of a chunk: the range of its bytes without the line ending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// A whole record.
+    Record(Range<usize>),
+    /// A line that is longer than a record may be.
+    TooLong(Range<usize>),
+    /// A line with a quotation that does not close in time.
+    Unclosed(Range<usize>),
+}
+
+impl Cut {
+    pub fn range(&self) -> Range<usize> {
+        match self {
+            Cut::Record(range) | Cut::TooLong(range) | Cut::Unclosed(range) => range.clone(),
+        }
+    }
+}
+
+/// The pieces of a chunk that ends with a record or with the input.
+pub(super) struct Cutter<'a> {
+    bytes: &'a [u8],
+    max_record: usize,
+    at: usize,
+    /// Lines that begin before here are read each by itself.
+    single_until: usize,
+    /// The line feeds behind the next records, as far as they are known, the nearest last.
+    feeds: Vec<usize>,
+    /// Whether more of them may be found at once.
+    usual: bool,
+}
+
+/// How far a record goes.
+enum Reach {
+    /// To the line feed here.
+    End(usize),
+    /// Beyond what there is; in a quotation or not.
+    Open { quoted: bool },
+    /// Beyond the longest record.
+    TooFar,
+}
+
+impl<'a> Cutter<'a> {
+    pub fn new(bytes: &'a [u8], max_record: usize) -> Self {
+        // No record is longer than all bytes, and a limit far behind them would overflow.
+        let max_record = max_record.min(bytes.len());
+        Self { bytes, max_record, at: 0, single_until: 0, feeds: Vec::new(), usual: true }
+    }
+
+    /// The same without masks.
+    #[cfg(test)]
+    pub fn by_fields(bytes: &'a [u8], max_record: usize) -> Self {
+        Self { usual: false, ..Self::new(bytes, max_record) }
+    }
+
+    /// The line feed behind the next record, where it need not be gone to field by field.
+    fn usual(&mut self) -> Option<usize> {
+        if self.feeds.is_empty() && self.usual && self.at >= self.single_until {
+            let Self { bytes, max_record, at, feeds, .. } = self;
+            let usual = Usual { bytes: &bytes[*at..], max_record: *max_record, at: *at, feeds };
+            // Not again where there are no more: each line of an open quotation would be searched.
+            self.usual = Kernel::best().run(usual);
+            self.feeds.reverse();
+        }
+        self.feeds.pop()
+    }
+
+    /// The next line by itself, and where the line behind it begins.
+    fn line(&self) -> (Range<usize>, usize) {
+        match memchr(b'\n', &self.bytes[self.at..]).map(|length| self.at + length) {
+            Some(feed) => (without_return(self.bytes, self.at..feed), feed + 1),
+            None => (self.at..self.bytes.len(), self.bytes.len()),
+        }
+    }
+}
+
+impl Iterator for Cutter<'_> {
+    type Item = Cut;
+
+    fn next(&mut self) -> Option<Cut> {
+        if let Some(feed) = self.usual() {
+            let range = without_return(self.bytes, self.at..feed);
+            self.at = feed + 1;
+            return Some(Cut::Record(range));
+        }
+        if self.at == self.bytes.len() {
+            return None;
+        }
+        if self.at >= self.single_until {
+            match reach(self.bytes, self.at, self.max_record) {
+                Reach::End(feed) => {
+                    let range = without_return(self.bytes, self.at..feed);
+                    self.at = feed + 1;
+                    return Some(Cut::Record(range));
+                }
+                Reach::Open { quoted: false } => {
+                    let range = self.at..self.bytes.len();
+                    self.at = self.bytes.len();
+                    return Some(Cut::Record(range));
+                }
+                Reach::Open { quoted: true } | Reach::TooFar => {
+                    self.single_until = self.at + self.max_record + 1;
+                }
+            }
+        }
+        let (range, next) = self.line();
+        let line = &self.bytes[range.clone()];
+        self.at = next;
+        Some(match reach(line, 0, self.max_record) {
+            Reach::TooFar => Cut::TooLong(range),
+            Reach::Open { quoted: true } => Cut::Unclosed(range),
+            Reach::Open { quoted: false } | Reach::End(_) => Cut::Record(range),
+        })
+    }
+}
+
+/// Length of the pieces at the start of `bytes` that are the same whatever follows.
+pub(super) fn whole(bytes: &[u8], max_record: usize) -> usize {
+    let max_record = max_record.min(bytes.len());
+    // Without a quotation mark, lines are records; what follows the last of them is a line's start,
+    // or the start of one that is too long and whose end nobody will see.
+    let lines = memrchr(b'\n', bytes).map_or(0, |feed| feed + 1);
+    let lines = if bytes.len() - lines > max_record { bytes.len() } else { lines };
+    if memchr(b'"', bytes).is_none() {
+        return lines;
+    }
+    let mut cutter = Cutter::new(bytes, max_record);
+    while cutter.at < lines {
+        if let Some(feed) = cutter.usual() {
+            cutter.at = feed + 1;
+            continue;
+        }
+        if cutter.at >= cutter.single_until {
+            match reach(bytes, cutter.at, max_record) {
+                Reach::End(_) => {}
+                Reach::Open { .. } => return cutter.at,
+                // The lines that are read by themselves go together, up to the one that the limit
+                // lies in, so that whoever gets them sees what was seen here.
+                Reach::TooFar if cutter.at + max_record + 1 > lines => return cutter.at,
+                Reach::TooFar => {}
+            }
+        }
+        cutter.next();
+    }
+    lines
+}
+
+/// How far the record at `start` goes.
+fn reach(bytes: &[u8], start: usize, max_record: usize) -> Reach {
+    let limit = bytes.len().min(start + max_record + 1);
+    let too_far = bytes.len() - start > max_record;
+    let window = &bytes[start..limit];
+    let open = |quoted| if too_far { Reach::TooFar } else { Reach::Open { quoted } };
+    let feed = memchr(b'\n', window);
+    if memchr(b'"', &window[..feed.unwrap_or(window.len())]).is_none() {
+        return feed.map_or(open(false), |feed| Reach::End(start + feed));
+    }
+    let mut at = 0;
+    // At the start of a field.
+    loop {
+        if window.get(at) == Some(&b'"') {
+            let Some(length) = quotation(&window[at..]) else { return open(true) };
+            at += length;
+            // The mark is the last byte there is: the next may make it a pair.
+            if at == window.len() && too_far {
+                return Reach::TooFar;
+            }
+        }
+        match memchr::memchr2(b',', b'\n', &window[at..]) {
+            None => return open(false),
+            Some(length) if window[at + length] == b'\n' => return Reach::End(start + at + length),
+            Some(length) => at += length + 1,
+        }
+    }
+}
+
+/// Length of the quotation that a text begins with, both marks included.
+fn quotation(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += memchr(b'"', &text[at..])? + 1;
+        if text.get(at) != Some(&b'"') {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
+/// The fields of a record as they are written, with their marks.
+pub(super) fn fields(record: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = (!record.is_empty()).then_some(record);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let quoted = if text.starts_with(b"\"") { quotation(text)? } else { 0 };
+        let comma = memchr(b',', &text[quoted..]).map(|length| quoted + length);
+        rest = comma.map(|comma| &text[comma + 1..]);
+        Some(&text[..comma.unwrap_or(text.len())])
+    })
+}
+
+/// The records at the start of a text, found by the masks of its marks, commas and line feeds.
+///
+/// A mark is one of a quotation if an even number of them stands before it and it begins a field, or
+/// if an odd number does. One that follows the end of a quotation makes a pair with it, which by this
+/// count ends the quotation and begins it anew. So as long as nothing but these is there, a byte is
+/// quoted where the number of the marks before it is odd.
+struct Usual<'a> {
+    bytes: &'a [u8],
+    max_record: usize,
+    /// Where they stand in the chunk.
+    at: usize,
+    /// Takes the line feeds behind them.
+    feeds: &'a mut Vec<usize>,
+}
+
+/// What stands before a block.
+struct Before {
+    /// All ones if the block begins in a quotation, else 0.
+    quoted: u64,
+    /// Whether a quotation may begin right there.
+    start: bool,
+}
+
+impl Work for Usual<'_> {
+    /// Whether it stopped at a mark that is none of a quotation, or at a record that is too long. Else
+    /// there are no whole records behind those that were found.
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<V: Vector>(self, vector: V) -> bool {
+        let Self { bytes, max_record, at, feeds } = self;
+        let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+        let mut last: Block = [0; BLOCK];
+        last[..rest.len()].copy_from_slice(rest);
+        let mut before = Before { quoted: 0, start: true };
+        let mut start = at;
+        for (i, block) in blocks.iter().chain([&last]).enumerate() {
+            let (mut ends, odd) = before.ends(vector, block);
+            while ends != 0 {
+                let feed = at + i * BLOCK + ends.trailing_zeros() as usize;
+                if feed - start > max_record {
+                    return true;
+                }
+                feeds.push(feed);
+                start = feed + 1;
+                ends &= ends - 1;
+            }
+            if odd {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Before {
+    /// The line feeds of a block that end a record, up to the first mark that is none of a quotation,
+    /// and whether there is one.
+    #[inline(always)]
+    fn ends<V: Vector>(&mut self, vector: V, block: &Block) -> (u64, bool) {
+        let marks = vector.find(block, b'"');
+        let feeds = vector.find(block, b'\n');
+        let mut quoted = marks;
+        for shift in [1, 2, 4, 8, 16, 32] {
+            quoted ^= quoted << shift;
+        }
+        quoted ^= self.quoted;
+        let starts = marks | feeds | vector.find(block, b',');
+        let odd = marks & quoted & !(starts << 1 | u64::from(self.start));
+        self.quoted = 0u64.wrapping_sub(quoted >> (BLOCK - 1));
+        self.start = starts >> (BLOCK - 1) != 0;
+        let usual = (odd & odd.wrapping_neg()).wrapping_sub(1);
+        (feeds & !quoted & usual, odd != 0)
+    }
+}
+
+/// A range up to a line feed without the carriage return before that.
+fn without_return(bytes: &[u8], range: Range<usize>) -> Range<usize> {
+    range.start..range.end - usize::from(bytes[range.clone()].ends_with(b"\r"))
+}

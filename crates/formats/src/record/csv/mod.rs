@@ -1,0 +1,147 @@
+//! Reads `csv:COL`, RFC 4180: fields between commas, quoted where they hold commas or line feeds.
+//!
+//! [`cut`] finds the records, which may span lines, and their fields; csv-core reads those that are
+//! asked for and hold a quotation mark beside the two around them. Where columns are named, the first
+//! record of an input that is not blank names them.
+//!
+//! A quotation that does not close within the longest record there may be is no quotation but an
+//! error, which must not swallow the rest of the input: the line that it begins on is `truncated`,
+//! and the lines behind it, as far as was looked, are read each by itself.
+
+mod cut;
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use csv_core::{Reader, ReaderBuilder, Terminator};
+use memchr::memchr;
+
+use self::cut::{Cut, Cutter};
+use super::columns::{Columns, Layout, Name};
+use super::line::{Line, is_blank, without_mark};
+use super::part::Value;
+use super::{Context, Found, Record, Records};
+use uniqurl::bytes::Code;
+
+/// The columns, and where they are once the header has been read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Csv {
+    pub(super) columns: Columns,
+    layout: Option<Arc<Layout>>,
+}
+
+impl Csv {
+    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
+        let columns = Columns::parse(text)?;
+        let layout = (!columns.need_header()).then(|| Arc::new(columns.layout(&[])));
+        Ok(Self { columns, layout })
+    }
+
+    /// Appends the records of `chunk`, which ends where a record does, or with the input.
+    pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        let mut now = self.layout.clone();
+        for cut in Cutter::new(chunk, ctx.max_record) {
+            let range = cut.range();
+            let line = Line { bytes: &chunk[range.clone()], start: range.start as u32 };
+            let found = match (cut, &now) {
+                (Cut::TooLong(_), _) => Found::Reject(Code::TooLong, 0),
+                (Cut::Unclosed(_), _) => Found::Reject(Code::Truncated, 0),
+                (Cut::Record(_), _) if is_blank(line.bytes) => Found::Blank,
+                (Cut::Record(_), None) => {
+                    now = Some(Arc::new(self.layout(line.bytes)));
+                    Found::Skipped
+                }
+                (Cut::Record(_), Some(layout)) => {
+                    let fields = cut::fields(line.bytes);
+                    layout.found(ctx, line, fields, |_, field| value(field), &mut out.side)
+                }
+            };
+            out.push(Record { line: line.span(0..line.bytes.len()), found });
+            if out.is_full() {
+                break;
+            }
+        }
+    }
+
+    /// The format as it stands behind `chunk`, if that changes it.
+    pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
+        if self.layout.is_some() {
+            return None;
+        }
+        let header = Cutter::new(chunk, ctx.max_record).find_map(|cut| match cut {
+            Cut::Record(range) if !is_blank(&chunk[range.clone()]) => Some(range),
+            _ => None,
+        })?;
+        let layout = self.layout(&chunk[header]);
+        Some(Self { columns: self.columns.clone(), layout: Some(Arc::new(layout)) })
+    }
+
+    /// Length of the records at the start of `bytes` that are whole whatever follows.
+    pub(super) fn whole(ctx: &Context, bytes: &[u8]) -> usize {
+        cut::whole(bytes, ctx.max_record)
+    }
+
+    /// Takes a record for the header, if that is still to come.
+    pub(super) fn take_header(&mut self, record: &[u8]) {
+        if self.layout.is_none() {
+            self.layout = Some(Arc::new(self.layout(record)));
+        }
+    }
+
+    /// Whether a column holds queries by themselves.
+    pub(super) fn is_query(&self, name: &Name) -> bool {
+        self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
+    }
+
+    /// What the columns are called.
+    pub(super) fn header(&self) -> &[Vec<u8>] {
+        self.layout.as_ref().map_or(&[], |layout| &layout.names)
+    }
+
+    /// The fields of a record, without their quotation marks.
+    pub(super) fn fields<'a>(&self, record: &'a [u8]) -> Vec<Value<'a>> {
+        cut::fields(record).map(value).collect()
+    }
+
+    fn layout(&self, record: &[u8]) -> Layout {
+        let names = cut::fields(without_mark(record)).map(|field| value(field).bytes().to_vec());
+        self.columns.layout(&names.collect::<Vec<_>>())
+    }
+}
+
+/// What a field says that is written like this.
+fn value(field: &[u8]) -> Value<'_> {
+    match field {
+        [b'"', text @ .., b'"'] if memchr(b'"', text).is_none() => Value::InLine(text),
+        [b'"', ..] => Value::Elsewhere(unquoted(field).into()),
+        _ => Value::InLine(field),
+    }
+}
+
+thread_local! {
+    /// It takes longer to make than most chunks have to be read with it.
+    static READER: RefCell<Reader> =
+        RefCell::new(ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build());
+}
+
+/// A field without its quotation marks, by csv-core.
+fn unquoted(field: &[u8]) -> Vec<u8> {
+    // No field is longer than what it was written as.
+    let mut text = vec![0; field.len()];
+    let mut length = 0;
+    READER.with_borrow_mut(|reader| {
+        reader.reset();
+        for mut input in [field, b"\n"] {
+            while !input.is_empty() {
+                let (_, read, wrote) = reader.read_field(input, &mut text[length..]);
+                input = &input[read..];
+                length += wrote;
+            }
+        }
+    });
+    text.truncate(length);
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+use super::super::{Context, Format, Found, Place, Records, format::tests::read};
+use super::{cut, value};
+use csv_core::{ReadFieldResult, ReaderBuilder, Terminator};
+use uniqurl::bytes::Code;
+
+fn csv(columns: &str) -> Format {
+    Format::parse(&format!("csv:{columns}")).unwrap()
+}
+
+/// What was found in each record, as text.
+fn found(format: &Format, ctx: &Context, chunk: &[u8]) -> Vec<String> {
+    let Records { records, side, .. } = read(format, ctx, chunk);
+    let show = |found| match found {
+        Found::Url(Place::Chunk, span) => span.of(chunk).escape_ascii().to_string(),
+        Found::Url(Place::Side, span) => span.of(&side).escape_ascii().to_string(),
+        Found::Reject(code, 0) => code.name().to_owned(),
+        Found::Skipped => "skipped".into(),
+        Found::Blank => "blank".into(),
+        other => format!("{other:?}"),
+    };
+    records.iter().map(|record| show(record.found)).collect()
+}
+
+fn limited(max_record: usize) -> Context {
+    Context { max_record, ..Context::default() }
+}
+
+#[test]
+fn quotes_hold_commas_line_feeds_and_doubled_quotes() {
+    let chunk = b"id,url\r\n1,http://a/\r\n\"2\",\"http://b/,\"\"x\ny\"\r\n\r\n3,http://c/\"q\"\n4\n5,\"\"\n6,\"a\"b";
+    let expected = [
+        "skipped",
+        "http://a/",
+        "http://b/,\\\"x\\ny",
+        "blank",
+        "http://c/\\\"q\\\"",
+        "no-field",
+        "blank",
+        "ab",
+    ];
+    assert_eq!(found(&csv("url"), &Context::default(), chunk), expected);
+}
+
+#[test]
+fn a_number_needs_no_header_and_a_name_is_found_in_any_case() {
+    assert_eq!(found(&csv("2"), &Context::default(), b"1,u\n2,v\n"), ["u", "v"]);
+    assert_eq!(
+        found(&csv("URL"), &Context::default(), b"\n\"Url\",x\nu,v\n"),
+        ["blank", "skipped", "u"]
+    );
+    let bom = b"\xEF\xBB\xBFurl\nu\n";
+    assert_eq!(found(&csv("url"), &Context::default(), bom), ["skipped", "u"]);
+    assert_eq!(found(&csv("nope"), &Context::default(), b"url\nu\n"), ["skipped", "no-field"]);
+}
+
+#[test]
+fn a_record_that_begins_like_a_byte_order_mark_keeps_it() {
+    let chunk = b"\xEF\xBB\xBF,\"u\"\n\xEF\xBB\xBFx,\"u\"\n";
+    assert_eq!(
+        found(&csv("1"), &Context::default(), chunk),
+        ["\\xef\\xbb\\xbf", "\\xef\\xbb\\xbfx"]
+    );
+}
+
+#[test]
+fn a_quotation_that_never_closes_costs_one_line() {
+    for ctx in [limited(1000), limited(12)] {
+        let chunk = b"a\n\"b\nc\nd\n";
+        assert_eq!(found(&csv("1"), &ctx, chunk), ["a", "truncated", "c", "d"]);
+    }
+    let chunk = b"\"b\ncccccccccccccccc\nd\"\ne\n";
+    assert_eq!(found(&csv("1"), &limited(12), chunk), ["truncated", "too-long", "d\\\"", "e"]);
+}
+
+#[test]
+fn a_carriage_return_without_a_line_feed_belongs_to_the_record() {
+    let chunks: [(&[u8], _); 3] =
+        [(b"a\nb\r", "a"), (b"\"a\nb\r", "truncated"), (b"\"a\r\nb\r", "truncated")];
+    for (chunk, first) in chunks {
+        assert_eq!(found(&csv("1"), &Context::default(), chunk), [first, "b\\r"]);
+    }
+}
+
+#[test]
+fn lines_that_each_open_a_quotation_take_linear_time() {
+    // From the start and from within a quotation alike, such a line leaves one open.
+    let chunk = b"x\",\"\n".repeat(50_000);
+    let start = std::time::Instant::now();
+    let all = found(&csv("1"), &limited(40_000), &chunk);
+    assert!(all.len() == 50_000 && all.iter().all(|found| found == "truncated"));
+    assert!(start.elapsed().as_secs() < 20);
+}
+
+#[test]
+fn how_much_is_whole_does_not_change_what_is_read() {
+    let words: &[&[u8]] = &[b"\"", b"\"\"", b",", b"\n", b"\r\n", b"ab", b"x\",\"\n", b" ", b"\""];
+    for case in 0..20_000u64 {
+        let mut state = case.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut text = Vec::new();
+        for _ in 0..case % 24 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            text.extend_from_slice(words[(state >> 33) as usize % words.len()]);
+        }
+        let max_record = [3, 8, 100, usize::MAX][case as usize % 4];
+        let all: Vec<_> = cut::Cutter::new(&text, max_record).collect();
+        let mut apart = Vec::new();
+        let (mut start, mut seen) = (0, 0);
+        while start < text.len() {
+            // One line more at a time, as the lines of a pipe come.
+            let line = text[seen..].iter().position(|byte| *byte == b'\n');
+            seen = line.map_or(text.len(), |length| seen + length + 1);
+            let at_end = seen == text.len();
+            let known = &text[start..seen];
+            let whole = if at_end { known.len() } else { cut::whole(known, max_record) };
+            for piece in cut::Cutter::new(&known[..whole], max_record) {
+                let range = piece.range();
+                apart
+                    .push((range.start + start..range.end + start, std::mem::discriminant(&piece)));
+            }
+            start += whole;
+        }
+        let all: Vec<_> =
+            all.iter().map(|piece| (piece.range(), std::mem::discriminant(piece))).collect();
+        assert_eq!(apart, all, "{max_record}: {}", text.escape_ascii());
+    }
+}
+
+/// Texts of some blocks, most of them of usual quotations and a mark of none here and there.
+fn texts() -> impl Iterator<Item = Vec<u8>> {
+    let usual: &[&[u8]] =
+        &[b",", b"\n", b"\r\n", b"\"\",", b"\"a,\n\",", b"\"\"\"\"\n", b"\"a\"\"b\"\n", b"abc"];
+    let odd: &[&[u8]] = &[b"\"", b"\"x", b"x\"", b"\"\r", b"\"\"", b"\""];
+    (0..20_000u64).map(move |case| {
+        let mut state = case.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut below = |n: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % n
+        };
+        let words = below(80);
+        let pick =
+            |_| if below(40) == 0 { odd[below(odd.len())] } else { usual[below(usual.len())] };
+        (0..words).flat_map(pick).copied().collect()
+    })
+}
+
+#[test]
+fn records_cut_by_masks_are_those_cut_field_by_field() {
+    for (case, text) in texts().enumerate() {
+        let max_record = [3, 20, 70, 1000][case % 4];
+        let by_masks: Vec<_> = cut::Cutter::new(&text, max_record).collect();
+        let by_fields: Vec<_> = cut::Cutter::by_fields(&text, max_record).collect();
+        assert_eq!(by_masks, by_fields, "{max_record}: {}", text.escape_ascii());
+    }
+}
+
+#[test]
+fn fields_are_those_of_csv_core() {
+    let mut reader = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
+    for text in texts() {
+        for piece in cut::Cutter::new(&text, 1000) {
+            let cut::Cut::Record(range) = piece else { continue };
+            let record = &text[range];
+            let own: Vec<Vec<u8>> =
+                cut::fields(record).map(|field| value(field).bytes().to_vec()).collect();
+            let mut fields = vec![Vec::new()];
+            for mut input in [record, b"\n"] {
+                while !input.is_empty() {
+                    let mut room = [0];
+                    let (result, read, wrote) = reader.read_field(input, &mut room);
+                    input = &input[read..];
+                    fields.last_mut().unwrap().extend_from_slice(&room[..wrote]);
+                    if matches!(result, ReadFieldResult::Field { .. }) {
+                        fields.push(Vec::new());
+                    }
+                }
+            }
+            fields.pop();
+            assert_eq!(own, fields, "{}", record.escape_ascii());
+        }
+    }
+}
+
+#[test]
+fn a_line_that_is_too_long_is_rejected_whole_or_cut() {
+    for chunk in [&b"\"aaaaaaaaaaaa\nb\n"[..], b"aaaaaaaaaaaaaa\nb\n"] {
+        assert_eq!(found(&csv("1"), &limited(8), chunk), ["too-long", "b"]);
+        let cut = &chunk[..9];
+        assert_eq!(cut::whole(cut, 8), 9);
+        assert_eq!(found(&csv("1"), &limited(8), cut), ["too-long"]);
+    }
+    assert_eq!(Code::TooLong.name(), "too-long");
+}

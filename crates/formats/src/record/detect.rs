@@ -1,0 +1,471 @@
+//! Tells a format from the name and the beginning of an input, for `--format auto`.
+//!
+//! In comes the name and up to 64 KiB of content; out goes a [`Format`]. More than half of the lines
+//! must agree, and what is doubtful is `lines`: a log read as a list is seen at once, since all of it
+//! is rejected, where a list read as a log might lose a part of itself quietly.
+
+use std::ops::Range;
+
+use memchr::{memchr, memrchr};
+
+use super::Archive;
+use super::Refusal;
+use super::escape::closing_quote;
+use super::line::{is_blank, without_mark};
+use super::{Format, cdx, clf, elb, extended, request};
+use uniqurl::normalize::Parts;
+
+/// How much of an input its format is told from.
+pub const HEAD: usize = 64 << 10;
+
+/// The format that an input seems to have.
+///
+/// `head` is the beginning of the decompressed input; what is beyond 64 KiB of it, or behind its
+/// last line feed, is left out. Where exactly half of the lines are of a log, a name that says `log`
+/// or `access` decides. Only formats of this module's are told.
+pub fn detect(name: &str, head: &[u8]) -> Format {
+    let whole = head.len() < HEAD;
+    let head = &head[..head.len().min(HEAD)];
+    if let Some(archive) = Archive::detect(head) {
+        return Format::Archive(archive);
+    }
+    let head = match memrchr(b'\n', head) {
+        Some(feed) => &head[..feed],
+        None if whole => head,
+        None => return Format::Lines,
+    };
+    let head = without_mark(head);
+    if let Some(format) = by_header(name, head) {
+        return format;
+    }
+    let mut votes = Votes::default();
+    lines(head).filter(|line| !cdx::is_alias(line)).for_each(|line| votes.cast(line));
+    let name = name.to_ascii_lowercase();
+    votes.winner(name.contains("log") || name.contains("access"))
+}
+
+/// Why an input with this beginning can be no input at all.
+///
+/// ```
+/// let head = b"com,example)/ 20240101000000\tcdx-00000.gz\t0\t188224\t1\n";
+/// assert!(crate::record::refusal(head).is_some());
+/// ```
+pub fn refusal(head: &[u8]) -> Option<Refusal> {
+    if super::container::Container::of(head).is_some() {
+        return Some(Refusal::Other(if cfg!(feature = "tables") {
+            "a table is read from its end, so that it can be neither piped nor compressed as a whole; \
+             write it to a file as it is, and name that"
+        } else {
+            "a table is not read here; the command `uniqurl` reads it, and a library of Arrow makes \
+             columns of it"
+        }));
+    }
+    if let Some(why) = super::foreign::refusal(head) {
+        return Some(why);
+    }
+    let mut lines = lines(head).filter(|line| !line.starts_with(b"!")).take(10).peekable();
+    lines.peek()?;
+    lines.all(super::cdxj::is_of_cluster).then_some(Refusal::Other(
+        "a cluster.idx holds keys only; the URLs are in the files that it names, cdx-00000.gz and so on",
+    ))
+}
+
+/// The same of an input whose format is not said: its lines may end otherwise.
+pub fn refusal_of_auto(head: &[u8]) -> Option<Refusal> {
+    refusal(head).or_else(|| super::foreign::ends_otherwise(head))
+}
+
+fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = head.split(|&byte| byte == b'\n');
+    lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).filter(|line| !is_blank(line))
+}
+
+/// The format that a header announces: a legend, `#Fields:`, or a column that is called `url`.
+fn by_header(name: &str, head: &[u8]) -> Option<Format> {
+    let first = lines(head).next()?;
+    if cdx::is_legend(first) {
+        return Format::parse("cdx").ok();
+    }
+    if first.starts_with(b"#") {
+        let dialect =
+            lines(head).take_while(|line| line.starts_with(b"#")).find_map(extended::dialect)?;
+        return Some(Format::Extended(super::Extended::new(dialect)));
+    }
+    if is_record(first) {
+        return None;
+    }
+    // Names of compressed files end in more than the table's own ending.
+    let named = |ending: &str| name.to_ascii_lowercase().split('.').skip(1).any(|n| n == ending);
+    for (table, delimiter) in [("csv", b','), ("tsv", b'\t')] {
+        let trim = |cell: &[u8]| {
+            let cell = cell.trim_ascii();
+            let quoted = cell.strip_prefix(b"\"").and_then(|cell| cell.strip_suffix(b"\""));
+            quoted.unwrap_or(cell).to_ascii_lowercase()
+        };
+        let cells: Vec<Vec<u8>> = first.split(|byte| *byte == delimiter).map(trim).collect();
+        // A row of data may hold the word as well.
+        if cells.iter().any(|cell| is_absolute(cell)) {
+            continue;
+        }
+        let column = ["url", "uri"].iter().find(|name| cells.iter().any(|c| c == name.as_bytes()));
+        if let Some(column) = column
+            && (cells.len() > 1 || named(table))
+        {
+            return Format::parse(&format!("{table}:{column}")).ok();
+        }
+    }
+    None
+}
+
+/// Whether a line by itself is of a format without a header of names. Names may stand in what it tells
+/// (`/api?fields=id,url`), and clients choose that. Of a log a time in brackets is enough, since its
+/// request may be none.
+pub(super) fn is_record(line: &[u8]) -> bool {
+    let mut votes = Votes::default();
+    votes.cast(line);
+    votes != Votes { all: 1, ..Votes::default() } || time_of_log(line).is_some()
+}
+
+/// Whether a cell is a URL with a host, which names no column.
+fn is_absolute(cell: &[u8]) -> bool {
+    let parts = Parts::split(cell);
+    parts.scheme.is_some() && parts.authority.is_some()
+}
+
+/// How many lines there are of each kind.
+#[derive(Default, PartialEq)]
+struct Votes {
+    all: usize,
+    target: usize,
+    clf: usize,
+    combined: usize,
+    vhost: usize,
+    haproxy: usize,
+    elb: usize,
+    cdx: usize,
+    cdxj: usize,
+    /// Headers of such an index. They speak for no format, and against all others.
+    cdxj_headers: usize,
+    heritrix: usize,
+    json: usize,
+    /// What the lines in JSON can be read as, and how many of them.
+    in_json: Vec<(Format, usize)>,
+}
+
+impl Votes {
+    fn cast(&mut self, line: &[u8]) {
+        self.all += 1;
+        if line.starts_with(b"/") {
+            self.target += 1;
+            return;
+        }
+        if line.starts_with(b"!") {
+            self.cdxj_headers += 1;
+            return;
+        }
+        if elb::is_one(line) {
+            self.elb += 1;
+            return;
+        }
+        if cdx::is_usual(line) {
+            self.cdx += 1;
+            return;
+        }
+        if is_heritrix(line) {
+            self.heritrix += 1;
+            return;
+        }
+        if super::cdxj::object(line).is_some() {
+            self.cdxj += 1;
+            return;
+        } else if line.starts_with(b"{") {
+            self.json += 1;
+            if let Some(guess) = super::json::guess(line).map(Format::Json) {
+                match self.in_json.iter_mut().find(|(known, _)| *known == guess) {
+                    Some((_, votes)) => *votes += 1,
+                    None => self.in_json.push((guess, 1)),
+                }
+            }
+            return;
+        }
+        let (Some(time), Ok(field)) = (time_of_log(line), clf::quoted_request(line)) else {
+            return;
+        };
+        let request = &line[field.clone()];
+        // Where none came Apache writes a dash, HAProxy a word, and nginx nothing.
+        let is_request = request::split(request).is_some()
+            || request.is_empty()
+            || request == b"-"
+            || request == b"<BADREQ>"
+            || request.starts_with(b"\\");
+        if !is_request {
+            return;
+        }
+        // The bracket comes after `%h %l %u `, with the host in front after one field more.
+        let before = &line[..time.start];
+        let fields = before.split(|&byte| byte == b' ').count() - 1;
+        if is_haproxy(&line[time.start..]) {
+            self.haproxy += 1;
+        } else if fields >= 4 && names_port(before) {
+            self.vhost += 1;
+        } else if closing_quote(line, field.end + 1).is_some() {
+            self.combined += 1;
+        } else {
+            self.clf += 1;
+        }
+    }
+
+    fn winner(self, named_log: bool) -> Format {
+        let most = |votes: usize| votes * 2 > self.all || (named_log && votes * 2 == self.all);
+        let plain = self.clf + self.combined;
+        let named = |name: &str| Format::parse(name).unwrap_or(Format::Lines);
+        if self.all == 0 {
+            Format::Lines
+        } else if most(self.elb) {
+            Format::Elb
+        } else if self.cdx * 2 > self.all {
+            named("cdx")
+        } else if self.cdxj * 2 > self.all - self.cdxj_headers {
+            named("cdxj")
+        } else if most(self.heritrix) {
+            named("ws:4")
+        } else if self.json * 2 > self.all {
+            // Of equals the first.
+            let most = self.in_json.into_iter().rev().max_by_key(|(_, votes)| *votes);
+            most.map_or(Format::Lines, |(format, _)| format)
+        } else if most(self.haproxy) {
+            Format::Haproxy
+        } else if most(self.vhost) {
+            Format::Vhost
+        } else if most(plain + self.vhost) {
+            // Without the host of some lines, all of them can be read as combined.
+            if self.clf * 2 > plain { Format::Clf } else { Format::Combined }
+        } else if self.target * 2 > self.all {
+            Format::Target
+        } else {
+            Format::Lines
+        }
+    }
+}
+
+/// The bracketed time of a log that is in a usual form.
+fn time_of_log(line: &[u8]) -> Option<Range<usize>> {
+    clf::bracketed_time(line).filter(|time| clf::begins_as_time(&line[time.start + 1..]))
+}
+
+/// Whether the first field ends with a colon and a port.
+fn names_port(before: &[u8]) -> bool {
+    let first = &before[..memchr(b' ', before).unwrap_or(before.len())];
+    match memrchr(b':', first) {
+        Some(colon) => {
+            let port = &first[colon + 1..];
+            !port.is_empty() && port.iter().all(u8::is_ascii_digit)
+        }
+        None => false,
+    }
+}
+
+/// Whether a line is of Heritrix's `crawl.log`: `2004-07-20T18:13:01.000Z 200 3235 URI path via type
+/// #005 ...`, with a dash or a number below zero where nothing was fetched.
+fn is_heritrix(line: &[u8]) -> bool {
+    fn is_number(text: &[u8]) -> bool {
+        !text.is_empty() && text.iter().all(u8::is_ascii_digit)
+    }
+    let mut fields = line.split(|byte| *byte == b' ').filter(|field| !field.is_empty());
+    let mut next = |is: fn(&[u8]) -> bool| fields.next().is_some_and(is);
+    next(|time| matches!(time, [_, _, _, _, b'-', _, _, b'-', _, _, b'T', .., b'Z']))
+        && next(|status| is_number(status.strip_prefix(b"-").unwrap_or(status)))
+        && next(|size| size == b"-" || is_number(size))
+        && next(|uri| uri.contains(&b':'))
+        && fields.nth(3).is_some_and(|thread| matches!(thread, [b'#', n @ ..] if is_number(n)))
+}
+
+/// Whether a line from its time on reads `[time.123] frontend backend/server`.
+fn is_haproxy(line: &[u8]) -> bool {
+    let mut fields = line.split(|&byte| byte == b' ');
+    let is_time = fields.next().is_some_and(|time| {
+        matches!(time, [.., b'.', a, b, c, b']'] if [a, b, c].iter().all(|d| d.is_ascii_digit()))
+    });
+    is_time && fields.next().is_some() && fields.next().is_some_and(|server| server.contains(&b'/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Format, detect};
+
+    const CLF: &str = r#"1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 5"#;
+    const COMBINED: &str =
+        r#"1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 5 "-" "UA""#;
+    const HAPROXY: &str = r#"1.2.3.4:5 [06/Feb/2009:12:14:14.655] in static/srv1 1/0 "GET /""#;
+
+    const HERITRIX: &str = "2011-06-23T17:12:08.802Z   200       1299 http://h.example/robots.txt LREP \
+        http://h.example/ text/plain #014 20110623171208574+225 sha1:YIUO - 3t";
+
+    #[test]
+    fn each_format_is_told_by_its_lines() {
+        let vhost = format!("h.example:443 {COMBINED}");
+        let proxied = format!("10.0.0.1, {COMBINED}");
+        let wrapped = format!("\"{COMBINED}\"");
+        let of_python = r#"::1 - - [17/May/2015 10:05:03] "GET /a HTTP/1.1" 200 -"#;
+        for (line, name) in [
+            (of_python, "clf"),
+            (CLF, "clf"),
+            (COMBINED, "combined"),
+            (&proxied, "combined"),
+            (&wrapped, "combined"),
+            (&vhost, "vhost"),
+            (HAPROXY, "haproxy"),
+            (HERITRIX, "ws:4"),
+            (&HERITRIX.replace("200       1299", "-6          -"), "ws:4"),
+            (&HERITRIX.replace("#014", "x014"), "lines"),
+            (&HERITRIX.replace("200", "OK"), "lines"),
+            ("/a?b", "target"),
+            ("//h/x", "target"),
+            ("http://h/", "lines"),
+            ("1.2.3.4 - - [x] \"GET /a\"", "lines"),
+            (r#"{"a":"[17/May/2015:10:05:03 +0000]","b":1}"#, "lines"),
+        ] {
+            for chunk in [format!("{line}\n"), format!("\r\n{line}\r\n{line}\n \n"), line.into()] {
+                assert_eq!(detect("x", chunk.as_bytes()).name(), name, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_object_with_as_many_spaces_as_a_cdx_has_is_of_a_cdxj() {
+        let mut members = String::from(r#""url": "http://h/""#);
+        for (n, name) in ["mime", "status", "digest", "length", "offset"].iter().enumerate() {
+            let line = format!("h)/ 20200101000000 {{{members}}}\n");
+            assert_eq!(detect("x", line.as_bytes()).name(), "cdxj", "{} members", n + 1);
+            members += &format!(r#", "{name}": "1""#);
+        }
+        let cdx = b"h)/ 20200101000000 http://h/ text/html 200 D - - 1 2 f\n";
+        assert_eq!(detect("x", cdx).name(), "cdx");
+    }
+
+    #[test]
+    fn a_header_names_columns_and_holds_no_url() {
+        for (head, name) in [
+            ("id,url\n1,http://h/\n", "csv:url"),
+            ("\"URI\"\tid\nhttp://h/\t1\n", "tsv:uri"),
+            ("url,http://h/a\nurl,http://h/b\n", "lines"),
+            ("\"url\",\"HTTP://h/a\"\n", "lines"),
+            ("http://a/\turl\nhttp://b/\tlink\n", "lines"),
+        ] {
+            assert_eq!(detect("x", head.as_bytes()).name(), name, "{head}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_a_log_is_no_header_whatever_its_visitor_asked_for() {
+        let elb = "2015-05-13T23:39:43.945958Z lb 1.2.3.4:1 10.0.0.1:80 0 0 0 200 200 0 29 \
+                   \"GET https://e.org:443/a HTTP/1.1\" \"curl\" - -";
+        let cdx = "h)/a 20200101000000 dns:/a text/html 200 D - - 1 2 f";
+        for (line, name) in [
+            (CLF, "clf"),
+            (COMBINED, "combined"),
+            (&format!("h.example:443 {COMBINED}"), "vhost"),
+            (&HAPROXY.replace("GET /", "GET /a"), "haproxy"),
+            (HERITRIX, "ws:4"),
+            (elb, "elb"),
+            (cdx, "cdx"),
+            ("/a", "target"),
+        ] {
+            for (columns, url) in [("?f=id,url,x", "/a"), ("?f=id\turi\tx", "/a")] {
+                let asked = line.replacen(url, &format!("{url}{columns}"), 1);
+                let asked = asked.replacen("h.example/robots.txt", &format!("h/{columns}"), 1);
+                assert!(asked.contains(columns), "{line}");
+                let log = format!("{asked}\n{line}\n{line}\n");
+                assert_eq!(detect("x.csv", log.as_bytes()).name(), name, "{asked}");
+            }
+        }
+        let agent = COMBINED.replace("UA", "UA,url,x");
+        // What was no request speaks for no format, but no header has a time in brackets.
+        let request = COMBINED.replace("GET /a HTTP/1.1", "a,url,x");
+        for first in [agent, request] {
+            let log = format!("{first}\n{COMBINED}\n{COMBINED}\n");
+            assert_eq!(detect("x", log.as_bytes()), Format::Combined, "{first}");
+        }
+    }
+
+    #[test]
+    fn an_object_of_json_is_no_header() {
+        let tags = r#"{"tags":["id","url","x"],"url":"/a"}"#;
+        assert_eq!(detect("x", format!("{tags}\n").as_bytes()).name(), "json:target=/url");
+        let cdxj = r#"h)/ 20200101000000 {"tags":["id","url","x"],"url":"http://h/"}"#;
+        assert_eq!(detect("x", format!("{cdxj}\n").as_bytes()).name(), "cdxj");
+    }
+
+    #[test]
+    fn headers_of_a_cdxj_are_not_counted_against_it() {
+        let header = "!OpenWayback-CDXJ 1.0\n!keys [\"surt\", \"url\", \"x\"]\n";
+        let line = "h)/ 20200101000000 {\"url\":\"http://h/\"}\n";
+        let index = format!("{header}{header}{line}{line}");
+        assert_eq!(detect("x", index.as_bytes()).name(), "cdxj");
+        let fields = format!("!fields [\"surt\", \"url\", \"x\"]\n{line}");
+        assert_eq!(detect("x", fields.as_bytes()).name(), "cdxj");
+        // A list may have such lines as well.
+        assert_eq!(detect("x", b"!a\n!b\n/c\n"), Format::Lines);
+    }
+
+    #[test]
+    fn a_table_is_refused_whether_tables_are_read_or_not() {
+        let why = if cfg!(feature = "tables") { "read from its end" } else { "not read here" };
+        for head in [&b"PAR1\x15\x04"[..], b"ARROW1\0\0", b"\xFF\xFF\xFF\xFF\x78\0\0\0\x10"] {
+            assert!(super::refusal(head).is_some_and(|said| said.to_string().contains(why)));
+        }
+        assert_eq!(super::refusal(b"PAR1-WEB.example.com\n"), None);
+    }
+
+    #[test]
+    fn a_member_that_begins_with_a_slash_is_a_request_target() {
+        let nginx = r#"{"uri":"/a%","args":"","status":200}"#;
+        let whole = r#"{"uri":"/a?b","args":"b"}"#;
+        for (head, name) in [
+            (r#"{"uri":"//h/x"}"#.to_owned(), "json:target=/uri"),
+            (r#"{"url":"/x","uri":"http://h/"}"#.to_owned(), "json:target=/url"),
+            (r#"{"url":"x","uri":"/x"}"#.to_owned(), "json:/url"),
+            ("{\"uri\":\"http://h/\"}\n{\"uri\":\"//h/x\"}\n".repeat(2), "json:/uri"),
+            (
+                "{\"uri\":\"http://h/\"}\n{\"uri\":\"/\"}\n{\"uri\":\"/\"}".into(),
+                "json:target=/uri",
+            ),
+            (nginx.to_owned(), "json:nginx-json"),
+            (format!("{nginx}\n{whole}\n{whole}"), "json:target=/uri"),
+            (format!("{whole}\n{nginx}\n{nginx}"), "json:nginx-json"),
+            (r#"{"uri":"http://h/","args":""}"#.to_owned(), "json:/uri"),
+        ] {
+            assert_eq!(detect("x", format!("{head}\n").as_bytes()).name(), name, "{head}");
+        }
+    }
+
+    #[test]
+    fn a_client_with_a_port_is_no_virtual_host() {
+        let line = COMBINED.replace("1.2.3.4", "1.2.3.4:5678");
+        assert_eq!(detect("x", line.as_bytes()), Format::Combined);
+    }
+
+    #[test]
+    fn nothing_and_a_tie_are_lines() {
+        for head in ["", "\n", " \n\t\n", "/a\nhttp://h/\n"] {
+            assert_eq!(detect("access.log", head.as_bytes()), Format::Lines);
+        }
+        let tie = format!("http://h/\n{COMBINED}\n");
+        assert_eq!(detect("urls.txt", tie.as_bytes()), Format::Lines);
+        assert_eq!(detect("access.log.1.gz", tie.as_bytes()), Format::Combined);
+    }
+
+    #[test]
+    fn a_line_cut_at_the_end_of_the_head_has_no_vote() {
+        assert_eq!(detect("x", b"/a\nhttp://h/b"), Format::Target);
+        assert_eq!(detect("x", &[b'/'; 64 << 10]), Format::Lines);
+    }
+
+    #[test]
+    fn requests_that_were_none_still_speak_for_a_log() {
+        for request in ["-", "", r"\x16\x03", "<BADREQ>"] {
+            let line = COMBINED.replace("GET /a HTTP/1.1", request);
+            assert_eq!(detect("x", line.as_bytes()), Format::Combined, "{request}");
+        }
+    }
+}

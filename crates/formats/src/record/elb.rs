@@ -1,0 +1,97 @@
+//! Reads `elb` and `alb`, the access logs of Amazon's load balancers, classic and application.
+//!
+//! `2015-05-13T23:39:43.945958Z my-loadbalancer 192.168.131.39:2817 10.0.0.1:80 0.000073 0.001048
+//! 0.000057 200 200 0 29 "GET http://www.example.com:80/ HTTP/1.1" "curl/7.38.0" - -`, for the
+//! application kind with its type in front. The request is the first quoted field and names scheme
+//! and host itself; what is not printable, the mark and the backslash stand in it as `\xHH`. A
+//! connection without a request is logged with dashes for the method and the rest.
+
+use memchr::memchr;
+
+use super::escape::Escape;
+use super::line;
+use super::{Context, Found, Records, request};
+use uniqurl::bytes::Code;
+
+/// Appends a record for each line of `chunk`.
+pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
+    line::each(ctx, 0, chunk, out, |line, side| {
+        let Some(open) = memchr(b'"', line.bytes) else {
+            return Found::Reject(Code::LogSyntax, 0);
+        };
+        let Some(length) = memchr(b'"', &line.bytes[open + 1..]) else {
+            return Found::Reject(Code::Truncated, 0);
+        };
+        let field = open + 1..open + 1 + length;
+        let request = &line.bytes[field.clone()];
+        let method = request.split(|byte| *byte == b' ').next();
+        if !ctx.filter.keeps(method, Some(status(&line.bytes[..open])), None) {
+            return Found::Filtered;
+        }
+        if method == Some(b"-") {
+            return Found::Reject(Code::LogSyntax, 0);
+        }
+        request::found(ctx, line, field, Escape::Hex, None, side)
+    });
+}
+
+/// The balancer's status: four fields before the request begins.
+fn status(before: &[u8]) -> &[u8] {
+    before.trim_ascii_end().rsplit(|byte| *byte == b' ').nth(3).unwrap_or_default()
+}
+
+/// Whether a line is one of these: a time or a type and a time, and twelve or more fields.
+pub(super) fn is_one(line: &[u8]) -> bool {
+    let Some(open) = memchr(b'"', line) else { return false };
+    let before: Vec<&[u8]> = line[..open].trim_ascii_end().split(|byte| *byte == b' ').collect();
+    let is_time = |field: &[u8]| {
+        field.len() > 19 && field[4] == b'-' && field[10] == b'T' && field.ends_with(b"Z")
+    };
+    match before.len() {
+        11 => is_time(before[0]),
+        12 => is_time(before[1]),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Context, Format, format::tests::show};
+
+    const ELB: &str = "2015-05-13T23:39:43.945958Z lb 192.168.131.39:2817 10.0.0.1:80 0.000073 \
+                       0.001048 0.000057 200 502 0 29 ";
+
+    fn elb(prefix: &str, rest: &str) -> String {
+        let line = format!("{prefix}{ELB}{rest}");
+        assert!(super::is_one(line.as_bytes()) || rest.is_empty());
+        show(&Format::parse("elb").unwrap(), &Context::default(), line.as_bytes())
+    }
+
+    #[test]
+    fn the_request_is_the_first_quoted_field_of_either_kind() {
+        for prefix in ["", "https "] {
+            let rest = r#""GET https://h:443/a?b HTTP/1.1" "UA \x22x\x22" - -"#;
+            assert_eq!(elb(prefix, rest), "url https://h:443/a?b");
+        }
+    }
+
+    #[test]
+    fn its_escapes_are_undone_once_and_no_others() {
+        let rest = r#""GET http://h:80/\x22\x5Cx41\n\" HTTP/1.1" "-""#;
+        assert_eq!(elb("", rest), r#"url http://h:80/"\x41\n\"#);
+    }
+
+    #[test]
+    fn a_connection_without_a_request_and_a_cut_line_are_no_urls() {
+        assert_eq!(elb("", r#""- - - " "-" - -"#), "log-syntax 0");
+        assert_eq!(elb("h2 ", r#""- http://h:80- -" "-""#), "log-syntax 0");
+        assert_eq!(elb("", r#""GET http://h"#), "truncated 0");
+        assert_eq!(elb("", ""), "log-syntax 0");
+    }
+
+    #[test]
+    fn the_status_is_the_balancers_own() {
+        assert_eq!(super::status(ELB.as_bytes()), b"200");
+        assert_eq!(super::status(b"\xff"), b"");
+    }
+}

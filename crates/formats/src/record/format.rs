@@ -1,0 +1,484 @@
+//! The formats by name.
+//!
+//! In comes a name, as `--format` of the command takes it; out goes a [`Format`], which reads chunks.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+
+#[cfg(feature = "tables")]
+use super::Table;
+use super::extended::{self, Dialect};
+use super::{Archive, Csv, Framing, Json, Kinds, cdxj};
+use super::{
+    Cdx, Context, Extended, Facts, LogFormat, Records, Tsv, cdx, clf, elb, haproxy, line, target,
+    text, vhost, ws,
+};
+
+/// Where the URL is in a record.
+///
+/// Reading never fails: a line that yields no URL yields a [`Code`](uniqurl::Code) that says why, and
+/// the same lines give the same records however they are cut into chunks.
+///
+/// ```
+/// use crate::record::{Context, Format, Found, Place, Records};
+///
+/// let format = Format::parse("combined")?;
+/// let log = br#"10.0.0.7 - - [17/May/2015:10:05:03 +0000] "GET /a\x22b HTTP/1.1" 200 5 "-" "-"
+/// "#;
+/// let mut records = Records::default();
+/// format.read(&Context::default(), log, &mut records);
+/// let Found::Target(Place::Side, target) = records.records[0].found else { panic!() };
+/// assert_eq!(target.of(&records.side), b"/a\"b");
+/// # Ok::<(), crate::record::FormatError>(())
+/// ```
+///
+/// Not for bytes that are no lines: archives, Parquet and Arrow have readers of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Format {
+    /// `lines`: each line is a URL.
+    Lines,
+    /// `target`: each line is a request target.
+    Target,
+    /// `clf`: the Common Log Format.
+    Clf,
+    /// `combined`: the same and two fields more, which makes no difference to its reader.
+    Combined,
+    /// `vhost`: Apache's `vhost_combined`, whose first field is `host:port`.
+    Vhost,
+    /// `log:FORMAT`: an Apache or nginx format string.
+    Log(LogFormat),
+    /// `haproxy`: HAProxy's HTTP log.
+    Haproxy,
+    /// `ws:N`: the N-th field between white space, counted from 1.
+    Ws(NonZeroUsize),
+    /// `w3c` and `cloudfront`: logs that name their fields in lines of their own.
+    Extended(Extended),
+    /// `elb` and `alb`: the access logs of Amazon's load balancers.
+    Elb,
+    /// `cdx`: the index of a web archive.
+    Cdx(Cdx),
+    /// `cdxj`: the same with an object of JSON in each line.
+    Cdxj(Json),
+    /// `json:POINTER`: a JSON value a line, and where in it the URL is.
+    Json(Json),
+    /// `csv:COL`: fields between commas, some of them quoted.
+    Csv(Csv),
+    /// `tsv:COL`: fields between tabs.
+    Tsv(Tsv),
+    /// `text`: the URLs in free text.
+    Text,
+    /// `warc`, `wat`, `wat:links`, `arc`: the records of a web archive.
+    Archive(Archive),
+    /// `parquet:COL`, `arrow:COL`: the rows of a table.
+    #[cfg(feature = "tables")]
+    Table(Table),
+}
+
+/// What is said of a name that is none.
+const NO_SUCH: &str = if cfg!(feature = "tables") {
+    "no such format; there are lines, target, text, clf, combined, vhost, log:FORMAT, w3c, elb, \
+     alb, cloudfront, haproxy, ws:N, csv:COL, tsv:COL, json:POINTER, cdx, cdxj, warc, wat, \
+     wat:links, arc, parquet, parquet:COL, arrow and arrow:COL; and auto, for the command"
+} else if cfg!(feature = "batch") {
+    "no such format without the feature `tables`; there are lines, target, text, clf, combined, vhost, \
+     log:FORMAT, w3c, elb, alb, cloudfront, haproxy, ws:N, csv:COL, tsv:COL, json:POINTER, cdx, cdxj, \
+     warc, wat, wat:links and arc"
+} else {
+    "no such format without the features `batch` and `tables`; there are lines, target, text, clf, \
+     combined, vhost, log:FORMAT, w3c, elb, alb, cloudfront, haproxy, ws:N, tsv:COL and cdx"
+};
+
+impl Format {
+    /// The format that `name` names.
+    ///
+    /// # Errors
+    ///
+    /// There is no such format, or what stands behind its colon is not what it takes.
+    pub fn parse(name: &str) -> Result<Self, FormatError> {
+        let error = |why| FormatError { name: name.to_owned(), at: 0, why };
+        if let Some(text) = name.strip_prefix("log:") {
+            return match text {
+                "common" => Ok(Format::Clf),
+                "combined" => Ok(Format::Combined),
+                "vhost_combined" | "vhost_common" => Ok(Format::Vhost),
+                _ => LogFormat::parse(text).map(Format::Log).map_err(|error| error.of(name)),
+            };
+        }
+        if let Some(number) = name.strip_prefix("ws:") {
+            let digits = number.bytes().all(|byte| byte.is_ascii_digit());
+            let field = number.parse().ok().filter(|_| digits);
+            return field.map(Format::Ws).ok_or_else(|| {
+                error("it is followed by the number of a field, counted from 1, as in ws:3")
+            });
+        }
+        if let Some(pointer) = name.strip_prefix("json:") {
+            return Json::parse(pointer).map(Format::Json).map_err(error);
+        }
+        if let Some(columns) = name.strip_prefix("csv:") {
+            return Csv::parse(columns).map(Format::Csv).map_err(error);
+        }
+        if let Some(columns) = name.strip_prefix("tsv:") {
+            return Tsv::parse(columns).map(Format::Tsv).map_err(error);
+        }
+        if let Some(archive) = Archive::named(name) {
+            return Ok(Format::Archive(archive));
+        }
+        #[cfg(feature = "tables")]
+        if let Some(table) = Table::parse(name) {
+            return table.map(Format::Table).map_err(error);
+        }
+        Ok(match name {
+            "lines" => Format::Lines,
+            "target" => Format::Target,
+            "clf" => Format::Clf,
+            "combined" => Format::Combined,
+            "vhost" => Format::Vhost,
+            "haproxy" => Format::Haproxy,
+            "w3c" => Format::Extended(Extended::new(Dialect::W3c)),
+            "cloudfront" => Format::Extended(Extended::new(Dialect::CloudFront)),
+            "elb" | "alb" => Format::Elb,
+            "cdx" => Format::Cdx(Cdx::default()),
+            "cdxj" => Format::Cdxj(Json::parse("cdxj").map_err(error)?),
+            "text" => Format::Text,
+            "csv" => return Err(error("it is followed by a column, as in csv:url or csv:1")),
+            "tsv" => return Err(error("it is followed by a column, as in tsv:url or tsv:1")),
+            "json" => {
+                return Err(error("it is followed by a pointer, as in json:/url"));
+            }
+            "ws" => return Err(error("it is followed by the number of a field, as in ws:3")),
+            "log" => {
+                return Err(error("it is followed by a format string, as in log:'%h \"%r\" %>s'"));
+            }
+            _ => return Err(error(NO_SUCH)),
+        })
+    }
+
+    /// The name, as [`parse`](Self::parse) takes it.
+    pub fn name(&self) -> Cow<'_, str> {
+        Cow::Borrowed(match self {
+            Format::Lines => "lines",
+            Format::Target => "target",
+            Format::Clf => "clf",
+            Format::Combined => "combined",
+            Format::Vhost => "vhost",
+            Format::Haproxy => "haproxy",
+            Format::Extended(extended) => extended.name(),
+            Format::Elb => "elb",
+            Format::Cdx(_) => "cdx",
+            Format::Cdxj(_) => "cdxj",
+            Format::Text => "text",
+            Format::Json(json) => return Cow::Owned(format!("json:{}", json.as_str())),
+            Format::Csv(csv) => return Cow::Owned(format!("csv:{}", csv.columns.as_str())),
+            Format::Tsv(tsv) => return Cow::Owned(format!("tsv:{}", tsv.columns.as_str())),
+            Format::Log(format) => return Cow::Owned(format!("log:{}", format.as_str())),
+            Format::Ws(field) => return Cow::Owned(format!("ws:{field}")),
+            Format::Archive(archive) => return archive.name(),
+            #[cfg(feature = "tables")]
+            Format::Table(table) => return table.name(),
+        })
+    }
+
+    /// The same, but of a WARC file only records of these kinds.
+    #[must_use]
+    pub fn with_kinds(self, kinds: Kinds) -> Self {
+        match self {
+            Format::Archive(Archive::Warc(_)) => Format::Archive(Archive::Warc(kinds)),
+            format => format,
+        }
+    }
+
+    /// How its records are told apart.
+    pub fn framing(&self) -> Framing {
+        match self {
+            Format::Archive(archive) => archive.framing(),
+            _ => Framing::Lines,
+        }
+    }
+
+    /// Appends one record to `out` for each line of `chunk`, in order (for `lines`, what ends in
+    /// [`Context::separator`]; for `csv`, each record, which may span lines; for `text`, each URL).
+    /// The records of an archive and the rows of a table are no lines: they yield nothing here.
+    ///
+    /// A chunk holds whole lines, and is shorter than 4 GiB; its last line may lack its line feed. It
+    /// is read as what stands at the start of an input: [`after`](Self::after) is the format for what
+    /// comes next.
+    pub fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        match self {
+            Format::Lines => line::read(ctx, chunk, out),
+            Format::Target => target::read(ctx, chunk, out),
+            Format::Clf | Format::Combined => clf::read(ctx, chunk, out),
+            Format::Vhost => vhost::read(ctx, chunk, out),
+            Format::Log(format) => format.read(ctx, chunk, out),
+            Format::Haproxy => haproxy::read(ctx, chunk, out),
+            Format::Ws(field) => ws::read(ctx, *field, chunk, out),
+            Format::Extended(extended) => extended.read(ctx, chunk, out),
+            Format::Elb => elb::read(ctx, chunk, out),
+            Format::Cdx(cdx) => cdx.read(ctx, chunk, out),
+            Format::Cdxj(json) => cdxj::read(ctx, json, chunk, out),
+            Format::Json(json) => json.read(ctx, chunk, out),
+            Format::Csv(csv) => csv.read(ctx, chunk, out),
+            Format::Tsv(tsv) => tsv.read(ctx, chunk, out),
+            Format::Text => text::read(ctx, chunk, out),
+            Format::Archive(_) => {}
+            #[cfg(feature = "tables")]
+            Format::Table(_) => {}
+        }
+    }
+
+    /// The format for what comes behind `chunk` in the same input, where that is not the same: a
+    /// header in the chunk says where things are in the records behind it.
+    ///
+    /// ```
+    /// use crate::record::{Context, Format, Found, Records};
+    ///
+    /// let at_start = Format::parse("tsv:url")?;
+    /// let behind = at_start.after(&Context::default(), b"id\turl\n").expect("there is a header");
+    /// let mut records = Records::default();
+    /// behind.read(&Context::default(), b"1\thttp://h/\n", &mut records);
+    /// assert!(matches!(records.records[0].found, Found::Url(..)));
+    /// # Ok::<(), crate::record::FormatError>(())
+    /// ```
+    pub fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
+        match self {
+            Format::Extended(extended) => extended.after(ctx, chunk).map(Format::Extended),
+            Format::Cdx(cdx) => cdx.after(ctx, chunk).map(Format::Cdx),
+            Format::Tsv(tsv) => tsv.after(ctx, chunk).map(Format::Tsv),
+            Format::Csv(csv) => csv.after(ctx, chunk).map(Format::Csv),
+            _ => None,
+        }
+    }
+
+    /// Whether [`after`](Self::after) can ever be another format, or [`whole`](Self::whole) less than
+    /// all: then chunks must be looked at in order before they are read. Otherwise any chunk can be
+    /// read by itself.
+    pub fn looks_back(&self) -> bool {
+        match self {
+            Format::Extended(_) | Format::Cdx(_) => true,
+            Format::Csv(_) => true,
+            Format::Tsv(tsv) => tsv.waits(),
+            _ => false,
+        }
+    }
+
+    /// Length of the records at the start of `lines` (whole lines) that are whole whatever comes
+    /// behind them. All of it, but for `csv`, whose records may span lines.
+    pub fn whole(&self, ctx: &Context, lines: &[u8]) -> usize {
+        // Only csv needs to know how long a record may be.
+        let _ = ctx;
+        match self {
+            Format::Csv(_) => Csv::whole(ctx, lines),
+            _ => lines.len(),
+        }
+    }
+
+    /// Whether its records are JSON, in which a byte-order mark at the start of an input is no part of the
+    /// first (RFC 8259 section 8.1: parsers "MAY ignore the presence of a byte order mark").
+    pub fn is_json(&self) -> bool {
+        matches!(self, Format::Json(_) | Format::Cdxj(_))
+    }
+
+    /// Whether its records have queries that no mark stands before.
+    pub fn has_queries(&self) -> bool {
+        match self {
+            Format::Extended(_) => true,
+            Format::Log(format) => format.has_args(),
+            Format::Cdxj(json) | Format::Json(json) => json.has_queries(),
+            Format::Csv(csv) => csv.columns.have_queries(),
+            Format::Tsv(tsv) => tsv.columns.have_queries(),
+            #[cfg(feature = "tables")]
+            Format::Table(table) => table.has_queries(),
+            _ => false,
+        }
+    }
+
+    /// Whether an input can turn out to be one that `refusal` speaks of.
+    pub fn may_refuse(&self) -> bool {
+        matches!(self, Format::Cdx(_) | Format::Cdxj(_))
+    }
+
+    /// What a [`Filter`](super::Filter) can judge the records by.
+    pub fn facts(&self) -> Facts {
+        let request = Facts { method: true, status: true, mime: false };
+        match self {
+            Format::Lines | Format::Target | Format::Text | Format::Ws(_) => Facts::default(),
+            Format::Clf | Format::Combined | Format::Vhost => request,
+            Format::Haproxy | Format::Elb => request,
+            Format::Log(format) => format.facts(),
+            Format::Extended(_) => extended::FACTS,
+            Format::Cdx(_) => cdx::FACTS,
+            Format::Tsv(tsv) => tsv.columns.facts(),
+            Format::Cdxj(json) | Format::Json(json) => json.facts(),
+            Format::Csv(csv) => csv.columns.facts(),
+            Format::Archive(archive) => archive.facts(),
+            #[cfg(feature = "tables")]
+            Format::Table(table) => table.facts(),
+        }
+    }
+}
+
+/// The name.
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name())
+    }
+}
+
+/// As [`Format::parse`] does.
+impl FromStr for Format {
+    type Err = FormatError;
+
+    fn from_str(name: &str) -> Result<Self, FormatError> {
+        Self::parse(name)
+    }
+}
+
+/// Why a text names no format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FormatError {
+    /// The text.
+    pub(super) name: String,
+    /// Where in it the trouble is; 0 where it is the whole.
+    pub(super) at: usize,
+    /// What is wrong, in words that follow a colon.
+    pub(super) why: &'static str,
+}
+
+impl FormatError {
+    /// The same of a name that ends in the text.
+    fn of(self, name: &str) -> Self {
+        let lead = name.len() - self.name.len();
+        let at = if self.at > 0 { lead + self.at } else { 0 };
+        Self { name: name.to_owned(), at, ..self }
+    }
+}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("format `")?;
+        for c in self.name.chars() {
+            match c {
+                '"' | '\'' => f.write_char(c)?,
+                _ => write!(f, "{}", c.escape_debug())?,
+            }
+        }
+        f.write_str("`")?;
+        if self.at > 0 {
+            write!(f, ", byte {}", self.at)?;
+        }
+        write!(f, ": {}", self.why)
+    }
+}
+
+impl std::error::Error for FormatError {}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::{Context, Found, Place, Records};
+    use super::Format;
+
+    /// The records of a chunk.
+    pub fn read(format: &Format, ctx: &Context, chunk: &[u8]) -> Records {
+        let mut out = Records::default();
+        format.read(ctx, chunk, &mut out);
+        out
+    }
+
+    /// What was found in one line, as text.
+    pub fn show(format: &Format, ctx: &Context, line: &[u8]) -> String {
+        let out = read(format, ctx, line);
+        let [record] = out.records[..] else { panic!("one line, {} records", out.records.len()) };
+        let text = |place, span: super::super::Span| {
+            let bytes = span.of(if place == Place::Chunk { line } else { &out.side });
+            String::from_utf8(bytes.to_vec()).expect("the tests that show are in ASCII")
+        };
+        match record.found {
+            Found::Blank => "blank".into(),
+            Found::Skipped => "skipped".into(),
+            Found::Filtered => "filtered".into(),
+            Found::Reject(code, at) => format!("{} {at}", code.name()),
+            Found::Url(place, span) => format!("url {}", text(place, span)),
+            Found::Target(place, span) => format!("target {}", text(place, span)),
+            Found::Joined { url, prefix } => format!("joined {prefix} {}", text(Place::Side, url)),
+        }
+    }
+
+    #[test]
+    fn a_name_is_read_back_from_its_format() {
+        for name in [
+            "lines",
+            "target",
+            "text",
+            "clf",
+            "combined",
+            "vhost",
+            "haproxy",
+            "ws:3",
+            "w3c",
+            "elb",
+            "cloudfront",
+            "cdx",
+            "tsv:2",
+            "tsv:host=h,target=3",
+            r#"log:%h "%r""#,
+        ] {
+            assert_eq!(Format::parse(name).unwrap().name(), name);
+        }
+    }
+
+    #[test]
+    fn well_known_log_formats_have_names() {
+        assert_eq!(Format::parse("log:combined"), Ok(Format::Combined));
+        assert_eq!(Format::parse("log:vhost_combined"), Ok(Format::Vhost));
+    }
+
+    #[test]
+    #[cfg(not(feature = "batch"))]
+    fn formats_that_take_a_feature_are_not_said_to_be_there() {
+        for name in ["csv", "json", "cdxj", "warc", "parquet"] {
+            let error = Format::parse(name).unwrap_err().to_string();
+            let (_, there_are) = error.split_once("; there are ").unwrap();
+            assert!(error.contains("features") && !there_are.contains(name), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_format_is_an_error_in_words() {
+        for (name, words) in [
+            ("", "no such format"),
+            ("auto", "no such format"),
+            ("Lines", "no such format"),
+            ("tsv", "followed by a column"),
+            ("ws", "number of a field"),
+            ("log", "followed by a format string"),
+            ("ws:0", "counted from 1"),
+            ("ws:", "counted from 1"),
+            ("ws:+1", "counted from 1"),
+            ("ws:99999999999999999999", "counted from 1"),
+            ("log:", "names no request"),
+            ("log:%h", "names no request"),
+        ] {
+            let error = Format::parse(name).unwrap_err().to_string();
+            assert!(error.contains(words), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_error_shows_a_format_with_the_quotation_marks_that_it_has() {
+        let error = Format::parse("log:%h '\"%r\u{1b}").unwrap_err().to_string();
+        assert!(error.starts_with("format `log:%h '\"%r\\u{1b}`"), "{error}");
+    }
+
+    #[test]
+    fn an_error_counts_in_the_name_as_it_was_given() {
+        for (name, words) in [
+            ("log:$request $", "format `log:$request $`, byte 13: "),
+            ("log:%h%U", "format `log:%h%U`, byte 6: "),
+            ("log:%", "format `log:%`: "),
+        ] {
+            let error = Format::parse(name).unwrap_err().to_string();
+            assert!(error.starts_with(words), "{name}: {error}");
+        }
+    }
+}

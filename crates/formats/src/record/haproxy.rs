@@ -1,0 +1,86 @@
+//! Reads `haproxy`, HAProxy's HTTP log, with or without a syslog prefix.
+//!
+//! `10.0.1.2:33317 [06/Feb/2009:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 - - ----
+//! 1/1/1/1/0 0/0 {1wt.eu} {} "GET /index.html HTTP/1.1"`. A quotation mark, a `#` and what is not
+//! printable are logged as `#XX` in the request and in captured headers alike, so the first quotation
+//! mark after the time opens the request and the next one closes it; a backslash means nothing.
+//! `<BADREQ>` stands for what was no request, and is none here either.
+
+use memchr::memchr;
+
+use super::escape::Escape;
+use super::line;
+use super::{Context, Found, Records, clf, request};
+use uniqurl::bytes::Code;
+
+/// Appends a record for each line of `chunk`.
+pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
+    line::each(ctx, 0, chunk, out, |line, side| {
+        let quote = |from: usize| Some(from + memchr(b'"', &line.bytes[from..])?);
+        let open = clf::bracketed_time(line.bytes).and_then(|time| quote(time.end));
+        let Some(open) = open else {
+            return Found::Reject(Code::LogSyntax, 0);
+        };
+        let Some(close) = quote(open + 1) else {
+            return Found::Reject(Code::Truncated, 0);
+        };
+        if !ctx.filter.is_empty() {
+            let method = line.bytes[open + 1..close].split(|byte| *byte == b' ').next();
+            // Frontend, backend and server, timers, status.
+            let behind = clf::bracketed_time(line.bytes).map_or(0, |time| time.end);
+            let mut fields = line.bytes[behind..open].trim_ascii().split(|byte| *byte == b' ');
+            if !ctx.filter.keeps(method, Some(fields.nth(3).unwrap_or_default()), None) {
+                return Found::Filtered;
+            }
+        }
+        request::found(ctx, line, open + 1..close, Escape::Hash, None, side)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Context, Format, format::tests::show};
+
+    fn haproxy(prefix: &str, request: &str) -> String {
+        let middle =
+            "http-in static/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 {1wt.eu} {}";
+        let line = format!("{prefix}10.0.1.2:33317 [06/Feb/2009:12:14:14.655] {middle} {request}");
+        show(&Format::Haproxy, &Context::default(), line.as_bytes())
+    }
+
+    #[test]
+    fn the_request_is_read_behind_a_syslog_prefix_too() {
+        for prefix in ["", "Feb  6 12:14:14 localhost haproxy[14389]: "] {
+            assert_eq!(haproxy(prefix, r#""GET /index.html HTTP/1.1""#), "target /index.html");
+        }
+    }
+
+    #[test]
+    fn its_escapes_are_undone_once_and_no_others() {
+        assert_eq!(haproxy("", r#""GET /#22#2341\x41\#5C HTTP/1.1""#), r##"target /"#41\x41\\"##);
+    }
+
+    #[test]
+    fn a_request_of_http_2_may_be_absolute() {
+        assert_eq!(haproxy("", r#""GET https://h/a HTTP/2.0""#), "url https://h/a");
+    }
+
+    #[test]
+    fn what_was_no_method_before_it_was_escaped_is_none() {
+        for junk in ["#16#03#01#02 /admin HTTP/1.1", "G#22T /a", "#00 /a HTTP/1.1"] {
+            assert_eq!(haproxy("", &format!("\"{junk}\"")), "log-syntax 0", "{junk}");
+        }
+        // A token may hold the mark itself, and a sequence that HAProxy does not write.
+        for method in ["#23", "G#23T", "#4", "#"] {
+            assert_eq!(haproxy("", &format!("\"{method} /a HTTP/1.1\"")), "target /a", "{method}");
+        }
+    }
+
+    #[test]
+    fn bad_and_cut_requests_are_told_apart() {
+        assert_eq!(haproxy("", r#""<BADREQ>""#), "log-syntax 0");
+        assert_eq!(haproxy("", ""), "log-syntax 0");
+        assert_eq!(haproxy("", r#""GET /index"#), "truncated 0");
+        assert_eq!(haproxy("", r#""GET /a\"#), "truncated 0");
+    }
+}

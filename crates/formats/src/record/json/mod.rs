@@ -1,0 +1,212 @@
+//! Reads `json:POINTER`, JSON Lines: one value a line, and pointers (RFC 6901) to what matters in it.
+//!
+//! serde_json reads the value, straight past what no pointer leads to. A string comes out as bytes,
+//! UTF-8 or not. `\xHH`, which is no JSON but what nginx's default escaping leaves in a hand-made
+//! format, is read as that byte: such lines are rewritten first, and so are hardly any others.
+//! Text that is no JSON is `log-syntax`; a pointer that leads to nothing, or to what is no string,
+//! is `no-field`. Of a name that an object has twice the last one counts, as it does nearly
+//! everywhere. A control character, which a string should hold escaped only, is let through in what a
+//! pointer leads to and is an error in what is stepped over.
+
+mod pointer;
+mod preset;
+pub(super) mod slice;
+mod careful;
+mod walk;
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+use serde::Deserialize;
+
+use self::pointer::Node;
+use super::columns::parts;
+use super::line::{self, Line};
+use super::part::{Facts, Part, Said, Value};
+use super::{Context, Found, Records};
+use uniqurl::bytes::Code;
+
+/// The pointers to the parts of a URL in a JSON value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Json {
+    text: String,
+    root: Node,
+    facts: Facts,
+}
+
+/// Why a value has nothing to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Error {
+    /// It is no JSON.
+    Syntax,
+    /// A pointer leads to a value that cannot be what it should be.
+    Type,
+}
+
+impl Json {
+    /// Reads a pointer to the URL, pointers to its parts, or the name of a preset.
+    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
+        let named = match preset::named(text) {
+            Some(preset) => preset.iter().map(|(part, pointer)| (*part, *pointer)).collect(),
+            None => parts(text)?,
+        };
+        let mut root = Node::default();
+        for (rank, (part, pointer)) in named.iter().enumerate() {
+            root.add(pointer, *part, rank)?;
+        }
+        let facts = Facts::of(named.iter().map(|(part, _)| *part));
+        Ok(Self { text: text.to_owned(), root, facts })
+    }
+
+    /// What it was made from.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether a pointer leads to a query that stands by itself.
+    pub(super) fn has_queries(&self) -> bool {
+        self.root.holds_query(&[])
+    }
+
+    /// Whether what stands at a pointer is such a query, or holds one.
+    pub(super) fn is_query(&self, tokens: &[Vec<u8>]) -> bool {
+        self.root.holds_query(tokens)
+    }
+
+    pub(super) fn facts(&self) -> Facts {
+        self.facts
+    }
+
+    /// Appends a record for each line of `chunk`.
+    pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        let mut buffer = Vec::new();
+        line::each(ctx, 0, chunk, out, |line, side| self.found(ctx, line, &mut buffer, side));
+    }
+
+    fn found(
+        &self,
+        ctx: &Context,
+        line: Line<'_>,
+        buffer: &mut Vec<u8>,
+        side: &mut Vec<u8>,
+    ) -> Found {
+        match self.said(line.bytes, buffer) {
+            Ok(said) => said.found(ctx, self.facts, line, side),
+            Err(Error::Syntax) => Found::Reject(Code::LogSyntax, 0),
+            Err(Error::Type) => Found::Reject(Code::NoField, 0),
+        }
+    }
+
+    /// What the value in `text` says. `buffer` holds the value where it has to be rewritten.
+    pub(super) fn said<'a>(
+        &self,
+        text: &'a [u8],
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<Said<'a>, Error> {
+        let rewritten = memmem::find(text, b"\\x").is_some();
+        if !rewritten {
+            return walk::walk(&self.root, text, Value::InLine);
+        }
+        buffer.clear();
+        without_hex_escapes(text, buffer);
+        walk::walk(&self.root, buffer, |bytes| Value::Elsewhere(bytes.into()))
+    }
+}
+
+/// A pointer to what is carried beside a URL: RFC 6901 where it begins with a slash, else the name of a
+/// member.
+pub(super) fn tokens(column: &str) -> Result<Vec<Vec<u8>>, &'static str> {
+    match column.strip_prefix('/') {
+        Some(tokens) => tokens.split('/').map(pointer::unescaped).collect(),
+        None => Ok(vec![column.as_bytes().to_vec()]),
+    }
+}
+
+/// Appends what stands at each pointer of the value in `text`. `buffer` is for a value that has to be
+/// rewritten.
+pub(super) fn carry(
+    text: &[u8],
+    pointers: impl IntoIterator<Item = impl AsRef<[Vec<u8>]>>,
+    buffer: &mut Vec<u8>,
+    mut take: impl FnMut(Option<&[u8]>),
+) {
+    let mut text = text;
+    if memmem::find(text, b"\\x").is_some() {
+        buffer.clear();
+        without_hex_escapes(text, buffer);
+        text = buffer;
+    }
+    for pointer in pointers {
+        match slice::at(text, pointer.as_ref()) {
+            Some(value @ [b'"', ..]) => take(bytes_of_string(value).as_deref()),
+            Some(b"null") | None => take(None),
+            Some(value) => take(Some(value)),
+        }
+    }
+}
+
+/// What a string holds, UTF-8 or not.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(super) struct Text<'a>(#[serde(borrow)] pub Cow<'a, [u8]>);
+
+fn bytes_of_string(text: &[u8]) -> Option<Cow<'_, [u8]>> {
+    serde_json::from_slice(text).ok().map(|Text(bytes)| bytes)
+}
+
+/// Where the URL seems to be in lines like this one. What begins with a slash is the target of a request,
+/// as in a list: no host comes out of it.
+pub(super) fn guess(line: &[u8]) -> Option<Json> {
+    const NAMES: [&str; 7] =
+        ["caddy", "cloudflare", "nginx-json", "target=/url", "/url", "target=/uri", "/uri"];
+    // The `uri` of nginx is the path alone; others have the whole target there.
+    let has_args = || slice::at(line, &["args"]).is_some();
+    let is_decoded = |path: &[u8]| path.starts_with(b"/") && !path.contains(&b'?') && has_args();
+    let mut buffer = Vec::new();
+    NAMES.into_iter().find_map(|name| {
+        let json = Json::parse(name).ok()?;
+        let said = json.said(line, &mut buffer).ok()?;
+        let fits = match name {
+            "nginx-json" => {
+                said.has_source() || said.get(Part::DecodedPath).is_some_and(is_decoded)
+            }
+            "target=/url" | "target=/uri" => {
+                said.get(Part::Target).is_some_and(|target| target.starts_with(b"/"))
+            }
+            _ => said.has_source(),
+        };
+        fits.then_some(json)
+    })
+}
+
+/// Appends `text` with each `\xHH` as the byte itself, or, where a string cannot hold that, as the
+/// escape that JSON has for it.
+fn without_hex_escapes(text: &[u8], out: &mut Vec<u8>) {
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'\\', rest) {
+        out.extend_from_slice(&rest[..at]);
+        let hex = |at: usize| char::from(*rest.get(at)?).to_digit(16);
+        let length = match (rest.get(at + 1), hex(at + 2), hex(at + 3)) {
+            (Some(b'x'), Some(high), Some(low)) => {
+                match (high << 4 | low) as u8 {
+                    byte @ (0..=0x1F | b'"' | b'\\') => {
+                        out.extend_from_slice(format!("\\u{byte:04x}").as_bytes());
+                    }
+                    byte => out.push(byte),
+                }
+                4
+            }
+            // A backslash takes what follows out of play: `\\x41` is four characters.
+            _ => {
+                let pair = &rest[at..rest.len().min(at + 2)];
+                out.extend_from_slice(pair);
+                pair.len()
+            }
+        };
+        rest = &rest[at + length..];
+    }
+    out.extend_from_slice(rest);
+}
+
+#[cfg(test)]
+mod tests;

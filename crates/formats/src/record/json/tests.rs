@@ -1,0 +1,265 @@
+use super::super::format::tests::show;
+use super::super::{Context, Format};
+use uniqurl::normalize::Origin;
+
+fn json(pointer: &str, line: &[u8]) -> String {
+    let format = Format::parse(&format!("json:{pointer}")).unwrap();
+    show(&format, &Context::default(), line)
+}
+
+#[test]
+fn a_pointer_leads_through_objects_and_arrays() {
+    assert_eq!(json("/url", br#"{"a":[{}],"url":"http://h/"}"#), "url http://h/");
+    assert_eq!(json("/a/1/b~1c~0", br#" {"a":[0,{"b/c~":"u"}]} "#), "url u");
+    assert_eq!(json("", br#""u""#), "url u");
+    assert_eq!(json("/", br#"{"":"u"}"#), "url u");
+    assert_eq!(json("/a/10", br#"{"a":[0,1,2,3,4,5,6,7,8,9,"u"]}"#), "url u");
+    assert_eq!(json("/a/01", br#"{"a":[0,"u"]}"#), "no-field 0");
+}
+
+#[test]
+fn what_is_not_there_or_no_string_is_no_field() {
+    for line in
+        [r#"{"u":1}"#, r#"{"u":null}"#, r#"{"u":["x"]}"#, r#"{"u":{}}"#, "{}", "[]", "1", "null"]
+    {
+        assert_eq!(json("/u", line.as_bytes()), "no-field 0", "{line}");
+    }
+    assert_eq!(json("/a/b", br#"{"a":"x"}"#), "no-field 0");
+}
+
+#[test]
+fn what_is_no_json_is_no_line_of_this_log() {
+    for line in [
+        "{",
+        "x",
+        r#"{"u":1,x}"#,
+        r#"{"u":"x"} y"#,
+        r#"{"u":"x"#,
+        r#"{"v":"\q","u":"x"}"#,
+        r#"{"u":"x",}"#,
+    ] {
+        assert_eq!(json("/u", line.as_bytes()), "log-syntax 0", "{line}");
+    }
+    let deep = [b"{\"v\":".as_slice(), &b"[".repeat(100_000)].concat();
+    assert_eq!(json("/u", &deep), "log-syntax 0");
+    let deep = [&b"{\"u\":".repeat(100_000)[..], b"1"].concat();
+    let pointer = "/u".repeat(200);
+    assert!(json(&pointer, &deep).starts_with("log-syntax"));
+}
+
+#[test]
+fn escapes_are_undone_once() {
+    assert_eq!(json("/u", br#"{"u":"http:\/\/h\u002f\"\\x41"}"#), r#"url http://h/"\x41"#);
+    assert_eq!(json("/\u{e9}", br#"{"\u00e9":"a\u0041"}"#), "url aA");
+}
+
+#[test]
+fn the_escape_of_nginx_is_read_as_that_byte() {
+    let ctx = Context::default();
+    let format = Format::parse("json:/u").unwrap();
+    let line = br#"{"v":"\x16","u":"/\xC3\xA9\x22\x5C\x0a\\x41\x4"}"#;
+    assert_eq!(show(&format, &ctx, line), "log-syntax 0", "a sequence that is no escape at all");
+    let line = br#"{"v":"\x16\xFF","u":"/\x7e\x22\x5C\x0a\\x41"}"#;
+    assert_eq!(show(&format, &ctx, line), "url /~\"\\\n\\x41");
+}
+
+#[test]
+fn bytes_that_are_not_utf_8_pass() {
+    let format = Format::parse("json:/u").unwrap();
+    let line = b"{\"\xff\":\"\xfe\",\"u\":\"/\xe9\\xE9\\ud800\"}";
+    let mut out = super::super::Records::default();
+    format.read(&Context::default(), line, &mut out);
+    assert_eq!(out.side, b"/\xe9\xe9\xed\xa0\x80");
+    let plain = b"{\"u\":\"/\xe9\"}";
+    out.clear();
+    format.read(&Context::default(), plain, &mut out);
+    assert!(out.side.is_empty(), "the bytes are used where they stand");
+}
+
+#[test]
+fn of_a_name_that_is_there_twice_the_last_counts() {
+    assert_eq!(json("/u", br#"{"u":"a","u":"b"}"#), "url b");
+    assert_eq!(json("/u", br#"{"u":"a","u":null}"#), "no-field 0");
+    assert_eq!(json("/a/u", br#"{"a":{"u":"a"},"a":{}}"#), "no-field 0");
+    // Whatever the others are.
+    for other in
+        ["5", "true", "{}", "[]", "[\"x\"]", "{\"u\":\"y\"}", "null", "1e999", "\"\\ud800\""]
+    {
+        let line = format!(r#"{{"u":{other},"u":"b"}}"#);
+        assert_eq!(json("/u", line.as_bytes()), "url b", "{line}");
+        let line = format!(r#" {{"a" : {other} , "a":{{"v":[{other}, {{}}],"u" :"b"}} }} "#);
+        assert_eq!(json("url=/a/u,status=/a/s", line.as_bytes()), "url b", "{line}");
+        let line = format!(r#"{{"u":"a","u":{other}}}"#);
+        let is_text = ["null", "\"\\ud800\""].contains(&other);
+        assert!(is_text || json("/u", line.as_bytes()) == "no-field 0", "{line}");
+    }
+    assert_eq!(json("/0/u", br#"[{"u":5,"u":"a"},{"u":5}]"#), "url a");
+    assert_eq!(json("/u", br#"{"u":5,"u":"a",}"#), "log-syntax 0");
+    assert_eq!(json("/u", br#"{"u":5 "u":"a"}"#), "log-syntax 0");
+    assert_eq!(json("/u", br#"{"u":5,"u":"a"} x"#), "log-syntax 0");
+}
+
+#[test]
+fn what_a_pointer_leads_to_may_hold_any_byte_of_each_kind_at_once() {
+    let pointer = "url=/u,status=/s";
+    let statuses: [&[u8]; 6] = [b"\"\xff\"", b"\"\t\"", b"-5", b"[5]", b"1", b"\"\\ud800\""];
+    for status in statuses {
+        let line = [b"{\"u\":\"http://h/a\tb\",\"s\":", status, b"}"].concat();
+        assert_eq!(json(pointer, &line), "url http://h/a\tb", "{}", line.escape_ascii());
+        let stepped_over = [&b"{\"v\":\"\t\","[..], &line[1..]].concat();
+        assert_eq!(json(pointer, &stepped_over), "log-syntax 0", "{}", line.escape_ascii());
+    }
+}
+
+#[test]
+fn a_careful_reading_is_the_usual_one() {
+    let pointers = "url=/u,status=/s,mime=/m/0,scheme=/t";
+    let root = super::Json::parse(pointers).unwrap().root;
+    let values = [
+        r#""x""#,
+        r#""A\u0041""#,
+        "5",
+        "-5",
+        "0.5",
+        "1e3",
+        "18446744073709551616",
+        "true",
+        "null",
+        "{}",
+        "[]",
+        r#"["y","z"]"#,
+        r#"{"u":"n"}"#,
+        " \"\" ",
+    ];
+    for first in values {
+        for second in values {
+            for names in [["u", "s"], ["u", "m"], ["u", "t"], ["t", "s"], ["s", "s"], ["m", "m"]] {
+                let line =
+                    format!(r#"{{"{}":{first},"v":[1,{{}}],"{}":{second}}}"#, names[0], names[1]);
+                let text = line.as_bytes();
+                if let Some(taken) = super::walk::usual(&root, text) {
+                    assert_eq!(super::careful::walk(&root, text), Ok(taken), "{line}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_make_a_url_as_a_log_does() {
+    let parts = "scheme=/s,host=/h,path=/p,query=/q";
+    for (line, shown) in [
+        (
+            r#"{"s":"https","h":"e.org:8443","p":"/a","q":"b=c"}"#,
+            "joined 18 https://e.org:8443/a?b=c",
+        ),
+        (r#"{"h":"e.org","p":"/a","q":"?b"}"#, "joined 12 http://e.org/a?b"),
+        (r#"{"h":"e.org:443","p":"/a","q":""}"#, "joined 17 https://e.org:443/a"),
+        (r#"{"h":"a\\x41","p":"/a"}"#, "log-syntax 0"),
+        (r#"{"h":"e/x","p":"/a"}"#, "log-syntax 0"),
+        (r#"{"h":"e","s":"java script","p":"/a"}"#, "log-syntax 0"),
+        (r#"{"h":null,"p":"//x/a","q":null}"#, "target //x/a"),
+        (r#"{"h":"e.org","q":"a"}"#, "no-field 0"),
+        (r#"{"h":"e.org","p":"a"}"#, "relative 0"),
+    ] {
+        assert_eq!(json(parts, line.as_bytes()), shown, "{line}");
+    }
+    let base = Origin { scheme: b"wss".to_vec(), authority: b"b".to_vec() };
+    let ctx = Context { base: Some(base), ..Context::default() };
+    let format = Format::parse("json:host=/h,target=/t").unwrap();
+    assert_eq!(show(&format, &ctx, br#"{"t":"/a?b"}"#), "joined 7 wss://b/a?b");
+    assert_eq!(show(&format, &ctx, br#"{"h":"h","t":"/a?b"}"#), "joined 7 wss://h/a?b");
+    assert_eq!(show(&format, &ctx, br#"{"h":"h","t":"http://o/"}"#), "url http://o/");
+}
+
+#[test]
+fn the_presets_read_their_logs() {
+    let caddy = r#"{"level":"info","request":{"remote_ip":"1.2.3.4","proto":"HTTP/2.0","method":"GET","host":"e.org","uri":"/a?b","tls":{"resumed":false}},"status":200,"resp_headers":{"Content-Type":["text/html"]}}"#;
+    assert_eq!(json("caddy", caddy.as_bytes()), "joined 13 https://e.org/a?b");
+    let plain = caddy.replace(r#","tls":{"resumed":false}"#, "").replace(r#"["text/html"]"#, "1");
+    assert_eq!(json("caddy", plain.as_bytes()), "joined 12 http://e.org/a?b");
+    let cloudflare = r#"{"ClientRequestHost":"e.org","ClientRequestMethod":"GET","ClientRequestScheme":"https","ClientRequestURI":"/a?b","EdgeResponseStatus":200}"#;
+    assert_eq!(json("cloudflare", cloudflare.as_bytes()), "joined 13 https://e.org/a?b");
+    let nginx = r#"{"host":"e.org","http_host":"","request":"GET /a?b HTTP/1.1","status":"200"}"#;
+    assert_eq!(json("nginx-json", nginx.as_bytes()), "joined 12 http://e.org/a?b");
+    let nginx =
+        r#"{"http_host":"h.org:81","host":"e.org","request_uri":"/u","request":"GET /a HTTP/1.1"}"#;
+    assert_eq!(json("nginx-json", nginx.as_bytes()), "joined 15 http://h.org:81/u");
+    // `uri` is the path decoded, as in a format string, and the last of what a URL is made of.
+    for (line, shown) in [
+        (r#"{"host":"h","uri":"/a b%?","args":"c=%20"}"#, "joined 8 http://h/a b%25%3F?c=%20"),
+        (r#"{"host":"h","uri":"//o/x","args":""}"#, "joined 8 http://h//o/x"),
+        (r#"{"uri":"\x2fa#","args":"-"}"#, "target /a%23"),
+        (r#"{"request_uri":"/%41","uri":"/A","args":"b"}"#, "target /%41"),
+        (r#"{"request":"GET /%41 HTTP/1.1","uri":"/A","args":"b"}"#, "target /%41"),
+        (r#"{"host":"h","uri":"","args":"b"}"#, "no-field 0"),
+    ] {
+        assert_eq!(json("nginx-json", line.as_bytes()), shown, "{line}");
+    }
+    // As $server_port in a format string: a client that names no port means the default one.
+    for (line, shown) in [
+        (r#"{"server_name":"s","server_port":443,"request_uri":"/"}"#, "joined 13 https://s:443/"),
+        (r#"{"host":"h","server_port":"8080","request_uri":"/"}"#, "joined 13 http://h:8080/"),
+        (
+            r#"{"http_host":"c","host":"h","server_port":"443","request_uri":"/"}"#,
+            "joined 9 https://c/",
+        ),
+        (r#"{"http_host":"c","server_port":"8080","request_uri":"/"}"#, "joined 8 http://c/"),
+        (r#"{"http_host":"c:81","server_port":80,"request_uri":"/"}"#, "joined 11 http://c:81/"),
+        (
+            r#"{"http_host":"-","host":"h","server_port":[],"request_uri":"/"}"#,
+            "joined 8 http://h/",
+        ),
+        (
+            r#"{"scheme":"http","host":"h","server_port":443,"request_uri":"/"}"#,
+            "joined 12 http://h:443/",
+        ),
+    ] {
+        assert_eq!(json("nginx-json", line.as_bytes()), shown, "{line}");
+    }
+}
+
+#[test]
+fn pointers_that_lead_nowhere_are_refused() {
+    for (name, words) in [
+        ("json:url", "begins with a slash"),
+        ("json:/a~2", "in a pointer, ~"),
+        ("json:host=/h", "there must be a url"),
+        ("json:host=/a/b,target=/a", "leads into"),
+        ("json:target=/a,host=/a/b", "leads into"),
+    ] {
+        let error = Format::parse(name).unwrap_err().to_string();
+        assert!(error.contains(words), "{name}: {error}");
+    }
+}
+
+#[test]
+fn what_stands_beside_the_url_need_not_be_utf_8() {
+    let mut ctx = Context::default();
+    ctx.filter.status("200").unwrap();
+    ctx.filter.mime("text/*").unwrap();
+    let format = Format::parse("json:url=/u,mime=/h/m/0,status=/s").unwrap();
+    for (mime, status, shown) in [
+        (&b"text/\xE9"[..], "200", "url http://h/"),
+        (b"text/\\xE9", "\"200\"", "url http://h/"),
+        (b"text/\\udce9", "200", "url http://h/"),
+        (b"text/\xE9", "404", "filtered"),
+        (b"text/\xE9", "-200", "filtered"),
+        (b"\xE9", "200", "filtered"),
+    ] {
+        let line = [
+            &b"{\"h\":{\"m\":[\""[..],
+            mime,
+            b"\"]},\"u\":\"http://h/\",\"s\":",
+            status.as_bytes(),
+        ];
+        let line = [&line.concat()[..], b"}"].concat();
+        assert_eq!(show(&format, &ctx, &line), shown, "{}", line.escape_ascii());
+    }
+    let caddy = b"{\"request\":{\"method\":\"\xE9\",\"host\":\"h\",\"uri\":\"/\",\"tls\":{}}}";
+    assert_eq!(json("caddy", caddy), "joined 9 https://h/");
+    let scheme = b"{\"s\":\"\xE9\",\"h\":\"h\",\"t\":\"/\"}";
+    assert_eq!(json("scheme=/s,host=/h,target=/t", scheme), "log-syntax 0");
+    assert_eq!(json("url=/u,mime=/m", b"{\"u\":1,\"m\":\"\xE9\"}"), "no-field 0");
+    assert_eq!(json("url=/u,mime=/m", b"{\"u\":\"x\",\"m\":\"\xE9\""), "log-syntax 0");
+}

@@ -1,0 +1,184 @@
+//! Cuts a chunk into lines, and sets aside those that no format needs to look at.
+//!
+//! In comes a chunk of whole lines; out goes one [`Record`] for each, with what a format's closure
+//! found in it. `lines`, the format whose whole line is the URL, is the simplest such closure.
+
+use std::ops::Range;
+
+use super::{Context, Found, Place, Record, Records, Separator};
+use uniqurl::bytes::Code;
+use uniqurl::bytes::Span;
+use uniqurl::simd::Kernel;
+
+/// A line without its ending, and where it stands in its chunk.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    pub bytes: &'a [u8],
+    pub start: u32,
+}
+
+impl Line<'_> {
+    /// A range of the line as a span of the chunk.
+    #[inline]
+    pub fn span(&self, range: Range<usize>) -> Span {
+        Span { start: self.start + range.start as u32, end: self.start + range.end as u32 }
+    }
+
+    /// Where a slice of the line stands in it.
+    #[inline]
+    pub fn range_of(&self, part: &[u8]) -> Range<usize> {
+        let start = part.as_ptr() as usize - self.bytes.as_ptr() as usize;
+        debug_assert!(start + part.len() <= self.bytes.len(), "not a slice of this line");
+        start..start + part.len()
+    }
+}
+
+/// Appends a record for each line of `chunk`.
+///
+/// `find` sees the lines that are neither blank nor longer than a record may be; the latter are
+/// rejected with the position `too_long_at`. One carriage return before the line feed belongs to
+/// the ending.
+#[inline]
+pub(super) fn each(
+    ctx: &Context,
+    too_long_at: usize,
+    chunk: &[u8],
+    out: &mut Records,
+    find: impl FnMut(Line<'_>, &mut Vec<u8>) -> Found,
+) {
+    each_between(Separator::LineFeed, ctx, too_long_at, chunk, out, find);
+}
+
+/// The same, whatever ends a line.
+#[inline]
+fn each_between(
+    separator: Separator,
+    ctx: &Context,
+    too_long_at: usize,
+    chunk: &[u8],
+    out: &mut Records,
+    mut find: impl FnMut(Line<'_>, &mut Vec<u8>) -> Found,
+) {
+    let mut lines = Vec::new();
+    // Formats know of no chosen backend, and memchr, which they search with, asks the CPU as well.
+    cut(Kernel::best(), separator, chunk, &mut lines);
+    for line in lines {
+        let bytes = line.of(chunk);
+        let found = if bytes.len() > ctx.max_record {
+            Found::Reject(Code::TooLong, too_long_at as u32)
+        } else if is_blank(bytes) {
+            Found::Blank
+        } else {
+            find(Line { bytes, start: line.start }, &mut out.side)
+        };
+        out.push(Record { line, found });
+        if out.is_full() {
+            break;
+        }
+    }
+}
+
+/// Appends a span for each record of a list.
+pub fn cut(kernel: Kernel, separator: Separator, chunk: &[u8], out: &mut Vec<Span>) {
+    match separator {
+        Separator::LineFeed => kernel.lines(chunk, out),
+        Separator::Nul => cut_at_nul(chunk, out),
+    }
+}
+
+/// The NUL behind a record is no part of it; a last one without it counts.
+fn cut_at_nul(chunk: &[u8], out: &mut Vec<Span>) {
+    let mut start = 0;
+    let rest = (!chunk.ends_with(b"\0")).then_some(chunk.len());
+    for end in memchr::memchr_iter(0, chunk).chain(rest.filter(|_| !chunk.is_empty())) {
+        out.push(Span { start, end: end as u32 });
+        start = end as u32 + 1;
+    }
+}
+
+/// A byte-order mark in UTF-8.
+pub const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// What stands behind a byte-order mark, if there is one.
+pub fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(MARK).unwrap_or(text)
+}
+
+/// Whether a record holds only spaces and tabs.
+#[inline]
+pub(super) fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|&byte| matches!(byte, b' ' | b'\t'))
+}
+
+/// Reads the format `lines`: everything on the line is the URL, tabs and spaces included, and line feeds
+/// where it ends in a NUL.
+pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
+    each_between(ctx.separator, ctx, ctx.max_url, chunk, out, |line, _| {
+        if line.bytes.len() > ctx.max_url {
+            Found::Reject(Code::TooLong, ctx.max_url as u32)
+        } else {
+            Found::Url(Place::Chunk, line.span(0..line.bytes.len()))
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::tests::read;
+    use super::super::{Context, Format, Found, Place, Separator};
+    use uniqurl::bytes::Code;
+    use uniqurl::bytes::Span;
+
+    fn lines(chunk: &[u8]) -> Vec<Found> {
+        read(&Format::Lines, &Context::default(), chunk).records.iter().map(|r| r.found).collect()
+    }
+
+    fn url(start: u32, end: u32) -> Found {
+        Found::Url(Place::Chunk, Span { start, end })
+    }
+
+    #[test]
+    fn a_chunk_of_n_line_feeds_has_n_records_and_an_unended_line_is_one_more() {
+        assert_eq!(lines(b""), []);
+        assert_eq!(lines(b"\n"), [Found::Blank]);
+        assert_eq!(lines(b"a\nb\n"), [url(0, 1), url(2, 3)]);
+        assert_eq!(lines(b"a\nb"), [url(0, 1), url(2, 3)]);
+    }
+
+    #[test]
+    fn one_carriage_return_before_the_line_feed_is_part_of_the_ending() {
+        assert_eq!(lines(b"a\r\n\r\nb\r\r\n"), [url(0, 1), Found::Blank, url(5, 7)]);
+        assert_eq!(lines(b"a\r"), [url(0, 2)], "no line feed, no ending");
+    }
+
+    #[test]
+    fn records_that_end_in_nul_may_hold_line_feeds() {
+        let ctx = Context { separator: Separator::Nul, ..Context::default() };
+        let chunk = b"http://a\0http://b\nc\0 \t\0\0\r\n\0d";
+        let records = read(&Format::Lines, &ctx, chunk).records;
+        let found: Vec<Found> = records.iter().map(|record| record.found).collect();
+        let blank = Found::Blank;
+        assert_eq!(found, [url(0, 8), url(9, 19), blank, blank, url(24, 26), url(27, 28)]);
+        assert_eq!(records[1].line, Span { start: 9, end: 19 });
+        let of_another_format = read(&Format::Target, &ctx, b"/a\n/b\n");
+        assert_eq!(of_another_format.records.len(), 2);
+        assert_eq!(read(&Format::Lines, &ctx, b"").records, []);
+    }
+
+    #[test]
+    fn only_spaces_and_tabs_are_blank() {
+        assert_eq!(lines(b" \t\n\x0b\n"), [Found::Blank, url(3, 4)]);
+    }
+
+    #[test]
+    fn a_line_longer_than_a_url_may_be_is_rejected_where_the_limit_is() {
+        let ctx = Context { max_url: 3, max_record: 5, ..Context::default() };
+        let found: Vec<Found> = read(&Format::Lines, &ctx, b"abc\nabcd\n     \n      \n")
+            .records
+            .iter()
+            .map(|r| r.found)
+            .collect();
+        let too_long = Found::Reject(Code::TooLong, 3);
+        assert_eq!(found, [url(0, 3), too_long, Found::Blank, too_long]);
+    }
+}

@@ -1,0 +1,274 @@
+//! What a record says of its URL, part by part, for the formats whose fields have names.
+//!
+//! In come the values of the fields that matter; out goes the URL: the one that stands there whole,
+//! else a request target behind the scheme and host of the record, as a log's. A path and a query
+//! that stand apart make a target, the query without its `?` or with it.
+
+use std::borrow::Cow;
+
+use memchr::memchr3;
+
+use super::line::{Line, is_blank};
+use super::site::{Site, scheme_of};
+use super::target::{self, Method, Text};
+use super::{Context, Found, Place, request};
+use uniqurl::bytes::Code;
+use uniqurl::bytes::Span;
+
+/// What a field says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The URL.
+    Url,
+    /// Its scheme.
+    Scheme,
+    /// Its host, perhaps with a port.
+    Host,
+    /// Its host as the client named it: without a port, it means the default one.
+    ClientHost,
+    /// Its port.
+    Port,
+    /// Its path, without the query.
+    Path,
+    /// The same as a server decoded it.
+    DecodedPath,
+    /// Its query.
+    Query,
+    /// The target of the request: path and query, or a URL.
+    Target,
+    /// The request line.
+    Request,
+    /// The method of the request.
+    Method,
+    /// The status of the answer.
+    Status,
+    /// The media type of the answer.
+    Mime,
+}
+
+impl Part {
+    const COUNT: usize = Part::Mime as usize + 1;
+
+    /// Those that a user may name.
+    pub const NAMED: &'static [(&'static str, Part)] = &[
+        ("scheme", Part::Scheme),
+        ("host", Part::Host),
+        ("path", Part::Path),
+        ("query", Part::Query),
+        ("target", Part::Target),
+        ("status", Part::Status),
+        ("method", Part::Method),
+        ("mime", Part::Mime),
+    ];
+
+    /// Whether it is a query, which stands by itself and has no mark that tells it.
+    pub fn is_query(self) -> bool {
+        self == Part::Query
+    }
+
+    /// Whether a URL can be made of it alone.
+    pub fn is_source(self) -> bool {
+        matches!(self, Part::Url | Part::Target | Part::Request | Part::Path)
+    }
+}
+
+/// A value, and whether it stands in the line as it is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value<'a> {
+    /// A slice of the line.
+    InLine(&'a [u8]),
+    /// An escape or a quotation had to be undone.
+    Elsewhere(Cow<'a, [u8]>),
+}
+
+impl Value<'_> {
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Value::InLine(bytes) => bytes,
+            Value::Elsewhere(bytes) => bytes,
+        }
+    }
+
+    /// The value as a text that a target is read from.
+    fn text(&self, line: Line<'_>, side: &mut Vec<u8>) -> Text {
+        match self {
+            Value::InLine(bytes) => Text::Line(line.range_of(bytes)),
+            Value::Elsewhere(bytes) => {
+                let start = side.len();
+                side.extend_from_slice(bytes);
+                Text::Side(start..side.len())
+            }
+        }
+    }
+}
+
+/// What a record says.
+#[derive(Debug, Default)]
+pub(super) struct Said<'a> {
+    values: [Option<Value<'a>>; Part::COUNT],
+}
+
+impl<'a> Said<'a> {
+    /// Takes the value of a part, in place of one that it had.
+    pub fn set(&mut self, part: Part, value: Value<'a>) {
+        self.values[part as usize] = Some(value);
+    }
+
+    /// The value of a part; none also where a log writes a dash for it.
+    pub fn get(&self, part: Part) -> Option<&[u8]> {
+        let value = self.values[part as usize].as_ref()?.bytes();
+        (!matches!(value, b"" | b"-")).then_some(value)
+    }
+
+    /// Whether there is something to make a URL of.
+    pub fn has_source(&self) -> bool {
+        let sources = [Part::Url, Part::Target, Part::Request, Part::Path];
+        sources.into_iter().any(|part| self.get(part).is_some())
+    }
+
+    /// What the record holds. `facts` says which of method, status and media type its format has.
+    pub fn found(&self, ctx: &Context, facts: Facts, line: Line<'_>, side: &mut Vec<u8>) -> Found {
+        let fact = |has: bool, part: Part| has.then(|| self.get(part).unwrap_or_default());
+        let method = self.get(Part::Method).or_else(|| {
+            let request = self.get(Part::Request)?;
+            request.split(|byte| *byte == b' ').next()
+        });
+        if !ctx.filter.keeps(
+            facts.method.then(|| method.unwrap_or_default()),
+            fact(facts.status, Part::Status),
+            fact(facts.mime, Part::Mime),
+        ) {
+            return Found::Filtered;
+        }
+        if let Some(value) = &self.values[Part::Url as usize] {
+            return url(ctx, value, line, side);
+        }
+        let method = method.map_or(Method::Unknown, request::method);
+        let site = match self.site() {
+            Ok(site) => site,
+            Err(code) => return Found::Reject(code, 0),
+        };
+        if self.get(Part::Target).is_some()
+            && let Some(value) = &self.values[Part::Target as usize]
+        {
+            let text = value.text(line, side);
+            return target::found(ctx, line, text, method, site, side);
+        }
+        if let Some(value) = &self.values[Part::Request as usize] {
+            let Some((method, range)) = request::split(value.bytes()) else {
+                return Found::Reject(Code::LogSyntax, 0);
+            };
+            let text = match value.text(line, side) {
+                Text::Line(whole) => Text::Line(whole.start + range.start..whole.start + range.end),
+                Text::Side(whole) => Text::Side(whole.start + range.start..whole.start + range.end),
+            };
+            return target::found(ctx, line, text, method, site, side);
+        }
+        let decoded = self.values[Part::DecodedPath as usize].clone().map(encoded);
+        let named = self.values[Part::Path as usize].as_ref();
+        let Some(path) = named.or(decoded.as_ref()) else {
+            return Found::Reject(Code::NoField, 0);
+        };
+        let text = match (path.bytes(), self.get(Part::Query)) {
+            (b"" | b"-", _) => return Found::Reject(Code::NoField, 0),
+            (_, None) => path.text(line, side),
+            (path, Some(query)) => {
+                let start = side.len();
+                side.extend_from_slice(path);
+                // The server that logs its path decoded logs its query without the mark.
+                if named.is_none() || !query.starts_with(b"?") {
+                    side.push(b'?');
+                }
+                side.extend_from_slice(query);
+                Text::Side(start..side.len())
+            }
+        };
+        target::found(ctx, line, text, method, site, side)
+    }
+
+    /// The scheme and host that the record names, if it names a host.
+    fn site(&self) -> Result<Option<Site<'_>>, Code> {
+        let (client, own) = (self.get(Part::ClientHost), self.get(Part::Host));
+        if client.or(own).is_none() {
+            return Ok(None);
+        }
+        let scheme = self.get(Part::Scheme);
+        let is_scheme = |name: &[u8]| {
+            name[0].is_ascii_alphabetic()
+                && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte))
+        };
+        if scheme.is_some_and(|scheme| !is_scheme(scheme)) {
+            return Err(Code::LogSyntax);
+        }
+        let port = self.get(Part::Port);
+        // The port that a request came to may tell the scheme; the client asked for the one it named.
+        let told = scheme.or_else(|| port.and_then(scheme_of));
+        let asked = client.and_then(|host| Site::plain(told, host, None));
+        Ok(asked.or_else(|| Site::plain(scheme, own?, port)))
+    }
+}
+
+/// A path that was logged decoded, with triplets for what would not be read as a part of a path.
+pub(super) fn encoded(path: Value<'_>) -> Value<'_> {
+    if memchr3(b'%', b'?', b'#', path.bytes()).is_none() {
+        return path;
+    }
+    let mut out = Vec::with_capacity(path.bytes().len() + 8);
+    for byte in path.bytes() {
+        match byte {
+            b'%' => out.extend_from_slice(b"%25"),
+            b'?' => out.extend_from_slice(b"%3F"),
+            b'#' => out.extend_from_slice(b"%23"),
+            _ => out.push(*byte),
+        }
+    }
+    Value::Elsewhere(out.into())
+}
+
+/// A query that was logged without its question mark: where it begins with one, which is a part of it, its
+/// own comes in front.
+pub(super) fn marked(query: Value<'_>) -> Value<'_> {
+    match query.bytes() {
+        bytes @ [b'?', ..] => Value::Elsewhere([b"?", bytes].concat().into()),
+        _ => query,
+    }
+}
+
+/// What a format says of a request and its answer, beside the URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Facts {
+    /// The method of the request.
+    pub method: bool,
+    /// The status of the answer.
+    pub status: bool,
+    /// Its media type.
+    pub mime: bool,
+}
+
+impl Facts {
+    /// Those that are among some parts.
+    pub(super) fn of(parts: impl IntoIterator<Item = Part>) -> Self {
+        parts.into_iter().fold(Self::default(), |facts, part| Self {
+            method: facts.method || matches!(part, Part::Method | Part::Request),
+            status: facts.status || part == Part::Status,
+            mime: facts.mime || part == Part::Mime,
+        })
+    }
+}
+
+/// A URL that stands there whole. As in a list, one of nothing but spaces and tabs is none.
+fn url(ctx: &Context, value: &Value<'_>, line: Line<'_>, side: &mut Vec<u8>) -> Found {
+    if is_blank(value.bytes()) {
+        return Found::Blank;
+    }
+    let too_long = Found::Reject(Code::TooLong, ctx.max_url as u32);
+    if value.bytes().len() > ctx.max_url {
+        return too_long;
+    }
+    match value.text(line, side) {
+        Text::Line(range) => Found::Url(Place::Chunk, line.span(range)),
+        Text::Side(range) => {
+            Span::checked(range).map_or(too_long, |span| Found::Url(Place::Side, span))
+        }
+    }
+}

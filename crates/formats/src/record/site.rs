@@ -1,0 +1,110 @@
+//! Whose target it is: the scheme and authority that a request target is joined to.
+//!
+//! In comes what a log says of the host, or the base; out goes `scheme://authority`. The scheme is the
+//! log's own where it has one, else told by the port (443 https, 80 http), else the base's, else
+//! http. The port stays as it was logged: dropping a default one is the normalizer's business.
+
+use memchr::{memchr2, memchr3, memrchr2};
+
+use super::Context;
+use super::escape::Escape;
+use uniqurl::normalize::Origin;
+
+/// The scheme and authority that a target belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Site<'a> {
+    /// The base's.
+    Base(&'a Origin),
+    /// The log's own, as the log has it: its escaping is not undone yet.
+    Logged {
+        /// The scheme, where the log has one.
+        scheme: Option<&'a [u8]>,
+        /// The host; neither empty nor `-`.
+        host: &'a [u8],
+        /// What stands behind the colon, where there is one.
+        port: Option<&'a [u8]>,
+    },
+    /// The record's own, its escaping undone.
+    Plain {
+        /// The scheme, where the record has one.
+        scheme: Option<&'a [u8]>,
+        /// The host; neither empty nor `-`.
+        host: &'a [u8],
+        /// What stands behind the colon, where there is one.
+        port: Option<&'a [u8]>,
+    },
+}
+
+impl<'a> Site<'a> {
+    /// Splits `host`, `host:port` or `[address]:port`; none if there is no host in it.
+    #[inline]
+    pub fn logged(scheme: Option<&'a [u8]>, field: &'a [u8]) -> Option<Self> {
+        let colon = match memrchr2(b':', b']', field) {
+            Some(at) if field[at] == b':' => at,
+            _ => field.len(),
+        };
+        let host = &field[..colon];
+        let port = field.get(colon + 1..).filter(|port| *port != b"-");
+        if matches!(host, b"" | b"-") {
+            return None;
+        }
+        Some(Site::Logged { scheme, host, port })
+    }
+
+    /// The same for values that need no unescaping, with a port that stands apart for a host that
+    /// brings none.
+    pub fn plain(
+        scheme: Option<&'a [u8]>,
+        field: &'a [u8],
+        port: Option<&'a [u8]>,
+    ) -> Option<Self> {
+        match Self::logged(scheme, field)? {
+            Site::Logged { scheme, host, port: own } => {
+                let port = own.filter(|own| !own.is_empty()).or(port).or(own);
+                Some(Site::Plain { scheme, host, port })
+            }
+            other => Some(other),
+        }
+    }
+
+    /// Appends `scheme://authority`, or nothing where the host can be none.
+    pub fn write(self, ctx: &Context, side: &mut Vec<u8>) -> Option<()> {
+        let mut unescape: fn(&[u8], &mut Vec<u8>) = |text, side| Escape::Backslash.undo(text, side);
+        let (scheme, host, port) = match self {
+            Site::Base(origin) => {
+                side.extend_from_slice(&origin.scheme);
+                side.extend_from_slice(b"://");
+                side.extend_from_slice(&origin.authority);
+                return Some(());
+            }
+            Site::Logged { scheme, host, port } => (scheme, host, port),
+            Site::Plain { scheme, host, port } => {
+                unescape = |text, side| side.extend_from_slice(text);
+                (scheme, host, port)
+            }
+        };
+        let told = scheme.or(port.and_then(scheme_of));
+        let base = ctx.base.as_ref().map(|base| &base.scheme[..]);
+        side.extend_from_slice(told.or(base).unwrap_or(b"http"));
+        side.extend_from_slice(b"://");
+        let start = side.len();
+        unescape(host, side);
+        if let Some(port) = port {
+            side.push(b':');
+            unescape(port, side);
+        }
+        // Clients name hosts: one with a delimiter in it would become a path or another host.
+        let host = &side[start..];
+        let breaks = memchr3(b'/', b'?', b'#', host).or_else(|| memchr2(b'@', b'\\', host));
+        breaks.is_none().then_some(())
+    }
+}
+
+/// The scheme that a port tells.
+pub(super) fn scheme_of(port: &[u8]) -> Option<&'static [u8]> {
+    match port {
+        b"443" => Some(b"https"),
+        b"80" => Some(b"http"),
+        _ => None,
+    }
+}

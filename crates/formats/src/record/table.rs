@@ -1,0 +1,355 @@
+//! Reads `parquet:COL` and `arrow:COL`: tables whose rows came as cells.
+//!
+//! In come the bytes of the cells that matter, one column behind the other, and for each row where its
+//! own are; out goes a record for each row. What the columns are called is in the file's schema, so
+//! they are found before any row is read.
+//!
+//! A row is blank where the cell that its URL is made of is null, where the URL holds nothing but spaces
+//! and tabs, or where all its cells do.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::columns::{Columns, Layout, Name};
+use super::line::{Line, is_blank};
+use super::part::{Facts, Part, Value};
+use super::{Container, Context, Found, Place, Record, Records};
+use uniqurl::bytes::Code;
+use uniqurl::bytes::Span;
+
+/// The columns, and which cell of a row is which once the schema is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    container: Container,
+    /// None: the one that seems to hold the URL.
+    columns: Option<Columns>,
+    layout: Option<Arc<Layout>>,
+    /// Columns that go beside the URL, and which cells they are once the schema is known.
+    carry: Vec<String>,
+    carried: Vec<usize>,
+}
+
+/// The cells of a chunk, row by row.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// Cells in a row.
+    pub width: usize,
+    /// Where each is in the chunk, or [`NULL`].
+    pub cells: Vec<Span>,
+    /// For each row the first row of the chunk that has the same cell, as a dictionary says; empty
+    /// where no dictionary is.
+    pub first: Vec<u32>,
+    /// How many rows each of these stands for; empty where each is one.
+    pub times: Vec<u32>,
+}
+
+/// A chunk of rows that share their cells may be so many times as long as another, each cell counted:
+/// they are less work, but what is made of each row lies in memory by itself. Of URLs of 40 bytes it
+/// is as long as it may be; with 16 the memory of long ones is three times as much.
+pub const ALIKE: usize = 4;
+
+/// A cell without a value.
+pub const NULL: Span = Span { start: u32::MAX, end: u32::MAX };
+
+impl Rows {
+    pub fn len(&self) -> usize {
+        self.cells.len().checked_div(self.width).unwrap_or(0)
+    }
+
+    /// Those behind the first `n`.
+    pub fn behind(&self, n: usize) -> Self {
+        // One that is like a row before them is like no other now.
+        let first = self.first.iter().enumerate().skip(n);
+        Self {
+            width: self.width,
+            cells: self.cells[n * self.width..].to_vec(),
+            first: first
+                .map(|(row, first)| first.checked_sub(n as u32).unwrap_or((row - n) as u32))
+                .collect(),
+            times: self.times.iter().skip(n).copied().collect(),
+        }
+    }
+
+    /// Rows of the table.
+    pub fn of_table(&self) -> u64 {
+        match &self.times[..] {
+            [] => self.len() as u64,
+            times => times.iter().map(|times| u64::from(*times)).sum(),
+        }
+    }
+
+    /// An earlier row that holds the same as this one.
+    pub fn earlier(&self, row: usize) -> Option<usize> {
+        let first = *self.first.get(row)? as usize;
+        (first < row).then_some(first)
+    }
+
+    /// How much there is to work on, in bytes, where the cells are in so many.
+    pub fn size(&self, bytes: usize) -> usize {
+        let told: usize = self.cells.iter().map(|cell| cell.len()).sum();
+        bytes.max(told / ALIKE) + self.memory()
+    }
+
+    pub fn memory(&self) -> usize {
+        self.cells.capacity() * size_of::<Span>()
+            + (self.first.capacity() + self.times.capacity()) * size_of::<u32>()
+    }
+}
+
+impl Table {
+    /// Reads what a user wrote: a container, and behind a colon the columns.
+    pub(super) fn parse(name: &str) -> Option<Result<Self, &'static str>> {
+        let (name, columns) = match name.split_once(':') {
+            Some((name, columns)) => (name, Some(columns)),
+            None => (name, None),
+        };
+        let container =
+            [Container::Parquet, Container::Arrow].into_iter().find(|c| c.name() == name)?;
+        let columns = columns.map(Columns::parse).transpose();
+        Some(columns.map(|columns| Self { columns, ..Self::any(container) }))
+    }
+
+    /// Whatever is in a container.
+    pub fn any(container: Container) -> Self {
+        Self { container, columns: None, layout: None, carry: Vec::new(), carried: Vec::new() }
+    }
+
+    /// The same, with the URL in the column of this name.
+    pub fn with_column(self, name: &str) -> Self {
+        Self { columns: Columns::parse(name).ok(), ..self }
+    }
+
+    /// The same, and these columns beside the URL.
+    pub fn carrying(&self, columns: &[String]) -> Self {
+        Self { carry: columns.to_vec(), ..self.clone() }
+    }
+
+    /// Which cells of a row go beside the URL.
+    pub(super) fn carried(&self) -> &[usize] {
+        &self.carried
+    }
+
+    /// Whether a column holds queries by themselves.
+    pub(super) fn has_queries(&self) -> bool {
+        self.columns.as_ref().is_some_and(Columns::have_queries)
+    }
+
+    /// The same of a cell of a row.
+    pub(super) fn is_query(&self, cell: usize) -> bool {
+        self.layout.as_ref().is_some_and(|layout| layout.is_query(cell))
+    }
+
+    pub fn name(&self) -> Cow<'_, str> {
+        match &self.columns {
+            Some(columns) => Cow::Owned(format!("{}:{}", self.container.name(), columns.as_str())),
+            None => Cow::Borrowed(self.container.name()),
+        }
+    }
+
+    /// Which cell of a row its URL is made of.
+    pub fn source(&self) -> usize {
+        self.layout.as_ref().and_then(|layout| layout.source()).unwrap_or(0)
+    }
+
+    pub fn container(&self) -> Container {
+        self.container
+    }
+
+    pub(super) fn facts(&self) -> Facts {
+        self.columns.as_ref().map_or(Facts::default(), Columns::facts)
+    }
+
+    /// The table with its columns found among those of a schema, and which of these make the cells of
+    /// a row, in this order. An error names a column that is missing.
+    pub fn resolve(
+        &self,
+        names: &[Vec<u8>],
+        holds_text: impl Fn(usize) -> bool,
+    ) -> Result<(Self, Vec<usize>), NoColumn> {
+        let columns = match &self.columns {
+            Some(columns) => columns.clone(),
+            None => {
+                let column = url_column(names, holds_text).ok_or(NoColumn::Unclear)?;
+                let name = String::from_utf8_lossy(&names[column]);
+                // A name that reads as something else is told by its number.
+                let by_name = Columns::parse(&name).ok().filter(|columns| {
+                    columns.find(names).is_ok_and(|found| found == [(column, Part::Url)])
+                });
+                let by_number = || Columns::parse(&(column + 1).to_string());
+                by_name.map_or_else(by_number, Ok).map_err(|_| NoColumn::Unclear)?
+            }
+        };
+        let found = columns.find(names).map_err(NoColumn::Missing)?;
+        let carried = self.carry.iter().map(|name| {
+            let column = Name::parse(name).ok().and_then(|name| name.find(names));
+            let column = column.filter(|column| *column < names.len());
+            column.ok_or_else(|| NoColumn::Missing(name.clone()))
+        });
+        let carried = carried.collect::<Result<Vec<usize>, _>>()?;
+        let mut wanted: Vec<usize> =
+            found.iter().map(|(column, _)| *column).chain(carried.iter().copied()).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let cell = |column: usize| wanted.partition_point(|other| *other < column);
+        let layout =
+            Layout::new(found.iter().map(|(column, part)| (cell(*column), *part)).collect());
+        let resolved = Self {
+            container: self.container,
+            columns: Some(columns),
+            layout: Some(Arc::new(layout)),
+            carry: self.carry.clone(),
+            carried: carried.into_iter().map(cell).collect(),
+        };
+        Ok((resolved, wanted))
+    }
+
+    /// Whether a row is a URL and nothing else.
+    pub fn is_list(&self) -> bool {
+        self.carried.is_empty() && self.layout.as_ref().is_some_and(|layout| layout.is_url_alone())
+    }
+
+    /// Appends a record for each row.
+    pub fn read(&self, ctx: &Context, chunk: &[u8], rows: &Rows, out: &mut Records) {
+        let Some(layout) = &self.layout else { return };
+        out.records.reserve(rows.len());
+        if rows.width == 1 && layout.is_url_alone() {
+            out.records.extend(rows.cells.iter().map(|cell| url(ctx, chunk, *cell)));
+            return;
+        }
+        let source = self.source();
+        let line = Line { bytes: chunk, start: 0 };
+        for cells in rows.cells.chunks_exact(rows.width) {
+            let value = |cell: &Span| if *cell == NULL { &[][..] } else { cell.of(chunk) };
+            let own = if cells[source] == NULL { Span::default() } else { cells[source] };
+            let said = || layout.columns().map(|cell| value(&cells[cell]));
+            let found = if cells[source] == NULL || said().all(is_blank) {
+                Found::Blank
+            } else if layout.is_url_alone() && own.len() > ctx.max_url {
+                Found::Reject(Code::TooLong, ctx.max_url as u32)
+            } else if cells.iter().any(|cell| value(cell).len() > ctx.max_record) {
+                Found::Reject(Code::TooLong, 0)
+            } else {
+                let value = |_, cell| Value::InLine(value(cell));
+                layout.found(ctx, line, cells.iter(), value, &mut out.side)
+            };
+            out.push(Record { line: own, found });
+            if out.is_full() {
+                break;
+            }
+        }
+    }
+}
+
+/// A row whose one cell is a URL.
+fn url(ctx: &Context, chunk: &[u8], cell: Span) -> Record {
+    if cell == NULL {
+        return Record { line: Span::default(), found: Found::Blank };
+    }
+    let found = if is_blank(cell.of(chunk)) {
+        Found::Blank
+    } else if cell.len() > ctx.max_url {
+        Found::Reject(Code::TooLong, ctx.max_url as u32)
+    } else {
+        Found::Url(Place::Chunk, cell)
+    };
+    Record { line: cell, found }
+}
+
+/// Why a table has no column to read.
+#[derive(Debug, PartialEq, Eq)]
+pub enum NoColumn {
+    /// There is none of this name or number.
+    Missing(String),
+    /// None is called `url`, and not exactly one holds text.
+    Unclear,
+}
+
+/// The column called `url` or `uri`, or `canonical` as in a set, else the only one that holds text.
+fn url_column(names: &[Vec<u8>], holds_text: impl Fn(usize) -> bool) -> Option<usize> {
+    let named = ["url", "uri", "canonical"].iter().find_map(|name| {
+        names.iter().position(|column| column.eq_ignore_ascii_case(name.as_bytes()))
+    });
+    named.or_else(|| {
+        let mut texts = (0..names.len()).filter(|column| holds_text(*column));
+        texts.next().filter(|_| texts.next().is_none())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Format;
+
+    fn names(names: &[&str]) -> Vec<Vec<u8>> {
+        names.iter().map(|name| name.as_bytes().to_vec()).collect()
+    }
+
+    fn table(name: &str) -> Table {
+        let Format::Table(table) = Format::parse(name).unwrap() else { panic!("{name}") };
+        table
+    }
+
+    #[test]
+    fn the_column_is_the_one_called_url_or_the_only_text() {
+        for (columns, found) in [
+            (&["a", "url", "b"][..], Some("parquet:url")),
+            (&["uri", "URL"], Some("parquet:URL")),
+            (&["uri", "x"], Some("parquet:uri")),
+            (&["n", "text"], Some("parquet:text")),
+            (&["n", "7"], Some("parquet:2")),
+            (&["n", "a", "b"], None),
+            (&["n"], None),
+        ] {
+            let holds_text = |column: usize| columns[column] != "n";
+            let names = names(columns);
+            let resolved = Table::any(Container::Parquet).resolve(&names, holds_text);
+            let name = resolved.as_ref().ok().map(|(table, _)| table.name().into_owned());
+            assert_eq!(name.as_deref(), found, "{columns:?}");
+        }
+    }
+
+    #[test]
+    fn a_column_that_is_not_there_is_named() {
+        let names = names(&["a", "b"]);
+        for (name, missing) in [("arrow:c", "c"), ("arrow:3", "3"), ("arrow:host=a,path=x", "x")] {
+            let error = table(name).resolve(&names, |_| true).unwrap_err();
+            assert_eq!(error, NoColumn::Missing(missing.into()), "{name}");
+        }
+    }
+
+    #[test]
+    fn parts_are_read_from_the_cells_and_a_row_without_its_source_is_blank() {
+        let names = names(&["status", "path", "host"]);
+        let (table, wanted) =
+            table("parquet:host=host,path=path").resolve(&names, |_| true).unwrap();
+        assert_eq!(wanted, [1, 2]);
+        let chunk = b"/ah ";
+        let cell = |start, end| Span { start, end };
+        let cells =
+            vec![cell(0, 2), cell(2, 3), NULL, cell(2, 3), cell(3, 4), NULL, cell(0, 2), NULL];
+        let rows = Rows { width: 2, cells, ..Rows::default() };
+        let mut out = Records::default();
+        table.read(&Context::default(), chunk, &rows, &mut out);
+        let found: Vec<_> = out.records.iter().map(|record| record.found).collect();
+        assert!(
+            matches!(found[0], Found::Joined { prefix: 8, url } if url.of(&out.side) == b"http://h/a")
+        );
+        assert_eq!(found[1..3], [Found::Blank, Found::Blank]);
+        assert_eq!(found[3], Found::Target(Place::Chunk, cell(0, 2)));
+    }
+
+    #[test]
+    fn rows_behind_others_are_like_those_among_them_alone() {
+        let cell = |start| Span { start, end: start + 1 };
+        let rows = Rows {
+            width: 2,
+            cells: (0..10).map(cell).collect(),
+            first: vec![0, 1, 0, 3, 3],
+            times: vec![1, 2, 3, 4, 5],
+        };
+        let behind = rows.behind(2);
+        assert_eq!(behind.cells, rows.cells[4..]);
+        assert_eq!(behind.times, [3, 4, 5]);
+        assert_eq!([0, 1, 2].map(|row| behind.earlier(row)), [None, None, Some(1)]);
+    }
+}

@@ -1,0 +1,342 @@
+//! What a request target says: its form, and the URL it makes with the host that is known.
+//!
+//! In comes the target as the client sent it; out goes what [`Found`] says of it. RFC 9112,
+//! section 3.2: "There are four distinct formats for the request-target, depending on both the
+//! method being requested and whether the request is to a proxy.
+//! `request-target = origin-form / absolute-form / authority-form / asterisk-form`".
+//! How profiles differ in this is [`Targets`]. What is handed on is the target as it stands, also for
+//! those that trim, so that positions count in what was logged.
+
+use std::ops::Range;
+
+use memchr::{memchr, memchr3};
+
+use super::escape::Escape;
+use super::line::{self, Line};
+use super::site::Site;
+use super::{Context, Found, Place, Records};
+use uniqurl::bytes::Code;
+use uniqurl::bytes::Span;
+use uniqurl::normalize::Targets;
+
+/// What is known of a request's method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    /// The format has none.
+    Unknown,
+    /// `CONNECT`, whose target is never a resource.
+    Connect,
+    /// Any other.
+    Other,
+}
+
+/// The bytes of a target, and where they are.
+pub(super) enum Text {
+    /// A range of the line.
+    Line(Range<usize>),
+    /// A range of [`Records::side`](super::Records::side).
+    Side(Range<usize>),
+}
+
+impl Text {
+    /// A range of the line with the log's escaping undone, in the side buffer if there was any.
+    #[inline(always)]
+    pub fn unescaped(
+        line: Line<'_>,
+        range: Range<usize>,
+        escape: Escape,
+        side: &mut Vec<u8>,
+    ) -> Self {
+        let raw = &line.bytes[range.clone()];
+        if !escape.is_in(raw) {
+            return Text::Line(range);
+        }
+        let start = side.len();
+        escape.undo(raw, side);
+        Text::Side(start..side.len())
+    }
+}
+
+/// A target's form, in the words of RFC 9112.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Section 3.2.1: "a client MUST send only the absolute path and query components".
+    Origin,
+    /// Section 3.2.2: "a client MUST send the target URI in 'absolute-form'"; and the origin
+    /// server "MUST ignore the received Host header field (if any)".
+    Absolute,
+    /// Section 3.2.3: "only the uri-host and port number of the tunnel destination".
+    Authority,
+    /// Section 3.2.4: "only used for a server-wide OPTIONS request".
+    Asterisk,
+    /// None of the four.
+    Other,
+}
+
+impl Form {
+    /// The form of a target, and where it starts.
+    #[inline(always)]
+    fn of(target: &[u8], method: Method, targets: Targets) -> (Self, usize) {
+        if method == Method::Connect {
+            return (Form::Authority, 0);
+        }
+        let is_blank = |byte: &u8| targets.trims(*byte);
+        let start = target.iter().take_while(|byte| is_blank(byte)).count();
+        if target.get(start) == Some(&b'/') {
+            return (Form::Origin, start);
+        }
+        match target.iter().rposition(|byte| !is_blank(byte)) {
+            Some(last) => (Self::without_slash(&target[start..=last], method, targets), start),
+            None => (Form::Other, 0),
+        }
+    }
+
+    /// The form of one that does not start with `/`.
+    fn without_slash(target: &[u8], method: Method, targets: Targets) -> Self {
+        if target == b"*" {
+            return Form::Asterisk;
+        }
+        if method == Method::Unknown && is_authority(target) {
+            return Form::Authority;
+        }
+        // Appendix B of RFC 3986: `^(([^:/?#]+):)?`.
+        match (memchr(b':', target), memchr3(b'/', b'?', b'#', target)) {
+            (None | Some(0), _) => Form::Other,
+            (Some(colon), Some(other)) if other < colon => Form::Other,
+            (Some(colon), _)
+                if targets.ask_for_slashes() && !target[colon..].starts_with(b"://") =>
+            {
+                Form::Other
+            }
+            _ => Form::Absolute,
+        }
+    }
+}
+
+/// Whether a target is in origin-form, whatever the method.
+#[inline]
+pub(super) fn is_path(target: &[u8], targets: Targets) -> bool {
+    target.iter().find(|byte| !targets.trims(**byte)) == Some(&b'/')
+}
+
+/// Whether a target is `host:digits`, the host a name or in brackets, with nothing around it.
+fn is_authority(target: &[u8]) -> bool {
+    let Some(colon) = target.iter().rposition(|byte| !byte.is_ascii_digit()) else {
+        return false;
+    };
+    let host = &target[..colon];
+    let bracketed = host.len() > 2 && host.starts_with(b"[") && host.ends_with(b"]");
+    target[colon] == b':'
+        && colon + 1 < target.len()
+        && !host.is_empty()
+        && !host.iter().any(|&byte| matches!(byte, b'/' | b'?' | b'#' | b'@'))
+        && (bracketed || !host.contains(&b':'))
+}
+
+/// What a target is worth, with the site the log names for it, if any.
+///
+/// An origin-form target goes to the site, else to the base, else it stays hostless. It is joined as
+/// it stands, never resolved: `//h/x` is a path, and no host can come out of it.
+#[inline(always)]
+pub(super) fn found(
+    ctx: &Context,
+    line: Line<'_>,
+    text: Text,
+    method: Method,
+    site: Option<Site<'_>>,
+    side: &mut Vec<u8>,
+) -> Found {
+    let (place, bytes, span) = match &text {
+        Text::Line(range) => {
+            (Place::Chunk, &line.bytes[range.clone()], Some(line.span(range.clone())))
+        }
+        Text::Side(range) => (Place::Side, &side[range.clone()], Span::checked(range.clone())),
+    };
+    let Some(span) = span.filter(|_| bytes.len() <= ctx.max_url) else {
+        return Found::Reject(Code::TooLong, ctx.max_url as u32);
+    };
+    let (form, start) = Form::of(bytes, method, ctx.targets);
+    match (form, ctx.targets) {
+        (Form::Absolute, _) => Found::Url(place, span),
+        (Form::Authority, _) => Found::Reject(Code::AuthorityForm, start as u32),
+        // It is rejected, so its host does not matter.
+        (Form::Asterisk | Form::Other, Targets::Judged) => Found::Target(place, span),
+        (Form::Asterisk, _) => Found::Reject(Code::AsteriskForm, start as u32),
+        (Form::Origin, _) | (Form::Other, Targets::Completed) => {
+            match site.or(ctx.base.as_ref().map(Site::Base)) {
+                Some(site) => join(ctx, line, text, start, site, side),
+                None => Found::Target(place, span),
+            }
+        }
+        (Form::Other, _) => Found::Reject(Code::Relative, start as u32),
+    }
+}
+
+/// Writes the site and the target behind one another into the side buffer. The target's path starts
+/// at `path`, with a slash or without.
+fn join(
+    ctx: &Context,
+    line: Line<'_>,
+    text: Text,
+    path: usize,
+    site: Site<'_>,
+    side: &mut Vec<u8>,
+) -> Found {
+    let copy = |side: &mut Vec<u8>, part: Range<usize>| match &text {
+        Text::Line(range) => {
+            side.extend_from_slice(&line.bytes[range.start + part.start..range.start + part.end]);
+        }
+        Text::Side(range) => {
+            side.extend_from_within(range.start + part.start..range.start + part.end);
+        }
+    };
+    let (bytes, length) = match &text {
+        Text::Line(range) => (&line.bytes[range.clone()], range.len()),
+        Text::Side(range) => (&side[range.clone()], range.len()),
+    };
+    let lacks_slash = bytes.get(path) != Some(&b'/');
+    let start = side.len();
+    copy(side, 0..path);
+    if site.write(ctx, side).is_none() {
+        side.truncate(start);
+        return Found::Reject(Code::LogSyntax, 0);
+    }
+    if lacks_slash {
+        side.push(b'/');
+    }
+    let prefix = (side.len() - start - path) as u32;
+    copy(side, path..length);
+    match Span::checked(start..side.len()) {
+        Some(url) => Found::Joined { url, prefix },
+        None => {
+            side.truncate(start);
+            Found::Reject(Code::TooLong, ctx.max_url as u32)
+        }
+    }
+}
+
+/// Reads the format `target`: the whole line is a request target.
+pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
+    line::each(ctx, ctx.max_url, chunk, out, |line, side| {
+        found(ctx, line, Text::Line(0..line.bytes.len()), Method::Unknown, None, side)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::tests::show;
+    use super::super::{Context, Format, Targets};
+    use uniqurl::normalize::Origin;
+
+    fn base() -> Context {
+        let base = Origin { scheme: b"https".to_vec(), authority: b"b:1".to_vec() };
+        Context { base: Some(base), ..Context::default() }
+    }
+
+    fn target(ctx: &Context, line: &[u8]) -> String {
+        show(&Format::Target, ctx, line)
+    }
+
+    #[test]
+    fn each_form_is_told_by_the_target_alone() {
+        for (line, shown) in [
+            (b"/a?b#c".as_slice(), "target /a?b#c"),
+            (b"//h/x", "target //h/x"),
+            (b"http://h/x", "url http://h/x"),
+            (b"mailto:a", "url mailto:a"),
+            (b"*", "asterisk-form 0"),
+            (b"**", "relative 0"),
+            (b"h:80", "authority-form 0"),
+            (b"[::1]:80", "authority-form 0"),
+            (b"h:", "url h:"),
+            (b"a:b:80", "url a:b:80"),
+            (b"u@h:80", "url u@h:80"),
+            (b":80", "relative 0"),
+            (b"foo", "relative 0"),
+            (b"?q", "relative 0"),
+            (b"a/b:80", "relative 0"),
+            (b"\x01", "relative 0"),
+        ] {
+            assert_eq!(target(&Context::default(), line), shown, "{}", line.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn where_targets_are_trimmed_blanks_do_not_count_for_the_form_and_are_handed_on() {
+        assert_eq!(target(&Context::default(), b" \t/a "), "target  \t/a ");
+        assert_eq!(target(&Context::default(), b"\0* "), "asterisk-form 1");
+        assert_eq!(target(&Context::default(), b" h:80 "), "authority-form 1");
+        assert_eq!(target(&Context::default(), b" a"), "relative 1");
+    }
+
+    #[test]
+    fn where_they_stand_as_they_are_blanks_are_bytes_like_any() {
+        let ctx = Context { targets: Targets::Verbatim, ..base() };
+        assert_eq!(target(&ctx, b"/a "), "joined 11 https://b:1/a ");
+        for blank in [b" ".as_slice(), b"\0", b"\t "] {
+            for (rest, shown) in [("/a", "relative 0"), ("*", "relative 0"), ("a", "relative 0")] {
+                assert_eq!(target(&ctx, &[blank, rest.as_bytes()].concat()), shown);
+            }
+        }
+        assert_eq!(target(&ctx, b" a:"), "url  a:");
+        assert_eq!(target(&ctx, b"h:80 "), "url h:80 ");
+    }
+
+    #[test]
+    fn where_targets_are_paths_a_url_has_two_slashes_behind_its_scheme() {
+        let ctx = Context { targets: Targets::Paths, ..Context::default() };
+        for (line, shown) in [
+            ("/a", "target /a"),
+            ("http://h/x", "url http://h/x"),
+            ("x://", "url x://"),
+            (" x://", "url  x://"),
+            ("mailto:a", "relative 0"),
+            ("h:80/x", "relative 0"),
+            ("http:/x", "relative 0"),
+            ("h:80", "authority-form 0"),
+            ("*", "asterisk-form 0"),
+            (" /x", "relative 0"),
+        ] {
+            assert_eq!(target(&ctx, line.as_bytes()), shown, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_starts_with_no_slash_is_judged_or_completed_where_the_profile_says_so() {
+        let judged = Context { targets: Targets::Judged, ..base() };
+        let completed = Context { targets: Targets::Completed, ..base() };
+        let hostless = Context { base: None, ..completed.clone() };
+        for (line, shown) in [
+            ("a/b", ["target a/b", "joined 12 https://b:1/a/b", "target a/b"]),
+            ("mailto:a", ["target mailto:a", "joined 12 https://b:1/mailto:a", "target mailto:a"]),
+            ("?q", ["target ?q", "joined 12 https://b:1/?q", "target ?q"]),
+            ("/a", ["joined 11 https://b:1/a", "joined 11 https://b:1/a", "target /a"]),
+            ("*", ["target *", "asterisk-form 0", "asterisk-form 0"]),
+            ("x://h", ["url x://h"; 3]),
+            ("h:80", ["authority-form 0"; 3]),
+        ] {
+            let got = [&judged, &completed, &hostless].map(|ctx| target(ctx, line.as_bytes()));
+            assert_eq!(got, shown, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_target_is_joined_to_the_base_and_never_resolved() {
+        assert_eq!(target(&base(), b"/a"), "joined 11 https://b:1/a");
+        assert_eq!(target(&base(), b"//h/../x"), "joined 11 https://b:1//h/../x");
+        assert_eq!(target(&base(), b"http://h/"), "url http://h/");
+        assert_eq!(target(&base(), b"foo"), "relative 0");
+    }
+
+    #[test]
+    fn what_a_profile_may_trim_stays_outside_of_a_joined_url() {
+        assert_eq!(target(&base(), b" /a "), "joined 11  https://b:1/a ");
+    }
+
+    #[test]
+    fn the_limit_is_on_the_target_not_on_what_it_is_joined_to() {
+        let ctx = Context { max_url: 2, ..base() };
+        assert_eq!(target(&ctx, b"/a"), "joined 11 https://b:1/a");
+        assert_eq!(target(&ctx, b"/ab"), "too-long 2");
+    }
+}

@@ -1,0 +1,84 @@
+//! Reads `text`: every URL in free text is a record, by the rules of [`extract`].
+//!
+//! A line is read by itself, so that the records are the same however the input is cut; a URL that
+//! angle brackets hold together over a line's end is two pieces here. A line without a URL is no
+//! record, and neither is a blank one.
+
+use memchr::{memchr, memchr_iter};
+
+use super::line::Line;
+use super::{Context, Found, Place, Record, Records};
+use uniqurl::bytes::Code;
+use uniqurl::bytes::Span;
+use uniqurl::uri::extract;
+
+/// Appends a record for each URL in `chunk`, and a skipped one for each line without any.
+pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
+    let mut start = 0;
+    let ends = memchr_iter(b'\n', chunk).map(|feed| {
+        let is_pair = feed > 0 && chunk[feed - 1] == b'\r';
+        (feed - usize::from(is_pair), feed + 1)
+    });
+    let last = (chunk.last() != Some(&b'\n')).then_some((chunk.len(), chunk.len()));
+    for (end, next) in ends.chain(last) {
+        let line = Line { bytes: &chunk[start..end], start: start as u32 };
+        if start < next {
+            read_line(ctx, line, out);
+            if out.is_full() {
+                break;
+            }
+        }
+        start = next;
+    }
+}
+
+fn read_line(ctx: &Context, line: Line<'_>, out: &mut Records) {
+    let whole = line.span(0..line.bytes.len());
+    if line.bytes.len() > ctx.max_record {
+        let found = Found::Reject(Code::TooLong, 0);
+        return out.push(Record { line: whole, found });
+    }
+    let mut has_url = false;
+    // A URL has a colon.
+    let has_colon = memchr(b':', line.bytes).is_some();
+    for url in has_colon.then(|| extract(line.bytes)).into_iter().flatten() {
+        let span = line.span(url.span.clone());
+        let found = if url.uri.len() > ctx.max_url {
+            Found::Reject(Code::TooLong, ctx.max_url as u32)
+        } else if url.uri.len() == url.span.len() {
+            Found::Url(Place::Chunk, span)
+        } else {
+            let start = out.side.len();
+            out.side.extend_from_slice(&url.uri);
+            match Span::checked(start..out.side.len()) {
+                Some(uri) => Found::Url(Place::Side, uri),
+                None => Found::Reject(Code::TooLong, ctx.max_url as u32),
+            }
+        };
+        out.push(Record { line: span, found });
+        has_url = true;
+    }
+    if !has_url {
+        out.push(Record { line: whole, found: Found::Skipped });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_carriage_return_before_a_line_feed_is_no_part_of_a_record() {
+        let ctx = Context { max_record: 9, ..Context::default() };
+        for (text, found) in [
+            ("<http://h>", Found::Reject(Code::TooLong, 0)),
+            ("http://h/\r\n", Found::Url(Place::Chunk, Span { start: 0, end: 9 })),
+            ("http://h/\r", Found::Reject(Code::TooLong, 0)),
+            ("\r\n", Found::Skipped),
+        ] {
+            let mut out = Records::default();
+            read(&ctx, text.as_bytes(), &mut out);
+            assert_eq!(out.records.iter().map(|record| record.found).collect::<Vec<_>>(), [found]);
+        }
+    }
+}

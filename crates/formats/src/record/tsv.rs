@@ -1,0 +1,82 @@
+//! Reads `tsv:COL`, lines whose fields stand between tabs.
+//!
+//! Nothing quotes a tab or a line feed (IANA's text/tab-separated-values: "fields that contain tabs
+//! are not allowable in this encoding"), so a quotation mark is a byte like any other. Where columns
+//! are named, the first line of an input that is neither blank nor too long names them.
+
+use std::sync::Arc;
+
+use super::columns::Name;
+use super::columns::{Columns, Layout};
+use super::line::{self, is_blank, without_mark};
+use super::part::Value;
+use super::separators::Separators;
+use super::{Context, Found, Records};
+
+/// The columns, and where they are once the header has been read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tsv {
+    pub(super) columns: Columns,
+    layout: Option<Arc<Layout>>,
+}
+
+impl Tsv {
+    pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
+        let columns = Columns::parse(text)?;
+        let layout = (!columns.need_header()).then(|| Arc::new(columns.layout(&[])));
+        Ok(Self { columns, layout })
+    }
+
+    /// Whether the header is still to come.
+    pub(super) fn waits(&self) -> bool {
+        self.layout.is_none()
+    }
+
+    /// Appends a record for each line of `chunk`.
+    pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
+        let mut now = self.layout.clone();
+        let tabs = Separators::find(chunk, [b'\t']);
+        line::each(ctx, 0, chunk, out, |line, side| {
+            let Some(layout) = &now else {
+                now = Some(Arc::new(self.layout(line.bytes)));
+                return Found::Skipped;
+            };
+            layout.found(ctx, line, tabs.split(line), |_, field| Value::InLine(field), side)
+        });
+    }
+
+    /// The format as it stands behind `chunk`, if that changes it.
+    pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
+        if self.layout.is_some() {
+            return None;
+        }
+        let header = chunk
+            .split(|byte| *byte == b'\n')
+            .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+            .find(|line| line.len() <= ctx.max_record && !is_blank(line))?;
+        Some(Self { columns: self.columns.clone(), layout: Some(Arc::new(self.layout(header))) })
+    }
+
+    /// Takes a line for the header, if that is still to come.
+    pub(super) fn take_header(&mut self, line: &[u8]) {
+        if self.waits() {
+            self.layout = Some(Arc::new(self.layout(line)));
+        }
+    }
+
+    /// Whether a column holds queries by themselves.
+    pub(super) fn is_query(&self, name: &Name) -> bool {
+        self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
+    }
+
+    /// What the columns are called.
+    pub(super) fn header(&self) -> &[Vec<u8>] {
+        self.layout.as_ref().map_or(&[], |layout| &layout.names)
+    }
+
+    fn layout(&self, line: &[u8]) -> Layout {
+        let names: Vec<Vec<u8>> =
+            without_mark(line).split(|byte| *byte == b'\t').map(<[u8]>::to_vec).collect();
+        self.columns.layout(&names)
+    }
+}

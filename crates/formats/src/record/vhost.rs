@@ -1,0 +1,81 @@
+//! Reads `vhost`, Apache's `vhost_combined`: `%v:%p %h %l %u %t "%r" ...`.
+//!
+//! A combined log whose first field says which host it was: `host` or `host:port`, IPv6 in brackets.
+//! The scheme is told by the port. `-` or nothing is no host, and the base steps in.
+
+use memchr::memchr;
+
+use super::line;
+use super::site::Site;
+use super::{Context, Records, clf};
+
+/// Appends a record for each line of `chunk`.
+pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
+    line::each(ctx, 0, chunk, out, |line, side| {
+        let site = Site::logged(None, first_field(line.bytes));
+        clf::found(ctx, line, site, side)
+    });
+}
+
+/// The first field, without the quotation mark that opens a line wrapped in a pair of them.
+#[inline]
+fn first_field(line: &[u8]) -> &[u8] {
+    let line = line.strip_prefix(b"\"").unwrap_or(line);
+    &line[..memchr(b' ', line).unwrap_or(line.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::tests::show;
+    use super::super::{Context, Format};
+    use uniqurl::normalize::Origin;
+
+    fn vhost(ctx: &Context, host: &str, target: &str) -> String {
+        let rest = r#"1.2.3.4 - - [17/May/2015:10:05:03 +0000]"#;
+        let line = format!(r#"{host} {rest} "GET {target} HTTP/1.1" 200 5 "-" "-""#);
+        show(&Format::Vhost, ctx, line.as_bytes())
+    }
+
+    #[test]
+    fn the_scheme_is_told_by_the_port() {
+        let ctx = Context::default();
+        assert_eq!(vhost(&ctx, "h:443", "/a"), "joined 13 https://h:443/a");
+        assert_eq!(vhost(&ctx, "h:80", "/a"), "joined 11 http://h:80/a");
+        assert_eq!(vhost(&ctx, "h:8080", "/a"), "joined 13 http://h:8080/a");
+        assert_eq!(vhost(&ctx, "h", "/a"), "joined 8 http://h/a");
+        assert_eq!(vhost(&ctx, "[::1]:443", "/a"), "joined 17 https://[::1]:443/a");
+        assert_eq!(vhost(&ctx, "[::1]", "/a"), "joined 12 http://[::1]/a");
+        assert_eq!(vhost(&ctx, "h:-", "/a"), "joined 8 http://h/a");
+        assert_eq!(vhost(&ctx, "h:", "/a"), "joined 9 http://h:/a");
+        assert_eq!(vhost(&ctx, "[::1]:", "/a"), "joined 13 http://[::1]:/a");
+    }
+
+    #[test]
+    fn the_base_gives_what_the_log_does_not() {
+        let base = Origin { scheme: b"wss".to_vec(), authority: b"b".to_vec() };
+        let ctx = Context { base: Some(base), ..Context::default() };
+        assert_eq!(vhost(&ctx, "h:443", "/a"), "joined 13 https://h:443/a");
+        assert_eq!(vhost(&ctx, "h:81", "/a"), "joined 10 wss://h:81/a");
+        for unknown in ["-", "", ":80", "-:80"] {
+            assert_eq!(vhost(&ctx, unknown, "/a"), "joined 7 wss://b/a");
+            assert_eq!(vhost(&Context::default(), unknown, "/a"), "target /a");
+        }
+    }
+
+    #[test]
+    fn an_absolute_target_stands_for_itself() {
+        assert_eq!(vhost(&Context::default(), "h:80", "http://o/a"), "url http://o/a");
+    }
+
+    #[test]
+    fn a_host_that_would_change_the_path_is_none() {
+        for host in ["a/b", "a?b:80", "u@h:80", "a#b", r"a\\b:80", r"a\x2fb", "h:8/0"] {
+            assert_eq!(vhost(&Context::default(), host, "/a"), "log-syntax 0", "{host}");
+        }
+    }
+
+    #[test]
+    fn a_line_in_another_pair_of_quotes_is_read_as_without() {
+        assert_eq!(vhost(&Context::default(), "\"h:80", "/a"), "joined 11 http://h:80/a");
+    }
+}

@@ -1,0 +1,125 @@
+//! Reads `ws:N`: the N-th field of lines whose fields stand between runs of spaces and tabs.
+//!
+//! What the field says is told by its first byte, behind those that the profile trims: a `/` makes it
+//! a request target, anything else is taken for a URL, so that `--assume-scheme` and the base act on it
+//! as they do on a list. `*`, `host:digits` and the `-` of a log that has nothing to say are neither.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+use memchr::memchr2;
+
+use super::line;
+use super::target::{self, Method, Text};
+use super::{Context, Found, Place, Records};
+use uniqurl::bytes::Code;
+
+/// Appends a record for each line of `chunk`.
+pub(super) fn read(ctx: &Context, field: NonZeroUsize, chunk: &[u8], out: &mut Records) {
+    line::each(ctx, 0, chunk, out, |line, side| match nth(line.bytes, field.get()) {
+        Some(range) if &line.bytes[range.clone()] != b"-" => {
+            let is_path = target::is_path(&line.bytes[range.clone()], ctx.targets);
+            let text = Text::Line(range.clone());
+            match target::found(ctx, line, text, Method::Unknown, None, side) {
+                Found::Reject(Code::Relative, _) | Found::Target(..) | Found::Joined { .. }
+                    if !is_path =>
+                {
+                    Found::Url(Place::Chunk, line.span(range))
+                }
+                found => found,
+            }
+        }
+        _ => Found::Reject(Code::LogSyntax, 0),
+    });
+}
+
+/// The range of the `n`-th field of a line, counted from 1.
+#[inline]
+fn nth(line: &[u8], n: usize) -> Option<Range<usize>> {
+    let mut at = 0;
+    for field in 1.. {
+        at += line[at..].iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
+        let end = memchr2(b' ', b'\t', &line[at..]).map_or(line.len(), |length| at + length);
+        if field == n {
+            return Some(at..end);
+        }
+        at = end;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::tests::show;
+    use super::super::{Context, Format, Targets};
+    use uniqurl::normalize::Origin;
+
+    fn ws(n: &str, line: &str) -> String {
+        show(&Format::parse(&format!("ws:{n}")).unwrap(), &Context::default(), line.as_bytes())
+    }
+
+    #[test]
+    fn fields_stand_between_runs_of_spaces_and_tabs() {
+        for line in ["a http://h/ c", " \ta\t \thttp://h/\t", "a http://h/"] {
+            assert_eq!(ws("2", line), "url http://h/");
+        }
+    }
+
+    #[test]
+    fn a_line_with_fewer_fields_or_a_dash_there_has_no_url() {
+        for line in ["a", "a ", "a -", "a - b"] {
+            assert_eq!(ws("2", line), "log-syntax 0");
+        }
+    }
+
+    #[test]
+    fn a_field_is_a_target_or_a_url() {
+        assert_eq!(ws("1", "/a b"), "target /a");
+        assert_eq!(ws("1", "//h/a b"), "target //h/a");
+        assert_eq!(ws("1", "example.com/a b"), "url example.com/a");
+        assert_eq!(ws("1", "?q b"), "url ?q");
+        assert_eq!(ws("1", "* b"), "asterisk-form 0");
+        assert_eq!(ws("1", "h:80 b"), "authority-form 0");
+    }
+
+    #[test]
+    fn what_starts_with_no_slash_is_a_url_however_the_profile_reads_targets() {
+        let base = Origin { scheme: b"http".to_vec(), authority: b"b".to_vec() };
+        let format = Format::parse("ws:1").unwrap();
+        for targets in [Targets::Verbatim, Targets::Paths, Targets::Judged, Targets::Completed] {
+            let ctx = Context { base: Some(base.clone()), targets, ..Context::default() };
+            for url in ["example.com/a", "h:80/x", "?q", "a"] {
+                assert_eq!(
+                    show(&format, &ctx, format!("{url} 1").as_bytes()),
+                    format!("url {url}")
+                );
+            }
+            assert_eq!(show(&format, &ctx, b"/a 1"), "joined 8 http://b/a");
+            assert_eq!(show(&format, &ctx, b"h:80 1"), "authority-form 0");
+        }
+    }
+
+    #[test]
+    fn a_byte_before_the_slash_makes_a_url_of_it_where_targets_are_not_trimmed() {
+        let format = Format::parse("ws:1").unwrap();
+        for (targets, shown) in [
+            (Targets::Trimmed, "target \u{1}/a"),
+            (Targets::Verbatim, "url \u{1}/a"),
+            (Targets::Paths, "url \u{1}/a"),
+            (Targets::Judged, "url \u{1}/a"),
+            (Targets::Completed, "url \u{1}/a"),
+        ] {
+            let ctx = Context { targets, ..Context::default() };
+            assert_eq!(show(&format, &ctx, b"\x01/a 1"), shown, "{targets:?}");
+        }
+    }
+
+    #[test]
+    fn the_base_joins_targets_only() {
+        let base = Origin { scheme: b"http".to_vec(), authority: b"b".to_vec() };
+        let ctx = Context { base: Some(base), ..Context::default() };
+        let format = Format::parse("ws:1").unwrap();
+        assert_eq!(show(&format, &ctx, b"/a 1"), "joined 8 http://b/a");
+        assert_eq!(show(&format, &ctx, b"a 1"), "url a");
+    }
+}

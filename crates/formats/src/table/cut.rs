@@ -1,0 +1,371 @@
+//! Cuts the rows of a batch into chunks: the bytes of their cells, and where each is.
+//!
+//! Texts that stand one behind the other in a buffer stay there. Others are copied, as are numbers,
+//! what is told in words and the cells of several columns.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::ops::Range;
+
+use bytes::Bytes;
+
+use super::column::{Cell, Cells, Keys, Standing, Views};
+use super::{Column, Reading, Stop};
+use crate::input::{Chunk, Data};
+use crate::record::{ALIKE, NULL, Rows};
+use uniqurl::bytes::Span;
+
+/// Rows of a chunk, however short they are.
+const ROWS: usize = 16 << 10;
+
+/// Bytes of a chunk, but for those of its last row, however many are asked for.
+const MOST: usize = 256 << 20;
+
+/// A chunk of the values of a dictionary may be so many times as long as another: most dictionaries are
+/// a MiB at most, and a value that is in two chunks is worked on twice.
+const LONGER_CHUNKS: usize = 4;
+
+/// Values of a dictionary for each row of a batch that do not take longer than the rows.
+const VALUES_A_ROW: usize = 8;
+
+/// Fewer rows are copied rather than be a chunk of their own.
+const LEAST_IN_PLACE: usize = 256;
+
+/// Where the rows of a section come by.
+pub(super) struct Cutter {
+    /// Rows before the next chunk.
+    at: u64,
+    chunk_size: usize,
+    max_record: usize,
+    once: bool,
+    /// Bytes and cells of the chunk before.
+    usual: (usize, usize),
+}
+
+/// The chunk that is being made.
+#[derive(Default)]
+struct Making {
+    bytes: Vec<u8>,
+    rows: Rows,
+    /// Bytes of its cells, also of those that are alike.
+    told: usize,
+    /// By what tells it apart, where a cell of the chunk is and which row it was the first of.
+    seen: HashMap<u128, (Span, u32), rapidhash::fast::RandomState>,
+}
+
+impl Cutter {
+    /// `at` rows stand before the first.
+    pub(super) fn new(at: u64, reading: Reading) -> Self {
+        let Reading { chunk_size, max_record, once, .. } = reading;
+        Self { at, chunk_size: chunk_size.clamp(1, MOST), max_record, once, usual: (0, 0) }
+    }
+
+    /// Makes chunks of the rows of a batch.
+    pub(super) fn cut(
+        &mut self,
+        columns: &[Column],
+        mut hand_on: impl FnMut(Chunk) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let unknown = || Stop::Failed("a column has a type that it did not have".into());
+        let length = columns.iter().map(|column| column.array.len()).min().unwrap_or(0);
+        let cells = columns.iter().map(Cells::new).collect::<Option<Vec<_>>>();
+        let cells = cells.ok_or_else(unknown)?;
+        if let [one] = &cells[..]
+            && let Some(keys) = one.keys()
+            && self.once
+            && keys.values <= VALUES_A_ROW * length
+        {
+            return self.cut_once(one, keys, length, hand_on);
+        }
+        // Rows that have several cells repeat where each of these does, which nobody tells.
+        let repeats = matches!(&cells[..], [one] if one.may_repeat());
+        let views = match &cells[..] {
+            [one] if !repeats => one.views(),
+            _ => None,
+        };
+        let mut buffers = Vec::new();
+        if let Some(views) = &views {
+            buffers.resize(views.buffers.len(), Bytes::new());
+        }
+        let mut row = 0;
+        while row < length {
+            if let Some(views) = &views
+                && let Some(chunk) = self.in_place(views, row..length, &mut buffers)
+            {
+                row += chunk.rows().map_or(0, Rows::len);
+                hand_on(chunk)?;
+                continue;
+            }
+            let mut making = self.begin(cells.len());
+            let start = row;
+            while row < length
+                && row - start < ROWS
+                && !self.is_full(making.bytes.len(), making.told)
+            {
+                for cells in &cells {
+                    making.append(cells, row, self.max_record, repeats);
+                }
+                row += 1;
+            }
+            hand_on(self.end(making))?;
+        }
+        Ok(())
+    }
+
+    /// A chunk of rows that stand in one buffer, unless they are few. `buffers` are those of the views,
+    /// shared.
+    fn in_place(
+        &mut self,
+        views: &Views<'_>,
+        rows: Range<usize>,
+        buffers: &mut [Bytes],
+    ) -> Option<Chunk> {
+        let mut cells = Vec::with_capacity(self.usual.1);
+        // Number of the buffer, and which part of it the texts are in.
+        let mut place: Option<(usize, usize, usize)> = None;
+        let wanted = rows.len().min(ROWS);
+        // Texts may stand in each other.
+        let mut told = 0;
+        for row in rows.clone().take(wanted) {
+            let (start, length) = match (views.get(row), place) {
+                (Standing::Null, _) => {
+                    cells.push(NULL);
+                    continue;
+                }
+                (Standing::In { buffer, offset, length }, None) => {
+                    place = Some((buffer, offset, offset));
+                    (offset, length)
+                }
+                (Standing::In { buffer, offset, length }, Some((same, first, _)))
+                    if buffer == same && offset - first <= MOST =>
+                {
+                    (offset, length)
+                }
+                // A text that is in its view also stands behind the one before it, or behind its own
+                // length there (Parquet, "Plain encoding").
+                (Standing::Here { text, length }, Some((buffer, _, end))) => {
+                    let stands = |at: &usize| {
+                        views.buffers[buffer].get(*at..at + length) == Some(&text[..length])
+                    };
+                    let Some(at) = [end + size_of::<u32>(), end].into_iter().find(stands) else {
+                        break;
+                    };
+                    (at, length)
+                }
+                (Standing::In { .. } | Standing::Here { .. }, _) => break,
+            };
+            let Some((_, first, end)) = &mut place else { break };
+            let from = start - *first;
+            *end = (*end).max(start + length);
+            // Of what is too long, as much as tells so.
+            let to = from + length.min(self.max_record + 1);
+            cells.push(Span { start: from as u32, end: to as u32 });
+            told += to - from;
+            if self.is_full(*end - *first, told) {
+                break;
+            }
+        }
+        let (buffer, first, end) = place.unwrap_or_default();
+        if cells.len() < wanted.min(LEAST_IN_PLACE) && end - first < self.chunk_size {
+            return None;
+        }
+        let bytes = match buffers.get_mut(buffer) {
+            Some(bytes) if end > first => {
+                if bytes.is_empty() {
+                    *bytes = Bytes::from_owner(views.buffers[buffer].clone());
+                }
+                bytes.slice(first..end)
+            }
+            _ => Bytes::new(),
+        };
+        self.usual.1 = cells.len();
+        let offset = self.at;
+        self.at += cells.len() as u64;
+        let rows = Rows { width: 1, cells, ..Rows::default() };
+        Some(Chunk { data: Data::Rows(bytes, rows), offset, frames: Vec::new() })
+    }
+
+    /// The same where rows with one and the same key of a dictionary come as one, in the order of the
+    /// first of each.
+    fn cut_once(
+        &mut self,
+        cells: &Cells<'_>,
+        keys: Keys<'_>,
+        length: usize,
+        mut hand_on: impl FnMut(Chunk) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        // Behind the last value stands null.
+        let null = keys.values;
+        // For each value the number of its cell, counted through all chunks from 1.
+        let mut numbers = vec![0_u32; null + 1];
+        let mut before = 1;
+        let mut making = self.begin(1);
+        for row in 0..length {
+            let key = keys.get(row).unwrap_or(null);
+            let number = numbers[key];
+            if number >= before {
+                making.rows.times[(number - before) as usize] += 1;
+                continue;
+            }
+            if making.bytes.len() >= LONGER_CHUNKS * self.chunk_size {
+                before += making.rows.times.len() as u32;
+                hand_on(self.end(std::mem::take(&mut making)))?;
+                making = self.begin(1);
+            }
+            numbers[key] = before + making.rows.times.len() as u32;
+            making.append(cells, row, self.max_record, false);
+            making.rows.times.push(1);
+        }
+        if making.rows.times.is_empty() { Ok(()) } else { hand_on(self.end(making)) }
+    }
+
+    /// Whether a chunk has enough bytes, or its cells have where they share them.
+    fn is_full(&self, bytes: usize, told: usize) -> bool {
+        bytes.max(told / ALIKE) >= self.chunk_size
+    }
+
+    fn begin(&self, width: usize) -> Making {
+        let mut making = Making::default();
+        making.rows.width = width;
+        making.bytes.reserve(self.usual.0);
+        making.rows.cells.reserve(self.usual.1);
+        making
+    }
+
+    fn end(&mut self, making: Making) -> Chunk {
+        let Making { bytes, rows, .. } = making;
+        self.usual = (bytes.len(), rows.cells.len());
+        let offset = self.at;
+        self.at += rows.of_table();
+        Chunk { data: Data::Rows(bytes.into(), rows), offset, frames: Vec::new() }
+    }
+}
+
+impl Making {
+    fn append(&mut self, cells: &Cells<'_>, row: usize, max_record: usize, repeats: bool) {
+        let this = self.rows.cells.len() as u32;
+        let identity = if repeats { cells.identity(row) } else { None };
+        let known = identity.and_then(|identity| self.seen.get(&identity).copied());
+        let (span, first) = match (cells.get(row), known) {
+            (Cell::Null, _) => (NULL, this),
+            (_, Some(known)) => known,
+            (Cell::Text(text), None) => {
+                // Of what is too long, as much as tells so.
+                let text = &text[..text.len().min(max_record + 1)];
+                (self.write(|bytes| bytes.extend_from_slice(text)), this)
+            }
+            (Cell::Number(number), None) => {
+                // Writing to a vector cannot fail.
+                let write = |bytes: &mut Vec<u8>| drop(write!(bytes, "{number}"));
+                (self.write(write), this)
+            }
+            (Cell::Words(text), None) => {
+                (self.write(|bytes| bytes.extend_from_slice(text.as_bytes())), this)
+            }
+        };
+        if repeats {
+            self.rows.first.push(first);
+            if let Some(identity) = identity
+                && first == this
+                && span != NULL
+            {
+                self.seen.insert(identity, (span, this));
+            }
+        }
+        self.told += span.len();
+        self.rows.cells.push(span);
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Span {
+        let start = self.bytes.len() as u32;
+        write(&mut self.bytes);
+        Span { start, end: self.bytes.len() as u32 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::types::Int32Type;
+    use arrow_array::{ArrayRef, BinaryViewArray, DictionaryArray, Int32Array, StringArray};
+    use arrow_buffer::Buffer;
+
+    use super::*;
+
+    fn reading(chunk_size: usize) -> Reading {
+        Reading { chunk_size, max_record: 9000, threads: 1, memory: usize::MAX, once: false }
+    }
+
+    /// The length of each chunk of a column: its rows, and the bytes of all their cells.
+    fn chunks(array: ArrayRef, chunk_size: usize) -> Vec<(usize, usize)> {
+        let mut chunks = Vec::new();
+        let columns = [Column { above: Vec::new(), array }];
+        let cut = Cutter::new(0, reading(chunk_size)).cut(&columns, |chunk| {
+            let cells = &chunk.rows().expect("rows").cells;
+            chunks.push((cells.len(), cells.iter().map(|cell| cell.len()).sum()));
+            Ok(())
+        });
+        assert!(cut.is_ok());
+        chunks
+    }
+
+    #[test]
+    fn a_chunk_of_rows_that_share_their_cells_ends() {
+        const ROWS: usize = 10_000;
+        const LONG: usize = 5000;
+        let long = "a".repeat(LONG + ROWS);
+        let keys = Int32Array::from_iter_values((0..ROWS as i32).map(|row| row % 3));
+        let values = StringArray::from(vec![&long[..LONG]; 3]);
+        let views = |at: fn(usize) -> usize| -> ArrayRef {
+            let views =
+                (0..ROWS).map(|row| LONG as u128 | 0x6161_6161 << 32 | (at(row) as u128) << 96);
+            let buffer = Buffer::from_vec(long.clone().into_bytes());
+            let views = views.collect::<Vec<_>>().into();
+            Arc::new(BinaryViewArray::try_new(views, vec![buffer], None).expect("views"))
+        };
+        let dictionary: DictionaryArray<Int32Type> =
+            DictionaryArray::try_new(keys, Arc::new(values)).expect("a dictionary");
+        for (name, array) in [
+            ("keys", Arc::new(dictionary) as ArrayRef),
+            ("one place", views(|_| 7)),
+            ("in each other", views(|row| row / 2)),
+            ("each in the one before", views(|row| row)),
+        ] {
+            let chunks = chunks(array, 1 << 14);
+            let rows: usize = chunks.iter().map(|(rows, _)| rows).sum();
+            assert_eq!(rows, ROWS, "{name}");
+            let most = chunks.iter().map(|(_, told)| *told).max();
+            assert!(most <= Some((ALIKE << 14) + LONG), "{name}: {most:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_in_a_longer_one_ends_before_it() {
+        const ROWS: usize = 1000;
+        const LONG: usize = 500;
+        let text: String = (0..2 * ROWS + LONG).map(|n| char::from(b'a' + (n % 7) as u8)).collect();
+        // Each begins behind the start of the one before it, and every other one ends before that does.
+        let place = |row: usize| (row, LONG - 20 * (row % 2));
+        let views = (0..ROWS).map(|row| {
+            let (at, length) = place(row);
+            let start = text.as_bytes()[at..].first_chunk().expect("four bytes");
+            length as u128 | u128::from(u32::from_le_bytes(*start)) << 32 | (at as u128) << 96
+        });
+        let views = views.collect::<Vec<_>>().into();
+        let buffer = Buffer::from_vec(text.clone().into_bytes());
+        let array = Arc::new(BinaryViewArray::try_new(views, vec![buffer], None).expect("views"));
+        let columns = [Column { above: Vec::new(), array }];
+        let mut row = 0;
+        let cut = Cutter::new(0, reading(1 << 20)).cut(&columns, |chunk| {
+            for cell in &chunk.rows().expect("rows").cells {
+                let (at, length) = place(row);
+                assert_eq!(cell.of(chunk.bytes()), &text.as_bytes()[at..at + length]);
+                row += 1;
+            }
+            Ok(())
+        });
+        assert!(cut.is_ok());
+        assert_eq!(row, ROWS);
+    }
+}

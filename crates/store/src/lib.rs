@@ -1,0 +1,12 @@
+//! Sets of URLs on disk, and what sorts and keeps their lines.
+//!
+//! [`spill`] holds the part of a set that memory does not.
+
+pub mod sort;
+pub mod buckets;
+pub mod survivor;
+pub mod spill;
+
+#[cfg(test)]
+#[path = "../../../src/test_util.rs"]
+mod test_util;

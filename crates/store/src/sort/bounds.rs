@@ -1,0 +1,233 @@
+//! Where one bucket ends and the next begins.
+//!
+//! A sorted sample is cut into runs of a few URLs. What stands between two runs is looked up by
+//! digits: a node of a tree has the digits at its depth that bound its buckets, and where one digit
+//! has too many URLs for a bucket, a node of its own for what comes behind.
+
+use super::digit::{self, BYTES, Text, digit};
+
+/// URLs of the sample in a bucket, so that its size is not left to chance.
+const RUN: usize = 16;
+
+/// Nodes below each other. What is equal for longer than their digits is dealt once more from there.
+const LEVELS: usize = 32;
+
+/// URLs that go down the tree together, a level at a time, and those of them that are looked up side by
+/// side: each step of a search waits for the one before it, and not for those of others.
+pub const BATCH: usize = 256;
+const LANES: usize = 8;
+
+/// Buckets in ascending order, by number.
+pub struct Bounds {
+    nodes: Vec<Node>,
+    /// The digits of all nodes: of each a power of two, of which the last ones may be more than any.
+    digits: Vec<u128>,
+    /// For each digit what comes before it, and what has it.
+    next: Vec<[Next; 2]>,
+    /// The bytes that all URLs of each bucket have in common, at least.
+    depths: Vec<usize>,
+}
+
+#[derive(Clone, Copy)]
+struct Node {
+    depth: usize,
+    /// Its digits among all.
+    start: usize,
+    /// How many they are, less one: no URL has the last.
+    mask: usize,
+}
+
+#[derive(Clone, Copy)]
+enum Next {
+    Bucket(u32),
+    Node(u32),
+}
+
+impl Bounds {
+    /// Cuts a sample of different URLs, sorted, that are equal up to `depth`.
+    pub fn new(sample: &[&[u8]], depth: usize) -> Self {
+        let mut bounds =
+            Self { nodes: Vec::new(), digits: Vec::new(), next: Vec::new(), depths: Vec::new() };
+        bounds.cut(sample, depth, LEVELS);
+        bounds
+    }
+
+    /// How many buckets there are.
+    pub fn len(&self) -> usize {
+        self.depths.len()
+    }
+
+    pub fn depth(&self, bucket: usize) -> usize {
+        self.depths[bucket]
+    }
+
+    /// Finds the bucket of each URL.
+    pub fn find<'u, T: Text<'u>>(&self, mut urls: impl Iterator<Item = T>, buckets: &mut [u32]) {
+        if self.nodes.is_empty() {
+            return buckets.fill(0);
+        }
+        let mut texts = [T::default(); BATCH];
+        for buckets in buckets.chunks_mut(BATCH) {
+            for (text, url) in texts.iter_mut().zip(urls.by_ref().take(buckets.len())) {
+                *text = url;
+            }
+            self.find_batch(&texts[..buckets.len()], buckets);
+        }
+    }
+
+    fn find_batch<'u, T: Text<'u>>(&self, urls: &[T], buckets: &mut [u32]) {
+        // Those that are still on their way, each with the node that it has come to.
+        let mut on_way: [(u32, u32); BATCH] = std::array::from_fn(|n| (n as u32, 0));
+        let mut count = urls.len();
+        while count > 0 {
+            let mut kept = 0;
+            for start in (0..count).step_by(LANES) {
+                let end = count.min(start + LANES);
+                let mut lanes = [Lane::default(); LANES];
+                for (lane, (url, node)) in lanes.iter_mut().zip(&on_way[start..end]) {
+                    let Node { depth, start, mask } = self.nodes[*node as usize];
+                    let digit = urls[*url as usize].digit(depth);
+                    *lane = Lane { digit, at: start, mask };
+                }
+                self.search(&mut lanes);
+                for (lane, n) in lanes.iter().zip(start..end) {
+                    let url = on_way[n].0;
+                    let is_bound = self.digits[lane.at] == lane.digit;
+                    match self.next[lane.at][usize::from(is_bound)] {
+                        Next::Bucket(bucket) => buckets[url as usize] = bucket,
+                        Next::Node(node) => {
+                            on_way[kept] = (url, node);
+                            kept += 1;
+                        }
+                    }
+                }
+            }
+            count = kept;
+        }
+    }
+
+    /// Moves each lane from the first digit of its node to the first that is not less than its own.
+    #[inline]
+    fn search(&self, lanes: &mut [Lane; LANES]) {
+        let mut step = lanes.iter().fold(0, |all, lane| all | lane.mask).div_ceil(2);
+        while step > 0 {
+            for lane in &mut *lanes {
+                let by = step & lane.mask;
+                // By none it stays where it is, whatever the digit before is.
+                let before = self.digits[(lane.at + by).saturating_sub(1)];
+                lane.at += by & digit::is_less(before, lane.digit);
+            }
+            step /= 2;
+        }
+    }
+
+    fn cut(&mut self, sample: &[&[u8]], depth: usize, levels: usize) -> Next {
+        if sample.len() <= RUN || levels == 0 {
+            return self.add_bucket(depth);
+        }
+        let index = self.nodes.len();
+        self.nodes.push(Node { depth, start: 0, mask: 0 });
+        let (mut digits, mut next) = (Vec::new(), Vec::new());
+        // The bucket that takes what comes next, and how many it has.
+        let mut open: Option<(Next, usize)> = None;
+        for group in sample.chunk_by(|a, b| digit(a, depth) == digit(b, depth)) {
+            let bound = digit(group[0], depth);
+            open = match open {
+                _ if group.len() > RUN => {
+                    let before = open.map_or_else(|| self.add_bucket(depth), |(before, _)| before);
+                    next.push([before, self.cut(group, depth + BYTES, levels - 1)]);
+                    digits.push(bound);
+                    None
+                }
+                Some((before, size)) if size + group.len() > RUN => {
+                    let bucket = self.add_bucket(depth);
+                    next.push([before, bucket]);
+                    digits.push(bound);
+                    Some((bucket, group.len()))
+                }
+                Some((bucket, size)) => Some((bucket, size + group.len())),
+                None => Some((self.add_bucket(depth), group.len())),
+            };
+        }
+        // What stands between two bounds begins with what they have in common.
+        for (bounds, [before, _]) in digits.windows(2).zip(&next[1..]) {
+            if let Next::Bucket(bucket) = before {
+                self.depths[*bucket as usize] = depth + digit::common(bounds[0], bounds[1]);
+            }
+        }
+        let last = open.map_or_else(|| self.add_bucket(depth), |(last, _)| last);
+        let count = (digits.len() + 1).next_power_of_two();
+        digits.resize(count, digit::MORE);
+        next.resize(count, [last; 2]);
+        self.nodes[index] = Node { depth, start: self.digits.len(), mask: count - 1 };
+        self.digits.extend(digits);
+        self.next.extend(next);
+        Next::Node(index as u32)
+    }
+
+    fn add_bucket(&mut self, depth: usize) -> Next {
+        self.depths.push(depth);
+        Next::Bucket(self.depths.len() as u32 - 1)
+    }
+}
+
+/// The search for a digit in a node.
+#[derive(Clone, Copy, Default)]
+struct Lane {
+    digit: u128,
+    /// Among the digits of all nodes.
+    at: usize,
+    mask: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_util::cases;
+
+    /// Short texts of few letters, so that much is equal and much ends early.
+    fn text(mut n: u64) -> Vec<u8> {
+        const PARTS: [&[u8]; 8] = [
+            b"a",
+            b"b",
+            b"\0",
+            b"\xFF",
+            b"https://www.",
+            b"example.com/",
+            b"/",
+            b"0123456789abcde",
+        ];
+        let mut text = Vec::new();
+        while n > 0 {
+            text.extend_from_slice(PARTS[(n % 8) as usize]);
+            n /= 8;
+        }
+        text
+    }
+
+    #[test]
+    fn buckets_ascend_and_what_is_in_one_is_equal_up_to_its_depth() {
+        let mut texts: Vec<Vec<u8>> = (0..cases(20_000) as u64)
+            .map(|n| text(n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (n % 48 + 8)))
+            .collect();
+        texts.extend((0..3_000).map(|n| vec![b'a'; n]));
+        texts.sort_unstable();
+        texts.dedup();
+        for every in [1, 7, 100] {
+            let sample: Vec<&[u8]> = texts.iter().step_by(every).map(Vec::as_slice).collect();
+            let bounds = Bounds::new(&sample, 0);
+            let mut buckets = vec![0; texts.len()];
+            bounds.find(texts.iter().map(Vec::as_slice), &mut buckets);
+            assert!(buckets.is_sorted());
+            assert!((buckets[texts.len() - 1] as usize) < bounds.len());
+            assert!(sample.len() <= RUN || buckets[0] < buckets[texts.len() - 1]);
+            for (pair, bucket) in texts.windows(2).zip(buckets.windows(2)) {
+                let depth = bounds.depth(bucket[0] as usize);
+                if bucket[0] == bucket[1] {
+                    assert_eq!(pair[0].get(..depth), pair[1].get(..depth));
+                    assert!(pair[0].len() >= depth);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,439 @@
+//! Sorting by bytes, where the bytes are far away.
+//!
+//! A comparison sort would fetch two URLs from memory at each comparison, and most of them start
+//! alike. Here each URL is fetched twice. Once to be dealt to one of many buckets, which follow each
+//! other in order: a sorted sample says where they begin. Then with all of its bucket, which fits the
+//! second level of the cache and is sorted there: by the next bytes of each URL, with its number in the
+//! bucket below them, and only those that are still equal go on to the bytes behind (a
+//! most-significant-digit radix sort whose digit is thirteen bytes).
+
+mod bounds;
+mod digit;
+
+use std::hash::{BuildHasher, RandomState};
+
+use rayon::prelude::*;
+
+pub(super) use self::bounds::{BATCH, Bounds};
+pub use self::digit::Measured;
+use self::digit::{Text, digit};
+use uniqurl::SetFull;
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+use uniqurl::set::Shard;
+
+/// As many are dealt to buckets. Fewer are sorted at once, each by its number below its digit.
+const MANY: usize = 1 << 14;
+const _: () = assert!(MANY as u128 <= digit::BELOW);
+
+/// Of so many URLs one is in the sample.
+const SAMPLED: usize = 128;
+
+/// URLs that are fetched ahead of the one whose turn it is, three lines of each: with twice as many the
+/// next one waits for a place in the queue of the cache.
+const AHEAD: usize = 16;
+
+/// Who sorts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threads {
+    /// All threads of the pool.
+    All,
+    /// The thread that asks. One that waits for others may be given another task meanwhile, and then
+    /// holds the memory of both.
+    One,
+}
+
+/// URLs that are far away.
+pub trait Urls: Sync {
+    /// The URL at a place, a line feed, and whatever comes behind it.
+    fn text(&self, place: u64) -> &[u8];
+    /// Has it fetched, for a `text` that comes later.
+    fn fetch(&self, place: u64);
+    /// The same of the bytes that some digits are made of, from a depth on.
+    fn fetch_from(&self, place: u64, depth: usize);
+
+    /// The URL at a place.
+    fn get(&self, place: u64) -> &[u8] {
+        until_feed(self.text(place))
+    }
+}
+
+fn until_feed(text: &[u8]) -> &[u8] {
+    &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())]
+}
+
+/// Shards whose places have the number of the shard in their upper half.
+pub struct Shards<'a>(pub Vec<&'a Shard>);
+
+impl Shards<'_> {
+    /// How often the URL there was added.
+    pub fn count(&self, place: u64) -> u64 {
+        self.0[(place >> 32) as usize].count(place as u32)
+    }
+}
+
+impl Urls for Shards<'_> {
+    #[inline]
+    fn text(&self, place: u64) -> &[u8] {
+        self.0[(place >> 32) as usize].text(place as u32)
+    }
+
+    fn fetch(&self, place: u64) {
+        self.0[(place >> 32) as usize].fetch(place as u32);
+    }
+
+    #[inline]
+    fn fetch_from(&self, place: u64, depth: usize) {
+        self.0[(place >> 32) as usize].fetch_from(place as u32, depth);
+    }
+}
+
+/// Each place in its turn, while the URLs of those behind it are fetched.
+pub fn in_turn<'p>(places: &'p [u64], urls: &'p impl Urls) -> impl Iterator<Item = u64> + 'p {
+    with_ahead(places).map(|(place, ahead)| {
+        ahead.into_iter().for_each(|ahead| urls.fetch(ahead));
+        place
+    })
+}
+
+/// The URLs at places in their turn, of which digits from a depth on are wanted.
+fn texts_from<'p>(
+    depth: usize,
+    places: &'p [u64],
+    urls: &'p impl Urls,
+) -> impl Iterator<Item = &'p [u8]> {
+    with_ahead(places).map(move |(place, ahead)| {
+        ahead.into_iter().for_each(|ahead| urls.fetch_from(ahead, depth));
+        urls.text(place)
+    })
+}
+
+/// Each place, and the one whose turn comes in a while.
+fn with_ahead(places: &[u64]) -> impl Iterator<Item = (u64, Option<u64>)> {
+    places.iter().enumerate().map(|(n, place)| (*place, places.get(n + AHEAD).copied()))
+}
+
+/// Memory that sorting so many places takes: for each its bucket, and a second place, by bucket; for
+/// those of one bucket a digit and a place again.
+pub fn sort_memory(places: usize) -> usize {
+    places * (size_of::<u32>() + size_of::<u64>())
+        + places.min(MANY) * (size_of::<u128>() + size_of::<u64>())
+}
+
+/// What a bucket is sorted by, and its places as they came.
+#[derive(Default)]
+struct Keyed {
+    digits: Vec<u128>,
+    places: Vec<u64>,
+}
+
+/// Sorts places by the bytes there. Fails where there is no memory for it.
+pub fn sort(places: &mut [u64], urls: &impl Urls, threads: Threads) -> Result<(), SetFull> {
+    sort_from(0, places, urls, threads)
+}
+
+/// The same where all URLs are equal up to `depth`.
+pub(super) fn sort_from(
+    depth: usize,
+    places: &mut [u64],
+    urls: &impl Urls,
+    threads: Threads,
+) -> Result<(), SetFull> {
+    let mut unsorted = vec![(depth, places)];
+    while let Some((depth, places)) = unsorted.pop() {
+        match places.len() < MANY {
+            true => sort_bucket(depth, places, urls, &mut Keyed::default())?,
+            false => unsorted.extend(sort_many(depth, places, urls, threads)?),
+        }
+    }
+    Ok(())
+}
+
+/// Sorts URLs that are equal up to `depth`, but for buckets that have many still: the sample said
+/// little of those, or they are equal for long. They come back, each with its depth.
+fn sort_many<'p>(
+    depth: usize,
+    places: &'p mut [u64],
+    urls: &impl Urls,
+    threads: Threads,
+) -> Result<Vec<(usize, &'p mut [u64])>, SetFull> {
+    let bounds = sample(depth, places, urls, threads)?;
+    if bounds.len() == 1 {
+        // Nearly all of them are a few URLs, over and over.
+        places.sort_unstable_by_key(|place| urls.get(*place));
+        return Ok(Vec::new());
+    }
+    let deal = |part: &[u64]| Dealt::new(depth, part, &bounds, urls);
+    let parts: Vec<Dealt> = match threads {
+        Threads::All => {
+            let share = places.len().div_ceil(4 * rayon::current_num_threads());
+            places.par_chunks(share).map(deal).collect::<Result<_, _>>()?
+        }
+        Threads::One => vec![deal(places)?],
+    };
+    let mut rest = places;
+    let mut buckets: Vec<(usize, &mut [u64])> = Vec::new();
+    alloc::try_reserve_exact(&mut buckets, bounds.len())?;
+    for bucket in 0..bounds.len() {
+        let size = parts.iter().map(|part| part.bucket(bucket).len()).sum();
+        buckets.push((bucket, rest.split_off_mut(..size).unwrap_or_default()));
+    }
+    let sort_one = |keyed: &mut Keyed, (bucket, places): &mut (usize, &mut [u64])| {
+        let mut rest = &mut **places;
+        for part in parts.iter().map(|part| part.bucket(*bucket)) {
+            rest.split_off_mut(..part.len()).unwrap_or_default().copy_from_slice(part);
+        }
+        match places.len() < MANY {
+            true => sort_bucket(bounds.depth(*bucket), places, urls, keyed),
+            false => Ok(()),
+        }
+    };
+    match threads {
+        Threads::All => buckets.par_iter_mut().try_for_each_init(Keyed::default, sort_one)?,
+        Threads::One => {
+            let mut keyed = Keyed::default();
+            buckets.iter_mut().try_for_each(|bucket| sort_one(&mut keyed, bucket))?;
+        }
+    }
+    let large = buckets.into_iter().filter(|(_, places)| places.len() >= MANY);
+    Ok(large.map(|(bucket, places)| (bounds.depth(bucket), places)).collect())
+}
+
+/// Bounds of buckets for URLs that are equal up to `depth`. Nobody who writes an input can know which
+/// are taken.
+fn sample(
+    depth: usize,
+    places: &[u64],
+    urls: &impl Urls,
+    threads: Threads,
+) -> Result<Bounds, SetFull> {
+    let random = RandomState::new();
+    let mut sample = Vec::new();
+    alloc::try_reserve_exact(&mut sample, places.len().div_ceil(SAMPLED))?;
+    for (n, some) in places.chunks(SAMPLED).enumerate() {
+        sample.push(some[random.hash_one(n) as usize % some.len()]);
+    }
+    bounds_of(depth, &mut sample, urls, threads)
+}
+
+/// Bounds of buckets by a sample of URLs that are equal up to `depth`.
+pub(super) fn bounds_of(
+    depth: usize,
+    sample: &mut [u64],
+    urls: &impl Urls,
+    threads: Threads,
+) -> Result<Bounds, SetFull> {
+    sort_from(depth, sample, urls, threads)?;
+    let mut texts: Vec<&[u8]> = Vec::new();
+    alloc::try_reserve_exact(&mut texts, sample.len())?;
+    texts.extend(sample.iter().map(|place| urls.text(*place)));
+    texts.dedup_by(|one, other| until_feed(one) == until_feed(other));
+    Ok(Bounds::new(&texts, depth))
+}
+
+/// A part of the places, by bucket.
+struct Dealt {
+    places: Vec<u64>,
+    /// Where each bucket ends.
+    ends: Vec<usize>,
+}
+
+impl Dealt {
+    fn new(
+        depth: usize,
+        part: &[u64],
+        bounds: &Bounds,
+        urls: &impl Urls,
+    ) -> Result<Self, AllocError> {
+        let mut ends = vec![0; bounds.len()];
+        let mut buckets: Vec<u32> = Vec::new();
+        alloc::try_reserve_exact(&mut buckets, part.len())?;
+        buckets.resize(part.len(), 0);
+        bounds.find(texts_from(depth, part, urls), &mut buckets);
+        for bucket in &buckets {
+            ends[*bucket as usize] += 1;
+        }
+        // Where each starts first.
+        let mut start = 0;
+        for end in &mut ends {
+            start += std::mem::replace(end, start);
+        }
+        let mut places = Vec::new();
+        alloc::try_reserve_exact(&mut places, part.len())?;
+        places.resize(part.len(), 0);
+        for (place, bucket) in part.iter().zip(buckets) {
+            let at = &mut ends[bucket as usize];
+            places[*at] = *place;
+            *at += 1;
+        }
+        Ok(Self { places, ends })
+    }
+
+    fn bucket(&self, bucket: usize) -> &[u64] {
+        let start = bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.places[start..self.ends[bucket]]
+    }
+}
+
+/// Sorts a few places, whose URLs are equal up to `depth`, by digits in `keyed`.
+fn sort_bucket(
+    depth: usize,
+    places: &mut [u64],
+    urls: &impl Urls,
+    keyed: &mut Keyed,
+) -> Result<(), AllocError> {
+    let Keyed { digits, places: unsorted } = keyed;
+    digits.clear();
+    unsorted.clear();
+    alloc::try_reserve_exact(digits, places.len())?;
+    alloc::try_reserve_exact(unsorted, places.len())?;
+    unsorted.extend_from_slice(places);
+    let texts = (0u128..).zip(texts_from(depth, unsorted, urls));
+    digits.extend(texts.map(|(number, text)| digit(text, depth) | number));
+    sort_digits(depth, digits, &|number| urls.text(unsorted[number]));
+    for (place, digit) in places.iter_mut().zip(digits) {
+        *place = unsorted[number(*digit)];
+    }
+    Ok(())
+}
+
+/// The number of a place, which stands below its digit.
+fn number(digit: u128) -> usize {
+    (digit & digit::BELOW) as usize
+}
+
+/// Sorts digits, those of URLs that are equal up to `depth`, and brings the ones behind to where they
+/// are equal.
+fn sort_digits<'t, T: Text<'t>>(
+    mut depth: usize,
+    mut digits: &mut [u128],
+    text: &impl Fn(usize) -> T,
+) {
+    while !digits.is_empty() {
+        digits.sort_unstable();
+        depth += digit::BYTES;
+        // The largest group goes on here. The others are no more than half of all, so that the stack holds
+        // few of them, however far long URLs are equal.
+        let mut largest = &mut [][..];
+        for group in still_equal(digits) {
+            if group.len() <= T::FEW {
+                let rest = |digit: &u128| text(number(*digit)).rest(depth);
+                group.sort_unstable_by(|a, b| rest(a).cmp(rest(b)));
+                continue;
+            }
+            for at in &mut *group {
+                let number = number(*at);
+                *at = text(number).digit(depth) | number as u128;
+            }
+            let smaller = match group.len() > largest.len() {
+                true => std::mem::replace(&mut largest, group),
+                false => group,
+            };
+            sort_digits(depth, smaller, text);
+        }
+        digits = largest;
+    }
+}
+
+/// Appends the numbers of URLs that are equal up to `depth` in the order of their bytes, if they are few.
+pub(super) fn sort_few(
+    depth: usize,
+    urls: &[Measured<'_>],
+    numbers: &mut Vec<u64>,
+) -> Result<bool, AllocError> {
+    if urls.len() >= MANY {
+        return Ok(false);
+    }
+    let mut digits = Vec::new();
+    alloc::try_reserve_exact(&mut digits, urls.len())?;
+    digits.extend((0..).zip(urls).map(|(number, url)| url.digit(depth) | number));
+    sort_digits(depth, &mut digits, &|number| urls[number]);
+    alloc::try_reserve_exact(numbers, urls.len())?;
+    numbers.extend(digits.iter().map(|digit| number(*digit) as u64));
+    Ok(true)
+}
+
+/// The groups that their digit does not tell apart. One whose digit is not full has come to the ends of its URLs,
+/// which are one.
+fn still_equal(digits: &mut [u128]) -> impl Iterator<Item = &mut [u128]> {
+    let goes_on = |group: &&mut [u128]| group.len() > 1 && digit::length(group[0]) == digit::BYTES;
+    digits.chunk_by_mut(|a, b| a ^ b <= digit::BELOW).filter(goes_on)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_util::cases;
+
+    impl Urls for Vec<Vec<u8>> {
+        fn text(&self, place: u64) -> &[u8] {
+            &self[place as usize]
+        }
+
+        fn fetch(&self, _: u64) {}
+
+        fn fetch_from(&self, _: u64, _: usize) {}
+    }
+
+    fn assert_sorts(urls: &Vec<Vec<u8>>) {
+        for threads in [Threads::All, Threads::One] {
+            let mut places: Vec<u64> = (0..urls.len() as u64).collect();
+            sort(&mut places, urls, threads).unwrap();
+            let sorted: Vec<_> = places.iter().map(|place| &urls[*place as usize]).collect();
+            assert!(sorted.windows(2).all(|pair| pair[0] < pair[1]), "{threads:?}");
+        }
+    }
+
+    #[test]
+    fn places_come_out_in_the_order_of_their_bytes() {
+        let mut urls: Vec<Vec<u8>> = vec![Vec::new(), vec![0], vec![0, 0], vec![0xFF]];
+        let mut state = 1u64;
+        for i in 0..cases(40_000) as u64 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let host = "a-long-common-prefix.".repeat((state >> 60) as usize % 4);
+            urls.push(format!("https://{host}/{}/{i}", state >> 48 & 7).into_bytes());
+        }
+        for length in 0..64 {
+            urls.push(vec![b'a'; length + 1]);
+        }
+        assert_sorts(&urls);
+    }
+
+    #[test]
+    fn many_urls_that_are_equal_for_long_are_dealt_again() {
+        let start = "a".repeat(1_000);
+        let many = if cfg!(miri) { 100 } else { MANY + MANY / 8 };
+        let mut urls: Vec<Vec<u8>> = (0..many)
+            .map(|n| format!("{start}{}", (n as u32).wrapping_mul(2_654_435_761)).into_bytes())
+            .collect();
+        urls.extend([start.into_bytes(), b"a".to_vec(), b"b".to_vec()]);
+        assert_sorts(&urls);
+    }
+
+    #[test]
+    fn equal_urls_stand_next_to_each_other() {
+        let many = if cfg!(miri) { 300 } else { 3 * MANY };
+        for different in [1, 3, 40, 2_000, 2 * MANY as u32] {
+            let number = |n: usize| (n as u32).wrapping_mul(2_654_435_761) % different;
+            let urls: Vec<Vec<u8>> =
+                (0..many).map(|n| format!("http://h/{:020}", number(n)).into_bytes()).collect();
+            let mut expected = urls.clone();
+            expected.sort_unstable();
+            for threads in [Threads::All, Threads::One] {
+                let mut places: Vec<u64> = (0..urls.len() as u64).collect();
+                sort(&mut places, &urls, threads).unwrap();
+                let sorted = places.iter().map(|place| &urls[*place as usize]);
+                assert!(sorted.eq(&expected), "{different} {threads:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn urls_that_are_equal_for_long_take_no_more_stack() {
+        let start = "a".repeat(1 << 20);
+        let pair = ["b", "a"].map(|end| format!("{start}{end}").into_bytes());
+        // One goes its own way at each digit.
+        let stairs = (0..2_000).map(|n| format!("{}b", &start[..n * digit::BYTES]).into_bytes());
+        assert_sorts(&pair.into_iter().chain(stairs).collect());
+    }
+}

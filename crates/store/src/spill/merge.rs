@@ -1,0 +1,105 @@
+//! Runs into one, in order.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use super::entry::{Entry, Owned};
+use super::settle::Plan;
+use super::store::SpillError;
+use super::stream::{Packer, Reader, Stream, Unpacker, Writer};
+
+/// The order of runs, and of what they are merged into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// By first occurrence.
+    First,
+    /// By bytes.
+    Sorted,
+}
+
+/// Hands out the entries of all runs, which have no key in common, in order, until there are no more
+/// or `take` says `false`.
+///
+/// A run takes one block of memory while it is read. Where that would be too much for all of them,
+/// some are merged into longer runs first.
+pub fn merge<E: From<SpillError>>(
+    runs: Vec<Stream>,
+    plan: &Plan<'_>,
+    take: impl FnMut(Entry<'_>) -> Result<bool, E>,
+) -> Result<(), E> {
+    let at_once = (plan.memory / plan.block).max(MIN_RUNS);
+    let mut runs: std::collections::VecDeque<_> = runs.into();
+    while runs.len() > at_once {
+        let mut packer = Packer::new(plan.store)?;
+        let mut writer = Writer::new(plan.block);
+        let mut text = Vec::new();
+        merge_now(runs.drain(..at_once), plan, |entry| {
+            text.clear();
+            entry.append(&mut text).map_err(|error| plan.store.error(error.into()))?;
+            writer.write(&text, &mut packer).map(|()| true)
+        })?;
+        runs.push_back(writer.finish(&mut packer)?);
+    }
+    merge_now(runs, plan, take)
+}
+
+/// As many runs are merged at once, however little memory there is.
+const MIN_RUNS: usize = 8;
+
+fn merge_now<E: From<SpillError>>(
+    runs: impl IntoIterator<Item = Stream>,
+    plan: &Plan<'_>,
+    mut take: impl FnMut(Entry<'_>) -> Result<bool, E>,
+) -> Result<(), E> {
+    let mut unpacker = Unpacker::new(plan.store, plan.block)?;
+    let mut heads = BinaryHeap::new();
+    for run in runs {
+        let mut reader = Reader::new(run);
+        let mut entry = Owned::default();
+        if reader.next(&mut unpacker, &mut entry)? {
+            heads.push(Head { order: plan.order, reader, entry });
+        }
+    }
+    while let Some(mut head) = heads.peek_mut() {
+        if !take(head.entry.entry())? {
+            break;
+        }
+        let Head { reader, entry, .. } = &mut *head;
+        if !reader.next(&mut unpacker, entry)? {
+            PeekMut::pop(head);
+        }
+    }
+    Ok(())
+}
+
+/// The next entry of a run.
+struct Head {
+    order: Order,
+    reader: Reader,
+    entry: Owned,
+}
+
+impl Ord for Head {
+    /// The entry that comes first is the greatest, since that is what a heap gives out.
+    fn cmp(&self, other: &Self) -> Ordering {
+        match self.order {
+            Order::First => other.entry.ordinal.cmp(&self.entry.ordinal),
+            Order::Sorted => other.entry.key.cmp(&self.entry.key),
+        }
+    }
+}
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Head {}

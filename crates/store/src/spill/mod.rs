@@ -1,0 +1,39 @@
+//! Sets that are larger than memory: what a full set cannot take goes to a temporary file, and is
+//! deduplicated from there, a part at a time.
+//!
+//! A set that is full stays what it is, and still says of each URL whether it holds it. The others
+//! become `Entry`s, each with its ordinal: its place among all records of the run. A hash picks the
+//! partition an entry is written to, so all with one key are in one partition, in the order of the
+//! input. At the end
+//!
+//! 1. `settle` takes each partition through a set of its own, by the same rule:
+//!    what does not fit is spilled again, under another hash. Every pass settles some URLs, so it
+//!    ends, whatever the hash. What was seen before the run, where that is too much for memory, comes
+//!    first in each partition;
+//! 2. the URLs that were settled are a run, by ordinal or by bytes, and `merge` makes
+//!    one of all runs: the order that a set in memory would have had.
+//!
+//! Partitions and runs are `Stream`s of packed blocks in a `Store`, one file without a name.
+
+mod entry;
+mod merge;
+mod settle;
+mod store;
+mod stream;
+
+pub use store::SpillError;
+
+pub use entry::Entry;
+pub use merge::{Order, merge};
+pub use settle::{Plan, Told, settle};
+pub use store::Store;
+pub use stream::{Packer, Stream, Writer, written};
+
+/// Partitions that a set is spilled to.
+pub const PARTITIONS: usize = 64;
+
+/// Bytes of a block before it is packed, where each partition has a buffer for one and all of them
+/// should take no more than a fourth of `memory`.
+pub fn block_size(memory: usize) -> usize {
+    (memory / (4 * PARTITIONS)).clamp(4 << 10, 64 << 10)
+}

@@ -1,0 +1,101 @@
+//! One temporary file, which never has a name, so that nothing of it outlives the process.
+
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use uniqurl::bytes::Printable;
+use uniqurl::bytes::alloc;
+
+/// Blocks in a file, written and read at any place by any thread.
+#[derive(Debug)]
+pub struct Store {
+    file: File,
+    directory: PathBuf,
+    end: AtomicU64,
+}
+
+/// Where a block is.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    at: u64,
+    length: u32,
+}
+
+#[cfg(test)]
+impl Extent {
+    pub(super) fn new(at: u64, length: u32) -> Self {
+        Self { at, length }
+    }
+}
+
+/// What was spilled could not be written, or not be read back.
+#[derive(Debug)]
+pub struct SpillError {
+    /// The directory that the temporary file is in.
+    pub directory: PathBuf,
+    /// What happened.
+    pub error: io::Error,
+}
+
+impl fmt::Display for SpillError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: spill: {}", Printable::path(&self.directory), self.error)
+    }
+}
+
+/// The source is that of its [`error`](SpillError::error), whose words this one has.
+impl std::error::Error for SpillError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.source()
+    }
+}
+
+impl Store {
+    /// An empty one: made without a name where the file system can do that, else its name is gone
+    /// before anything is written.
+    pub fn create(directory: &Path) -> Result<Self, SpillError> {
+        let directory = directory.to_owned();
+        match tempfile::tempfile_in(&directory) {
+            Ok(file) => Ok(Self { file, directory, end: AtomicU64::new(0) }),
+            Err(error) => Err(SpillError { directory, error }),
+        }
+    }
+
+    /// Bytes written.
+    pub fn size(&self) -> u64 {
+        self.end.load(Ordering::Relaxed)
+    }
+
+    pub fn error(&self, error: io::Error) -> SpillError {
+        SpillError { directory: self.directory.clone(), error }
+    }
+
+    /// Writes a block.
+    pub(super) fn append(&self, block: &[u8]) -> Result<Extent, SpillError> {
+        let length = u32::try_from(block.len()).expect("blocks are small");
+        let at = self.end.fetch_add(u64::from(length), Ordering::Relaxed);
+        self.file.write_all_at(block, at).map_err(|error| self.error(error))?;
+        Ok(Extent { at, length })
+    }
+
+    /// Reads a block into `out`, which then holds nothing else.
+    pub(super) fn read(&self, extent: Extent, out: &mut Vec<u8>) -> Result<(), SpillError> {
+        let length = extent.length as usize;
+        alloc::try_reserve(out, length.saturating_sub(out.len()))
+            .map_err(|error| self.error(error.into()))?;
+        out.resize(length, 0);
+        self.file.read_exact_at(out, extent.at).map_err(|error| self.error(error))
+    }
+
+    /// Changes one byte, as a bad disk would.
+    #[cfg(test)]
+    pub(super) fn damage(&self, at: u64) {
+        let mut byte = [0];
+        self.file.read_exact_at(&mut byte, at).unwrap();
+        self.file.write_all_at(&[byte[0] ^ 1], at).unwrap();
+    }
+}

@@ -1,0 +1,236 @@
+//! Which of the records with one key survives, and what is to be written of it.
+//!
+//! In come candidates, one for each record, in the order of the input: the value that records are
+//! compared by, and a line. A set goes on saying which keys there are and in which order; of each this
+//! keeps one candidate.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+
+/// Which record survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Survivor {
+    /// The first, which is known when it comes.
+    #[default]
+    First,
+    /// The last.
+    Last,
+    /// The first of those with the greatest value.
+    Greatest,
+}
+
+/// A value and a line, one behind the other.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate<'a> {
+    /// Empty where there is none.
+    pub value: &'a [u8],
+    pub line: &'a [u8],
+}
+
+impl<'a> Candidate<'a> {
+    /// Appends what stands before the line.
+    pub fn append_value(value: &[u8], out: &mut Vec<u8>) {
+        out.extend_from_slice(&(value.len() as u32).to_le_bytes());
+        out.extend_from_slice(value);
+    }
+
+    /// The candidate that stands in these bytes.
+    pub fn of(bytes: &'a [u8]) -> Self {
+        let (length, rest) = bytes.split_first_chunk().unwrap_or((&[0; 4], &[]));
+        let (value, line) = rest.split_at(u32::from_le_bytes(*length) as usize);
+        Self { value, line }
+    }
+}
+
+impl Survivor {
+    /// Whether a record that comes later takes the place of another, both as [`Candidate`]s.
+    fn is_replaced(self, by: &[u8], old: &[u8]) -> bool {
+        match self {
+            Survivor::First => false,
+            Survivor::Last => true,
+            Survivor::Greatest => {
+                compare(Candidate::of(by).value, Candidate::of(old).value).is_gt()
+            }
+        }
+    }
+}
+
+/// Compares two values: as numbers where both are, else by their bytes. Nothing, and the dash that logs
+/// and indexes write for it, is less than anything else.
+pub fn compare(one: &[u8], other: &[u8]) -> Ordering {
+    let is_something = |value: &[u8]| !matches!(value, b"" | b"-");
+    let by_value = || match (Number::of(one), Number::of(other)) {
+        (Some(one), Some(other)) => one.cmp(&other),
+        _ => one.cmp(other),
+    };
+    match (is_something(one), is_something(other)) {
+        (true, true) => by_value(),
+        (one, other) => one.cmp(&other),
+    }
+}
+
+/// A number of any length: a sign, digits, and a fraction.
+struct Number<'a> {
+    is_negative: bool,
+    /// Without zeros in front.
+    whole: &'a [u8],
+    /// Without zeros at the end.
+    fraction: &'a [u8],
+}
+
+impl<'a> Number<'a> {
+    fn of(text: &'a [u8]) -> Option<Self> {
+        let (is_negative, digits) = match text {
+            [b'-', digits @ ..] => (true, digits),
+            [b'+', digits @ ..] => (false, digits),
+            digits => (false, digits),
+        };
+        let dot = memchr::memchr(b'.', digits);
+        let (whole, fraction) = match dot {
+            Some(dot) => (&digits[..dot], &digits[dot + 1..]),
+            None => (digits, &b"0"[..]),
+        };
+        let is_digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+        if !is_digits(whole) || !is_digits(fraction) {
+            return None;
+        }
+        let is_zero = |byte: &u8| *byte == b'0';
+        let whole = &whole[whole.iter().take_while(|byte| is_zero(byte)).count()..];
+        let zeros = fraction.iter().rev().take_while(|byte| is_zero(byte)).count();
+        let fraction = &fraction[..fraction.len() - zeros];
+        let is_nothing = whole.is_empty() && fraction.is_empty();
+        Some(Self { is_negative: is_negative && !is_nothing, whole, fraction })
+    }
+
+    fn cmp(&self, other: &Self) -> Ordering {
+        let size = |number: &Self| (number.whole.len(), number.whole, number.fraction);
+        match (self.is_negative, other.is_negative) {
+            (false, false) => size(self).cmp(&size(other)),
+            (true, true) => size(other).cmp(&size(self)),
+            (one, other) => other.cmp(&one),
+        }
+    }
+}
+
+/// The candidate of each key that survives so far, by the place of the key in a set.
+#[derive(Debug)]
+pub struct Survivors {
+    survivor: Survivor,
+    by_place: HashMap<u64, Vec<u8>, rapidhash::fast::RandomState>,
+    bytes: usize,
+}
+
+impl Survivors {
+    pub fn new(survivor: Survivor) -> Self {
+        Self { survivor, by_place: HashMap::default(), bytes: 0 }
+    }
+
+    /// Takes the candidate of a record, which comes behind all that were taken before.
+    pub fn offer(&mut self, place: u64, candidate: &[u8]) -> Result<(), AllocError> {
+        self.by_place.try_reserve(1).map_err(|_| AllocError)?;
+        match self.by_place.entry(place) {
+            Entry::Vacant(entry) => {
+                let mut kept = Vec::new();
+                alloc::try_reserve_exact(&mut kept, allocated(candidate.len()))?;
+                kept.extend_from_slice(candidate);
+                self.bytes += kept.capacity();
+                entry.insert(kept);
+            }
+            Entry::Occupied(mut entry) => {
+                let kept = entry.get_mut();
+                if self.survivor.is_replaced(candidate, kept) {
+                    self.bytes -= kept.capacity();
+                    kept.clear();
+                    let room = alloc::try_reserve_exact(kept, allocated(candidate.len()));
+                    self.bytes += kept.capacity();
+                    room?;
+                    kept.extend_from_slice(candidate);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The candidate of a key.
+    pub fn candidate(&self, place: u64) -> &[u8] {
+        self.by_place.get(&place).map_or(&[], Vec::as_slice)
+    }
+
+    /// The line of a key, with its line feed.
+    pub fn line(&self, place: u64) -> &[u8] {
+        Candidate::of(self.candidate(place)).line
+    }
+
+    /// Bytes of memory, and with it what may be needed while the candidates of `more` keys are taken,
+    /// but for their own bytes.
+    pub fn memory(&self, more: usize) -> usize {
+        /// A key and where its candidate is, at a load of at least 7/16, and the old table beside the
+        /// new one while that grows.
+        const EACH: usize = (size_of::<(u64, Vec<u8>)>() + 1) * 16 / 7 * 3 / 2;
+        self.bytes + (self.by_place.len() + more) * EACH
+    }
+}
+
+/// What an allocator makes of so many bytes: it has four sizes for each power of two.
+fn allocated(length: usize) -> usize {
+    length.next_multiple_of((length.next_power_of_two() / 8).max(16))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_compared_as_numbers_and_anything_else_by_bytes() {
+        // Ascending, equal ones together.
+        let ladder: &[&[&str]] = &[
+            &["", "-"],
+            &["-12", "-12.0"],
+            &["-3.5"],
+            &["0", "-0", "00.00"],
+            &["0.05"],
+            &["0.5", "00.50"],
+            &["9"],
+            &["10", "010"],
+            &["20240131235959"],
+            &["99999999999999999999999"],
+        ];
+        for (i, one) in ladder.iter().enumerate() {
+            for (j, other) in ladder.iter().enumerate() {
+                for (a, b) in one.iter().flat_map(|a| other.iter().map(move |b| (a, b))) {
+                    assert_eq!(compare(a.as_bytes(), b.as_bytes()), i.cmp(&j), "{a} {b}");
+                }
+            }
+        }
+        for (less, more) in [("10", "9a"), ("1e9", "2"), ("a", "b"), ("a", "aa"), (".5", "0.1")] {
+            assert!(compare(less.as_bytes(), more.as_bytes()).is_lt(), "{less} {more}");
+        }
+    }
+
+    fn candidate(value: &str, line: &str) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        Candidate::append_value(value.as_bytes(), &mut bytes);
+        bytes.extend_from_slice(line.as_bytes());
+        bytes
+    }
+
+    #[test]
+    fn of_equals_the_earlier_survives_and_nothing_loses_to_anything() {
+        for (survivor, line) in
+            [(Survivor::First, "a\n"), (Survivor::Last, "e\n"), (Survivor::Greatest, "c\n")]
+        {
+            let mut survivors = Survivors::new(survivor);
+            for (value, line) in
+                [("", "a\n"), ("9", "b\n"), ("10", "c\n"), ("10.0", "d\n"), ("-", "e\n")]
+            {
+                survivors.offer(7, &candidate(value, line)).unwrap();
+                survivors.offer(8, &candidate("", line)).unwrap();
+            }
+            assert_eq!(survivors.line(7), line.as_bytes(), "{survivor:?}");
+        }
+    }
+}

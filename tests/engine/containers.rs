@@ -1,0 +1,375 @@
+//! The same URLs in every format: one set, one accounting, whatever the chunks, the threads and the
+//! way the bytes come in. And hostile bytes in every format: the same records for all of these.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use uniqurl::{Normalizer, Profile};
+use uniqurl_engine::{CHUNK_SIZE, Dedup, Format, Job, Order, Report, RunError, Setup, Watch, run};
+use uniqurl_formats::input;
+use uniqurl_formats::input::{Input, InputError, Source, Trouble};
+use uniqurl_formats::record::{self};
+
+const DEDUP: Job =
+    Job::Dedup(Dedup { order: Order::First, count: false, min_count: 1, limit: None });
+
+/// How a run reads.
+#[derive(Debug, Clone, Copy)]
+struct How {
+    chunk_size: usize,
+    threads: usize,
+    as_stream: bool,
+}
+
+const HOWS: &[How] = &[
+    How { chunk_size: CHUNK_SIZE, threads: 1, as_stream: false },
+    How { chunk_size: CHUNK_SIZE, threads: 2, as_stream: true },
+    How { chunk_size: 1, threads: 2, as_stream: false },
+    How { chunk_size: 1, threads: 1, as_stream: true },
+    How { chunk_size: 37, threads: 3, as_stream: false },
+    How { chunk_size: 400, threads: 2, as_stream: true },
+];
+
+struct Outcome {
+    out: Vec<u8>,
+    rejects: Vec<u8>,
+    report: Report,
+}
+
+fn read(format: &str, bytes: &[u8], job: &Job, max_url: usize, how: How) -> Outcome {
+    let outcome = attempt(format, bytes, job, max_url, how).unwrap();
+    assert_eq!(outcome.report.bytes, bytes.len() as u64);
+    outcome
+}
+
+fn attempt(
+    format: &str,
+    bytes: &[u8],
+    job: &Job,
+    max_url: usize,
+    how: How,
+) -> Result<Outcome, RunError> {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(bytes).unwrap();
+    let path = file.path().to_owned();
+    let inputs = match how.as_stream {
+        true => vec![Input { path, source: Source::Stream }],
+        // No table comes through a pipe.
+        false => input::check(&[path]).0,
+    };
+    let format = match format {
+        "auto" => Format::Auto,
+        name => Format::Fixed(Arc::new(record::Format::parse(name).unwrap())),
+    };
+    let watch = Watch::default();
+    let setup = Setup {
+        format,
+        threads: how.threads,
+        max_url,
+        chunk_size: how.chunk_size,
+        ..Setup::new(Normalizer::new(&Profile::CRAWL), job.clone(), &watch)
+    };
+    let (mut out, mut rejects) = (Vec::new(), Vec::new());
+    let (report, result) = run(&setup, &inputs, &mut out, Some(&mut rejects));
+    result.map(|()| Outcome { out, rejects, report })
+}
+
+/// URLs that every format can hold: without white space. Some are blank.
+fn urls() -> Vec<Vec<u8>> {
+    (0..300u32)
+        .map(|i| {
+            let n = i.wrapping_mul(2_654_435_761) >> 27;
+            match i % 10 {
+                0 => format!("HTTP://Example.COM:80/%7Ea/../{n}#x").into_bytes(),
+                1 => format!("http://example.com/{n}").into_bytes(),
+                2 => Vec::new(),
+                3 => format!("no-url-{n}").into_bytes(),
+                4 => format!("https://example.org/{n}?q=\"a,b\"\\u0041\\x41&r=,").into_bytes(),
+                5 => format!("http://h:99999/{n}").into_bytes(),
+                6 => [b"http://h/\xff\xc3\xa9/".as_slice(), n.to_string().as_bytes()].concat(),
+                7 => format!("\"http://h/{n}").into_bytes(),
+                _ => format!("https://www.example.net/a/b/{n}.html").into_bytes(),
+            }
+        })
+        .collect()
+}
+
+/// `url` with each of `bytes` behind another one.
+fn escaped(url: &[u8], bytes: &[u8], with: u8) -> Vec<u8> {
+    url.iter()
+        .flat_map(|byte| if bytes.contains(byte) { vec![with, *byte] } else { vec![*byte] })
+        .collect()
+}
+
+/// The URLs as a table; blank ones are null, or there and empty.
+#[cfg(feature = "tables")]
+fn table(format: &str, urls: &[Vec<u8>]) -> Vec<u8> {
+    use arrow_array::{ArrayRef, BinaryArray, RecordBatch};
+    let cell =
+        |(i, url): (usize, &'_ Vec<u8>)| (!url.is_empty() || i % 4 == 0).then(|| url.clone());
+    let column: BinaryArray = urls.iter().enumerate().map(cell).collect();
+    let batch = RecordBatch::try_from_iter([("url", Arc::new(column) as ArrayRef)]).unwrap();
+    let mut file = Vec::new();
+    if format.starts_with("parquet") {
+        let properties = parquet::file::properties::WriterProperties::builder()
+            .set_max_row_group_row_count(Some(70))
+            .build();
+        let writer =
+            parquet::arrow::ArrowWriter::try_new(&mut file, batch.schema(), Some(properties));
+        let mut writer = writer.unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+    } else {
+        let mut writer =
+            arrow_ipc::writer::FileWriter::try_new(&mut file, &batch.schema()).unwrap();
+        writer.write(&batch.slice(0, 99)).unwrap();
+        writer.write(&batch.slice(99, urls.len() - 99)).unwrap();
+        writer.finish().unwrap();
+    }
+    file
+}
+
+/// What stands before the target of a record of an archive.
+const HEAD: &str = "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: ";
+
+/// The URLs as a file of the format.
+fn write(format: &str, urls: &[Vec<u8>]) -> Vec<u8> {
+    #[cfg(feature = "tables")]
+    if ["parquet:url", "arrow:url"].contains(&format) {
+        return table(format, urls);
+    }
+    let json = |url: &[u8]| escaped(url, b"\"\\", b'\\');
+    let mut file = match format {
+        "csv:url" => b"n,\"url\",note\r\n".to_vec(),
+        "tsv:url" | "tsv:URL" => b"n\turl\n".to_vec(),
+        "cdx" => b" CDX N b a m s k r M S V g\n".to_vec(),
+        _ => Vec::new(),
+    };
+    for (i, url) in urls.iter().enumerate() {
+        let (before, url, after): (&str, Vec<u8>, &str) = match format {
+            _ if url.is_empty() && format != "warc" => ("", Vec::new(), ""),
+            "lines" => ("", url.clone(), ""),
+            "csv:url" if i % 3 == 0 && !url.contains(&b'"') && !url.contains(&b',') => {
+                ("1,", url.clone(), ",\r")
+            }
+            "csv:url" => ("1,\"", escaped(url, b"\"", b'"'), "\",\"a\n\n\"\"note\"\",\n\"\r"),
+            "csv:2" => ("\"x\ny\",\"", escaped(url, b"\"", b'"'), "\""),
+            "tsv:url" | "tsv:URL" => ("1\t", url.clone(), "\t2"),
+            "tsv:1" => ("", url.clone(), "\t2"),
+            "json:/a/url" => ("{\"b\":[1,{}],\"a\":{\"url\":\"", json(url), "\"}}"),
+            "json:/url" => ("{\"url\": \"", json(url), "\"}"),
+            "cdx" => ("k 20140126200624 ", url.clone(), " text/html 200 D - - 1 2 f"),
+            "cdxj" => ("k 20140126200624 {\"url\": \"", json(url), "\"}"),
+            "warc" => (HEAD, url.clone(), "\r\nContent-Length: 3\r\n\r\na\nb\r\n\r"),
+            other => panic!("{other}"),
+        };
+        file.extend([before.as_bytes(), &url, after.as_bytes(), b"\n"].concat());
+    }
+    file
+}
+
+#[test]
+fn the_same_urls_make_the_same_set_and_accounting_in_every_format() {
+    let urls = urls();
+    let expected = read("lines", &write("lines", &urls), &DEDUP, 65536, HOWS[0]);
+    assert!(expected.report.tally.unique > 50 && expected.report.tally.rejected > 50);
+    let rejects = |outcome: &Outcome| -> Vec<_> {
+        let lines = outcome.rejects.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        lines
+            .map(|line| serde_json::from_slice::<serde_json::Value>(line).unwrap())
+            .map(|o| {
+                format!(
+                    "{} {} {} {}{}",
+                    o["record"], o["codes"], o["at"], o["raw"], o["raw_base64"]
+                )
+            })
+            .collect()
+    };
+    for format in [
+        "lines",
+        "csv:url",
+        "csv:2",
+        "tsv:url",
+        "tsv:URL",
+        "tsv:1",
+        "json:/url",
+        "json:/a/url",
+        "cdx",
+        "cdxj",
+        "warc",
+        #[cfg(feature = "tables")]
+        "parquet:url",
+        #[cfg(feature = "tables")]
+        "arrow:url",
+    ] {
+        let file = write(format, &urls);
+        let is_table = ["parquet:url", "arrow:url"].contains(&format);
+        for how in HOWS.iter().filter(|how| !(is_table && how.as_stream)) {
+            let found = read(format, &file, &DEDUP, 65536, *how);
+            assert!(found.out == expected.out, "{format} {how:?}");
+            let tally = record_tally(&found.report);
+            assert_eq!(tally, record_tally(&expected.report), "{format} {how:?}");
+            assert_eq!(rejects(&found), rejects(&expected), "{format} {how:?}");
+        }
+        if !["csv:2", "tsv:1", "json:/a/url", "tsv:URL"].contains(&format) {
+            let found = read("auto", &file, &DEDUP, 65536, HOWS[0]);
+            assert!(found.out == expected.out, "{format} by itself");
+            assert_eq!(found.report.guessed[0].1, format);
+        }
+    }
+}
+
+/// The accounting without headers, which are no records.
+fn record_tally(report: &Report) -> uniqurl_engine::output::Tally {
+    let mut tally = report.tally;
+    tally.skipped = 0;
+    tally
+}
+
+/// What hostile inputs are made of: all that has a meaning in some format.
+const WORDS: &[&[u8]] = &[
+    b"\n",
+    b"\n",
+    b"\n",
+    b"\r\n",
+    b"\"",
+    b"\"\"",
+    b"\",\"",
+    b",",
+    b"\t",
+    b" ",
+    b"http://h/a",
+    b"/p?q",
+    b"<http://b/",
+    b">",
+    b"url",
+    b"url,x\n",
+    b"\n#Fields: cs-uri-stem cs-host\n",
+    b"\n#Fields: date cs-host s-port cs-uri-query cs-uri-stem\n",
+    b"#Software: Microsoft Internet Information Services 10.0\n",
+    b"\n#",
+    b"\n CDX N a\n",
+    b" CDX a\n",
+    b"CDX",
+    b"k 20140126200624 http://h/a - 200 - - - - - f\n",
+    b"{\"url\":\"http://h/a\"}",
+    b"k 2014 {\"url\":\"http://h/a\"}\n",
+    b"{\"url\":\"",
+    b"\"}\n",
+    b"\\",
+    b"\\x41",
+    b"\xff",
+    b"\xEF\xBB\xBF",
+    b"%41%",
+    b"-",
+    b"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+];
+
+/// What is said of a header without the column.
+fn missing(attempt: &Result<Outcome, RunError>) -> Option<&str> {
+    match attempt {
+        Err(RunError::Input(InputError { trouble: Trouble::Columns(why), .. })) => Some(why),
+        _ => None,
+    }
+}
+
+#[test]
+fn hostile_bytes_are_the_same_records_however_they_are_read() {
+    let cases = std::env::var("UNIQURL_CASES").map_or(20_000, |n| n.parse().expect("a number"));
+    let formats = [
+        "csv:url",
+        "csv:1",
+        "tsv:url",
+        "json:/url",
+        "cdx",
+        "cdxj",
+        "w3c",
+        "cloudfront",
+        "elb",
+        "text",
+    ];
+    for case in 0..(cases / 600).max(8u64) {
+        let mut state = case.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut file = Vec::new();
+        for _ in 0..case % 60 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            file.extend_from_slice(WORDS[(state >> 33) as usize % WORDS.len()]);
+        }
+        for format in formats {
+            let job = Job::Normalize { json: true };
+            // A table without the column ends at its header, so most have one.
+            let named = matches!(format, "csv:url" | "tsv:url");
+            let header: &[u8] = if named && case % 8 != 0 { b"url\n" } else { b"" };
+            let file = [header, &file[..]].concat();
+            let attempts = HOWS.iter().map(|how| attempt(format, &file, &job, 40, *how));
+            let (outcomes, errors): (Vec<_>, Vec<_>) = attempts.partition(Result::is_ok);
+            if !errors.is_empty() {
+                let told: Vec<_> = errors.iter().filter_map(|error| missing(error)).collect();
+                assert_eq!(told.len(), HOWS.len(), "{format} {case}: {}", file.escape_ascii());
+                assert!(named && told.windows(2).all(|two| two[0] == two[1]), "{told:?}");
+                continue;
+            }
+            let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
+            for (found, how) in outcomes.iter().zip(HOWS) {
+                let shown = file.escape_ascii();
+                assert_eq!(found.report.bytes, file.len() as u64);
+                assert!(found.out == outcomes[0].out, "{format} {how:?} {case}: {shown}");
+                assert_eq!(
+                    found.report.tally, outcomes[0].report.tally,
+                    "{format} {how:?}: {shown}"
+                );
+                // Only the name of the file differs.
+                let places = |outcome: &Outcome| -> Vec<String> {
+                    let text = String::from_utf8(outcome.rejects.clone()).unwrap();
+                    text.lines().map(|l| l[l.find("\"offset\"").unwrap()..].to_owned()).collect()
+                };
+                assert_eq!(places(found), places(&outcomes[0]), "{format} {how:?}: {shown}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_quotation_that_never_closes_loses_nothing_behind_it() {
+    let mut file = b"url\nhttp://h/0\n\"http://h/open\n".to_vec();
+    for i in 1..60_000 {
+        file.extend(format!("http://h/{i:050}\n").into_bytes());
+    }
+    for how in [HOWS[0], HOWS[1]] {
+        let found = read("csv:url", &file, &DEDUP, 65536, how);
+        let tally = &found.report.tally;
+        assert_eq!((tally.unique, tally.rejected, tally.records), (60_000, 1, 60_001));
+    }
+}
+
+#[test]
+fn what_stands_before_damage_does_not_depend_on_how_it_is_read() {
+    // A block of bzip2 of 1.4 million line feeds that ends in the middle of a run.
+    const DAMAGED: &[u8] =
+        b"BZh91AY\x26SY\x12N\x02B\x00\x00\x06Y\x80\x00\x10\x00\x00\x80\x100@D\x00\x20\
+        \x001\x0C\x08\x0A\xA96\x00\x00\x00\xA6\xD2iI\x22WARC\x2F\xDES\x1Ak\xE2\xEEH\
+        \xA7\x0A\x12\x02I\xC0H@";
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(DAMAGED).unwrap();
+    let tallies = HOWS.iter().map(|how| {
+        let path = file.path().to_owned();
+        let inputs = match how.as_stream {
+            true => vec![Input { path, source: Source::Stream }],
+            false => input::check(&[path]).0,
+        };
+        let watch = Watch::default();
+        let setup = Setup {
+            threads: how.threads,
+            chunk_size: how.chunk_size,
+            keep_going: true,
+            ..Setup::new(Normalizer::new(&Profile::CRAWL), DEDUP, &watch)
+        };
+        let (report, result) = run(&setup, &inputs, &mut Vec::new(), None);
+        result.unwrap();
+        assert_eq!(report.damaged.len(), 1);
+        (report.tally, report.damaged[0].1.at)
+    });
+    let tallies: Vec<_> = tallies.collect();
+    assert!(tallies[0].0.records > 1_000_000, "{tallies:?}");
+    assert!(tallies.iter().all(|tally| *tally == tallies[0]), "{tallies:?}");
+}

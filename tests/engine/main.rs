@@ -1,0 +1,11 @@
+//! Whole jobs without the command: files in, sets and columns out.
+#![allow(missing_docs, reason = "tests are named by the fact that they protect")]
+
+mod carry;
+mod claims;
+mod containers;
+mod interface;
+mod messages;
+mod pipeline;
+mod spill;
+mod tables;

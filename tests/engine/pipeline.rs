@@ -1,0 +1,645 @@
+//! The whole job against a few lines of plain code, whatever the chunks, the threads, the scanner and
+//! the way the bytes come in.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use uniqurl::{Backend, Key, Normalizer, Outcome, Profile};
+use uniqurl_engine::{
+    Checkpoint, Dedup, Format, Instead, Job, MaxRejected, Memory, Options, Order, Report, RunError,
+    Setup, Sinks, Spilling, Watch, run, run_to,
+};
+use uniqurl_formats::input::InputState;
+use uniqurl_formats::{input, record};
+
+/// Lists with everything that a list can hold.
+fn list() -> Vec<u8> {
+    let mut list = Vec::new();
+    let mut state = 9u64;
+    for i in 0..400u32 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let n = state >> 58;
+        let line = match i % 11 {
+            0 => format!("HTTP://Example.COM:80/%7Ea/../{n}#x\n"),
+            1 => format!("http://example.com/{n}\r\n"),
+            2 => "   \t\n".to_owned(),
+            3 => "\n".to_owned(),
+            4 => format!("no url {n}\n"),
+            5 => format!("https://example.org/{n}?q=%C3%A9&r= s\n"),
+            6 => format!("http://h:99999/{n}\n"),
+            _ => format!("https://www.example.net/a/b/{n}.html\n"),
+        };
+        list.extend(line.into_bytes());
+    }
+    list.extend(b"https://www.example.net/the-last-one-has-no-line-feed");
+    list
+}
+
+/// A canonical URL or the code, for each line; `None` for a blank one.
+fn plainly(list: &[u8], profile: &'static Profile) -> Vec<Option<Result<Vec<u8>, &'static str>>> {
+    let normalizer = Normalizer::new(profile).with_backend(Backend::Scalar);
+    let mut lines: Vec<&[u8]> = list.split(|byte| *byte == b'\n').collect();
+    if lines.last() == Some(&&b""[..]) {
+        lines.pop();
+    }
+    let line = |line: &&[u8]| {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.iter().all(|byte| b" \t".contains(byte)) {
+            return None;
+        }
+        let mut out = Vec::new();
+        Some(match normalizer.normalize(line, &mut out) {
+            Outcome::Canonical => Ok(out),
+            Outcome::Reject(reject) => Err(reject.code.name()),
+        })
+    };
+    lines.iter().map(line).collect()
+}
+
+/// The distinct URLs in the order of appearance, and how often each came.
+fn plainly_counted(list: &[u8], profile: &'static Profile) -> Vec<(Vec<u8>, u64)> {
+    let mut places = HashMap::new();
+    let mut counted: Vec<(Vec<u8>, u64)> = Vec::new();
+    for url in plainly(list, profile).into_iter().flatten().flatten() {
+        let place = *places.entry(url.clone()).or_insert_with(|| {
+            counted.push((url, 0));
+            counted.len() - 1
+        });
+        counted[place].1 += 1;
+    }
+    counted
+}
+
+struct Case {
+    job: Job,
+    profile: &'static Profile,
+    backend: Backend,
+    threads: usize,
+    chunk_size: usize,
+}
+
+impl Case {
+    fn run(&self, paths: &[PathBuf]) -> (Vec<u8>, Vec<u8>, Report) {
+        let (inputs, errors) = input::check(paths);
+        assert!(errors.is_empty());
+        let watch = Watch::default();
+        let setup = Setup {
+            format: Format::Fixed(Arc::new(record::Format::Lines)),
+            threads: self.threads,
+            chunk_size: self.chunk_size,
+            ..Setup::new(
+                Normalizer::new(self.profile).with_backend(self.backend),
+                self.job.clone(),
+                &watch,
+            )
+        };
+        let (mut out, mut rejects) = (Vec::new(), Vec::new());
+        let (report, result) = run(&setup, &inputs, &mut out, Some(&mut rejects));
+        result.unwrap();
+        (out, rejects, report)
+    }
+}
+
+const FIRST: Dedup = Dedup { order: Order::First, count: false, min_count: 1, limit: None };
+
+fn file(list: &[u8]) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(list).unwrap();
+    file
+}
+
+fn lines(urls: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
+    urls.into_iter()
+        .flat_map(|mut url| {
+            url.push(b'\n');
+            url
+        })
+        .collect()
+}
+
+#[test]
+fn every_chunk_size_and_every_number_of_threads_gives_the_same_bytes() {
+    let list = list();
+    let file = file(&list);
+    let expected = lines(plainly_counted(&list, &Profile::CRAWL).into_iter().map(|(url, _)| url));
+    let sizes = (1..80).chain((80..list.len() + 100).step_by(997));
+    let mut rejects = None;
+    for (i, chunk_size) in sizes.enumerate() {
+        let threads = [1, 2, 3, 8][i % 4];
+        let backend = Backend::available()[i % Backend::available().len()];
+        let case =
+            Case { job: Job::Dedup(FIRST), profile: &Profile::CRAWL, backend, threads, chunk_size };
+        let (out, rejected, report) = case.run(&[file.path().to_owned()]);
+        assert!(out == expected, "chunks of {chunk_size}, {threads} threads, {backend:?}");
+        assert_eq!(*rejects.get_or_insert_with(|| rejected.clone()), rejected);
+        let tally = report.tally;
+        assert_eq!(tally.records, tally.unique + tally.duplicates + tally.rejected + tally.blank);
+        assert_eq!(tally.records, plainly(&list, &Profile::CRAWL).len() as u64);
+        assert_eq!(report.bytes, list.len() as u64);
+    }
+}
+
+#[test]
+fn a_number_beyond_its_bounds_is_taken_for_the_nearest_within() {
+    let list = list();
+    let file = file(&list);
+    let (inputs, errors) = input::check(&[file.path().to_owned()]);
+    assert!(errors.is_empty());
+    let watch = Watch::default();
+    let setup = Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()), &watch);
+    let expected = lines(plainly_counted(&list, &Profile::CRAWL).into_iter().map(|(url, _)| url));
+    for setup in [
+        Setup { threads: 0, ..setup.clone() },
+        Setup { chunk_size: 0, ..setup.clone() },
+        Setup { chunk_size: usize::MAX, ..setup.clone() },
+        Setup { max_url: usize::MAX, chunk_size: 100, ..setup.clone() },
+    ] {
+        let mut out = Vec::new();
+        let (_, result) = run(&setup, &inputs, &mut out, None);
+        result.unwrap();
+        assert!(
+            out == expected,
+            "{} threads, chunks of {}, URLs of {}",
+            setup.threads,
+            setup.chunk_size,
+            setup.max_url
+        );
+    }
+}
+
+#[test]
+fn a_share_of_rejected_records_that_cannot_be_is_taken_for_the_nearest_that_can() {
+    let run_with = |list: &[u8], percent: f64| {
+        let file = file(list);
+        let (inputs, _) = input::check(&[file.path().to_owned()]);
+        let watch = Watch::default();
+        let job = Job::Dedup(Dedup::default());
+        let setup = Setup::new(Normalizer::new(&Profile::CRAWL), job, &watch);
+        let setup = Setup { max_rejected: Some(MaxRejected::Percent(percent)), ..setup };
+        run(&setup, &inputs, &mut Vec::new(), None).1
+    };
+    let (good, mixed, bad) = (b"http://h/\n", b"http://h/\nno\n", b"no\n");
+    for least in [0.0, -0.0, -1.0, f64::NEG_INFINITY, f64::NAN] {
+        run_with(good, least).unwrap();
+        let error = run_with(mixed, least).unwrap_err();
+        assert!(error.to_string().contains("more than 0 %"), "{least}: {error}");
+    }
+    for most in [100.0, 101.0, f64::INFINITY] {
+        run_with(bad, most).unwrap();
+    }
+}
+
+#[test]
+fn every_profile_and_scanner_agrees_with_the_plain_code() {
+    let list = list();
+    let file = file(&list);
+    for profile in Profile::ALL {
+        let expected = plainly_counted(&list, profile);
+        for backend in Backend::available() {
+            let job = Job::Dedup(Dedup { count: true, ..FIRST });
+            let case = Case { job, profile, backend, threads: 2, chunk_size: 1000 };
+            let (out, ..) = case.run(&[file.path().to_owned()]);
+            let counted =
+                expected.iter().map(|(url, count)| [format!("{count}\t").as_bytes(), url].concat());
+            assert!(out == lines(counted), "{} {backend:?}", profile.name());
+        }
+    }
+}
+
+#[test]
+fn orders_limits_and_counts_are_views_of_one_set() {
+    let list = list();
+    let file = file(&list);
+    let counted = plainly_counted(&list, &Profile::CRAWL);
+    let out = |dedup| {
+        let case = Case {
+            job: Job::Dedup(dedup),
+            profile: &Profile::CRAWL,
+            backend: Backend::best(),
+            threads: 3,
+            chunk_size: 500,
+        };
+        case.run(&[file.path().to_owned()]).0
+    };
+    let mut sorted: Vec<_> = counted.iter().map(|(url, _)| url.clone()).collect();
+    sorted.sort();
+    assert!(out(Dedup { order: Order::Sorted, ..FIRST }) == lines(sorted.clone()));
+    let mut any: Vec<_> = out(Dedup { order: Order::None, ..FIRST })
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(|line| line[..line.len() - 1].to_vec())
+        .collect();
+    any.sort();
+    assert!(any == sorted);
+    let often = counted.iter().filter(|(_, count)| *count >= 3).map(|(url, _)| url.clone());
+    assert!(out(Dedup { min_count: 3, ..FIRST }) == lines(often));
+    assert!(
+        out(Dedup { limit: Some(5), ..FIRST })
+            == lines(counted.iter().take(5).map(|(url, _)| url.clone()))
+    );
+}
+
+#[test]
+fn many_inputs_are_one_after_the_other() {
+    let list = list();
+    let files: Vec<_> = list.chunks(777).map(file).collect();
+    let paths: Vec<_> = files.iter().map(|file| file.path().to_owned()).collect();
+    // A line ends with its file, so the files are not the list.
+    let whole: Vec<u8> = list
+        .chunks(777)
+        .flat_map(|part| {
+            let feed: &[u8] = if part.ends_with(b"\n") { b"" } else { b"\n" };
+            [part, feed].concat()
+        })
+        .collect();
+    let expected = lines(plainly_counted(&whole, &Profile::CRAWL).into_iter().map(|(url, _)| url));
+    for threads in [1, 4] {
+        let case = Case {
+            job: Job::Dedup(FIRST),
+            profile: &Profile::CRAWL,
+            backend: Backend::best(),
+            threads,
+            chunk_size: 100,
+        };
+        let (out, rejects, report) = case.run(&paths);
+        assert!(out == expected);
+        assert_eq!(report.files.len(), paths.len());
+        // Records are numbered and counted in bytes within their own file.
+        for reject in rejects.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let reject: serde_json::Value = serde_json::from_slice(reject).unwrap();
+            let text = std::fs::read(reject["file"].as_str().unwrap()).unwrap();
+            let offset = reject["offset"].as_u64().unwrap() as usize;
+            let raw = reject["raw"].as_str().unwrap().as_bytes();
+            assert!(text[offset..].starts_with(raw));
+            let before = text[..offset].iter().filter(|byte| **byte == b'\n').count();
+            assert_eq!(reject["record"].as_u64().unwrap(), before as u64 + 1);
+        }
+    }
+}
+
+#[test]
+fn normalize_writes_one_line_for_each_record_in_order() {
+    let list = list();
+    let file = file(&list);
+    for profile in Profile::ALL {
+        let records = plainly(&list, profile);
+        for (chunk_size, threads) in [(1, 2), (64, 3), (5000, 1), (1 << 20, 2)] {
+            let backend = Backend::best();
+            let job = Job::Normalize { json: false };
+            let (out, ..) =
+                Case { job, profile, backend, threads, chunk_size }.run(&[file.path().to_owned()]);
+            let expected = records.iter().map(|record| match record {
+                Some(Ok(url)) => url.clone(),
+                _ => Vec::new(),
+            });
+            assert!(out == lines(expected));
+            let job = Job::Normalize { json: true };
+            let (out, ..) =
+                Case { job, profile, backend, threads, chunk_size }.run(&[file.path().to_owned()]);
+            let objects: Vec<serde_json::Value> = out
+                .split(|byte| *byte == b'\n')
+                .filter(|line| !line.is_empty())
+                .map(|line| serde_json::from_slice(line).unwrap())
+                .collect();
+            assert_eq!(objects.len(), records.len());
+            for (number, (object, record)) in (1..).zip(objects.iter().zip(&records)) {
+                assert_eq!(object["record"], number);
+                match record {
+                    None => assert_eq!(object["blank"], true),
+                    Some(Ok(url)) => assert_eq!(object["out"].as_str().unwrap().as_bytes(), url),
+                    Some(Err(code)) => assert_eq!(object["reject"][0], *code),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn merging_two_sets_is_the_set_of_both() {
+    let list = list();
+    let (a, b) = list.split_at(list.len() / 2);
+    let dedup = |paths: &[PathBuf]| {
+        let job = Job::Dedup(FIRST);
+        let backend = Backend::best();
+        Case { job, profile: &Profile::CRAWL, backend, threads: 2, chunk_size: 300 }.run(paths).0
+    };
+    let (a, b) = (file(a), file(b));
+    let both = dedup(&[a.path().to_owned(), b.path().to_owned()]);
+    let sets = [file(&dedup(&[a.path().to_owned()])), file(&dedup(&[b.path().to_owned()]))];
+    assert!(dedup(&[sets[0].path().to_owned(), sets[1].path().to_owned()]) == both);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_ends_the_run_with_its_error() {
+    struct Full;
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::Error::other("full"))
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let file = file(&list());
+    let (inputs, _) = input::check(&[file.path().to_owned()]);
+    let watch = Watch::default();
+    let setup = Setup {
+        threads: 2,
+        chunk_size: 100,
+        keep_going: true,
+        ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
+    };
+    let (_, result) = run(&setup, &inputs, &mut Full, None);
+    assert_eq!(result.unwrap_err().to_string(), "full");
+}
+
+#[test]
+fn a_run_that_is_stopped_ends_also_while_it_waits_for_a_pipe() {
+    use std::os::fd::AsRawFd;
+    use std::sync::atomic::Ordering;
+    use std::time::Duration;
+
+    let (pipe, mut writer) = io::pipe().unwrap();
+    writer.write_all(b"http://a.com/\nhttp://b.com/\n").unwrap();
+    let path = PathBuf::from(format!("/dev/fd/{}", pipe.as_raw_fd()));
+    let (inputs, errors) = input::check(&[path]);
+    assert!(errors.is_empty());
+    let watch = Watch::default();
+    let job = Job::Dedup(Dedup::default());
+    let setup = Setup::new(Normalizer::new(&Profile::CRAWL), job, &watch);
+    let mut out = Vec::new();
+    let (report, result) = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while watch.counted().0.unique < 2 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            watch.stop.store(true, Ordering::Relaxed);
+        });
+        run(&setup, &inputs, &mut out, None)
+    });
+    assert!(matches!(result, Err(RunError::Stopped)), "{result:?}");
+    assert_eq!((report.tally.records, report.tally.unique), (2, 2));
+    drop(writer);
+
+    let (_, result) = run(&setup, &inputs, &mut Vec::new(), None);
+    assert!(matches!(result, Err(RunError::Stopped)), "before it began: {result:?}");
+}
+
+#[test]
+fn how_much_will_be_spilled_is_told_of_little_that_was_read() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    static NEEDED: AtomicU64 = AtomicU64::new(0);
+    fn note(spilling: &Spilling<'_>) {
+        NEEDED.store(spilling.needed.unwrap(), Ordering::Relaxed);
+    }
+    let place = tempfile::tempdir().unwrap();
+    let list: String = (0..10_000).map(|i| format!("http://h/{i}/{}\n", "x".repeat(390))).collect();
+    std::fs::write(place.path().join("list"), &list).unwrap();
+    let (inputs, _) = input::check(&[place.path().join("list")]);
+    for (budget, chunk_size) in [(1 << 20, 40 << 10), (2 << 20, 80 << 10), (2 << 20, 200 << 10)] {
+        let watch = Watch::default();
+        let memory = Memory { budget, directory: place.path().to_owned(), tell: note };
+        let setup = Setup {
+            memory: Some(memory),
+            chunk_size,
+            ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()), &watch)
+        };
+        let (report, result) = run(&setup, &inputs, &mut Vec::new(), None);
+        assert!(result.is_ok() && report.spilled > 0);
+        let needed = NEEDED.load(Ordering::Relaxed);
+        // Little of the list is in the set, and no URL is there twice.
+        let length = list.len() as u64;
+        assert!((length / 5 * 4..=length).contains(&needed), "{needed} bytes with {budget}");
+    }
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_read_is_in_no_checkpoint() {
+    use std::time::{Duration, SystemTime};
+
+    // The run spills at once, and tells of it between opening its first file and reading that.
+    fn touch(spilling: &Spilling<'_>) {
+        let file = std::fs::File::options().write(true).open(spilling.directory.join("a"));
+        file.unwrap().set_modified(SystemTime::now() + Duration::from_secs(60)).unwrap();
+    }
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    // A small file is read when it is opened.
+    std::fs::write(path("a"), "http://a/\n".repeat(10_000)).unwrap();
+    std::fs::write(path("b"), "http://b/\n").unwrap();
+    let (inputs, errors) = input::check(&[path("a"), path("b")]);
+    assert!(errors.is_empty());
+    let kept = path("kept");
+    let checkpoint = Checkpoint::open(&kept, Duration::ZERO, Options::new(), &inputs, &[]).unwrap();
+    let watch = Watch::default();
+    let setup = Setup {
+        keep_going: true,
+        memory: Some(Memory { budget: 1, directory: place.path().to_owned(), tell: touch }),
+        checkpoint: Some(&checkpoint),
+        ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
+    };
+    let mut out = Vec::new();
+    let (report, result) = run(&setup, &inputs, &mut out, None);
+    result.unwrap();
+    assert_eq!(out, b"http://a/\nhttp://b/\n");
+    assert_eq!(report.damaged.len(), 1, "{:?}", report.damaged);
+    assert!(!kept.join("checkpoint.json").exists());
+}
+
+/// The library knows no options of the command: what would do is data, for whoever names things.
+#[test]
+fn a_set_that_is_refused_says_what_would_do_and_names_no_option() {
+    use record::Separator::{LineFeed, Nul};
+    let place = tempfile::tempdir().unwrap();
+    for (text, key, separator, instead) in [
+        (&b"{\"canonical\":\"http://a/\"}\n"[..], Key::Url, LineFeed, Instead::Lines),
+        (b"url,x\nhttp://a/,1\n", Key::Url, LineFeed, Instead::List("csv:url".into())),
+        (b"http://a/\0http://b/\0", Key::Url, LineFeed, Instead::EndingWithNul),
+        (b"http://a/\0b\0", Key::Url, LineFeed, Instead::EndingWithNul),
+        (b"http://a/\n", Key::Url, Nul, Instead::Nothing),
+        (b"http://a/\thttp://b/\n", Key::Surt, LineFeed, Instead::SavedSet),
+        (b"http://a/\thttp://b/\n", Key::Url, LineFeed, Instead::Nothing),
+        (b"a)/\n", Key::Surt, LineFeed, Instead::SavedSet),
+        (b"x\n", Key::Url, LineFeed, Instead::SavedSet),
+        (b"x\ny\nhttp://a/\n", Key::Url, LineFeed, Instead::SavedSet),
+        (b"http://a/?b=***\n", Key::Url, LineFeed, Instead::SavedSet),
+        (b"urn:1:2\n", Key::Url, LineFeed, Instead::SavedSet),
+        (b"1\thttp://a/\\xE9\n", Key::Url, LineFeed, Instead::SavedSet),
+        (b"#uniqurl-set {}\n", Key::Url, LineFeed, Instead::Nothing),
+    ] {
+        let path = place.path().join("seen");
+        std::fs::write(&path, text).unwrap();
+        let (seen, errors) = input::check(&[path]);
+        assert!(errors.is_empty());
+        let watch = Watch::default();
+        let normalizer = Normalizer::new(&Profile::CRAWL);
+        let setup = Setup::new(normalizer, Job::Dedup(FIRST), &watch);
+        let setup = Setup { seen, key, separator, ..setup };
+        let told = match run(&setup, &[], &mut Vec::new(), None).1 {
+            Err(RunError::Seen(error)) => {
+                assert_eq!(error.instead, instead, "{error}");
+                error.to_string()
+            }
+            other => panic!("{}: {other:?}", text.escape_ascii()),
+        };
+        for option in ["--", "-0", "dedup -f", "under -"] {
+            assert!(!told.contains(option), "{told}");
+        }
+    }
+}
+
+/// Has a file read, which is another once the first lines are written.
+pub(super) fn is_an_error_where_it_is_rewritten(format: &str, bytes: &[u8]) {
+    struct Rewriting<'a>(&'a Path);
+    impl Write for Rewriting<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let file = std::fs::File::options().write(true).open(self.0)?;
+            file.set_modified(std::time::UNIX_EPOCH)?;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let file = file(bytes);
+    let (inputs, errors) = input::check(&[file.path().to_owned()]);
+    assert!(errors.is_empty());
+    let watch = Watch::default();
+    let setup = Setup {
+        format: Format::Fixed(Arc::new(record::Format::parse(format).unwrap())),
+        threads: 1,
+        chunk_size: 1000,
+        ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
+    };
+    match run(&setup, &inputs, &mut Rewriting(file.path()), None).1 {
+        Err(RunError::Input(error)) if matches!(error.trouble, input::Trouble::Replaced) => {}
+        result => panic!("{format}: {result:?}"),
+    }
+}
+
+#[test]
+fn a_file_that_is_rewritten_while_it_is_read_is_an_error_however_it_is_read() {
+    let lines: String = (0..20_000).map(|n| format!("http://h/{n}\n")).collect();
+    is_an_error_where_it_is_rewritten("lines", lines.as_bytes());
+    // Where its header stands tells how a chunk is read.
+    is_an_error_where_it_is_rewritten("csv:url", format!("url\n{lines}").as_bytes());
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(lines.as_bytes()).unwrap();
+    is_an_error_where_it_is_rewritten("lines", &packer.finish().unwrap());
+}
+
+#[test]
+fn a_set_that_is_rewritten_while_it_is_read_is_an_error() {
+    fn rewrite(spilling: &Spilling<'_>) {
+        let file = std::fs::File::options().write(true).open(spilling.directory.join("seen"));
+        file.unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
+    let lines: String = (0..20_000).map(|n| format!("http://h/{n}\n")).collect();
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(lines.as_bytes()).unwrap();
+    let packed = packer.finish().unwrap();
+    // What looks like damage may be that, too.
+    for bytes in [lines.as_bytes(), &packed, &packed[..packed.len() - 9]] {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("seen");
+        std::fs::write(&path, bytes).unwrap();
+        let (seen, errors) = input::check(&[path]);
+        assert!(errors.is_empty());
+        let watch = Watch::default();
+        let setup = Setup {
+            seen,
+            threads: 1,
+            chunk_size: 1000,
+            memory: Some(Memory { budget: 1, directory: place.path().into(), tell: rewrite }),
+            ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
+        };
+        match run(&setup, &[], &mut Vec::new(), None).1 {
+            Err(RunError::Input(error)) if matches!(error.trouble, input::Trouble::Replaced) => {}
+            result => panic!("{result:?}"),
+        }
+    }
+}
+
+/// Half a key may be another one.
+#[test]
+fn a_saved_set_whose_last_line_is_still_being_written_is_damaged() {
+    let watch = Watch::default();
+    let normalizer = Normalizer::new(&Profile::CRAWL);
+    let setup = Setup::new(normalizer, Job::Dedup(FIRST), &watch);
+    let (mut out, mut saved) = (Vec::new(), Vec::new());
+    let sinks = Sinks { out: &mut out, rejects: None, seen: Some(&mut saved) };
+    run_to(&setup, &[], sinks).1.unwrap();
+    let length = saved.len() as u64;
+    saved.extend_from_slice(b"http://a/");
+    let mut file = file(&saved);
+    let (seen, errors) = input::check(&[file.path().to_owned()]);
+    assert!(errors.is_empty());
+    file.write_all(b"b\n").unwrap();
+    match run(&Setup { seen, ..setup }, &[], &mut Vec::new(), None).1 {
+        Err(RunError::Input(error)) if matches!(error.trouble, input::Trouble::Malformed(_)) => {
+            assert_eq!(error.at, Some(length));
+        }
+        result => panic!("{result:?}"),
+    }
+}
+
+#[test]
+fn an_input_that_is_read_whole_is_so_where_no_checkpoint_can_be_written() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    std::fs::write(path("a"), "http://a/\n").unwrap();
+    std::fs::write(path("b"), "http://b/\n").unwrap();
+    let (inputs, errors) = input::check(&[path("a"), path("b")]);
+    assert!(errors.is_empty());
+    let kept = path("kept");
+    let every = std::time::Duration::ZERO;
+    let checkpoint = Checkpoint::open(&kept, every, Options::new(), &inputs, &[]).unwrap();
+    std::fs::remove_dir_all(&kept).unwrap();
+    let watch = Watch::default();
+    let setup = Setup {
+        checkpoint: Some(&checkpoint),
+        ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
+    };
+    let (report, result) = run(&setup, &inputs, &mut Vec::new(), None);
+    assert!(matches!(result, Err(RunError::Output(_))), "{result:?}");
+    let states: Vec<InputState> = report.files.iter().map(|file| file.state).collect();
+    assert_eq!(states, [InputState::Ok]);
+}
+
+#[test]
+fn what_a_run_with_a_limit_spilled_is_found_by_one_without() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    let list = |numbers: std::ops::Range<u32>| {
+        numbers.map(|n| format!("http://h{n}.example/a/path\n")).collect::<String>()
+    };
+    std::fs::write(path("a"), list(0..5_000)).unwrap();
+    // It stops the first run behind the first file, and is another file when the second comes to it.
+    std::fs::write(path("b"), b"\x1f\x8b\x08\0").unwrap();
+    let watch = Watch::default();
+    let go = |memory: Option<Memory>| {
+        let (inputs, errors) = input::check(&[path("a"), path("b")]);
+        assert!(errors.is_empty());
+        let kept = path("kept");
+        let every = std::time::Duration::ZERO;
+        let checkpoint = Checkpoint::open(&kept, every, Options::new(), &inputs, &[]).unwrap();
+        let setup = Setup {
+            memory,
+            checkpoint: Some(&checkpoint),
+            ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
+        };
+        let mut out = Vec::new();
+        let (report, result) = run(&setup, &inputs, &mut out, None);
+        (out, report.tally, result)
+    };
+    let directory = place.path().to_owned();
+    let (_, tally, result) = go(Some(Memory { budget: 1, directory, tell: |_| {} }));
+    assert!(result.is_err() && tally.undecided > 0, "{result:?} {tally:?}");
+    std::fs::write(path("b"), list(4_000..6_000)).unwrap();
+    let (out, tally, result) = go(None);
+    result.unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), list(0..6_000));
+    assert_eq!((tally.unique, tally.duplicates, tally.undecided), (6_000, 1_000, 0));
+}
