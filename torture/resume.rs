@@ -113,7 +113,6 @@ pub fn at_random(torture: &mut Torture) -> Row {
         "--seen more-seen --save-seen more-saved",
         "--split-by host:3 -o more-shards --count",
         "--keep last --fields canonical,first",
-        "--audit",
     ];
     let ways: Vec<_> = ways
         .iter()

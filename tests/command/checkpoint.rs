@@ -124,8 +124,7 @@ fn a_run_that_failed_goes_on_to_the_same_bytes() {
         &["--save-seen", "saved", "--fields", "first,canonical"],
         &["--split-by", "host:5", "-o", "shards", "--split-suffix", ".zst", "--rejects", "rejects"],
         &["--split-by", "hash:3", "-o", "shards", "--count", "--order", "sorted"],
-        &["--audit"],
-        &["--report", "page", "--rejects", "rejects", "--audit"],
+        &["--report", "page", "--rejects", "rejects"],
         &["--report", "page", "--key", "surt", "--seen", "old"],
         &["--keep", "last", "--fields", "canonical,first"],
         &["--keep", "max:2", "-f", "tsv:1", "--carry", "2", "--fields", "count,first,canonical"],
@@ -386,10 +385,10 @@ fn a_part_that_came_back_damaged_is_an_error_with_its_name() {
 #[test]
 fn a_part_that_is_missing_or_stands_in_the_place_of_another_is_refused() {
     const SPILLING: &[&str] = &["--memory", "1M", "--temp-dir", "."];
-    const ALL: &[&str] = &["--audit", "--report", "page", "--rejects", "rejects"];
+    const ALL: &[&str] = &["--report", "page", "--rejects", "rejects"];
     for (arguments, parts) in [
         (SPILLING, &["spilled-2"][..]),
-        (ALL, &["urls-2", "rejects-2", "observed-3", "originals-3"]),
+        (ALL, &["urls-2", "rejects-2", "observed-3"]),
         (&["--count"], &["counts-3"]),
     ] {
         let place = place();

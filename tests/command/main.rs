@@ -15,7 +15,6 @@ mod told_twice {
 use told_twice::{cases, generator, oracle, shared};
 
 mod archives;
-mod audit;
 mod bench;
 mod browser;
 mod carry;
@@ -41,6 +40,7 @@ mod records;
 mod report;
 mod sameness;
 mod seen;
+mod rules;
 mod set;
 mod shared_archives;
 #[cfg(target_os = "linux")]

@@ -222,7 +222,6 @@ fn wrong_use_is_refused_up_front() {
         (&["--seen", "-"], "standard input"),
         (&["in", "-", "--seen", "-"], "standard input"),
         (&["in", "--seen", "-", "--seen", "-"], "standard input"),
-        (&["in", "--seen", "in", "--stats", "t", "--audit"], "--audit"),
         (&["in", "--seen", "none"], "none: missing: "),
         (&["in", "--seen", "none", "--keep-going"], "none: missing: "),
         (&["in", "--seen", "."], "directory"),

@@ -40,7 +40,6 @@ pub fn main() -> ExitCode {
                 carry: dedup.carry,
                 keep: dedup.keep,
                 form: dedup.form,
-                audit: dedup.audit,
                 seen: dedup.seen,
                 save_seen: dedup.save_seen,
                 division: dedup.split_by.map(|(by, shards)| {

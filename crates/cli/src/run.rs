@@ -20,9 +20,7 @@ use super::tell::{are_all_rejected, nothing_but_rejects, tell};
 use super::{checkpoint, memory, outputs, tables};
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{self, Field, FileStats, Inputs, LineForm, Stats, Summary};
-use uniqurl_engine::{
-    self, Auditing, Checkpoint, Job, Keep, Memory, Report, RunError, Setup, Watch,
-};
+use uniqurl_engine::{self, Checkpoint, Job, Keep, Memory, Report, RunError, Setup, Watch};
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
 use uniqurl_formats::record::{Format, Separator, carrying};
@@ -34,7 +32,6 @@ pub(super) struct Plan {
     pub(super) carry: Vec<String>,
     pub(super) keep: Keep,
     pub(super) form: Form,
-    pub(super) audit: bool,
     pub(super) seen: Vec<PathBuf>,
     pub(super) save_seen: Option<PathBuf>,
     pub(super) division: Option<Division>,
@@ -51,7 +48,6 @@ impl Plan {
             carry: Vec::new(),
             keep: Keep::First,
             form: Form::Line,
-            audit: false,
             seen: Vec::new(),
             save_seen: None,
             division: None,
@@ -231,7 +227,6 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
         threads: common.threads(),
         spilled: report.spilled,
         summary: &summary,
-        audit: report.audit.as_ref(),
         files: &files,
     };
     let known = |status| Known { stats: stats(status), observed: report.observed.as_deref() };
@@ -383,11 +378,7 @@ fn setup<'a>(
             shards,
             key: common.key,
         }),
-        auditing: match common.stats.is_some() || common.report.is_some() {
-            false => Auditing::Off,
-            true if plan.audit => Auditing::Merges,
-            true => Auditing::Rules,
-        },
+        count_rules: common.stats.is_some() || common.report.is_some(),
         observes: common.report.is_some(),
         threads: common.threads(),
         max_url: common.max_url,

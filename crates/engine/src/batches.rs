@@ -206,9 +206,6 @@ impl Run<'_> {
         if let Some(observed) = &mut self.report.observed {
             add_hosts(&sheets[..counted], observed);
         }
-        if let Some(originals) = &mut self.originals {
-            originals.add_all(&mut sheets[..counted])?;
-        }
         checked
     }
 

@@ -67,7 +67,6 @@ mod deal;
 mod budget;
 mod overflow;
 mod seen;
-mod audit;
 
 // The end, and going on behind it.
 mod finish;
@@ -77,7 +76,6 @@ mod resume;
 // Parts of it, to be measured.
 mod stages;
 
-pub use audit::Auditing;
 pub use checkpoint::{Checkpoint, Options};
 pub use cores::{cores, most_threads};
 pub use differences::Differences;

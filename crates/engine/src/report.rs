@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::differences::Differences;
 use super::seen::{Doubt, SeenError};
-use crate::output::{Audit, FileStats, Inputs, Observed, Tally};
+use crate::output::{FileStats, Inputs, Observed, Tally};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::Printable;
 use uniqurl::set::SetFull;
@@ -29,8 +29,6 @@ pub struct Report {
     pub hostless: u64,
     /// URLs that two profiles read differently, where that was asked.
     pub differences: Differences,
-    /// Which rules made one of several, where that was asked.
-    pub audit: Option<Audit>,
     /// What a page shows beside the accounting, where that was asked.
     pub observed: Option<Box<Observed>>,
     /// Records of lists.

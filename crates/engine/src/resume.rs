@@ -22,10 +22,6 @@ impl Run<'_> {
         };
         self.take_accounting(found);
         self.take_set(found)?;
-        self.each_entry("originals", |run, entry| {
-            let originals = run.originals.as_mut();
-            originals.map_or(Ok(()), |all| all.take(&entry)).map_err(RunError::from)
-        })?;
         self.each_entry("observed", |run, entry| {
             run.report.observed.iter_mut().for_each(|observed| observed.take(&entry));
             Ok(())
@@ -201,7 +197,7 @@ impl Run<'_> {
             ..Manifest::new()
         };
         let has_counts = self.has_counts();
-        let Self { keeper, places, shards, lines, inputs, originals, report, .. } = self;
+        let Self { keeper, places, shards, lines, inputs, report, .. } = self;
         let Some(keeper) = keeper else { return Ok(()) };
         let shard = |place: u64| &shards[(place >> 32) as usize];
         let new = places.iter().enumerate().skip(keeper.saved).map(|(i, place)| {
@@ -215,9 +211,6 @@ impl Run<'_> {
                 Entry { ordinal: 0, count, key: &[], line: lines.candidate(*place) }
             });
             parts.push(("counts", Box::new(counts)));
-        }
-        if let Some(originals) = originals {
-            parts.push(("originals", Box::new(originals.entries())));
         }
         if let Some(observed) = &report.observed {
             parts.push(("observed", Box::new(observed.entries())));

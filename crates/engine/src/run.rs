@@ -4,7 +4,6 @@ use std::fmt;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use super::audit::{Auditing, Originals};
 use super::batches::Reading;
 use super::checkpoint::Keeper;
 use super::deal::Dealing;
@@ -140,8 +139,6 @@ pub(super) fn run_with(
             let taken_out = setup.taken_out();
             let mut run = Run::new(setup, &taken_out, inputs, &mut report, key);
             let result = run.work(sinks);
-            let originals = std::mem::take(&mut run.originals);
-            run.report.audit = originals.map(|originals| originals.audit(&setup.normalizer));
             reached = run.schedule.reached();
             if !run.is_read {
                 let left = &mut run.report.files[run.counted..reached.max(run.counted)];
@@ -161,11 +158,6 @@ pub(super) fn run_with(
     for file in &report.files {
         report.tally.merge(&file.tally);
         report.bytes += file.bytes;
-    }
-    if let Some(audit) = &mut report.audit
-        && report.tally.undecided == 0
-    {
-        audit.by_key = audit.canonical.saturating_sub(report.tally.unique);
     }
     setup.watch.count(|tally, inputs| {
         *tally = report.tally;
@@ -228,8 +220,6 @@ pub(super) struct Run<'a> {
     pub(super) spare: Vec<Sheet>,
     /// What is to be read before any other chunk, the rest of one for the most part.
     pub(super) waiting: Vec<Reading>,
-    /// The different URLs so far, as they were read, where merges are counted.
-    pub(super) originals: Option<Originals>,
     pub(super) before: Before,
     /// The input that `before` counts the records of.
     pub(super) before_input: usize,
@@ -319,8 +309,6 @@ impl<'a> Run<'a> {
             Source::File { size, .. } => Some(size),
             Source::Stream | Source::Redirected { .. } => None,
         });
-        let originals = (setup.auditing == Auditing::Merges)
-            .then(|| Originals::new(key.clone(), shards_for(setup.threads)));
         Self {
             setup,
             inputs,
@@ -348,8 +336,7 @@ impl<'a> Run<'a> {
                 deals: false,
                 decoded: setup.normalizer.has_decoded()
                     && (formatting == Formatting::Json || setup.fields.contains(&Field::Decoded)),
-                count_rules: setup.auditing != Auditing::Off,
-                shards_of_originals: originals.as_ref().map_or(0, Originals::shards),
+                count_rules: setup.count_rules,
                 observes: setup.observes,
             },
             formatting,
@@ -364,7 +351,6 @@ impl<'a> Run<'a> {
             origins: Origins::default(),
             spare: Vec::new(),
             waiting: Vec::new(),
-            originals,
             before: Before::default(),
             before_input: 0,
             counted: 0,

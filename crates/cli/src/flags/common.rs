@@ -14,7 +14,7 @@ use crate::progress::When;
 use crate::tables;
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{ArgAction, ArgGroup, Args};
+use clap::{ArgAction, Args};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
@@ -40,7 +40,6 @@ LABEL is one of the Encoding Standard: latin1 (which is windows-1252 there), shi
 
 /// The options that all subcommands with inputs have.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("accounts").multiple(true))]
 pub struct Common {
     /// Inputs; - or none: standard input
     #[arg(value_name = "FILE")]
@@ -242,12 +241,12 @@ pub struct Common {
     pub secrets: Secrets,
 
     /// Write the accounting to FILE, as JSON
-    #[arg(long, value_name = "FILE", group = "accounts", help_heading = OUTPUT)]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub stats: Option<PathBuf>,
 
     /// Write a page about the run to FILE, as HTML: the accounting, samples of what was rejected, the
     /// rules that acted, the most frequent hosts, and the throughput
-    #[arg(long, value_name = "FILE", group = "accounts", help_heading = OUTPUT)]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub report: Option<PathBuf>,
 
     /// Go on without the inputs that are missing or damaged; the exit status is then 1

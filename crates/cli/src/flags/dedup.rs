@@ -41,7 +41,7 @@ Examples:
   uniqurl dedup --split-by host:16 --split-suffix .zst urls.txt -o shards
   uniqurl dedup --fields count,canonical,first access.log
   uniqurl dedup --carry status,digest --keep max:timestamp index.cdx
-  uniqurl dedup --report report.html --audit urls.txt -o unique.txt
+  uniqurl dedup --report report.html urls.txt -o unique.txt
   uniqurl dedup --profile syntax --rejects bad.jsonl --stats stats.json urls.txt
   uniqurl dedup --profile servlet --allow encoded-slash access.log
   uniqurl dedup --ring 'decode=2F,3A encode=21,24' paths.txt
@@ -195,7 +195,6 @@ pub struct Dedup {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with = "audit",
         help_heading = INPUT,
         help = "Write only URLs that are not in FILE: a set that --save-seen kept, a list of URLs, \
                 or an earlier output; may be given several times"
@@ -217,15 +216,6 @@ pub struct Dedup {
     )]
     pub save_seen: Option<PathBuf>,
 
-    /// Add to --stats and --report how many different URLs each rule made one; keeps them all in
-    /// memory, and is not for --seen
-    #[arg(
-        long,
-        action = ArgAction::SetTrue,
-        requires = "accounts",
-        help_heading = OUTPUT
-    )]
-    pub audit: bool,
     /// How much it may hold.
     #[command(flatten)]
     pub memory: memory::Options,

@@ -74,13 +74,12 @@ fn what_names_a_file_is_given_once() {
 
 #[test]
 fn defaults_are_as_documented() {
-    let Dedup { common, order, columns, fields, min_count, limit, audit, memory, .. } = dedup("");
+    let Dedup { common, order, columns, fields, min_count, limit, memory, .. } = dedup("");
     let Dedup { seen, save_seen, split_by, split_suffix, checkpoint, .. } = dedup("");
     assert_eq!((split_by, split_suffix), (None, None));
     assert_eq!((seen, save_seen), (vec![], None));
     assert_eq!((checkpoint.checkpoint, checkpoint.checkpoint_every), (None, 30));
     assert_eq!((memory.memory, memory.temp_dir), (None, None));
-    assert!(!audit);
     assert_eq!((common.key, fields), (Key::Url, vec![]));
     assert_eq!((order, columns, min_count, limit), (Order::First, Columns::Url, 1, None));
     assert_eq!((common.profile, common.backend), (&Profile::CRAWL, Backend::best()));

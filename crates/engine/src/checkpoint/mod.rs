@@ -5,8 +5,7 @@
 //! was new since the part before: keys in order (`urls-N`), what the set did not take (`spilled-N`),
 //! what it held until it was moved out of memory (`moved-N`), rejected records (`rejects-N`). Of others
 //! only the last is there, which holds all so far: how often each key was counted and which record
-//! survives (`counts-N`), the URLs of `--audit` as they were read (`originals-N`), what `--report` shows
-//! (`observed-N`). Each file appears whole, synced, under its name, the manifest last: so a kill at any
+//! survives (`counts-N`), what `--report` shows (`observed-N`). Each file appears whole, synced, under its name, the manifest last: so a kill at any
 //! moment leaves the checkpoint before, or the new one. Whoever works with the directory holds a lock on
 //! `lock`, whose text says whose it is.
 
@@ -44,7 +43,7 @@ const LOCK_TEXT: &[u8] = b"A checkpoint of uniqurl.\n";
 const PARTS: [&str; 4] = ["urls", "spilled", "moved", "rejects"];
 
 /// Parts that replace the one before.
-const WHOLE: [&str; 3] = ["counts", "originals", "observed"];
+const WHOLE: [&str; 2] = ["counts", "observed"];
 
 /// Writing a checkpoint may take so much of the time of a run: one part in so many.
 const SHARE: u32 = 10;

@@ -36,7 +36,7 @@ pub use page::{Observed, Page};
 pub use place::directory;
 pub use place::place;
 pub use shards::Shards;
-pub use stats::{Audit, FileStats, Stats};
+pub use stats::{FileStats, Stats};
 pub use summary::{Before, Filters, Inputs, Job, Summary, Tally};
 #[cfg(feature = "tables")]
 pub use table::{TableColumn, TableFile, TableKind, TableValues};

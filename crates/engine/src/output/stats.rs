@@ -4,7 +4,7 @@ use super::summary::{Before, Filters, Inputs, Job, Summary, Tally};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use uniqurl::{Key, Rule};
+use uniqurl::Key;
 use uniqurl_formats::base64;
 use uniqurl_formats::input::InputState;
 
@@ -25,37 +25,8 @@ pub struct Stats<'a> {
     pub spilled: u64,
     /// Totals.
     pub summary: &'a Summary,
-    /// Which rules made one of several, where that was asked.
-    pub audit: Option<&'a Audit>,
     /// One entry for each input, in order.
     pub files: &'a [FileStats],
-}
-
-/// How many different URLs each rule made one.
-///
-/// An original is a URL as it was read, behind the host where its log or a base joined it to one.
-/// Take the originals that have one canonical form, and run the rules one after the other: where two
-/// that were different become one, that is a merge, and the rule at which it happens has caused it.
-/// A rule causes as many in such a group as it leaves fewer different texts than it found. So the
-/// merges of all rules are the originals less the canonical forms, whatever their order in the input.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Audit {
-    /// Different URLs as they were read, of those that have a canonical form.
-    pub originals: u64,
-    /// Different canonical forms.
-    pub canonical: u64,
-    /// Merges by the place of the rule in [`Rule::ALL`].
-    pub by_rule: Vec<u64>,
-    /// Canonical forms that became one since their keys are equal.
-    pub by_key: u64,
-}
-
-impl Audit {
-    /// The rules that merged something, and how much, in the order of [`Rule::ALL`].
-    pub fn merges(&self) -> impl Iterator<Item = (Rule, u64)> {
-        let counts = Rule::ALL.iter().copied().zip(self.by_rule.iter().copied());
-        counts.filter(|&(_, count)| count > 0)
-    }
 }
 
 /// The accounting of one input.
@@ -89,7 +60,6 @@ impl Stats<'_> {
             seconds: self.summary.seconds,
             inputs: self.summary.inputs,
             counts: Counts::new(terms, &self.summary.tally),
-            audit: self.audit.map(AuditDocument::new),
             files: self.files.iter().map(|file| FileDocument::new(terms, file)).collect(),
         };
         serde_json::to_writer_pretty(&mut *out, &document)
@@ -113,28 +83,7 @@ struct Document<'a> {
     inputs: Inputs,
     #[serde(flatten)]
     counts: Counts,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    audit: Option<AuditDocument>,
     files: Vec<FileDocument<'a>>,
-}
-
-#[derive(Serialize)]
-struct AuditDocument {
-    originals: u64,
-    canonical: u64,
-    merges: BTreeMap<&'static str, u64>,
-    key_merges: u64,
-}
-
-impl AuditDocument {
-    fn new(audit: &Audit) -> Self {
-        Self {
-            originals: audit.originals,
-            canonical: audit.canonical,
-            merges: audit.merges().map(|(rule, count)| (rule.name(), count)).collect(),
-            key_merges: audit.by_key,
-        }
-    }
 }
 
 #[derive(Serialize)]
@@ -257,7 +206,6 @@ mod tests {
             threads: 2,
             spilled: 4,
             summary: &summary,
-            audit: None,
             files: &[file],
         };
         let mut out = Vec::new();

@@ -4,7 +4,6 @@
 use super::text::PLACE_SHIFT;
 use super::text::{AT_ONCE, IN_CHUNK, IN_REWRITTEN, IN_SIDE, Url};
 use super::{Kind, Raw, Rejected, Rules, Sheet, untold};
-use crate::audit;
 use crate::wanted::Wanted;
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::Reject;
@@ -46,9 +45,6 @@ impl Sheet {
         }
         if rules.shards > 0 && !rules.deals {
             self.partition(rules)?;
-        }
-        if rules.shards_of_originals > 0 {
-            self.partition_originals(rules)?;
         }
         Ok(())
     }
@@ -340,51 +336,6 @@ impl Sheet {
             alloc::try_reserve(&mut self.places, self.entries.len())?;
             self.places.resize(self.entries.len(), 0);
         }
-        Ok(())
-    }
-
-    /// The same for those that have a canonical form, as they were read, by kind and shard.
-    fn partition_originals(&mut self, rules: &Rules<'_>) -> Result<(), AllocError> {
-        let mut originals = std::mem::take(&mut self.scratch.originals);
-        originals.clear();
-        reserve(&mut originals, self.urls.len())?;
-        let mut rewritten = std::mem::take(&mut self.text.rewritten);
-        let found = self.found(&self.text.records).zip(&self.urls);
-        for ((_, found), _) in found.filter(|(_, url)| url.is_canonical()) {
-            let (place, span) = match found {
-                Found::Url(place, span) | Found::Target(place, span) => (place, span),
-                Found::Joined { url, .. } => (Place::Side, url),
-                Found::Blank | Found::Skipped | Found::Filtered | Found::Reject(..) => continue,
-            };
-            let (buffer, place) = match place {
-                Place::Side => (&self.text.records.side[..], IN_SIDE),
-                Place::Chunk => (self.text.chunk(), IN_CHUNK),
-            };
-            let read = span.of(buffer);
-            let url = if audit::is_held_marked(read) {
-                let start = rewritten.len();
-                alloc::try_reserve(&mut rewritten, 2 * read.len())?;
-                audit::hold(read, &mut rewritten);
-                Url::new(IN_REWRITTEN, start, rewritten.len() - start)?
-            } else {
-                Url::new(place, span.start as usize, span.len())?
-            };
-            let is_target = matches!(found, Found::Target(..));
-            originals.push((url, if is_target { Kind::Target } else { Kind::Url }));
-        }
-        self.text.rewritten = rewritten;
-        let buffers = self.text.buffers();
-        let mut hashes = std::mem::take(&mut self.scratch.hashes_of_originals);
-        hashes.clear();
-        reserve(&mut hashes, originals.len())?;
-        let texts = originals.iter().map(|(url, _)| buffers.get(*url));
-        rules.key.hash_all(texts, |hash| hashes.push(hash));
-        let entries = originals.iter().zip(&hashes).map(|((url, kind), hash)| {
-            (audit::shard_of(*hash, *kind, rules.shards_of_originals), entry(0, *url, *hash))
-        });
-        let (all, ends) = (&mut self.originals, &mut self.ends_of_originals);
-        sort_by_shard(entries, rules.shards_of_originals, all, ends)?;
-        (self.scratch.originals, self.scratch.hashes_of_originals) = (originals, hashes);
         Ok(())
     }
 }

@@ -48,10 +48,6 @@ pub(crate) struct Sheet {
     pub(crate) entries: Vec<Entry>,
     /// Where the entries of each shard end.
     pub(crate) ends: Vec<usize>,
-    /// The URLs that have a canonical form, as they were read, in the same way; by kind and shard, where
-    /// merges are counted.
-    pub(crate) originals: Vec<Entry>,
-    pub(crate) ends_of_originals: Vec<usize>,
     pub(crate) tally: Tally,
     /// Request targets that no host was known for.
     pub(crate) hostless: u64,
@@ -129,8 +125,6 @@ pub(crate) struct Before {
 struct Scratch {
     lines: Vec<Span>,
     hashes: Vec<Hash>,
-    originals: Vec<(Url, Kind)>,
-    hashes_of_originals: Vec<Hash>,
     key: Vec<u8>,
     by_sequence: Vec<u64>,
 }
@@ -282,8 +276,6 @@ impl Sheet {
             rejected,
             entries,
             ends,
-            originals,
-            ends_of_originals,
             out,
             rejects,
             new,
@@ -294,8 +286,7 @@ impl Sheet {
             spilled,
             hosts,
             decoded,
-            scratch:
-                Scratch { lines, hashes, originals: by_kind, hashes_of_originals, key, by_sequence },
+            scratch: Scratch { lines, hashes, key, by_sequence },
             input: _,
             from: _,
             rest: _,
@@ -325,8 +316,6 @@ impl Sheet {
             + bytes(rejected)
             + bytes(entries)
             + bytes(ends)
-            + bytes(originals)
-            + bytes(ends_of_originals)
             + bytes(new)
             + bytes(places)
             + bytes(&candidates.ends)
@@ -335,8 +324,6 @@ impl Sheet {
             + bytes(&decoded.ends)
             + bytes(lines)
             + bytes(hashes)
-            + bytes(by_kind)
-            + bytes(hashes_of_originals)
             + bytes(by_sequence)
     }
 
@@ -447,13 +434,11 @@ mod tests {
     #[test]
     fn what_only_some_runs_ask_for_counts_as_memory() {
         const MORE: usize = 1000;
-        let grown: [fn(&mut Sheet); 7] = [
+        let grown: [fn(&mut Sheet); 5] = [
             |sheet| sheet.decoded.paths.reserve(MORE),
             |sheet| sheet.decoded.ends.reserve(MORE),
             |sheet| sheet.scratch.key.reserve(MORE),
             |sheet| sheet.ends.reserve(MORE),
-            |sheet| sheet.originals.reserve(MORE),
-            |sheet| sheet.scratch.hashes_of_originals.reserve(MORE),
             |sheet| sheet.hosts.reserve(MORE),
         ];
         for (i, grow) in grown.iter().enumerate() {

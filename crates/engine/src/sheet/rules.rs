@@ -35,8 +35,6 @@ pub(crate) struct Rules<'a> {
     pub(crate) decoded: bool,
     /// Whether the rules that act are counted.
     pub(crate) count_rules: bool,
-    /// Shards of the URLs as they were read; 0 where merges are not counted.
-    pub(crate) shards_of_originals: usize,
     /// Whether there is to be a page about the run.
     pub(crate) observes: bool,
     /// The profile that each URL is compared under.
@@ -65,7 +63,6 @@ impl<'a> Rules<'a> {
             deals: false,
             decoded: false,
             count_rules: false,
-            shards_of_originals: 0,
             observes: false,
             versus: None,
         }

@@ -218,21 +218,15 @@ impl Page<'_> {
 
     fn rules(&self, html: &mut String) -> fmt::Result {
         let tally = &self.stats.summary.tally;
-        let merges = |rule| {
-            let audit = self.stats.audit?;
-            Some(audit.merges().find(|(merging, _)| *merging == rule).map_or(0, |(_, count)| count))
-        };
         html.push_str("<h2 id=\"rules\">Rules that acted</h2>\n");
         let most = tally.rules().map(|(_, count)| count).max().unwrap_or(0);
         if most == 0 {
             html.push_str("<p>None: no URL was changed.</p>\n");
             return Ok(());
         }
-        html.push_str("<table>\n<tr><th>rule</th><th class=\"n\">URLs changed</th><th></th>");
-        if self.stats.audit.is_some() {
-            html.push_str("<th class=\"n\">merges</th>");
-        }
-        html.push_str("<th></th></tr>\n");
+        html.push_str(
+            "<table>\n<tr><th>rule</th><th class=\"n\">URLs changed</th><th></th><th></th></tr>\n",
+        );
         for (rule, count) in most_first(tally.rules()) {
             write!(
                 html,
@@ -241,24 +235,9 @@ impl Page<'_> {
                 Number(count)
             )?;
             bar(html, count, most)?;
-            if let Some(merges) = merges(rule) {
-                write!(html, "<td class=\"n\">{}</td>", Number(merges))?;
-            }
             writeln!(html, "<td>{}</td></tr>", Text(rule.sentence()))?;
         }
         html.push_str("</table>\n");
-        if let Some(audit) = self.stats.audit {
-            writeln!(
-                html,
-                "<p>{} different URLs became {} canonical ones.</p>",
-                Number(audit.originals),
-                Number(audit.canonical)
-            )?;
-        } else if self.stats.summary.job == Job::Dedup {
-            html.push_str(
-                "<p class=\"soft\">With --audit, how many merges each rule caused.</p>\n",
-            );
-        }
         Ok(())
     }
 
