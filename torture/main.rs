@@ -10,7 +10,6 @@ mod faults;
 mod kills;
 mod place;
 mod races;
-mod resume;
 mod signals;
 mod syncs;
 mod terminal;
@@ -90,8 +89,6 @@ type Promise = (&'static str, fn(&mut Torture) -> Row);
 const ROWS: &[Promise] = &[
     ("kills", kills::at_random),
     ("kill-points", kills::at_named_points),
-    ("resume", resume::at_random),
-    ("resume-points", resume::at_named_points),
     ("signals", signals::at_random),
     ("closed-pipe", signals::closed_pipe),
     ("signal-faults", faults::signal_at_every_call),

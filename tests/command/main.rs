@@ -19,7 +19,6 @@ mod bench;
 mod browser;
 mod carry;
 mod charsets;
-mod checkpoint;
 mod compare;
 mod corpora;
 mod explain;

@@ -245,7 +245,6 @@ fn a_run_that_fails_before_it_reads_has_a_summary_too() {
         &["dedup", "in", "--rejects", "file/x"],
         &["normalize", "--files-from", "none"],
         &["dedup", "in", "--split-by", "hash:2", "-o", "full"],
-        &["dedup", "--checkpoint", "file", "in"],
         &["dedup", "missing"],
         &["dedup", "in", "--seen", "missing"],
     ] {
@@ -257,7 +256,7 @@ fn a_run_that_fails_before_it_reads_has_a_summary_too() {
             "{arguments:?}"
         );
     }
-    place.run(["dedup", "--checkpoint", "file", "in", "--stats", "stats"]).exits(2);
+    place.run(["dedup", "missing", "--stats", "stats"]).exits(2);
     assert_eq!(place.json("stats")["status"], 2);
 }
 
@@ -378,8 +377,6 @@ fn an_input_that_ends_a_run_is_said_to_be_one_that_can_be_left_out() {
         assert!(!alone.err.contains("--keep-going"), "{}", alone.err);
         let left = run(&["list", "array", "--keep-going"]).exits(1);
         assert!(!left.err.contains("--keep-going"), "{}", left.err);
-        let kept = run(&["list", "array", "--checkpoint", "kept"]).exits(2);
-        assert!(!kept.err.contains("--keep-going"), "{}", kept.err);
     }
 }
 

@@ -653,18 +653,10 @@ fn standard_output_is_a_place_like_any_other() {
 
 #[test]
 fn a_place_for_what_is_kept_is_looked_at_before_any_work() {
-    const OWN: &str = "--checkpoint takes a directory of its own, and an output is in it";
     let place = Place::with([("in", URLS), ("file", b"")]);
     fs::create_dir(place.path("d")).expect("made");
     for (arguments, told) in [
-        (&["-o", "x", "--checkpoint", "./x"][..], OWN),
-        (&["-o", "x", "--stats", "c", "--checkpoint", "c"], OWN),
-        (&["-o", "x", "--save-seen", "c", "--checkpoint", "c"], OWN),
-        (&["-o", "d/x", "--checkpoint", "./d"], OWN),
-        (&["-o", "d/x", "--split-by", "hash:2", "--checkpoint", "d"], OWN),
-        (&["-o", "x", "--rejects", "d/x", "--checkpoint", "d"], OWN),
-        (&["-o", "d", "--split-by", "hash:2", "--checkpoint", "d/c"], "--checkpoint is in the"),
-        (&["-o", "d", "--split-by", "hash:2", "--rejects", "./d/x"], "--rejects is in the"),
+        (&["-o", "d", "--split-by", "hash:2", "--rejects", "./d/x"][..], "--rejects is in the"),
         (&["-o", "./d", "--split-by", "host:2", "--stats", "d/x"], "--stats is in the"),
         (&["-o", "d", "--split-by", "hash:2", "--report", "d/x"], "--report is in the directory"),
         (&["-o", "d", "--split-by", "hash:2", "--save-seen", "d/x"], "--save-seen is in the"),

@@ -112,9 +112,6 @@ fn redirects_may_be_compressed_and_come_from_standard_input_where_nothing_else_d
         let listed = ["dedup", "--redirects", list, "--files-from", "list"];
         let run = place.run_on(listed, moved).exits(2);
         assert!(run.err.contains("both an input and --redirects"), "{}", run.err);
-        let kept = ["dedup", "in", "--redirects", list, "--checkpoint", "kept"];
-        let run = place.run_on(kept, moved).exits(2);
-        assert!(run.err.contains("cannot be read twice"), "{}", run.err);
     }
 }
 
@@ -139,7 +136,6 @@ fn a_profile_file_may_be_standard_input_where_nothing_else_is() {
             (&["dedup", "in", "--seen", "-"], "both --seen and another input"),
             (&["dedup", "in", "--redirects", "-"], "both --redirects and --profile-file"),
             (&["explain", "u", "--redirects", "-"], "both --redirects and --profile-file"),
-            (&["dedup", "in", "--checkpoint", "kept"], "cannot be read twice"),
         ] {
             let run = run(&[others, &option].concat()).exits(2);
             assert!(run.out.is_empty() && run.err.contains(told), "{others:?}: {}", run.err);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use uniqurl::{Backend, Key, Normalizer, Outcome, Profile};
 use uniqurl_engine::{
-    Checkpoint, Dedup, Format, Instead, Job, MaxRejected, Memory, Options, Order, Report, RunError,
-    Setup, Sinks, Spilling, Watch, run, run_to,
+    Dedup, Format, Instead, Job, MaxRejected, Memory, Order, Report, RunError, Setup, Sinks,
+    Spilling, Watch, run, run_to,
 };
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::{input, record};
@@ -415,39 +415,6 @@ fn how_much_will_be_spilled_is_told_of_little_that_was_read() {
     }
 }
 
-#[test]
-fn a_file_that_changes_while_it_is_read_is_in_no_checkpoint() {
-    use std::time::{Duration, SystemTime};
-
-    // The run spills at once, and tells of it between opening its first file and reading that.
-    fn touch(spilling: &Spilling<'_>) {
-        let file = std::fs::File::options().write(true).open(spilling.directory.join("a"));
-        file.unwrap().set_modified(SystemTime::now() + Duration::from_secs(60)).unwrap();
-    }
-    let place = tempfile::tempdir().unwrap();
-    let path = |name: &str| place.path().join(name);
-    // A small file is read when it is opened.
-    std::fs::write(path("a"), "http://a/\n".repeat(10_000)).unwrap();
-    std::fs::write(path("b"), "http://b/\n").unwrap();
-    let (inputs, errors) = input::check(&[path("a"), path("b")]);
-    assert!(errors.is_empty());
-    let kept = path("kept");
-    let checkpoint = Checkpoint::open(&kept, Duration::ZERO, Options::new(), &inputs, &[]).unwrap();
-    let watch = Watch::default();
-    let setup = Setup {
-        keep_going: true,
-        memory: Some(Memory { budget: 1, directory: place.path().to_owned(), tell: touch }),
-        checkpoint: Some(&checkpoint),
-        ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
-    };
-    let mut out = Vec::new();
-    let (report, result) = run(&setup, &inputs, &mut out, None);
-    result.unwrap();
-    assert_eq!(out, b"http://a/\nhttp://b/\n");
-    assert_eq!(report.damaged.len(), 1, "{:?}", report.damaged);
-    assert!(!kept.join("checkpoint.json").exists());
-}
-
 /// The library knows no options of the command: what would do is data, for whoever names things.
 #[test]
 fn a_set_that_is_refused_says_what_would_do_and_names_no_option() {
@@ -583,63 +550,4 @@ fn a_saved_set_whose_last_line_is_still_being_written_is_damaged() {
         }
         result => panic!("{result:?}"),
     }
-}
-
-#[test]
-fn an_input_that_is_read_whole_is_so_where_no_checkpoint_can_be_written() {
-    let place = tempfile::tempdir().unwrap();
-    let path = |name: &str| place.path().join(name);
-    std::fs::write(path("a"), "http://a/\n").unwrap();
-    std::fs::write(path("b"), "http://b/\n").unwrap();
-    let (inputs, errors) = input::check(&[path("a"), path("b")]);
-    assert!(errors.is_empty());
-    let kept = path("kept");
-    let every = std::time::Duration::ZERO;
-    let checkpoint = Checkpoint::open(&kept, every, Options::new(), &inputs, &[]).unwrap();
-    std::fs::remove_dir_all(&kept).unwrap();
-    let watch = Watch::default();
-    let setup = Setup {
-        checkpoint: Some(&checkpoint),
-        ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
-    };
-    let (report, result) = run(&setup, &inputs, &mut Vec::new(), None);
-    assert!(matches!(result, Err(RunError::Output(_))), "{result:?}");
-    let states: Vec<InputState> = report.files.iter().map(|file| file.state).collect();
-    assert_eq!(states, [InputState::Ok]);
-}
-
-#[test]
-fn what_a_run_with_a_limit_spilled_is_found_by_one_without() {
-    let place = tempfile::tempdir().unwrap();
-    let path = |name: &str| place.path().join(name);
-    let list = |numbers: std::ops::Range<u32>| {
-        numbers.map(|n| format!("http://h{n}.example/a/path\n")).collect::<String>()
-    };
-    std::fs::write(path("a"), list(0..5_000)).unwrap();
-    // It stops the first run behind the first file, and is another file when the second comes to it.
-    std::fs::write(path("b"), b"\x1f\x8b\x08\0").unwrap();
-    let watch = Watch::default();
-    let go = |memory: Option<Memory>| {
-        let (inputs, errors) = input::check(&[path("a"), path("b")]);
-        assert!(errors.is_empty());
-        let kept = path("kept");
-        let every = std::time::Duration::ZERO;
-        let checkpoint = Checkpoint::open(&kept, every, Options::new(), &inputs, &[]).unwrap();
-        let setup = Setup {
-            memory,
-            checkpoint: Some(&checkpoint),
-            ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
-        };
-        let mut out = Vec::new();
-        let (report, result) = run(&setup, &inputs, &mut out, None);
-        (out, report.tally, result)
-    };
-    let directory = place.path().to_owned();
-    let (_, tally, result) = go(Some(Memory { budget: 1, directory, tell: |_| {} }));
-    assert!(result.is_err() && tally.undecided > 0, "{result:?} {tally:?}");
-    std::fs::write(path("b"), list(4_000..6_000)).unwrap();
-    let (out, tally, result) = go(None);
-    result.unwrap();
-    assert_eq!(String::from_utf8(out).unwrap(), list(0..6_000));
-    assert_eq!((tally.unique, tally.duplicates, tally.undecided), (6_000, 1_000, 0));
 }

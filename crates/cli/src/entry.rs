@@ -47,7 +47,6 @@ pub fn main() -> ExitCode {
                     Division { by, shards, suffix }
                 }),
                 memory: dedup.memory.memory(dedup.common.threads(), memory::warn),
-                checkpoint: Some(dedup.checkpoint),
                 name: output::Job::Dedup,
             };
             run::start(&dedup.common, plan)

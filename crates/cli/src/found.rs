@@ -55,9 +55,8 @@ impl Found {
     pub fn look(common: &Common, paths: Vec<PathBuf>, plan: &Plan) -> Self {
         let (paths, mut missing) = match common.directories {
             Directories::AreWalked => {
-                let kept = plan.checkpoint.as_ref().and_then(|kept| kept.checkpoint.as_deref());
                 let is_asked = !paths.is_empty();
-                let (files, errors) = walk::files_below(paths, kept);
+                let (files, errors) = walk::files_below(paths);
                 if is_asked && files.is_empty() && errors.is_empty() {
                     say(
                         "warning: -r found no file to read; names that begin with a dot are passed \

@@ -8,7 +8,6 @@ mod choices;
 pub mod filters;
 pub mod archives;
 pub mod names;
-pub mod checkpoint;
 pub mod memory;
 mod available;
 

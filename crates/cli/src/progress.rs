@@ -39,9 +39,8 @@ struct Drawing {
 }
 
 impl Progress {
-    /// Shows how `done`, in bytes, grows, which begins with those of the runs `before`; towards `total`
-    /// where that is known.
-    pub fn start(when: When, before: u64, done: Arc<AtomicU64>, total: Option<u64>) -> Self {
+    /// Shows how `done`, in bytes, grows; towards `total` where that is known.
+    pub fn start(when: When, done: Arc<AtomicU64>, total: Option<u64>) -> Self {
         let terminal = io::stderr().is_terminal();
         let patience = match when {
             When::Never => return Self { drawing: None },
@@ -53,7 +52,7 @@ impl Progress {
             true => ProgressDrawTarget::stderr_with_hz(10),
             false => ProgressDrawTarget::term_like_with_hz(Box::new(Unattended), 10),
         };
-        Self { drawing: Drawing::start(before, done, total, patience, target) }
+        Self { drawing: Drawing::start(done, total, patience, target) }
     }
 }
 
@@ -69,7 +68,6 @@ impl Drop for Progress {
 
 impl Drawing {
     fn start(
-        before: u64,
         done: Arc<AtomicU64>,
         total: Option<u64>,
         patience: Duration,
@@ -80,16 +78,13 @@ impl Drawing {
             let over = |wait| stopped.recv_timeout(wait) != Err(RecvTimeoutError::Timeout);
             let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden())
                 .with_style(style(total));
-            // How fast this run is, what came before it does not tell.
-            bar.set_position(before);
-            bar.reset_eta();
             // The rate and the time left count from the start, not from the first drawing.
             if over(patience) {
                 return;
             }
             bar.set_draw_target(target());
             loop {
-                bar.set_position(done.load(Ordering::Relaxed).max(before));
+                bar.set_position(done.load(Ordering::Relaxed));
                 bar.tick();
                 if over(TICK) {
                     break bar.finish_and_clear();
@@ -200,7 +195,6 @@ mod tests {
 
     /// What stands on the terminal once this text does or `most` of the time is over, and after the run.
     fn screens(
-        before: u64,
         total: Option<u64>,
         patience: Duration,
         text: &str,
@@ -212,7 +206,7 @@ mod tests {
             move || ProgressDrawTarget::term_like(Box::new(terminal))
         };
         let done = Arc::new(AtomicU64::new(3 << 20));
-        let drawing = Drawing::start(before, done, total, patience, target);
+        let drawing = Drawing::start(done, total, patience, target);
         let progress = Progress { drawing };
         let start = Instant::now();
         // One look at a time: the next one may find the line between two drawings.
@@ -229,34 +223,28 @@ mod tests {
 
     #[test]
     fn a_known_total_gives_a_bar_that_is_wiped_away() {
-        let (during, after) = screens(0, Some(4 << 20), Duration::ZERO, "left", MINUTE);
+        let (during, after) = screens(Some(4 << 20), Duration::ZERO, "left", MINUTE);
         assert!(during.contains("75%") && during.contains("3.00 MiB/4.00 MiB"), "{during}");
         assert!(during.ends_with("left") && !during.contains(" 0 B/s"), "{during}");
         assert_eq!(after, "");
     }
 
     #[test]
-    fn what_runs_before_have_done_is_no_part_of_the_rate() {
-        let (during, _) = screens(3 << 20, Some(4 << 20), Duration::ZERO, "left", MINUTE);
-        assert!(during.contains("75%") && during.contains(" 0 B/s"), "{during}");
-    }
-
-    #[test]
     fn an_unknown_total_gives_bytes_and_rate() {
-        let (during, after) = screens(0, None, Duration::ZERO, "/s", MINUTE);
+        let (during, after) = screens(None, Duration::ZERO, "/s", MINUTE);
         assert!(during.contains("3.00 MiB") && during.contains("/s"), "{during}");
         assert_eq!(after, "");
     }
 
     #[test]
     fn a_short_run_shows_nothing() {
-        let screens = screens(0, Some(1), MINUTE, "left", 3 * TICK);
+        let screens = screens(Some(1), MINUTE, "left", 3 * TICK);
         assert_eq!(screens, (String::new(), String::new()));
     }
 
     #[test]
     fn never_draws_nothing() {
-        let never = Progress::start(When::Never, 0, Arc::default(), Some(1));
+        let never = Progress::start(When::Never, Arc::default(), Some(1));
         assert!(never.drawing.is_none());
     }
 }

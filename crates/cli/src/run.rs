@@ -1,11 +1,11 @@
 //! One run over inputs: from what was asked for to an exit status.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::error::ErrorKind;
 
@@ -17,10 +17,10 @@ use super::progress::{Bar, Progress, When};
 use super::signals::Signals;
 use super::status::{CLOSED_PIPE, Status, say};
 use super::tell::{are_all_rejected, nothing_but_rejects, tell};
-use super::{checkpoint, memory, outputs, tables};
+use super::{memory, outputs, tables};
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{self, Field, FileStats, Inputs, LineForm, Stats, Summary};
-use uniqurl_engine::{self, Checkpoint, Job, Keep, Memory, Report, RunError, Setup, Watch};
+use uniqurl_engine::{self, Job, Keep, Memory, Report, RunError, Setup, Watch};
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
 use uniqurl_formats::record::{Format, Separator, carrying};
@@ -36,7 +36,6 @@ pub(super) struct Plan {
     pub(super) save_seen: Option<PathBuf>,
     pub(super) division: Option<Division>,
     pub(super) memory: Option<Memory>,
-    pub(super) checkpoint: Option<checkpoint::Checkpoints>,
     pub(super) name: output::Job,
 }
 
@@ -52,7 +51,6 @@ impl Plan {
             save_seen: None,
             division: None,
             memory: None,
-            checkpoint: None,
             name,
         }
     }
@@ -113,23 +111,16 @@ impl LastLine {
         }
     }
 
-    /// Where the bytes are counted that runs before have read, their time is too.
-    fn summary(
-        &self,
-        tally: output::Tally,
-        inputs: Inputs,
-        bytes: u64,
-        earlier: Duration,
-    ) -> Summary {
+    fn summary(&self, tally: output::Tally, inputs: Inputs, bytes: u64) -> Summary {
         let &Self { job, filters, before, start, .. } = self;
-        let seconds = (earlier + start.elapsed()).as_secs_f64();
+        let seconds = start.elapsed().as_secs_f64();
         Summary { job, tally, filters, before, inputs, bytes, seconds }
     }
 
-    fn summary_of(&self, report: &Report, missing: &[InputError], earlier: Duration) -> Summary {
+    fn summary_of(&self, report: &Report, missing: &[InputError]) -> Summary {
         let begun = report.files.iter().map(|file| file.state);
         let inputs = begun.chain(missing.iter().map(unopened)).collect();
-        self.summary(report.tally, inputs, report.bytes, earlier)
+        self.summary(report.tally, inputs, report.bytes)
     }
 
     fn write(&self, summary: &Summary) {
@@ -140,7 +131,7 @@ impl LastLine {
 }
 
 /// Does it with these rules.
-pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> ExitCode {
+pub(super) fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCode {
     let ssurt = common.key == Key::Ssurt || plan.fields.contains(&Field::Ssurt);
     if ssurt && normalizer.has_own_ports() {
         let message = "ssurt names the ports of the registry, and the profile file has others";
@@ -160,20 +151,13 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
     let (paths, mut outputs) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            tell_unopened(&error, &plan);
-            last_line.write(&last_line.summary_of(&Report::default(), &[], Duration::ZERO));
+            say(&error);
+            last_line.write(&last_line.summary_of(&Report::default(), &[]));
             return ExitCode::from(Status::Failed as u8);
         }
     };
     let found = Found::look(common, paths, &plan);
     watch.count(|_, inputs| *inputs = found.missing.iter().map(unopened).collect());
-    let kept = plan.checkpoint.take();
-    let is_kept = kept.as_ref().is_some_and(|kept| kept.checkpoint.is_some());
-    let kept = kept.filter(|_| found.is_readable(common) && found.unseen.is_empty());
-    let saved = plan.save_seen.as_deref();
-    let checkpoint = kept.map_or(Ok(None), |kept| kept.open(&found.inputs, &found.seen, saved));
-    let refused = checkpoint.as_ref().err().inspect(|error| say(error)).is_some();
-    let checkpoint = checkpoint.unwrap_or_default();
     let backend = normalizer.backend();
     let profile = match &plan.job {
         Job::Compare { other, .. } => {
@@ -181,29 +165,24 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
         }
         Job::Dedup(_) | Job::Normalize { .. } | Job::Tabulate => normalizer.description(),
     };
-    let (mut report, result) = if refused || !found.unseen.is_empty() {
+    let (mut report, result) = if !found.unseen.is_empty() {
         (Report::default(), Err(End::Told))
     } else if !found.is_readable(common) {
-        // A run that goes on where another ended has to be the same.
-        if !found.inputs.is_empty() && !is_kept {
+        if !found.inputs.is_empty() {
             say("nothing was read; --keep-going goes on without what cannot be read");
         }
         (Report::default(), Err(End::Told))
     } else {
         found.warn_of_outputs(common);
         let (inputs, seen) = (&found.inputs, found.seen);
-        if let (Some(checkpoint), Messages::All) = (&checkpoint, common.messages) {
-            tell_beginning(checkpoint, inputs.len());
-        }
         if let (Some(tip), Messages::All) = (tables::tip(&common.output, &plan), common.messages) {
             say(tip);
         }
         bar.draw(|| {
-            let before = checkpoint.as_ref().map_or(0, Checkpoint::bytes);
             let done = Arc::clone(&watch.bytes);
-            Progress::start(when(common, inputs, &outputs), before, done, total(inputs))
+            Progress::start(when(common, inputs, &outputs), done, total(inputs))
         });
-        let setup = setup(common, normalizer, plan, seen, checkpoint.as_ref(), &watch);
+        let setup = setup(common, normalizer, plan, seen, &watch);
         let (report, result) = read(&setup, inputs, &mut outputs, last_line.job);
         bar.wipe();
         if matches!(result, Err(End::ClosedPipe)) {
@@ -216,7 +195,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
         }
         (report, result)
     };
-    let summary = last_line.summary_of(&report, &found.missing, watch.earlier());
+    let summary = last_line.summary_of(&report, &found.missing);
     debug_assert!(summary.tally.adds_up(last_line.job));
     let files = files(&mut report, found.missing);
     let stats = |status: Status| Stats {
@@ -237,17 +216,8 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
     let committed = if is_complete && is_same { Status::Complete } else { Status::Incomplete };
     let account_files = outputs.account_files();
     let given = outputs.main.given();
-    let result = result.and_then(|done| match &checkpoint {
-        Some(checkpoint) => checkpoint.announce().map(|()| done).map_err(End::from),
-        None => Ok(done),
-    });
     let status = match settle(outputs, result, &signals, &known(committed)) {
-        Ok(()) => {
-            if let Some(checkpoint) = checkpoint {
-                checkpoint.remove();
-            }
-            committed
-        }
+        Ok(()) => committed,
         Err((End::ClosedPipe, _)) => return ExitCode::from(CLOSED_PIPE),
         Err((why, given_up)) => {
             let told = match &why {
@@ -256,7 +226,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, mut plan: Plan) -> Ex
             };
             let is_one_of_several = found.inputs.len() > 1 && is_for_want_of_an_input(&why);
             let status = failure(why, last_line.job, given);
-            if is_one_of_several && !is_kept {
+            if is_one_of_several {
                 say("--keep-going goes on without what cannot be read");
             }
             match write_anew(&known(status), account_files, given_up) {
@@ -282,32 +252,6 @@ fn is_for_want_of_an_input(why: &End) -> bool {
     matches!(error.state(), InputState::Refused | InputState::Damaged | InputState::Missing)
 }
 
-/// Says why an output, or a list of inputs, cannot be opened.
-fn tell_unopened(error: &io::Error, plan: &Plan) {
-    let kept = plan.checkpoint.as_ref().and_then(|kept| kept.checkpoint.as_deref());
-    match error.kind() {
-        // As a kill between the last output and the end of the checkpoint leaves it. Not to be removed: it
-        // is all there is of it where --save-seen has replaced one of --seen.
-        io::ErrorKind::DirectoryNotEmpty if kept.is_some_and(Path::exists) => say(format_args!(
-            "{error}; if a run with this checkpoint has made it, move it away and run again"
-        )),
-        _ => say(error),
-    }
-}
-
-/// Says where a run begins that has a checkpoint.
-fn tell_beginning(checkpoint: &Checkpoint, inputs: usize) {
-    if let done @ 1.. = checkpoint.absorbed() {
-        say(format_args!("going on behind the first {done} of {inputs} inputs"));
-    }
-    if checkpoint.begins_anew() {
-        say(
-            "nothing to go on behind: the run before ended before its first checkpoint was whole, or \
-             checkpoint.json was removed",
-        );
-    }
-}
-
 /// Watches for signals that end the run, the last line of which is then all that is left of it.
 fn await_signals(last_line: LastLine, watch: &Arc<Watch>, bar: &Bar) -> io::Result<Signals> {
     let (watch, bar) = (Arc::clone(watch), bar.clone());
@@ -315,7 +259,7 @@ fn await_signals(last_line: LastLine, watch: &Arc<Watch>, bar: &Bar) -> io::Resu
         bar.wipe();
         let (tally, inputs) = watch.counted();
         let bytes = watch.bytes.load(Ordering::Relaxed);
-        last_line.write(&last_line.summary(tally, inputs, bytes, watch.earlier()));
+        last_line.write(&last_line.summary(tally, inputs, bytes));
     })
 }
 
@@ -340,7 +284,6 @@ fn setup<'a>(
     normalizer: Normalizer,
     plan: Plan,
     seen: Vec<Input>,
-    checkpoint: Option<&'a Checkpoint>,
     watch: &'a Watch,
 ) -> Setup<'a> {
     let wanted = match &plan.job {
@@ -386,7 +329,6 @@ fn setup<'a>(
         keep_going: common.bad_input == BadInput::IsSkipped,
         memory: plan.memory,
         seen,
-        checkpoint,
         watch,
     }
 }

@@ -4,24 +4,15 @@
 //! directory, what begins with a dot is passed over, as ripgrep does it, and links are not followed.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use walkdir::{DirEntry, WalkDir};
 
-use uniqurl_engine::output::place;
 use uniqurl_formats::input::{InputError, Trouble};
 
 /// The inputs with each directory among them replaced by the files below it, and what could not be
-/// looked into. What is below `checkpoint` is the run's own: a run that goes on finds it there.
-pub fn files_below(
-    paths: Vec<PathBuf>,
-    checkpoint: Option<&Path>,
-) -> (Vec<PathBuf>, Vec<InputError>) {
-    let checkpoint = checkpoint.map(place);
-    let is_own = |entry: &DirEntry| {
-        let is_checkpoint = |kept: &PathBuf| place(entry.path()) == *kept;
-        entry.file_type().is_dir() && checkpoint.as_ref().is_some_and(is_checkpoint)
-    };
+/// looked into.
+pub fn files_below(paths: Vec<PathBuf>) -> (Vec<PathBuf>, Vec<InputError>) {
     let (mut files, mut errors) = (Vec::new(), Vec::new());
     for path in paths {
         if !path.is_dir() {
@@ -30,7 +21,7 @@ pub fn files_below(
         }
         let is_shown = |entry: &DirEntry| {
             let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-            entry.depth() == 0 || !(is_hidden || is_own(entry))
+            entry.depth() == 0 || !is_hidden
         };
         for entry in WalkDir::new(&path).sort_by_file_name().into_iter().filter_entry(is_shown) {
             match entry {

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use super::checkpoint::Keeper;
 use super::report::{MaxRejected, RunError, TooManyRejected};
 use super::run::Run;
 use super::schedule::{self, Next, Task};
@@ -68,7 +67,7 @@ impl Run<'_> {
         let mut room = threads * CHUNKS * self.setup.chunk_size;
         let most = threads * SMALL_CHUNKS;
         let mut files = 0;
-        let mut is_open = !self.is_saving && self.turn.is_none() && self.ending.is_none();
+        let mut is_open = self.turn.is_none() && self.ending.is_none();
         while is_open && room > 0 && batch.len() < most && files < FILES {
             match self.schedule.next(idle && batch.is_empty()) {
                 Next::Task(task) => {
@@ -92,11 +91,6 @@ impl Run<'_> {
                     if padding > 0 {
                         self.report.padded.push((input, padding));
                     }
-                    // What was read of a damaged input is in the set and cannot be read again. Whether this
-                    // one is whole shows only when its last bytes are read.
-                    self.is_saving = self.report.damaged.is_empty()
-                        && self.keeper.as_ref().is_some_and(Keeper::is_due);
-                    is_open = !self.is_saving;
                 }
                 Next::Trouble(input, error) => {
                     // Its turn comes behind that of what was read before it.
@@ -128,7 +122,6 @@ impl Run<'_> {
         file.state = error.state();
         self.schedule.give_up(input);
         self.setup.watch.count(|_, inputs| inputs.count(error.state()));
-        self.is_saving = false;
         if self.setup.keep_going {
             self.report.damaged.push((input, error));
         } else {

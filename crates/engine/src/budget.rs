@@ -70,11 +70,7 @@ impl Run<'_> {
     /// From now on the set takes no more.
     pub(super) fn begin_to_spill(&mut self) -> Result<(), RunError> {
         let Some(memory) = &self.setup.memory else {
-            // The run before this one had a limit, and what it spilled is to be taken over.
-            let directory = std::env::temp_dir();
-            let overflow = Overflow::create(&directory, self.budget(), self.setup.threads)?;
-            self.overflow = Some(overflow);
-            return Ok(());
+            return Err(RunError::Set(SetFull::default()));
         };
         let done = self.inserted;
         let set: usize = self.shards.iter().map(|shard| shard.memory(0)).sum();
@@ -89,8 +85,7 @@ impl Run<'_> {
     /// Moves all of the set to where it spills, ahead of what was spilled before. Nothing may be on its
     /// way.
     pub(super) fn move_out(&mut self) -> Result<(), RunError> {
-        let Self { overflow: Some(overflow), keeper, shards, places, lines, rules, .. } = self
-        else {
+        let Self { overflow: Some(overflow), shards, places, lines, rules, .. } = self else {
             return Ok(());
         };
         let entries = (0..).zip(&*places).map(|(ordinal, place)| {
@@ -98,9 +93,6 @@ impl Run<'_> {
             let count = shard.count(at);
             Entry { ordinal, count, key: shard.get(at), line: lines.candidate(*place) }
         });
-        if let Some(keeper) = keeper {
-            keeper.keep_moved(entries.clone()).map_err(RunError::Output)?;
-        }
         overflow.spill_ahead(entries, &rules.key)?;
         self.moved = self.places.len() as u64;
         self.places = Vec::new();

@@ -76,7 +76,6 @@ impl Run<'_> {
         let Job::Dedup(dedup) = self.setup.job else { return false };
         matches!(dedup, Dedup { order: Order::Sorted, count: false, min_count: ..=1, limit: None })
             && self.takes_first_records()
-            && self.setup.checkpoint.is_none()
             && self.header.is_none()
             && u32::try_from(self.inputs.len()).is_ok_and(|inputs| inputs < u32::MAX - 1)
     }

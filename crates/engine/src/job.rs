@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::checkpoint::Checkpoint;
 use super::memory::Memory;
 use super::report::{MaxRejected, Watch};
 use super::split::Split;
@@ -68,9 +67,6 @@ pub struct Setup<'a> {
     pub memory: Option<Memory>,
     /// Sets from before the run, whose URLs do not come out again: saved ones, and lists.
     pub seen: Vec<Input>,
-    /// Where the run leaves what it has absorbed, and finds what one before had. For a set, of files,
-    /// behind files ([`seen`](Self::seen)).
-    pub checkpoint: Option<&'a Checkpoint>,
     /// Counts along, for whoever shows progress or has to end the run.
     pub watch: &'a Watch,
 }
@@ -102,7 +98,6 @@ impl<'a> Setup<'a> {
             keep_going: false,
             memory: None,
             seen: Vec::new(),
-            checkpoint: None,
             watch,
         }
     }

@@ -36,9 +36,6 @@
 //! line that survives is kept for the end. Lines that have become more than the budget take all of the
 //! set with them to the temporary file.
 //!
-//! With a [`Checkpoint`], no output is written before the end. Where one is due when an input is read
-//! to its end, no other input is begun until all four stages are done with it; then what is new in the
-//! set since the last checkpoint is written beside what was spilled and rejected meanwhile.
 //! URLs from before the run (`--seen`) are in a set of their own, which *insert* asks first.
 
 pub mod output;
@@ -68,15 +65,12 @@ mod budget;
 mod overflow;
 mod seen;
 
-// The end, and going on behind it.
+// The end.
 mod finish;
-mod checkpoint;
-mod resume;
 
 // Parts of it, to be measured.
 mod stages;
 
-pub use checkpoint::{Checkpoint, Options};
 pub use cores::{cores, most_threads};
 pub use differences::Differences;
 pub use job::MOST_THREADS;

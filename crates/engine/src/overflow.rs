@@ -65,11 +65,7 @@ pub(super) fn buffers(budget: usize, threads: usize) -> usize {
 }
 
 impl Overflow {
-    pub(super) fn create(
-        directory: &Path,
-        budget: usize,
-        threads: usize,
-    ) -> Result<Self, SpillError> {
+    fn create(directory: &Path, budget: usize, threads: usize) -> Result<Self, SpillError> {
         let store = Arc::new(Store::create(directory)?);
         let block = block(budget, threads);
         let share = PARTITIONS / threads.next_power_of_two().min(PARTITIONS);
@@ -110,7 +106,7 @@ impl Overflow {
     }
 
     /// Spills entries that are not on a sheet, by their hash under `key`.
-    pub(super) fn spill<'e>(
+    fn spill<'e>(
         &mut self,
         entries: impl IntoIterator<Item = Entry<'e>>,
         key: &Key,

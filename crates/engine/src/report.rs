@@ -5,7 +5,6 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use super::differences::Differences;
 use super::seen::{Doubt, SeenError};
@@ -60,16 +59,9 @@ pub struct Watch {
     /// chunks, and not any more once it sorts and writes a set that is complete.
     pub stop: Arc<AtomicBool>,
     counted: Mutex<(Tally, Inputs)>,
-    /// Milliseconds, for [`Watch::earlier`].
-    pub(super) earlier: AtomicU64,
 }
 
 impl Watch {
-    /// The time that the runs before took for what this one goes on behind: its bytes are counted too.
-    pub fn earlier(&self) -> Duration {
-        Duration::from_millis(self.earlier.load(Ordering::Relaxed))
-    }
-
     /// The accounting so far. It adds up at any time: what is on its way is not counted yet.
     pub fn counted(&self) -> (Tally, Inputs) {
         *self.counted.lock().unwrap_or_else(PoisonError::into_inner)

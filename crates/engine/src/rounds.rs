@@ -51,7 +51,6 @@ impl Run<'_> {
         }
         self.look_back(saved.is_some())?;
         self.may_deal = self.only_sorts();
-        self.resume(rejects.as_mut().map(|rejects| &mut **rejects as _))?;
         let mut batches = Batches::default();
         loop {
             let idle = batches.is_empty();
@@ -64,18 +63,11 @@ impl Run<'_> {
                 }
                 continue;
             }
-            if self.is_saving && idle && reading.is_empty() {
-                self.is_saving = false;
-                // Nothing of the inputs so far is on its way.
-                self.counted = self.schedule.reached();
-                self.save()?;
-                continue;
-            }
             if reading.is_empty() && idle {
                 // Nothing is left to do but to wait for a slow stream: what is known of it goes out.
                 flush(out, &mut rejects).map_err(RunError::Output)?;
                 reading = self.next_batch(true)?;
-                if reading.is_empty() && !self.is_saving {
+                if reading.is_empty() {
                     break;
                 }
             }
@@ -89,10 +81,9 @@ impl Run<'_> {
             self.inserted = read;
             self.spare.append(&mut batches.writing);
             self.account_all(&mut batches.formatting)?;
-            let taken = self.taken();
             if let Some(observed) = &mut self.report.observed {
                 let bytes = self.setup.watch.bytes.load(Ordering::Relaxed);
-                observed.pace.note(taken.as_secs_f64(), bytes);
+                observed.pace.note(self.start.elapsed().as_secs_f64(), bytes);
             }
             self.show(&batches.formatting);
             batches.writing = batches.formatting;
@@ -126,23 +117,13 @@ impl Run<'_> {
         let no_room = AtomicBool::new(false);
         let written = Mutex::new(Ok(()));
         let spilled = Mutex::new(Ok(()));
-        let kept = Mutex::new(Ok(()));
         {
             let Self {
-                rules,
-                setup,
-                shards,
-                seen,
-                inputs,
-                formatting: how,
-                overflow,
-                keeper,
-                dealing,
-                ..
+                rules, setup, shards, seen, inputs, formatting: how, overflow, dealing, ..
             } = &mut *self;
             let (rules, inputs, how) = (&*rules, *inputs, *how);
             let with_rejects = rejects.is_some();
-            let (written, spilled, kept, no_room) = (&written, &spilled, &kept, &no_room);
+            let (written, spilled, no_room) = (&written, &spilled, &no_room);
             for sheet in &mut *inserting {
                 sheet.spills = overflow.is_some();
                 sheet.is_dealt = dealing.is_some();
@@ -157,12 +138,6 @@ impl Run<'_> {
                         if let Err(error) = group.write(writing) {
                             *spilled.lock().unwrap_or_else(|e| e.into_inner()) = Err(error);
                         }
-                    });
-                }
-                if let Some(keeper) = keeper {
-                    scope.spawn(move |_| {
-                        let result = keeper.keep(writing, with_rejects);
-                        *kept.lock().unwrap_or_else(|e| e.into_inner()) = result;
                     });
                 }
                 scope.spawn(move |_| {
@@ -193,7 +168,6 @@ impl Run<'_> {
         }
         written.into_inner().unwrap_or_else(|e| e.into_inner()).map_err(RunError::Output)?;
         spilled.into_inner().unwrap_or_else(|e| e.into_inner())?;
-        kept.into_inner().unwrap_or_else(|e| e.into_inner()).map_err(RunError::Output)?;
         if no_room.into_inner() {
             return Err(RunError::Memory);
         }

@@ -2,10 +2,9 @@
 
 use std::fmt;
 use std::io::Write;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::batches::Reading;
-use super::checkpoint::Keeper;
 use super::deal::Dealing;
 use super::differences::Versus;
 use super::finish::Lines;
@@ -233,10 +232,6 @@ pub(super) struct Run<'a> {
     pub(super) rejected: u64,
     /// Bytes of the inputs whose URLs went to the set.
     pub(super) inserted: u64,
-    /// The checkpoints, where there are any.
-    pub(super) keeper: Option<Keeper<'a>>,
-    /// Whether no input is begun before there is a checkpoint.
-    pub(super) is_saving: bool,
     /// What becomes of the set before anything else is read.
     pub(super) turn: Option<Turn>,
     /// What was dealt, in place of a set.
@@ -265,8 +260,7 @@ impl<'a> Run<'a> {
                 let waits = counts
                     || dedup.order == Order::Sorted
                     || dedup.limit.is_some()
-                    || setup.keep.survivor() != Survivor::First
-                    || setup.checkpoint.is_some();
+                    || setup.keep.survivor() != Survivor::First;
                 (
                     if waits { Formatting::Places } else { Formatting::New },
                     if counts { Counting::On } else { Counting::Off },
@@ -359,8 +353,6 @@ impl<'a> Run<'a> {
             rejected: 0,
             inserted: 0,
             start: Instant::now(),
-            keeper: setup.checkpoint.map(Keeper::new),
-            is_saving: false,
             turn: None,
             dealing: None,
             may_deal: false,
@@ -377,11 +369,6 @@ impl<'a> Run<'a> {
             && !rules.decoded
             && !rules.observes
             && !matches!(self.setup.max_rejected, Some(MaxRejected::Count(_)))
-    }
-
-    /// How long it took so far, with the runs that it goes on behind.
-    pub(super) fn taken(&self) -> Duration {
-        self.setup.watch.earlier() + self.start.elapsed()
     }
 
     /// Reads what was seen before the run.

@@ -90,7 +90,7 @@ fn run(bench: &Bench) -> Result<Option<String>, Failure> {
     let done = Arc::new(AtomicU64::new(0));
     let when = if quiet { When::Never } else { bench.progress };
     let total = plan.passes().saturating_mul(plan.size);
-    bar.draw(|| Progress::start(when, 0, Arc::clone(&done), Some(total)));
+    bar.draw(|| Progress::start(when, Arc::clone(&done), Some(total)));
     let mut document = Document {
         format: FORMAT,
         uniqurl: env!("CARGO_PKG_VERSION").to_owned(),

@@ -4,14 +4,17 @@ use super::common::share_a_place;
 use super::normalize::Form;
 use super::{Common, INPUT, OUTPUT, number, usage};
 use crate::names::is_standard_input;
-use crate::{checkpoint, memory, tables};
+use crate::{memory, tables};
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use uniqurl::Key;
+
 use uniqurl::bytes::Printable;
+
 use uniqurl_engine::output::{Field, TableKind, place};
+
 use uniqurl_engine::{Keep, SplitBy};
 
 /// What `--redact` does to a set, which has columns of the input too.
@@ -33,7 +36,6 @@ Examples:
   uniqurl dedup --format wat:links crawl.warc.wat.gz
   uniqurl dedup --count --min-count 2 --order sorted urls.txt
   uniqurl dedup --memory 2G --temp-dir /var/tmp crawl-*.txt -o unique.txt
-  uniqurl dedup --checkpoint progress crawl-*.txt -o unique.txt
   uniqurl dedup --profile aggressive --without strip-www urls.txt
   uniqurl dedup --with sort-query,strip-tracking --drop-param 'ref*' urls.txt
   uniqurl dedup --profile ia --key surt --order sorted urls.txt
@@ -219,9 +221,6 @@ pub struct Dedup {
     /// How much it may hold.
     #[command(flatten)]
     pub memory: memory::Options,
-    /// Where it leaves what it has done.
-    #[command(flatten)]
-    pub checkpoint: checkpoint::Checkpoints,
 }
 
 impl Dedup {
@@ -270,29 +269,19 @@ impl Dedup {
                  `>>` appends what is new, and --save-seen keeps both"
             )));
         }
-        let is_in = |path: &Path, directory: &Path| {
-            path != standard && place(path).starts_with(place(directory))
-        };
-        let checkpoint = &self.checkpoint.checkpoint;
         if self.split_by.is_some() {
             let others = [
                 ("--rejects", &common.rejects),
                 ("--stats", &common.stats),
                 ("--report", &common.report),
                 ("--save-seen", &self.save_seen),
-                ("--checkpoint", checkpoint),
             ];
-            let is_there = |path: &PathBuf| is_in(path, &common.output);
+            let directory = place(&common.output);
+            let is_there = |path: &PathBuf| path != standard && place(path).starts_with(&directory);
             let there = others.iter().find(|(_, path)| path.as_ref().is_some_and(is_there));
             if let Some((option, _)) = there {
                 let why = "is in the directory that --split-by writes anew";
                 return Err(named(format!("{option} {why}")));
-            }
-        }
-        if let Some(directory) = checkpoint {
-            let mut outputs = common.outputs().into_iter().chain(self.save_seen.as_deref());
-            if outputs.any(|output| is_in(output, directory)) {
-                return wrong("--checkpoint takes a directory of its own, and an output is in it");
             }
         }
         Ok(())

@@ -305,7 +305,7 @@ fn meant_by_option(name: &str, subcommand: &str) -> Option<String> {
 
 /// The arguments as they are parsed: of a choice that is given again the last one counts, so that a command
 /// line can say otherwise than the alias that it begins with.
-pub fn to_parse() -> clap::Command {
+fn to_parse() -> clap::Command {
     Cli::command().mut_subcommands(|command| {
         command.mut_args(|argument| match is_choice(&argument) {
             true => {
@@ -319,8 +319,8 @@ pub fn to_parse() -> clap::Command {
 
 /// Options that name what is read or written, each once: of two the first would not be, and nobody told.
 #[rustfmt::skip]
-const NAMED_ONCE: [&str; 11] = [
-    "files_from", "redirects", "profile_file", "output", "rejects", "stats", "report", "save_seen", "checkpoint", "json",
+const NAMED_ONCE: [&str; 10] = [
+    "files_from", "redirects", "profile_file", "output", "rejects", "stats", "report", "save_seen", "json",
     "plot",
 ];
 

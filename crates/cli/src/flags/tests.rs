@@ -58,7 +58,6 @@ fn what_names_a_file_is_given_once() {
         "--stats",
         "--report",
         "--save-seen",
-        "--checkpoint",
         "--files-from",
         "--redirects",
         "--profile-file",
@@ -75,10 +74,9 @@ fn what_names_a_file_is_given_once() {
 #[test]
 fn defaults_are_as_documented() {
     let Dedup { common, order, columns, fields, min_count, limit, memory, .. } = dedup("");
-    let Dedup { seen, save_seen, split_by, split_suffix, checkpoint, .. } = dedup("");
+    let Dedup { seen, save_seen, split_by, split_suffix, .. } = dedup("");
     assert_eq!((split_by, split_suffix), (None, None));
     assert_eq!((seen, save_seen), (vec![], None));
-    assert_eq!((checkpoint.checkpoint, checkpoint.checkpoint_every), (None, 30));
     assert_eq!((memory.memory, memory.temp_dir), (None, None));
     assert_eq!((common.key, fields), (Key::Url, vec![]));
     assert_eq!((order, columns, min_count, limit), (Order::First, Columns::Url, 1, None));
@@ -176,7 +174,6 @@ fn a_number_that_is_none_is_told_what_to_give_instead() {
         ("dedup --limit -1", "not a whole number that is 0 or more"),
         ("dedup --limit=-1", "not a whole number that is 0 or more"),
         ("dedup --limit 18446744073709551616", "too large"),
-        ("dedup --checkpoint d --checkpoint-every x", "not a whole number that is 0 or more"),
         ("dedup -j 0", "not a whole number from 1 to 1024"),
         ("normalize --threads -1", "not a whole number from 1 to 1024"),
         ("dedup -j 99999", "not a whole number from 1 to 1024"),

@@ -33,7 +33,6 @@ pub use fields::{Bytes, Layout, Row, escaped, with_count};
 pub use fields::{Field, LineForm};
 pub use file::Output;
 pub use page::{Observed, Page};
-pub use place::directory;
 pub use place::place;
 pub use shards::Shards;
 pub use stats::{FileStats, Stats};
@@ -41,5 +40,4 @@ pub use summary::{Before, Filters, Inputs, Job, Summary, Tally};
 #[cfg(feature = "tables")]
 pub use table::{TableColumn, TableFile, TableKind, TableValues};
 pub use temporary::Temporary;
-pub use temporary::because_of;
 pub use temporary::remove_all;

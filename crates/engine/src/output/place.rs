@@ -229,7 +229,7 @@ fn cannot_sync(error: &io::Error) -> bool {
 }
 
 /// What a path is in.
-pub fn directory(path: &Path) -> &Path {
+pub(super) fn directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),

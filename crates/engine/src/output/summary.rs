@@ -247,7 +247,7 @@ pub struct Summary {
     pub inputs: Inputs,
     /// Bytes read.
     pub bytes: u64,
-    /// Wall time, with that of the runs that this one goes on behind.
+    /// Wall time.
     pub seconds: f64,
 }
 

@@ -67,7 +67,7 @@ impl Temporary {
 }
 
 /// What an error in making something in a directory says of that.
-pub fn because_of(directory: &Path, error: io::Error) -> io::Error {
+pub(super) fn because_of(directory: &Path, error: io::Error) -> io::Error {
     let shown = Printable::path(directory);
     let text = match error.kind() {
         io::ErrorKind::NotFound if !directory.exists() => format!("there is no directory {shown}"),

@@ -174,11 +174,6 @@ impl<'a> Schedule<'a> {
         self.next
     }
 
-    /// Begins behind the first `inputs`.
-    pub(super) fn pass_over(&mut self, inputs: usize) {
-        self.next = inputs;
-    }
-
     /// Reads nothing behind `input`, and no more of it.
     pub(super) fn end_behind(&mut self, input: usize) {
         self.next = self.next.min(input + 1);

@@ -19,14 +19,7 @@ pub struct Entry<'a> {
     pub line: &'a [u8],
 }
 
-impl<'a> Entry<'a> {
-    /// Takes an entry from the front of what [`append`](Self::append) wrote.
-    pub fn take(bytes: &mut &'a [u8]) -> Option<Self> {
-        let (ordinal, count) = (take_number(bytes)?, take_number(bytes)?);
-        let (key, line) = (take_bytes(bytes)?, take_bytes(bytes)?);
-        Some(Self { ordinal, count, key, line })
-    }
-
+impl Entry<'_> {
     pub fn append(&self, out: &mut Vec<u8>) -> Result<(), AllocError> {
         alloc::try_reserve(out, NUMBERS + self.key.len() + self.line.len())?;
         number(self.ordinal, out);
@@ -45,26 +38,6 @@ fn number(mut number: u64, out: &mut Vec<u8>) {
         number >>= 7;
     }
     out.push(number as u8);
-}
-
-fn take_number(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..u64::BITS).step_by(7) {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7F) << shift;
-        if *byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
-}
-
-fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let length = usize::try_from(take_number(bytes)?).ok()?;
-    let (taken, rest) = bytes.split_at_checked(length)?;
-    *bytes = rest;
-    Some(taken)
 }
 
 /// An entry that was read back, in buffers that are used again for the next.

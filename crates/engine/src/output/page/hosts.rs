@@ -7,16 +7,11 @@
 
 use std::collections::HashMap;
 
-use uniqurl_store::spill::Entry;
-
 /// Hosts that are left after a cut. As many again may come before the next.
 const KEPT: usize = 1 << 15;
 
 /// Longer names are no hosts of the DNS (RFC 1035 section 2.3.4), and are counted by their start.
 const LONGEST: usize = 255;
-
-/// Tells an entry that is no host's.
-const SHORT: &[u8] = b"short";
 
 /// Counts by host.
 #[derive(Debug, Clone, Default)]
@@ -37,23 +32,6 @@ impl Hosts {
                     self.cut(KEPT);
                 }
             }
-        }
-    }
-
-    /// All of it, under this number, for a run that goes on.
-    pub(super) fn entries(&self, ordinal: u64) -> impl Iterator<Item = Entry<'_>> {
-        let short = Entry { ordinal, count: self.short, key: b"", line: SHORT };
-        let hosts = self.counts.iter();
-        hosts
-            .map(move |(key, count)| Entry { ordinal, count: *count, key, line: b"" })
-            .chain([short])
-    }
-
-    /// Takes one of these.
-    pub(super) fn take(&mut self, entry: &Entry<'_>) {
-        match entry.line {
-            SHORT => self.short = entry.count,
-            _ => self.add(entry.key, entry.count),
         }
     }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::hosts::Hosts;
 use uniqurl::bytes::Code;
-use uniqurl_store::spill::Entry;
 
 /// Samples of rejected records that are kept for each code.
 const SAMPLES: usize = 3;
@@ -14,12 +13,6 @@ const SAMPLE: usize = 160;
 
 /// Points of the pace; where there are more, every other one goes.
 const POINTS: usize = 256;
-
-/// What an entry of it is about: the number of a code stands behind the last.
-const UNIQUE_BYTES: u64 = 0;
-const RECORDS: u64 = 1;
-const DUPLICATES: u64 = 2;
-const SAMPLES_OF_FIRST: u64 = 3;
 
 /// Gathered chunk by chunk, in the order of the input.
 #[derive(Debug, Default)]
@@ -86,11 +79,6 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Notes that `bytes` were read before it began, in so many seconds.
-    pub fn begin(&mut self, seconds: f64, bytes: u64) {
-        self.points.push((seconds, bytes));
-    }
-
     /// Notes that `bytes` were read after `seconds`.
     pub fn note(&mut self, seconds: f64, bytes: u64) {
         if self.points.is_empty() {
@@ -127,39 +115,6 @@ impl Pace {
 }
 
 impl Observed {
-    /// All of it but the pace, for a run that goes on.
-    pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        let bytes = Entry { ordinal: UNIQUE_BYTES, count: self.unique_bytes, key: b"", line: b"" };
-        let samples = self.samples.0.iter().flat_map(|(code, samples)| {
-            samples.iter().map(|Sample { file, record, raw }| Entry {
-                ordinal: SAMPLES_OF_FIRST + *code as u64,
-                count: *record,
-                key: file.as_bytes(),
-                line: raw,
-            })
-        });
-        std::iter::once(bytes)
-            .chain(self.records.entries(RECORDS))
-            .chain(self.duplicates.entries(DUPLICATES))
-            .chain(samples)
-    }
-
-    /// Takes one of these, in their order.
-    pub fn take(&mut self, entry: &Entry<'_>) {
-        match entry.ordinal {
-            UNIQUE_BYTES => self.unique_bytes = entry.count,
-            RECORDS => self.records.take(entry),
-            DUPLICATES => self.duplicates.take(entry),
-            of_code => {
-                let code = Code::ALL.get((of_code - SAMPLES_OF_FIRST) as usize);
-                let file = std::str::from_utf8(entry.key).unwrap_or_default();
-                if let Some(code) = code {
-                    self.samples.add(*code, file, entry.count, entry.line);
-                }
-            }
-        }
-    }
-
     /// Adds what was observed in the next chunk, but for its hosts.
     pub fn merge(&mut self, other: &mut Observed) {
         self.samples.merge(&mut other.samples);
@@ -186,28 +141,6 @@ mod tests {
         assert_eq!(records, [1, 2, 3]);
         assert!(!all.samples.wants(Code::Port) && all.samples.wants(Code::Host));
         assert!(all.samples.of(Code::Host).is_empty());
-    }
-
-    #[test]
-    fn what_was_kept_of_a_run_is_what_it_observed() {
-        let mut all = Observed { unique_bytes: 77, ..Observed::default() };
-        for i in 0..70_000 {
-            all.records.add(format!("host-{i}").as_bytes(), 1 + i % 5);
-        }
-        all.duplicates.add(b"", 3);
-        for (code, record) in [(Code::Port, 1), (Code::Port, 4), (Code::Idna, 2)] {
-            all.samples.add(code, "in", record, b"http://h:x/\xFF");
-        }
-        let mut again = Observed::default();
-        all.entries().for_each(|entry| again.take(&entry));
-        assert!(all.records.short() > 0 && again.records.short() == all.records.short());
-        assert!(again.records.top(usize::MAX) == all.records.top(usize::MAX));
-        assert_eq!((again.duplicates.top(9), again.unique_bytes), (vec![(&b""[..], 3)], 77));
-        assert_eq!(again.samples.0, all.samples.0);
-        // What was read before the run went on tells nothing of its pace.
-        again.pace.begin(50.0, 1 << 40);
-        again.pace.note(52.0, (1 << 40) + 200);
-        assert_eq!(again.pace.rates(), [(52.0, 100.0)]);
     }
 
     #[test]
