@@ -95,7 +95,6 @@ fn shells_complete_names_where_names_are_wanted_and_files_elsewhere() {
             ("uniqurl dedup --count", &["union.txt"]),
             ("uniqurl dedup --count --order", &["first", "none", "sorted"]),
             ("uniqurl normalize union.txt", &["union.txt"]),
-            ("uniqurl compare", &["union.txt"]),
             ("uniqurl completions", &["bash", "elvish", "fish", "powershell", "zsh"]),
         ] {
             let Some(all) = completed(shell, words) else { break };
@@ -105,7 +104,7 @@ fn shells_complete_names_where_names_are_wanted_and_files_elsewhere() {
             ("uniqurl man", "normalize"),
             ("uniqurl profiles", "whatwg"),
             ("uniqurl dedup --format", "cdxj"),
-            ("uniqurl compare -f", "wat:links"),
+            ("uniqurl normalize -f", "wat:links"),
         ] {
             let Some(all) = completed(shell, words) else { break };
             let has = |name: &str| all.iter().any(|word| word == name);
@@ -288,16 +287,8 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
             &["dedup", "in", "--split-by", "hash:2", "-o", "none/out"],
             "none/out: there is no directory none\n",
         ),
-        (&["dedup", "http://example.com/"], "`uniqurl explain`"),
+        (&["dedup", "http://example.com/"], "`uniqurl compare` take URLs themselves"),
         (&["set", "union", "http://a/", "in"], "; sets are files, or standard input (-)\n"),
-        (
-            &["compare", "--profiles", "crawl,ia", "http://example.com/"],
-            "`uniqurl compare` (without --profiles) take URLs themselves",
-        ),
-        (
-            &["compare", "--profiles", "crawl", "ia", "in"],
-            "two different profiles, as in --profiles crawl,ia",
-        ),
         (&["dedup", "in", "--assume-scheme", "https://"], "is no scheme, as https is: "),
         (&["dedup", "in", "-p", "crawl@2"], "the only version of the profile crawl is crawl@1"),
         (
@@ -305,7 +296,6 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
             "the only version of the profile crawl is crawl@1",
         ),
         (&["profiles", "ia@0"], "the only version of the profile ia is ia@1"),
-        (&["compare", "--profiles", "crawl@2,ia", "in"], "the profile crawl is crawl@1"),
         (&["dedup", "in", "-p", "frob@1"], "possible values: string, "),
         (&["dedup", "in", "-f", "csv"], "format `csv`: it is followed by a column, as in csv:url"),
         (
@@ -320,10 +310,7 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
             "tip: `--with sort-query` turns it on, where the profile has it\n",
         ),
         (&["normalize", "in", "--fields", "host"], "tip: it is an option of dedup\n"),
-        (
-            &["explain", "--key", "surt", "a:"],
-            "tip: it is an option of dedup, normalize, compare\n",
-        ),
+        (&["explain", "--key", "surt", "a:"], "tip: it is an option of dedup, normalize\n"),
         (
             &["dedup", "in", "--seen", "all"],
             "an empty file, as `touch` makes it, is an empty set\n",

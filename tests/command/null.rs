@@ -52,8 +52,6 @@ fn formats_that_are_no_lists_are_refused() {
             assert!(run.err.contains("-0 is for lists of URLs (--format lines)"), "{}", run.err);
         }
     }
-    let run = place.run(["compare", "-0", "--profiles", "crawl,scheme", "in"]).exits(2);
-    assert!(run.err.contains("--null is not for compare"), "{}", run.err);
     for format in ["auto", "lines"] {
         assert_eq!(place.run(["dedup", "-0", "-f", format, "in"]).exits(0).out(), "http://b/\0");
     }

@@ -42,10 +42,6 @@ fn a_name_that_promises_what_is_not_written_is_told_of() {
             "a.JSONL.gz: lines are written, and no JSON; --json",
         ),
         (
-            &["compare", "--profiles", "crawl,ia", "in", "-o", "a.ndjson"],
-            "and no JSON; --json writes",
-        ),
-        (
             &["dedup", "in", "-o", "a.csv"],
             "without columns or a header; a name in .parquet or .arrow",
         ),
@@ -65,7 +61,6 @@ fn a_name_that_promises_what_is_not_written_is_told_of() {
         &["dedup", "in", "-o", "a.json", "-q"][..],
         &["dedup", "in", "-o", "a.json", "--json"],
         &["normalize", "in", "-o", "a.json", "--json"],
-        &["compare", "--profiles", "crawl,ia", "in", "-o", "a.json", "--json"],
         &["dedup", "--fields", "host,count", "in", "-o", "a.tsv"],
         &["dedup", "in", "-o", "a.txt"],
         &["dedup", "in", "-o", "csv"],

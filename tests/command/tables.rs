@@ -296,7 +296,6 @@ fn what_can_be_no_table_is_refused_with_what_to_do() {
     for (arguments, words) in [
         (&["normalize", "--json", "urls", "-o", "x.parquet"][..], "--json writes JSON"),
         (&["dedup", "urls", "-o", "x.parquet.gz"], "compressed inside"),
-        (&["compare", "--profiles", "crawl,scheme", "urls", "-o", "x.arrow"], "compare"),
     ] {
         let refused = place.run(arguments).exits(2);
         assert!(refused.err.contains(words), "{}", refused.err);

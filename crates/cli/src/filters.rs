@@ -81,14 +81,14 @@ impl Filters {
         filter
     }
 
-    /// Which URLs to keep of those that are canonical under one of these.
-    pub fn urls(&self, normalizers: &[&Normalizer]) -> Wanted {
+    /// Which URLs to keep of those that are canonical under the normalizer.
+    pub fn urls(&self, normalizer: &Normalizer) -> Wanted {
         let mut wanted = Wanted::default();
         self.schemes.iter().for_each(|list| drop(wanted.schemes(list)));
         self.host.iter().for_each(|glob| drop(wanted.host(glob)));
         // What is asked for may be spelled as the URLs are read. Not all hosts lose their full stops:
         // those of schemes that are not known keep them.
-        if normalizers.iter().any(|normalizer| normalizer.drops_final_stops()) {
+        if normalizer.drops_final_stops() {
             let stopped = self.host.iter().filter_map(|glob| glob.strip_suffix('.'));
             let globs = stopped.map(|glob| glob.trim_end_matches('.'));
             globs.filter(|glob| !glob.is_empty()).for_each(|glob| drop(wanted.host(glob)));

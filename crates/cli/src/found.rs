@@ -78,7 +78,7 @@ impl Found {
             };
             say(format_args!(
                 "{error}{more}; inputs are files, standard input takes a list of URLs, and \
-                 `uniqurl explain` and `uniqurl compare` (without --profiles) take URLs themselves"
+                 `uniqurl explain` and `uniqurl compare` take URLs themselves"
             ));
         }
         for error in missing.iter().filter(|error| !remedy::is_url(error)) {

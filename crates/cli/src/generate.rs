@@ -145,12 +145,11 @@ pub fn man(page: Option<Page>, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// A page whose synopsis is what `--help` calls the usage. The generated one lists each option
-/// without its value, and knows neither a second form nor that there may be several files.
+/// without its value, and does not know that there may be several files.
 fn with_synopsis(page: &str, usage: &str) -> String {
     let (before, rest) = page.split_once(".SH SYNOPSIS\n").expect("each page has a synopsis");
     let (_, behind) = rest.split_once(".SH ").expect("the description is behind it");
-    let forms: Vec<_> = usage.trim_start_matches("Usage:").lines().map(str::trim).collect();
-    let synopsis = forms.join("\n.br\n").replace('-', "\\-");
+    let synopsis = usage.trim_start_matches("Usage:").trim().replace('-', "\\-");
     format!("{before}.SH SYNOPSIS\n{synopsis}\n.SH {behind}")
 }
 
@@ -221,15 +220,11 @@ mod tests {
     }
 
     #[test]
-    fn a_synopsis_has_all_forms_of_the_command() {
+    fn a_synopsis_is_the_usage_of_the_command() {
         for (page, synopsis) in [
             (None, "uniqurl <COMMAND>"),
             (Some(Page::Dedup), "uniqurl dedup [OPTIONS] [FILE]..."),
-            (
-                Some(Page::Compare),
-                "uniqurl compare [OPTIONS] URL URL\n.br\n\
-                 uniqurl compare \\-\\-profiles A,B [OPTIONS] [FILE]...",
-            ),
+            (Some(Page::Compare), "uniqurl compare [OPTIONS] <URL> <URL>"),
             (Some(Page::Set), "uniqurl set [OPTIONS] <OPERATION> <FILE>..."),
         ] {
             let mut text = Vec::new();

@@ -75,9 +75,6 @@ pub(super) fn of_input(error: &InputError, job: Job) -> &'static str {
         Trouble::Refused(Refusal::SavedSet) => {
             "; `uniqurl dedup --seen` and `uniqurl set` take it as it is"
         }
-        Trouble::Refused(Refusal::EndsWithNul) if job == Job::Compare => {
-            "; tr '\\0' '\\n' makes line feeds of them"
-        }
         Trouble::Refused(Refusal::EndsWithNul) => "; -0 reads such lists",
         _ => "",
     }
@@ -120,13 +117,7 @@ mod tests {
         let input = || InputError::new("in".as_ref(), None, Trouble::Memory("much".into()));
         for error in [RunError::Memory, RunError::Input(input())] {
             assert!(of_run(&error, Job::Dedup).contains("--memory"), "{error}");
-            for job in [Job::Normalize, Job::Compare] {
-                assert!(!of_run(&error, job).contains("--memory"), "{error}");
-            }
+            assert!(!of_run(&error, Job::Normalize).contains("--memory"), "{error}");
         }
-        let nul = Trouble::Refused(Refusal::EndsWithNul);
-        let nul = InputError::new("in".as_ref(), None, nul);
-        assert!(of_input(&nul, Job::Normalize).contains("-0"));
-        assert!(!of_input(&nul, Job::Compare).contains("-0"));
     }
 }

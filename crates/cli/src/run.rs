@@ -98,8 +98,9 @@ struct LastLine {
 }
 
 impl LastLine {
-    fn new(common: &Common, plan: &Plan) -> Self {
-        let filters = (common.filters.records().is_empty() && common.filters.urls(&[]).is_empty())
+    fn new(common: &Common, normalizer: &Normalizer, plan: &Plan) -> Self {
+        let filters = &common.filters;
+        let filters = (filters.records().is_empty() && filters.urls(normalizer).is_empty())
             .then_some(output::Filters::None);
         let before = plan.seen.is_empty().then_some(output::Before::Nothing);
         Self {
@@ -137,7 +138,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCo
         let message = "ssurt names the ports of the registry, and the profile file has others";
         flags::exit(&flags::usage(plan.name.name(), ErrorKind::ArgumentConflict, message));
     }
-    let last_line = LastLine::new(common, &plan);
+    let last_line = LastLine::new(common, &normalizer, &plan);
     let (watch, bar) = (Arc::new(Watch::default()), Bar::default());
     let signals = match await_signals(last_line, &watch, &bar) {
         Ok(signals) => signals,
@@ -159,12 +160,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCo
     let found = Found::look(common, paths, &plan);
     watch.count(|_, inputs| *inputs = found.missing.iter().map(unopened).collect());
     let backend = normalizer.backend();
-    let profile = match &plan.job {
-        Job::Compare { other, .. } => {
-            format!("{} and {}", normalizer.description(), other.description())
-        }
-        Job::Dedup(_) | Job::Normalize { .. } | Job::Tabulate => normalizer.description(),
-    };
+    let profile = normalizer.description();
     let (mut report, result) = if !found.unseen.is_empty() {
         (Report::default(), Err(End::Told))
     } else if !found.is_readable(common) {
@@ -211,9 +207,7 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCo
     let known = |status| Known { stats: stats(status), observed: report.observed.as_deref() };
     let is_complete =
         files.iter().all(|file| file.state == InputState::Ok) && report.damaged.is_empty();
-    // Two profiles that differ end a run as two URLs do.
-    let is_same = report.differences.total() == 0;
-    let committed = if is_complete && is_same { Status::Complete } else { Status::Incomplete };
+    let committed = if is_complete { Status::Complete } else { Status::Incomplete };
     let account_files = outputs.account_files();
     let given = outputs.main.given();
     let status = match settle(outputs, result, &signals, &known(committed)) {
@@ -286,10 +280,7 @@ fn setup<'a>(
     seen: Vec<Input>,
     watch: &'a Watch,
 ) -> Setup<'a> {
-    let wanted = match &plan.job {
-        Job::Compare { other, .. } => common.filters.urls(&[&normalizer, other]),
-        _ => common.filters.urls(&[&normalizer]),
-    };
+    let wanted = common.filters.urls(&normalizer);
     Setup {
         normalizer,
         separator: common.separator,

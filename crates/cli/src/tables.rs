@@ -104,7 +104,7 @@ pub(super) fn check(option: &str, output: &Path, as_table: Option<&str>) -> Resu
 /// they are, and how to get the other.
 pub(super) fn tip(output: &Path, plan: &run::Plan) -> Option<String> {
     let is_json = match &plan.job {
-        Job::Normalize { json } | Job::Compare { json, .. } => *json,
+        Job::Normalize { json } => *json,
         Job::Dedup(_) | Job::Tabulate => plan.form == Form::Json,
     };
     if is_json || plan.division.is_some() {
@@ -117,10 +117,7 @@ pub(super) fn tip(output: &Path, plan: &run::Plan) -> Option<String> {
     let is_counted = matches!(&plan.job, Job::Dedup(dedup) if dedup.count);
     let has_columns = is_counted || !plan.fields.is_empty() || !plan.carry.is_empty();
     let objects = "--json writes objects";
-    let table = match &plan.job {
-        Job::Compare { .. } => objects,
-        _ => "a name in .parquet or .arrow makes a table, and --json writes objects",
-    };
+    let table = "a name in .parquet or .arrow makes a table, and --json writes objects";
     let (written, instead) = match promised.as_str() {
         "json" | "jsonl" | "ndjson" => ("lines are written, and no JSON", objects),
         "feather" | "ipc" => ("lines are written, and no table", table),

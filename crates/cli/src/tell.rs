@@ -12,7 +12,7 @@ use super::status::say;
 use uniqurl::bytes::Code;
 use uniqurl::bytes::Printable;
 use uniqurl_engine::output::{self, FileStats, Tally};
-use uniqurl_engine::{Differences, Format, MaxRejected, Report};
+use uniqurl_engine::{Format, MaxRejected, Report};
 use uniqurl_formats::record::{self, Separator};
 
 /// What is said of a line that was cut where an input ended when it was looked at.
@@ -35,7 +35,7 @@ pub(super) fn tell(report: &Report, inputs: usize, name: output::Job, common: &C
         say(format_args!("warning: {path}: {zeros} zeros behind what is compressed are left out"));
     }
     if common.messages == Messages::All {
-        inform(report, name);
+        inform(report);
     }
     for (input, name) in &report.guessed {
         let format = record::Format::parse(name);
@@ -241,7 +241,7 @@ fn advice_of_rejects(
 }
 
 /// What was found that nobody has to do anything about.
-fn inform(report: &Report, name: output::Job) {
+fn inform(report: &Report) {
     let mut guesses: Vec<(&str, usize, usize)> = Vec::new();
     // A list goes without saying.
     for (input, format) in report.guessed.iter().filter(|(_, format)| format != "lines") {
@@ -256,15 +256,5 @@ fn inform(report: &Report, name: output::Job) {
             0 => say(format_args!("{path}: read as {format}")),
             more => say(format_args!("{path} and {more} more: read as {format}")),
         }
-    }
-    // Where nothing could be read, nothing was compared.
-    if name == output::Job::Compare && report.tally.records > 0 {
-        let Differences { hosts, forms, rejects } = report.differences;
-        let total = report.differences.total();
-        let (noun, verb) = if total == 1 { ("URL", "is") } else { ("URLs", "are") };
-        say(format_args!(
-            "{total} {noun} {verb} read differently: {hosts} name another host, {forms} have another \
-             form, {rejects} are rejected by one of the profiles"
-        ));
     }
 }

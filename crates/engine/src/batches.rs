@@ -273,7 +273,6 @@ impl Run<'_> {
         self.report.files[sheet.input].tally.merge(&sheet.tally);
         self.counted = sheet.input;
         self.report.hostless += sheet.hostless;
-        self.report.differences.merge(&sheet.differences);
         #[cfg(feature = "tables")]
         if self.counting == Counting::On {
             sheet.add_counts(&mut self.shards);

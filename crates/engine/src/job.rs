@@ -176,13 +176,6 @@ pub enum Job {
     /// the canonical URL, and the codes that it was rejected by, between commas. The middle ones are
     /// escaped as in [`Setup::fields`].
     Tabulate,
-    /// The URLs that another profile reads differently.
-    Compare {
-        /// The other profile.
-        other: Box<Normalizer>,
-        /// Objects instead of lines.
-        json: bool,
-    },
 }
 
 /// How a set is written.

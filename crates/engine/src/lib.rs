@@ -55,7 +55,6 @@ mod batches;
 mod schedule;
 mod sheet;
 mod wanted;
-mod differences;
 mod split;
 
 // Stage *insert*, and what is done where the set is full or seen before.
@@ -72,7 +71,6 @@ mod finish;
 mod stages;
 
 pub use cores::{cores, most_threads};
-pub use differences::Differences;
 pub use job::MOST_THREADS;
 pub use job::{CHUNK_SIZE, Dedup, Format, Job, Keep, Order, Setup};
 pub use memory::{Memory, Spilling};

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::differences::Differences;
 use super::seen::{Doubt, SeenError};
 use crate::output::{FileStats, Inputs, Observed, Tally};
 use uniqurl::bytes::AllocError;
@@ -26,8 +25,6 @@ pub struct Report {
     pub bytes: u64,
     /// Request targets for which no host was known: their hosts, if they differ, were lost.
     pub hostless: u64,
-    /// URLs that two profiles read differently, where that was asked.
-    pub differences: Differences,
     /// What a page shows beside the accounting, where that was asked.
     pub observed: Option<Box<Observed>>,
     /// Records of lists.

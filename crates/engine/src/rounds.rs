@@ -229,11 +229,7 @@ fn read(reading: &mut Reading, rules: &Rules<'_>, watch: &Watch) -> Result<(), A
             }
         }
     };
-    // Of two profiles that are compared, one that skips it does so for both.
-    let other = rules.versus.as_ref().map(|versus| versus.other);
-    let mut normalizers = [Some(rules.normalizer), other].into_iter().flatten();
-    let skips = normalizers.any(|normalizer| normalizer.profile().grammar == Grammar::Repaired);
-    if skips || task.format.is_json() {
+    if rules.normalizer.profile().grammar == Grammar::Repaired || task.format.is_json() {
         chunk.skip_mark();
     }
     sheet.text.chunk = Some(chunk);
@@ -265,7 +261,6 @@ fn format(
         Formatting::Lines => sheet.format_lines()?,
         Formatting::Json => sheet.format_json(),
         Formatting::Rows => sheet.format_rows(rules),
-        Formatting::Differences => sheet.format_differences(rules, path),
     }
     Ok(())
 }

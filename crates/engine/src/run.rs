@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use super::batches::Reading;
 use super::deal::Dealing;
-use super::differences::Versus;
 use super::finish::Lines;
 use super::job::{Job, Order, Setup};
 use super::overflow::{Origins, Overflow};
@@ -176,7 +175,6 @@ pub(super) enum Formatting {
     Lines,
     Json,
     Rows,
-    Differences,
 }
 
 /// What becomes of a set.
@@ -253,7 +251,6 @@ impl<'a> Run<'a> {
             Job::Normalize { json: false } => (Formatting::Lines, Counting::Off, 0),
             Job::Normalize { json: true } => (Formatting::Json, Counting::Off, 0),
             Job::Tabulate => (Formatting::Rows, Counting::Off, 0),
-            Job::Compare { .. } => (Formatting::Differences, Counting::Off, 0),
             Job::Dedup(dedup) => {
                 let counts =
                     dedup.count || dedup.min_count > 1 || setup.fields.contains(&Field::Count);
@@ -312,13 +309,6 @@ impl<'a> Run<'a> {
             rules: Rules {
                 normalizer: &setup.normalizer,
                 brought: setup.normalizer.brought(),
-                versus: match &setup.job {
-                    Job::Compare { other, json } => {
-                        let one = &setup.normalizer;
-                        Some(Versus::new(one, &context, other, *json, setup.secrets))
-                    }
-                    Job::Dedup(_) | Job::Normalize { .. } | Job::Tabulate => None,
-                },
                 context,
                 key,
                 wanted: Some(&setup.wanted).filter(|wanted| !wanted.is_empty()),

@@ -1,61 +1,68 @@
 //! The arguments of `uniqurl compare`.
 
+use std::ffi::OsString;
+
+use clap::builder::{BoolishValueParser, Resettable, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
 
-use crate::choices::Foreign;
-use crate::flags::{Common, OUTPUT, ProfileParser, RULES, usage};
+use crate::choices::{Choices, Foreign};
+use crate::flags::{
+    INPUT, MESSAGES, Messages, OUTPUT, RULES, TRANSCODE_HELP, TRANSCODE_LONG_HELP, charset, usage,
+};
 use crate::paint::Color;
+use crate::policy::Policy;
+use uniqurl::uri::Charset;
 use uniqurl::{NoSuchChoice, Normalizer, Profile};
-
-/// What `--output`, `--redact` and `--ring` do here; of a set and of `normalize` the first two do more, and
-/// the last one chooses the profile.
-pub(crate) const OUTPUT_HELP: &str = "Write to FILE, whole or not at all, compressed if it ends in \
-                                         .gz or .zst; -: standard output";
-pub(crate) const REDACT_HELP: &str =
-    "Mask userinfo, values of queries and fragments in what --profiles lists";
-pub(in crate) const RING_HELP: &str =
-    "Decode and encode these bytes of a path, as in 'decode=2F,3A encode=21,24'
-
-Bytes are in hexadecimal, and either list may be left out. It can name these sixteen, each in one \
-     list: : / [ ] @ ! $ & ' ( ) * + , ; = (the others of them stay as they are spelled). It is for the \
-     profile ring, which --profiles has to name.";
 
 /// `uniqurl compare`
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "uniqurl compare [OPTIONS] URL URL\n       \
-                      uniqurl compare --profiles A,B [OPTIONS] [FILE]...",
+    // The ladder stands in place of a profile file.
+    mut_arg("profile_file", |arg| arg.conflicts_with(Resettable::Reset).hide(true)),
     after_help = "\
 Examples:
   uniqurl compare http://example.com 'HTTP://Example.com:80/#top'
   if uniqurl compare -q \"$a\" \"$b\" > /dev/null; then echo the same; fi
-  uniqurl compare --profiles syntax,crawl links.txt
-  uniqurl compare --profiles crawl,ia --json access.log
 
-Two URLs: the name of the lowest rung at which they are the same goes to standard output, one of
-string, syntax, scheme, crawl, aggressive and different; why it is not a lower one goes to standard
-error.
---profiles: the URLs of FILEs for which the two profiles name different hosts, give different
-forms, or which only one of them rejects, and the counts of them on standard error. --redact masks
-userinfo, values of queries and fragments in them.
+The name of the lowest rung at which the URLs are the same goes to standard output, one of string,
+syntax, scheme, crawl, aggressive and different; why it is not a lower one goes to standard error.
 
-Exit status: 0 the same; 1 different, or an input was skipped (--keep-going); 2 failed or wrong
-usage; 3 stopped by a limit, such as --max-rejected; 141 the reader of a pipe is gone."
+Exit status: 0 the same; 1 different; 2 failed or wrong usage; 141 the reader of a pipe is gone."
 )]
 pub struct Compare {
-    /// List the URLs of inputs that these two profiles read differently
+    /// A URL
+    #[arg(value_name = "URL")]
+    a: OsString,
+
+    /// Another URL
+    #[arg(value_name = "URL")]
+    b: OsString,
+
+    /// Switches, parameters and redirects.
+    #[command(flatten)]
+    policy: Policy,
+
+    /// The charset of triplets that are not UTF-8.
     #[arg(
         long,
-        value_name = "A,B",
-        value_delimiter = ',',
-        value_parser = ProfileParser::new(),
-        hide_possible_values = true,
-        help_heading = RULES
+        value_name = "LABEL",
+        value_parser = charset,
+        help_heading = RULES,
+        help = TRANSCODE_HELP,
+        long_help = TRANSCODE_LONG_HELP
     )]
-    pub profiles: Vec<&'static Profile>,
+    transcode: Option<Charset>,
 
-    /// Write JSON: an object for the two URLs, or one for each URL that is listed
+    /// Resolve relative references against this URL
+    #[arg(long, value_name = "URL", help_heading = INPUT)]
+    base: Option<OsString>,
+
+    /// Read `example.com/x` and `//example.com/x` as if they began with this scheme
+    #[arg(long, value_name = "SCHEME", help_heading = INPUT)]
+    assume_scheme: Option<OsString>,
+
+    /// Write a JSON object
     #[arg(long, action = ArgAction::SetTrue, help_heading = OUTPUT)]
     pub json: bool,
 
@@ -63,70 +70,53 @@ pub struct Compare {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = OUTPUT)]
     pub color: Color,
 
-    /// The options that all subcommands with inputs have.
-    #[command(flatten)]
-    pub common: Common,
-}
-
-/// What is said of a choice that none of the rungs has, of which nobody has named one.
-fn none_of_the_ladder(lacking: NoSuchChoice) -> String {
-    let wanted = match lacking {
-        NoSuchChoice::Ring(_) => "takes a ring".to_owned(),
-        NoSuchChoice::Check(_, code) => format!("makes a check {}", code.name()),
-        NoSuchChoice::Switch(_, switch) => format!("has a switch {}", switch.name()),
-        other => return other.to_string(),
-    };
-    format!("no rung of the ladder {wanted}; with --profiles A,B name a profile that does")
-}
-
-/// What is to be compared.
-pub enum Compared<'a> {
-    /// Two URLs, under each rung.
-    Urls([&'a [u8]; 2]),
-    /// Two profiles, on each URL of the inputs.
-    Profiles([Box<Normalizer>; 2]),
+    /// Only errors and warnings on standard error, no reasons
+    #[arg(
+        short = 'q',
+        long = "quiet",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(Messages::from_flag),
+        help_heading = MESSAGES
+    )]
+    pub messages: Messages,
 }
 
 impl Compare {
-    /// What is to be compared, or a usage error.
-    pub fn compared(&self) -> Result<Compared<'_>, clap::Error> {
-        let wrong = |kind, message: &str| Err(usage("compare", kind, message));
-        match (&self.profiles[..], &self.common.files[..]) {
-            ([], [a, b]) => match self.common.choices().are_had_by(Profile::LADDER) {
-                Ok(()) => Ok(Compared::Urls([a, b].map(|url| url.as_os_str().as_encoded_bytes()))),
-                Err(lacking) => wrong(ErrorKind::ValueValidation, &none_of_the_ladder(lacking)),
-            },
-            ([], _) => wrong(
-                ErrorKind::WrongNumberOfValues,
-                "two URLs are compared; --profiles A,B compares what two profiles make of inputs",
-            ),
-            ([a, b], _) if a != b => {
-                let choices = self.common.choices();
-                let made = |profile| {
-                    let normalizer = choices.normalizer(profile, Foreign::IsLeft)?;
-                    Ok::<_, String>(Box::new(normalizer.with_backend(self.common.backend)))
-                };
-                let made = choices
-                    .are_had_by(&self.profiles)
-                    .map_err(|error| error.to_string())
-                    .and_then(|()| Ok(Compared::Profiles([made(a)?, made(b)?])));
-                made.or_else(|message| wrong(ErrorKind::ValueValidation, &message))
-            }
-            _ => wrong(
-                ErrorKind::WrongNumberOfValues,
-                "--profiles takes two different profiles, as in --profiles crawl,ia",
-            ),
+    /// Finds what contradicts itself.
+    pub fn check(&self) -> Result<(), clap::Error> {
+        let conflict = |message| usage("compare", ErrorKind::ArgumentConflict, message);
+        if self.policy.profile_file.is_some() {
+            return Err(conflict("--profile-file is not for compare".to_owned()));
         }
+        self.policy.check().map_err(conflict)
+    }
+
+    /// The two URLs.
+    pub fn urls(&self) -> [&[u8]; 2] {
+        [&self.a, &self.b].map(|url| url.as_encoded_bytes())
     }
 
     /// The rungs of the ladder, finest first.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words.
+    /// What is wrong, in words: a choice that no rung has, or a base or redirects that a rung rejects.
     pub fn rungs(&self) -> Result<Vec<Normalizer>, String> {
-        let made =
-            |profile: &&'static Profile| self.common.choices().normalizer(profile, Foreign::IsLeft);
-        Profile::LADDER.iter().map(made).collect()
+        let choices = Choices {
+            allow: &[],
+            policy: &self.policy,
+            ring: None,
+            transcode: self.transcode,
+            base: self.base.as_deref(),
+            assume_scheme: self.assume_scheme.as_deref(),
+        };
+        choices.are_had_by(Profile::LADDER).map_err(|lacking| match lacking {
+            NoSuchChoice::Switch(_, switch) => {
+                format!("no rung of the ladder has a switch {}", switch.name())
+            }
+            other => other.to_string(),
+        })?;
+        let ladder = Profile::LADDER.iter();
+        ladder.map(|profile| choices.normalizer(profile, Foreign::IsLeft)).collect()
     }
 }

@@ -1,12 +1,10 @@
 //! `uniqurl compare`: the rung of the ladder at which two URLs are the same, and why no lower one.
 //!
 //! In: two URLs. Out: the name of a rung for scripts, and the reason for a person; or one JSON object.
-//! What two profiles make of whole inputs goes through the [pipeline](uniqurl_engine).
 
 mod flags;
 
-pub use flags::{Compare, Compared};
-pub(super) use flags::{OUTPUT_HELP, REDACT_HELP, RING_HELP};
+pub use flags::Compare;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -17,69 +15,29 @@ use clap::error::ErrorKind;
 use super::explain::{file_of, place_as_text, rejected, troubles_as_text};
 use super::flags::{Messages, exit, usage};
 use super::paint::{Paint, Role, differences, marked};
-use super::run::{self, Plan};
 use super::status::{Status, say, wrote};
 use uniqurl::bytes::Printable;
 use uniqurl::{Normalizer, Outcome, Reject};
-use uniqurl_engine::Job;
-use uniqurl_engine::output;
 use uniqurl_formats::Object;
 
-/// Options of other subcommands with inputs that say nothing here.
-pub(super) const FOREIGN: [&str; 6] =
-    ["profile", "profile_file", "key", "rejects", "stats", "null"];
-
-/// Options that say something of two URLs. Any other is about inputs, which there are with `--profiles`
-/// alone.
-pub(super) const OF_URLS: [&str; 14] = [
-    "files",
-    "json",
-    "color",
-    "messages",
-    "allow",
-    "with",
-    "without",
-    "drop_param",
-    "keep_param",
-    "redirects",
-    "ring",
-    "transcode",
-    "base",
-    "assume_scheme",
-];
-
-/// Compares two URLs, or what two profiles make of the inputs.
+/// Compares two URLs.
 pub(super) fn main(compare: &Compare) -> ExitCode {
-    let wrong = |message| -> ! { exit(&usage("compare", ErrorKind::ValueValidation, message)) };
-    match compare.compared().unwrap_or_else(|error| exit(&error)) {
-        Compared::Urls(urls) => {
-            let rungs = compare.rungs().unwrap_or_else(|message| wrong(message));
-            let comparison = Comparison::new(urls, &rungs);
-            comparison.warn_of_files();
-            let result = if compare.json { comparison.as_json() } else { comparison.name().into() };
-            if compare.common.messages == Messages::All && !compare.json {
-                let mut reasons = String::new();
-                let paint = Paint::new(compare.color, &io::stderr());
-                comparison.reasons(paint, &mut reasons);
-                // The name comes first where both go to one terminal.
-                let printed = writeln!(io::stdout().lock(), "{result}");
-                let _ = io::stderr().write_all(reasons.as_bytes());
-                return ended(printed, comparison.is_same());
-            }
-            ended(writeln!(io::stdout().lock(), "{result}"), comparison.is_same())
-        }
-        Compared::Profiles([one, other]) => {
-            let job = Job::Compare { other, json: compare.json };
-            run::run(&compare.common, *one, Plan::new(job, output::Job::Compare))
-        }
+    let rungs = compare
+        .rungs()
+        .unwrap_or_else(|message| exit(&usage("compare", ErrorKind::ValueValidation, message)));
+    let comparison = Comparison::new(compare.urls(), &rungs);
+    comparison.warn_of_files();
+    let result = if compare.json { comparison.as_json() } else { comparison.name().into() };
+    // The name comes first where both go to one terminal.
+    let printed = writeln!(io::stdout().lock(), "{result}");
+    if compare.messages == Messages::All && !compare.json {
+        let mut reasons = String::new();
+        comparison.reasons(Paint::new(compare.color, &io::stderr()), &mut reasons);
+        let _ = io::stderr().write_all(reasons.as_bytes());
     }
-}
-
-/// The end of a comparison of two URLs.
-fn ended(result: io::Result<()>, same: bool) -> ExitCode {
-    match result {
-        Ok(()) if !same => ExitCode::from(Status::Incomplete as u8),
-        result => wrote(result),
+    match printed {
+        Ok(()) if !comparison.is_same() => ExitCode::from(Status::Incomplete as u8),
+        printed => wrote(printed),
     }
 }
 
@@ -162,8 +120,8 @@ impl<'a> Comparison<'a> {
             let is_rejected = self.rungs.iter().any(|rung| rung.forms[at].is_err());
             if let Some(file) = file_of(url).filter(|_| is_rejected) {
                 say(format_args!(
-                    "warning: {} is a file, and its name was compared; --profiles A,B compares what two \
-                     profiles make of the URLs in files, and `uniqurl set diff` two sorted sets",
+                    "warning: {} is a file, and its name was compared; `uniqurl set diff` compares \
+                     two sorted sets",
                     Printable::path(file)
                 ));
                 break;

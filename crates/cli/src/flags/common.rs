@@ -402,10 +402,7 @@ impl Common {
         if let Err(message) = self.policy.check() {
             return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
         }
-        // The profiles of `compare` are others, and it has looked at them.
-        if subcommand != "compare"
-            && let Err(error) = self.normalizer()
-        {
+        if let Err(error) = self.normalizer() {
             return Err(usage(subcommand, ErrorKind::ArgumentConflict, error));
         }
         let is_unnamed = self.files.is_empty() && self.files_from.is_none();

@@ -16,19 +16,18 @@ pub use values::Profiles;
 pub(super) use values::{ProfileParser, backend, charset, checks, code, number, ring, size};
 
 use super::bench::flags::Bench;
-use super::compare::{self, Compare};
+use super::compare::Compare;
 use super::explain::Explain;
 use super::set::flags::{Operation, Set};
 use super::status::{printable, status_of};
 use super::tables;
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use uniqurl::bytes::Printable;
 use uniqurl::{Profile, Switch};
 use uniqurl_formats::record::Separator;
@@ -37,7 +36,7 @@ pub(super) const INPUT: &str = "Input";
 pub(super) const RULES: &str = "Rules";
 pub(super) const OUTPUT: &str = "Output";
 pub(super) const RESOURCES: &str = "Resources";
-const MESSAGES: &str = "Messages";
+pub(super) const MESSAGES: &str = "Messages";
 
 /// Normalizes and deduplicates URLs, exactly by the standards and fast.
 #[derive(Debug, Parser)]
@@ -76,23 +75,7 @@ pub enum Command {
     Normalize(Box<Normalize>),
     /// Show what each rule does to a URL, or why it is rejected.
     Explain(Box<Explain>),
-    /// Tell at which rung two URLs are the same, or which URLs two profiles read differently.
-    #[command(
-        mut_arg("files", |arg| {
-            // A URL may be empty; a plain path may not.
-            let parser = OsStringValueParser::new().map(PathBuf::from);
-            arg.help("Two URLs; with --profiles, inputs").value_parser(parser)
-        }),
-        mut_arg("output", |arg| arg.help(compare::OUTPUT_HELP).long_help(compare::OUTPUT_HELP)),
-        mut_arg("secrets", |arg| arg.help(compare::REDACT_HELP)),
-        mut_arg("ring", |arg| arg.long_help(compare::RING_HELP)),
-        mut_arg("profile", |arg| arg.hide(true)),
-        mut_arg("profile_file", |arg| arg.hide(true)),
-        mut_arg("key", |arg| arg.hide(true)),
-        mut_arg("null", |arg| arg.hide(true)),
-        mut_arg("rejects", |arg| arg.hide(true)),
-        mut_arg("stats", |arg| arg.hide(true))
-    )]
+    /// Tell at which rung two URLs are the same.
     Compare(Box<Compare>),
     /// List the profiles, or write one as a profile file.
     #[command(after_help = "\
@@ -208,11 +191,7 @@ impl Cli {
                 no_table = (*form == Form::Json).then_some("--json writes JSON, and no table");
                 (common, "normalize")
             }
-            Command::Compare(compare) => {
-                compare.compared()?;
-                no_table = Some("compare writes no table");
-                (&mut compare.common, "compare")
-            }
+            Command::Compare(compare) => return compare.check().map(|()| cli),
             Command::Set(set) => return set.check().map(|()| cli),
             Command::Bench(bench) => return bench.check().map(|()| cli),
             Command::Explain(explain) => {
@@ -224,24 +203,7 @@ impl Cli {
             }
         };
         let of_subcommand = matches.subcommand_matches(name);
-        let source = |id| of_subcommand.and_then(|matches| matches.value_source(id));
-        if name == "compare"
-            && let Some(foreign) =
-                compare::FOREIGN.into_iter().find(|id| source(id) == Some(ValueSource::CommandLine))
-        {
-            let message = format!("--{} is not for compare", foreign.replace('_', "-"));
-            return Err(usage(name, ErrorKind::ArgumentConflict, message));
-        }
-        if name == "compare"
-            && source("profiles").is_none()
-            && let Some(option) = of_subcommand.and_then(of_inputs)
-        {
-            let message = format!(
-                "--{option} is for the inputs of --profiles A,B, and does nothing for two URLs"
-            );
-            return Err(usage(name, ErrorKind::ArgumentConflict, message));
-        }
-        let named = source("profile");
+        let named = of_subcommand.and_then(|matches| matches.value_source("profile"));
         if common.ring.is_some() && named == Some(ValueSource::DefaultValue) {
             common.profile = &Profile::RING;
         }
@@ -329,18 +291,6 @@ fn is_choice(argument: &clap::Arg) -> bool {
     let is_one = matches!(argument.get_action(), ArgAction::Set | ArgAction::SetTrue);
     let is_file = NAMED_ONCE.contains(&argument.get_id().as_str());
     is_one && !argument.is_positional() && !is_file
-}
-
-/// The first option of `compare` that was given and that two URLs have no use for.
-fn of_inputs(given: &ArgMatches) -> Option<String> {
-    let command = Cli::command();
-    let compare = command.find_subcommand("compare")?;
-    let foreign = compare.get_arguments().find(|argument| {
-        let id = argument.get_id().as_str();
-        let source = given.value_source(id);
-        !compare::OF_URLS.contains(&id) && source == Some(ValueSource::CommandLine)
-    });
-    foreign.and_then(|argument| argument.get_long()).map(str::to_owned)
 }
 
 /// What standard input is.

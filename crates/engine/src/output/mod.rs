@@ -32,6 +32,7 @@ pub use ended::Ended;
 pub use fields::{Bytes, Layout, Row, escaped, with_count};
 pub use fields::{Field, LineForm};
 pub use file::Output;
+pub use page::Text;
 pub use page::{Observed, Page};
 pub use place::place;
 pub use shards::Shards;

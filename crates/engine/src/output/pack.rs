@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::spool::Spool;
 use super::vectored;
 use uniqurl::bytes::alloc;
-use uniqurl_formats::input::ending;
+pub use uniqurl_formats::input::ending;
 
 /// Bytes of a block, and blocks that are compressed at a time.
 pub(super) const BLOCK: usize = 1 << 20;

@@ -14,8 +14,6 @@ pub enum Job {
     Dedup,
     /// They are written one for each record.
     Normalize,
-    /// They are compared with those of another profile.
-    Compare,
 }
 
 impl Job {
@@ -24,7 +22,6 @@ impl Job {
         match self {
             Job::Dedup => "dedup",
             Job::Normalize => "normalize",
-            Job::Compare => "compare",
         }
     }
 }
@@ -151,7 +148,7 @@ impl Tally {
     pub fn adds_up(&self, job: Job) -> bool {
         let of_urls = match job {
             Job::Dedup => self.unique + self.duplicates + self.seen + self.undecided,
-            Job::Normalize | Job::Compare => self.canonical,
+            Job::Normalize => self.canonical,
         };
         self.records == of_urls + self.filtered + self.rejected + self.blank
             && self.canonical == of_urls
@@ -259,7 +256,7 @@ impl fmt::Display for Summary {
         write!(f, "records {records} = ")?;
         match self.job {
             Job::Dedup => write!(f, "unique {unique} + duplicates {duplicates}")?,
-            Job::Normalize | Job::Compare => write!(f, "canonical {canonical}")?,
+            Job::Normalize => write!(f, "canonical {canonical}")?,
         }
         if self.before == Before::Seen {
             write!(f, " + seen {seen}")?;

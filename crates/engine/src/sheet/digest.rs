@@ -34,8 +34,7 @@ impl Sheet {
             }
             format => self.records(format, rules)?,
         }
-        // Of two profiles that are compared, each has its own canonical form.
-        if let (Some(wanted), None) = (rules.wanted, &rules.versus) {
+        if let Some(wanted) = rules.wanted {
             self.choose(wanted);
         }
         #[cfg(feature = "tables")]
@@ -66,16 +65,10 @@ impl Sheet {
         let mut records = std::mem::take(&mut self.text.records);
         records.limit(self.from, AT_ONCE);
         read(format, &rules.context, &mut chunk, &mut records);
-        let mut most = records.records.len();
-        if let Some(context) = rules.versus.as_ref().and_then(|versus| versus.context.as_ref()) {
-            self.others.limit(self.from, AT_ONCE);
-            read(format, context, &mut chunk, &mut self.others);
-            most = most.min(self.others.records.len());
-        }
         reserve(&mut self.urls, records.records.len())?;
         let headers = records.headers();
-        let mut read = most;
-        for (row, record) in records.records[..most].iter().enumerate().skip(headers) {
+        let mut read = records.records.len();
+        for (row, record) in records.records.iter().enumerate().skip(headers) {
             if self.text.rewritten.len() > AT_ONCE {
                 read = row;
                 break;
@@ -86,7 +79,7 @@ impl Sheet {
                 self.record(chunk.bytes(), &records.side, *record, rules)?;
             }
         }
-        if read < records.records.len() || records.is_full() || self.others.is_full() {
+        if read < records.records.len() || records.is_full() {
             self.rest = Some(self.from + read - headers);
             records.records.truncate(read);
         }

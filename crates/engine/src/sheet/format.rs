@@ -4,16 +4,13 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::text::Url;
-use super::{Columns, Kind, Rejected, Rules, Sheet, untold, without_host};
-use crate::differences::{Difference, Differences, Differing};
+use super::{Columns, Rejected, Rules, Sheet, without_host};
 use crate::output::json::{self, FileMember};
 use crate::output::{LineForm, Row, escaped};
 use crate::split::{self, Split};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc::{self};
-use uniqurl::bytes::{Code, Reject};
 use uniqurl::bytes::{Printable, Secrets, redact};
-use uniqurl::normalize::Outcome;
 use uniqurl_formats::input::Chunk;
 use uniqurl_formats::record::{Carrier, Found, Place, Values};
 use uniqurl_store::spill::{self, PARTITIONS};
@@ -410,76 +407,6 @@ impl Sheet {
             }
             out.push(b'\n');
         }
-        self.out = out;
-    }
-
-    /// Stage *format* of `compare`: the URLs that the other profile reads differently, in order.
-    pub(crate) fn format_differences(&mut self, rules: &Rules<'_>, path: &Path) {
-        let (Some(chunk), Some(versus)) = (&self.text.chunk, &rules.versus) else { return };
-        let mut out = std::mem::take(&mut self.out);
-        let mut differences = Differences::default();
-        let names = [&*versus.names[0], &*versus.names[1]];
-        let mut rejected = self.rejected.iter();
-        let mut unwanted = Vec::new();
-        let mut form = Vec::new();
-        let own = &self.text.records;
-        let others = if versus.context.is_some() { &self.others } else { own };
-        let both = self.found(own).zip(self.found(others));
-        for (sequence, ((line, found), (_, found_there))) in both.enumerate() {
-            let canonical = self.urls[sequence];
-            let reject = if canonical.is_rejected() { rejected.next() } else { None };
-            let one = match reject {
-                Some(reject) => Err(reject.reject),
-                None if canonical.is_canonical() => Ok(self.text.get(canonical)),
-                // A blank record, or one that is not wanted.
-                None => continue,
-            };
-            if one.is_err_and(|reject| reject.code == Code::TooLong) {
-                // No profile is asked about these.
-                continue;
-            }
-            form.clear();
-            let there = self.url_of(found_there, others);
-            let outcome = match (there, found_there) {
-                (Some((url, Kind::Url, _)), _) => versus.other.normalize(url, &mut form),
-                (Some((url, Kind::Target, _)), _) => versus.other.normalize_target(url, &mut form),
-                (None, Found::Reject(code, at)) => Outcome::Reject(Reject::new(code, at as usize)),
-                (None, _) => continue,
-            };
-            let other = match outcome {
-                Outcome::Canonical => Ok(&form[..]),
-                Outcome::Reject(reject) => {
-                    let before = there.map_or(0, |(url, _, prefix)| untold(url, prefix, &reject));
-                    Err(reject.moved(|at| at - before as usize))
-                }
-            };
-            let said = [one, other];
-            if let Some(wanted) = rules.wanted
-                && said.iter().any(Result::is_ok)
-                && !said.iter().flatten().any(|form| wanted.keeps(form))
-            {
-                unwanted.extend(one.is_ok().then_some(sequence));
-                continue;
-            }
-            let Some(difference) = Difference::of(&said) else { continue };
-            // Where one of them finds no URL in the record, it is the one that the other finds.
-            let Some((url, ..)) = self.url_of(found, own).or(there) else { continue };
-            differences.count(difference);
-            let differing = Differing {
-                difference,
-                file: path.as_os_str().as_encoded_bytes(),
-                record: self.before.in_input + sequence as u64 + 1,
-                offset: chunk.offset_of(sequence, line.start),
-                url,
-                names,
-                said,
-            };
-            versus.tell(differing, &mut out);
-        }
-        self.tally.filtered += unwanted.len() as u64;
-        self.tally.canonical -= unwanted.len() as u64;
-        unwanted.into_iter().for_each(|sequence| self.urls[sequence] = Url::UNWANTED);
-        self.differences = differences;
         self.out = out;
     }
 

@@ -14,17 +14,18 @@ pub(crate) use text::{Buffers, Text};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::differences::Differences;
 use crate::output::{Observed, Tally};
 use observe::Host;
 use text::Url;
 use uniqurl::bytes::Span;
 use uniqurl::bytes::{Code, Reject};
 use uniqurl::bytes::{HIDDEN, redact, redact_record};
+use uniqurl_formats::input::{Block, Chunk, Cut, Data};
+
 #[cfg(feature = "tables")]
 use uniqurl::set::{Bytes as _, Shard};
 use uniqurl::set::{Entry, Hash};
-use uniqurl_formats::input::{Block, Chunk, Cut, Data};
+
 use uniqurl_formats::record::{self, Found, Place, Records};
 use uniqurl_store::sort::Measured;
 
@@ -51,8 +52,6 @@ pub(crate) struct Sheet {
     pub(crate) tally: Tally,
     /// Request targets that no host was known for.
     pub(crate) hostless: u64,
-    /// URLs that another profile reads differently.
-    pub(crate) differences: Differences,
     /// Whether queries stand in its records by themselves.
     has_queries: bool,
     /// Lines of a list, and those of them that hold a tab.
@@ -73,8 +72,6 @@ pub(crate) struct Sheet {
     pub(crate) places: Vec<u32>,
     /// What may be written of the URLs that the set holds.
     pub(crate) candidates: Candidates,
-    /// The records as another profile reads them, where that is compared and has a way of its own.
-    others: Records,
     /// The format as it stands at the start of the chunk, where columns are taken out of its records.
     pub(crate) format: Option<Arc<record::Format>>,
     /// Whether the set took no more URLs when the chunk's came to it.
@@ -198,7 +195,6 @@ impl Sheet {
         self.ends.clear();
         self.tally = Tally::default();
         self.hostless = 0;
-        self.differences = Differences::default();
         self.listed = 0;
         self.tabbed = 0;
         self.cut = None;
@@ -211,7 +207,6 @@ impl Sheet {
         self.places.clear();
         self.candidates.bytes.clear();
         self.candidates.ends.clear();
-        self.others.clear();
         self.format = None;
         self.spills = false;
         self.is_dealt = false;
@@ -282,7 +277,6 @@ impl Sheet {
             lines_of_new,
             places,
             candidates,
-            others: Records { records: others, side: beside_others, .. },
             spilled,
             hosts,
             decoded,
@@ -293,7 +287,6 @@ impl Sheet {
             tally: _,
             hostless: _,
             has_queries: _,
-            differences: _,
             listed: _,
             tabbed: _,
             cut: _,
@@ -305,12 +298,11 @@ impl Sheet {
         } = self;
         let texts =
             [side, rewritten, out, rejects, lines_of_new, &candidates.bytes, &decoded.paths];
-        let texts = texts.into_iter().chain([key, beside_others]);
+        let texts = texts.into_iter().chain([key]);
         let texts = texts.chain(spilled).map(bytes).sum::<usize>();
         chunk.as_ref().map_or(0, Chunk::memory)
             + texts
             + bytes(records)
-            + bytes(others)
             + bytes(urls)
             + bytes(canonical)
             + bytes(rejected)
@@ -332,35 +324,36 @@ impl Sheet {
         self.text.chunk().len() + self.text.records.side.len() + self.text.rewritten.len()
     }
 
-    /// The line of each record and what `records` say of it; of a list, that each line is a URL.
-    fn found<'s>(&'s self, records: &'s Records) -> impl Iterator<Item = (Span, Found)> {
+    /// The line of each record and what was found in it; of a list, that each line is a URL.
+    fn found(&self) -> impl Iterator<Item = (Span, Found)> {
         let lines = self.scratch.lines.iter().map(|line| (*line, Found::Url(Place::Chunk, *line)));
-        let found = records.records.iter().filter(|record| record.found != Found::Skipped);
+        let found =
+            self.text.records.records.iter().filter(|record| record.found != Found::Skipped);
         // One of the two is empty: a list has lines, any other format records.
         lines.chain(found.map(|record| (record.line, record.found)))
     }
 
     /// The URL that was found in a record, as the normalizer is given it, what that is, and how many bytes
     /// a host before it takes.
-    fn url_of<'s>(&'s self, found: Found, records: &'s Records) -> Option<(&'s [u8], Kind, u32)> {
+    fn url_of(&self, found: Found) -> Option<(&[u8], Kind, u32)> {
+        let side = &self.text.records.side;
         let buffer = |place| match place {
             Place::Chunk => self.text.chunk(),
-            Place::Side => &records.side[..],
+            Place::Side => &side[..],
         };
         match found {
             Found::Blank | Found::Skipped | Found::Filtered | Found::Reject(..) => None,
             Found::Url(place, url) => Some((url.of(buffer(place)), Kind::Url, 0)),
             Found::Target(place, url) => Some((url.of(buffer(place)), Kind::Target, 0)),
-            Found::Joined { url, prefix } => Some((url.of(&records.side), Kind::Url, prefix)),
+            Found::Joined { url, prefix } => Some((url.of(side), Kind::Url, prefix)),
         }
     }
 
     /// Calls `visit` for each record in which a URL was found: its number, and what
     /// [`url_of`](Self::url_of) says.
     fn each_url<'s>(&'s self, mut visit: impl FnMut(usize, &'s [u8], Kind, u32)) {
-        let records = &self.text.records;
-        for (sequence, (_, found)) in self.found(records).enumerate() {
-            if let Some((url, kind, prefix)) = self.url_of(found, records) {
+        for (sequence, (_, found)) in self.found().enumerate() {
+            if let Some((url, kind, prefix)) = self.url_of(found) {
                 visit(sequence, url, kind, prefix);
             }
         }

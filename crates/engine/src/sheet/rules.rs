@@ -1,6 +1,5 @@
 //! What every stage of a run goes by.
 
-use crate::differences::Versus;
 use crate::output::Layout;
 use crate::split::Split;
 use crate::wanted::Wanted;
@@ -37,8 +36,6 @@ pub(crate) struct Rules<'a> {
     pub(crate) count_rules: bool,
     /// Whether there is to be a page about the run.
     pub(crate) observes: bool,
-    /// The profile that each URL is compared under.
-    pub(crate) versus: Option<Versus<'a>>,
 }
 
 impl<'a> Rules<'a> {
@@ -64,7 +61,6 @@ impl<'a> Rules<'a> {
             decoded: false,
             count_rules: false,
             observes: false,
-            versus: None,
         }
     }
 

@@ -38,7 +38,7 @@ pub struct Page<'a> {
 }
 
 /// Text of a run inside HTML.
-struct Text<T>(T);
+pub struct Text<T>(pub T);
 
 /// A number with its thousands apart.
 struct Number(u64);
@@ -67,10 +67,9 @@ impl Page<'_> {
         )?;
         write!(
             html,
-            "<h1>uniqurl {}</h1>\n<p class=\"soft\">{} {}, key {}, scanner {}, threads {}, \
+            "<h1>uniqurl {}</h1>\n<p class=\"soft\">profile {}, key {}, scanner {}, threads {}, \
              version {}</p>\n<p>{}</p>\n",
             stats.summary.job.name(),
-            if stats.summary.job == Job::Compare { "profiles" } else { "profile" },
             Text(stats.profile),
             stats.key.name(),
             stats.backend,
@@ -90,10 +89,8 @@ impl Page<'_> {
     }
 
     fn ending(&self) -> &'static str {
-        let every_input_was_read = self.stats.files.iter().all(|file| file.state == InputState::Ok);
         match self.stats.status {
             0 => "Complete.",
-            1 if every_input_was_read => "Complete. The profiles read some URLs differently.",
             1 => "Written, but incomplete: an input was skipped.",
             3 => "Stopped by a limit, before the output was complete.",
             _ => "Failed, before the output was complete.",
@@ -121,11 +118,6 @@ impl Page<'_> {
             )?;
         }
         html.push_str("</table>\n");
-        if summary.job == Job::Compare {
-            html.push_str(
-                "<p class=\"soft\">What is told of URLs is what the first profile says.</p>\n",
-            );
-        }
         if tally.skipped > 0 {
             writeln!(
                 html,
@@ -303,7 +295,7 @@ impl Page<'_> {
 fn terms(summary: &Summary, tally: &Tally) -> Vec<(&'static str, &'static str, u64)> {
     let mut terms = match summary.job {
         Job::Dedup => vec![("unique", "t0", tally.unique), ("duplicates", "t1", tally.duplicates)],
-        Job::Normalize | Job::Compare => vec![("canonical", "t0", tally.canonical)],
+        Job::Normalize => vec![("canonical", "t0", tally.canonical)],
     };
     if summary.before == Before::Seen {
         terms.push(("seen before", "t5", tally.seen));
