@@ -123,7 +123,7 @@ fn the_plot_is_well_formed() {
         {
             assert!(svg.contains(word), "{word}");
         }
-        assert_eq!(svg.contains("threads, "), threads == "1,2");
+        assert_eq!(svg.contains("by number of threads"), threads == "1,2");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
     }
 }

@@ -1,73 +1,46 @@
 //! A result as a picture: for each corpus and profile, bars for the scanners on the fewest threads,
 //! and where there are several numbers of threads, a line for each stage over them.
 
+use std::fmt::Write;
+use std::ops::Range;
+
 use super::result::{Document, Row};
 use super::table::heading;
-use plotters::chart::{ChartBuilder, ChartContext, SeriesLabelPosition};
-use plotters::coord::Shift;
-use plotters::coord::cartesian::Cartesian2d;
-use plotters::coord::types::RangedCoordf64;
-use plotters::prelude::{
-    BLACK, Color, DrawingArea, IntoDrawingArea, IntoFont, LineSeries, PathElement, RGBColor,
-    Rectangle, SVGBackend, Text, WHITE,
-};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use uniqurl_engine::output::Text;
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
-type Drawn = Result<(), Box<dyn std::error::Error>>;
+const WIDTH: f64 = 1100.0;
+const HEIGHT: f64 = 320.0;
+const HEADING: f64 = 40.0;
 
-const WIDTH: u32 = 1100;
-const HEIGHT: u32 = 320;
-const HEADING: u32 = 40;
-const FONT: (&str, i32) = ("sans-serif", 13);
-
-/// Told apart by people who see red and green alike too.
-const COLOURS: [RGBColor; 6] = [
-    RGBColor(0x00, 0x72, 0xB2),
-    RGBColor(0xE6, 0x9F, 0x00),
-    RGBColor(0x00, 0x9E, 0x73),
-    RGBColor(0xCC, 0x79, 0xA7),
-    RGBColor(0x56, 0xB4, 0xE9),
-    RGBColor(0xD5, 0x5E, 0x00),
-];
-const GREY: RGBColor = RGBColor(0x80, 0x80, 0x80);
+/// Red-green colour blind people can tell these apart too.
+const COLOURS: [&str; 6] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"];
+const GREY: &str = "#808080";
 
 /// The picture, as SVG.
-pub fn svg(document: &Document) -> Result<String, String> {
-    let mut text = String::new();
-    draw(document, &mut text).map_err(|error| format!("the plot: {error}"))?;
-    Ok(text)
-}
-
-fn draw(document: &Document, text: &mut String) -> Drawn {
+pub fn svg(document: &Document) -> String {
     let flags = &document.flags;
-    let panels: Vec<_> = flags
-        .corpus
-        .iter()
-        .flat_map(|corpus| flags.profile.iter().map(move |profile| (corpus, profile)))
-        .collect();
-    let height = HEADING + HEIGHT * panels.len() as u32;
-    let root = SVGBackend::with_string(text, (WIDTH, height)).into_drawing_area();
-    root.fill(&WHITE)?;
-    root.draw(&Text::new(heading(document), (12, 14), FONT.into_font()))?;
-    for (i, (corpus, profile)) in (0..).zip(panels) {
-        let top = (HEADING + HEIGHT * i) as i32;
-        let (width, height) = (WIDTH as i32, HEIGHT as i32);
-        let rows = document.results.iter();
-        let rows: Vec<&Row> =
-            rows.filter(|row| row.corpus == *corpus && row.profile == *profile).collect();
-        let scales = flags.threads.len() > 1;
-        let middle = if scales { width * 3 / 5 } else { width };
-        let bars_area = root.clone().shrink((0, top), (middle, height));
-        bars(document, corpus, profile, &rows, &bars_area, &root)?;
-        if scales {
-            let area = root.clone().shrink((middle, top), (width - middle, height));
-            lines(document, corpus, &rows, &area, &root)?;
+    let has_lines = flags.threads.len() > 1;
+    let middle = if has_lines { WIDTH * 0.6 } else { WIDTH };
+    let (mut panels, mut top) = (String::new(), HEADING);
+    for corpus in &flags.corpus {
+        for profile in &flags.profile {
+            let rows = document.results.iter();
+            let rows: Vec<&Row> =
+                rows.filter(|row| row.corpus == *corpus && row.profile == *profile).collect();
+            panels += &bars(document, corpus, profile, &rows, (0.0, middle, top));
+            if has_lines {
+                panels += &lines(document, corpus, &rows, (middle, WIDTH, top));
+            }
+            top += HEIGHT;
         }
     }
-    root.present()?;
-    Ok(())
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {top}\" width=\"{WIDTH}\" \
+         height=\"{top}\" font-family=\"sans-serif\" font-size=\"13\">\n<title>uniqurl bench</title>\n\
+         <rect width=\"{WIDTH}\" height=\"{top}\" fill=\"white\"/>\n\
+         <text x=\"12\" y=\"24\">{}</text>\n{panels}</svg>\n",
+        Text(heading(document))
+    )
 }
 
 fn bars(
@@ -75,9 +48,8 @@ fn bars(
     corpus: &str,
     profile: &str,
     rows: &[&Row],
-    area: &Area<'_>,
-    root: &Area<'_>,
-) -> Drawn {
+    place: (f64, f64, f64),
+) -> String {
     let flags = &document.flags;
     let threads = flags.threads[0];
     let rows: Vec<_> = rows.iter().filter(|row| row.threads == threads).collect();
@@ -85,135 +57,174 @@ fn bars(
         document.limits.iter().filter(|row| row.corpus == corpus && row.threads == threads);
     let highest = rows.iter().map(|row| rate(row, row.seconds.min));
     let highest = highest.chain(limits.clone().map(|row| row.gb_per_second)).fold(0.0, f64::max);
-    let caption = format!("{corpus}, {profile}, {}", on(threads));
+    let noun = if threads == 1 { "thread" } else { "threads" };
+    let caption = format!("{corpus}, {profile}, {threads} {noun}");
     let stages = flags.stage.len() as f64;
-    let mut chart = chart(area, &caption, -0.5..stages - 0.5, highest)?;
+    let mut panel = Panel::new(place, &caption, -0.5..stages - 0.5, highest);
     let width = 0.8 / flags.backend.len() as f64;
     for ((i, backend), colour) in flags.backend.iter().enumerate().zip(COLOURS.iter().cycle()) {
-        let left = |row: &Row| {
+        panel.explain(backend, colour, 10.0);
+        for row in rows.iter().filter(|row| row.backend == *backend) {
             let stage = flags.stage.iter().position(|stage| *stage == row.stage).unwrap_or(0);
-            stage as f64 - 0.4 + i as f64 * width
-        };
-        let own: Vec<_> = rows.iter().filter(|row| row.backend == *backend).collect();
-        let bar = |row: &&&&Row| {
-            let corners = [(left(row), 0.0), (left(row) + width * 0.9, row.gb_per_second)];
-            Rectangle::new(corners, colour.filled())
-        };
-        chart
-            .draw_series(own.iter().map(bar))?
-            .label(backend.as_str())
-            .legend(|(x, y)| Rectangle::new([(x, y - 5), (x + 12, y + 5)], colour.filled()));
-        let whisker = |row: &&&&Row| {
-            let x = left(row) + width * 0.45;
-            let ends = vec![(x, rate(row, row.seconds.max)), (x, rate(row, row.seconds.min))];
-            PathElement::new(ends, BLACK)
-        };
-        chart.draw_series(own.iter().map(whisker))?;
+            let left = stage as f64 - 0.4 + i as f64 * width;
+            let ((x, y), (end, bottom)) =
+                (panel.at(left, row.gb_per_second), panel.at(left + width * 0.9, 0.0));
+            panel.rect((x, y), (end - x, bottom - y), colour);
+            let middle = left + width * 0.45;
+            let whisker = [row.seconds.max, row.seconds.min].map(|s| (middle, rate(row, s)));
+            panel.line(&whisker, "black", 1.0);
+        }
     }
-    for (limit, colour) in limits.zip([GREY.stroke_width(1), GREY.stroke_width(3)]) {
-        let ends = [(-0.5, limit.gb_per_second), (stages - 0.5, limit.gb_per_second)];
-        chart
-            .draw_series(LineSeries::new(ends, colour))?
-            .label(limit.limit.as_str())
-            .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 12, y)], colour));
+    for (limit, width) in limits.zip([1.0, 3.0]) {
+        panel.explain(&limit.limit, GREY, width);
+        let ends = [-0.5, stages - 0.5].map(|x| (x, limit.gb_per_second));
+        panel.line(&ends, GREY, width);
     }
-    legend(&mut chart)?;
     for (x, stage) in flags.stage.iter().enumerate() {
-        under(&chart, x as f64, stage, root)?;
+        panel.under(x as f64, stage);
     }
-    Ok(())
+    panel.svg
 }
 
-fn lines(
-    document: &Document,
-    corpus: &str,
-    rows: &[&Row],
-    area: &Area<'_>,
-    root: &Area<'_>,
-) -> Drawn {
+fn lines(document: &Document, corpus: &str, rows: &[&Row], place: (f64, f64, f64)) -> String {
     let flags = &document.flags;
     // They are listed slowest first.
-    let Some(backend) = flags.backend.last() else { return Ok(()) };
-    let of_limit = document.limits.iter().filter(|row| row.corpus == corpus);
-    let newlines: Vec<_> = of_limit.filter(|row| row.limit == "newline count").collect();
-    let rows: Vec<_> = rows.iter().filter(|row| row.backend == *backend).collect();
-    let highest = rows.iter().map(|row| row.gb_per_second);
-    let highest = highest.chain(newlines.iter().map(|row| row.gb_per_second)).fold(0.0, f64::max);
+    let Some(backend) = flags.backend.last() else { return String::new() };
     let at = |threads: usize| (threads as f64).log2();
+    let of_stage = |stage: &String| {
+        let rows = rows.iter().filter(|row| row.backend == *backend && row.stage == *stage);
+        rows.map(|row| (at(row.threads), row.gb_per_second)).collect::<Vec<_>>()
+    };
+    let colours = COLOURS.iter().rev().cycle();
+    let mut series: Vec<_> = flags
+        .stage
+        .iter()
+        .zip(colours)
+        .map(|(stage, colour)| (stage.as_str(), of_stage(stage), *colour, 2.0))
+        .collect();
+    let limits = document.limits.iter();
+    let newlines = limits.filter(|row| row.corpus == corpus && row.limit == "newline count");
+    let newlines = newlines.map(|row| (at(row.threads), row.gb_per_second)).collect();
+    series.push(("newline count", newlines, GREY, 3.0));
+    let rates = series.iter().flat_map(|(_, points, ..)| points).map(|point| point.1);
+    let highest = rates.fold(0.0, f64::max);
     let (first, last) = (at(flags.threads[0]), at(flags.threads[flags.threads.len() - 1]));
     let margin = (last - first) * 0.05;
-    let x = first - margin..last + margin;
-    let mut chart = chart(area, &format!("threads, {backend}"), x, highest)?;
-    for (stage, colour) in flags.stage.iter().zip(COLOURS.iter().rev().cycle()) {
-        let own = rows.iter().filter(|row| row.stage == *stage);
-        let points = own.map(|row| (at(row.threads), row.gb_per_second));
-        let line = colour.stroke_width(2);
-        chart
-            .draw_series(LineSeries::new(points, line).point_size(3))?
-            .label(stage.as_str())
-            .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 12, y)], line));
+    let caption = format!("{backend} by number of threads");
+    let mut panel = Panel::new(place, &caption, first - margin..last + margin, highest);
+    for (name, points, colour, width) in &series {
+        panel.explain(name, colour, *width);
+        panel.line(points, colour, *width);
+        points.iter().for_each(|point| panel.dot(*point, colour));
     }
-    let points = newlines.iter().map(|row| (at(row.threads), row.gb_per_second));
-    let line = GREY.stroke_width(3);
-    chart
-        .draw_series(LineSeries::new(points, line))?
-        .label("newline count")
-        .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 12, y)], line));
-    legend(&mut chart)?;
     for threads in &flags.threads {
-        under(&chart, at(*threads), &threads.to_string(), root)?;
+        panel.under(at(*threads), &threads.to_string());
     }
-    Ok(())
+    panel.svg
 }
 
-/// An empty chart with rates at its left side and room for words below it.
-fn chart<'a, 'b>(
-    area: &'a Area<'b>,
-    caption: &str,
-    x: std::ops::Range<f64>,
+/// A chart with rates at its left side, room for words below it, and its legend above it.
+struct Panel {
+    svg: String,
+    /// The area that the values fill.
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    x: Range<f64>,
     highest: f64,
-) -> Result<Chart<'a, 'b>, Box<dyn std::error::Error>> {
-    let mut chart = ChartBuilder::on(area)
-        .caption(caption, ("sans-serif", 16))
-        .margin(12)
-        .x_label_area_size(22)
-        .y_label_area_size(52)
-        .build_cartesian_2d(x, 0.0..highest * 1.05)?;
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .x_labels(0)
-        .y_labels(6)
-        .light_line_style(WHITE)
-        .label_style(FONT)
-        .y_desc("GB/s")
-        .draw()?;
-    Ok(chart)
+    /// Where the next entry of the legend begins.
+    legend: f64,
 }
 
-fn legend<'b: 'a, 'a>(chart: &mut Chart<'a, 'b>) -> Drawn {
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
-        .background_style(WHITE.mix(0.8))
-        .label_font(FONT)
-        .draw()?;
-    Ok(())
+impl Panel {
+    /// An empty one in a place: its left and right end, and its top.
+    fn new((start, end, top): (f64, f64, f64), caption: &str, x: Range<f64>, highest: f64) -> Self {
+        let (left, right) = (start + 64.0, end - 12.0);
+        let mut panel = Self {
+            svg: String::new(),
+            left,
+            right,
+            top: top + 52.0,
+            bottom: top + HEIGHT - 34.0,
+            x,
+            highest: highest * 1.05,
+            legend: start + 12.0,
+        };
+        panel.text((start + 12.0, top + 20.0), "font-size=\"16\"", caption);
+        let step = step(highest);
+        let decimals = (-step.log10()).ceil().max(0.0) as usize;
+        for tick in (0..=6).map(|i| f64::from(i) * step).filter(|tick| *tick <= highest * 1.05) {
+            let (_, y) = panel.at(0.0, tick);
+            let colour = if tick == 0.0 { "black" } else { "#d0d0d0" };
+            panel.rect((left, y), (right - left, 1.0), colour);
+            let label = format!("{tick:.decimals$}");
+            panel.text((left - 6.0, y + 4.0), "text-anchor=\"end\"", &label);
+        }
+        let (x, y) = (start + 24.0, (panel.top + panel.bottom) / 2.0);
+        let turned = format!("text-anchor=\"middle\" transform=\"rotate(-90 {x} {y})\"");
+        panel.text((x, y), &turned, "GB/s");
+        panel
+    }
+
+    /// Where a value is drawn.
+    fn at(&self, x: f64, rate: f64) -> (f64, f64) {
+        let across = (x - self.x.start) / (self.x.end - self.x.start);
+        let up = rate / self.highest;
+        (self.left + across * (self.right - self.left), self.bottom - up * (self.bottom - self.top))
+    }
+
+    /// An entry of the legend, its mark as high as the line or bar is thick.
+    fn explain(&mut self, name: &str, colour: &str, height: f64) {
+        let (x, y) = (self.legend, self.top - 16.0);
+        self.rect((x, y - height / 2.0), (12.0, height), colour);
+        self.text((x + 16.0, y + 4.5), "font-size=\"12\"", name);
+        // The font is not known here; seven units for each letter are room enough.
+        self.legend += 28.0 + 7.0 * name.len() as f64;
+    }
+
+    /// A word under the horizontal axis.
+    fn under(&mut self, x: f64, word: &str) {
+        let (x, y) = self.at(x, 0.0);
+        self.text((x, y + 18.0), "text-anchor=\"middle\"", word);
+    }
+
+    fn line(&mut self, points: &[(f64, f64)], colour: &str, width: f64) {
+        self.svg += "<polyline points=\"";
+        for (x, rate) in points {
+            let (x, y) = self.at(*x, *rate);
+            let _ = write!(self.svg, "{x:.1},{y:.1} ");
+        }
+        let _ =
+            writeln!(self.svg, "\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"{width}\"/>");
+    }
+
+    fn dot(&mut self, (x, rate): (f64, f64), colour: &str) {
+        let (x, y) = self.at(x, rate);
+        let _ =
+            writeln!(self.svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>");
+    }
+
+    fn rect(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), colour: &str) {
+        let _ = writeln!(
+            self.svg,
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{colour}\"/>"
+        );
+    }
+
+    fn text(&mut self, (x, y): (f64, f64), how: &str, text: &str) {
+        let _ = writeln!(self.svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" {how}>{}</text>", Text(text));
+    }
 }
 
-/// A word under the horizontal axis.
-fn under(chart: &Chart<'_, '_>, x: f64, word: &str, root: &Area<'_>) -> Drawn {
-    let (x, y) = chart.plotting_area().map_coordinate(&(x, 0.0));
-    let centred = FONT.into_font().color(&BLACK).pos(Pos::new(HPos::Center, VPos::Top));
-    root.draw(&Text::new(word.to_owned(), (x, y + 6), centred))?;
-    Ok(())
+/// The smallest of 1, 2 and 5 times a power of ten that fits into the height at most six times.
+fn step(highest: f64) -> f64 {
+    let power = 10f64.powf((highest / 6.0).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
+    steps.into_iter().find(|step| highest / step <= 6.0).unwrap_or(highest)
 }
 
 /// 10^9 bytes a second, where another time than the median counts.
 fn rate(row: &Row, seconds: f64) -> f64 {
     row.gb_per_second * row.seconds.median / seconds
-}
-
-fn on(threads: usize) -> String {
-    if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") }
 }

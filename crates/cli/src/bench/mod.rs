@@ -110,7 +110,7 @@ fn run(bench: &Bench) -> Result<Option<String>, Failure> {
         document.results.extend(measured.rows);
     }
     if let Some(svg) = svg {
-        finish(svg, uniqurl_bench::measure::plot::svg(&document)?.as_bytes())?;
+        finish(svg, uniqurl_bench::measure::plot::svg(&document).as_bytes())?;
     }
     if let Some(json) = json {
         finish(json, &document.json())?;
