@@ -56,7 +56,7 @@ impl Run<'_> {
     /// The chunks to read in the next round.
     pub(super) fn next_batch(&mut self, idle: bool) -> Result<Vec<Reading>, RunError> {
         let mut batch = Vec::new();
-        if self.turn.is_none() {
+        if self.set_change.is_none() {
             // Nothing else comes before what is behind the last sheets.
             batch.append(&mut self.waiting);
         }
@@ -67,7 +67,7 @@ impl Run<'_> {
         let mut room = threads * CHUNKS * self.setup.chunk_size;
         let most = threads * SMALL_CHUNKS;
         let mut files = 0;
-        let mut is_open = self.turn.is_none() && self.ending.is_none();
+        let mut is_open = self.set_change.is_none() && self.ending.is_none();
         while is_open && room > 0 && batch.len() < most && files < FILES {
             match self.schedule.next(idle && batch.is_empty()) {
                 Next::Task(task) => {

@@ -1,5 +1,9 @@
-//! What a run holds, and what becomes of a set that takes no more.
+//! What a run holds, and the changes of its set: to spill, to scatter, and to gather.
 
+use std::io::Write;
+use std::sync::atomic::Ordering as Atomic;
+
+use super::batches::Reading;
 use super::finish::Lines;
 use super::insert::{End, insert};
 use super::job::{Job, Order};
@@ -7,6 +11,7 @@ use super::memory::Memory;
 use super::overflow::{self, Overflow};
 use super::report::RunError;
 use super::run::{Formatting, Run};
+use super::scatter::{Firsts, Progress, Scatter, Scattering, SetChange, total};
 use super::sheet::Sheet;
 use uniqurl::set::{Bytes as _, SetFull, Shard};
 use uniqurl_store::sort::sort_memory;
@@ -99,6 +104,78 @@ impl Run<'_> {
         self.lines = Lines::new(self.rules.survivor());
         self.shards.iter_mut().for_each(|shard| *shard = Shard::new(self.counting));
         Ok(())
+    }
+
+    /// The change of the set to make once no batch is on its way.
+    pub(super) fn next_set_change(
+        &mut self,
+        batches: [&[Sheet]; 3],
+    ) -> Result<Option<SetChange>, RunError> {
+        match self.set_change {
+            Some(SetChange::Gather) => return Ok(self.set_change),
+            Some(SetChange::Scatter) if self.overflow.is_none() => return Ok(self.set_change),
+            Some(SetChange::Scatter | SetChange::MoveOut) | None => {}
+        }
+        if self.has_outgrown(batches) {
+            return Ok(Some(SetChange::MoveOut));
+        }
+        if self.overflow.is_some() || matches!(self.scatter, Scatter::Never) {
+            return Ok(None);
+        }
+        let buffers = batches.into_iter().flatten().map(Sheet::memory).sum::<usize>() as u64;
+        let budget = self.setup.memory.as_ref().map_or(u64::MAX, |memory| memory.budget);
+        let mut scatter = std::mem::take(&mut self.scatter);
+        let change = scatter.next_change(&self.progress(), budget.saturating_sub(buffers));
+        self.scatter = scatter;
+        change
+    }
+
+    fn progress(&self) -> Progress<'_> {
+        Progress {
+            shards: &self.shards,
+            distinct: self.places.len(),
+            files: &self.report.files,
+            read: self.setup.watch.bytes.load(Atomic::Relaxed),
+            size: self.size_of_inputs,
+        }
+    }
+
+    /// Scatters the set. No batch may be on its way.
+    pub(super) fn begin_to_scatter(&mut self) -> Result<(), RunError> {
+        let scattering = Scattering::begin(&self.progress(), self.setup.threads)?;
+        self.scatter = Scatter::Active(scattering);
+        self.shards.iter_mut().for_each(|shard| *shard = Shard::new(self.counting));
+        self.places = Vec::new();
+        self.rules.shards = 0;
+        Ok(())
+    }
+
+    /// Gathers the scattered URLs into the set. No batch may be on its way.
+    pub(super) fn gather(&mut self) -> Result<(), RunError> {
+        let Some(scattering) = self.scatter.take_active() else { return Ok(()) };
+        self.rules.shards = self.shards.len();
+        let firsts = scattering.gather(&self.rules.key, &mut self.shards, &mut self.places)?;
+        // Batches that wait after a long chunk were not partitioned when they were read.
+        let read = self.waiting.iter_mut().filter(|reading| reading.is_read());
+        for Reading { sheet, .. } in read {
+            sheet.partition(&self.rules)?;
+        }
+        self.settle_scattered(&firsts);
+        Ok(())
+    }
+
+    /// Writes the scattered URLs, if there are any.
+    pub(super) fn write_scattered(&mut self, out: &mut (dyn Write + Send)) -> Result<(), RunError> {
+        let Some(scattering) = self.scatter.take_active() else { return Ok(()) };
+        let firsts = scattering.write(self.setup.split, out)?;
+        self.settle_scattered(&firsts);
+        Ok(())
+    }
+
+    fn settle_scattered(&mut self, firsts: &Firsts) {
+        firsts.settle(&mut self.report.files);
+        let counted = total(&self.report.files);
+        self.setup.watch.count(|tally, _| *tally = counted);
     }
 
     /// The set could not take all of a batch: takes back what it took, and spills the batch.

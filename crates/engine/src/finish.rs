@@ -307,7 +307,7 @@ impl Run<'_> {
         let mut runs = Vec::new();
         let mut written = 0;
         self.spare = Vec::new();
-        self.write_dealt(out)?;
+        self.write_scattered(out)?;
         if self.formatting == Formatting::Places {
             let places = std::mem::take(&mut self.places);
             let lines = self.rules.columns.map(|_| self.lines.take());

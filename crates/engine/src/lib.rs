@@ -59,7 +59,7 @@ mod split;
 
 // Stage *insert*, and what is done where the set is full or seen before.
 mod insert;
-mod deal;
+mod scatter;
 mod budget;
 mod overflow;
 mod seen;

@@ -10,7 +10,8 @@ use super::insert::{End, insert};
 use super::job::Job;
 use super::overflow::Overflow;
 use super::report::{RunError, Watch};
-use super::run::{Formatting, Run, Sinks, Turn};
+use super::run::{Formatting, Run, Sinks};
+use super::scatter::{Scatter, SetChange};
 use super::schedule;
 use super::sheet::{Rules, Sheet};
 use crate::output::vectored;
@@ -50,16 +51,18 @@ impl Run<'_> {
             self.schedule.take_rows_once();
         }
         self.look_back(saved.is_some())?;
-        self.may_deal = self.only_sorts();
+        if self.only_sorts() {
+            self.scatter = Scatter::Possible;
+        }
         let mut batches = Batches::default();
         loop {
             let idle = batches.is_empty();
             let mut reading = self.next_batch(false)?;
-            if idle && let Some(turn) = self.turn.take() {
-                match turn {
-                    Turn::MoveOut => self.move_out()?,
-                    Turn::Deal => self.begin_to_deal()?,
-                    Turn::Insert => self.insert_dealt()?,
+            if idle && let Some(change) = self.set_change.take() {
+                match change {
+                    SetChange::MoveOut => self.move_out()?,
+                    SetChange::Scatter => self.begin_to_scatter()?,
+                    SetChange::Gather => self.gather()?,
                 }
                 continue;
             }
@@ -71,11 +74,11 @@ impl Run<'_> {
                     break;
                 }
             }
-            let takes_more = self.overflow.is_none() && self.dealing.is_none();
+            let takes_more = self.overflow.is_none() && self.scatter.active().is_none();
             if takes_more && self.is_over_budget(batches.all()) {
                 self.begin_to_spill()?;
             }
-            self.turn = self.due(batches.all())?;
+            self.set_change = self.next_set_change(batches.all())?;
             let read = self.setup.watch.bytes.load(Ordering::Relaxed);
             self.round(&mut reading, &mut batches, out, &mut rejects)?;
             self.inserted = read;
@@ -119,14 +122,16 @@ impl Run<'_> {
         let spilled = Mutex::new(Ok(()));
         {
             let Self {
-                rules, setup, shards, seen, inputs, formatting: how, overflow, dealing, ..
+                rules, setup, shards, seen, inputs, formatting: how, overflow, scatter, ..
             } = &mut *self;
-            let (rules, inputs, how) = (&*rules, *inputs, *how);
+            let (rules, inputs) = (&*rules, *inputs);
+            let scattering = scatter.active();
+            // All batches on their way are scattered, or none is.
+            let how = if scattering.is_some() { Formatting::Undecided } else { *how };
             let with_rejects = rejects.is_some();
             let (written, spilled, no_room) = (&written, &spilled, &no_room);
             for sheet in &mut *inserting {
                 sheet.spills = overflow.is_some();
-                sheet.is_dealt = dealing.is_some();
             }
             let cut = reading.len().saturating_sub(READ_LAST);
             // The thread that spawns begins with the last task, the others with the first: in the
@@ -145,8 +150,8 @@ impl Run<'_> {
                     *written.lock().unwrap_or_else(|e| e.into_inner()) = result;
                 });
                 spawn_reads(scope, first, rules, setup.watch, no_room);
-                match dealing {
-                    Some(dealing) => dealing.insert(scope, inserting, no_room),
+                match scattering {
+                    Some(scattering) => scattering.insert(scope, inserting, no_room),
                     None => insert(scope, seen.as_deref_mut(), shards, inserting, &mut ends),
                 }
                 for sheet in formatting {
@@ -252,7 +257,6 @@ fn format(
                 sheet.list_candidates(columns, path)?;
             }
         }
-        Formatting::Places if sheet.is_dealt => sheet.tally.undecided = sheet.tally.canonical,
         Formatting::New | Formatting::Places if sheet.spills => {
             sheet.spill_new(rules.columns, path)?;
         }
@@ -261,6 +265,7 @@ fn format(
         Formatting::Lines => sheet.format_lines()?,
         Formatting::Json => sheet.format_json(),
         Formatting::Rows => sheet.format_rows(rules),
+        Formatting::Undecided => sheet.tally.undecided = sheet.tally.canonical,
     }
     Ok(())
 }

@@ -5,11 +5,11 @@ use std::io::Write;
 use std::time::Instant;
 
 use super::batches::Reading;
-use super::deal::Dealing;
 use super::finish::Lines;
-use super::job::{Job, Order, Setup};
+use super::job::{Dedup, Job, Order, Setup};
 use super::overflow::{Origins, Overflow};
 use super::report::{MaxRejected, Report, RunError};
+use super::scatter::{Scatter, SetChange};
 use super::schedule::Schedule;
 use super::seen;
 use super::sheet::{Before, Columns, Rules, Sheet};
@@ -175,17 +175,8 @@ pub(super) enum Formatting {
     Lines,
     Json,
     Rows,
-}
-
-/// What becomes of a set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// It moves out of memory.
-    MoveOut,
-    /// It is dealt to buckets, and so is what comes after it.
-    Deal,
-    /// What was dealt becomes a set again.
-    Insert,
+    /// Nothing: whether scattered URLs are new shows only at the end.
+    Undecided,
 }
 
 pub(super) struct Run<'a> {
@@ -230,12 +221,10 @@ pub(super) struct Run<'a> {
     pub(super) rejected: u64,
     /// Bytes of the inputs whose URLs went to the set.
     pub(super) inserted: u64,
-    /// What becomes of the set before anything else is read.
-    pub(super) turn: Option<Turn>,
-    /// What was dealt, in place of a set.
-    pub(super) dealing: Option<Dealing>,
-    /// Whether the set may still turn to that.
-    pub(super) may_deal: bool,
+    /// The change of the set to make before anything else is read.
+    pub(super) set_change: Option<SetChange>,
+    /// Whether URLs go to buckets instead of the set.
+    pub(super) scatter: Scatter,
     pub(super) start: Instant,
 }
 
@@ -317,7 +306,6 @@ impl<'a> Run<'a> {
                 columns,
                 split: setup.split,
                 shards,
-                deals: false,
                 decoded: setup.normalizer.has_decoded()
                     && (formatting == Formatting::Json || setup.fields.contains(&Field::Decoded)),
                 count_rules: setup.count_rules,
@@ -343,9 +331,8 @@ impl<'a> Run<'a> {
             rejected: 0,
             inserted: 0,
             start: Instant::now(),
-            turn: None,
-            dealing: None,
-            may_deal: false,
+            set_change: None,
+            scatter: Scatter::Never,
         }
     }
 
@@ -359,6 +346,15 @@ impl<'a> Run<'a> {
             && !rules.decoded
             && !rules.observes
             && !matches!(self.setup.max_rejected, Some(MaxRejected::Count(_)))
+    }
+
+    /// True if the run is asked only for the URLs in ascending order and for their number.
+    pub(super) fn only_sorts(&self) -> bool {
+        let Job::Dedup(dedup) = self.setup.job else { return false };
+        matches!(dedup, Dedup { order: Order::Sorted, count: false, min_count: ..=1, limit: None })
+            && self.takes_first_records()
+            && self.header.is_none()
+            && u32::try_from(self.inputs.len()).is_ok_and(|inputs| inputs < u32::MAX - 1)
     }
 
     /// Reads what was seen before the run.

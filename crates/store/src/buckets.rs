@@ -1,100 +1,100 @@
-//! A set that is only wanted sorted, and in which most URLs are new.
+//! Buckets that follow each other in order, for URLs that are sorted and deduplicated at the end.
 //!
-//! A table that tells each of them at once whether it is new costs two cache misses a URL, and sorting what
-//! the table holds costs two more. Here URLs are dealt as they come, and as often as they come, to
-//! buckets that follow each other in order. At the end each bucket is sorted by itself, while it is in
-//! the cache, and then equal URLs stand next to each other.
+//! A hash table costs two cache misses a URL, and sorting its URLs costs two more. Here each URL is appended to
+//! its bucket, as often as it comes. At the end each bucket is sorted while it is in the cache, and
+//! then equal URLs stand next to each other.
 //!
-//! In a bucket a URL is its length in four bytes, its bytes, and a line feed. Where the input is another
-//! than that of the URL before, [`INPUT`] in place of a length and the input's number come first.
+//! A URL is stored as its length in four bytes, its bytes, and a line feed. If it is of another input
+//! than the URL before it, [`INPUT`] in place of a length and the number of the input come first.
 
 use std::sync::Mutex;
+
+use uniqurl::SetFull;
+use uniqurl::set::Shard;
 
 use rayon::prelude::*;
 
 use super::sort::{BATCH, Bounds, Measured, Shards, Threads, Urls, bounds_of, sort_few, sort_from};
-use uniqurl::SetFull;
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
-use uniqurl::set::Shard;
 use uniqurl::simd::prefetch;
 
-/// Bytes of the first piece of a bucket and of its largest ones, so that neither many buckets with a few
-/// URLs nor few with many leave much of them free.
+/// Sizes of the first piece of a bucket and of its largest ones. Small at first, so that many buckets with
+/// few URLs do not waste memory; then larger, so that the allocator has fewer to free.
 const SMALLEST: usize = 512;
 const LARGEST: usize = 16 << 10;
 
 /// Bytes of a length, or of a number.
 const HEAD: usize = size_of::<u32>();
 
-/// Stands in place of a length.
+/// Marks, in place of a length, that the number of an input follows.
 const INPUT: u32 = u32::MAX;
 
 const CACHE_LINE: usize = 64;
 
-/// URLs whose places are fetched together.
+/// URLs whose write positions are prefetched together.
 const FETCHED: usize = 64;
 
-/// Buckets that are looked into for a share of all, and bytes of one that is no matter whatever its share.
-const LOOKED_INTO: usize = 16;
+/// Buckets that are sorted to estimate the share of different URLs; and the size up to which a bucket is
+/// never too large, whatever its share of all bytes.
+const PROBED: usize = 16;
 const LARGE: usize = if cfg!(miri) { 1 << 8 } else { 1 << 20 };
 
-/// URLs in buckets, as they came.
+/// URLs in buckets, in the order of arrival within each thread.
 pub struct Buckets {
     bounds: Bounds,
-    /// What each thread dealt.
-    hands: Vec<Mutex<Hand>>,
+    /// By thread.
+    local: Vec<Mutex<LocalBuckets>>,
 }
 
-/// What one thread dealt.
-struct Hand {
-    /// By bucket.
-    open: Vec<Open>,
-    /// The pieces before, which are full.
+/// The buckets of one thread.
+struct LocalBuckets {
+    /// The last piece of each bucket, which is written to.
+    open: Vec<OpenPiece>,
+    /// The full pieces of each bucket.
     full: Vec<Vec<Vec<u8>>>,
     /// Bytes of all pieces.
     held: usize,
 }
 
-/// The piece of a bucket that is written to.
 #[derive(Clone)]
-struct Open {
-    piece: Vec<u8>,
+struct OpenPiece {
+    bytes: Vec<u8>,
     /// The input of the last URL.
     input: u32,
 }
 
-/// One bucket, by itself.
+/// One bucket of all threads.
 pub struct Bucket {
     depth: usize,
     pieces: Vec<Vec<u8>>,
 }
 
 impl Buckets {
-    /// Empty ones for URLs like those of a sample, dealt by so many threads.
+    /// Empty buckets for URLs like those of a sample.
     pub fn new(shards: &Shards<'_>, sample: &mut [u64], threads: usize) -> Result<Self, SetFull> {
         let bounds = bounds_of(0, sample, shards, Threads::All)?;
-        let mut hands = Vec::new();
+        let mut local = Vec::new();
         for _ in 0..threads {
             let (mut open, mut full) = (Vec::new(), Vec::new());
             alloc::try_reserve_exact(&mut open, bounds.len())?;
-            open.resize(bounds.len(), Open { piece: Vec::new(), input: INPUT });
+            open.resize(bounds.len(), OpenPiece { bytes: Vec::new(), input: INPUT });
             alloc::try_reserve_exact(&mut full, bounds.len())?;
             full.resize(bounds.len(), Vec::new());
-            hands.push(Mutex::new(Hand { open, full, held: 0 }));
+            local.push(Mutex::new(LocalBuckets { open, full, held: 0 }));
         }
-        Ok(Self { bounds, hands })
+        Ok(Self { bounds, local })
     }
 
-    /// Deals URLs of an input. Threads with different numbers do not wait for each other.
-    pub fn deal<'t>(
+    /// Appends URLs of an input to their buckets. Threads with different numbers do not wait for each other.
+    pub fn scatter<'t>(
         &self,
         thread: usize,
         input: u32,
         mut urls: impl Iterator<Item = Measured<'t>>,
     ) -> Result<(), AllocError> {
-        let hand = &self.hands[thread % self.hands.len()];
-        let mut hand = hand.lock().unwrap_or_else(|e| e.into_inner());
+        let local = &self.local[thread % self.local.len()];
+        let mut local = local.lock().unwrap_or_else(|e| e.into_inner());
         let mut batch = [Measured::default(); BATCH];
         let mut buckets = [0; BATCH];
         loop {
@@ -109,9 +109,9 @@ impl Buckets {
             let (batch, buckets) = (&batch[..count], &mut buckets[..count]);
             self.bounds.find(batch.iter().copied(), buckets);
             for (urls, buckets) in batch.chunks(FETCHED).zip(buckets.chunks(FETCHED)) {
-                hand.fetch(buckets);
+                local.prefetch(buckets);
                 for (url, bucket) in urls.iter().zip(buckets) {
-                    hand.push(*bucket as usize, input, url.url())?;
+                    local.push(*bucket as usize, input, url.url())?;
                 }
             }
         }
@@ -119,21 +119,22 @@ impl Buckets {
 
     /// Bytes of memory.
     pub fn memory(&mut self) -> usize {
-        let of_buckets = self.hands.len() * self.bounds.len() * size_of::<(Open, Vec<Vec<u8>>)>();
-        let hands =
-            self.hands.iter_mut().map(|hand| hand.get_mut().unwrap_or_else(|e| e.into_inner()));
-        hands.map(|hand| hand.held).sum::<usize>() + of_buckets
+        let of_buckets =
+            self.local.len() * self.bounds.len() * size_of::<(OpenPiece, Vec<Vec<u8>>)>();
+        let local =
+            self.local.iter_mut().map(|local| local.get_mut().unwrap_or_else(|e| e.into_inner()));
+        local.map(|local| local.held).sum::<usize>() + of_buckets
     }
 
-    /// Whether at least half of the URLs are different, as far as some of the buckets tell, and no bucket has
-    /// most of them, as the last one has where the input is sorted.
+    /// Estimates from some buckets whether at least half of the URLs are different. False also if one bucket
+    /// has a large share of them, as the last one has if the input is sorted.
     pub fn most_are_different(&mut self) -> Result<bool, SetFull> {
-        let Self { bounds, hands } = self;
-        let hands: Vec<&Hand> = hands
+        let Self { bounds, local } = self;
+        let local: Vec<&LocalBuckets> = local
             .iter_mut()
-            .map(|hand| &*hand.get_mut().unwrap_or_else(|e| e.into_inner()))
+            .map(|local| &*local.get_mut().unwrap_or_else(|e| e.into_inner()))
             .collect();
-        let pieces = |bucket| hands.iter().flat_map(move |hand| hand.pieces(bucket));
+        let pieces = |bucket| local.iter().flat_map(move |local| local.pieces(bucket));
         let mut ends: Vec<usize> = Vec::new();
         alloc::try_reserve_exact(&mut ends, bounds.len())?;
         let mut all = 0;
@@ -145,17 +146,17 @@ impl Buckets {
         if ends.iter().zip(starts).any(|(end, start)| end - start > LARGE.max(all / 8)) {
             return Ok(false);
         }
-        // At even distances among the bytes: URLs that come again and again make few buckets large.
-        let at = (0..LOOKED_INTO).map(|n| (2 * n + 1) * (all / (2 * LOOKED_INTO)));
-        let looked_into: Vec<usize> = at.map(|at| ends.partition_point(|end| *end <= at)).collect();
-        let different = looked_into.par_chunk_by(|one, other| one == other).map(|same| {
-            let mut records = Records::of(pieces(same[0]))?;
-            let urls = records.len();
-            let different = records.sort(bounds.depth(same[0]), Threads::One)?.count();
-            Ok((same.len() * different) as f64 / urls as f64)
+        // At even distances among the bytes: URLs that repeat make few buckets large.
+        let at = (0..PROBED).map(|n| (2 * n + 1) * (all / (2 * PROBED)));
+        let probed: Vec<usize> = at.map(|at| ends.partition_point(|end| *end <= at)).collect();
+        let different = probed.par_chunk_by(|one, other| one == other).map(|same| {
+            let mut urls = BucketUrls::of(pieces(same[0]))?;
+            let all = urls.len();
+            let different = urls.sort(bounds.depth(same[0]), Threads::One)?.count();
+            Ok((same.len() * different) as f64 / all as f64)
         });
         let different: Vec<f64> = different.collect::<Result<_, SetFull>>()?;
-        Ok(2.0 * different.iter().sum::<f64>() >= LOOKED_INTO as f64)
+        Ok(2.0 * different.iter().sum::<f64>() >= PROBED as f64)
     }
 
     /// The buckets, in ascending order.
@@ -166,13 +167,14 @@ impl Buckets {
             (0..self.bounds.len())
                 .map(|bucket| Bucket { depth: self.bounds.depth(bucket), pieces: Vec::new() }),
         );
-        for hand in self.hands {
-            let Hand { open, full, .. } = hand.into_inner().unwrap_or_else(|e| e.into_inner());
+        for local in self.local {
+            let LocalBuckets { open, full, .. } =
+                local.into_inner().unwrap_or_else(|e| e.into_inner());
             for ((bucket, open), mut full) in buckets.iter_mut().zip(open).zip(full) {
                 alloc::try_reserve(&mut bucket.pieces, full.len() + 1)?;
                 bucket.pieces.append(&mut full);
-                if !open.piece.is_empty() {
-                    bucket.pieces.push(open.piece);
+                if !open.bytes.is_empty() {
+                    bucket.pieces.push(open.bytes);
                 }
             }
         }
@@ -180,16 +182,16 @@ impl Buckets {
     }
 }
 
-impl Hand {
+impl LocalBuckets {
     fn pieces(&self, bucket: usize) -> impl Iterator<Item = &[u8]> + Clone {
-        self.full[bucket].iter().chain([&self.open[bucket].piece]).map(Vec::as_slice)
+        self.full[bucket].iter().chain([&self.open[bucket].bytes]).map(Vec::as_slice)
     }
 
-    /// Has what is written to fetched.
-    fn fetch(&mut self, buckets: &[u32]) {
+    /// Prefetches the write positions of buckets.
+    fn prefetch(&mut self, buckets: &[u32]) {
         buckets.iter().for_each(|bucket| prefetch(&self.open, *bucket as usize));
         for bucket in buckets {
-            let room = self.open[*bucket as usize].piece.spare_capacity_mut();
+            let room = self.open[*bucket as usize].bytes.spare_capacity_mut();
             prefetch(room, 0);
             prefetch(room, CACHE_LINE);
         }
@@ -198,21 +200,21 @@ impl Hand {
     #[inline]
     fn push(&mut self, bucket: usize, input: u32, url: &[u8]) -> Result<(), AllocError> {
         let need = HEAD + url.len() + 1;
-        let Open { piece, input: last } = &self.open[bucket];
+        let OpenPiece { bytes: piece, input: last } = &self.open[bucket];
         if *last != input || piece.capacity() - piece.len() < need {
             self.make_room(bucket, input, need)?;
         }
-        let piece = &mut self.open[bucket].piece;
+        let piece = &mut self.open[bucket].bytes;
         piece.extend_from_slice(&(url.len() as u32).to_le_bytes());
         piece.extend_from_slice(url);
         piece.push(b'\n');
         Ok(())
     }
 
-    /// Room for `need` bytes of a URL of `input`.
+    /// Makes room for `need` bytes of a URL of `input`.
     #[cold]
     fn make_room(&mut self, bucket: usize, input: u32, need: usize) -> Result<(), AllocError> {
-        let Open { piece, input: last } = &mut self.open[bucket];
+        let OpenPiece { bytes: piece, input: last } = &mut self.open[bucket];
         let with_input = need + 2 * HEAD;
         if piece.capacity() - piece.len() < with_input {
             let mut next = Vec::new();
@@ -236,30 +238,31 @@ impl Hand {
 }
 
 impl Bucket {
-    /// Bytes of its URLs, and of what is beside them.
+    /// Bytes of its URLs, lengths and input numbers.
     pub fn bytes(&self) -> usize {
         self.pieces.iter().map(Vec::len).sum()
     }
 
-    pub fn records(&self) -> Result<Records<'_>, AllocError> {
-        Records::of(self.pieces.iter().map(Vec::as_slice))
+    pub fn urls(&self) -> Result<BucketUrls<'_>, AllocError> {
+        BucketUrls::of(self.pieces.iter().map(Vec::as_slice))
     }
 
+    /// Bytes that all its URLs have in common, at least.
     pub fn depth(&self) -> usize {
         self.depth
     }
 }
 
-/// The URLs of a bucket, by their place among them.
+/// The URLs of a bucket, each placed by its index.
 #[derive(Default)]
-pub struct Records<'b> {
+pub struct BucketUrls<'b> {
     urls: Vec<Measured<'b>>,
-    /// How many URLs there are before those of an input, and its number.
+    /// The index of the first URL of an input, and the number of the input.
     inputs: Vec<(usize, u32)>,
     places: Vec<u64>,
 }
 
-impl Urls for Records<'_> {
+impl Urls for BucketUrls<'_> {
     #[inline]
     fn text(&self, place: u64) -> &[u8] {
         self.urls[place as usize].bytes
@@ -275,39 +278,38 @@ impl Urls for Records<'_> {
     }
 }
 
-impl<'b> Records<'b> {
+impl<'b> BucketUrls<'b> {
     fn of(pieces: impl Iterator<Item = &'b [u8]> + Clone) -> Result<Self, AllocError> {
         for piece in pieces.clone() {
             for line in (0..piece.len()).step_by(CACHE_LINE) {
                 prefetch(piece, line);
             }
         }
-        let mut records = Self::default();
+        let mut found = Self::default();
         for mut rest in pieces {
-            while let Some((head, behind)) = rest.split_first_chunk() {
+            while let Some((head, after)) = rest.split_first_chunk() {
                 let length = u32::from_le_bytes(*head);
                 if length == INPUT {
-                    let Some((number, behind)) = behind.split_first_chunk() else { break };
-                    alloc::try_reserve(&mut records.inputs, 1)?;
-                    records.inputs.push((records.urls.len(), u32::from_le_bytes(*number)));
-                    rest = behind;
+                    let Some((number, after)) = after.split_first_chunk() else { break };
+                    alloc::try_reserve(&mut found.inputs, 1)?;
+                    found.inputs.push((found.urls.len(), u32::from_le_bytes(*number)));
+                    rest = after;
                     continue;
                 }
                 let len = length as usize;
-                alloc::try_reserve(&mut records.urls, 1)?;
-                records.urls.push(Measured { bytes: behind, len });
-                rest = behind.get(len + 1..).unwrap_or_default();
+                alloc::try_reserve(&mut found.urls, 1)?;
+                found.urls.push(Measured { bytes: after, len });
+                rest = after.get(len + 1..).unwrap_or_default();
             }
         }
-        Ok(records)
+        Ok(found)
     }
 
     pub fn len(&self) -> usize {
         self.urls.len()
     }
 
-    /// Each different URL with the line feed behind it, in ascending order, and the lowest number of an
-    /// input that it is from.
+    /// Sorts the URLs. Yields each different one with its line feed, and the lowest number of its inputs.
     pub fn sort(
         &mut self,
         depth: usize,
@@ -328,22 +330,22 @@ impl<'b> Records<'b> {
         };
         let mut rest = places.as_slice();
         Ok(std::iter::from_fn(move || {
-            let (first, behind) = rest.split_first()?;
+            let (first, after) = rest.split_first()?;
             let Measured { bytes, len } = urls[*first as usize];
             let mut input = input_of(*first);
-            rest = behind;
-            while let Some((next, behind)) = rest.split_first()
+            rest = after;
+            while let Some((next, after)) = rest.split_first()
                 && urls[*next as usize].url() == &bytes[..len]
             {
                 input = input.min(input_of(*next));
-                rest = behind;
+                rest = after;
             }
             Some((&bytes[..=len], input))
         }))
     }
 }
 
-/// A sample of the URLs of shards, about so many.
+/// Places of about `size` URLs of the shards, at even distances.
 pub fn sample_of(shards: &[Shard], size: usize) -> Result<Vec<u64>, AllocError> {
     let all: usize = shards.iter().map(Shard::len).sum();
     let mut sample = Vec::new();
@@ -393,7 +395,7 @@ mod tests {
             for (n, urls) in urls.chunks(501).enumerate() {
                 // The threads come to inputs in any order.
                 let input = (n as u32).wrapping_mul(7) % 5;
-                buckets.deal(n, input, urls.iter().map(|url| Measured::whole(url))).unwrap();
+                buckets.scatter(n, input, urls.iter().map(|url| Measured::whole(url))).unwrap();
                 for url in urls {
                     let first = expected.entry(url).or_insert(input);
                     *first = input.min(*first);
@@ -404,8 +406,8 @@ mod tests {
             let buckets = buckets.into_buckets().unwrap();
             assert!(cfg!(miri) || buckets.len() > 8);
             for bucket in &buckets {
-                let mut records = bucket.records().unwrap();
-                for (line, input) in records.sort(bucket.depth(), Threads::One).unwrap() {
+                let mut urls = bucket.urls().unwrap();
+                for (line, input) in urls.sort(bucket.depth(), Threads::One).unwrap() {
                     let (feed, url) = line.split_last().unwrap();
                     assert_eq!(*feed, b'\n');
                     found.push((url, input));
@@ -416,26 +418,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dealt_again_and_again_and_what_is_all_alike_is_told() {
+    fn repeated_urls_and_uneven_buckets_are_noticed() {
         let urls: Vec<Vec<u8>> = (0..cases(20_000) as u64).map(|n| n.to_string().into()).collect();
-        let deal = |urls: &mut dyn Iterator<Item = &Vec<u8>>, buckets: &mut Buckets| {
-            buckets.deal(0, 0, urls.map(|url| Measured::whole(url))).unwrap();
+        let scatter = |urls: &mut dyn Iterator<Item = &Vec<u8>>, buckets: &mut Buckets| {
+            buckets.scatter(0, 0, urls.map(|url| Measured::whole(url))).unwrap();
             buckets.most_are_different().unwrap()
         };
         let mut buckets = buckets_for(&urls, 1);
-        assert!(deal(&mut urls.iter(), &mut buckets));
-        assert!(deal(&mut urls.iter().step_by(2), &mut buckets));
-        assert!(!deal(&mut urls.iter().chain(&urls), &mut buckets));
+        assert!(scatter(&mut urls.iter(), &mut buckets));
+        assert!(scatter(&mut urls.iter().step_by(2), &mut buckets));
+        assert!(!scatter(&mut urls.iter().chain(&urls), &mut buckets));
         // One of them makes one bucket large, and no other.
         let mut buckets = buckets_for(&urls, 1);
         let mut numbers = vec![0; urls.len()];
         buckets.bounds.find(urls.iter().map(|url| Measured::whole(url)), &mut numbers);
         let one = numbers.iter().position(|number| *number == 1).unwrap();
         let again = std::iter::repeat_n(&urls[one], 3 * urls.len());
-        assert!(!deal(&mut urls.iter().chain(again), &mut buckets));
-        // All but the sample stand behind the last bound.
-        let behind: Vec<Vec<u8>> = (0..LARGE / 16).map(|n| format!("z{n:015}").into()).collect();
+        assert!(!scatter(&mut urls.iter().chain(again), &mut buckets));
+        // All but the sample come after the last bound.
+        let after: Vec<Vec<u8>> = (0..LARGE / 16).map(|n| format!("z{n:015}").into()).collect();
         let mut buckets = buckets_for(&urls, 1);
-        assert!(!deal(&mut behind.iter(), &mut buckets));
+        assert!(!scatter(&mut after.iter(), &mut buckets));
     }
 }

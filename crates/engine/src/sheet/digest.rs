@@ -42,7 +42,7 @@ impl Sheet {
         if rules.written != key::Key::Url {
             self.make_keys(rules)?;
         }
-        if rules.shards > 0 && !rules.deals {
+        if rules.shards > 0 {
             self.partition(rules)?;
         }
         Ok(())

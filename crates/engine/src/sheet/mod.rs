@@ -76,8 +76,6 @@ pub(crate) struct Sheet {
     pub(crate) format: Option<Arc<record::Format>>,
     /// Whether the set took no more URLs when the chunk's came to it.
     pub(crate) spills: bool,
-    /// Whether they were dealt to buckets.
-    pub(crate) is_dealt: bool,
     /// The URLs that the set did not hold then, by partition, as entries.
     pub(crate) spilled: Vec<Vec<u8>>,
     /// What a page shows of the chunk, where there is to be one.
@@ -209,7 +207,6 @@ impl Sheet {
         self.candidates.ends.clear();
         self.format = None;
         self.spills = false;
-        self.is_dealt = false;
         self.clear_spilled();
         self.decoded.paths.clear();
         self.decoded.ends.clear();
@@ -294,7 +291,6 @@ impl Sheet {
             observed: _,
             format: _,
             spills: _,
-            is_dealt: _,
         } = self;
         let texts =
             [side, rewritten, out, rejects, lines_of_new, &candidates.bytes, &decoded.paths];

@@ -26,10 +26,8 @@ pub(crate) struct Rules<'a> {
     pub(crate) columns: Option<Columns<'a>>,
     /// How lines are divided, if they are.
     pub(crate) split: Option<Split>,
-    /// Shards of the set; 0 where there is none.
+    /// Shards of the set that URLs are inserted into; 0 if there is none, and while URLs are scattered.
     pub(crate) shards: usize,
-    /// Whether URLs are dealt to buckets, in place of those.
-    pub(crate) deals: bool,
     /// Whether the decoded path of each URL is wanted beside it.
     pub(crate) decoded: bool,
     /// Whether the rules that act are counted.
@@ -57,7 +55,6 @@ impl<'a> Rules<'a> {
             columns: None,
             split: None,
             shards,
-            deals: false,
             decoded: false,
             count_rules: false,
             observes: false,

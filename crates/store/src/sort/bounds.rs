@@ -9,7 +9,7 @@ use super::digit::{self, BYTES, Text, digit};
 /// URLs of the sample in a bucket, so that its size is not left to chance.
 const RUN: usize = 16;
 
-/// Nodes below each other. What is equal for longer than their digits is dealt once more from there.
+/// The deepest tree. URLs that are equal beyond its digits are scattered once more from there.
 const LEVELS: usize = 32;
 
 /// URLs that go down the tree together, a level at a time, and those of them that are looked up side by

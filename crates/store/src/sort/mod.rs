@@ -1,8 +1,8 @@
 //! Sorting by bytes, where the bytes are far away.
 //!
 //! A comparison sort would fetch two URLs from memory at each comparison, and most of them start
-//! alike. Here each URL is fetched twice. Once to be dealt to one of many buckets, which follow each
-//! other in order: a sorted sample says where they begin. Then with all of its bucket, which fits the
+//! alike. Here each URL is fetched twice. Once to be scattered to one of many buckets, which follow
+//! each other in order: a sorted sample says where they begin. Then with all of its bucket, which fits the
 //! second level of the cache and is sorted there: by the next bytes of each URL, with its number in the
 //! bucket below them, and only those that are still equal go on to the bytes behind (a
 //! most-significant-digit radix sort whose digit is thirteen bytes).
@@ -22,7 +22,7 @@ use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl::set::Shard;
 
-/// As many are dealt to buckets. Fewer are sorted at once, each by its number below its digit.
+/// From so many on URLs are scattered to buckets. Fewer are sorted at once, each by its number below its digit.
 const MANY: usize = 1 << 14;
 const _: () = assert!(MANY as u128 <= digit::BELOW);
 
@@ -163,13 +163,13 @@ fn sort_many<'p>(
         places.sort_unstable_by_key(|place| urls.get(*place));
         return Ok(Vec::new());
     }
-    let deal = |part: &[u64]| Dealt::new(depth, part, &bounds, urls);
-    let parts: Vec<Dealt> = match threads {
+    let scatter = |part: &[u64]| Scattered::new(depth, part, &bounds, urls);
+    let parts: Vec<Scattered> = match threads {
         Threads::All => {
             let share = places.len().div_ceil(4 * rayon::current_num_threads());
-            places.par_chunks(share).map(deal).collect::<Result<_, _>>()?
+            places.par_chunks(share).map(scatter).collect::<Result<_, _>>()?
         }
-        Threads::One => vec![deal(places)?],
+        Threads::One => vec![scatter(places)?],
     };
     let mut rest = places;
     let mut buckets: Vec<(usize, &mut [u64])> = Vec::new();
@@ -232,13 +232,13 @@ pub(super) fn bounds_of(
 }
 
 /// A part of the places, by bucket.
-struct Dealt {
+struct Scattered {
     places: Vec<u64>,
     /// Where each bucket ends.
     ends: Vec<usize>,
 }
 
-impl Dealt {
+impl Scattered {
     fn new(
         depth: usize,
         part: &[u64],
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn many_urls_that_are_equal_for_long_are_dealt_again() {
+    fn many_urls_with_long_equal_starts_are_scattered_again() {
         let start = "a".repeat(1_000);
         let many = if cfg!(miri) { 100 } else { MANY + MANY / 8 };
         let mut urls: Vec<Vec<u8>> = (0..many)

@@ -1,53 +1,178 @@
-//! A set that is only wanted sorted, and in which most URLs are new: they are dealt to buckets as they
-//! come, in place of a table, and sorted and told apart at the end.
+//! Scatters the URLs of a large set to buckets instead of inserting them.
+//!
+//! A table tells at once whether a URL is new, and each look-up costs two cache misses. If only the sorted
+//! URLs are wanted, nobody asks before the end. So once the set holds a sample, and most URLs were new, the
+//! URLs of the set and all later ones are appended to buckets that follow each other in order, as often
+//! as they come. At the end each bucket is sorted and deduplicated while it is in the cache.
+//!
+//! If the URLs turn out to repeat, or would outgrow the memory budget, they are gathered into the set
+//! again. The counts of unique URLs and duplicates are known only after writing or gathering.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering as Atomic};
 
 use rayon::prelude::*;
 
-use super::batches::Reading;
-use super::job::{Dedup, Job, Order};
 use super::report::RunError;
-use super::run::{Run, Turn};
 use super::sheet::Sheet;
 use super::split::{self, Split};
-use crate::output::{Tally, vectored};
+use crate::output::{FileStats, Tally, vectored};
 use uniqurl::bytes::alloc;
-use uniqurl::set::{Hash, SetFull, Shard};
-use uniqurl_store::buckets::{Bucket, Buckets, Records, sample_of};
+use uniqurl::set::{Hash, Key, SetFull, Shard};
+use uniqurl_store::buckets::{Bucket, BucketUrls, Buckets, sample_of};
 use uniqurl_store::sort::{Measured, Shards, Threads};
 
-/// URLs of a set before it is dealt: they are the sample, and tell whether most are new. A unit test has few.
-const MANY: usize = if cfg!(test) { 256 } else { 1 << 18 };
+/// URLs that the set holds before the run decides. They are the sample. Small in unit tests.
+const SAMPLE_FROM: usize = if cfg!(test) { 256 } else { 1 << 18 };
 
-/// Where fewer are expected, pieces that are not full cost more memory than the rest saves time.
+/// Expected URLs below which partly filled pieces cost more memory than scattering saves time.
 const WORTH_WHILE: u64 = if cfg!(test) { 256 } else { 1 << 21 };
 
-/// How many times as long as it is so far a stream is taken to be, and how long where that costs nothing.
+/// A stream of unknown length is taken to be this many times as long as what was read of it: for the decision,
+/// and for the size of the sample, where a guess that is too high costs nothing.
 const LIKELY: u64 = 4;
 const AT_MOST: u64 = 32;
 
-/// Of so many URLs one is in the sample, as far as the set has so many.
+/// One of this many expected URLs is in the sample, if the set holds enough.
 const SAMPLED: u64 = if cfg!(test) { 2 } else { 256 };
 
-/// The number of an input for what the set held before, which is counted already.
+/// The input number of URLs from the set, which are counted already. Inputs are numbered from 1.
 const COUNTED: u32 = 0;
 
-/// Bytes of the buckets that are sorted while those before them are written.
+/// Bytes of the buckets that are sorted while the ones before them are written.
 const AT_ONCE: usize = 8 << 20;
 
-/// Bytes of a bucket that all threads sort together.
+/// Buckets of more bytes are sorted by all threads together.
 const LARGE: usize = 8 << 20;
 
-/// What was dealt so far.
-pub(super) struct Dealing {
-    buckets: Buckets,
-    /// From so many bytes on it is to be looked whether to go on.
-    look_at: usize,
+/// Where the URLs of a run go.
+#[derive(Default)]
+pub(super) enum Scatter {
+    /// Into the set, to the end of the run.
+    #[default]
+    Never,
+    /// Into the set, until it is large enough to decide.
+    Possible,
+    /// To buckets.
+    Active(Scattering),
 }
 
-impl Dealing {
+/// A change of the set that has to wait until no batch is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SetChange {
+    /// Move the set to the temporary file.
+    MoveOut,
+    /// Scatter the URLs of the set, and all later ones.
+    Scatter,
+    /// Gather the scattered URLs into the set.
+    Gather,
+}
+
+/// How far a run has come.
+pub(super) struct Progress<'r> {
+    pub(super) shards: &'r [Shard],
+    /// URLs in the set.
+    pub(super) distinct: usize,
+    pub(super) files: &'r [FileStats],
+    /// Bytes read so far.
+    pub(super) read: u64,
+    /// Bytes of all inputs, if none is a stream.
+    pub(super) size: Option<u64>,
+}
+
+impl Progress<'_> {
+    /// About how many URLs the set will hold if the rest of the inputs is like what was read. A stream is
+    /// taken to be `factor` times as long as it is so far.
+    fn expected(&self, factor: u64) -> u64 {
+        let read = self.read.max(1);
+        let all = self.size.unwrap_or(factor.saturating_mul(read)).max(read);
+        let urls = u128::from(all) * self.distinct as u128 / u128::from(read);
+        u64::try_from(urls).unwrap_or(u64::MAX)
+    }
+
+    /// True if most URLs were new so far and their buckets will fit into `free` bytes.
+    fn is_worth_scattering(&self, free: u64) -> bool {
+        let Tally { unique, canonical, .. } = total(self.files);
+        let set: usize = self.shards.iter().map(|shard| shard.memory(0)).sum();
+        let held = u128::from(self.expected(LIKELY)) * set as u128 / self.distinct as u128;
+        let held = held * u128::from(canonical) / u128::from(unique);
+        2 * unique >= canonical && fits(u64::try_from(held).unwrap_or(u64::MAX), free)
+    }
+}
+
+/// Whether so many bytes of buckets fit, and beside them, for a while, the set that they are gathered into.
+fn fits(held: u64, free: u64) -> bool {
+    held.saturating_mul(2) <= free
+}
+
+/// The counts of all files.
+pub(super) fn total(files: &[FileStats]) -> Tally {
+    let mut total = Tally::default();
+    files.iter().for_each(|file| total.merge(&file.tally));
+    total
+}
+
+impl Scatter {
+    /// The change to make next. Buckets and set may take `free` bytes.
+    pub(super) fn next_change(
+        &mut self,
+        progress: &Progress<'_>,
+        free: u64,
+    ) -> Result<Option<SetChange>, RunError> {
+        match self {
+            Scatter::Never => Ok(None),
+            Scatter::Possible => {
+                if progress.distinct < SAMPLE_FROM || progress.expected(LIKELY) < WORTH_WHILE {
+                    return Ok(None);
+                }
+                *self = Scatter::Never;
+                Ok(progress.is_worth_scattering(free).then_some(SetChange::Scatter))
+            }
+            Scatter::Active(scattering) => {
+                Ok((!scattering.goes_on(free)?).then_some(SetChange::Gather))
+            }
+        }
+    }
+
+    pub(super) fn active(&self) -> Option<&Scattering> {
+        match self {
+            Scatter::Active(scattering) => Some(scattering),
+            Scatter::Never | Scatter::Possible => None,
+        }
+    }
+
+    /// Ends scattering.
+    pub(super) fn take_active(&mut self) -> Option<Scattering> {
+        match std::mem::take(self) {
+            Scatter::Active(scattering) => Some(scattering),
+            Scatter::Never | Scatter::Possible => None,
+        }
+    }
+}
+
+/// The scattered URLs.
+pub(super) struct Scattering {
+    buckets: Buckets,
+    /// Bytes of buckets from which on the next check is due.
+    check_from: usize,
+    firsts: Firsts,
+}
+
+impl Scattering {
+    /// Scatters the URLs of the set.
+    pub(super) fn begin(progress: &Progress<'_>, threads: usize) -> Result<Self, RunError> {
+        let size = usize::try_from(progress.expected(AT_MOST) / SAMPLED).unwrap_or(usize::MAX);
+        let mut sample = sample_of(progress.shards, size)?;
+        let shards = Shards(progress.shards.iter().collect());
+        let mut buckets = Buckets::new(&shards, &mut sample, threads)?;
+        progress.shards.par_iter().try_for_each(|shard| {
+            let urls = shard.places().map(|place| Measured::whole(shard.get(place)));
+            buckets.scatter(this_thread(), COUNTED, urls)
+        })?;
+        let check_from = 2 * buckets.memory();
+        Ok(Self { buckets, check_from, firsts: Firsts::new(progress.files.len()) })
+    }
+
     /// Stage *insert*: a task for each sheet.
     pub(super) fn insert<'s>(
         &'s self,
@@ -58,11 +183,110 @@ impl Dealing {
         for sheet in sheets {
             scope.spawn(move |_| {
                 let input = sheet.input as u32 + 1;
-                if self.buckets.deal(this_thread(), input, sheet.canonical_urls()).is_err() {
+                if self.buckets.scatter(this_thread(), input, sheet.canonical_urls()).is_err() {
                     no_room.store(true, Atomic::Relaxed);
                 }
             });
         }
+    }
+
+    /// Checks that the buckets fit and, each time they have doubled, that most URLs are still different.
+    fn goes_on(&mut self, free: u64) -> Result<bool, SetFull> {
+        let held = self.buckets.memory();
+        if !fits(held as u64, free) {
+            return Ok(false);
+        }
+        if held <= self.check_from {
+            return Ok(true);
+        }
+        self.check_from = 2 * held;
+        self.buckets.most_are_different()
+    }
+
+    /// Adds the URLs to the empty shards of a set, and where each is to `places`.
+    pub(super) fn gather(
+        self,
+        key: &Key,
+        shards: &mut [Shard],
+        places: &mut Vec<u64>,
+    ) -> Result<Firsts, RunError> {
+        let Self { buckets, firsts, .. } = self;
+        let count = shards.len();
+        for group in groups(buckets.into_buckets()?) {
+            let urls = group.par_iter().with_max_len(1).map(|bucket| {
+                let mut urls = Vec::new();
+                let mut of_bucket = bucket.urls()?;
+                alloc::try_reserve_exact(&mut urls, of_bucket.len())?;
+                for (line, input) in sorted(bucket, &mut of_bucket)? {
+                    let url = &line[..line.len() - 1];
+                    let hash = key.hash(url);
+                    urls.push((hash.shard(count), hash, url));
+                    firsts.count(input, 1);
+                }
+                urls.sort_unstable_by_key(|(shard, ..)| *shard);
+                Ok(urls)
+            });
+            let urls: Vec<Vec<(usize, Hash, &[u8])>> = urls.collect::<Result<_, RunError>>()?;
+            let added = shards.par_iter_mut().enumerate().map(|(number, shard)| {
+                let mut added = Vec::new();
+                for urls in &urls {
+                    let start = urls.partition_point(|(shard, ..)| *shard < number);
+                    let of_shard = urls[start..].iter().take_while(|(shard, ..)| *shard == number);
+                    for (_, hash, url) in of_shard {
+                        alloc::try_reserve(&mut added, 1)?;
+                        let place = shard.add(*hash, url)?;
+                        added.extend(place.map(|at| (number as u64) << 32 | u64::from(at)));
+                    }
+                }
+                Ok(added)
+            });
+            for added in added.collect::<Result<Vec<Vec<u64>>, SetFull>>()? {
+                alloc::try_reserve(places, added.len())?;
+                places.extend(added);
+            }
+        }
+        Ok(firsts)
+    }
+
+    /// Writes each URL once, in ascending order. All threads sort the next buckets while one writes.
+    pub(super) fn write(
+        self,
+        split: Option<Split>,
+        out: &mut (dyn Write + Send),
+    ) -> Result<Firsts, RunError> {
+        let Self { buckets, firsts, .. } = self;
+        let text = |bucket: Bucket| {
+            let mut text = Vec::new();
+            let mut urls = bucket.urls()?;
+            alloc::try_reserve_exact(&mut text, bucket.bytes())?;
+            let (mut last, mut count) = (COUNTED, 0);
+            for (line, input) in sorted(&bucket, &mut urls)? {
+                if input != last {
+                    firsts.count(last, count);
+                    (last, count) = (input, 0);
+                }
+                count += 1;
+                alloc::try_reserve(&mut text, split::MARK + line.len())?;
+                split::mark(split, &line[..line.len() - 1], &mut text);
+                text.extend_from_slice(line);
+            }
+            firsts.count(last, count);
+            Ok(text)
+        };
+        let mut put = |texts: &[Vec<u8>]| {
+            vectored::write_all(texts.iter().map(Vec::as_slice), |parts| out.write_vectored(parts))
+        };
+        let mut texts: Vec<Vec<u8>> = Vec::new();
+        for group in groups(buckets.into_buckets()?) {
+            let (written, next) = rayon::join(
+                || put(&texts),
+                || group.into_par_iter().with_max_len(1).map(text).collect::<Result<_, RunError>>(),
+            );
+            written.map_err(RunError::Output)?;
+            texts = next?;
+        }
+        put(&texts).map_err(RunError::Output)?;
+        Ok(firsts)
     }
 }
 
@@ -70,158 +294,8 @@ fn this_thread() -> usize {
     rayon::current_thread_index().unwrap_or_default()
 }
 
-impl Run<'_> {
-    /// Whether nothing is asked of the set but its URLs in ascending order, and how many they are.
-    pub(super) fn only_sorts(&self) -> bool {
-        let Job::Dedup(dedup) = self.setup.job else { return false };
-        matches!(dedup, Dedup { order: Order::Sorted, count: false, min_count: ..=1, limit: None })
-            && self.takes_first_records()
-            && self.header.is_none()
-            && u32::try_from(self.inputs.len()).is_ok_and(|inputs| inputs < u32::MAX - 1)
-    }
-
-    /// What is to become of the set before more is read.
-    pub(super) fn due(&mut self, batches: [&[Sheet]; 3]) -> Result<Option<Turn>, RunError> {
-        match self.turn {
-            Some(Turn::Insert) => return Ok(self.turn),
-            Some(Turn::Deal) if self.overflow.is_none() => return Ok(self.turn),
-            Some(Turn::Deal | Turn::MoveOut) | None => {}
-        }
-        if self.has_outgrown(batches) {
-            return Ok(Some(Turn::MoveOut));
-        }
-        if self.dealing.is_none() && (!self.may_deal || self.overflow.is_some()) {
-            return Ok(None);
-        }
-        let buffers = batches.into_iter().flatten().map(Sheet::memory).sum::<usize>() as u64;
-        let budget = self.setup.memory.as_ref().map_or(u64::MAX, |memory| memory.budget);
-        // Where they become a set again, that is there beside them for a while.
-        let is_too_much = |held: u64| held.saturating_mul(2).saturating_add(buffers) > budget;
-        if let Some(Dealing { buckets, look_at }) = &mut self.dealing {
-            let held = buckets.memory();
-            let mut goes_on = !is_too_much(held as u64);
-            if goes_on && held > *look_at {
-                *look_at = 2 * held;
-                goes_on = buckets.most_are_different()?;
-            }
-            return Ok((!goes_on).then_some(Turn::Insert));
-        }
-        if self.places.len() < MANY || self.expected(LIKELY) < WORTH_WHILE {
-            return Ok(None);
-        }
-        self.may_deal = false;
-        let Tally { unique, canonical, .. } = self.counted_so_far();
-        let set: usize = self.shards.iter().map(|shard| shard.memory(0)).sum();
-        let held = u128::from(self.expected(LIKELY)) * set as u128 / self.places.len() as u128;
-        let held = held * u128::from(canonical) / u128::from(unique);
-        let deals =
-            2 * unique >= canonical && !is_too_much(u64::try_from(held).unwrap_or(u64::MAX));
-        Ok(deals.then_some(Turn::Deal))
-    }
-
-    /// About how many URLs the set will hold if the rest of the inputs is like what was read. A stream is taken
-    /// to be `factor` times as long as it is so far.
-    fn expected(&self, factor: u64) -> u64 {
-        let read = self.setup.watch.bytes.load(Atomic::Relaxed).max(1);
-        let all = self.size_of_inputs.unwrap_or(factor.saturating_mul(read)).max(read);
-        let urls = u128::from(all) * self.places.len() as u128 / u128::from(read);
-        u64::try_from(urls).unwrap_or(u64::MAX)
-    }
-
-    /// From now on URLs are dealt to buckets, and those of the set before them. Nothing may be on its way.
-    pub(super) fn begin_to_deal(&mut self) -> Result<(), RunError> {
-        let size = usize::try_from(self.expected(AT_MOST) / SAMPLED).unwrap_or(usize::MAX);
-        let mut sample = sample_of(&self.shards, size)?;
-        let shards = Shards(self.shards.iter().collect());
-        let mut buckets = Buckets::new(&shards, &mut sample, self.setup.threads)?;
-        self.shards.par_iter().try_for_each(|shard| {
-            let urls = shard.places().map(|place| Measured::whole(shard.get(place)));
-            buckets.deal(this_thread(), COUNTED, urls)
-        })?;
-        self.shards.iter_mut().for_each(|shard| *shard = Shard::new(self.counting));
-        self.places = Vec::new();
-        let look_at = 2 * buckets.memory();
-        self.dealing = Some(Dealing { buckets, look_at });
-        self.rules.deals = true;
-        Ok(())
-    }
-
-    /// Puts what was dealt into the set, which takes what comes from now on. Nothing may be on its way.
-    pub(super) fn insert_dealt(&mut self) -> Result<(), RunError> {
-        let Some(Dealing { buckets, .. }) = self.dealing.take() else { return Ok(()) };
-        self.rules.deals = false;
-        let first = Firsts::new(self.inputs.len());
-        for group in groups(buckets.into_buckets()?) {
-            let urls = group.par_iter().with_max_len(1).map(|bucket| {
-                let mut urls = Vec::new();
-                let mut records = bucket.records()?;
-                alloc::try_reserve_exact(&mut urls, records.len())?;
-                for (line, input) in sorted(bucket, &mut records)? {
-                    let url = &line[..line.len() - 1];
-                    let hash = self.rules.key.hash(url);
-                    urls.push((hash.shard(self.shards.len()), hash, url));
-                    first.count(input, 1);
-                }
-                urls.sort_unstable_by_key(|(shard, ..)| *shard);
-                Ok(urls)
-            });
-            let urls: Vec<Vec<(usize, Hash, &[u8])>> = urls.collect::<Result<_, RunError>>()?;
-            let places = self.shards.par_iter_mut().enumerate().map(|(number, shard)| {
-                let mut places = Vec::new();
-                for urls in &urls {
-                    let start = urls.partition_point(|(shard, ..)| *shard < number);
-                    let of_shard = urls[start..].iter().take_while(|(shard, ..)| *shard == number);
-                    for (_, hash, url) in of_shard {
-                        alloc::try_reserve(&mut places, 1)?;
-                        let place = shard.add(*hash, url)?;
-                        places.extend(place.map(|at| (number as u64) << 32 | u64::from(at)));
-                    }
-                }
-                Ok(places)
-            });
-            for places in places.collect::<Result<Vec<Vec<u64>>, SetFull>>()? {
-                alloc::try_reserve(&mut self.places, places.len())?;
-                self.places.extend(places);
-            }
-        }
-        // What was read behind a long chunk was to be dealt as well.
-        let read = self.waiting.iter_mut().filter(|reading| reading.is_read());
-        for Reading { sheet, .. } in read {
-            sheet.partition(&self.rules)?;
-        }
-        self.decide(&first);
-        Ok(())
-    }
-
-    /// Writes what was dealt, if anything was.
-    pub(super) fn write_dealt(&mut self, out: &mut (dyn Write + Send)) -> Result<(), RunError> {
-        let Some(Dealing { buckets, .. }) = self.dealing.take() else { return Ok(()) };
-        let first = Firsts::new(self.inputs.len());
-        write(buckets.into_buckets()?, self.setup.split, &first, out)?;
-        self.decide(&first);
-        Ok(())
-    }
-
-    /// Counts which of the records that were dealt were the first of their URL, and which were not.
-    fn decide(&mut self, first: &Firsts) {
-        for (file, unique) in self.report.files.iter_mut().zip(first.by_input()) {
-            file.tally.unique += unique;
-            file.tally.duplicates += file.tally.undecided - unique;
-            file.tally.undecided = 0;
-        }
-        let counted = self.counted_so_far();
-        self.setup.watch.count(|tally, _| *tally = counted);
-    }
-
-    fn counted_so_far(&self) -> Tally {
-        let mut counted = Tally::default();
-        self.report.files.iter().for_each(|file| counted.merge(&file.tally));
-        counted
-    }
-}
-
-/// In how many records of each input a URL came first, behind those that were counted before.
-struct Firsts(Vec<AtomicU64>);
+/// How many URLs came first in each input, except those that were counted before scattering.
+pub(super) struct Firsts(Vec<AtomicU64>);
 
 impl Firsts {
     fn new(inputs: usize) -> Self {
@@ -232,12 +306,18 @@ impl Firsts {
         self.0[input as usize].fetch_add(urls, Atomic::Relaxed);
     }
 
-    fn by_input(&self) -> impl Iterator<Item = u64> {
-        self.0[COUNTED as usize + 1..].iter().map(|count| count.load(Atomic::Relaxed))
+    /// Counts the undecided records of each input as unique or as duplicates.
+    pub(super) fn settle(&self, files: &mut [FileStats]) {
+        for (file, unique) in files.iter_mut().zip(&self.0[COUNTED as usize + 1..]) {
+            let unique = unique.load(Atomic::Relaxed);
+            file.tally.unique += unique;
+            file.tally.duplicates += file.tally.undecided - unique;
+            file.tally.undecided = 0;
+        }
     }
 }
 
-/// Buckets next to each other, one at least, and of more [`AT_ONCE`] bytes at most.
+/// Groups neighbouring buckets: at least one, and at most [`AT_ONCE`] bytes if more.
 fn groups(buckets: Vec<Bucket>) -> impl Iterator<Item = Vec<Bucket>> {
     let mut buckets = buckets.into_iter().peekable();
     std::iter::from_fn(move || {
@@ -251,74 +331,33 @@ fn groups(buckets: Vec<Bucket>) -> impl Iterator<Item = Vec<Bucket>> {
     })
 }
 
-/// The different URLs of a bucket, as [`Records::sort`] has them.
+/// The different URLs of a bucket, as [`BucketUrls::sort`] returns them.
 fn sorted<'b>(
     bucket: &'b Bucket,
-    records: &mut Records<'b>,
+    urls: &mut BucketUrls<'b>,
 ) -> Result<impl Iterator<Item = (&'b [u8], u32)>, SetFull> {
     let threads = if bucket.bytes() > LARGE { Threads::All } else { Threads::One };
-    records.sort(bucket.depth(), threads)
-}
-
-/// Writes each URL of the buckets once. All threads sort what comes next while one writes.
-fn write(
-    buckets: Vec<Bucket>,
-    split: Option<Split>,
-    first: &Firsts,
-    out: &mut (dyn Write + Send),
-) -> Result<(), RunError> {
-    let text = |bucket: Bucket| {
-        let mut text = Vec::new();
-        let mut records = bucket.records()?;
-        alloc::try_reserve_exact(&mut text, bucket.bytes())?;
-        let (mut last, mut count) = (COUNTED, 0);
-        for (line, input) in sorted(&bucket, &mut records)? {
-            if input != last {
-                first.count(last, count);
-                (last, count) = (input, 0);
-            }
-            count += 1;
-            alloc::try_reserve(&mut text, split::MARK + line.len())?;
-            split::mark(split, &line[..line.len() - 1], &mut text);
-            text.extend_from_slice(line);
-        }
-        first.count(last, count);
-        Ok(text)
-    };
-    let mut put = |texts: &[Vec<u8>]| {
-        vectored::write_all(texts.iter().map(Vec::as_slice), |parts| out.write_vectored(parts))
-    };
-    let mut texts: Vec<Vec<u8>> = Vec::new();
-    for group in groups(buckets) {
-        let (written, next) = rayon::join(
-            || put(&texts),
-            || group.into_par_iter().with_max_len(1).map(text).collect::<Result<_, RunError>>(),
-        );
-        written.map_err(RunError::Output)?;
-        texts = next?;
-    }
-    put(&texts).map_err(RunError::Output)
+    urls.sort(bucket.depth(), threads)
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
 
-    use super::super::job::{Job, Setup};
+    use super::super::job::{Dedup, Job, Order, Setup};
     use super::super::report::Report;
     use super::super::run::{Sinks, run_with};
     use super::super::{CHUNK_SIZE, Memory, SplitBy, Watch};
     use super::*;
     use uniqurl::bytes::alloc::failing::{self, Plan};
-    use uniqurl::key::Key;
-    use uniqurl::set::Key as HashKey;
+    use uniqurl::key::Key as Written;
     use uniqurl::simd::Kernel;
     use uniqurl::{Normalizer, Profile, Redirects};
     use uniqurl_formats::input;
 
     const SORTED: Dedup = Dedup { order: Order::Sorted, count: false, min_count: 1, limit: None };
 
-    /// Lists, and whoever sorts them.
+    /// Lists of URLs in a directory.
     struct Lists {
         directory: tempfile::TempDir,
         paths: Vec<PathBuf>,
@@ -359,7 +398,7 @@ mod tests {
             change(&mut setup);
             let mut out = Vec::new();
             let sinks = Sinks { out: &mut out, rejects: None, seen: None };
-            let key = HashKey::random(Kernel::best());
+            let key = Key::random(Kernel::best());
             let (report, result) = run_with(&setup, &inputs, sinks, key);
             (out, report, result)
         }
@@ -368,7 +407,7 @@ mod tests {
             Some(Memory { budget, directory: self.directory.path().to_owned(), tell: |_| {} })
         }
 
-        /// What comes out, by a way that deals nothing.
+        /// The expected output, made without scattering.
         fn expected(&self) -> (Vec<u8>, Report) {
             let (out, report, result) = self.run(Dedup::default(), |_| {});
             result.unwrap();
@@ -387,7 +426,7 @@ mod tests {
         (from..from + count).map(|n| n.wrapping_mul(0x9E37_79B9) % 20_000).collect()
     }
 
-    /// The lists, behind which one is damaged: what was dealt is not decided when the run ends there.
+    /// Ends the run early with a damaged file after the lists: scattered URLs are still undecided then.
     fn undecided(lists: &mut Lists, change: impl FnOnce(&mut Setup<'_>)) -> u64 {
         let damaged = lists.directory.path().join("damaged");
         std::fs::write(&damaged, b"\x1F\x8B\x08damaged").unwrap();
@@ -399,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_dealt_is_told_apart_and_counted_for_the_input_it_came_first_in() {
+    fn scattered_urls_are_deduplicated_and_counted_for_their_first_input() {
         let parts = (0..9).map(|n| numbers(n * 1500, 2000));
         let mut lists = Lists::of(parts.chain([numbers(0, 3)]));
         let (expected, counted) = lists.expected();
@@ -410,7 +449,7 @@ mod tests {
             assert_eq!(tallies(&report), tallies(&counted), "{threads} threads");
         }
         assert!(undecided(&mut lists, |_| {}) > 1000);
-        // The rules that act are counted before.
+        // Counts of rules do not wait for the end.
         let (_, counted, result) = lists.run(Dedup::default(), |setup| setup.count_rules = true);
         result.unwrap();
         let (out, report, result) = lists.run(SORTED, |setup| setup.count_rules = true);
@@ -420,11 +459,11 @@ mod tests {
     }
 
     #[test]
-    fn shards_and_keys_are_written_as_of_a_set() {
+    fn shards_and_keys_are_written_as_from_a_set() {
         let lists = Lists::of([numbers(0, 5000)]);
-        let split = Split { by: SplitBy::Host, shards: 3, key: Key::Surt };
+        let split = Split { by: SplitBy::Host, shards: 3, key: Written::Surt };
         let change = |setup: &mut Setup<'_>| {
-            setup.key = Key::Surt;
+            setup.key = Written::Surt;
             setup.split = Some(split);
         };
         let (out, report, result) = lists.run(SORTED, change);
@@ -437,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_again_and_again_and_what_is_too_much_becomes_a_set() {
+    fn repeated_urls_and_urls_over_budget_are_gathered_into_a_set() {
         let mut again = Lists::of((0..12).map(|_| numbers(0, 3000)));
         let (expected, counted) = again.expected();
         let (out, report, result) = again.run(SORTED, |_| {});
@@ -458,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_was_expected_becomes_a_set_too() {
+    fn more_urls_than_expected_are_gathered_into_a_set() {
         // At first most records are rejected, and in `others` all that come then, of about as many bytes.
         let rejected: Vec<u64> =
             (0..40_000).map(|n| if n % 128 > 0 { 4 * n + 2 } else { n }).collect();
@@ -468,23 +507,23 @@ mod tests {
         // With one thread the same buffers are filled in the same order each time.
         let within =
             |memory| move |setup: &mut Setup<'_>| (setup.threads, setup.memory) = (1, memory);
-        let mut became_sets = 0;
+        let mut gathered = 0;
         for budget in (20..34).step_by(2).map(|n| n << 17) {
             let [memory, same, again] = std::array::from_fn(|_| lists.budget(budget));
             let (out, report, result) = lists.run(SORTED, within(memory));
             result.unwrap();
             assert!(out == expected && tallies(&report) == tallies(&counted), "{budget} bytes");
-            // Nothing is spilled while URLs are dealt, as those of the others are to the end.
+            // Nothing is spilled while URLs are scattered, and those of `others` are to the end.
             let (_, other, result) = others.run(SORTED, within(same));
             result.unwrap();
-            let are_dealt = undecided(&mut others, within(again)) > 0;
-            became_sets += usize::from(report.spilled > 0 && other.spilled == 0 && are_dealt);
+            let are_scattered = undecided(&mut others, within(again)) > 0;
+            gathered += usize::from(report.spilled > 0 && other.spilled == 0 && are_scattered);
         }
-        assert!(became_sets > 0);
+        assert!(gathered > 0);
     }
 
     #[test]
-    fn what_waits_behind_a_long_chunk_while_it_becomes_a_set_is_in_it() {
+    fn batches_waiting_after_a_long_chunk_are_gathered_too() {
         let mut lists = Lists::of((0..600).map(|n| numbers(n * 10, 10)));
         // The few URLs of one list are long, so that it takes many rounds, and come again and again.
         let long = |n| format!("http://r/{n}\thttp://long/{n}/{}\n", "x".repeat(50_000));
@@ -505,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_runs_out_while_urls_are_dealt_ends_the_run_or_changes_nothing() {
+    fn failed_allocations_while_scattering_end_the_run_or_change_nothing() {
         let lists = Lists::of([numbers(0, 900), numbers(400, 900)]);
         let (expected, counted) = lists.expected();
         let (mut survived, mut refused) = (0, 0);
