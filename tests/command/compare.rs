@@ -80,8 +80,8 @@ scheme: passed over, since it rejects A
     https://local host
                  ^
   byte: a byte that the grammar does not allow here.
-  A host is letters, digits, hyphens and dots; the profile crawl writes other
-  scripts in ASCII.
+  Write the byte as a triplet, or use the profile crawl, which does so; a host
+  takes neither.
 
 syntax: passed over likewise
 

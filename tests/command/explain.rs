@@ -110,7 +110,7 @@ fn a_ring_alone_implies_its_profile() {
 }
 
 #[test]
-fn a_rejected_url_has_a_caret_and_advice() {
+fn a_rejected_url_has_a_caret_and_a_hint() {
     // Erlang's guide: uri_string:parse("http://cities/\u{f6}rebro?foo bar").
     let text = explain(&["-p", "syntax,scheme", "http://cities/\u{f6}rebro?foo bar"]);
     assert_eq!(
@@ -122,7 +122,8 @@ syntax@1, scheme@1
     http://cities/\\xC3\\xB6rebro?foo bar
                   ^^^^
   byte: a byte that the grammar does not allow here.
-  Write the byte as a triplet, or use the profile crawl, which does so.
+  Write the byte as a triplet, or use the profile crawl, which does so; a host
+  takes neither.
 "
     );
     // Sequences that a container refuses by default.
@@ -146,40 +147,6 @@ servlet@1
 }
 
 #[test]
-fn advice_about_a_host_holds_for_hosts() {
-    // Erlang's guide. As a triplet the byte would be refused all the same, and by crawl too.
-    let byte = "byte: a byte that the grammar does not allow here";
-    for (profile, url, at, trouble) in [
-        ("whatwg", "http://%6C%6Fcal%23host/%F6re%26bro%20", 16, byte),
-        ("syntax", "https://local host", 13, byte),
-        (
-            "syntax",
-            "https://local%host",
-            13,
-            "escape: a percent sign that no two hexadecimal digits follow",
-        ),
-    ] {
-        let text = explain(&["-p", profile, url]);
-        let caret = " ".repeat(4 + at);
-        assert_eq!(
-            text,
-            format!(
-                "\
-{profile}@1
-
-  rejected at byte {at}
-    {url}
-{caret}^
-  {trouble}.
-  A host is letters, digits, hyphens and dots; the profile crawl writes other
-  scripts in ASCII.
-"
-            )
-        );
-    }
-}
-
-#[test]
 fn a_check_of_a_profile_file_is_switched_off_there() {
     let file = |allowed: &str| {
         format!(
@@ -194,33 +161,14 @@ fn a_check_of_a_profile_file_is_switched_off_there() {
         run.out().to_owned()
     };
     let text = explained("own");
-    for advice in [
+    for hint in [
         "  allow = [\"encoded-slash\"] in the profile file switches this check off.\n",
         "  Segments are triplets of UTF-8. allow = [\"decode\"] in the profile file lets\n",
     ] {
-        assert!(text.contains(advice), "{text}");
+        assert!(text.contains(hint), "{text}");
     }
     assert!(!text.contains("--allow"), "{text}");
     assert!(!explained("allowing").contains("rejected"));
-}
-
-#[test]
-fn a_host_and_a_port_without_a_scheme_are_known_as_such() {
-    let advice = "  --assume-scheme https what stands there is a host";
-    for (url, is_host) in [
-        ("192.0.2.1:80/x", true),
-        ("192.0.2.1:80", true),
-        ("3-d.example:80/", true),
-        ("1a:b", false),
-        ("192.0.2.1://h/", false),
-    ] {
-        let text = explain(&["-p", "scheme,crawl", url]);
-        assert!(text.contains("  scheme: the part before the first colon"), "{text}");
-        assert_eq!(text.contains(advice), is_host, "{text}");
-        assert_eq!(text.contains("is written %3A"), !is_host, "{text}");
-    }
-    let assumed = explain(&["--assume-scheme", "https", "192.0.2.1:80/x"]);
-    assert!(assumed.contains("  = https://192.0.2.1:80/x\n"), "{assumed}");
 }
 
 #[test]
@@ -244,61 +192,6 @@ fn a_host_and_a_port_that_read_as_a_scheme_are_told_of() {
         assert_eq!(run.err.lines().count(), usize::from(is_told), "{arguments:?}: {}", run.err);
         assert!(!run.err.contains("secret"), "{}", run.err);
     }
-}
-
-#[test]
-fn advice_about_an_address_goes_by_its_kind() {
-    let number = "To a browser a host that ends in a number is an IPv4 address";
-    let brackets = "Between brackets there is an IPv6 address";
-    for (profile, url, told) in [
-        ("whatwg", "http://256.256.256.256/", number),
-        ("whatwg", "http://1.2.3.4.5/[a]", number),
-        ("whatwg", "http://[::1/", brackets),
-        ("whatwg", "http://[fe80::1%25eth0]/", brackets),
-        ("scheme", "http://[::1]x/", brackets),
-        ("crawl", "http://x[::1]/", brackets),
-        // Another trouble stands before it.
-        ("sanitize", "http://me@[::1/", brackets),
-    ] {
-        let text = explain(&["-p", profile, url]);
-        assert!(text.contains(told), "{text}");
-        assert_eq!(text.contains(number), told == number, "{text}");
-    }
-    assert!(explain(&["http://256.256.256.256/"]).contains("is in canonical form"));
-}
-
-#[test]
-fn advice_goes_by_the_part_that_the_profile_sees_there() {
-    let advice_of = |arguments: &[&str]| {
-        let text = explain(arguments);
-        let of_host = text.contains("A host is letters, digits, hyphens and dots; the profile");
-        (of_host, text.contains("Write the byte as a triplet"))
-    };
-    for arguments in [
-        // The caret stands in what was given, where there is no scheme.
-        &["-p", "scheme", "--assume-scheme", "https", "local host/x"][..],
-        &["-p", "scheme", "--assume-scheme", "https", "my.local host:80/x"],
-        &["-p", "scheme", "--assume-scheme", "https", "//me@local host/x"],
-        &["-p", "servlet", "--assume-scheme", "https", "local host/x"],
-        &["-p", "whatwg", "--assume-scheme", "https", "local host/x"],
-        // A browser finds a host behind any slashes, or none.
-        &["-p", "whatwg", r"http:\\local host\x"],
-        &["-p", "whatwg", "http:local host/x"],
-        &["-p", "whatwg", "http:////local host/x"],
-    ] {
-        assert_eq!(advice_of(arguments), (true, false), "{arguments:?}");
-    }
-    for arguments in [
-        &["-p", "scheme", "--assume-scheme", "https", "h/local host"][..],
-        &["-p", "scheme", "--base", "https://h/", "local host"],
-    ] {
-        assert_eq!(advice_of(arguments), (false, true), "{arguments:?}");
-    }
-    // The byte is in the host, behind the first trouble, whose place alone is known.
-    let arguments = ["-p", "sanitize", "https://me@local host/"];
-    let text = explain(&arguments);
-    assert!(text.contains("byte 8") && text.contains("  byte: a byte"), "{text}");
-    assert_eq!(advice_of(&arguments), (false, false));
 }
 
 #[test]

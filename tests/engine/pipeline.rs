@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use uniqurl::{Backend, Key, Normalizer, Outcome, Profile};
+use uniqurl::{Backend, Normalizer, Outcome, Profile};
 use uniqurl_engine::{
-    Dedup, Format, Instead, Job, MaxRejected, Memory, Order, Report, RunError, Setup, Sinks,
-    Spilling, Watch, run, run_to,
+    Dedup, Format, Job, MaxRejected, Memory, Order, Report, RunError, Setup, Sinks, Spilling,
+    Watch, run, run_to,
 };
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::{input, record};
@@ -415,44 +415,29 @@ fn how_much_will_be_spilled_is_told_of_little_that_was_read() {
     }
 }
 
-/// The library knows no options of the command: what would do is data, for whoever names things.
+/// The library knows no options of the command.
 #[test]
-fn a_set_that_is_refused_says_what_would_do_and_names_no_option() {
-    use record::Separator::{LineFeed, Nul};
+fn a_set_that_is_refused_names_no_option() {
     let place = tempfile::tempdir().unwrap();
-    for (text, key, separator, instead) in [
-        (&b"{\"canonical\":\"http://a/\"}\n"[..], Key::Url, LineFeed, Instead::Lines),
-        (b"url,x\nhttp://a/,1\n", Key::Url, LineFeed, Instead::List("csv:url".into())),
-        (b"http://a/\0http://b/\0", Key::Url, LineFeed, Instead::EndingWithNul),
-        (b"http://a/\0b\0", Key::Url, LineFeed, Instead::EndingWithNul),
-        (b"http://a/\n", Key::Url, Nul, Instead::Nothing),
-        (b"http://a/\thttp://b/\n", Key::Surt, LineFeed, Instead::SavedSet),
-        (b"http://a/\thttp://b/\n", Key::Url, LineFeed, Instead::Nothing),
-        (b"a)/\n", Key::Surt, LineFeed, Instead::SavedSet),
-        (b"x\n", Key::Url, LineFeed, Instead::SavedSet),
-        (b"x\ny\nhttp://a/\n", Key::Url, LineFeed, Instead::SavedSet),
-        (b"http://a/?b=***\n", Key::Url, LineFeed, Instead::SavedSet),
-        (b"urn:1:2\n", Key::Url, LineFeed, Instead::SavedSet),
-        (b"1\thttp://a/\\xE9\n", Key::Url, LineFeed, Instead::SavedSet),
-        (b"#uniqurl-set {}\n", Key::Url, LineFeed, Instead::Nothing),
+    for (text, why) in [
+        (&b"http://a/\0http://b/\0"[..], "its records end with NUL"),
+        (b"PAR1\x15\x04", "a table is no list of URLs"),
+        (b"x\n\ny\n", "none of its 2 lines is a URL under crawl@1"),
+        (b"#uniqurl-set {}\n", ""),
     ] {
         let path = place.path().join("seen");
         std::fs::write(&path, text).unwrap();
         let (seen, errors) = input::check(&[path]);
         assert!(errors.is_empty());
         let watch = Watch::default();
-        let normalizer = Normalizer::new(&Profile::CRAWL);
-        let setup = Setup::new(normalizer, Job::Dedup(FIRST), &watch);
-        let setup = Setup { seen, key, separator, ..setup };
-        let told = match run(&setup, &[], &mut Vec::new(), None).1 {
+        let setup = Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch);
+        match run(&Setup { seen, ..setup }, &[], &mut Vec::new(), None).1 {
             Err(RunError::Seen(error)) => {
-                assert_eq!(error.instead, instead, "{error}");
-                error.to_string()
+                let told = error.to_string();
+                assert!(told.contains(&format!(": seen: {why}")), "{told}");
+                assert!(!told.contains(" -"), "{told}");
             }
             other => panic!("{}: {other:?}", text.escape_ascii()),
-        };
-        for option in ["--", "-0", "dedup -f", "under -"] {
-            assert!(!told.contains(option), "{told}");
         }
     }
 }

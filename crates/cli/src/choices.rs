@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use super::beginning::is_host_and_port;
+use super::hints::is_host_and_port;
 use super::policy::Policy;
 use uniqurl::normalize::Charset;
 use uniqurl::{Code, NoSuchChoice, Normalizer, Profile, Ring, Switch};

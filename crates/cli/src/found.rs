@@ -9,9 +9,9 @@ use super::flags::{BadInput, Common, Directories, share_a_place};
 use super::names::{self, is_standard_input};
 use super::run::Plan;
 use super::status::say;
-use super::{remedy, walk};
+use super::{hints, walk};
 use uniqurl::bytes::Printable;
-use uniqurl_formats::input::{self, Input, InputError, Source, Trouble};
+use uniqurl_formats::input::{self, Input, InputError, Source};
 
 /// The names of the inputs: arguments first, then the list; standard input where there are neither.
 /// Whether it is read twice is known of the list only now: as the list itself, or as one of `seen`.
@@ -70,31 +70,21 @@ impl Found {
         let (inputs, unreadable) = input::check(&paths);
         missing.extend(unreadable);
         // A list of URLs that was taken for one of names has thousands.
-        let mut urls = missing.iter().filter(|error| remedy::is_url(error));
+        let mut urls = missing.iter().filter(|error| hints::is_url(error));
         if let Some(error) = urls.next() {
             let more = match urls.count() {
                 0 => String::new(),
                 more => format!(", and {more} more of this kind"),
             };
-            say(format_args!(
-                "{error}{more}; inputs are files, standard input takes a list of URLs, and \
-                 `uniqurl explain` and `uniqurl compare` take URLs themselves"
-            ));
+            let hint = hints::of_input(error, plan.name);
+            say(hints::with_hint(format_args!("{error}{more}"), hint));
         }
-        for error in missing.iter().filter(|error| !remedy::is_url(error)) {
-            match error.trouble {
-                Trouble::Directory => say(format_args!("{error}, or give -r")),
-                _ => say(error),
-            }
+        for error in missing.iter().filter(|error| !hints::is_url(error)) {
+            say(hints::with_hint(error, hints::of_input(error, plan.name)));
         }
         let (seen, unseen) = input::check(&plan.seen);
         for error in &unseen {
-            let remedy = match error.code() {
-                "missing" if remedy::is_url(error) => "; that is a URL, and --seen takes files",
-                "missing" => "; an empty file, as `touch` makes it, is an empty set",
-                _ => "",
-            };
-            say(format_args!("{error}; without it (--seen) URLs would come out again{remedy}"));
+            say(hints::with_hint(error, Some(hints::of_seen(error))));
         }
         Self { inputs, missing, seen, unseen }
     }

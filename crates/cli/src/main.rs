@@ -21,9 +21,8 @@ mod tables;
 mod signals;
 pub mod progress;
 mod tell;
-mod beginning;
 mod status;
-mod remedy;
+mod hints;
 
 // The other subcommands.
 pub mod compare;

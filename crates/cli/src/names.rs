@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use uniqurl_formats::input::read_whole;
-use uniqurl_formats::record::without_mark;
+pub use uniqurl_formats::record::without_mark;
 
 /// Whether a name is that of standard input: `-`, or another one of the pipe behind it, which can be read
 /// once. A file has as many readers as it has names.

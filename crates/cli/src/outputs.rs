@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::flags::Common;
 use super::status::{Status, say};
-use super::{open_files, remedy, tables};
+use super::{hints, open_files, tables};
 use uniqurl_engine::output::{self, Ended, Observed, Output, Page, Shards, Stats, TableFile};
 use uniqurl_engine::{RunError, SplitBy};
 use uniqurl_formats::input::{InputError, Trouble};
@@ -31,8 +31,14 @@ impl From<io::Error> for End {
     }
 }
 
-/// Says why nothing is committed of a `job`. `given` is what went where it cannot be taken back.
-pub(super) fn failure(why: End, job: output::Job, given: Option<String>) -> Status {
+/// Says why nothing is committed of a `job`. `given` is what went where it cannot be taken back, and
+/// `hint` stands where the error has none of its own.
+pub(super) fn failure(
+    why: End,
+    job: output::Job,
+    given: Option<String>,
+    hint: Option<&str>,
+) -> Status {
     match why {
         End::Told | End::ClosedPipe => Status::Failed,
         End::NothingButRejects(message) => {
@@ -40,15 +46,14 @@ pub(super) fn failure(why: End, job: output::Job, given: Option<String>) -> Stat
             Status::Limit
         }
         End::Failed(error) => {
-            let remedy = remedy::of_run(&error, job);
             match (&error, given) {
                 (RunError::Rejected(_), Some(given)) => {
-                    say(format_args!("{error}{remedy} when {given}"));
+                    say(format_args!("{error}; stopped by --max-rejected when {given}"));
                 }
                 (RunError::Rejected(_), None) => {
-                    say(format_args!("{error}{remedy}, nothing was written"));
+                    say(format_args!("{error}; stopped by --max-rejected, nothing was written"));
                 }
-                _ => say(format_args!("{error}{remedy}")),
+                _ => say(hints::with_hint(&error, hints::of_run(&error, job).or(hint))),
             }
             match error {
                 RunError::Set(_) | RunError::Memory | RunError::Rejected(_) => Status::Limit,

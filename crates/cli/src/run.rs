@@ -219,10 +219,9 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCo
                 _ => None,
             };
             let is_one_of_several = found.inputs.len() > 1 && is_for_want_of_an_input(&why);
-            let status = failure(why, last_line.job, given);
-            if is_one_of_several {
-                say("--keep-going goes on without what cannot be read");
-            }
+            let hint =
+                is_one_of_several.then_some("--keep-going goes on without what cannot be read");
+            let status = failure(why, last_line.job, given, hint);
             match write_anew(&known(status), account_files, given_up) {
                 Ok(()) => status,
                 // Why the run failed is told; that nobody reads its accounts is no news.
@@ -339,9 +338,9 @@ fn read(
     };
     let (report, result) = uniqurl_engine::run_to(setup, inputs, sinks);
     let result = match result {
-        Ok(()) if are_all_rejected(&report, job, setup.max_rejected) => Err(
-            End::NothingButRejects(nothing_but_rejects(&report, &setup.format, setup.separator)),
-        ),
+        Ok(()) if are_all_rejected(&report, job, setup.max_rejected) => {
+            Err(End::NothingButRejects(nothing_but_rejects(&report)))
+        }
         // The last bytes may be the first to meet a full disk or a closed pipe.
         Ok(()) => prepare(outputs, setup.threads).map_err(End::from),
         Err(RunError::Output(error)) => Err(End::from(error)),

@@ -76,7 +76,7 @@ pub use job::{CHUNK_SIZE, Dedup, Format, Job, Keep, Order, Setup};
 pub use memory::{Memory, Spilling};
 pub use report::{MaxRejected, Report, RunError, TooManyRejected, Watch};
 pub use run::{Sinks, run, run_to};
-pub use seen::{Doubt, Instead, SeenError};
+pub use seen::{RejectedSeen, SeenError, SeenTrouble};
 pub use split::MARK;
 pub use split::{Split, SplitBy};
 pub use stages::{Buffers, Stages};

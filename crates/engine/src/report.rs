@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::seen::{Doubt, SeenError};
+use super::seen::{RejectedSeen, SeenError};
 use crate::output::{FileStats, Inputs, Observed, Tally};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::Printable;
-use uniqurl::set::SetFull;
 use uniqurl_formats::input::InputError;
+
+use uniqurl::set::SetFull;
+
 use uniqurl_store::spill::SpillError;
 
 /// The accounting of a run. It holds also where the run failed, up to that point.
@@ -41,8 +43,8 @@ pub struct Report {
     pub padded: Vec<(usize, u64)>,
     /// Files whose last line was being written, by the same place, and the offset of that line.
     pub cut: Vec<(usize, u64)>,
-    /// Lists of what was seen before the run that hold other things than URLs.
-    pub doubts: Vec<Doubt>,
+    /// Lists of what was seen before the run with lines that are no URLs.
+    pub rejected_seen: Vec<RejectedSeen>,
     /// Bytes written to temporary files, since the set did not fit into memory.
     pub spilled: u64,
 }
@@ -212,7 +214,6 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::Instead;
     use uniqurl_formats::input::Trouble;
 
     /// One of each kind.
@@ -229,8 +230,7 @@ mod tests {
             RunError::Spill(SpillError { directory: "d".into(), error: denied() }),
             RunError::Seen(SeenError {
                 path: "seen".into(),
-                why: "it is a table".into(),
-                instead: Instead::SavedSet,
+                trouble: "it is a table".to_owned().into(),
             }),
             RunError::Threads("no more".into()),
             RunError::Rejected(TooManyRejected { limit, rejected: 2, records: 3, first: None }),

@@ -369,7 +369,7 @@ impl<'a> Run<'a> {
             let seen = seen::load(self.setup, context, key, shards, &header, saving)?;
             self.seen = Some(seen.shards);
             self.overflow = seen.overflow;
-            self.report.doubts = seen.doubts;
+            self.report.rejected_seen = seen.rejected;
         }
         self.header = saving.then_some(header);
         Ok(())

@@ -176,7 +176,7 @@ impl Rung<'_> {
         paint.headed("", self.normalizer.profile().name(), &why, out);
         let mut rejected = urls.into_iter().zip(rejects).filter_map(|(url, reject)| {
             let mut troubles = String::new();
-            troubles_as_text(url, reject?, self.normalizer, paint, &mut troubles);
+            troubles_as_text(reject?, self.normalizer, paint, &mut troubles);
             Some((url, reject?, troubles))
         });
         let mut next = rejected.next();

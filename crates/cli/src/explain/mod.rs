@@ -2,7 +2,6 @@
 //!
 //! In: URLs and profiles. Out: text of 80 columns at most for a person, or JSON objects for a program.
 
-mod advice;
 mod flags;
 
 pub use flags::Explain;
@@ -16,8 +15,8 @@ use std::path::Path;
 
 use clap::error::ErrorKind;
 
-use super::beginning::{is_host_and_port, reads_schemes};
 use super::flags::{exit, usage};
+use super::hints::{self, is_host_and_port, reads_schemes};
 use super::paint::{Paint, Role, differences, marked, wrapped};
 use super::status::say;
 use uniqurl::bytes::{Printable, UrlExcerpt};
@@ -106,7 +105,7 @@ fn as_text(url: &[u8], profiles: &[Made], paint: Paint, out: &mut String) {
             Explanation::Steps(steps) => steps_as_text(url, &steps, paint, &mut text),
             Explanation::Rejected(reject, normalizer) => {
                 place_as_text(url, &reject, paint, &mut text);
-                troubles_as_text(url, &reject, normalizer, paint, &mut text);
+                troubles_as_text(&reject, normalizer, paint, &mut text);
             }
             Explanation::Unusable(reason) => {
                 wrapped("  ", &format!("cannot be asked: {reason}"), paint, &mut text);
@@ -155,7 +154,6 @@ pub(super) fn place_as_text(url: &[u8], reject: &Reject, paint: Paint, out: &mut
 
 /// Appends what the trouble is, and what can be done about it.
 pub(super) fn troubles_as_text(
-    url: &[u8],
     reject: &Reject,
     normalizer: &Normalizer,
     paint: Paint,
@@ -163,8 +161,8 @@ pub(super) fn troubles_as_text(
 ) {
     for code in reject.in_order() {
         paint.headed("  ", code.name(), &format!(": {}.", code.sentence()), out);
-        if let Some(advice) = advice::advice(code, url, reject, normalizer) {
-            wrapped("  ", &advice, paint, out);
+        if let Some(hint) = hints::of_code(code, normalizer) {
+            wrapped("  ", &hint, paint, out);
         }
     }
 }

@@ -182,24 +182,19 @@ pub struct Dedup {
     )]
     pub limit: Option<u64>,
 
-    /// Write only URLs that are not in FILE: a set that --save-seen kept, a list of URLs, or an
-    /// earlier output
+    /// Write only URLs that are not in FILE: a set that --save-seen kept, or a list of URLs
     ///
     /// May be given several times. A saved set must have been made under the same profile, switches,
-    /// lists and key. Any other file is a list of URLs, one a line, or a table, and is brought into
-    /// canonical form first; a list that begins with a count and a tab is read as --count writes it,
-    /// and of lines with columns the one with canonical URLs counts, if there is just one. What may be
-    /// read in two ways is refused: keys, columns and tables under another --key than url, URLs that
-    /// are masked or escaped, JSON, a list most of whose lines are no URLs. Under string the lines of a
-    /// list are taken whole, and columns are not read. FILE may be compressed (a table may not), an
-    /// empty one is an empty set, and - is standard input. A record whose URL is in FILE is counted as
-    /// seen, however often it comes.
+    /// lists and key. Any other file is a list of URLs, one a line, which are brought into canonical
+    /// form first; a list without a single URL is refused. FILE may be compressed, an empty one is an
+    /// empty set, and - is standard input. A record whose URL is in FILE is counted as seen, however
+    /// often it comes.
     #[arg(
         long,
         value_name = "FILE",
         help_heading = INPUT,
-        help = "Write only URLs that are not in FILE: a set that --save-seen kept, a list of URLs, \
-                or an earlier output; may be given several times"
+        help = "Write only URLs that are not in FILE: a set that --save-seen kept, or a list of \
+                URLs; may be given several times"
     )]
     pub seen: Vec<PathBuf>,
 

@@ -13,7 +13,7 @@ use self::flags::{Lines, Operation, Set};
 use self::sorted::Sorted;
 use super::signals::Signals;
 use super::status::{Status, wrote};
-use super::{found, open_files, remedy, say};
+use super::{found, hints, open_files, say};
 use uniqurl::bytes::Printable;
 use uniqurl_engine::output::Output;
 use uniqurl_formats::input;
@@ -61,10 +61,7 @@ fn run(set: &Set) -> Result<(), End> {
     let signals = signals.map_err(|error| format!("cannot watch for signals: {error}"))?;
     let (inputs, errors) = input::check(&set.files);
     for error in &errors {
-        match remedy::is_url(error) {
-            true => say(format_args!("{error}; sets are files, or standard input (-)")),
-            false => say(error),
-        }
+        say(hints::with_hint(error, hints::of_set(error)));
     }
     if !errors.is_empty() {
         return Err(End::Told);

@@ -28,7 +28,7 @@ use uniqurl_formats::table;
 
 /// A file of one chunk that is no longer is read when it is opened: thousands of them would otherwise
 /// be open at once, and all that the threads have to read of them is in a cache.
-const SMALL: u64 = record::HEAD as u64;
+pub const SMALL: u64 = record::HEAD as u64;
 
 /// The next thing to do.
 pub(super) enum Next {
@@ -227,7 +227,8 @@ impl<'a> Schedule<'a> {
             if let Format::Fixed(format) = self.format
                 && matches!(**format, record::Format::Table(_))
             {
-                return Err(InputError::new(&input.path, None, Trouble::Refused(rows::NO_PIPE)));
+                let trouble = Trouble::Refused(record::Refusal::Table);
+                return Err(InputError::new(&input.path, None, trouble));
             }
             let pipe = Origin::Pipe(input.open_stream()?);
             self.begin_stream(index, pipe, None, None)?;

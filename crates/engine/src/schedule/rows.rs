@@ -8,13 +8,6 @@ use uniqurl_formats::input::{InputError, OpenFile, Packing, Trouble};
 use uniqurl_formats::record::{self, Refusal};
 use uniqurl_formats::table;
 
-/// What is said of a table that comes through a pipe, or compressed as a whole.
-pub(super) const NO_PIPE: Refusal = Refusal::Other(
-    "a table is read from its end, which a pipe does not show; write it to a file and name that",
-);
-const NO_PACKING: Refusal =
-    Refusal::Other("a table is read from its end, which compression hides; unpack the file first");
-
 impl Schedule<'_> {
     /// Begins to read a table, if the file is one or is to be one. Inside: word of its format.
     pub(super) fn try_table(
@@ -34,7 +27,7 @@ impl Schedule<'_> {
             },
         };
         if packing.is_some() {
-            let trouble = Trouble::Refused(NO_PACKING);
+            let trouble = Trouble::Refused(Refusal::Table);
             return Err(InputError::new(&self.inputs[index].path, None, trouble));
         }
         let reading = table::Reading {

@@ -4,55 +4,39 @@ use std::fmt;
 use std::path::PathBuf;
 
 use uniqurl::bytes::Printable;
+use uniqurl_formats::record::Refusal;
 
 /// A set from before the run that cannot be used.
 #[derive(Debug)]
 pub struct SeenError {
     /// Its name.
     pub path: PathBuf,
-    /// What is wrong with it, in printable words.
-    pub why: String,
-    /// What would do.
-    pub instead: Instead,
+    /// What is wrong with it.
+    pub trouble: SeenTrouble,
 }
 
-/// What would do in the place of a set from before the run that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Instead {
-    /// Nothing is known.
-    Nothing,
-    /// A saved set ([`Sinks::seen`](crate::Sinks::seen)), which is taken as it stands.
-    SavedSet,
-    /// A saved set, or lines where there are JSON objects.
-    Lines,
-    /// A list of the URLs that this format reads in it.
-    List(String),
-    /// A saved set of the column that this format reads in it, if that holds URLs.
-    Column(String),
-    /// The same file where records end with NUL ([`Separator::Nul`](uniqurl_formats::record::Separator::Nul)).
-    EndingWithNul,
-}
-
-/// An error but for the name of the file.
+/// What is wrong with a set from before the run.
 #[derive(Debug)]
-pub(super) struct Unclear {
-    pub(super) why: String,
-    pub(super) instead: Instead,
+pub enum SeenTrouble {
+    /// It is no text, for this reason.
+    Refused(Refusal),
+    /// What these printable words say.
+    Other(String),
 }
 
-impl Unclear {
-    pub(super) fn new(why: impl Into<String>, instead: Instead) -> Self {
-        Self { why: why.into(), instead }
-    }
-
-    pub(super) fn of(self, path: PathBuf) -> SeenError {
-        SeenError { path, why: self.why, instead: self.instead }
+impl From<String> for SeenTrouble {
+    fn from(why: String) -> Self {
+        Self::Other(why)
     }
 }
 
 impl fmt::Display for SeenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: seen: {}", Printable::path(&self.path), self.why)
+        write!(f, "{}: seen: ", Printable::path(&self.path))?;
+        match &self.trouble {
+            SeenTrouble::Refused(why) => why.fmt(f),
+            SeenTrouble::Other(why) => f.write_str(why),
+        }
     }
 }
 

@@ -6,13 +6,10 @@
 //! its partition is settled.
 //!
 //! A saved set holds keys, which are taken as they stand if its rules are those of the run. Any other
-//! file is a list of URLs, or a table with a column of them, and goes through the normalizer. The
-//! lines of a list may have columns, as the command writes them. What may be something else is
-//! refused: taken for a list, it would say of every URL that it is new.
+//! file is a list of URLs, one a line, and goes through the normalizer. A list without a single URL is
+//! refused: it would make every URL new.
 
 mod error;
-mod kind;
-mod shape;
 
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -28,21 +25,15 @@ use super::memory::Memory;
 use super::overflow::{self, Overflow};
 use super::report::RunError;
 use super::sheet::{Rules, Sheet};
-use error::Unclear;
-pub use error::{Instead, SeenError};
-use kind::{Kind, Lines, Odd, Reading};
+pub use error::{SeenError, SeenTrouble};
 use uniqurl::normalize::Normalizer;
 use uniqurl::profile::{Grammar, Profile};
 use uniqurl::set::{Counting, Key, SetFull, Shard};
 use uniqurl_formats::input::{
-    self, Chunk, Cutting, Data, Input, InputError, OpenFile, Origin, Piece, Trouble,
+    self, Chunk, Cutting, Input, InputError, OpenFile, Origin, Piece, Trouble,
 };
-#[cfg(feature = "tables")]
-use uniqurl_formats::record::Table;
+pub use uniqurl_formats::record::{self, Context, Format, HEAD, MARK, Separator};
 use uniqurl_formats::record::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
-use uniqurl_formats::record::{Context, Format, MARK, Separator};
-#[cfg(feature = "tables")]
-use uniqurl_formats::table;
 use uniqurl_store::sort::sort_memory;
 use uniqurl_store::spill::SpillError;
 
@@ -51,46 +42,25 @@ pub(super) struct Seen {
     pub(super) shards: Vec<Shard>,
     /// Where the rest went, if there was one.
     pub(super) overflow: Option<Overflow>,
-    pub(super) doubts: Vec<Doubt>,
+    pub(super) rejected: Vec<RejectedSeen>,
 }
 
-/// What is doubtful about a list of what was seen.
+/// A list of what was seen with lines that are no URLs.
 #[derive(Debug, Clone)]
-pub struct Doubt {
+pub struct RejectedSeen {
     /// Its name.
     pub path: PathBuf,
     /// Its lines, without blank ones.
     pub lines: u64,
     /// Those that are no URLs.
     pub rejected: u64,
-    /// Those that hold a tab.
-    pub tabbed: u64,
-    /// Those that look as if their bytes were escaped, and are read as they stand.
-    pub escaped: u64,
 }
 
-/// Where the chunks of a file come from.
-enum Pieces {
-    Lines(Receiver<Piece>),
-    #[cfg(feature = "tables")]
-    Rows(Box<table::Rows>),
-}
-
-impl Pieces {
-    /// What comes next. Waits for it only if `idle`: nothing is there to be worked on.
-    fn next(&mut self, idle: bool) -> Option<Result<Piece, InputError>> {
-        match self {
-            Pieces::Lines(pieces) if idle => pieces.recv().ok().map(Ok),
-            Pieces::Lines(pieces) => pieces.try_recv().ok().map(Ok),
-            #[cfg(feature = "tables")]
-            Pieces::Rows(rows) => match rows.next(idle) {
-                table::Next::Chunk(chunk, read) => Some(Ok(Piece::Chunk(chunk, read))),
-                table::Next::Wait => None,
-                table::Next::Error(error) => Some(Err(error)),
-                table::Next::End => Some(rows.end().map(|taken| Piece::End { taken, padding: 0 })),
-            },
-        }
-    }
+/// What a file is: only a saved set says so itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Saved,
+    List,
 }
 
 struct Loader<'a> {
@@ -127,7 +97,7 @@ pub(super) fn load(
         seen: Seen {
             shards: (0..shards).map(|_| Shard::new(Counting::Off)).collect(),
             overflow: None,
-            doubts: Vec::new(),
+            rejected: Vec::new(),
         },
         spare: Vec::new(),
     };
@@ -139,7 +109,7 @@ pub(super) fn load(
 
 impl Loader<'_> {
     fn file(&mut self, input: &Input) -> Result<(), RunError> {
-        let refused = |why: Unclear| RunError::Seen(why.of(input.path.clone()));
+        let refused = |trouble| RunError::Seen(SeenError { path: input.path.clone(), trouble });
         let file = OpenFile::open(input).map_err(RunError::Input)?.map(Arc::new);
         // An empty file is an empty set, whatever its name: that is how one begins.
         if file.as_ref().is_some_and(|file| file.size() == 0) {
@@ -148,25 +118,23 @@ impl Loader<'_> {
         let separator = self.separator(file.as_ref()).map_err(|error| {
             RunError::Input(InputError::new(&input.path, None, Trouble::Io(error)))
         })?;
-        let (mut pieces, format, mut kind) = match self.open_table(input, file.as_ref())? {
-            Some((pieces, format, kind)) => (pieces, format, Some(kind)),
-            None => (self.open(input, file.as_ref(), separator)?, Format::Lines, None),
-        };
-        let mut lines = Lines::default();
+        let pieces = self.open(input, file.as_ref(), separator)?;
+        let mut kind = None;
+        let (mut lines, mut rejected) = (0, 0);
         let mut over = false;
         // Where a saved set breaks off, which ends every line.
         let mut broken = None;
         while !over {
             let mut sheets = Vec::new();
-            let mut next = pieces.next(true);
+            let mut next = pieces.recv().ok();
             while let Some(piece) = next {
-                match piece.map_err(RunError::Input)? {
+                match piece {
                     Piece::Chunk(mut chunk, _) => {
                         if kind.is_none_or(|kind| kind == Kind::Saved) {
                             broken = unended_line(&chunk);
                         }
                         if kind.is_none() {
-                            kind = Some(self.begin(&mut chunk, separator).map_err(&refused)?);
+                            kind = Some(self.begin(&mut chunk, separator).map_err(refused)?);
                         }
                         sheets.push(self.sheet(chunk, 0));
                     }
@@ -182,7 +150,7 @@ impl Loader<'_> {
                     }
                 }
                 let room = sheets.len() < self.setup.threads * CHUNKS && !over;
-                next = if room { pieces.next(false) } else { None };
+                next = if room { pieces.try_recv().ok() } else { None };
             }
             if sheets.is_empty() && !over {
                 let error = io::Error::other("the reading thread ended early");
@@ -193,12 +161,11 @@ impl Loader<'_> {
                 )));
             }
             while !sheets.is_empty() {
-                lines.odd += self.take(&mut sheets, &format, kind.unwrap_or(Kind::List))?;
+                self.take(&mut sheets, kind.unwrap_or(Kind::List))?;
                 let mut rest = Vec::new();
                 for sheet in &mut sheets {
-                    lines.all += sheet.tally.records - sheet.tally.blank;
-                    lines.rejected += sheet.tally.rejected;
-                    lines.tabbed += sheet.tabbed;
+                    lines += sheet.tally.records - sheet.tally.blank;
+                    rejected += sheet.tally.rejected;
                     rest.extend(sheet.take_rest());
                 }
                 self.spare.append(&mut sheets);
@@ -214,20 +181,23 @@ impl Loader<'_> {
             let trouble = Trouble::Malformed(BREAKS_OFF.into());
             return Err(RunError::Input(InputError::new(&input.path, Some(at), trouble)));
         }
-        self.reading().judge(kind, &lines).map_err(&refused)?;
-        let Lines { all, rejected, tabbed, odd } = lines;
-        let escaped = odd.escaped;
-        if kind != Kind::Saved && (rejected > 0 || tabbed > 0 || escaped > 0) {
-            let path = input.path.clone();
-            self.seen.doubts.push(Doubt { path, lines: all, rejected, tabbed, escaped });
+        if rejected == 0 {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// What lists are read by.
-    fn reading(&self) -> Reading<'_> {
-        let Rules { normalizer, written, ref context, .. } = self.list;
-        Reading { normalizer, key: written, separator: context.separator }
+        match kind {
+            Kind::Saved => {
+                Err(refused(format!("{rejected} of its {lines} keys are longer than any").into()))
+            }
+            Kind::List if rejected == lines => {
+                let profile = self.setup.normalizer.description();
+                Err(refused(format!("none of its {lines} lines is a URL under {profile}").into()))
+            }
+            Kind::List => {
+                let path = input.path.clone();
+                self.seen.rejected.push(RejectedSeen { path, lines, rejected });
+                Ok(())
+            }
+        }
     }
 
     /// A sheet for a chunk from this record on.
@@ -250,46 +220,12 @@ impl Loader<'_> {
         Ok(if is_saved { Separator::LineFeed } else { Separator::Nul })
     }
 
-    /// Begins to read a table, if the file is one: its canonical URLs, as the command writes them, or
-    /// the column that seems to hold URLs.
-    fn open_table(
-        &self,
-        input: &Input,
-        file: Option<&Arc<OpenFile>>,
-    ) -> Result<Option<(Pieces, Format, Kind)>, RunError> {
-        #[cfg(feature = "tables")]
-        if let Some(file) = file
-            && let Some(container) = table::container_of(file).map_err(RunError::Input)?
-        {
-            let kind = self.reading().kind_of_table(container);
-            let refused = |why: Unclear| RunError::Seen(why.of(input.path.clone()));
-            let kind = kind.map_err(refused)?;
-            let reading = table::Reading {
-                chunk_size: self.setup.chunk_size,
-                max_record: self.list.context.max_record,
-                threads: self.setup.threads,
-                memory: self.setup.memory.as_ref().map_or(usize::MAX, Memory::size),
-                once: true,
-            };
-            let open = |table: Table| table::Rows::open(Arc::clone(file), &table, reading);
-            let opened = open(Table::any(container).with_column("canonical"))
-                .or_else(|_| open(Table::any(container)));
-            let (rows, table) = opened.map_err(RunError::Input)?;
-            if let Some(why) = Reading::refusal_of_column(&table.name()) {
-                return Err(refused(why));
-            }
-            return Ok(Some((Pieces::Rows(Box::new(rows)), Format::Table(table), kind)));
-        }
-        let _ = (input, file);
-        Ok(None)
-    }
-
     fn open(
         &self,
         input: &Input,
         file: Option<&Arc<OpenFile>>,
         separator: Separator,
-    ) -> Result<Pieces, RunError> {
+    ) -> Result<Receiver<Piece>, RunError> {
         let origin = match file {
             Some(file) => Origin::File(Arc::clone(file)),
             None => Origin::Pipe(input.open_stream().map_err(RunError::Input)?),
@@ -307,55 +243,55 @@ impl Loader<'_> {
                 self.setup.threads,
             ),
         };
-        input::stream(origin, cutting).map(Pieces::Lines).map_err(|error| {
+        input::stream(origin, cutting).map_err(|error| {
             RunError::Input(InputError::new(&input.path, None, Trouble::Io(error)))
         })
     }
 
-    /// Looks at the first chunk of a file for what that is, and takes away what is no line of it.
-    fn begin(&self, chunk: &mut Chunk, separator: Separator) -> Result<Kind, Unclear> {
+    /// Tells a saved set from a list by its first chunk, and takes the header or mark off.
+    ///
+    /// # Errors
+    ///
+    /// Why the file is neither.
+    fn begin(&self, chunk: &mut Chunk, separator: Separator) -> Result<Kind, SeenTrouble> {
         let mark = if chunk.bytes().starts_with(MARK) { MARK.len() } else { 0 };
         let bytes = &chunk.bytes()[mark..];
         let end = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |feed| feed + 1);
         match SetHeader::parse(&bytes[..end]) {
-            Parsed::Header(_) if separator == Separator::Nul => Err(Unclear::new(
-                "where records end with NUL, a saved set is read from a file, and not from a pipe",
-                Instead::Nothing,
+            Parsed::Header(_) if separator == Separator::Nul => Err(SeenTrouble::Other(
+                "where records end with NUL, a saved set is read from a file, and not from a pipe"
+                    .into(),
             )),
             Parsed::Header(header) => match header.difference(self.header, "this run") {
                 None => {
                     chunk.skip(mark + end);
                     Ok(Kind::Saved)
                 }
-                Some(difference) => Err(Unclear::new(difference, Instead::Nothing)),
+                Some(difference) => Err(difference.into()),
             },
-            Parsed::Unreadable(why) => Err(Unclear::new(why, Instead::Nothing)),
+            Parsed::Unreadable(why) => Err(why.into()),
             Parsed::NoHeader => {
-                let kind = self.reading().kind_of(bytes)?;
-                // In front of a column a mark is none of its bytes; else as in an input.
-                let repairs = self.list.normalizer.profile().grammar == Grammar::Repaired;
-                if repairs || kind != Kind::List {
+                if let Some(why) = refusal(&bytes[..bytes.len().min(HEAD)], separator) {
+                    return Err(why);
+                }
+                // Elsewhere the mark is a part of the first URL, as it is of an input.
+                if self.setup.normalizer.profile().grammar == Grammar::Repaired {
                     chunk.skip(mark);
                 }
-                Ok(kind)
+                Ok(Kind::List)
             }
         }
     }
 
-    /// Adds the URLs of some chunks. Gives what is odd about these.
-    fn take(&mut self, sheets: &mut [Sheet], format: &Format, kind: Kind) -> Result<Odd, RunError> {
+    /// Adds the URLs of some chunks.
+    fn take(&mut self, sheets: &mut [Sheet], kind: Kind) -> Result<(), RunError> {
         let rules = if kind == Kind::Saved { &self.saved } else { &self.list };
         let spills = self.seen.overflow.is_some();
         let no_room = AtomicBool::new(false);
-        let (reading, odd) = (self.reading(), Mutex::new(Odd::default()));
         rayon::scope(|scope| {
             for sheet in &mut *sheets {
                 scope.spawn(|_| {
-                    if sheet.from == 0 {
-                        let more = keep_urls(sheet, kind, reading);
-                        *odd.lock().unwrap_or_else(|e| e.into_inner()) += more;
-                    }
-                    if sheet.digest(format, rules).is_err() {
+                    if sheet.digest(&Format::Lines, rules).is_err() {
                         no_room.store(true, Ordering::Relaxed);
                     }
                     sheet.spills = spills;
@@ -374,8 +310,7 @@ impl Loader<'_> {
         if no_room.load(Ordering::Relaxed) {
             return Err(RunError::Memory);
         }
-        let odd = odd.into_inner().unwrap_or_else(|e| e.into_inner());
-        let Some(overflow) = &mut self.seen.overflow else { return Ok(odd) };
+        let Some(overflow) = &mut self.seen.overflow else { return Ok(()) };
         rayon::scope(|scope| {
             for sheet in &mut *sheets {
                 scope.spawn(|_| {
@@ -401,7 +336,7 @@ impl Loader<'_> {
         });
         match failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
             Some(error) => Err(error.into()),
-            None => Ok(odd),
+            None => Ok(()),
         }
     }
 
@@ -433,13 +368,14 @@ fn unended_line(chunk: &Chunk) -> Option<u64> {
     (start < bytes.len()).then(|| chunk.offset + start as u64)
 }
 
-/// Leaves of a chunk of lines with more than URLs these. Gives what is odd about them.
-fn keep_urls(sheet: &mut Sheet, kind: Kind, reading: Reading<'_>) -> Odd {
-    let Some(chunk) = &sheet.text.chunk else { return Odd::default() };
-    let (urls, odd) = reading.look(kind, chunk);
-    if let Some(urls) = urls {
-        let data = Data::Shared(urls.into());
-        sheet.text.chunk = Some(Chunk { data, offset: chunk.offset, frames: Vec::new() });
+/// Why a file that begins with `head` can be no list of URLs.
+fn refusal(head: &[u8], separator: Separator) -> Option<SeenTrouble> {
+    if record::is_table(head) {
+        return Some("a table is no list of URLs".to_owned().into());
     }
-    odd
+    let why = match separator {
+        Separator::LineFeed => record::refusal_of_auto(head),
+        Separator::Nul => record::refusal(head),
+    };
+    why.map(SeenTrouble::Refused)
 }

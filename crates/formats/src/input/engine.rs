@@ -279,41 +279,21 @@ const INVALID: &str = "invalid data or a checksum that does not match";
 fn wrong_zstd(error: &io::Error, limits: Limits) -> Wrong {
     let words = error.to_string();
     if words.contains("too much memory") {
-        let most = *ZSTD_WINDOW.end();
-        return Wrong::Limit(format!(
-            "its window is beyond the limit of {} MiB{}",
-            1 << (limits.zstd_window - 20),
-            way_out(limits.zstd_window < most, 1 << (most - 20), "zstd -dc --long=31")
-        ));
+        let most = 1 << (limits.zstd_window - 20);
+        return Wrong::Limit(format!("its window is beyond the limit of {most} MiB"));
     }
     if words.starts_with("Dictionary mismatch") {
-        let why =
-            "its dictionary is not at the start of the input; zstd -dc -D DICTIONARY unpacks it";
-        return Wrong::Damaged(why.into());
+        return Wrong::Damaged("its dictionary is not at the start of the input".into());
     }
     Wrong::Damaged(words)
-}
-
-/// What can be done about a limit: more memory moves it up to so many MiB, and behind that there is
-/// another program.
-fn way_out(has_more: bool, mebibytes: u64, command: &str) -> String {
-    if has_more {
-        format!("; with more memory it is up to {mebibytes} MiB")
-    } else {
-        format!("; {command} unpacks it")
-    }
 }
 
 fn wrong_xz(error: XzError, limits: Limits) -> Wrong {
     match error {
         XzError::Data => Wrong::Damaged(INVALID.to_owned()),
         XzError::MemLimit => {
-            let most = *XZ_MEMORY.end();
-            Wrong::Limit(format!(
-                "unpacking it takes more memory than the limit of {} MiB{}",
-                limits.xz_memory >> 20,
-                way_out(limits.xz_memory < most, most >> 20, "xz -dc")
-            ))
+            let most = limits.xz_memory >> 20;
+            Wrong::Limit(format!("unpacking it takes more memory than the limit of {most} MiB"))
         }
         XzError::UnsupportedCheck => {
             Wrong::Damaged("its kind of checksum cannot be verified".to_owned())

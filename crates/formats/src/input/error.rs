@@ -107,7 +107,7 @@ impl fmt::Display for InputError {
         write!(f, ": {}: ", self.code())?;
         match &self.trouble {
             Trouble::Io(error) => write!(f, "{error}"),
-            Trouble::Directory => f.write_str("is a directory; name the files in it"),
+            Trouble::Directory => f.write_str("is a directory"),
             Trouble::Refused(why) => why.fmt(f),
             Trouble::Columns(why) => f.write_str(why),
             Trouble::Malformed(why) | Trouble::Memory(why) => {

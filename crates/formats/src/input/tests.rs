@@ -379,10 +379,7 @@ fn windows_and_memory_have_limits_that_are_told() {
     };
     assert!(unpacked(Packing::Zstd, &window(27)).1.is_ok());
     let error = unpacked(Packing::Zstd, &window(28)).1.expect_err("a window");
-    assert!(
-        error.to_string().ends_with("beyond the limit of 128 MiB; zstd -dc --long=31 unpacks it"),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with("beyond the limit of 128 MiB"), "{error}");
     // A thread's share is half of a quarter of the memory, and 8 MiB always.
     for (memory, limit) in [(256 << 20, 25), (255 << 20, 24), (1 << 20, 23)] {
         let limits = Limits::within(memory, 2);
@@ -392,10 +389,7 @@ fn windows_and_memory_have_limits_that_are_told() {
         };
         assert!(read(window(limit)).is_ok(), "{limit}");
         let error = read(window(limit + 1)).expect_err("a window");
-        let told = format!(
-            "beyond the limit of {} MiB; with more memory it is up to 128 MiB",
-            1 << (limit - 20)
-        );
+        let told = format!("beyond the limit of {} MiB", 1 << (limit - 20));
         assert!(error.to_string().ends_with(&told), "{error}");
     }
 

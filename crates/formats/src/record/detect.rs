@@ -51,23 +51,23 @@ pub fn detect(name: &str, head: &[u8]) -> Format {
 /// assert!(crate::record::refusal(head).is_some());
 /// ```
 pub fn refusal(head: &[u8]) -> Option<Refusal> {
-    if super::container::Container::of(head).is_some() {
-        return Some(Refusal::Other(if cfg!(feature = "tables") {
-            "a table is read from its end, so that it can be neither piped nor compressed as a whole; \
-             write it to a file as it is, and name that"
-        } else {
-            "a table is not read here; the command `uniqurl` reads it, and a library of Arrow makes \
-             columns of it"
-        }));
+    if is_table(head) {
+        return Some(match cfg!(feature = "tables") {
+            true => Refusal::Table,
+            false => Refusal::NoTables,
+        });
     }
     if let Some(why) = super::foreign::refusal(head) {
         return Some(why);
     }
     let mut lines = lines(head).filter(|line| !line.starts_with(b"!")).take(10).peekable();
     lines.peek()?;
-    lines.all(super::cdxj::is_of_cluster).then_some(Refusal::Other(
-        "a cluster.idx holds keys only; the URLs are in the files that it names, cdx-00000.gz and so on",
-    ))
+    lines.all(super::cdxj::is_of_cluster).then_some(Refusal::ClusterIndex)
+}
+
+/// Whether an input with this beginning is Parquet or Arrow.
+pub fn is_table(head: &[u8]) -> bool {
+    super::container::Container::of(head).is_some()
 }
 
 /// The same of an input whose format is not said: its lines may end otherwise.

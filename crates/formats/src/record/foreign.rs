@@ -21,99 +21,154 @@ pub enum Refusal {
     SavedSet,
     /// A list whose records end with NUL, and are to end with a line feed.
     EndsWithNul,
-    /// What these words say.
-    Other(&'static str),
+    /// A list whose lines end with a carriage return alone.
+    EndsWithCarriageReturn,
+    /// Text in UTF-16.
+    Utf16,
+    /// Text in UTF-32.
+    Utf32,
+    /// A zip archive.
+    Zip,
+    /// A 7z archive.
+    SevenZip,
+    /// A tar archive.
+    Tar,
+    /// Packed by lz4.
+    Lz4,
+    /// Packed by compress.
+    Compress,
+    /// Packed by lzip.
+    Lzip,
+    /// Packed by lzma.
+    Lzma,
+    /// Compressed, and once more.
+    PackedTwice,
+    /// Version 1 of Feather.
+    Feather1,
+    /// A stream of Arrow of before version 0.15.
+    OldArrow,
+    /// Parquet with an encrypted footer.
+    EncryptedParquet,
+    /// Avro.
+    Avro,
+    /// A database of SQLite.
+    Sqlite,
+    /// An archive after a byte-order mark.
+    MarkBeforeArchive,
+    /// An array of JSON.
+    JsonArray,
+    /// A table that begins with a line `sep=`.
+    SeparatorLine,
+    /// A table with semicolons between its columns.
+    Semicolons,
+    /// A table with bars between its columns.
+    Bars,
+    /// The index of a CDX cluster.
+    ClusterIndex,
+    /// Parquet or Arrow in a pipe, or compressed as a whole.
+    Table,
+    /// Parquet or Arrow where this build reads no tables.
+    NoTables,
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Refusal::SavedSet => "a saved set is no list; tail -n +2 leaves one of it",
+            Refusal::SavedSet => "a saved set is no list",
             Refusal::EndsWithNul => "its records end with NUL",
-            Refusal::Other(why) => why,
+            Refusal::EndsWithCarriageReturn => "its lines end with a carriage return alone",
+            Refusal::Utf16 => "UTF-16 is not read",
+            Refusal::Utf32 => "UTF-32 is not read",
+            Refusal::Zip => "a zip archive is not read",
+            Refusal::SevenZip => "a 7z archive is not read",
+            Refusal::Tar => "a tar archive is not read",
+            Refusal::Lz4 => "what lz4 packed is not read",
+            Refusal::Compress => "what compress packed is not read",
+            Refusal::Lzip => "what lzip packed is not read",
+            Refusal::Lzma => "what lzma packed is not read",
+            Refusal::PackedTwice => "what is unpacked is compressed once more",
+            Refusal::Feather1 => "version 1 of Feather is not read",
+            Refusal::OldArrow => "a stream of Arrow of before version 0.15 is not read",
+            Refusal::EncryptedParquet => "Parquet with an encrypted footer is not read",
+            Refusal::Avro => "Avro is not read",
+            Refusal::Sqlite => "a database of SQLite is not read",
+            Refusal::MarkBeforeArchive => "a byte-order mark stands before its first record",
+            Refusal::JsonArray => "an array of JSON is not read",
+            Refusal::SeparatorLine => "its first line is for spreadsheets alone",
+            Refusal::Semicolons => "its columns stand between semicolons, which csv does not read",
+            Refusal::Bars => "its columns stand between bars, which csv does not read",
+            Refusal::ClusterIndex => "a cluster.idx holds keys only",
+            Refusal::Table => "a table is read from its end, so that it can be neither piped nor compressed as a whole",
+            Refusal::NoTables => "a table is not read here",
         })
     }
 }
 
-/// What a file is whose bytes at an offset are these, in such words. Of two that fit the first counts.
-const BEGINNINGS: [(usize, &[u8], &str); 16] = [
-    (0, &[0xFF, 0xFE, 0, 0], UTF_32),
-    (0, &[0, 0, 0xFE, 0xFF], UTF_32),
-    (0, &[0xFF, 0xFE], UTF_16),
-    (0, &[0xFE, 0xFF], UTF_16),
-    (0, b"PK\x03\x04", "a zip archive is not read; unzip -p writes what is in it"),
-    (0, b"7z\xBC\xAF\x27\x1C", "a 7z archive is not read; 7z x -so writes what is in it"),
-    (257, b"ustar\0", TAR),
+/// What a file is whose bytes at an offset are these. Of two that fit the first counts.
+const BEGINNINGS: [(usize, &[u8], Refusal); 16] = [
+    (0, &[0xFF, 0xFE, 0, 0], Refusal::Utf32),
+    (0, &[0, 0, 0xFE, 0xFF], Refusal::Utf32),
+    (0, &[0xFF, 0xFE], Refusal::Utf16),
+    (0, &[0xFE, 0xFF], Refusal::Utf16),
+    (0, b"PK\x03\x04", Refusal::Zip),
+    (0, b"7z\xBC\xAF\x27\x1C", Refusal::SevenZip),
+    (257, b"ustar\0", Refusal::Tar),
     // As GNU tar has it, with its version in front of the end.
-    (257, b"ustar  \0", TAR),
-    (0, &[0x04, 0x22, 0x4D, 0x18], LZ4),
+    (257, b"ustar  \0", Refusal::Tar),
+    (0, &[0x04, 0x22, 0x4D, 0x18], Refusal::Lz4),
     // "Legacy frame" of lz4's frame format.
-    (0, &[0x02, 0x21, 0x4C, 0x18], LZ4),
-    (0, &[0x1F, 0x9D], "what compress packed is not read; gzip -dc unpacks it"),
-    (0, b"LZIP\x01", "what lzip packed is not read; lzip -dc unpacks it"),
+    (0, &[0x02, 0x21, 0x4C, 0x18], Refusal::Lz4),
+    (0, &[0x1F, 0x9D], Refusal::Compress),
+    (0, b"LZIP\x01", Refusal::Lzip),
     // No magic number: properties, and a dictionary's size, which is a multiple of 64 KiB.
-    (0, b"\x5D\0\0", "what lzma packed is not read; xz -dc unpacks it"),
+    (0, b"\x5D\0\0", Refusal::Lzma),
     // Its letters, filled up to a multiple of 8.
-    (
-        0,
-        b"FEA1\0\0\0\0",
-        "version 1 of Feather is not read; write it anew as version 2, which is Arrow IPC",
-    ),
-    (0, b"Obj\x01", "Avro is not read; DuckDB and others make Parquet of it"),
-    (
-        0,
-        b"SQLite format 3\0",
-        "a database of SQLite is not read; sqlite3 -csv writes what a query finds",
-    ),
+    (0, b"FEA1\0\0\0\0", Refusal::Feather1),
+    (0, b"Obj\x01", Refusal::Avro),
+    (0, b"SQLite format 3\0", Refusal::Sqlite),
 ];
-
-const UTF_16: &str = "UTF-16 is not read; iconv -f UTF-16 -t UTF-8 makes UTF-8 of it";
-const UTF_32: &str = "UTF-32 is not read; iconv -f UTF-32 -t UTF-8 makes UTF-8 of it";
-const LZ4: &str = "what lz4 packed is not read; lz4 -dc unpacks it";
-const TAR: &str = "a tar archive is not read; tar -xO writes what is in it";
-const TWICE: &str = "what is unpacked is compressed once more; unpack it once before";
 
 /// What a file that begins with `head` is, where that is nothing that is read.
 pub(super) fn refusal(head: &[u8]) -> Option<Refusal> {
     match head.starts_with(SetHeader::MAGIC.as_bytes()) {
         true => Some(Refusal::SavedSet),
-        false => other(head).map(Refusal::Other),
+        false => other(head),
     }
 }
 
 /// The same, but for saved sets.
-fn other(head: &[u8]) -> Option<&'static str> {
-    let begins = |(at, magic, _): &&(usize, &[u8], &str)| {
+fn other(head: &[u8]) -> Option<Refusal> {
+    let begins = |(at, magic, _): &&(usize, &[u8], Refusal)| {
         head.get(*at..).is_some_and(|rest| rest.starts_with(magic))
     };
     if let Some((.., why)) = BEGINNINGS.iter().find(begins) {
-        return Some(why);
+        return Some(*why);
     }
     // The first layer is off when this is asked.
     if is_packed(head) {
-        return Some(TWICE);
+        return Some(Refusal::PackedTwice);
     }
     if is_old_arrow(head) {
-        return Some(OLD_ARROW);
+        return Some(Refusal::OldArrow);
     }
     if is_encrypted_parquet(head) {
-        return Some(ENCRYPTED);
+        return Some(Refusal::EncryptedParquet);
     }
     if head.starts_with(MARK) && Archive::detect(without_mark(head)).is_some() {
-        return Some(MARKED);
+        return Some(Refusal::MarkBeforeArchive);
     }
     let text = without_mark(head).trim_ascii_start();
     let opens = |byte: &&u8| **byte == b'[' || byte.is_ascii_whitespace();
     if text.starts_with(b"[") && matches!(text.iter().find(|b| !opens(b)), Some(b'{' | b'"')) {
-        return Some(ARRAY);
+        return Some(Refusal::JsonArray);
     }
     let first = text.split(|byte| *byte == b'\n').next()?.trim_ascii_end();
     match first {
         [b's', b'e', b'p', b'=', delimiter] if !delimiter.is_ascii_alphanumeric() => {
-            Some(SEPARATOR)
+            Some(Refusal::SeparatorLine)
         }
-        _ if names_url(first, b';') => Some(SEMICOLONS),
-        _ if names_url(first, b'|') => Some(BARS),
+        _ if names_url(first, b';') => Some(Refusal::Semicolons),
+        _ if names_url(first, b'|') => Some(Refusal::Bars),
         _ => None,
     }
 }
@@ -121,8 +176,8 @@ fn other(head: &[u8]) -> Option<&'static str> {
 /// The same of one with this header: where other bytes separate them, all of its names stand in one.
 pub(super) fn refusal_of_header(head: &[u8], header: &[Vec<u8>]) -> Option<Refusal> {
     refusal(head).or_else(|| match header {
-        [name] if name.contains(&b';') => Some(Refusal::Other(SEMICOLONS)),
-        [name] if name.contains(&b'|') => Some(Refusal::Other(BARS)),
+        [name] if name.contains(&b';') => Some(Refusal::Semicolons),
+        [name] if name.contains(&b'|') => Some(Refusal::Bars),
         _ => None,
     })
 }
@@ -161,21 +216,6 @@ fn is_encrypted_parquet(head: &[u8]) -> bool {
     head.starts_with(b"PARE") && head.iter().any(|byte| matches!(byte, 1..=8 | 0x0E..=0x1F))
 }
 
-const MARKED: &str = "a byte-order mark stands before its first record; tail -c +4 leaves it out";
-const ENCRYPTED: &str =
-    "Parquet with an encrypted footer is not read; write it anew without encryption";
-const OLD_ARROW: &str = "a stream of Arrow of before version 0.15 is not read; \
-                         pyarrow.ipc reads it and writes it anew";
-const ARRAY: &str =
-    "an array of JSON is not read; jq -c '.[]' writes each of its elements on a line";
-const SEPARATOR: &str = "its first line is for spreadsheets alone; tail -n +2 leaves it out";
-const SEMICOLONS: &str = "its columns stand between semicolons, which csv does not read; \
-                          mlr --icsv --ifs ';' --ocsv cat puts commas there";
-const CARRIAGE_RETURNS: &str =
-    "its lines end with a carriage return alone; tr '\\r' '\\n' makes line feeds of them";
-const BARS: &str = "its columns stand between bars, which csv does not read; \
-                    mlr --icsv --ifs '|' --ocsv cat puts commas there";
-
 /// Whether a line is a header with columns between these bytes, one of which is called `url` or `uri`. A
 /// URL may hold the word as well (`http://h/a;url`), and so may a line of a log.
 fn names_url(line: &[u8], delimiter: u8) -> bool {
@@ -205,7 +245,7 @@ pub(super) fn ends_otherwise(head: &[u8]) -> Option<Refusal> {
     if are_urls(0) {
         Some(Refusal::EndsWithNul)
     } else if are_urls(b'\r') {
-        Some(Refusal::Other(CARRIAGE_RETURNS))
+        Some(Refusal::EndsWithCarriageReturn)
     } else {
         None
     }

@@ -70,7 +70,7 @@ pub use tsv::Tsv;
 
 pub use archive::{Frame, State, arc_body, blanks, could_be_archive, warc_body, warc_head};
 
-pub use detect::{HEAD, refusal_of_auto};
+pub use detect::{HEAD, is_table, refusal_of_auto};
 pub use line::without_mark;
 pub use line::{MARK, cut};
 

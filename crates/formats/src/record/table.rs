@@ -114,11 +114,6 @@ impl Table {
         Self { container, columns: None, layout: None, carry: Vec::new(), carried: Vec::new() }
     }
 
-    /// The same, with the URL in the column of this name.
-    pub fn with_column(self, name: &str) -> Self {
-        Self { columns: Columns::parse(name).ok(), ..self }
-    }
-
     /// The same, and these columns beside the URL.
     pub fn carrying(&self, columns: &[String]) -> Self {
         Self { carry: columns.to_vec(), ..self.clone() }

@@ -58,17 +58,14 @@ impl Content {
         let leaves: Vec<Leaf> = leaves.map(|(column, place)| leaf(column, place)).collect();
         let (table, wanted) = schema::choose(table, &leaves)?;
         if wanted.iter().any(|leaf| encrypted.contains(leaf)) {
-            return Err(Trouble::Columns(
-                "its column is encrypted, which is not read; write it anew without encryption"
-                    .into(),
-            ));
+            return Err(Trouble::Columns("its column is encrypted, which is not read".into()));
         }
         for group in footer.row_groups() {
             let codecs = wanted.iter().filter_map(|leaf| group.columns().get(*leaf));
             if let Some(codec) = codecs.map(|column| column.compression()).find(is_foreign) {
                 return Err(Trouble::Columns(format!(
-                    "its column is compressed with {codec}, which is not read here; write it anew \
-                     with zstd, snappy, gzip, brotli or lz4"
+                    "its column is compressed with {codec}, and not with zstd, snappy, gzip, brotli \
+                     or lz4"
                 )));
             }
         }
