@@ -37,13 +37,13 @@ pub mod set;
 #[cfg(test)]
 mod test_util;
 
-pub use bytes::{Code, Codes, NoSuchName, Reject};
+pub use bytes::{Reject, RejectReason, RejectReasons, UnknownName};
 pub use key::{Key, Keyed};
 #[cfg(feature = "profile-file")]
 pub use normalize::ProfileFileError;
 pub use normalize::{
-    BadOffsets, Batch, Canonical, NoSuchChoice, Normalizer, Outcome, RedirectError,
-    RedirectErrorKind, Redirects, Rule, Scratch, Step,
+    BadOffsets, Batch, Canonical, Normalizer, Outcome, RedirectError, RedirectErrorKind, Redirects,
+    Rule, Scratch, Step, UnsupportedOption,
 };
 pub use profile::{Profile, Ring, RingError, Switch, Switches};
 pub use set::{SetFull, UrlSet};

@@ -16,28 +16,28 @@ use uniqurl_formats::input;
 const MOST: u64 = 1 << 20;
 
 #[derive(Clone, Copy)]
-enum Packing {
+enum Compression {
     Gzip,
     Zstd,
     Bzip2,
     Xz,
 }
 
-const PACKINGS: [Packing; 4] = [Packing::Gzip, Packing::Zstd, Packing::Bzip2, Packing::Xz];
+const PACKINGS: [Compression; 4] = [Compression::Gzip, Compression::Zstd, Compression::Bzip2, Compression::Xz];
 
-impl Packing {
+impl Compression {
     /// One member, by a fast encoder.
     fn pack(self, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         let read = match self {
-            Packing::Gzip => flate2::read::GzEncoder::new(bytes, flate2::Compression::fast())
+            Compression::Gzip => flate2::read::GzEncoder::new(bytes, flate2::Compression::fast())
                 .read_to_end(&mut out),
-            Packing::Zstd => zstd::stream::read::Encoder::new(bytes, 1)
+            Compression::Zstd => zstd::stream::read::Encoder::new(bytes, 1)
                 .and_then(|mut pack| pack.read_to_end(&mut out)),
-            Packing::Bzip2 => {
+            Compression::Bzip2 => {
                 bzip2::read::BzEncoder::new(bytes, bzip2::Compression::fast()).read_to_end(&mut out)
             }
-            Packing::Xz => liblzma::read::XzEncoder::new(bytes, 0).read_to_end(&mut out),
+            Compression::Xz => liblzma::read::XzEncoder::new(bytes, 0).read_to_end(&mut out),
         };
         read.expect("memory can be written to");
         out
@@ -46,14 +46,14 @@ impl Packing {
     /// What a file of this packing says of itself.
     fn of(file: &[u8]) -> Option<Self> {
         match file {
-            [0x1F, 0x8B, ..] => Some(Packing::Gzip),
+            [0x1F, 0x8B, ..] => Some(Compression::Gzip),
             [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => {
-                Some(Packing::Zstd)
+                Some(Compression::Zstd)
             }
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..] => {
-                Some(Packing::Bzip2)
+                Some(Compression::Bzip2)
             }
-            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some(Packing::Xz),
+            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some(Compression::Xz),
             _ => None,
         }
     }
@@ -62,13 +62,13 @@ impl Packing {
     fn unpack(self, file: &[u8]) -> std::io::Result<Vec<u8>> {
         let mut out = Vec::new();
         match self {
-            Packing::Gzip => gunzip(file, &mut out),
-            Packing::Zstd => zstd::stream::read::Decoder::new(file)
+            Compression::Gzip => gunzip(file, &mut out),
+            Compression::Zstd => zstd::stream::read::Decoder::new(file)
                 .and_then(|unpack| unpack.take(MOST + 1).read_to_end(&mut out)),
-            Packing::Bzip2 => {
+            Compression::Bzip2 => {
                 bzip2::read::MultiBzDecoder::new(file).take(MOST + 1).read_to_end(&mut out)
             }
-            Packing::Xz => liblzma::read::XzDecoder::new_multi_decoder(file)
+            Compression::Xz => liblzma::read::XzDecoder::new_multi_decoder(file)
                 .take(MOST + 1)
                 .read_to_end(&mut out),
         }
@@ -126,7 +126,7 @@ fuzz_target!(|data: &[u8]| {
         }
         return;
     }
-    let Some(packing) = Packing::of(data) else { return };
+    let Some(packing) = Compression::of(data) else { return };
     let unpacked = packing.unpack(data);
     if unpacked.as_ref().is_ok_and(|bytes| bytes.len() as u64 > MOST) {
         return;

@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 use record_oracle::{Holds, Known, Slashless};
 use uniqurl::bytes::Span;
 use uniqurl::normalize::{Origin, Targets};
-use uniqurl_formats::record::{Context, Format, Found, Place, Records, detect};
+use uniqurl_formats::record::{Context, Format, Extracted, BufferId, Records, detect};
 
 const NAMES: &[&str] = &[
     "lines",
@@ -118,7 +118,7 @@ fuzz_target!(|data: &[u8]| {
     let _ = detect("name", chunk);
     let mut out = Records::default();
     format.read(&ctx, chunk, &mut out);
-    let bytes = |place, span: Span| span.of(if place == Place::Chunk { chunk } else { &out.side });
+    let bytes = |place, span: Span| span.of(if place == BufferId::Chunk { chunk } else { &out.side });
     let expected = second(name, &known, chunk);
     let mut end = 0;
     let mut found = Vec::new();
@@ -127,13 +127,13 @@ fuzz_target!(|data: &[u8]| {
         assert!(start >= end || name == "text" || name == "wat:links", "records stand in order");
         end = start + length as u32;
         found.push(match record.found {
-            Found::Blank => Holds::Blank,
-            Found::Skipped => Holds::Skipped,
-            Found::Filtered => unreachable!("there is no filter"),
-            Found::Reject(code, at) => Holds::Reject(code.name(), at as usize),
-            Found::Url(place, span) => Holds::Url(bytes(place, span).to_vec()),
-            Found::Target(place, span) => Holds::Target(bytes(place, span).to_vec()),
-            Found::Joined { url, prefix } => {
+            Extracted::Blank => Holds::Blank,
+            Extracted::Skipped => Holds::Skipped,
+            Extracted::Filtered => unreachable!("there is no filter"),
+            Extracted::Reject(code, at) => Holds::Reject(code.name(), at as usize),
+            Extracted::Url(place, span) => Holds::Url(bytes(place, span).to_vec()),
+            Extracted::Target(place, span) => Holds::Target(bytes(place, span).to_vec()),
+            Extracted::Joined { url, prefix } => {
                 Holds::Joined(url.of(&out.side).to_vec(), prefix as usize)
             }
         });

@@ -2,7 +2,7 @@
 //!
 //! Whatever is not as it should be panics, with a message that says what.
 
-use uniqurl::{Code, Normalizer, Outcome, Scratch};
+use uniqurl::{RejectReason, Normalizer, Outcome, Scratch};
 
 use crate::case::{Block, Way};
 use crate::generator::Rng;
@@ -158,7 +158,7 @@ fn second_agrees(
 }
 
 fn is_idna(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Reject(reject) if reject.code == Code::Idna)
+    matches!(outcome, Outcome::Reject(reject) if reject.code == RejectReason::Idna)
 }
 
 fn laws(setting: &Setting, block: &Block, answers: &Answers, tally: &mut Tally) {

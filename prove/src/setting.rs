@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use uniqurl::{Backend, Code, Normalizer, Profile, Ring, Switch};
+use uniqurl::{Backend, RejectReason, Normalizer, Profile, Ring, Switch};
 
 use crate::browser;
 use crate::generator::browser::BASES;
@@ -130,7 +130,7 @@ fn habits(rng: &mut Rng, profile: &'static str) -> Setting {
 fn system(rng: &mut Rng, profile: &'static str) -> Setting {
     let mut building = Building::new(profile);
     let mut system = System::new(profile);
-    let checks: Vec<Code> = Profile::named(profile).unwrap().checks().iter().collect();
+    let checks: Vec<RejectReason> = Profile::named(profile).unwrap().checks().iter().collect();
     match rng.below(4) {
         0 => system.allowed = checks.iter().map(|code| code.name()).collect(),
         1 => {
@@ -233,8 +233,8 @@ impl Building {
     }
 
     fn allow(&mut self, codes: &BTreeSet<&'static str>) {
-        let known = |name: &&str| Code::named(name).unwrap();
-        let list = codes.iter().map(|name| format!("Code::named({name:?}).unwrap()"));
+        let known = |name: &&str| RejectReason::named(name).unwrap();
+        let list = codes.iter().map(|name| format!("RejectReason::named({name:?}).unwrap()"));
         let list = list.collect::<Vec<_>>().join(", ");
         self.made(&format!(".with_allowed([{list}])"), |normalizer| {
             normalizer.with_allowed(codes.iter().map(known)).unwrap()

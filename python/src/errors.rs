@@ -7,7 +7,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use uniqurl::{Code, Reject};
+use uniqurl::{Reject, RejectReason};
 use uniqurl_engine::RunError;
 use uniqurl_formats::input::{InputError, Trouble};
 
@@ -54,13 +54,13 @@ fn exception<'py>(
 
 /// The profile has no canonical form for a URL.
 pub fn rejected(py: Python<'_>, reject: &Reject) -> PyErr {
-    let codes: Vec<_> = reject.in_order().map(Code::name).collect();
+    let codes: Vec<_> = reject.in_order().map(RejectReason::name).collect();
     of_codes(py, &codes, reject.at, &reject.to_string())
 }
 
 /// A URL is longer than the limit.
 pub fn too_long(py: Python<'_>, max_url: usize) -> PyErr {
-    let code = Code::TooLong.name();
+    let code = RejectReason::TooLong.name();
     of_codes(py, &[code], max_url, &format!("{code} at byte {max_url}: longer than max_url"))
 }
 

@@ -160,7 +160,7 @@ pub struct Profile {
     on: Vec<String>,
     /// All switches that it has.
     switches: Vec<String>,
-    /// Codes that `allow` takes.
+    /// RejectReasons that `allow` takes.
     checks: Vec<&'static str>,
     /// As a profile file.
     toml: String,
@@ -311,7 +311,7 @@ pub fn profiles() -> Vec<Profile> {
         summary: profile.summary(),
         on: names(profile.switches()),
         switches: names(profile.switchable()),
-        checks: profile.checks().iter().map(uniqurl::Code::name).collect(),
+        checks: profile.checks().iter().map(uniqurl::RejectReason::name).collect(),
         toml: profile.to_toml(),
     };
     uniqurl::Profile::ALL.iter().map(profile).collect()
@@ -321,7 +321,7 @@ pub fn profiles() -> Vec<Profile> {
 #[pyfunction]
 pub fn codes(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
-    for code in uniqurl::Code::ALL {
+    for code in uniqurl::RejectReason::ALL {
         all.set_item(code.name(), code.sentence())?;
     }
     Ok(all)

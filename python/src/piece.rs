@@ -29,7 +29,7 @@ use arrow_select::take::take;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::{PyErr, PyResult};
 use uniqurl::bytes::Span;
-use uniqurl::{Code, Codes, Reject, Scratch};
+use uniqurl::{Reject, RejectReason, RejectReasons, Scratch};
 use uniqurl_engine::output::Tally;
 
 use crate::pieces::{self, arc};
@@ -101,8 +101,8 @@ pub struct Losses {
 /// The codes of a rejected row, the first one first.
 #[derive(Clone, Copy, PartialEq)]
 struct Told {
-    first: Code,
-    all: Codes,
+    first: RejectReason,
+    all: RejectReasons,
 }
 
 impl Losses {
@@ -110,7 +110,7 @@ impl Losses {
         Self { tally: Tally::default(), nulls: Vec::new(), rejects: Vec::new() }
     }
 
-    pub fn reject(&mut self, row: usize, first: Code, all: Codes) {
+    pub fn reject(&mut self, row: usize, first: RejectReason, all: RejectReasons) {
         self.tally.reject(all);
         self.nulls.push(row);
         self.rejects.push((row, Told { first, all }));
@@ -216,7 +216,7 @@ fn judge(
             return visit(row, Value::None);
         }
         let url = match too_long {
-            Some(_) => Err((Code::TooLong, Code::TooLong.into())),
+            Some(_) => Err((RejectReason::TooLong, RejectReason::TooLong.into())),
             None => url.map_err(|Reject { code, codes, .. }| (code, codes)),
         };
         match url {
@@ -461,7 +461,7 @@ fn of_dictionary<K: ArrowDictionaryKeyType>(
     let rejects = rejects.as_string_opt::<i32>();
     let codes = |value: usize| {
         let text = rejects.filter(|rejects| rejects.is_valid(value))?.value(value);
-        let codes: Vec<_> = text.split(',').filter_map(Code::named).collect();
+        let codes: Vec<_> = text.split(',').filter_map(RejectReason::named).collect();
         Some((*codes.first()?, codes.iter().copied().collect()))
     };
     let bytes = bytes_of(canonical.as_ref());

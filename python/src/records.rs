@@ -7,8 +7,8 @@ use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use pyo3::PyResult;
-use uniqurl::{Code, Codes, Outcome};
-use uniqurl_formats::record::{Context, Format, Found, Place, Records};
+use uniqurl::{Outcome, RejectReason, RejectReasons};
+use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
 
 use crate::arrow::is_text;
 use crate::piece::{Done, Losses, bytes_of, fault};
@@ -54,7 +54,7 @@ pub fn normalize(
         }
         let value = value_of(row);
         let read = if value.len() > context.max_record {
-            Err((Code::TooLong, Code::TooLong.into()))
+            Err((RejectReason::TooLong, RejectReason::TooLong.into()))
         } else {
             line.clear();
             line.extend_from_slice(value);
@@ -95,23 +95,23 @@ fn read(
     line: &[u8],
     records: &Records,
     out: &mut Vec<u8>,
-) -> Result<Read, (Code, Codes)> {
+) -> Result<Read, (RejectReason, RejectReasons)> {
     let [record] = &records.records[..] else {
-        return Err((Code::LogSyntax, Code::LogSyntax.into()));
+        return Err((RejectReason::LogSyntax, RejectReason::LogSyntax.into()));
     };
     let buffer = |place| match place {
-        Place::Chunk => line,
-        Place::Side => &records.side[..],
+        BufferId::Chunk => line,
+        BufferId::Scratch => &records.side[..],
     };
     let outcome = match record.found {
-        Found::Blank => return Ok(Read::Blank),
-        Found::Skipped | Found::Filtered => return Ok(Read::Skipped),
-        Found::Reject(code, _) => return Err((code, code.into())),
-        Found::Url(place, span) => rules.normalizer.normalize(span.of(buffer(place)), out),
-        Found::Target(place, span) => {
+        Extracted::Blank => return Ok(Read::Blank),
+        Extracted::Skipped | Extracted::Filtered => return Ok(Read::Skipped),
+        Extracted::Reject(code, _) => return Err((code, code.into())),
+        Extracted::Url(place, span) => rules.normalizer.normalize(span.of(buffer(place)), out),
+        Extracted::Target(place, span) => {
             rules.normalizer.normalize_target(span.of(buffer(place)), out)
         }
-        Found::Joined { url, .. } => rules.normalizer.normalize(url.of(&records.side), out),
+        Extracted::Joined { url, .. } => rules.normalizer.normalize(url.of(&records.side), out),
     };
     match outcome {
         Outcome::Canonical => Ok(Read::Canonical),

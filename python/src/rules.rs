@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 use uniqurl::uri::Charset;
 use uniqurl::{
-    Canonical, Code, Key, Normalizer, Outcome, Profile, Redirects, Reject, Ring, Switch,
+    Canonical, Key, Normalizer, Outcome, Profile, Redirects, Reject, RejectReason, Ring, Switch,
 };
 use uniqurl_formats::record::{Format, LONGEST_URL, MAX_URL};
 
@@ -257,7 +257,7 @@ fn unknown_profile(name: &str) -> String {
 struct Options {
     on: Vec<Switch>,
     off: Vec<Switch>,
-    allow: Vec<Code>,
+    allow: Vec<RejectReason>,
     drop_param: Vec<String>,
     keep_param: Vec<String>,
     ring: Option<Ring>,
@@ -294,7 +294,7 @@ impl Options {
                 if value.is_none() => {}
             "allow" => {
                 for name in strings(value)? {
-                    let code = Code::named(&name);
+                    let code = RejectReason::named(&name);
                     let unknown = || errors::usage(py, format!("there is no code {name:?}"));
                     self.allow.push(code.ok_or_else(unknown)?);
                 }

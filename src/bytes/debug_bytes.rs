@@ -3,9 +3,9 @@
 use std::fmt;
 
 /// Shows bytes as a literal: `b"http://h/\xff"`.
-pub struct Shown<'a>(pub(crate) &'a [u8]);
+pub struct DebugBytes<'a>(pub(crate) &'a [u8]);
 
-impl fmt::Debug for Shown<'_> {
+impl fmt::Debug for DebugBytes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "b\"{}\"", self.0.escape_ascii())
     }

@@ -9,10 +9,10 @@ mod redact;
 pub mod alloc;
 
 pub use alloc::AllocError;
-pub use debug_bytes::Shown;
+pub use debug_bytes::DebugBytes;
 pub use printable::{Excerpt, HIDDEN, Printable, UrlExcerpt, stands_for_itself};
 pub use redact::{Secrets, redact, redact_query, redact_record};
 pub use reject::Troubles;
-pub use reject::{Code, Codes, Reject};
+pub use reject::{Reject, RejectReason, RejectReasons};
 pub use span::Span;
-pub use unknown_name::NoSuchName;
+pub use unknown_name::UnknownName;

@@ -3,25 +3,25 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::NoSuchName;
+use super::UnknownName;
 
 /// Why a URL has no canonical form, and where the trouble starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Reject {
     /// The reason: of several, the one whose trouble starts first.
-    pub code: Code,
+    pub code: RejectReason,
     /// Byte offset in the URL as it was given, before anything was trimmed from it.
     pub at: usize,
     /// All reasons, [`code`](Self::code) among them. The ladder gives one; `servlet` and `sanitize`
     /// give all that apply.
-    pub codes: Codes,
+    pub codes: RejectReasons,
 }
 
 impl Reject {
     /// A rejection for one reason.
-    pub const fn new(code: Code, at: usize) -> Self {
-        Self { code, at, codes: Codes::of(&[code]) }
+    pub const fn new(code: RejectReason, at: usize) -> Self {
+        Self { code, at, codes: RejectReasons::of(&[code]) }
     }
 
     /// The same with its position as `place` makes it of the one it has.
@@ -30,8 +30,8 @@ impl Reject {
     }
 
     /// All reasons: first [`code`](Self::code), to which [`at`](Self::at) belongs, then the others in
-    /// the order of [`Code::ALL`].
-    pub fn in_order(&self) -> impl Iterator<Item = Code> + Clone + use<> {
+    /// the order of [`RejectReason::ALL`].
+    pub fn in_order(&self) -> impl Iterator<Item = RejectReason> + Clone + use<> {
         let (code, codes) = (self.code, self.codes);
         std::iter::once(code).chain(codes.iter().filter(move |other| *other != code))
     }
@@ -52,23 +52,23 @@ impl std::error::Error for Reject {}
 /// A set of codes.
 ///
 /// ```
-/// use uniqurl::{Code, Codes};
+/// use uniqurl::{RejectReason, RejectReasons};
 ///
-/// let codes = Codes::from([Code::Port, Code::Byte]);
-/// assert!(codes.contains(Code::Byte) && !codes.contains(Code::Host));
-/// assert_eq!(codes.iter().map(Code::name).collect::<Vec<_>>(), ["byte", "port"]);
+/// let codes = RejectReasons::from([RejectReason::Port, RejectReason::Byte]);
+/// assert!(codes.contains(RejectReason::Byte) && !codes.contains(RejectReason::Host));
+/// assert_eq!(codes.iter().map(RejectReason::name).collect::<Vec<_>>(), ["byte", "port"]);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Codes(u64);
+pub struct RejectReasons(u64);
 
-const _: () = assert!(Code::ALL.len() <= 64, "a set of codes is one word");
+const _: () = assert!(RejectReason::ALL.len() <= 64, "a set of codes is one word");
 
-impl Codes {
+impl RejectReasons {
     /// No code.
-    pub const NONE: Codes = Codes(0);
+    pub const NONE: RejectReasons = RejectReasons(0);
 
     /// The set of exactly these codes.
-    pub const fn of(codes: &[Code]) -> Self {
+    pub const fn of(codes: &[RejectReason]) -> Self {
         let mut bits = 0;
         let mut i = 0;
         while i < codes.len() {
@@ -79,7 +79,7 @@ impl Codes {
     }
 
     /// Whether the code is in the set.
-    pub const fn contains(self, code: Code) -> bool {
+    pub const fn contains(self, code: RejectReason) -> bool {
         self.0 >> code as u8 & 1 == 1
     }
 
@@ -94,51 +94,51 @@ impl Codes {
         Self(self.0 | other.0)
     }
 
-    /// The codes, in the order of [`Code::ALL`].
-    pub fn iter(self) -> impl Iterator<Item = Code> + Clone {
-        Code::ALL.iter().copied().filter(move |code| self.contains(*code))
+    /// The codes, in the order of [`RejectReason::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = RejectReason> + Clone {
+        RejectReason::ALL.iter().copied().filter(move |code| self.contains(*code))
     }
 }
 
-impl From<Code> for Codes {
-    fn from(code: Code) -> Self {
+impl From<RejectReason> for RejectReasons {
+    fn from(code: RejectReason) -> Self {
         Self::of(&[code])
     }
 }
 
-impl<const N: usize> From<[Code; N]> for Codes {
-    fn from(codes: [Code; N]) -> Self {
+impl<const N: usize> From<[RejectReason; N]> for RejectReasons {
+    fn from(codes: [RejectReason; N]) -> Self {
         Self::of(&codes)
     }
 }
 
-impl FromIterator<Code> for Codes {
-    fn from_iter<I: IntoIterator<Item = Code>>(codes: I) -> Self {
+impl FromIterator<RejectReason> for RejectReasons {
+    fn from_iter<I: IntoIterator<Item = RejectReason>>(codes: I) -> Self {
         codes.into_iter().fold(Self::NONE, |set, code| set.or(code.into()))
     }
 }
 
-impl fmt::Debug for Codes {
+impl fmt::Debug for RejectReasons {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.iter().map(Code::name)).finish()
+        f.debug_set().entries(self.iter().map(RejectReason::name)).finish()
     }
 }
 
 /// The troubles of one URL, as they are found: all their codes, and which is the first.
 #[derive(Debug, Clone, Copy)]
 pub struct Troubles {
-    allowed: Codes,
+    allowed: RejectReasons,
     reject: Option<Reject>,
 }
 
 impl Troubles {
     /// None so far; those with an allowed code are no troubles.
-    pub fn new(allowed: Codes) -> Self {
+    pub fn new(allowed: RejectReasons) -> Self {
         Self { allowed, reject: None }
     }
 
     /// Adds one, in any order. At the same place the code that is listed first counts as the first.
-    pub fn add(&mut self, code: Code, at: usize) {
+    pub fn add(&mut self, code: RejectReason, at: usize) {
         if !self.allowed.contains(code) {
             self.join(Reject::new(code, at));
         }
@@ -175,52 +175,52 @@ macro_rules! codes {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         #[repr(u8)]
-        pub enum Code {
+        pub enum RejectReason {
             $(#[doc = concat!("`", $name, "`: ", $sentence, ".")] $variant,)*
         }
 
-        impl Code {
+        impl RejectReason {
             /// Every code, in the order of the documentation.
-            pub const ALL: &[Code] = &[$(Code::$variant),*];
+            pub const ALL: &[RejectReason] = &[$(RejectReason::$variant),*];
 
             /// The code as it is printed and counted.
             pub const fn name(self) -> &'static str {
-                match self { $(Code::$variant => $name),* }
+                match self { $(RejectReason::$variant => $name),* }
             }
 
             /// The code of this name.
             ///
             /// ```
-            /// use uniqurl::Code;
+            /// use uniqurl::RejectReason;
             ///
-            /// assert_eq!(Code::named("port-range"), Some(Code::PortRange));
-            /// assert_eq!(Code::named("Port"), None);
+            /// assert_eq!(RejectReason::named("port-range"), Some(RejectReason::PortRange));
+            /// assert_eq!(RejectReason::named("Port"), None);
             /// ```
-            pub fn named(name: &str) -> Option<Code> {
-                Code::ALL.iter().copied().find(|code| code.name() == name)
+            pub fn named(name: &str) -> Option<RejectReason> {
+                RejectReason::ALL.iter().copied().find(|code| code.name() == name)
             }
 
             /// The code in a few words for a person.
             pub const fn sentence(self) -> &'static str {
-                match self { $(Code::$variant => $sentence),* }
+                match self { $(RejectReason::$variant => $sentence),* }
             }
         }
     };
 }
 
 /// The name.
-impl fmt::Display for Code {
+impl fmt::Display for RejectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
 /// By its name.
-impl FromStr for Code {
-    type Err = NoSuchName;
+impl FromStr for RejectReason {
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Self, NoSuchName> {
-        Self::named(name).ok_or_else(|| NoSuchName::new(name, "code", Self::ALL))
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        Self::named(name).ok_or_else(|| UnknownName::new(name, "code", Self::ALL))
     }
 }
 
@@ -270,57 +270,65 @@ mod tests {
 
     #[test]
     fn a_code_is_printed_by_its_name_in_a_column_as_wide_as_is_asked_for() {
-        assert_eq!(format!("{:>6}|{:<6}|", Code::Byte, Code::Idna), "  byte|idna  |");
+        assert_eq!(
+            format!("{:>6}|{:<6}|", RejectReason::Byte, RejectReason::Idna),
+            "  byte|idna  |"
+        );
     }
 
     #[test]
     fn the_first_trouble_is_told_first_whatever_was_found_first() {
-        let found = [(Code::Control, 5), (Code::Backslash, 3), (Code::Decode, 3), (Code::Nul, 9)];
+        let found = [
+            (RejectReason::Control, 5),
+            (RejectReason::Backslash, 3),
+            (RejectReason::Decode, 3),
+            (RejectReason::Nul, 9),
+        ];
         for start in 0..found.len() {
-            let mut troubles = Troubles::new(Codes::from(Code::Nul));
+            let mut troubles = Troubles::new(RejectReasons::from(RejectReason::Nul));
             for i in 0..found.len() {
                 let (code, at) = found[(start + i) % found.len()];
                 troubles.add(code, at);
             }
             let reject = troubles.result().unwrap_err();
-            assert_eq!((reject.code, reject.at), (Code::Decode, 3));
-            let all: Vec<_> = reject.in_order().map(Code::name).collect();
+            assert_eq!((reject.code, reject.at), (RejectReason::Decode, 3));
+            let all: Vec<_> = reject.in_order().map(RejectReason::name).collect();
             assert_eq!(all, ["decode", "backslash", "control"]);
         }
-        assert_eq!(Troubles::new(Codes::NONE).result(), Ok(()));
+        assert_eq!(Troubles::new(RejectReasons::NONE).result(), Ok(()));
     }
 
     #[test]
     fn a_rejection_tells_where_and_all_that_applies() {
-        let codes = Codes::from([Code::Nul, Code::Control]);
-        let reject = Reject { code: Code::Nul, at: 7, codes };
+        let codes = RejectReasons::from([RejectReason::Nul, RejectReason::Control]);
+        let reject = Reject { code: RejectReason::Nul, at: 7, codes };
         assert_eq!(
             reject.to_string(),
             format!(
                 "nul at byte 7: {}; control: {}",
-                Code::Nul.sentence(),
-                Code::Control.sentence()
+                RejectReason::Nul.sentence(),
+                RejectReason::Control.sentence()
             )
         );
     }
 
     #[test]
     fn a_set_holds_the_codes_that_it_was_made_of() {
-        let codes = [Code::Port, Code::Byte];
-        let set = Codes::from(codes);
+        let codes = [RejectReason::Port, RejectReason::Byte];
+        let set = RejectReasons::from(codes);
         assert_eq!(set, codes.into_iter().collect());
-        assert_eq!(set, Codes::from(Code::Byte).or(Code::Port.into()));
-        for code in Code::ALL {
+        assert_eq!(set, RejectReasons::from(RejectReason::Byte).or(RejectReason::Port.into()));
+        for code in RejectReason::ALL {
             assert_eq!(set.contains(*code), codes.contains(code));
         }
         assert_eq!(format!("{set:?}"), r#"{"byte", "port"}"#);
-        assert!(Codes::NONE.is_empty() && !set.is_empty());
+        assert!(RejectReasons::NONE.is_empty() && !set.is_empty());
     }
 
     #[test]
     fn every_code_is_found_by_its_name() {
-        for code in Code::ALL {
-            assert_eq!(Code::named(&code.to_string()), Some(*code));
+        for code in RejectReason::ALL {
+            assert_eq!(RejectReason::named(&code.to_string()), Some(*code));
         }
     }
 }

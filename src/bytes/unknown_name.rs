@@ -7,7 +7,7 @@ use std::fmt;
 /// A text that is the name of nothing of its kind.
 ///
 /// ```
-/// use uniqurl::{Key, NoSuchName, Profile};
+/// use uniqurl::{Key, UnknownName, Profile};
 ///
 /// let key: Key = "surt".parse()?;
 /// assert_eq!(key.to_string(), "surt");
@@ -16,16 +16,16 @@ use std::fmt;
 ///
 /// let crawl: &Profile = "crawl".parse()?;
 /// assert_eq!(crawl.to_string(), "crawl@1");
-/// # Ok::<(), NoSuchName>(())
+/// # Ok::<(), UnknownName>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NoSuchName {
+pub struct UnknownName {
     name: String,
     kind: &'static str,
     names: Vec<String>,
 }
 
-impl NoSuchName {
+impl UnknownName {
     /// `kind` is the word for what `all` are, which show their names.
     pub fn new(
         name: &str,
@@ -47,11 +47,11 @@ impl NoSuchName {
     }
 }
 
-impl fmt::Display for NoSuchName {
+impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, kind, names } = self;
         write!(f, "`{}` is no {kind}; those that are: {}", name.escape_debug(), names.join(", "))
     }
 }
 
-impl std::error::Error for NoSuchName {}
+impl std::error::Error for UnknownName {}

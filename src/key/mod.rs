@@ -12,7 +12,7 @@ mod hash;
 use std::fmt;
 use std::str::{self, FromStr, Utf8Error};
 
-use crate::bytes::NoSuchName;
+use crate::bytes::UnknownName;
 use crate::normalize::Canonical;
 
 pub use host::{Located, split_port};
@@ -132,10 +132,10 @@ impl fmt::Display for Key {
 
 /// By its name.
 impl FromStr for Key {
-    type Err = NoSuchName;
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Self, NoSuchName> {
-        Self::named(name).ok_or_else(|| NoSuchName::new(name, "key", Self::ALL))
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        Self::named(name).ok_or_else(|| UnknownName::new(name, "key", Self::ALL))
     }
 }
 

@@ -7,7 +7,7 @@ use super::hosts::Hosts;
 use super::normalizer::Normalizer;
 use super::ports::DefaultPorts;
 use super::redirect::Ends;
-use crate::bytes::{Code, Codes};
+use crate::bytes::{RejectReason, RejectReasons};
 #[cfg(feature = "transcode")]
 use crate::normalize::Charset;
 use crate::profile::Access;
@@ -20,7 +20,7 @@ use crate::profile::{Grammar, Profile, Ring, Switch, Switches};
 /// What can be chosen beside the profile.
 #[derive(Debug, Clone)]
 pub(super) struct Choices {
-    pub(super) allowed: Codes,
+    pub(super) allowed: RejectReasons,
     pub(super) ring: Option<Arc<Ring>>,
     /// The charset of triplets that are not UTF-8.
     #[cfg(feature = "transcode")]
@@ -40,7 +40,7 @@ impl Choices {
     pub(super) fn of(profile: &Profile) -> Self {
         let heuristics = Heuristics::new(profile.switches);
         Self {
-            allowed: Codes::NONE,
+            allowed: RejectReasons::NONE,
             ring: None,
             #[cfg(feature = "transcode")]
             transcoding: None,
@@ -56,9 +56,9 @@ impl Choices {
 /// A choice that the profile does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum NoSuchChoice {
+pub enum UnsupportedOption {
     /// The profile makes no check with this code.
-    Check(&'static Profile, Code),
+    Check(&'static Profile, RejectReason),
     /// The profile has no ring of one's own.
     Ring(&'static Profile),
     /// The profile has no such switch.
@@ -71,10 +71,10 @@ pub enum NoSuchChoice {
     Hosts,
 }
 
-impl std::fmt::Display for NoSuchChoice {
+impl std::fmt::Display for UnsupportedOption {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            NoSuchChoice::Check(profile, code) => {
+            UnsupportedOption::Check(profile, code) => {
                 write!(f, "profile {} makes no check {}", profile.name(), code.name())?;
                 for (i, check) in profile.checks().iter().enumerate() {
                     write!(f, "{}{}", if i == 0 { "; its checks: " } else { ", " }, check.name())?;
@@ -86,10 +86,10 @@ impl std::fmt::Display for NoSuchChoice {
                 }
                 Ok(())
             }
-            NoSuchChoice::Ring(profile) => {
+            UnsupportedOption::Ring(profile) => {
                 write!(f, "profile {} takes no ring; profile ring does", profile.name())
             }
-            NoSuchChoice::Switch(profile, switch) => {
+            UnsupportedOption::Switch(profile, switch) => {
                 write!(
                     f,
                     "profile {} has no switch {}; it is one of ",
@@ -98,18 +98,18 @@ impl std::fmt::Display for NoSuchChoice {
                 )?;
                 list_profiles(f, |profile| profile.switchable().contains(*switch))
             }
-            NoSuchChoice::Parameters(profile) => {
+            UnsupportedOption::Parameters(profile) => {
                 write!(f, "profile {} leaves parameters alone; they go under ", profile.name())?;
                 list_profiles(f, Profile::takes_parameters)
             }
-            NoSuchChoice::Charset(profile) => write!(
+            UnsupportedOption::Charset(profile) => write!(
                 f,
                 "profile {} reads no charset: string takes the bytes as they stand, ia decodes until no \
                  triplet is left, and whatwg is what browsers do; a host with rules of its own may \
                  have none of them for a base either",
                 profile.name()
             ),
-            NoSuchChoice::Hosts => write!(
+            UnsupportedOption::Hosts => write!(
                 f,
                 "hosts of the profile file have rules of their own, which this would not reach; say it in \
                  the file"
@@ -128,7 +128,7 @@ fn list_profiles(
     Ok(())
 }
 
-impl std::error::Error for NoSuchChoice {}
+impl std::error::Error for UnsupportedOption {}
 
 impl Normalizer {
     /// Switches off these checks of the profile, as a container or a filter may.
@@ -139,26 +139,26 @@ impl Normalizer {
     /// their own by a profile file, which says for each what goes.
     ///
     /// ```
-    /// use uniqurl::{Code, Normalizer, Outcome, Profile};
+    /// use uniqurl::{RejectReason, Normalizer, Outcome, Profile};
     ///
     /// let servlet = Normalizer::new(&Profile::SERVLET);
     /// let mut out = Vec::new();
     /// let Outcome::Reject(reject) = servlet.normalize(b"/a%2Fb\\c", &mut out) else { panic!() };
-    /// assert_eq!(reject.codes, [Code::EncodedSlash, Code::Backslash].into());
+    /// assert_eq!(reject.codes, [RejectReason::EncodedSlash, RejectReason::Backslash].into());
     ///
-    /// let servlet = servlet.with_allowed([Code::EncodedSlash, Code::Backslash])?;
+    /// let servlet = servlet.with_allowed([RejectReason::EncodedSlash, RejectReason::Backslash])?;
     /// assert_eq!(servlet.normalize(b"/a%2Fb\\c", &mut out), Outcome::Canonical);
     /// assert_eq!(out, b"/a%2Fb%5Cc");
-    /// # Ok::<(), uniqurl::NoSuchChoice>(())
+    /// # Ok::<(), uniqurl::UnsupportedOption>(())
     /// ```
     pub fn with_allowed(
         mut self,
-        codes: impl IntoIterator<Item = Code>,
-    ) -> Result<Self, NoSuchChoice> {
+        codes: impl IntoIterator<Item = RejectReason>,
+    ) -> Result<Self, UnsupportedOption> {
         for code in codes {
             self.has_no_hosts()?;
             if !self.profile().checks.contains(code) {
-                return Err(NoSuchChoice::Check(self.profile(), code));
+                return Err(UnsupportedOption::Check(self.profile(), code));
             }
             self.choices.allowed = self.choices.allowed.or(code.into());
         }
@@ -179,12 +179,12 @@ impl Normalizer {
     /// let mut out = Vec::new();
     /// let _ = sorted.normalize(b"http://h?b=2&a=1&b=1#f", &mut out);
     /// assert_eq!(out, b"http://h/?a=1&b=2&b=1#f");
-    /// # Ok::<(), uniqurl::NoSuchChoice>(())
+    /// # Ok::<(), uniqurl::UnsupportedOption>(())
     /// ```
     pub fn with_switches(
         self,
         switches: impl IntoIterator<Item = Switch>,
-    ) -> Result<Self, NoSuchChoice> {
+    ) -> Result<Self, UnsupportedOption> {
         let switches = self.switchable(switches)?;
         let on = self.rules.switches.or(switches);
         Ok(self.with_switches_set(on))
@@ -205,12 +205,12 @@ impl Normalizer {
     /// let mut out = Vec::new();
     /// let _ = with_www.normalize(b"http://www.example.com/index.html", &mut out);
     /// assert_eq!(out, b"http://www.example.com/");
-    /// # Ok::<(), uniqurl::NoSuchChoice>(())
+    /// # Ok::<(), uniqurl::UnsupportedOption>(())
     /// ```
     pub fn without_switches(
         self,
         switches: impl IntoIterator<Item = Switch>,
-    ) -> Result<Self, NoSuchChoice> {
+    ) -> Result<Self, UnsupportedOption> {
         let switches = self.switchable(switches)?;
         let on = self.rules.switches.without(switches);
         Ok(self.with_switches_set(on))
@@ -219,12 +219,12 @@ impl Normalizer {
     fn switchable(
         &self,
         switches: impl IntoIterator<Item = Switch>,
-    ) -> Result<Switches, NoSuchChoice> {
+    ) -> Result<Switches, UnsupportedOption> {
         let mut set = Switches::NONE;
         for switch in switches {
             self.has_no_hosts()?;
             if !self.profile().switchable.contains(switch) {
-                return Err(NoSuchChoice::Switch(self.profile(), switch));
+                return Err(UnsupportedOption::Switch(self.profile(), switch));
             }
             set = set.or(switch.into());
         }
@@ -253,12 +253,12 @@ impl Normalizer {
     /// let mut out = Vec::new();
     /// let _ = crawl.normalize(b"http://h/?f[a]=1&id=2&ref=3&REF", &mut out);
     /// assert_eq!(out, b"http://h/?id=2&REF");
-    /// # Ok::<(), uniqurl::NoSuchChoice>(())
+    /// # Ok::<(), uniqurl::UnsupportedOption>(())
     /// ```
     pub fn with_dropped_parameters(
         mut self,
         patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
-    ) -> Result<Self, NoSuchChoice> {
+    ) -> Result<Self, UnsupportedOption> {
         let globs = self.parameters(patterns)?;
         self.choices.heuristics.drop_parameters(Some(globs));
         Ok(self)
@@ -274,7 +274,7 @@ impl Normalizer {
     pub fn with_kept_parameters(
         mut self,
         patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
-    ) -> Result<Self, NoSuchChoice> {
+    ) -> Result<Self, UnsupportedOption> {
         let globs = self.parameters(patterns)?;
         self.choices.heuristics.keep_parameters(Some(globs));
         Ok(self)
@@ -282,17 +282,17 @@ impl Normalizer {
 
     /// Rules that hosts have were made from those above them when the file was read: a choice made
     /// afterwards is not theirs, and whether it should be no caller has said.
-    fn has_no_hosts(&self) -> Result<(), NoSuchChoice> {
-        self.choices.hosts.as_ref().map_or(Ok(()), |_| Err(NoSuchChoice::Hosts))
+    fn has_no_hosts(&self) -> Result<(), UnsupportedOption> {
+        self.choices.hosts.as_ref().map_or(Ok(()), |_| Err(UnsupportedOption::Hosts))
     }
 
     fn parameters(
         &self,
         patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
-    ) -> Result<Globs, NoSuchChoice> {
+    ) -> Result<Globs, UnsupportedOption> {
         self.has_no_hosts()?;
         if !self.profile().takes_parameters() {
-            return Err(NoSuchChoice::Parameters(self.profile()));
+            return Err(UnsupportedOption::Parameters(self.profile()));
         }
         let globs = patterns.into_iter().map(|pattern| Glob::new(pattern.as_ref()));
         Ok(Globs::new(globs.collect(), PARAMETER_CASE))
@@ -304,10 +304,10 @@ impl Normalizer {
     ///
     /// The profile is another one: the rings of the built-in profiles never change. Or hosts have rules
     /// of their own by a profile file.
-    pub fn with_ring(mut self, ring: Ring) -> Result<Self, NoSuchChoice> {
+    pub fn with_ring(mut self, ring: Ring) -> Result<Self, UnsupportedOption> {
         self.has_no_hosts()?;
         if self.profile() != &Profile::RING {
-            return Err(NoSuchChoice::Ring(self.profile()));
+            return Err(UnsupportedOption::Ring(self.profile()));
         }
         self.choices.ring = Some(Arc::new(ring));
         Ok(self)
@@ -333,14 +333,14 @@ impl Normalizer {
     /// let mut out = Vec::new();
     /// let _ = crawl.normalize(b"http://h/%F6re%26bro/%C3%B6", &mut out);
     /// assert_eq!(out, b"http://h/%C3%B6re%26bro/%C3%B6");
-    /// # Ok::<(), uniqurl::NoSuchChoice>(())
+    /// # Ok::<(), uniqurl::UnsupportedOption>(())
     /// ```
     #[cfg(feature = "transcode")]
-    pub fn with_charset(mut self, charset: Charset) -> Result<Self, NoSuchChoice> {
+    pub fn with_charset(mut self, charset: Charset) -> Result<Self, UnsupportedOption> {
         let moves_ends =
             self.profile().archive.is_some() || self.profile().system == System::Browser;
         if self.profile().grammar == Grammar::Ignored || moves_ends {
-            return Err(NoSuchChoice::Charset(self.profile()));
+            return Err(UnsupportedOption::Charset(self.profile()));
         }
         self.choices.transcoding = Some(charset);
         self.of_each_host(|section| section.with_charset(charset))

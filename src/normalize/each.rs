@@ -7,7 +7,7 @@ use memchr::{memchr, memrchr};
 use super::canonical::Canonical;
 use super::normalizer::Normalizer;
 use crate::bytes::Span;
-use crate::bytes::{Code, Reject};
+use crate::bytes::{Reject, RejectReason};
 use crate::simd::{Act, Lead, Piece, Vector, Work};
 
 /// Bytes of a list whose lines are found, and then normalized: while they are, as many behind them come
@@ -92,7 +92,7 @@ impl Normalizer {
     /// there while this is normalized.
     ///
     /// A line ends with LF or CRLF, which are no part of the URL; a last one without them counts. A blank line
-    /// is a URL without a byte. One of 4 GiB or more is rejected ([`Code::TooLong`]).
+    /// is a URL without a byte. One of 4 GiB or more is rejected ([`RejectReason::TooLong`]).
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile, Scratch};
@@ -152,7 +152,7 @@ impl Normalizer {
             let (piece, ahead) = rest.split_at(end_of_piece(rest));
             rest = ahead;
             if u32::try_from(piece.len()).is_err() {
-                result = visit(number, Err(Reject::new(Code::TooLong, u32::MAX as usize)));
+                result = visit(number, Err(Reject::new(RejectReason::TooLong, u32::MAX as usize)));
                 number += 1;
                 continue;
             }

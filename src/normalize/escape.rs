@@ -1,6 +1,6 @@
 //! Percent-encoding within one component (RFC 3986 sections 2.1 and 6.2.2.2).
 
-use crate::bytes::{Code, Reject};
+use crate::bytes::{Reject, RejectReason};
 use crate::profile::Grammar;
 use crate::profile::set::{self, AsciiSet};
 
@@ -138,7 +138,7 @@ enum Special {
     Stays,
     /// This, in place of so many bytes.
     Becomes(Written, usize),
-    Refused(Code),
+    Refused(RejectReason),
 }
 
 /// One byte, or one as a triplet.
@@ -164,8 +164,8 @@ fn special(bytes: &[u8], grammar: Grammar) -> Special {
         None if grammar == Grammar::Repaired => {
             Special::Becomes(Written(triplet_of(bytes[0]), 3), 1)
         }
-        None if bytes[0] == b'%' => Special::Refused(Code::Escape),
-        None => Special::Refused(Code::Byte),
+        None if bytes[0] == b'%' => Special::Refused(RejectReason::Escape),
+        None => Special::Refused(RejectReason::Byte),
     }
 }
 
@@ -212,8 +212,8 @@ mod tests {
     fn a_rejection_names_the_first_offending_byte() {
         let mut out = Vec::new();
         let reject = normalize(b"ab c%", PATH, Grammar::Enforced, 10, &mut out);
-        assert_eq!(reject, Err(Reject::new(Code::Byte, 12)));
+        assert_eq!(reject, Err(Reject::new(RejectReason::Byte, 12)));
         let reject = normalize(b"a%4g c", PATH, Grammar::Enforced, 0, &mut out);
-        assert_eq!(reject, Err(Reject::new(Code::Escape, 1)));
+        assert_eq!(reject, Err(Reject::new(RejectReason::Escape, 1)));
     }
 }

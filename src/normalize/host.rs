@@ -6,7 +6,7 @@ use idna::uts46::AsciiDenyList;
 
 use super::escape::{self, REG_NAME, Triplet};
 use super::uts46;
-use crate::bytes::{Code, Reject};
+use crate::bytes::{Reject, RejectReason};
 use crate::profile::scheme::{Kind, Scheme};
 use crate::profile::{Access, Grammar, Ports, Profile, Schemes};
 
@@ -34,12 +34,12 @@ pub(crate) fn normalize(
         }
     }
     if profile.schemes == Schemes::Known && scheme.kind == Kind::Network && out.len() == host_at {
-        return Err(Reject::new(Code::EmptyHost, start));
+        return Err(Reject::new(RejectReason::EmptyHost, start));
     }
     let Some(port) = port else { return Ok(()) };
     let port_start = start + host.len() + 1;
     if let Some(bad) = port.iter().position(|byte| !byte.is_ascii_digit()) {
-        return Err(Reject::new(Code::Port, port_start + bad));
+        return Err(Reject::new(RejectReason::Port, port_start + bad));
     }
     match profile.schemes {
         Schemes::Alike => {
@@ -77,7 +77,7 @@ pub(super) fn drop_trailing_dots(host_at: usize, kind: Kind, out: &mut Vec<u8>) 
 /// Tells host and port apart: a literal ends at its bracket, any other host at the first colon, which
 /// is no character of a reg-name.
 pub(super) fn split(host_port: &[u8], start: usize) -> Result<(&[u8], Option<&[u8]>), Reject> {
-    let misplaced = |at: usize| Err(Reject::new(Code::Host, start + at));
+    let misplaced = |at: usize| Err(Reject::new(RejectReason::Host, start + at));
     if host_port.first() == Some(&b'[') {
         let Some(close) = host_port.iter().position(|byte| *byte == b']') else {
             return misplaced(0);
@@ -127,7 +127,7 @@ pub(super) fn ipv6(inside: &[u8]) -> Option<Ipv6Addr> {
 
 fn literal(host: &[u8], access: Access, start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
     if !is_literal(host) {
-        return Err(Reject::new(Code::Host, start));
+        return Err(Reject::new(RejectReason::Host, start));
     }
     let address = ipv6(&host[1..host.len() - 1]);
     match (access, address) {
@@ -193,8 +193,10 @@ pub(super) fn push_ipv6_fields(address: Ipv6Addr, out: &mut Vec<u8>) {
 fn reg_name(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
     let at = out.len();
     match escape::normalize(host, REG_NAME, Grammar::Enforced, start, out) {
-        Err(Reject { code: Code::Byte, at, .. }) if matches!(host[at - start], b'[' | b']') => {
-            return Err(Reject::new(Code::Host, at));
+        Err(Reject { code: RejectReason::Byte, at, .. })
+            if matches!(host[at - start], b'[' | b']') =>
+        {
+            return Err(Reject::new(RejectReason::Host, at));
         }
         result => result?,
     }
@@ -205,7 +207,7 @@ fn reg_name(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> 
 /// A registered name as it is looked up: ASCII in lower case, anything else through UTS 46 ToASCII.
 fn domain(host: &[u8], kind: Kind, start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
     if let Some(bracket) = memchr::memchr2(b'[', b']', host) {
-        return Err(Reject::new(Code::Host, start + bracket));
+        return Err(Reject::new(RejectReason::Host, start + bracket));
     }
     let at = out.len();
     let simple = escape::normalize(host, REG_NAME, Grammar::Enforced, start, out).is_ok()
@@ -238,7 +240,7 @@ pub(super) fn to_ascii(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(
         }
     }
     let Some(ascii) = uts46::to_ascii(&decoded, DENIED) else {
-        return Err(Reject::new(Code::Idna, start));
+        return Err(Reject::new(RejectReason::Idna, start));
     };
     out.extend_from_slice(ascii.as_bytes());
     Ok(())
@@ -260,7 +262,7 @@ fn known_port(
     // Six digits or more are above 65535 whatever they are.
     let value = digits.iter().take(6).fold(0u32, |n, digit| n * 10 + u32::from(digit - b'0'));
     if value > 65535 && grammar == Grammar::Repaired {
-        return Err(Reject::new(Code::PortRange, start));
+        return Err(Reject::new(RejectReason::PortRange, start));
     }
     if default.is_none_or(|default| u32::from(default) != value) {
         out.push(b':');

@@ -62,7 +62,7 @@ pub use canonical::Canonical;
 pub use charset::Charset;
 #[cfg(feature = "transcode")]
 pub(crate) use charset::{CharsetError, transcode_each};
-pub use choices::NoSuchChoice;
+pub use choices::UnsupportedOption;
 pub use each::Scratch;
 pub use explain::{Rule, Step};
 pub use normalizer::GROWTH;

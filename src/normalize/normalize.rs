@@ -8,7 +8,7 @@ use super::escape::{self, PATH, QUERY, USERINFO};
 use super::host;
 use super::parts::{Authority, Parts};
 use super::path::remove_dot_segments;
-use crate::bytes::{Code, Reject};
+use crate::bytes::{Reject, RejectReason};
 use crate::profile::scheme::{self, Kind, Scheme};
 use crate::profile::set;
 use crate::profile::{Profile, Schemes, Switch};
@@ -26,7 +26,7 @@ pub(crate) fn absolute(
     let network = profile.schemes == Schemes::Known && facts.kind == Kind::Network;
     if network && parts.authority.is_none() {
         let after_colon = parts.scheme.map_or(0, <[u8]>::len) + 1;
-        return Err(Reject::new(Code::NoAuthority, after_colon));
+        return Err(Reject::new(RejectReason::NoAuthority, after_colon));
     }
     if let Some(authority) = parts.authority {
         out.extend_from_slice(b"//");
@@ -90,7 +90,7 @@ pub(super) fn scheme_name(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<&'stat
             (!allowed.contains(*byte)).then_some(i)
         };
         if let Some(i) = name.iter().enumerate().find_map(bad) {
-            return Err(Reject::new(Code::Scheme, i));
+            return Err(Reject::new(RejectReason::Scheme, i));
         }
     }
     out.push(b':');

@@ -10,7 +10,7 @@ use super::choices::Choices;
 use super::heuristic::Heuristics;
 use super::outcome::Outcome;
 use super::parts::Parts;
-use crate::bytes::{Code, Reject};
+use crate::bytes::{Reject, RejectReason};
 use crate::normalize::{Origin, Targets};
 use crate::profile::{Access, Profile, Switches, System, set};
 use crate::simd::{Backend, Kernel, Lead};
@@ -22,7 +22,7 @@ pub const GROWTH: usize = 9;
 /// Brings URLs into the canonical form of one [`Profile`]. Built once, shared by all threads.
 ///
 /// ```
-/// use uniqurl::{Code, Normalizer, Outcome, Profile};
+/// use uniqurl::{RejectReason, Normalizer, Outcome, Profile};
 ///
 /// let crawl = Normalizer::new(&Profile::CRAWL);
 /// let mut out = Vec::new();
@@ -31,7 +31,7 @@ pub const GROWTH: usize = 9;
 ///
 /// out.clear();
 /// let Outcome::Reject(reject) = crawl.normalize(b"http://[::1", &mut out) else { panic!() };
-/// assert_eq!((reject.code, reject.at), (Code::Host, 7));
+/// assert_eq!((reject.code, reject.at), (RejectReason::Host, 7));
 /// assert!(out.is_empty());
 /// ```
 ///
@@ -80,7 +80,7 @@ impl Normalizer {
     /// # Errors
     ///
     /// The base itself is rejected by the profile (where its host has rules of its own by a profile file,
-    /// by those), or it is no absolute URL ([`Code::Relative`]).
+    /// by those), or it is no absolute URL ([`RejectReason::Relative`]).
     /// Under `string` it is only asked to have a scheme, and acts on request targets alone.
     ///
     /// ```
@@ -147,7 +147,7 @@ impl Normalizer {
         // bases make equal URLs. Its fragment is no part of it (section 5.1).
         let parts = Parts::split(&canonical);
         if parts.scheme.is_none() {
-            return Err(Reject::new(Code::Relative, 0));
+            return Err(Reject::new(RejectReason::Relative, 0));
         }
         let fragment = parts.fragment.map_or(0, |fragment| fragment.len() + 1);
         canonical.truncate(canonical.len() - fragment);
@@ -162,16 +162,16 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// [`Code::Scheme`] when `scheme` is not a scheme.
+    /// [`RejectReason::Scheme`] when `scheme` is not a scheme.
     pub fn with_assumed_scheme(mut self, scheme: &[u8]) -> Result<Self, Reject> {
         let bad = |(i, byte): (usize, &u8)| {
             !if i == 0 { set::ALPHA } else { set::SCHEME }.contains(*byte)
         };
         if let Some(at) = scheme.iter().enumerate().position(bad) {
-            return Err(Reject::new(Code::Scheme, at));
+            return Err(Reject::new(RejectReason::Scheme, at));
         }
         if scheme.is_empty() {
-            return Err(Reject::new(Code::Scheme, 0));
+            return Err(Reject::new(RejectReason::Scheme, 0));
         }
         self.assumed_scheme = Some(scheme.to_vec());
         self.of_each_host(|section| section.with_assumed_scheme(scheme))
@@ -220,7 +220,7 @@ impl Normalizer {
             System::Ladder if self.rules.access == Access::Retrieval => Targets::Trimmed,
             System::Ladder | System::Sanitizer => Targets::Verbatim,
             System::Ring(_) => Targets::Paths,
-            System::Servlet if self.choices.allowed.contains(Code::NoLeadingSlash) => {
+            System::Servlet if self.choices.allowed.contains(RejectReason::NoLeadingSlash) => {
                 Targets::Completed
             }
             System::Servlet => Targets::Judged,
@@ -240,8 +240,8 @@ impl Normalizer {
     /// a path and a query, also when it starts with `//`, so no host can come out of it
     /// (RFC 9112 section 3.2.1).
     ///
-    /// `*` is [`Code::AsteriskForm`], and what does not start with `/` is [`Code::Relative`]; under
-    /// `servlet` it is [`Code::NoLeadingSlash`], which can be allowed.
+    /// `*` is [`RejectReason::AsteriskForm`], and what does not start with `/` is [`RejectReason::Relative`]; under
+    /// `servlet` it is [`RejectReason::NoLeadingSlash`], which can be allowed.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};

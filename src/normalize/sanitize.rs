@@ -10,7 +10,7 @@ use super::escape::{Triplet, is_unreserved};
 use super::parts::Parts;
 use super::servlet::{find_encoded_slash, is_encoded_dot_segment};
 use super::whatwg::host::ipv4_number;
-use crate::bytes::{Code, Troubles};
+use crate::bytes::{RejectReason, Troubles};
 use crate::profile::sanitize::FIRST_FREE_PORT;
 use crate::simd::{Glance, Settle, Vector};
 
@@ -28,15 +28,15 @@ pub(super) fn check(
     let path_end = path_at + parts.path.len();
     // In a query they are how forms write a file name or another URL.
     if let Some(at) = find_encoded_slash(&url[..path_end]) {
-        troubles.add(Code::EncodedSlash, at);
+        troubles.add(RejectReason::EncodedSlash, at);
     }
     if let Some(at) = first_triplet(&url[..path_end], |value| value == b'\\') {
-        troubles.add(Code::EncodedBackslash, at);
+        troubles.add(RejectReason::EncodedBackslash, at);
     }
     let mut at = path_at;
     for segment in parts.path.split(|byte| *byte == b'/') {
         if is_encoded_dot_segment(segment) {
-            troubles.add(Code::EncodedDotSegment, at);
+            troubles.add(RejectReason::EncodedDotSegment, at);
             break;
         }
         at += segment.len() + 1;
@@ -54,11 +54,11 @@ fn triplets(url: &[u8], troubles: &mut Troubles) {
         let Some(Triplet { value, .. }) = Triplet::read(&url[at..]) else { continue };
         let rest = &url[at + 3..];
         match value {
-            0 => troubles.add(Code::Nul, at),
-            0x01..=0x1F | 0x7F => troubles.add(Code::Control, at),
-            b'%' if is_hex_pair(rest) => troubles.add(Code::DoubleEncoding, at),
-            0xC0.. if is_overlong(value, rest) => troubles.add(Code::OverlongUtf8, at),
-            value if is_unreserved(value) => troubles.add(Code::EncodedUnreserved, at),
+            0 => troubles.add(RejectReason::Nul, at),
+            0x01..=0x1F | 0x7F => troubles.add(RejectReason::Control, at),
+            b'%' if is_hex_pair(rest) => troubles.add(RejectReason::DoubleEncoding, at),
+            0xC0.. if is_overlong(value, rest) => troubles.add(RejectReason::OverlongUtf8, at),
+            value if is_unreserved(value) => troubles.add(RejectReason::EncodedUnreserved, at),
             _ => {}
         }
     }
@@ -107,7 +107,7 @@ fn authority(
 ) {
     let host_at = match authority.iter().rposition(|byte| *byte == b'@') {
         Some(at) => {
-            troubles.add(Code::Userinfo, start);
+            troubles.add(RejectReason::Userinfo, start);
             at + 1
         }
         None => 0,
@@ -119,12 +119,12 @@ fn authority(
     };
     let (host, port) = host_port.split_at(host_len.unwrap_or(host_port.len()));
     if is_rare_ipv4(&with_unreserved_decoded(host)) {
-        troubles.add(Code::RareIpv4, start + host_at);
+        troubles.add(RejectReason::RareIpv4, start + host_at);
     }
     if let Some((b':', digits)) = port.split_first()
         && own_port().is_some_and(|own| is_well_known_port(digits, own))
     {
-        troubles.add(Code::WellKnownPort, start + host_at + host.len() + 1);
+        troubles.add(RejectReason::WellKnownPort, start + host_at + host.len() + 1);
     }
 }
 

@@ -13,7 +13,7 @@ use memchr::{memchr, memmem};
 
 use super::clean::{Clean, has_double_slash};
 use super::escape::{Triplet, push_triplet};
-use crate::bytes::{Code, Troubles};
+use crate::bytes::{RejectReason, Troubles};
 use crate::profile::servlet::SEGMENT;
 use crate::simd::{Glance, Settle, Vector};
 
@@ -80,7 +80,7 @@ impl<'a> Path<'a> {
             encoded_slash: find_encoded_slash(path).map(|i| at + i),
         };
         if let Some(at) = read.encoded_slash {
-            troubles.add(Code::EncodedSlash, at);
+            troubles.add(RejectReason::EncodedSlash, at);
         }
         read.split(path, at, empty, troubles);
         read
@@ -90,7 +90,7 @@ impl<'a> Path<'a> {
     fn split(&mut self, path: &'a [u8], at: usize, empty: EmptySegments, troubles: &mut Troubles) {
         let body = path.strip_prefix(b"/").unwrap_or(path);
         if body.len() == path.len() {
-            troubles.add(Code::NoLeadingSlash, at);
+            troubles.add(RejectReason::NoLeadingSlash, at);
         }
         let mut start = at + path.len() - body.len();
         let end = at + path.len();
@@ -101,19 +101,19 @@ impl<'a> Path<'a> {
             let raw = &segment[..semicolon.unwrap_or(segment.len())];
             if semicolon.is_some() {
                 match raw {
-                    b"" if !is_last => troubles.add(Code::EmptySegmentParameter, start),
-                    b"." | b".." => troubles.add(Code::DotSegmentParameter, start),
+                    b"" if !is_last => troubles.add(RejectReason::EmptySegmentParameter, start),
+                    b"." | b".." => troubles.add(RejectReason::DotSegmentParameter, start),
                     _ => {}
                 }
             }
             if is_encoded_dot_segment(raw) {
-                troubles.add(Code::EncodedDotSegment, start);
+                troubles.add(RejectReason::EncodedDotSegment, start);
             }
             let name_at = self.text.len();
             if form == Form::Decoded
                 && let Err(i) = decode(raw, &mut self.text)
             {
-                troubles.add(Code::Decode, start + i);
+                troubles.add(RejectReason::Decode, start + i);
                 form = Form::Raw;
                 self.text.truncate(name_at);
             }
@@ -138,7 +138,7 @@ impl<'a> Path<'a> {
                     kept -= 1;
                     let removed = &self.segments[kept];
                     if removed.name.is_empty() {
-                        troubles.add(Code::EmptySegmentBeforeDotDot, removed.at);
+                        troubles.add(RejectReason::EmptySegmentBeforeDotDot, removed.at);
                     }
                 }
                 _ => {
@@ -154,9 +154,9 @@ impl<'a> Path<'a> {
     fn check_result(&self, troubles: &mut Troubles) {
         let Some(first) = self.segments.first() else { return };
         if &self.text[first.name.clone()] == b".." {
-            troubles.add(Code::LeadingDotDot, first.at);
+            troubles.add(RejectReason::LeadingDotDot, first.at);
         }
-        let mut tell = |code: Code, is_bad: fn(u8) -> bool| {
+        let mut tell = |code: RejectReason, is_bad: fn(u8) -> bool| {
             for segment in &self.segments {
                 let name = &self.text[segment.name.clone()];
                 if let Some(i) = name.iter().position(|byte| is_bad(*byte)) {
@@ -164,8 +164,8 @@ impl<'a> Path<'a> {
                 }
             }
         };
-        tell(Code::Backslash, |byte| byte == b'\\');
-        tell(Code::Control, |byte| byte < 0x20 || byte == 0x7F);
+        tell(RejectReason::Backslash, |byte| byte == b'\\');
+        tell(RejectReason::Control, |byte| byte < 0x20 || byte == 0x7F);
     }
 
     /// Step 8: what the container maps. Where the path holds `%2F`, a slash inside a segment is told

@@ -17,7 +17,7 @@ use super::servlet::EmptySegments;
 use super::transcode::{self, Delimiters, Transcoded};
 use super::unclean::lacks_scheme;
 use super::{ring, sanitize, servlet};
-use crate::bytes::{Code, Codes, Reject, Troubles};
+use crate::bytes::{Reject, RejectReason, RejectReasons, Troubles};
 #[cfg(feature = "transcode")]
 use crate::profile::Grammar;
 #[cfg(feature = "transcode")]
@@ -299,7 +299,7 @@ impl Normalizer {
                     // No host comes out of a target: read again, this would get the assumed scheme.
                     match self.assume(&out[start..]) {
                         None => Ok(()),
-                        Some(_) => Err(Reject::new(Code::Relative, 0)),
+                        Some(_) => Err(Reject::new(RejectReason::Relative, 0)),
                     }
                 }
             },
@@ -330,7 +330,7 @@ impl Normalizer {
         // A list may hold other targets; in a log they would be read as another form, or as none. So
         // would what a ring makes of a path whose slash it encodes.
         if self.ring().is_some() && !is_path {
-            return Err(Reject::new(Code::Relative, 0));
+            return Err(Reject::new(RejectReason::Relative, 0));
         }
         Ok(())
     }
@@ -345,7 +345,7 @@ impl Normalizer {
             let parts = Parts::split(&assumed);
             sanitize::check(&assumed, &parts, b"", own_port, &mut troubles);
             let found = troubles.result().map_err(|r| r.moved(|at| at.saturating_sub(prefix)));
-            troubles = Troubles::new(Codes::NONE);
+            troubles = Troubles::new(RejectReasons::NONE);
             troubles.join_result(found);
         } else {
             let base = self.base().and_then(|base| Parts::split(base).scheme).unwrap_or_default();
@@ -405,10 +405,10 @@ impl Normalizer {
     ) -> Result<(), Reject> {
         let mut troubles = Troubles::new(self.choices.allowed);
         if target == b"*" {
-            troubles.join(Reject::new(Code::AsteriskForm, 0));
+            troubles.join(Reject::new(RejectReason::AsteriskForm, 0));
         } else if self.ring().is_some() && !parts.path.starts_with(b"/") {
             // Behind an authority it would become a part of that.
-            troubles.join(Reject::new(Code::Relative, 0));
+            troubles.join(Reject::new(RejectReason::Relative, 0));
         }
         out.extend_from_slice(origin);
         self.behind_authority(&Rest::of(parts), &mut troubles, out);
@@ -443,17 +443,17 @@ impl Normalizer {
                     parts.scheme.is_some() && parts.authority.is_some()
                 };
                 if result.is_empty() {
-                    troubles.join(Reject::new(Code::Empty, 0));
+                    troubles.join(Reject::new(RejectReason::Empty, 0));
                 } else if target == b"*" || result == b"*" {
-                    troubles.join(Reject::new(Code::AsteriskForm, 0));
+                    troubles.join(Reject::new(RejectReason::AsteriskForm, 0));
                 } else if !result.starts_with(b"/") && reads_as_url() {
                     // No host comes out of a target.
-                    troubles.join(Reject::new(Code::Relative, 0));
+                    troubles.join(Reject::new(RejectReason::Relative, 0));
                 }
             }
             None => {
                 if target == b"*" {
-                    troubles.join(Reject::new(Code::AsteriskForm, 0));
+                    troubles.join(Reject::new(RejectReason::AsteriskForm, 0));
                 }
                 self.servlet_path(&rest, &mut troubles).write_canonical(out);
                 push_query(rest.query, out);
@@ -464,7 +464,7 @@ impl Normalizer {
 
     fn servlet_path<'a>(&self, rest: &Rest<'a>, troubles: &mut Troubles) -> servlet::Path<'a> {
         if let Some(at) = rest.fragment_at {
-            troubles.add(Code::Fragment, at);
+            troubles.add(RejectReason::Fragment, at);
         }
         servlet::Path::read(rest.path, rest.at, self.empty_segments(), troubles)
     }

@@ -9,7 +9,7 @@ use super::normalizer::Normalizer;
 use super::parts::Parts;
 use super::resolve::resolve;
 use super::rewrite::Rewrite;
-use crate::bytes::{Code, Reject};
+use crate::bytes::{Reject, RejectReason};
 use crate::profile::{Access, Grammar, System};
 use crate::simd::{Lead, Work};
 
@@ -191,7 +191,7 @@ impl Normalizer {
         }
         let (trimmed, skipped) = self.trim(target)?;
         let code = match trimmed {
-            b"*" => Code::AsteriskForm,
+            b"*" => RejectReason::AsteriskForm,
             [b'/', ..] if self.rules.grammar == Grammar::Ignored => return verbatim(target, out),
             [b'/', ..] => {
                 if let Some(archive) = self.rules.archive {
@@ -207,7 +207,7 @@ impl Normalizer {
                 self.merge(at, Lead::Target, out);
                 return Ok(());
             }
-            _ => Code::Relative,
+            _ => RejectReason::Relative,
         };
         Err(Reject::new(code, skipped))
     }
@@ -218,7 +218,7 @@ impl Normalizer {
             return Ok((url, 0));
         }
         let Some(start) = url.iter().position(|byte| *byte > 0x20) else {
-            return Err(Reject::new(Code::Empty, 0));
+            return Err(Reject::new(RejectReason::Empty, 0));
         };
         let end = url.iter().rposition(|byte| *byte > 0x20).map_or(start, |last| last + 1);
         Ok((&url[start..end], start))
@@ -267,7 +267,7 @@ impl Normalizer {
             return self.absolute(&parts, out);
         }
         let Some(base) = self.base() else {
-            return Err(Reject::new(Code::Relative, 0));
+            return Err(Reject::new(RejectReason::Relative, 0));
         };
         let base = Parts::split(base);
         self.check_reference(&base, &parts, url, out)?;
@@ -324,7 +324,7 @@ pub(super) fn lacks_scheme(parts: &Parts<'_>, url: &[u8]) -> bool {
 /// Simple string comparison (section 6.2.1). A line break would make two records of one.
 fn verbatim(url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
     if let Some(at) = memchr::memchr2(b'\r', b'\n', url) {
-        return Err(Reject::new(Code::Newline, at));
+        return Err(Reject::new(RejectReason::Newline, at));
     }
     out.extend_from_slice(url);
     Ok(())

@@ -28,8 +28,8 @@ pub use switch::{Switch, Switches};
 use std::fmt;
 use std::str::FromStr;
 
-use crate::bytes::Codes;
-use crate::bytes::NoSuchName;
+use crate::bytes::RejectReasons;
+use crate::bytes::UnknownName;
 use archive::Archive;
 
 /// A named, versioned rule that maps each URL to one canonical form, or rejects it.
@@ -58,7 +58,7 @@ pub struct Profile {
     pub(crate) archive: Option<&'static Archive>,
     pub system: System,
     /// The checks that can be switched off.
-    pub(crate) checks: Codes,
+    pub(crate) checks: RejectReasons,
     /// What is on.
     pub(crate) switches: Switches,
     /// What can be turned on and off.
@@ -131,7 +131,7 @@ impl Profile {
         access: Access::Identifier,
         archive: None,
         system: System::Ladder,
-        checks: Codes::NONE,
+        checks: RejectReasons::NONE,
         switches: switch::KEPT,
         switchable: Switches::NONE,
         ports: Ports::OfSchemes,
@@ -147,7 +147,7 @@ impl Profile {
         access: Access::Identifier,
         archive: None,
         system: System::Ladder,
-        checks: Codes::NONE,
+        checks: RejectReasons::NONE,
         switches: switch::KEPT,
         switchable: Switches::NONE,
         ports: Ports::OfSchemes,
@@ -239,16 +239,16 @@ impl Profile {
     /// are. An opaque path (`data:a b`) may hold spaces. What the standard's parser fails on is
     /// rejected:
     ///
-    /// - [`Code::Relative`](crate::Code::Relative): no scheme, and no base that the reference fits;
-    /// - [`Code::Empty`](crate::Code::Empty): nothing is left after trimming, and there is no base;
-    /// - [`Code::EmptyHost`](crate::Code::EmptyHost): "host-missing";
-    /// - [`Code::Port`](crate::Code::Port) and [`Code::PortRange`](crate::Code::PortRange):
+    /// - [`RejectReason::Relative`](crate::RejectReason::Relative): no scheme, and no base that the reference fits;
+    /// - [`RejectReason::Empty`](crate::RejectReason::Empty): nothing is left after trimming, and there is no base;
+    /// - [`RejectReason::EmptyHost`](crate::RejectReason::EmptyHost): "host-missing";
+    /// - [`RejectReason::Port`](crate::RejectReason::Port) and [`RejectReason::PortRange`](crate::RejectReason::PortRange):
     ///   "port-invalid" and "port-out-of-range";
-    /// - [`Code::Byte`](crate::Code::Byte): a forbidden code point in a host, or a byte in it that is
+    /// - [`RejectReason::Byte`](crate::RejectReason::Byte): a forbidden code point in a host, or a byte in it that is
     ///   not UTF-8;
-    /// - [`Code::Host`](crate::Code::Host): brackets without an IPv6 address, or a host that ends in a
+    /// - [`RejectReason::Host`](crate::RejectReason::Host): brackets without an IPv6 address, or a host that ends in a
     ///   number and is no IPv4 address;
-    /// - [`Code::Idna`](crate::Code::Idna): a host that "domain to ASCII" fails on.
+    /// - [`RejectReason::Idna`](crate::RejectReason::Idna): a host that "domain to ASCII" fails on.
     ///
     /// `at` is the offending byte for `port` and `byte`, and where the host or port starts for the
     /// others.
@@ -270,7 +270,7 @@ impl Profile {
         access: Access::Identifier,
         archive: None,
         system: System::Browser,
-        checks: Codes::NONE,
+        checks: RejectReasons::NONE,
         switches: switch::KEPT,
         switchable: Switches::NONE,
         ports: Ports::OfSchemes,
@@ -366,14 +366,14 @@ impl Profile {
 
     /// The codes of the checks that
     /// [`Normalizer::with_allowed`](crate::Normalizer::with_allowed) can switch off.
-    pub const fn checks(&self) -> Codes {
+    pub const fn checks(&self) -> RejectReasons {
         self.checks
     }
 
     /// The codes of the checks that some profile makes.
     #[cfg(feature = "profile-file")]
-    pub fn checks_of_all() -> Codes {
-        Self::ALL.iter().map(|profile| profile.checks).fold(Codes::NONE, Codes::or)
+    pub fn checks_of_all() -> RejectReasons {
+        Self::ALL.iter().map(|profile| profile.checks).fold(RejectReasons::NONE, RejectReasons::or)
     }
 
     /// The switches that are on.
@@ -413,10 +413,10 @@ impl fmt::Display for Profile {
 
 /// By its name, with or without a version.
 impl FromStr for &'static Profile {
-    type Err = NoSuchName;
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Self, NoSuchName> {
-        Profile::named(name).ok_or_else(|| NoSuchName::new(name, "built-in profile", Profile::ALL))
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        Profile::named(name).ok_or_else(|| UnknownName::new(name, "built-in profile", Profile::ALL))
     }
 }
 

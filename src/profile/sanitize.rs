@@ -1,20 +1,20 @@
 //! What `sanitize` refuses: spellings and parts that RFC 3986 section 7 warns of.
 
-use crate::bytes::{Code, Codes};
+use crate::bytes::{RejectReason, RejectReasons};
 
 /// The refusals. Each can be switched off.
-pub(crate) const CHECKS: Codes = Codes::of(&[
-    Code::EncodedUnreserved,
-    Code::EncodedDotSegment,
-    Code::EncodedSlash,
-    Code::EncodedBackslash,
-    Code::Nul,
-    Code::Control,
-    Code::DoubleEncoding,
-    Code::OverlongUtf8,
-    Code::RareIpv4,
-    Code::Userinfo,
-    Code::WellKnownPort,
+pub(crate) const CHECKS: RejectReasons = RejectReasons::of(&[
+    RejectReason::EncodedUnreserved,
+    RejectReason::EncodedDotSegment,
+    RejectReason::EncodedSlash,
+    RejectReason::EncodedBackslash,
+    RejectReason::Nul,
+    RejectReason::Control,
+    RejectReason::DoubleEncoding,
+    RejectReason::OverlongUtf8,
+    RejectReason::RareIpv4,
+    RejectReason::Userinfo,
+    RejectReason::WellKnownPort,
 ]);
 
 /// Ports below this one are given to services by the registry, and often trusted for it.

@@ -1,21 +1,21 @@
 //! What `servlet` checks and writes: Jakarta Servlet 6.1 section 3.5.2.
 
 use super::set::{self, AsciiSet, PCHAR};
-use crate::bytes::{Code, Codes};
+use crate::bytes::{RejectReason, RejectReasons};
 
 /// Why a container refuses a path, step 10. Each check can be switched off, as containers may.
-pub(crate) const CHECKS: Codes = Codes::of(&[
-    Code::Fragment,
-    Code::Decode,
-    Code::NoLeadingSlash,
-    Code::LeadingDotDot,
-    Code::EncodedSlash,
-    Code::DotSegmentParameter,
-    Code::EncodedDotSegment,
-    Code::EmptySegmentBeforeDotDot,
-    Code::EmptySegmentParameter,
-    Code::Backslash,
-    Code::Control,
+pub(crate) const CHECKS: RejectReasons = RejectReasons::of(&[
+    RejectReason::Fragment,
+    RejectReason::Decode,
+    RejectReason::NoLeadingSlash,
+    RejectReason::LeadingDotDot,
+    RejectReason::EncodedSlash,
+    RejectReason::DotSegmentParameter,
+    RejectReason::EncodedDotSegment,
+    RejectReason::EmptySegmentBeforeDotDot,
+    RejectReason::EmptySegmentParameter,
+    RejectReason::Backslash,
+    RejectReason::Control,
 ]);
 
 /// What stands as itself in a segment of the canonical form. A semicolon would start a parameter.

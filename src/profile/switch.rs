@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::bytes::NoSuchName;
+use crate::bytes::UnknownName;
 
 /// A set of switches.
 ///
@@ -89,10 +89,10 @@ impl fmt::Display for Switch {
 
 /// By its name.
 impl FromStr for Switch {
-    type Err = NoSuchName;
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Self, NoSuchName> {
-        Self::named(name).ok_or_else(|| NoSuchName::new(name, "switch", Self::ALL))
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        Self::named(name).ok_or_else(|| UnknownName::new(name, "switch", Self::ALL))
     }
 }
 
@@ -108,9 +108,9 @@ impl fmt::Display for Switches {
 
 /// By the names between commas; nothing is no switch.
 impl FromStr for Switches {
-    type Err = NoSuchName;
+    type Err = UnknownName;
 
-    fn from_str(names: &str) -> Result<Self, NoSuchName> {
+    fn from_str(names: &str) -> Result<Self, UnknownName> {
         match names {
             "" => Ok(Self::NONE),
             names => names.split(',').map(Switch::from_str).collect(),

@@ -18,7 +18,7 @@ const PROTECTED: bool = true;
 ///
 /// The hash never leaves the process.
 #[derive(Clone)]
-pub struct Key {
+pub struct HashKey {
     by: Means,
     kernel: Kernel,
     /// How many bits of a hash differ; the others repeat them.
@@ -54,7 +54,7 @@ fn by_words(url: &[u8], secrets: &RapidSecrets) -> u64 {
     rapidhash_v3_micro_inline::<AVALANCHE, PROTECTED>(url, secrets)
 }
 
-impl Key {
+impl HashKey {
     /// A key from the randomness that the standard library draws from the system.
     pub fn random(kernel: Kernel) -> Self {
         Self::seeded(kernel, RandomState::new().hash_one(0x756E_6971_7572_6C00_u64))
@@ -160,7 +160,7 @@ mod tests {
         let texts: Vec<Vec<u8>> =
             (0..=300u32).rev().map(|n| (0..n).map(|i| (i * n) as u8).collect()).collect();
         for kernel in Backend::ALL.iter().copied().filter_map(Kernel::new) {
-            let key = Key::seeded(kernel, 7);
+            let key = HashKey::seeded(kernel, 7);
             let mut hashes = Vec::new();
             key.hash_all(texts.iter().map(Vec::as_slice), |hash| hashes.push(hash));
             let each: Vec<_> = texts.iter().map(|text| key.hash(text)).collect();

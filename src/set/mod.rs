@@ -12,7 +12,7 @@ mod shard;
 pub use set::{Iter, SetFull, UrlSet};
 
 pub use arena::Counting;
-pub use hash::{Hash, Key};
+pub use hash::{Hash, HashKey};
 pub use shard::{Bytes, Entry, Mark, Part, Shard};
 
 /// How many shards a set has that so many threads fill: enough that none waits for the last one, and few

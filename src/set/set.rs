@@ -4,7 +4,7 @@ use std::fmt;
 use std::iter::FusedIterator;
 
 use super::arena::{Counting, Urls};
-use super::hash::Key;
+use super::hash::HashKey;
 use super::shard::Shard;
 use crate::bytes::AllocError;
 use crate::key::Keyed;
@@ -32,7 +32,7 @@ const SHARDS: usize = 64;
 /// ```
 ///
 /// A set does not know profiles or keys: fill one with URLs of one profile only, or with their keys
-/// of one kind ([`Key`](crate::Key)).
+/// of one kind ([`HashKey`](crate::Key)).
 ///
 /// Inserting can fail, so a set is neither collected nor extended, but filled one by one:
 ///
@@ -59,7 +59,7 @@ const SHARDS: usize = 64;
 /// ```
 #[derive(Clone)]
 pub struct UrlSet {
-    key: Key,
+    key: HashKey,
     shards: Vec<Shard>,
 }
 
@@ -86,7 +86,7 @@ impl UrlSet {
     /// An empty set with a random key.
     pub fn new() -> Self {
         let shards = (0..SHARDS).map(|_| Shard::new(Counting::Off)).collect();
-        Self { key: Key::random(Kernel::best()), shards }
+        Self { key: HashKey::random(Kernel::best()), shards }
     }
 
     /// Adds a URL, or a key of one, and says whether it is new.

@@ -63,8 +63,8 @@ mod tests;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::bytes::NoSuchName;
 use crate::bytes::Span;
+use crate::bytes::UnknownName;
 
 pub(crate) use glance::{Glance, Settle, Slashes};
 pub use kernel::{Kernel, Lead};
@@ -161,10 +161,10 @@ impl fmt::Display for Backend {
 
 /// By its name.
 impl FromStr for Backend {
-    type Err = NoSuchName;
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Self, NoSuchName> {
-        Self::named(name).ok_or_else(|| NoSuchName::new(name, "backend", Self::ALL))
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        Self::named(name).ok_or_else(|| UnknownName::new(name, "backend", Self::ALL))
     }
 }
 

@@ -11,24 +11,24 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr3};
 
-use crate::bytes::Shown;
+use crate::bytes::DebugBytes;
 use crate::profile::scheme::{self, Kind};
 use crate::profile::set::{self, AsciiSet};
 
 /// A URI that [`extract`] found.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Extracted<'a> {
+pub struct FoundUri<'a> {
     /// Where it stands in the text, without its delimiters.
     pub span: Range<usize>,
     /// The URI: the bytes there, without the white space that angle brackets let it hold.
     pub uri: Cow<'a, [u8]>,
 }
 
-impl fmt::Debug for Extracted<'_> {
+impl fmt::Debug for FoundUri<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Extracted")
+        f.debug_struct("FoundUri")
             .field("span", &self.span)
-            .field("uri", &Shown(&self.uri))
+            .field("uri", &DebugBytes(&self.uri))
             .finish()
     }
 }
@@ -91,9 +91,9 @@ pub struct Extract<'a> {
 }
 
 impl<'a> Iterator for Extract<'a> {
-    type Item = Extracted<'a>;
+    type Item = FoundUri<'a>;
 
-    fn next(&mut self) -> Option<Extracted<'a>> {
+    fn next(&mut self) -> Option<FoundUri<'a>> {
         while let Some(found) = memchr(b':', &self.text[self.from..]) {
             let colon = self.from + found;
             self.from = colon + 1;
@@ -101,7 +101,7 @@ impl<'a> Iterator for Extract<'a> {
             let Some((end, uri)) = start.read(self.text) else { continue };
             self.from = end;
             self.free = end;
-            return Some(Extracted { span: start.at..end, uri });
+            return Some(FoundUri { span: start.at..end, uri });
         }
         None
     }

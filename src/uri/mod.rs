@@ -35,7 +35,7 @@ mod extract;
 pub use crate::normalize::Charset;
 pub use characters::{Component, RESERVED, UNRESERVED, allowed_characters};
 pub use error::{Error, ErrorKind};
-pub use extract::{Extract, Extracted, extract};
+pub use extract::{Extract, FoundUri, extract};
 pub use parts::{Authority, Uri};
 pub use percent::{percent_decode, quote, unquote};
 pub use query::{DissectQuery, compose_query, dissect_query};

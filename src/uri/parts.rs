@@ -5,7 +5,7 @@ use std::fmt;
 use super::characters::Component;
 use super::error::{Error, ErrorKind};
 use super::percent::encode_component;
-use crate::bytes::Shown;
+use crate::bytes::DebugBytes;
 use crate::normalize::{Parts, is_literal};
 use crate::profile::set::ALPHA;
 
@@ -305,11 +305,11 @@ impl<'a> Authority<'a> {
 impl fmt::Debug for Uri<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Uri")
-            .field("scheme", &self.scheme.map(Shown))
+            .field("scheme", &self.scheme.map(DebugBytes))
             .field("authority", &self.authority)
-            .field("path", &Shown(self.path))
-            .field("query", &self.query.map(Shown))
-            .field("fragment", &self.fragment.map(Shown))
+            .field("path", &DebugBytes(self.path))
+            .field("query", &self.query.map(DebugBytes))
+            .field("fragment", &self.fragment.map(DebugBytes))
             .finish()
     }
 }
@@ -317,9 +317,9 @@ impl fmt::Debug for Uri<'_> {
 impl fmt::Debug for Authority<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Authority")
-            .field("userinfo", &self.userinfo.map(Shown))
-            .field("host", &Shown(self.host))
-            .field("port", &self.port.map(Shown))
+            .field("userinfo", &self.userinfo.map(DebugBytes))
+            .field("host", &DebugBytes(self.host))
+            .field("port", &self.port.map(DebugBytes))
             .finish()
     }
 }

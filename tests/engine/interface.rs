@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use uniqurl_engine::output::Field;
 use uniqurl_engine::{
-    BadWanted, Report, RunError, SeenError, Setup, TooManyRejected, Wanted, Watch,
+    BadUrlFilter, Report, RunError, SeenError, Setup, TooManyRejected, UrlFilter, Watch,
 };
 use uniqurl_formats::input::{Input, InputError};
 use uniqurl_store::spill::SpillError;
@@ -20,13 +20,13 @@ fn a_field_is_read_as_it_is_shown() {
 #[test]
 fn types_go_from_thread_to_thread() {
     fn do_so<T: Send + Sync + Debug>() {}
-    do_so::<(Setup<'_>, Report, Wanted, Watch, Input)>();
+    do_so::<(Setup<'_>, Report, UrlFilter, Watch, Input)>();
 }
 
 #[test]
 fn errors_are_those_of_the_standard_library() {
     fn is_one<T: Error + Send + Sync + 'static>() {}
-    is_one::<BadWanted>();
+    is_one::<BadUrlFilter>();
     is_one::<RunError>();
     is_one::<SeenError>();
     is_one::<TooManyRejected>();

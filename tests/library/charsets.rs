@@ -5,7 +5,9 @@ use crate::generator::{self, Rng, Temper};
 use crate::tsv::escape;
 use uniqurl::bytes::Span;
 use uniqurl::uri::Charset;
-use uniqurl::{Backend, Code, NoSuchChoice, Normalizer, Outcome, Profile, Scratch, Switch};
+use uniqurl::{
+    Backend, Normalizer, Outcome, Profile, RejectReason, Scratch, Switch, UnsupportedOption,
+};
 
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
@@ -298,14 +300,14 @@ fn trouble_beside_another_character_is_told_where_it_stands() {
 fn some_profiles_take_no_charset() {
     for profile in [&Profile::STRING, &Profile::IA, &Profile::WHATWG] {
         let refused = Normalizer::new(profile).with_charset(Charset::LATIN_1).unwrap_err();
-        assert_eq!(refused, NoSuchChoice::Charset(profile));
+        assert_eq!(refused, UnsupportedOption::Charset(profile));
     }
     let servlet = Normalizer::new(&Profile::SERVLET).with_charset(Charset::LATIN_1).unwrap();
     let mut out = Vec::new();
     assert_eq!(servlet.decoded(b"/%F6;x", &mut out), Outcome::Canonical);
     assert_eq!(out, "/\u{f6}".as_bytes());
     let Outcome::Reject(reject) = servlet.normalize(b"/%F6/%2F", &mut out) else { panic!() };
-    assert_eq!((reject.code, reject.at), (Code::EncodedSlash, 5));
+    assert_eq!((reject.code, reject.at), (RejectReason::EncodedSlash, 5));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! What is chosen beside a profile, and how it is told.
 
-use uniqurl::{Code, Normalizer, Outcome, Profile, Redirects, Switch};
+use uniqurl::{Normalizer, Outcome, Profile, Redirects, RejectReason, Switch};
 
 #[test]
 fn a_description_names_all_that_was_chosen() {
     let servlet = Normalizer::new(&Profile::SERVLET);
-    let servlet = servlet.with_allowed([Code::EncodedSlash, Code::Backslash]).unwrap();
+    let servlet =
+        servlet.with_allowed([RejectReason::EncodedSlash, RejectReason::Backslash]).unwrap();
     assert_eq!(servlet.description(), "servlet@1 allow=encoded-slash,backslash");
     let list = Redirects::parse(b"http://h/a\thttp://h/b\nhttp://h/c\thttp://h/a\n").unwrap();
     let crawl = Normalizer::new(&Profile::CRAWL);
@@ -38,7 +39,7 @@ fn an_assumed_scheme_is_a_scheme() {
         assert_eq!(assume(scheme.as_bytes()), Ok(()), "{scheme}");
     }
     for (scheme, at) in [("", 0), ("1a", 0), ("+a", 0), ("a b", 1), ("http:", 4), ("h\u{e9}", 1)] {
-        assert_eq!(assume(scheme.as_bytes()), Err((Code::Scheme, at)), "{scheme}");
+        assert_eq!(assume(scheme.as_bytes()), Err((RejectReason::Scheme, at)), "{scheme}");
     }
 }
 
@@ -96,16 +97,16 @@ fn servlets_alone_have_a_decoded_path() {
 #[test]
 fn a_rejection_points_at_what_is_wrong() {
     let sanitize = Normalizer::new(&Profile::SANITIZE);
-    let lenient = sanitize.clone().with_allowed([Code::Userinfo]).unwrap();
+    let lenient = sanitize.clone().with_allowed([RejectReason::Userinfo]).unwrap();
     let servlet = Normalizer::new(&Profile::SERVLET);
     for (normalizer, url, code, at) in [
-        (&sanitize, "http://example.com:22/", Code::WellKnownPort, 19),
-        (&sanitize, "http://u@example.com:22/", Code::Userinfo, 7),
-        (&lenient, "http://u@example.com:22/", Code::WellKnownPort, 21),
-        (&lenient, "http://u@0127.1/", Code::RareIpv4, 9),
-        (&sanitize, "https://b.example:25", Code::WellKnownPort, 18),
-        (&servlet, "/abc%01", Code::Control, 4),
-        (&servlet, "/%41b/%41%42%01", Code::Control, 12),
+        (&sanitize, "http://example.com:22/", RejectReason::WellKnownPort, 19),
+        (&sanitize, "http://u@example.com:22/", RejectReason::Userinfo, 7),
+        (&lenient, "http://u@example.com:22/", RejectReason::WellKnownPort, 21),
+        (&lenient, "http://u@0127.1/", RejectReason::RareIpv4, 9),
+        (&sanitize, "https://b.example:25", RejectReason::WellKnownPort, 18),
+        (&servlet, "/abc%01", RejectReason::Control, 4),
+        (&servlet, "/%41b/%41%42%01", RejectReason::Control, 12),
     ] {
         let Outcome::Reject(reject) = normalizer.normalize(url.as_bytes(), &mut Vec::new()) else {
             panic!("{url} was taken");

@@ -3,7 +3,7 @@
 use crate::cases::for_each_case;
 use crate::generator::{self, Rng, Temper};
 use crate::tsv::escape;
-use uniqurl::{Code, Normalizer, Outcome, Profile, Reject, Ring, Rule, Step, Switch};
+use uniqurl::{Normalizer, Outcome, Profile, Reject, RejectReason, Ring, Rule, Step, Switch};
 
 /// What the rules of archives and systems look for, and the ladder's words do not hold.
 #[rustfmt::skip]
@@ -463,7 +463,8 @@ fn the_order_that_matters_is_told() {
 
 #[test]
 fn a_target_has_its_slash_before_it_is_joined_to_a_base() {
-    let servlet = Normalizer::new(&Profile::SERVLET).with_allowed([Code::NoLeadingSlash]).unwrap();
+    let servlet =
+        Normalizer::new(&Profile::SERVLET).with_allowed([RejectReason::NoLeadingSlash]).unwrap();
     let steps = servlet.with_base(b"http://h/").unwrap().explain(b"a").unwrap();
     let told: Vec<_> = steps.iter().map(|step| (step.rule, escape(&step.after))).collect();
     let expected = [(Rule::LeadingSlash, "/a".into()), (Rule::Join, "http://h/a".into())];
@@ -532,5 +533,5 @@ fn each_rule_of_an_index_is_told_where_it_acts() {
 #[test]
 fn a_rejected_url_is_no_explanation() {
     let reject = Normalizer::new(&Profile::SCHEME).explain(b"http:/h").unwrap_err();
-    assert_eq!((reject.code, reject.at), (Code::NoAuthority, 5));
+    assert_eq!((reject.code, reject.at), (RejectReason::NoAuthority, 5));
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::cases::for_each_case;
 use crate::generator::{self, Rng, Temper};
 use crate::tsv::escape;
-use uniqurl::uri::{Extracted, Uri, extract};
+use uniqurl::uri::{FoundUri, Uri, extract};
 
 fn found(text: impl AsRef<[u8]>) -> Vec<String> {
     extract(text.as_ref()).map(|found| escape(&found.uri)).collect()
@@ -175,7 +175,7 @@ fn what_is_found_stands_in_the_text_in_order() {
     for_each_case(2, |rng| {
         let text = text(rng);
         let mut end = 0;
-        for Extracted { span, uri } in extract(&text) {
+        for FoundUri { span, uri } in extract(&text) {
             let context = escape(&text);
             assert!(end <= span.start && span.start < span.end, "{context}");
             end = span.end;

@@ -6,9 +6,9 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use uniqurl::{
-    Backend, BadOffsets, Batch, Canonical, Code, Codes, Key, Keyed, NoSuchChoice, NoSuchName,
-    Normalizer, Outcome, Profile, RedirectError, Redirects, Reject, Ring, RingError, Rule, Scratch,
-    SetFull, Step, Switch, Switches, UrlSet, uri,
+    Backend, BadOffsets, Batch, Canonical, Key, Keyed, Normalizer, Outcome, Profile, RedirectError,
+    Redirects, Reject, RejectReason, RejectReasons, Ring, RingError, Rule, Scratch, SetFull, Step,
+    Switch, Switches, UnknownName, UnsupportedOption, UrlSet, uri,
 };
 use uniqurl_formats::record;
 
@@ -28,7 +28,7 @@ where
 fn whatever_has_a_name_is_read_as_it_is_shown() {
     are_read_as_shown(Profile::ALL.iter().copied());
     are_read_as_shown(Key::ALL.iter().copied());
-    are_read_as_shown(Code::ALL.iter().copied());
+    are_read_as_shown(RejectReason::ALL.iter().copied());
     are_read_as_shown(Rule::ALL.iter().copied());
     are_read_as_shown(Switch::ALL.iter().copied());
     are_read_as_shown(Backend::ALL.iter().copied());
@@ -118,7 +118,7 @@ fn types_go_from_thread_to_thread() {
     fn do_so<T: Send + Sync + Debug>() {}
     do_so::<(Normalizer, Profile, UrlSet, Redirects, Ring)>();
     do_so::<(Batch, Scratch, Canonical<'_>, Keyed<'_>, Outcome, Reject, Step)>();
-    do_so::<(Code, Codes, Key, Rule, Switch, Switches, Backend)>();
+    do_so::<(RejectReason, RejectReasons, Key, Rule, Switch, Switches, Backend)>();
     do_so::<(uri::Uri<'_>, uri::Extract<'_>, uri::DissectQuery<'_>, uri::Component)>();
     do_so::<(record::Format, record::Context, record::Records, record::Record, record::Filter)>();
     do_so::<uri::Charset>();
@@ -130,8 +130,8 @@ fn errors_are_those_of_the_standard_library() {
     is_one::<Reject>();
     is_one::<SetFull>();
     is_one::<BadOffsets>();
-    is_one::<NoSuchChoice>();
-    is_one::<NoSuchName>();
+    is_one::<UnsupportedOption>();
+    is_one::<UnknownName>();
     is_one::<RedirectError>();
     is_one::<RingError>();
     is_one::<uri::Error>();

@@ -6,7 +6,8 @@ use crate::tsv::escape;
 use std::time::Instant;
 use uniqurl::bytes::Span;
 use uniqurl::{
-    Backend, Code, NoSuchChoice, Normalizer, Outcome, Profile, Reject, Ring, Scratch, Switch,
+    Backend, Normalizer, Outcome, Profile, Reject, RejectReason, Ring, Scratch, Switch,
+    UnsupportedOption,
 };
 
 type Answer = Result<Vec<u8>, Reject>;
@@ -341,7 +342,7 @@ fn a_base_comes_under_the_rules_of_its_host_alone() {
         assert_eq!(normalize(&based, url), expected, "{url} behind {base}");
     }
     let refused = sites.clone().with_base(b"http://u@s.x/").unwrap_err();
-    assert_eq!((refused.code, refused.at), (Code::Userinfo, 7));
+    assert_eq!((refused.code, refused.at), (RejectReason::Userinfo, 7));
     let keeping = sites.with_base(b"http://u@k.x/").unwrap();
     assert_eq!(keeping.origin().unwrap().authority, b"u@k.x");
     let strict = "name = 'b'\nversion = 1\nbase = 'sanitize'\n[host.'c.x']\nbase = 'crawl'\n";
@@ -464,7 +465,7 @@ fn a_charset_is_for_all_hosts_and_each_reads_it_as_its_rules_do() {
     assert_eq!(decoded, "/\u{f6}".as_bytes());
     let browser = format!("{SITES}\n[host.\"b.example\"]\nbase = 'whatwg'\n");
     let refused = read(&browser).with_charset(Charset::LATIN_1).unwrap_err();
-    assert_eq!(refused, uniqurl::NoSuchChoice::Charset(&Profile::WHATWG));
+    assert_eq!(refused, uniqurl::UnsupportedOption::Charset(&Profile::WHATWG));
 }
 
 #[test]
@@ -489,12 +490,12 @@ fn what_would_not_reach_the_rules_of_hosts_is_refused() {
         hosts().without_switches([Switch::StripWww]),
         hosts().with_dropped_parameters(["a"]),
         hosts().with_kept_parameters(["a"]),
-        file("'servlet'\n[host.'h.x']").with_allowed([Code::Control]),
+        file("'servlet'\n[host.'h.x']").with_allowed([RejectReason::Control]),
         file("'ring'\n[host.'h.x']").with_ring(Ring::parse("").unwrap()),
     ] {
-        assert_eq!(refused.unwrap_err(), NoSuchChoice::Hosts);
+        assert_eq!(refused.unwrap_err(), UnsupportedOption::Hosts);
     }
-    assert!(NoSuchChoice::Hosts.to_string().contains("say it in the file"));
+    assert!(UnsupportedOption::Hosts.to_string().contains("say it in the file"));
     // Nothing chosen is nothing to reach them.
     assert!(hosts().with_switches([]).is_ok() && hosts().with_allowed([]).is_ok());
     let alone = file("'crawl'").with_dropped_parameters(["a"]).unwrap();
@@ -608,7 +609,7 @@ fn of_several_troubles_the_first_is_told() {
 
 #[test]
 fn checks_of_the_base_can_be_switched_off_by_their_codes_alone() {
-    for code in Code::ALL {
+    for code in RejectReason::ALL {
         for profile in [&Profile::SANITIZE, &Profile::SERVLET] {
             let name = profile.name();
             let text =
@@ -623,8 +624,9 @@ fn checks_of_the_base_can_be_switched_off_by_their_codes_alone() {
 fn a_profile_names_the_checks_it_makes() {
     for profile in Profile::ALL {
         let text = profile.to_toml();
-        let listed = |code: &Code| text.split([' ', ',', '\n']).any(|word| word == code.name());
-        for code in Code::ALL.iter().filter(|code| profile.checks().contains(**code)) {
+        let listed =
+            |code: &RejectReason| text.split([' ', ',', '\n']).any(|word| word == code.name());
+        for code in RejectReason::ALL.iter().filter(|code| profile.checks().contains(**code)) {
             assert!(listed(code), "{}: {}", profile.name(), code.name());
         }
         assert_eq!(text.contains("Checks that are off"), !profile.checks().is_empty(), "{text}");

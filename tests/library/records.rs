@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::record_oracle::{self, Holds, Known, Slashless};
 use uniqurl::normalize::{Origin, Targets};
-use uniqurl_formats::record::{Context, Format, Found, Place, Record, Records};
+use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Record, Records};
 
 const FORMATS: [&str; 8] =
     ["lines", "target", "clf", "combined", "vhost", "haproxy", "ws:1", "ws:3"];
@@ -245,16 +245,18 @@ fn read(format: &Format, ctx: &Context, chunk: &[u8]) -> Records {
 /// A record in the oracle's words.
 fn holds(record: &Record, chunk: &[u8], side: &[u8]) -> Holds {
     let bytes = |place, span: uniqurl::bytes::Span| {
-        span.of(if place == Place::Chunk { chunk } else { side }).to_vec()
+        span.of(if place == BufferId::Chunk { chunk } else { side }).to_vec()
     };
     match record.found {
-        Found::Blank => Holds::Blank,
-        Found::Skipped => Holds::Skipped,
-        Found::Filtered => panic!("there is no filter"),
-        Found::Reject(code, at) => Holds::Reject(code.name(), at as usize),
-        Found::Url(place, span) => Holds::Url(bytes(place, span)),
-        Found::Target(place, span) => Holds::Target(bytes(place, span)),
-        Found::Joined { url, prefix } => Holds::Joined(bytes(Place::Side, url), prefix as usize),
+        Extracted::Blank => Holds::Blank,
+        Extracted::Skipped => Holds::Skipped,
+        Extracted::Filtered => panic!("there is no filter"),
+        Extracted::Reject(code, at) => Holds::Reject(code.name(), at as usize),
+        Extracted::Url(place, span) => Holds::Url(bytes(place, span)),
+        Extracted::Target(place, span) => Holds::Target(bytes(place, span)),
+        Extracted::Joined { url, prefix } => {
+            Holds::Joined(bytes(BufferId::Scratch, url), prefix as usize)
+        }
     }
 }
 

@@ -7,7 +7,8 @@ use crate::generator::Rng;
 use crate::tsv::escape;
 use uniqurl::bytes::Span;
 use uniqurl::{
-    Backend, Code, Normalizer, Outcome, Profile, RedirectErrorKind, Redirects, Scratch, Switch,
+    Backend, Normalizer, Outcome, Profile, RedirectErrorKind, Redirects, RejectReason, Scratch,
+    Switch,
 };
 
 /// Few enough that chains meet. The letter decides; the spelling is one of several.
@@ -131,9 +132,13 @@ fn a_bad_list_is_refused_with_its_line() {
     assert_eq!(error("http://h/a\thttp://h/a\nhttp://h/a\thttp://h/b").line, 2);
     let bad = error("http://h/a\thttp://h/b\nhttp://h/c\t/x\n");
     assert_eq!(bad.line, 2);
-    assert!(matches!(bad.kind, RedirectErrorKind::To(reject) if reject.code == Code::Relative));
+    assert!(
+        matches!(bad.kind, RedirectErrorKind::To(reject) if reject.code == RejectReason::Relative)
+    );
     let bad = error("\thttp://h/\n");
-    assert!(matches!(bad.kind, RedirectErrorKind::From(reject) if reject.code == Code::Empty));
+    assert!(
+        matches!(bad.kind, RedirectErrorKind::From(reject) if reject.code == RejectReason::Empty)
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Real indexes of web archives, where they are at hand: the URLs that another reading of them yields.
 
 use crate::shared::unpacked;
-use uniqurl_formats::record::{Context, Filter, Format, Found, Place, Records, detect};
+use uniqurl_formats::record::{BufferId, Context, Extracted, Filter, Format, Records, detect};
 
 /// The URLs that are found and how many records are filtered, with all others an error.
 fn urls(format: &Format, filter: Filter, bytes: &[u8]) -> (Vec<String>, usize) {
@@ -11,10 +11,10 @@ fn urls(format: &Format, filter: Filter, bytes: &[u8]) -> (Vec<String>, usize) {
     let mut filtered = 0;
     for record in &out.records {
         match record.found {
-            Found::Url(Place::Chunk, span) => urls.push(span.of(bytes)),
-            Found::Url(Place::Side, span) => urls.push(span.of(&out.side)),
-            Found::Skipped if record.line.of(bytes).starts_with(b" CDX") => {}
-            Found::Filtered => filtered += 1,
+            Extracted::Url(BufferId::Chunk, span) => urls.push(span.of(bytes)),
+            Extracted::Url(BufferId::Scratch, span) => urls.push(span.of(&out.side)),
+            Extracted::Skipped if record.line.of(bytes).starts_with(b" CDX") => {}
+            Extracted::Filtered => filtered += 1,
             other => panic!("{other:?}: {}", record.line.of(bytes).escape_ascii()),
         }
     }

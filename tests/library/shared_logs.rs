@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::shared::unpacked;
-use uniqurl_formats::record::{Context, Format, Found, Records, detect};
+use uniqurl_formats::record::{Context, Extracted, Format, Records, detect};
 
 /// How many records hold what.
 fn count(format: &Format, log: &[u8]) -> BTreeMap<&'static str, usize> {
@@ -12,13 +12,13 @@ fn count(format: &Format, log: &[u8]) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for record in &out.records {
         let kind = match record.found {
-            Found::Blank => "blank",
-            Found::Skipped => "skipped",
-            Found::Filtered => "filtered",
-            Found::Reject(code, _) => code.name(),
-            Found::Url(..) => "url",
-            Found::Target(..) => "target",
-            Found::Joined { .. } => "joined",
+            Extracted::Blank => "blank",
+            Extracted::Skipped => "skipped",
+            Extracted::Filtered => "filtered",
+            Extracted::Reject(code, _) => code.name(),
+            Extracted::Url(..) => "url",
+            Extracted::Target(..) => "target",
+            Extracted::Joined { .. } => "joined",
         };
         *counts.entry(kind).or_insert(0) += 1;
     }

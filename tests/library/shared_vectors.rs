@@ -3,7 +3,7 @@
 use crate::shared;
 use crate::subject::{Answer, Library, on_every_backend};
 use serde_json::Value;
-use uniqurl::{Code, Codes, Normalizer, Outcome, Profile};
+use uniqurl::{Normalizer, Outcome, Profile, RejectReason, RejectReasons};
 
 /// One published example.
 struct Row {
@@ -164,7 +164,7 @@ fn examples_of_erlang_hold_but_for_its_known_faults() {
             } else {
                 let syntax = Normalizer::new(&Profile::SYNTAX);
                 let refused = syntax.with_base(base.as_bytes()).err().map(|reject| reject.code);
-                assert_eq!(refused, Some(Code::Relative), "{base}");
+                assert_eq!(refused, Some(RejectReason::Relative), "{base}");
             }
         }
     }
@@ -221,25 +221,25 @@ fn faults_of_erlang_are_not_copied() {
 }
 
 /// Reasons of a container in the words of the table.
-const REASONS: [(&str, Code); 11] = [
-    ("fragment", Code::Fragment),
-    ("decode error", Code::Decode),
-    ("must start with /", Code::NoLeadingSlash),
-    ("leading dot-dot-segment", Code::LeadingDotDot),
-    ("encoded /", Code::EncodedSlash),
-    ("dot segment with parameter", Code::DotSegmentParameter),
-    ("encoded dot segment", Code::EncodedDotSegment),
-    ("empty segment before dot dot", Code::EmptySegmentBeforeDotDot),
-    ("empty segment with parameters", Code::EmptySegmentParameter),
-    ("backslash character", Code::Backslash),
-    ("control character", Code::Control),
+const REASONS: [(&str, RejectReason); 11] = [
+    ("fragment", RejectReason::Fragment),
+    ("decode error", RejectReason::Decode),
+    ("must start with /", RejectReason::NoLeadingSlash),
+    ("leading dot-dot-segment", RejectReason::LeadingDotDot),
+    ("encoded /", RejectReason::EncodedSlash),
+    ("dot segment with parameter", RejectReason::DotSegmentParameter),
+    ("encoded dot segment", RejectReason::EncodedDotSegment),
+    ("empty segment before dot dot", RejectReason::EmptySegmentBeforeDotDot),
+    ("empty segment with parameters", RejectReason::EmptySegmentParameter),
+    ("backslash character", RejectReason::Backslash),
+    ("control character", RejectReason::Control),
 ];
 
 #[test]
 fn the_published_table_of_servlet_paths_holds() {
     for row in rows("servlet_canonical.jsonl") {
         let context = String::from_utf8_lossy(&row.input).into_owned();
-        let codes: Codes = row
+        let codes: RejectReasons = row
             .note
             .split(" & ")
             .filter(|reason| !reason.is_empty())

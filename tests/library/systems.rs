@@ -10,15 +10,18 @@ use crate::oracle::system::{Answer, System};
 use crate::subject::{Held, held, is_a_line};
 use crate::tsv::{self, SYSTEMS, escape};
 use uniqurl::bytes::Span;
-use uniqurl::{Backend, Code, Normalizer, Outcome, Profile, Reject, Ring, Scratch, Switch};
+use uniqurl::{Backend, Normalizer, Outcome, Profile, Reject, RejectReason, Ring, Scratch, Switch};
 
 /// A profile with choices drawn for it.
 fn draw(rng: &mut Rng, profile: &'static str) -> System {
     let mut system = System::new(profile);
     let checks = Profile::named(profile).unwrap().checks();
     match rng.below(4) {
-        0 => system.allowed = checks.iter().map(Code::name).collect(),
-        1 => system.allowed = checks.iter().filter(|_| rng.one_in(2)).map(Code::name).collect(),
+        0 => system.allowed = checks.iter().map(RejectReason::name).collect(),
+        1 => {
+            system.allowed =
+                checks.iter().filter(|_| rng.one_in(2)).map(RejectReason::name).collect()
+        }
         _ => {}
     }
     system.keep_empty_segments = profile == "servlet" && rng.one_in(3);
@@ -37,7 +40,7 @@ fn draw(rng: &mut Rng, profile: &'static str) -> System {
 fn library(system: &System, backend: Backend) -> Normalizer {
     let mut normalizer = Normalizer::new(Profile::named(system.profile).unwrap())
         .with_backend(backend)
-        .with_allowed(system.allowed.iter().map(|name| Code::named(name).unwrap()))
+        .with_allowed(system.allowed.iter().map(|name| RejectReason::named(name).unwrap()))
         .unwrap();
     if system.keep_empty_segments {
         normalizer = normalizer.with_switches([Switch::KeepEmptySegments]).unwrap();
@@ -52,7 +55,7 @@ fn library(system: &System, backend: Backend) -> Normalizer {
 fn trouble(reject: Reject) -> (BTreeSet<&'static str>, usize) {
     assert!(reject.codes.contains(reject.code));
     assert_eq!(reject.in_order().next(), Some(reject.code));
-    (reject.in_order().map(Code::name).collect(), reject.at)
+    (reject.in_order().map(RejectReason::name).collect(), reject.at)
 }
 
 fn ask(call: impl FnOnce(&mut Vec<u8>) -> Outcome) -> Answer {
@@ -221,7 +224,7 @@ fn no_host_comes_out_of_a_target_where_a_scheme_is_assumed() {
             assumed(&Profile::SERVLET)
                 .with_switches([Switch::KeepEmptySegments])
                 .unwrap()
-                .with_allowed([Code::EmptySegmentParameter])
+                .with_allowed([RejectReason::EmptySegmentParameter])
                 .unwrap(),
             "/;a/x",
             relative,
@@ -321,7 +324,7 @@ fn every_pair_of_octets_raw_and_encoded_agrees_with_the_oracle() {
 fn the_generator_reaches_every_check() {
     for profile in ["sanitize", "servlet"] {
         let mut missing: BTreeSet<_> =
-            Profile::named(profile).unwrap().checks().iter().map(Code::name).collect();
+            Profile::named(profile).unwrap().checks().iter().map(RejectReason::name).collect();
         let mut accepted = 0;
         for case in 0..20_000 {
             let rng = &mut Rng::new(case);
@@ -360,9 +363,9 @@ fn library_and_oracle_state_the_rows_of_the_systems() {
     let mut wrong = Vec::new();
     for name in SYSTEMS {
         for row in tsv::rows(name) {
-            let allowed = row.choices.allow.iter().map(|name| Code::named(name).unwrap());
+            let allowed = row.choices.allow.iter().map(|name| RejectReason::named(name).unwrap());
             let mut system = System::new(name);
-            system.allowed = allowed.map(Code::name).collect();
+            system.allowed = allowed.map(RejectReason::name).collect();
             system.keep_empty_segments = !row.choices.with.is_empty();
             for list in &row.choices.ring {
                 let (which, digits) = list.split_once('=').unwrap();
@@ -373,7 +376,13 @@ fn library_and_oracle_state_the_rows_of_the_systems() {
             system.base.clone_from(&row.base);
             system.assume_scheme.clone_from(&row.assume);
             let expected = row.expected.clone().map_err(|(codes, at)| {
-                (codes.split(',').map(|code| Code::named(code).unwrap().name()).collect(), at)
+                (
+                    codes
+                        .split(',')
+                        .map(|code| RejectReason::named(code).unwrap().name())
+                        .collect(),
+                    at,
+                )
             });
             let mut tell = |who: &str, got: &Answer| {
                 if *got != expected {

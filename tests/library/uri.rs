@@ -11,7 +11,7 @@ use uniqurl::uri::{
     self, Authority, Component, Error, ErrorKind, Uri, allowed_characters, compose_query,
     dissect_query, percent_decode, quote, remove_dot_segments, resolve, unquote,
 };
-use uniqurl::{Code, Normalizer, Outcome, Profile, Reject};
+use uniqurl::{Normalizer, Outcome, Profile, Reject, RejectReason};
 
 fn recomposed(uri: Uri<'_>) -> Result<Vec<u8>, Error> {
     into_buffer(|out| uri.recompose(out))
@@ -424,7 +424,7 @@ mod guide {
     #[test]
     fn a_uri_with_other_characters_is_refused_and_can_be_recomposed() {
         let reject = syntax("http://cities/örebro?foo bar".as_bytes()).unwrap_err();
-        assert_eq!((reject.code, reject.at), (Code::Byte, 14));
+        assert_eq!((reject.code, reject.at), (RejectReason::Byte, 14));
         let uri = Uri {
             scheme: Some(b"http"),
             authority: host(b"cities"),

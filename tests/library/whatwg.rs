@@ -7,7 +7,7 @@ use crate::subject::{Answer, Library, on_best_backend, on_every_backend};
 use crate::tsv::{self, escape, show};
 use std::time::Instant;
 use uniqurl::bytes::Span;
-use uniqurl::{Code, Outcome, Scratch};
+use uniqurl::{Outcome, RejectReason, Scratch};
 
 /// What the standard's own steps give: the serialization, or the code of the failure.
 fn standard(url: &[u8], base: Option<&Url>) -> Result<Vec<u8>, &'static str> {
@@ -299,5 +299,5 @@ fn a_rejected_url_leaves_what_was_written_before() {
     let Outcome::Reject(reject) = normalizer.normalize(b"http://u@h:x/", &mut out) else {
         panic!()
     };
-    assert_eq!((reject.code, reject.at, &out[..]), (Code::Port, 11, &b"kept"[..]));
+    assert_eq!((reject.code, reject.at, &out[..]), (RejectReason::Port, 11, &b"kept"[..]));
 }

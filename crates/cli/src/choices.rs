@@ -5,12 +5,12 @@ use std::ffi::OsStr;
 use super::hints::is_host_and_port;
 use super::policy::Policy;
 use uniqurl::normalize::Charset;
-use uniqurl::{Code, NoSuchChoice, Normalizer, Profile, Ring, Switch};
+use uniqurl::{Normalizer, Profile, RejectReason, Ring, Switch, UnsupportedOption};
 
 /// The choices of a command line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choices<'a> {
-    pub(super) allow: &'a [Code],
+    pub(super) allow: &'a [RejectReason],
     pub(super) policy: &'a Policy,
     pub(super) ring: Option<&'a Ring>,
     pub(super) transcode: Option<Charset>,
@@ -53,7 +53,7 @@ impl Choices<'_> {
     ) -> Result<Normalizer, String> {
         let mut normalizer = Normalizer::new(profile);
         let lenient = foreign == Foreign::IsLeft;
-        let known = |code: &&Code| !lenient || profile.checks().contains(**code);
+        let known = |code: &&RejectReason| !lenient || profile.checks().contains(**code);
         for code in self.allow.iter().filter(known) {
             normalizer = normalizer.with_allowed([*code]).map_err(|error| error.to_string())?;
         }
@@ -87,8 +87,11 @@ impl Choices<'_> {
     /// # Errors
     ///
     /// What the last of them does not have.
-    pub(super) fn are_had_by(&self, profiles: &[&'static Profile]) -> Result<(), NoSuchChoice> {
-        let had = |turn: &dyn Fn(Normalizer) -> Result<Normalizer, NoSuchChoice>| {
+    pub(super) fn are_had_by(
+        &self,
+        profiles: &[&'static Profile],
+    ) -> Result<(), UnsupportedOption> {
+        let had = |turn: &dyn Fn(Normalizer) -> Result<Normalizer, UnsupportedOption>| {
             let turned = profiles.iter().map(|profile| turn(Normalizer::new(profile)).map(|_| ()));
             turned.reduce(Result::or).unwrap_or(Ok(()))
         };
@@ -128,7 +131,7 @@ impl Choices<'_> {
                     .into());
             }
             normalizer = normalizer.with_base(base).map_err(|reject| match reject.code {
-                Code::Relative => {
+                RejectReason::Relative => {
                     format!("--base is no absolute URL, as https://example.com/ is: {reject}")
                 }
                 _ => format!("--base is rejected by the profile: {reject}"),

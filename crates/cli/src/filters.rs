@@ -3,7 +3,7 @@
 use clap::Args;
 
 use uniqurl::Normalizer;
-use uniqurl_engine::{BadWanted, MaxRejected, Wanted};
+use uniqurl_engine::{BadUrlFilter, MaxRejected, UrlFilter};
 use uniqurl_formats::record::{BadFilter, Filter, Format};
 
 const FILTERS: &str = "Filters";
@@ -82,8 +82,8 @@ impl Filters {
     }
 
     /// Which URLs to keep of those that are canonical under the normalizer.
-    pub fn urls(&self, normalizer: &Normalizer) -> Wanted {
-        let mut wanted = Wanted::default();
+    pub fn urls(&self, normalizer: &Normalizer) -> UrlFilter {
+        let mut wanted = UrlFilter::default();
         self.schemes.iter().for_each(|list| drop(wanted.schemes(list)));
         self.host.iter().for_each(|glob| drop(wanted.host(glob)));
         // What is asked for may be spelled as the URLs are read. Not all hosts lose their full stops:
@@ -129,16 +129,16 @@ fn mime(list: &str) -> Result<String, BadFilter> {
     checked(list, Filter::default().mime(list))
 }
 
-fn schemes(list: &str) -> Result<String, BadWanted> {
-    checked(list, Wanted::default().schemes(list))
+fn schemes(list: &str) -> Result<String, BadUrlFilter> {
+    checked(list, UrlFilter::default().schemes(list))
 }
 
-fn host(glob: &str) -> Result<String, BadWanted> {
-    checked(glob, Wanted::default().host(glob))
+fn host(glob: &str) -> Result<String, BadUrlFilter> {
+    checked(glob, UrlFilter::default().host(glob))
 }
 
-fn pattern(pattern: &str) -> Result<String, BadWanted> {
-    checked(pattern, Wanted::default().pattern(pattern))
+fn pattern(pattern: &str) -> Result<String, BadUrlFilter> {
+    checked(pattern, UrlFilter::default().pattern(pattern))
 }
 
 fn max_rejected(text: &str) -> Result<MaxRejected, &'static str> {

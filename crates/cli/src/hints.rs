@@ -12,10 +12,10 @@ use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use uniqurl::profile::{Profile, System};
-use uniqurl::{Code, Normalizer};
+use uniqurl::{Normalizer, RejectReason};
 use uniqurl_engine::output::Job;
 use uniqurl_engine::{RunError, SeenError, SeenTrouble};
-use uniqurl_formats::input::{InputError, Packing, Trouble};
+use uniqurl_formats::input::{Compression, InputError, Trouble};
 use uniqurl_formats::record::Refusal;
 
 /// An error, and its hint after a semicolon.
@@ -61,10 +61,10 @@ pub(super) fn of_input(error: &InputError, job: Job) -> Option<&'static str> {
         Trouble::Memory(_) if has_memory(job) => {
             "give more with --memory, or share it among fewer threads (-j)"
         }
-        Trouble::Limit(packed, _) if packed.packing == Packing::Zstd => {
+        Trouble::Limit(packed, _) if packed.packing == Compression::Zstd => {
             "zstd -dc --long=31 unpacks it"
         }
-        Trouble::Limit(packed, _) if packed.packing == Packing::Xz => "xz -dc unpacks it",
+        Trouble::Limit(packed, _) if packed.packing == Compression::Xz => "xz -dc unpacks it",
         Trouble::Refused(why) => of_refusal(*why),
         _ if is_url(error) => "inputs are files, and `uniqurl explain` takes URLs",
         _ => return None,
@@ -122,10 +122,10 @@ fn of_refusal(why: Refusal) -> &'static str {
 }
 
 /// The hint of records of which `most` were rejected with this code; of lists, or of other formats.
-pub(super) fn of_rejects(most: Option<Code>, are_lists: bool) -> &'static str {
+pub(super) fn of_rejects(most: Option<RejectReason>, are_lists: bool) -> &'static str {
     match most {
-        Some(Code::TooLong) => "--max-url can be raised",
-        Some(Code::Relative) if are_lists => {
+        Some(RejectReason::TooLong) => "--max-url can be raised",
+        Some(RejectReason::Relative) if are_lists => {
             "--base resolves relative ones, and --assume-scheme reads hosts"
         }
         _ => "`uniqurl normalize --json` tells why, and --format how records are read",
@@ -146,7 +146,7 @@ pub(super) fn of_idle(name: &str, option: &str) -> Option<String> {
 }
 
 /// The hint of a URL that was rejected with this code, in a sentence or two.
-pub(super) fn of_code(code: Code, normalizer: &Normalizer) -> Option<Cow<'static, str>> {
+pub(super) fn of_code(code: RejectReason, normalizer: &Normalizer) -> Option<Cow<'static, str>> {
     let takes_targets = matches!(normalizer.profile().system, System::Servlet | System::Ring(_));
     // `--allow` does not go with a profile file.
     let allowing = || match normalizer.is_from_file() {
@@ -155,57 +155,63 @@ pub(super) fn of_code(code: Code, normalizer: &Normalizer) -> Option<Cow<'static
     };
     let hint = match code {
         // There a base lends its scheme and host alone, and only to a path.
-        Code::Relative if takes_targets => {
+        RejectReason::Relative if takes_targets => {
             "A request target begins with a slash, whether there is a base or not."
         }
-        Code::Relative => {
+        RejectReason::Relative => {
             "--base says what it is relative to; --assume-scheme https reads example.com/x as \
              https://example.com/x."
         }
-        Code::Scheme => {
+        RejectReason::Scheme => {
             "A scheme is a letter, then letters, digits, + - or . up to the colon. With \
              --assume-scheme https a host and a port may stand there."
         }
-        Code::NoAuthority => "Write // and a host after the colon, as in http://example.com/.",
-        Code::Byte => {
+        RejectReason::NoAuthority => {
+            "Write // and a host after the colon, as in http://example.com/."
+        }
+        RejectReason::Byte => {
             "Write the byte as a triplet, or use the profile crawl, which does so; a host takes \
              neither."
         }
-        Code::Escape => {
+        RejectReason::Escape => {
             "Write %25 for a percent sign that is meant, or use the profile crawl, which does so; a \
              host takes neither."
         }
-        Code::Host => {
+        RejectReason::Host => {
             "A host in brackets is an IPv6 address like [2001:db8::1], without a zone; to a browser \
              one that ends in a number is an IPv4 address."
         }
-        Code::Port => "A port is digits only. A colon in a host that is an address needs brackets.",
-        Code::PortRange => "Correct the number; the profile scheme keeps it as it is.",
-        Code::EmptyHost => "Write the host between the // and the path.",
-        Code::Idna => "A host is letters, digits, hyphens and dots, in any script IDNA allows.",
-        Code::Newline => "Write the line break as %0A or %0D, or leave it out.",
-        Code::AsteriskForm => "There is no URL in such a request.",
-        Code::Fragment
-        | Code::NoLeadingSlash
-        | Code::LeadingDotDot
-        | Code::EncodedSlash
-        | Code::DotSegmentParameter
-        | Code::EncodedDotSegment
-        | Code::EmptySegmentBeforeDotDot
-        | Code::EmptySegmentParameter
-        | Code::Backslash
-        | Code::Control
-        | Code::EncodedUnreserved
-        | Code::EncodedBackslash
-        | Code::Nul
-        | Code::DoubleEncoding
-        | Code::OverlongUtf8
-        | Code::RareIpv4
-        | Code::Userinfo
-        | Code::WellKnownPort => {
+        RejectReason::Port => {
+            "A port is digits only. A colon in a host that is an address needs brackets."
+        }
+        RejectReason::PortRange => "Correct the number; the profile scheme keeps it as it is.",
+        RejectReason::EmptyHost => "Write the host between the // and the path.",
+        RejectReason::Idna => {
+            "A host is letters, digits, hyphens and dots, in any script IDNA allows."
+        }
+        RejectReason::Newline => "Write the line break as %0A or %0D, or leave it out.",
+        RejectReason::AsteriskForm => "There is no URL in such a request.",
+        RejectReason::Fragment
+        | RejectReason::NoLeadingSlash
+        | RejectReason::LeadingDotDot
+        | RejectReason::EncodedSlash
+        | RejectReason::DotSegmentParameter
+        | RejectReason::EncodedDotSegment
+        | RejectReason::EmptySegmentBeforeDotDot
+        | RejectReason::EmptySegmentParameter
+        | RejectReason::Backslash
+        | RejectReason::Control
+        | RejectReason::EncodedUnreserved
+        | RejectReason::EncodedBackslash
+        | RejectReason::Nul
+        | RejectReason::DoubleEncoding
+        | RejectReason::OverlongUtf8
+        | RejectReason::RareIpv4
+        | RejectReason::Userinfo
+        | RejectReason::WellKnownPort => {
             return Some(format!("{} switches this check off.", allowing()).into());
         }
-        Code::Decode => {
+        RejectReason::Decode => {
             let allowing = allowing();
             return Some(
                 format!("Segments are triplets of UTF-8. {allowing} lets raw ones through.").into(),
@@ -291,9 +297,9 @@ mod tests {
     #[test]
     fn rejects_are_told_by_their_most_frequent_code() {
         let hints = [
-            of_rejects(Some(Code::TooLong), true),
-            of_rejects(Some(Code::Relative), true),
-            of_rejects(Some(Code::Relative), false),
+            of_rejects(Some(RejectReason::TooLong), true),
+            of_rejects(Some(RejectReason::Relative), true),
+            of_rejects(Some(RejectReason::Relative), false),
         ];
         assert!(hints[0].contains("--max-url") && hints[1].contains("--base"));
         assert_eq!(hints[2], of_rejects(None, true));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::flags::Common;
 use super::status::{Status, say};
 use super::{hints, open_files, tables};
-use uniqurl_engine::output::{self, Ended, Observed, Output, Page, Shards, Stats, TableFile};
+use uniqurl_engine::output::{self, Observed, Output, Page, Shards, Stats, TableFile, Terminated};
 use uniqurl_engine::{RunError, SplitBy};
 use uniqurl_formats::input::{InputError, Trouble};
 use uniqurl_formats::record::Separator;
@@ -89,7 +89,7 @@ pub(super) struct Shape<'a> {
 /// Where the URLs go.
 pub(super) enum Main {
     /// Lines, into one file.
-    Lines(Ended<Output>),
+    Lines(Terminated<Output>),
     /// Lines behind marks, into several files.
     Shards(Shards),
     /// Into a table.
@@ -103,7 +103,7 @@ impl Main {
             return Ok(Main::Table(Box::new(table)));
         }
         match shape.division {
-            None => Ok(Main::Lines(Ended::new(Output::create(path)?, shape.end))),
+            None => Ok(Main::Lines(Terminated::new(Output::create(path)?, shape.end))),
             Some(Division { shards, suffix, .. }) => {
                 let enough = open_files::suffice_for((*shards).into(), "shards (--split-by)");
                 enough.map_err(io::Error::other)?;

@@ -11,7 +11,7 @@ use super::flags::RULES;
 use super::names::is_standard_input;
 use uniqurl::bytes::Printable;
 use uniqurl::normalize::Charset;
-use uniqurl::{NoSuchChoice, Normalizer, Redirects, Switch};
+use uniqurl::{Normalizer, Redirects, Switch, UnsupportedOption};
 use uniqurl_formats::input::read_whole;
 
 /// What is chosen beside a profile.
@@ -113,7 +113,7 @@ impl Policy {
     pub fn filter_parameters(
         &self,
         mut normalizer: Normalizer,
-    ) -> Result<Normalizer, NoSuchChoice> {
+    ) -> Result<Normalizer, UnsupportedOption> {
         if !self.drop_param.is_empty() {
             normalizer = normalizer.with_dropped_parameters(&self.drop_param)?;
         }

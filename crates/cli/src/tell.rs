@@ -5,7 +5,7 @@ use std::path::Path;
 use super::flags::{Common, Messages};
 use super::hints;
 use super::status::say;
-use uniqurl::bytes::{Code, Printable};
+use uniqurl::bytes::{Printable, RejectReason};
 use uniqurl_engine::output::{self, Tally};
 use uniqurl_engine::{MaxRejected, Report};
 use uniqurl_formats::record;
@@ -112,7 +112,7 @@ fn warn_of_lists(report: &Report, are_all_rejected: bool) {
     for file in lists().filter(|file| is_doubted(&file.tally)) {
         let (path, tally) = (Printable::path(&file.path), &file.tally);
         let most = most_frequent(tally);
-        let code = most.map_or("", Code::name);
+        let code = most.map_or("", RejectReason::name);
         say(format_args!(
             "{path}: warning: read as lines, of which {} of {} were rejected, most of them as {code}; {}",
             tally.rejected,
@@ -130,8 +130,8 @@ fn kind_of_table(path: &Path) -> Option<&'static str> {
 }
 
 /// The code under which most records were rejected.
-fn most_frequent(tally: &Tally) -> Option<Code> {
-    let counts = Code::ALL.iter().zip(tally.by_code).rev();
+fn most_frequent(tally: &Tally) -> Option<RejectReason> {
+    let counts = RejectReason::ALL.iter().zip(tally.by_code).rev();
     counts.max_by_key(|(_, count)| *count).map(|(code, _)| *code)
 }
 

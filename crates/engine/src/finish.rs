@@ -16,9 +16,9 @@ use uniqurl::bytes::alloc::{self};
 use uniqurl::set::{SetFull, Shard};
 use uniqurl::simd::prefetch;
 use uniqurl_formats::record::SetHeader;
+use uniqurl_store::keep_policy::{KeepPolicy, KeptRecords};
 use uniqurl_store::sort::{Shards, Threads, Urls, in_turn, sort};
 use uniqurl_store::spill::Entry;
-use uniqurl_store::survivor::{Survivor, Survivors};
 
 /// Bytes that stand around a key at most: a count, a tab, a line feed.
 const COUNT: usize = 22;
@@ -39,12 +39,12 @@ pub(super) struct Lines {
     /// Where each starts, in the order of adding: the block, and where in it.
     starts: Vec<u64>,
     /// Instead of both, where a line may be about another record than the first.
-    survivors: Option<Survivors>,
+    survivors: Option<KeptRecords>,
 }
 
 impl Lines {
-    pub(super) fn new(survivor: Survivor) -> Self {
-        let survivors = (survivor != Survivor::First).then(|| Survivors::new(survivor));
+    pub(super) fn new(survivor: KeepPolicy) -> Self {
+        let survivors = (survivor != KeepPolicy::First).then(|| KeptRecords::new(survivor));
         Self { survivors, ..Self::default() }
     }
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::memory::Memory;
 use super::report::{MaxRejected, Watch};
 use super::split::Split;
-use super::wanted::Wanted;
+use super::url_filter::UrlFilter;
 use crate::output::{Field, LineForm};
 use uniqurl::bytes::Secrets;
 use uniqurl::key;
 use uniqurl::normalize::Normalizer;
 use uniqurl_formats::input::Input;
 use uniqurl_formats::record::{self, Context, Filter, Kinds, LONGEST_URL, Separator};
-use uniqurl_store::survivor::Survivor;
+use uniqurl_store::keep_policy::KeepPolicy;
 
 /// What is to be done with the inputs. A number beyond its bounds is taken for the nearest within.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub struct Setup<'a> {
     /// Which records to keep, by what their format says beside the URL.
     pub filter: Filter,
     /// Which canonical URLs to keep.
-    pub wanted: Wanted,
+    pub wanted: UrlFilter,
     /// How many records may be rejected.
     pub max_rejected: Option<MaxRejected>,
     /// Whether what is told of records may hold secrets.
@@ -81,7 +81,7 @@ impl<'a> Setup<'a> {
             kinds: Kinds::default(),
             job,
             filter: Filter::default(),
-            wanted: Wanted::default(),
+            wanted: UrlFilter::default(),
             max_rejected: None,
             secrets: Secrets::Shown,
             key: key::Key::Url,
@@ -144,11 +144,11 @@ impl Keep {
     }
 
     /// The same, without the column.
-    pub(super) fn survivor(&self) -> Survivor {
+    pub(super) fn survivor(&self) -> KeepPolicy {
         match self {
-            Keep::First => Survivor::First,
-            Keep::Last => Survivor::Last,
-            Keep::Max(_) => Survivor::Greatest,
+            Keep::First => KeepPolicy::First,
+            Keep::Last => KeepPolicy::Last,
+            Keep::Max(_) => KeepPolicy::Greatest,
         }
     }
 }

@@ -54,7 +54,7 @@ mod batches;
 // Stage *read*.
 mod schedule;
 mod sheet;
-mod wanted;
+mod url_filter;
 mod split;
 
 // Stage *insert*, and what is done where the set is full or seen before.
@@ -80,7 +80,7 @@ pub use seen::{RejectedSeen, SeenError, SeenTrouble};
 pub use split::MARK;
 pub use split::{Split, SplitBy};
 pub use stages::{Buffers, Stages};
-pub use wanted::{BadWanted, Wanted};
+pub use url_filter::{BadUrlFilter, UrlFilter};
 
 #[cfg(test)]
 #[path = "../../../src/test_util.rs"]

@@ -13,11 +13,11 @@ use super::memory::{self, Memory, Spilling};
 use super::report::RunError;
 use super::sheet::Sheet;
 use super::split::{self, Split};
-use uniqurl::set::{Counting, Key};
+use uniqurl::set::{Counting, HashKey};
+use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::spill::{
     self, Entry, PARTITIONS, Packer, Plan, SpillError, Store, Stream, Told, Writer,
 };
-use uniqurl_store::survivor::Survivor;
 
 /// Partitions that are being written.
 pub(super) struct Overflow {
@@ -109,7 +109,7 @@ impl Overflow {
     fn spill<'e>(
         &mut self,
         entries: impl IntoIterator<Item = Entry<'e>>,
-        key: &Key,
+        key: &HashKey,
     ) -> Result<(), SpillError> {
         let share = PARTITIONS / self.groups.len();
         let mut text = Vec::new();
@@ -127,7 +127,7 @@ impl Overflow {
     pub(super) fn spill_ahead<'e>(
         &mut self,
         entries: impl IntoIterator<Item = Entry<'e>>,
-        key: &Key,
+        key: &HashKey,
     ) -> Result<(), SpillError> {
         let mut later = Vec::new();
         for Group { writers, packer, .. } in &mut self.groups {
@@ -170,7 +170,7 @@ impl Overflow {
     pub(super) fn settle(
         &mut self,
         mut runs: Vec<Stream>,
-        key: &Key,
+        key: &HashKey,
         output: &Output<'_>,
         found: impl Fn(u64, Told) + Sync,
         out: &mut (dyn Write + Send),
@@ -262,7 +262,7 @@ pub(super) struct Output<'a> {
     pub(super) dedup: &'a Dedup,
     pub(super) split: Option<Split>,
     pub(super) counting: Counting,
-    pub(super) survivor: Survivor,
+    pub(super) survivor: KeepPolicy,
     /// Whether lines are written instead of keys.
     pub(super) columns: bool,
     /// Lines that were written already.
@@ -356,7 +356,7 @@ mod tests {
         };
         let mut out = Vec::new();
         let sinks = Sinks { out: &mut out, rejects: None, seen: None };
-        let (report, result) = run_with(&setup, &inputs, sinks, Key::narrow(width));
+        let (report, result) = run_with(&setup, &inputs, sinks, HashKey::narrow(width));
         ((out, report.tally, report.spilled), result)
     }
 

@@ -19,7 +19,7 @@ use uniqurl::bytes::AllocError;
 use uniqurl::profile::Grammar;
 use uniqurl_formats::input::{Chunk, Data, read_range};
 use uniqurl_formats::record::Context;
-use uniqurl_store::survivor::Survivor;
+use uniqurl_store::keep_policy::KeepPolicy;
 
 /// Chunks of a batch that the thread reads which spawns the tasks of a round. It goes on with the sheets to
 /// format while the others insert.
@@ -252,7 +252,7 @@ fn format(
     path: &Path,
 ) -> Result<(), AllocError> {
     match how {
-        Formatting::Places if rules.survivor() != Survivor::First => {
+        Formatting::Places if rules.survivor() != KeepPolicy::First => {
             if let Some(columns) = rules.columns {
                 sheet.list_candidates(columns, path)?;
             }

@@ -16,12 +16,12 @@ use super::sheet::{Before, Columns, Rules, Sheet};
 use crate::output::{Bytes, Field, FileStats, Inputs, Layout, LineForm, Tally};
 #[cfg(test)]
 use uniqurl::bytes::alloc;
-use uniqurl::set::{Counting, Key, Shard, shards_for};
+use uniqurl::set::{Counting, HashKey, Shard, shards_for};
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
 use uniqurl_formats::record::Context;
 use uniqurl_formats::record::SetHeader;
-use uniqurl_store::survivor::Survivor;
+use uniqurl_store::keep_policy::KeepPolicy;
 
 /// A record that is longer than a URL may be by this much is not looked into.
 const RECORD_AROUND_URL: usize = 1 << 20;
@@ -101,7 +101,7 @@ pub fn run_to(
     inputs: &[Input],
     sinks: Sinks<'_>,
 ) -> (Report, Result<(), RunError>) {
-    run_with(setup, inputs, sinks, Key::random(setup.normalizer.kernel()))
+    run_with(setup, inputs, sinks, HashKey::random(setup.normalizer.kernel()))
 }
 
 /// The same with a hash of the caller's choice.
@@ -109,7 +109,7 @@ pub(super) fn run_with(
     setup: &Setup<'_>,
     inputs: &[Input],
     sinks: Sinks<'_>,
-    key: Key,
+    key: HashKey,
 ) -> (Report, Result<(), RunError>) {
     let setup = &setup.within_bounds();
     let files = inputs.iter().map(|input| FileStats {
@@ -234,7 +234,7 @@ impl<'a> Run<'a> {
         taken_out: &'a [String],
         inputs: &'a [Input],
         report: &'a mut Report,
-        key: Key,
+        key: HashKey,
     ) -> Self {
         let (formatting, counting, shards) = match &setup.job {
             Job::Normalize { json: false } => (Formatting::Lines, Counting::Off, 0),
@@ -246,7 +246,7 @@ impl<'a> Run<'a> {
                 let waits = counts
                     || dedup.order == Order::Sorted
                     || dedup.limit.is_some()
-                    || setup.keep.survivor() != Survivor::First;
+                    || setup.keep.survivor() != KeepPolicy::First;
                 (
                     if waits { Formatting::Places } else { Formatting::New },
                     if counts { Counting::On } else { Counting::Off },

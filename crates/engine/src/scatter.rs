@@ -18,7 +18,7 @@ use super::sheet::Sheet;
 use super::split::{self, Split};
 use crate::output::{FileStats, Tally, vectored};
 use uniqurl::bytes::alloc;
-use uniqurl::set::{Hash, Key, SetFull, Shard};
+use uniqurl::set::{Hash, HashKey, SetFull, Shard};
 use uniqurl_store::buckets::{Bucket, BucketUrls, Buckets, sample_of};
 use uniqurl_store::sort::{Measured, Shards, Threads};
 
@@ -206,7 +206,7 @@ impl Scattering {
     /// Adds the URLs to the empty shards of a set, and where each is to `places`.
     pub(super) fn gather(
         self,
-        key: &Key,
+        key: &HashKey,
         shards: &mut [Shard],
         places: &mut Vec<u64>,
     ) -> Result<Firsts, RunError> {
@@ -398,7 +398,7 @@ mod tests {
             change(&mut setup);
             let mut out = Vec::new();
             let sinks = Sinks { out: &mut out, rejects: None, seen: None };
-            let key = Key::random(Kernel::best());
+            let key = HashKey::random(Kernel::best());
             let (report, result) = run_with(&setup, &inputs, sinks, key);
             (out, report, result)
         }

@@ -12,10 +12,10 @@ use super::sheet::{Rules, Sheet};
 use crate::output::Tally;
 use uniqurl::bytes::Span;
 use uniqurl::normalize::Normalizer;
-use uniqurl::set::{Counting, Key, Part, SetFull, Shard};
+use uniqurl::set::{Counting, HashKey, Part, SetFull, Shard};
 use uniqurl::simd::Piece;
 use uniqurl_formats::input::{Chunk, Data};
-use uniqurl_formats::record::{Context, Format, Found, Place, Records};
+use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
 
 /// What is done to chunks.
 pub struct Stages<'a> {
@@ -37,7 +37,7 @@ impl<'a> Stages<'a> {
     /// For URLs that stand in records of `format`; with a set of `shards` shards, or 0 where there
     /// is none.
     pub fn new(normalizer: &'a Normalizer, format: &'a Format, shards: usize) -> Self {
-        let key = Key::random(normalizer.kernel());
+        let key = HashKey::random(normalizer.kernel());
         let context = Context { targets: normalizer.targets(), ..Context::default() };
         let rules = Rules::plain(normalizer, context, key, shards);
         let shards = (0..shards).map(|_| Mutex::new(Shard::new(Counting::Off))).collect();
@@ -58,16 +58,18 @@ impl<'a> Stages<'a> {
         records.clear();
         self.format.read(&self.rules.context, chunk, records);
         let buffer = |place| match place {
-            Place::Chunk => chunk,
-            Place::Side => &records.side,
+            BufferId::Chunk => chunk,
+            BufferId::Scratch => &records.side,
         };
         let clean = records.records.iter().filter(|record| match record.found {
-            Found::Url(place, span) => normalizer.is_clean_in(buffer(place), span.range()),
-            Found::Target(place, span) => {
+            Extracted::Url(place, span) => normalizer.is_clean_in(buffer(place), span.range()),
+            Extracted::Target(place, span) => {
                 normalizer.is_clean_target_in(buffer(place), span.range())
             }
-            Found::Joined { url, .. } => normalizer.is_clean_in(&records.side, url.range()),
-            Found::Blank | Found::Skipped | Found::Filtered | Found::Reject(..) => false,
+            Extracted::Joined { url, .. } => normalizer.is_clean_in(&records.side, url.range()),
+            Extracted::Blank | Extracted::Skipped | Extracted::Filtered | Extracted::Reject(..) => {
+                false
+            }
         });
         clean.count() as u64
     }

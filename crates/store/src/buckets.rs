@@ -365,7 +365,7 @@ mod tests {
     use super::*;
     use crate::test_util::cases;
     use uniqurl::set::Counting;
-    use uniqurl::set::Key;
+    use uniqurl::set::HashKey;
     use uniqurl::simd::Kernel;
 
     /// URLs of which many come more than once, some of them longer than a piece.
@@ -376,7 +376,7 @@ mod tests {
     }
 
     fn buckets_for(urls: &[Vec<u8>], threads: usize) -> Buckets {
-        let key = Key::random(Kernel::best());
+        let key = HashKey::random(Kernel::best());
         let mut shard = Shard::new(Counting::Off);
         for url in urls {
             shard.add(key.hash(url), url).unwrap();

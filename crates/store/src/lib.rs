@@ -4,7 +4,7 @@
 
 pub mod sort;
 pub mod buckets;
-pub mod survivor;
+pub mod keep_policy;
 pub mod spill;
 
 #[cfg(test)]

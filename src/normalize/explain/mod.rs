@@ -28,9 +28,9 @@ use super::parts::Parts;
 use super::ports::DefaultPorts;
 use super::resolve::resolve;
 use super::servlet::EmptySegments;
-use crate::bytes::Codes;
+use crate::bytes::DebugBytes;
 use crate::bytes::Reject;
-use crate::bytes::Shown;
+use crate::bytes::RejectReasons;
 use crate::normalize::Origin;
 use crate::profile::{Grammar, Profile, Ring, System};
 
@@ -53,8 +53,8 @@ impl fmt::Debug for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Step")
             .field("rule", &self.rule)
-            .field("before", &Shown(&self.before))
-            .field("after", &Shown(&self.after))
+            .field("before", &DebugBytes(&self.before))
+            .field("after", &DebugBytes(&self.after))
             .finish()
     }
 }
@@ -67,7 +67,7 @@ struct Context<'a> {
     ring: Option<&'a Ring>,
     /// What a request target goes behind; none of an absolute URL.
     origin: Option<Origin>,
-    allowed: Codes,
+    allowed: RejectReasons,
     empty_segments: EmptySegments,
 }
 

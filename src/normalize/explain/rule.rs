@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::bytes::NoSuchName;
+use crate::bytes::UnknownName;
 
 macro_rules! rules {
     ($($variant:ident $name:literal $source:expr, $sentence:literal)*) => {
@@ -60,10 +60,10 @@ impl fmt::Display for Rule {
 
 /// By its name.
 impl FromStr for Rule {
-    type Err = NoSuchName;
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Self, NoSuchName> {
-        Self::named(name).ok_or_else(|| NoSuchName::new(name, "rule", Self::ALL))
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        Self::named(name).ok_or_else(|| UnknownName::new(name, "rule", Self::ALL))
     }
 }
 

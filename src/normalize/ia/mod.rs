@@ -19,7 +19,7 @@ use super::escape::Triplet;
 use super::host;
 use super::normalize::scheme_name;
 use super::parts::{Authority, Parts};
-use crate::bytes::{Code, Reject};
+use crate::bytes::{Reject, RejectReason};
 use crate::profile::Profile;
 use crate::profile::archive::{Archive, Session};
 use crate::profile::scheme::{Kind, Scheme};
@@ -47,7 +47,9 @@ pub(crate) fn absolute(
             path_and_query(parts, archive, out);
             Ok(())
         }
-        None if facts.kind == Kind::Network => Err(Reject::new(Code::NoAuthority, name.len() + 1)),
+        None if facts.kind == Kind::Network => {
+            Err(Reject::new(RejectReason::NoAuthority, name.len() + 1))
+        }
         _ => {
             opaque(parts, out);
             Ok(())
@@ -313,7 +315,7 @@ fn authority(
     decode(host, &mut name);
     // What decoding laid bare must not move the end of the host.
     if name.iter().any(|byte| byte.is_ascii() && !REG_NAME.contains(*byte)) {
-        return Err(Reject::new(Code::Idna, start));
+        return Err(Reject::new(RejectReason::Idna, start));
     }
     // The port goes along for its checks, and in its place.
     let host_length = name.len();
@@ -327,7 +329,7 @@ fn authority(
     let end = tail.iter().position(|byte| *byte == b':').unwrap_or(tail.len());
     self::name(&tail[..end], archive, out);
     if facts.kind == Kind::Network && out.len() == at {
-        return Err(Reject::new(Code::EmptyHost, start));
+        return Err(Reject::new(RejectReason::EmptyHost, start));
     }
     out.extend_from_slice(&tail[end..]);
     if facts.kind == Kind::File && &out[at..] == b"localhost" {

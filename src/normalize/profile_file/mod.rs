@@ -16,7 +16,7 @@ use super::heuristic::PARAMETER_CASE;
 use super::hosts::Hosts;
 use super::normalizer::Normalizer;
 use super::ports::DefaultPorts;
-use crate::bytes::{Code, Codes};
+use crate::bytes::{RejectReason, RejectReasons};
 use crate::profile::glob::{Glob, Globs};
 use crate::profile::{Ports, Profile, Ring, RingError, Switch, System, set};
 
@@ -234,10 +234,11 @@ impl<'i> File<'i> {
         value: Value<'_, 'i>,
         mut normalizer: Normalizer,
     ) -> Result<Normalizer, ProfileFileError> {
-        normalizer.choices.allowed = Codes::NONE;
+        normalizer.choices.allowed = RejectReasons::NONE;
         for (name, place) in self.strings(value)? {
-            let code = Code::named(name).ok_or_else(|| {
-                let names: Vec<_> = Profile::checks_of_all().iter().map(Code::name).collect();
+            let code = RejectReason::named(name).ok_or_else(|| {
+                let names: Vec<_> =
+                    Profile::checks_of_all().iter().map(RejectReason::name).collect();
                 let those = names.join(", ");
                 let reason = format!("no check has the code {name}; those that are: {those}");
                 self.error(&place, reason)

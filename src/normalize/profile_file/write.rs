@@ -1,6 +1,6 @@
 //! A built-in profile as a profile file.
 
-use crate::bytes::Code;
+use crate::bytes::RejectReason;
 use crate::normalize::ports::DefaultPorts;
 use crate::profile::{Profile, System};
 
@@ -24,7 +24,7 @@ impl Profile {
             "name = \"{name}\"\nversion = {version}\nbase = \"{name}@{version}\"\n"
         ));
         if !self.checks().is_empty() {
-            let codes: Vec<_> = self.checks().iter().map(Code::name).collect();
+            let codes: Vec<_> = self.checks().iter().map(RejectReason::name).collect();
             text.push_str("\n# Checks that are off, of these:\n");
             for line in codes.chunks(4) {
                 text.push_str(&format!("# {}\n", line.join(", ")));

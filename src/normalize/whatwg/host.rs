@@ -3,7 +3,7 @@
 use idna::uts46::AsciiDenyList;
 
 use super::encode;
-use crate::bytes::{Code, Reject};
+use crate::bytes::{Reject, RejectReason};
 use crate::normalize::escape::Triplet;
 use crate::normalize::host::{ipv6, push_ipv6_fields};
 use crate::normalize::uts46;
@@ -18,7 +18,7 @@ pub(super) fn parse(
 ) -> Result<(), Reject> {
     if let Some(inside) = host.strip_prefix(b"[") {
         let address = inside.strip_suffix(b"]").and_then(ipv6);
-        let Some(address) = address else { return Err(Reject::new(Code::Host, start)) };
+        let Some(address) = address else { return Err(Reject::new(RejectReason::Host, start)) };
         out.push(b'[');
         push_ipv6_fields(address, out);
         out.push(b']');
@@ -29,7 +29,7 @@ pub(super) fn parse(
         let forbidden = |byte: &u8| byte.is_ascii() && !Place::Host.allows(*byte);
         let forbidden = host.iter().position(forbidden);
         if let Some(bad) = forbidden.into_iter().chain(not_text(host)).min() {
-            return Err(Reject::new(Code::Byte, start + bad));
+            return Err(Reject::new(RejectReason::Byte, start + bad));
         }
         encode(host, Place::Opaque, out);
         return Ok(());
@@ -40,7 +40,9 @@ pub(super) fn parse(
         domain(host, start, out)?;
     }
     if ends_in_number(&out[at..]) {
-        let Some(address) = ipv4(&out[at..]) else { return Err(Reject::new(Code::Host, start)) };
+        let Some(address) = ipv4(&out[at..]) else {
+            return Err(Reject::new(RejectReason::Host, start));
+        };
         out.truncate(at);
         out.extend_from_slice(std::net::Ipv4Addr::from(address).to_string().as_bytes());
     }
@@ -56,7 +58,7 @@ fn not_text(host: &[u8]) -> Option<usize> {
 #[cold]
 fn domain(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
     if let Some(bad) = not_text(host) {
-        return Err(Reject::new(Code::Byte, start + bad));
+        return Err(Reject::new(RejectReason::Byte, start + bad));
     }
     let mut decoded = Vec::with_capacity(host.len());
     let mut forbidden = None;
@@ -73,7 +75,7 @@ fn domain(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
     if decoded.is_ascii() {
         // Labels that only look like IDNA are no reason to fail, so nothing is left to ask UTS 46.
         if let Some(bad) = forbidden {
-            return Err(Reject::new(Code::Byte, start + bad));
+            return Err(Reject::new(RejectReason::Byte, start + bad));
         }
         out.extend(decoded.iter().map(u8::to_ascii_lowercase));
         return Ok(());
@@ -83,7 +85,7 @@ fn domain(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
             out.extend_from_slice(ascii.as_bytes());
             Ok(())
         }
-        _ => Err(Reject::new(Code::Idna, start)),
+        _ => Err(Reject::new(RejectReason::Idna, start)),
     }
 }
 
@@ -136,7 +138,7 @@ pub(in crate::normalize) fn ipv4_number(part: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn parsed(host: &str) -> Result<String, (Code, usize)> {
+    fn parsed(host: &str) -> Result<String, (RejectReason, usize)> {
         let mut out = Vec::new();
         parse(host.as_bytes(), Kind::Special(80), 0, &mut out)
             .map(|()| String::from_utf8(out).unwrap())
@@ -177,18 +179,18 @@ mod tests {
         ] {
             let fits = host == "1.256";
             assert_eq!(parsed(host).is_ok(), fits, "{host}");
-            assert!(fits || parsed(host) == Err((Code::Host, 0)), "{host}");
+            assert!(fits || parsed(host) == Err((RejectReason::Host, 0)), "{host}");
         }
     }
 
     #[test]
     fn labels_in_ascii_are_not_looked_into_but_beside_others() {
         assert_eq!(parsed("XN--A.xn--").as_deref(), Ok("xn--a.xn--"));
-        assert_eq!(parsed("xn--a.\u{e9}"), Err((Code::Idna, 0)));
-        assert_eq!(parsed("\u{3e8ac}"), Err((Code::Idna, 0)));
-        assert_eq!(parsed("xn--t92s.\u{e9}"), Err((Code::Idna, 0)));
+        assert_eq!(parsed("xn--a.\u{e9}"), Err((RejectReason::Idna, 0)));
+        assert_eq!(parsed("\u{3e8ac}"), Err((RejectReason::Idna, 0)));
+        assert_eq!(parsed("xn--t92s.\u{e9}"), Err((RejectReason::Idna, 0)));
         // Two characters that are one after normalization.
         assert_eq!(parsed("<\u{338}").as_deref(), Ok("xn--gdh"));
-        assert_eq!(parsed("a%3Cb"), Err((Code::Byte, 1)));
+        assert_eq!(parsed("a%3Cb"), Err((RejectReason::Byte, 1)));
     }
 }

@@ -19,7 +19,7 @@ use memchr::memchr;
 use super::escape::push_triplet;
 use super::normalizer::Normalizer;
 use super::parts::Parts;
-use crate::bytes::{Code, Reject};
+use crate::bytes::{Reject, RejectReason};
 use crate::profile::set::SCHEME;
 use crate::profile::whatwg::{Kind, Place};
 
@@ -53,9 +53,9 @@ impl Normalizer {
                 query_and_fragment(text, end, kind, out);
                 return Ok(());
             }
-            [] => Code::Empty,
-            b"*" => Code::AsteriskForm,
-            _ => Code::Relative,
+            [] => RejectReason::Empty,
+            b"*" => RejectReason::AsteriskForm,
+            _ => RejectReason::Relative,
         };
         Err(Reject::new(code, input.place(0)))
     }
@@ -158,13 +158,13 @@ fn scheme(input: &[u8]) -> Option<usize> {
 /// "No scheme state".
 fn no_scheme(input: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -> Result<(), Reject> {
     let Some(base) = base else {
-        let code = if input.is_empty() { Code::Empty } else { Code::Relative };
+        let code = if input.is_empty() { RejectReason::Empty } else { RejectReason::Relative };
         return Err(Reject::new(code, 0));
     };
     let name = base.scheme.unwrap_or_default();
     let is_opaque = base.authority.is_none() && !base.path.starts_with(b"/");
     if is_opaque && input.first() != Some(&b'#') {
-        return Err(Reject::new(Code::Relative, 0));
+        return Err(Reject::new(RejectReason::Relative, 0));
     }
     out.extend_from_slice(name);
     out.push(b':');
@@ -258,7 +258,7 @@ fn authority(input: &[u8], start: usize, kind: Kind, out: &mut Vec<u8>) -> Resul
     if host_end > host_at {
         host::parse(&input[host_at..host_end], kind, host_at, out)?;
     } else if kind.is_special() || at_sign.is_some() || host_end < end {
-        return Err(Reject::new(Code::EmptyHost, host_at));
+        return Err(Reject::new(RejectReason::EmptyHost, host_at));
     }
     if host_end < end {
         port(&input[host_end + 1..end], kind, host_end + 1, out)?;
@@ -298,12 +298,12 @@ fn host_length(host_port: &[u8]) -> usize {
 /// Appends a port that is not the scheme's default.
 fn port(port: &[u8], kind: Kind, start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
     if let Some(bad) = port.iter().position(|byte| !byte.is_ascii_digit()) {
-        return Err(Reject::new(Code::Port, start + bad));
+        return Err(Reject::new(RejectReason::Port, start + bad));
     }
     let add = |value: u32, digit: &u8| (value * 10 + u32::from(digit - b'0')).min(65536);
     let value = port.iter().fold(0, add);
     let Ok(value) = u16::try_from(value) else {
-        return Err(Reject::new(Code::PortRange, start));
+        return Err(Reject::new(RejectReason::PortRange, start));
     };
     if !port.is_empty() && kind != Kind::Special(value) {
         out.push(b':');

@@ -306,7 +306,7 @@ impl Shard {
 mod tests {
     use std::collections::HashMap;
 
-    use super::super::hash::Key;
+    use super::super::hash::HashKey;
     use super::*;
     use crate::simd::Kernel;
 
@@ -442,8 +442,8 @@ mod tests {
 
     /// Keys with seeds of our own: the bounds below are on averages over them, which chance moves
     /// by a few hundredths, and are the same in every run.
-    fn keys(kernel: Kernel) -> impl Iterator<Item = Key> {
-        (1..=8u64).map(move |i| Key::seeded(kernel, i.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+    fn keys(kernel: Kernel) -> impl Iterator<Item = HashKey> {
+        (1..=8u64).map(move |i| HashKey::seeded(kernel, i.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
     }
 
     #[cfg_attr(miri, ignore = "averages over thousands of URLs")]
@@ -455,7 +455,7 @@ mod tests {
 
     fn no_list_of_urls_makes_searches_long_with(kernel: Kernel) {
         const COUNT: u64 = 6_000;
-        let theirs = Key::seeded(kernel, 0x7468_6569_7273);
+        let theirs = HashKey::seeded(kernel, 0x7468_6569_7273);
         let scattered = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
         let url = |host: u64, path: u64| format!("http://h{host}.example/{path}").into_bytes();
         let benign: Vec<_> = (0..COUNT).map(|i| url(scattered(i), scattered(i + 7))).collect();
@@ -487,7 +487,7 @@ mod tests {
             let most = found.iter().map(|(_, most)| *most).max().unwrap_or(0);
             assert!(mean < expected * 1.25 && most < 300, "{name}: {mean} on average, {most}");
             // All shards have their part of it.
-            let key = Key::seeded(kernel, 1);
+            let key = HashKey::seeded(kernel, 1);
             let mut of_shard = [0; 16];
             list.iter().for_each(|url| of_shard[key.hash(url).shard(16)] += 1);
             let average = COUNT / 16;

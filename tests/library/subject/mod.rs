@@ -2,7 +2,7 @@
 
 use uniqurl::bytes::Span;
 use uniqurl::{Backend, Normalizer, Outcome, Profile};
-use uniqurl_formats::record::{Context, Format, Found, Place, Records};
+use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
 
 /// What `oracle::Answer` is, named here too so that a test can use this module without the oracle.
 pub type Answer = Result<Vec<u8>, (&'static str, usize)>;
@@ -79,17 +79,19 @@ pub fn held(normalizer: &Normalizer, target: &[u8]) -> Held {
     format.read(&context, &[target, b"\n"].concat(), &mut records);
     let [record] = records.records[..] else { panic!("one line is one record") };
     let bytes = |place, span: Span| match place {
-        Place::Chunk => span.of(target).to_vec(),
-        Place::Side => span.of(&records.side).to_vec(),
+        BufferId::Chunk => span.of(target).to_vec(),
+        BufferId::Scratch => span.of(&records.side).to_vec(),
     };
     match record.found {
-        Found::Reject(code, at) => Held::Rejected(code.name(), at as usize),
-        Found::Url(place, span) => Held::Url { url: bytes(place, span), prefix: 0 },
-        Found::Target(place, span) => Held::Target(bytes(place, span)),
-        Found::Joined { url, prefix } => {
-            Held::Url { url: bytes(Place::Side, url), prefix: prefix as usize }
+        Extracted::Reject(code, at) => Held::Rejected(code.name(), at as usize),
+        Extracted::Url(place, span) => Held::Url { url: bytes(place, span), prefix: 0 },
+        Extracted::Target(place, span) => Held::Target(bytes(place, span)),
+        Extracted::Joined { url, prefix } => {
+            Held::Url { url: bytes(BufferId::Scratch, url), prefix: prefix as usize }
         }
-        Found::Blank | Found::Skipped | Found::Filtered => panic!("{target:?} is no target"),
+        Extracted::Blank | Extracted::Skipped | Extracted::Filtered => {
+            panic!("{target:?} is no target")
+        }
     }
 }
 

@@ -19,7 +19,7 @@ pub struct Row {
 /// What a row of a system's file may choose, in the words of the command's options.
 #[derive(Default)]
 pub struct Choices {
-    /// Codes of checks that are off.
+    /// RejectReasons of checks that are off.
     pub allow: Vec<String>,
     /// Switches that are turned on, and off.
     pub with: Vec<String>,

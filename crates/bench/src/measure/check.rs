@@ -8,7 +8,7 @@ use super::subject::Sample;
 use crate::corpus::Truth;
 use std::collections::HashSet;
 use uniqurl::{Backend, Normalizer, Outcome, Profile};
-use uniqurl_formats::record::{Context, Found, Place, Records};
+use uniqurl_formats::record::{BufferId, Context, Extracted, Records};
 
 /// The right answers for one corpus under one profile.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -111,24 +111,24 @@ fn one_by_one(sample: &Sample, profile: &'static Profile) -> Expected {
         records.clear();
         sample.format.read(&context, chunk, &mut records);
         for record in &records.records {
-            expected.records += u64::from(record.found != Found::Skipped);
+            expected.records += u64::from(record.found != Extracted::Skipped);
             let (place, span) = match record.found {
-                Found::Url(place, span) | Found::Target(place, span) => (place, span),
-                Found::Joined { url, .. } => (Place::Side, url),
-                Found::Blank => {
+                Extracted::Url(place, span) | Extracted::Target(place, span) => (place, span),
+                Extracted::Joined { url, .. } => (BufferId::Scratch, url),
+                Extracted::Blank => {
                     expected.blank += 1;
                     continue;
                 }
-                Found::Skipped | Found::Filtered => continue,
-                Found::Reject(..) => {
+                Extracted::Skipped | Extracted::Filtered => continue,
+                Extracted::Reject(..) => {
                     expected.rejected += 1;
                     continue;
                 }
             };
-            let url = span.of(if place == Place::Chunk { chunk } else { &records.side });
+            let url = span.of(if place == BufferId::Chunk { chunk } else { &records.side });
             out.clear();
             let (clean, outcome) = match record.found {
-                Found::Target(..) => {
+                Extracted::Target(..) => {
                     (normalizer.is_clean_target(url), normalizer.normalize_target(url, &mut out))
                 }
                 _ => (normalizer.is_clean(url), normalizer.normalize(url, &mut out)),

@@ -13,7 +13,7 @@ use crate::flags::{
 use crate::paint::Color;
 use crate::policy::Policy;
 use uniqurl::uri::Charset;
-use uniqurl::{NoSuchChoice, Normalizer, Profile};
+use uniqurl::{Normalizer, Profile, UnsupportedOption};
 
 /// `uniqurl compare`
 #[derive(Debug, Args)]
@@ -111,7 +111,7 @@ impl Compare {
             assume_scheme: self.assume_scheme.as_deref(),
         };
         choices.are_had_by(Profile::LADDER).map_err(|lacking| match lacking {
-            NoSuchChoice::Switch(_, switch) => {
+            UnsupportedOption::Switch(_, switch) => {
                 format!("no rung of the ladder has a switch {}", switch.name())
             }
             other => other.to_string(),

@@ -13,7 +13,7 @@ use crate::flags::{
 use crate::paint::Color;
 use crate::policy::Policy;
 use uniqurl::normalize::Charset;
-use uniqurl::{Code, Normalizer, Profile, Ring};
+use uniqurl::{Normalizer, Profile, RejectReason, Ring};
 
 /// `uniqurl explain`
 #[derive(Debug, Args)]
@@ -53,7 +53,7 @@ pub struct Explain {
         hide_possible_values = true,
         help_heading = RULES
     )]
-    allow: Vec<Code>,
+    allow: Vec<RejectReason>,
 
     /// Switches, parameters and redirects.
     #[command(flatten)]

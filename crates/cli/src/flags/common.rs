@@ -22,7 +22,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use uniqurl::bytes::{Printable, Secrets};
 use uniqurl::normalize::Charset;
-use uniqurl::{Backend, Code, Key, Normalizer, Profile, Ring};
+use uniqurl::{Backend, Key, Normalizer, Profile, RejectReason, Ring};
 use uniqurl_engine::MOST_THREADS;
 use uniqurl_engine::output::place;
 use uniqurl_engine::{cores, most_threads};
@@ -178,7 +178,7 @@ pub struct Common {
         help_heading = RULES,
         help = "Accept what these checks of the profile reject (servlet, sanitize)"
     )]
-    pub allow: Vec<Code>,
+    pub allow: Vec<RejectReason>,
 
     /// What is turned on and off beside that.
     #[command(flatten)]

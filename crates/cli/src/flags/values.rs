@@ -11,7 +11,7 @@ use std::ops::{Bound, RangeBounds};
 use std::str::FromStr;
 use uniqurl::normalize::Charset;
 use uniqurl::normalize::GROWTH;
-use uniqurl::{Backend, Code, Key, Profile, Ring, RingError};
+use uniqurl::{Backend, Key, Profile, RejectReason, Ring, RingError};
 use uniqurl_formats::record::LONGEST_KEY;
 use uniqurl_formats::record::{Format, FormatError, LONGEST_URL};
 
@@ -90,12 +90,12 @@ pub(super) fn key(name: String) -> Key {
 }
 
 pub(crate) fn checks() -> Vec<PossibleValue> {
-    let value = |code: Code| PossibleValue::new(code.name()).help(code.sentence());
+    let value = |code: RejectReason| PossibleValue::new(code.name()).help(code.sentence());
     Profile::checks_of_all().iter().map(value).collect()
 }
 
-pub(crate) fn code(name: String) -> Code {
-    Code::named(&name).expect("only codes of checks are accepted")
+pub(crate) fn code(name: String) -> RejectReason {
+    RejectReason::named(&name).expect("only codes of checks are accepted")
 }
 
 pub(crate) fn ring(lists: &str) -> Result<Ring, RingError> {

@@ -7,7 +7,7 @@
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-use uniqurl::bytes::NoSuchName;
+use uniqurl::bytes::UnknownName;
 use uniqurl::bytes::{Printable, stands_for_itself};
 use uniqurl::key::{Key, Located};
 use uniqurl::normalize::Parts;
@@ -105,10 +105,10 @@ impl fmt::Display for Field {
 
 /// By its name.
 impl FromStr for Field {
-    type Err = NoSuchName;
+    type Err = UnknownName;
 
-    fn from_str(name: &str) -> Result<Self, NoSuchName> {
-        Self::named(name).ok_or_else(|| NoSuchName::new(name, "column", Self::ALL))
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        Self::named(name).ok_or_else(|| UnknownName::new(name, "column", Self::ALL))
     }
 }
 

@@ -1,9 +1,9 @@
 //! One output: what is written is gathered, compressed where its name says so, and counts once it is
 //! committed. Where the bytes are until then is the matter of `place.rs`.
 
-use super::pack::{BLOCK, BLOCKS, Pack};
+use super::compress::{BLOCK, BLOCKS, CompressWriter};
 use super::place::{self, Place};
-use super::spool::{Spool, Sync};
+use super::sync_writer::{Sync, SyncWriter};
 use super::vectored;
 use std::fmt;
 use std::io::IsTerminal;
@@ -48,7 +48,7 @@ pub struct Output {
     /// The name that errors give.
     name: PathBuf,
     /// Never flushed by being dropped: see `Drop`.
-    writer: Option<BufWriter<Pack>>,
+    writer: Option<BufWriter<CompressWriter>>,
     place: Place,
     /// Whether every byte is on the disk.
     prepared: bool,
@@ -91,7 +91,7 @@ impl Output {
             }
             _ => Sync::AtTheEnd,
         };
-        let pack = Pack::new(path, Spool::new(file, sync), block, blocks);
+        let pack = CompressWriter::new(path, SyncWriter::new(file, sync), block, blocks);
         let writer = Some(BufWriter::with_capacity(buffer, pack));
         Ok(Self { name: name.to_owned(), writer, place, prepared: false, failed: None })
     }
@@ -380,8 +380,8 @@ mod tests {
             let path = dir.path().join(name);
             let mut output = Output::create(&path).expect("created");
             // Nothing can be written through it.
-            let spool = Spool::new(File::open(&readable).expect("there"), Sync::AtTheEnd);
-            let pack = Pack::new(&path, spool, BLOCK, BLOCKS);
+            let spool = SyncWriter::new(File::open(&readable).expect("there"), Sync::AtTheEnd);
+            let pack = CompressWriter::new(&path, spool, BLOCK, BLOCKS);
             output.writer = Some(BufWriter::with_capacity(BUFFER, pack));
             let written = output.write_all(&[b'x'; 2 * BUFFER]).and_then(|()| output.prepare());
             let error = written.expect_err("nothing can be written");

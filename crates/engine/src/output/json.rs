@@ -6,7 +6,7 @@
 //! other strings go through `serde_json`.
 
 use std::path::Path;
-use uniqurl::bytes::Code;
+use uniqurl::bytes::RejectReason;
 use uniqurl_formats::base64;
 
 /// A member's key, colon included, for bytes that are UTF-8 and for bytes that are not.
@@ -39,7 +39,12 @@ pub fn canonical_and_decoded(record: u64, url: &[u8], decoded: &[u8], out: &mut 
 }
 
 /// Appends `{"record":N,"reject":["code",...],"at":N}`.
-pub fn rejected(record: u64, codes: impl Iterator<Item = Code>, at: u64, out: &mut Vec<u8>) {
+pub fn rejected(
+    record: u64,
+    codes: impl Iterator<Item = RejectReason>,
+    at: u64,
+    out: &mut Vec<u8>,
+) {
     open(record, out);
     out.extend_from_slice(b",\"reject\":");
     code_list(codes, out);
@@ -75,7 +80,7 @@ impl FileMember {
 
 /// A rejected record, as `--rejects` writes it.
 #[derive(Debug, Clone, Copy)]
-pub struct Rejected<'a, Codes> {
+pub struct Rejected<'a, RejectReasons> {
     /// The input.
     pub file: &'a FileMember,
     /// Where the record starts in the input.
@@ -83,14 +88,14 @@ pub struct Rejected<'a, Codes> {
     /// Its number in the input, from 1.
     pub record: u64,
     /// Why it has no canonical URL.
-    pub codes: Codes,
+    pub codes: RejectReasons,
     /// Where in the URL the trouble starts.
     pub at: u64,
     /// What was rejected, as it came.
     pub raw: &'a [u8],
 }
 
-impl<Codes: Iterator<Item = Code>> Rejected<'_, Codes> {
+impl<RejectReasons: Iterator<Item = RejectReason>> Rejected<'_, RejectReasons> {
     /// Appends `{"file":"...","offset":N,"record":N,"codes":["code",...],"at":N,"raw":"..."}`.
     pub fn write(self, out: &mut Vec<u8>) {
         out.push(b'{');
@@ -140,7 +145,7 @@ fn is_plain(bytes: &[u8]) -> bool {
         .fold(true, |plain, &b| plain & (b.wrapping_sub(0x20) < 0x5F) & (b != b'"') & (b != b'\\'))
 }
 
-fn code_list(codes: impl Iterator<Item = Code>, out: &mut Vec<u8>) {
+fn code_list(codes: impl Iterator<Item = RejectReason>, out: &mut Vec<u8>) {
     out.push(b'[');
     for (i, code) in codes.enumerate() {
         out.extend_from_slice(if i == 0 { b"\"" } else { b",\"" });
@@ -192,11 +197,11 @@ mod tests {
             "{\"record\":1,\"out\":\"http://h/a\"}\n"
         );
         assert_eq!(
-            line(|out| rejected(2, [Code::PortRange].into_iter(), 9, out)),
+            line(|out| rejected(2, [RejectReason::PortRange].into_iter(), 9, out)),
             "{\"record\":2,\"reject\":[\"port-range\"],\"at\":9}\n"
         );
         assert_eq!(
-            line(|out| rejected(2, [Code::Byte, Code::Host].into_iter(), 0, out)),
+            line(|out| rejected(2, [RejectReason::Byte, RejectReason::Host].into_iter(), 0, out)),
             "{\"record\":2,\"reject\":[\"byte\",\"host\"],\"at\":0}\n"
         );
         assert_eq!(
@@ -214,7 +219,7 @@ mod tests {
             file: &file,
             offset: 120,
             record: 4,
-            codes: [Code::Idna].into_iter(),
+            codes: [RejectReason::Idna].into_iter(),
             at: 7,
             raw: b"http://\xC3\xA9\xCC\x80/",
         };
@@ -267,7 +272,7 @@ mod tests {
             file: &file,
             offset: 0,
             record: 1,
-            codes: [Code::Byte].into_iter(),
+            codes: [RejectReason::Byte].into_iter(),
             at: 0,
             raw: name,
         };

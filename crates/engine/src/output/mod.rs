@@ -14,8 +14,8 @@ mod row_groups;
 
 // Where they go.
 pub mod vectored;
-mod pack;
-mod spool;
+mod compress;
+mod sync_writer;
 mod temporary;
 mod replaced;
 mod place;
@@ -23,12 +23,11 @@ mod file;
 mod shards;
 
 // What is told of a run.
-mod ended;
+mod terminator;
 mod summary;
 mod stats;
 mod page;
 
-pub use ended::Ended;
 pub use fields::{Bytes, Layout, Row, escaped, with_count};
 pub use fields::{Field, LineForm};
 pub use file::Output;
@@ -42,3 +41,4 @@ pub use summary::{Before, Filters, Inputs, Job, Summary, Tally};
 pub use table::{TableColumn, TableFile, TableKind, TableValues};
 pub use temporary::Temporary;
 pub use temporary::remove_all;
+pub use terminator::Terminated;

@@ -175,12 +175,12 @@ impl<'a> FileName<'a> {
 mod tests {
     use super::*;
     use serde_json::{Value, json};
-    use uniqurl::bytes::Code;
+    use uniqurl::bytes::RejectReason;
 
     fn document(job: Job) -> Value {
         let mut tally = Tally::default();
         (0..3).for_each(|_| tally.canonical());
-        tally.reject(Code::Port);
+        tally.reject(RejectReason::Port);
         tally.blank();
         let totals = Tally { unique: 2, duplicates: 1, ..tally };
         let file = FileStats {

@@ -3,7 +3,7 @@
 //! a term of their own.
 
 use std::fmt;
-use uniqurl::bytes::{Code, Codes};
+use uniqurl::bytes::{RejectReason, RejectReasons};
 use uniqurl::normalize::Rule;
 use uniqurl_formats::input::InputState;
 
@@ -50,9 +50,9 @@ pub struct Tally {
     pub blank: u64,
     /// Headers and comments, which are no records.
     pub skipped: u64,
-    /// Rejected records, by the place of their codes in [`Code::ALL`]. One with several codes is counted
+    /// Rejected records, by the place of their codes in [`RejectReason::ALL`]. One with several codes is counted
     /// under each of them, so these add up to [`rejected`](Self::rejected) or more.
-    pub by_code: [u64; Code::ALL.len()],
+    pub by_code: [u64; RejectReason::ALL.len()],
     /// Records that a rule changed, by its place in [`Rule::ALL`]; zeros where that is not asked for.
     pub by_rule: [u64; Rule::ALL.len()],
 }
@@ -70,7 +70,7 @@ impl Default for Tally {
             filtered: 0,
             blank: 0,
             skipped: 0,
-            by_code: [0; Code::ALL.len()],
+            by_code: [0; RejectReason::ALL.len()],
             by_rule: [0; Rule::ALL.len()],
         }
     }
@@ -79,7 +79,7 @@ impl Default for Tally {
 impl Tally {
     /// Counts one rejected record, under each of its codes.
     #[inline]
-    pub fn reject(&mut self, codes: impl Into<Codes>) {
+    pub fn reject(&mut self, codes: impl Into<RejectReasons>) {
         self.records += 1;
         self.rejected += 1;
         for code in codes.into().iter() {
@@ -89,7 +89,7 @@ impl Tally {
 
     /// Counts more records that are rejected as one was that is counted already.
     #[cfg(feature = "tables")]
-    pub fn reject_again(&mut self, codes: Codes, times: u64) {
+    pub fn reject_again(&mut self, codes: RejectReasons, times: u64) {
         self.records += times;
         self.rejected += times;
         for code in codes.iter() {
@@ -156,9 +156,9 @@ impl Tally {
             && self.by_code.iter().all(|count| *count <= self.rejected)
     }
 
-    /// The codes that occurred and how often, in the order of [`Code::ALL`].
-    pub fn codes(&self) -> impl Iterator<Item = (Code, u64)> + Clone {
-        let counts = Code::ALL.iter().copied().zip(self.by_code);
+    /// The codes that occurred and how often, in the order of [`RejectReason::ALL`].
+    pub fn codes(&self) -> impl Iterator<Item = (RejectReason, u64)> + Clone {
+        let counts = RejectReason::ALL.iter().copied().zip(self.by_code);
         counts.filter(|&(_, count)| count > 0)
     }
 
@@ -293,9 +293,9 @@ mod tests {
         (0..5).for_each(|_| tally.canonical());
         tally.unique = 3;
         tally.duplicates = 2;
-        tally.reject(Code::Port);
-        tally.reject(Code::Byte);
-        tally.reject(Code::Byte);
+        tally.reject(RejectReason::Port);
+        tally.reject(RejectReason::Byte);
+        tally.reject(RejectReason::Byte);
         tally.blank();
         tally
     }
@@ -308,11 +308,11 @@ mod tests {
 
     #[test]
     fn codes_stand_in_their_own_place() {
-        for (place, &code) in Code::ALL.iter().enumerate() {
+        for (place, &code) in RejectReason::ALL.iter().enumerate() {
             assert_eq!(code as usize, place);
         }
         let codes: Vec<_> = tally().codes().collect();
-        assert_eq!(codes, [(Code::Byte, 2), (Code::Port, 1)]);
+        assert_eq!(codes, [(RejectReason::Byte, 2), (RejectReason::Port, 1)]);
     }
 
     #[test]
@@ -324,7 +324,7 @@ mod tests {
             |t: &mut Tally| t.rejected += 1,
             |t: &mut Tally| t.blank -= 1,
             |t: &mut Tally| t.filtered += 1,
-            |t: &mut Tally| t.by_code[Code::Byte as usize] -= 1,
+            |t: &mut Tally| t.by_code[RejectReason::Byte as usize] -= 1,
             |t: &mut Tally| t.by_code[0] += 4,
         ] {
             let mut spoiled = tally();
@@ -339,10 +339,15 @@ mod tests {
     #[test]
     fn a_record_with_several_codes_is_one_record() {
         let mut several = tally();
-        several.reject([Code::Backslash, Code::Control]);
+        several.reject([RejectReason::Backslash, RejectReason::Control]);
         assert_eq!((several.rejected, several.records), (4, 10));
         assert!(several.adds_up(Job::Dedup));
-        let codes = [(Code::Byte, 2), (Code::Port, 1), (Code::Backslash, 1), (Code::Control, 1)];
+        let codes = [
+            (RejectReason::Byte, 2),
+            (RejectReason::Port, 1),
+            (RejectReason::Backslash, 1),
+            (RejectReason::Control, 1),
+        ];
         assert_eq!(several.codes().collect::<Vec<_>>(), codes);
     }
 

@@ -20,7 +20,8 @@ use super::memory::Memory;
 use super::report::Watch;
 use reading::Reading;
 use uniqurl_formats::input::{
-    self, Chunk, Cut, Data, Input, InputError, OpenFile, Origin, Packed, Packing, Piece, Trouble,
+    self, Chunk, Compression, Cut, Data, Input, InputError, OpenFile, Origin, Packed, Piece,
+    Trouble,
 };
 use uniqurl_formats::record::{self, Context, Framing, Kinds};
 #[cfg(feature = "tables")]
@@ -246,7 +247,7 @@ impl<'a> Schedule<'a> {
             self.begin_stream(index, source, None, Some(file))?;
             return Ok(None);
         }
-        if let (0, Some(packing)) = (file.size(), Packing::meant_by(&input.path)) {
+        if let (0, Some(packing)) = (file.size(), Compression::meant_by(&input.path)) {
             let trouble = Trouble::Truncated(Packed { packing, at: 0 });
             return Err(InputError::new(&input.path, Some(0), trouble));
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Bytes, Current, End, Next, Schedule, Task};
 use crate::job::Format;
-use uniqurl_formats::input::{InputError, OpenFile, Packing, Trouble};
+use uniqurl_formats::input::{Compression, InputError, OpenFile, Trouble};
 use uniqurl_formats::record::{self, Refusal};
 use uniqurl_formats::table;
 
@@ -14,7 +14,7 @@ impl Schedule<'_> {
         &mut self,
         index: usize,
         file: &Arc<OpenFile>,
-        packing: Option<Packing>,
+        packing: Option<Compression>,
     ) -> Result<Option<Option<Next>>, InputError> {
         let wanted = match self.format {
             Format::Fixed(format) => match &*self.taking_out(index, format)? {

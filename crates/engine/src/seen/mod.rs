@@ -28,7 +28,7 @@ use super::sheet::{Rules, Sheet};
 pub use error::{SeenError, SeenTrouble};
 use uniqurl::normalize::Normalizer;
 use uniqurl::profile::{Grammar, Profile};
-use uniqurl::set::{Counting, Key, SetFull, Shard};
+use uniqurl::set::{Counting, HashKey, SetFull, Shard};
 use uniqurl_formats::input::{
     self, Chunk, Cutting, Input, InputError, OpenFile, Origin, Piece, Trouble,
 };
@@ -79,7 +79,7 @@ struct Loader<'a> {
 pub(super) fn load(
     setup: &Setup<'_>,
     context: &Context,
-    key: &Key,
+    key: &HashKey,
     shards: usize,
     header: &SetHeader,
     saving: bool,

@@ -4,7 +4,7 @@
 use super::text::PLACE_SHIFT;
 use super::text::{AT_ONCE, IN_CHUNK, IN_REWRITTEN, IN_SIDE, Url};
 use super::{Kind, Raw, Rejected, Rules, Sheet, untold};
-use crate::wanted::Wanted;
+use crate::url_filter::UrlFilter;
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::Reject;
 use uniqurl::bytes::Span;
@@ -13,8 +13,8 @@ use uniqurl::key;
 use uniqurl::normalize::GROWTH;
 use uniqurl::set::{Entry, Hash};
 use uniqurl_formats::input::Chunk;
-use uniqurl_formats::record::{self, Context, Found, Place, Record, Records};
-use uniqurl_store::survivor::Survivor;
+use uniqurl_formats::record::{self, BufferId, Context, Extracted, Record, Records};
+use uniqurl_store::keep_policy::KeepPolicy;
 
 impl Sheet {
     /// Makes of the chunk what the set is asked about.
@@ -137,7 +137,7 @@ impl Sheet {
         rules: &Rules<'_>,
     ) -> Option<Url> {
         let earlier = chunk.earlier(row)?;
-        let is_url = matches!(record.found, Found::Url(..));
+        let is_url = matches!(record.found, Extracted::Url(..));
         let url = self.urls[earlier];
         (is_url && url.is_canonical() && !rules.decoded && !rules.count_rules).then_some(url)
     }
@@ -151,36 +151,36 @@ impl Sheet {
     ) -> Result<(), AllocError> {
         let normalizer = rules.normalizer;
         let (place, span, mut prefix) = match record.found {
-            Found::Blank => {
+            Extracted::Blank => {
                 self.tally.blank += 1;
                 self.urls.push(Url::BLANK);
                 return Ok(());
             }
-            Found::Skipped => {
+            Extracted::Skipped => {
                 self.tally.skipped += 1;
                 return Ok(());
             }
-            Found::Filtered => {
+            Extracted::Filtered => {
                 self.tally.filtered += 1;
                 self.urls.push(Url::FILTERED);
                 return Ok(());
             }
-            Found::Reject(code, at) => {
+            Extracted::Reject(code, at) => {
                 let reject = Reject::new(code, at as usize);
                 let what = if self.has_queries { Raw::Columns } else { Raw::Record };
-                self.reject(record.line, Place::Chunk, record.line, what, reject);
+                self.reject(record.line, BufferId::Chunk, record.line, what, reject);
                 return Ok(());
             }
-            Found::Url(place, span) | Found::Target(place, span) => (place, span, 0),
-            Found::Joined { url, prefix } => (Place::Side, url, prefix),
+            Extracted::Url(place, span) | Extracted::Target(place, span) => (place, span, 0),
+            Extracted::Joined { url, prefix } => (BufferId::Scratch, url, prefix),
         };
         let (buffer, tag) = match place {
-            Place::Chunk => (chunk, IN_CHUNK),
-            Place::Side => (side, IN_SIDE),
+            BufferId::Chunk => (chunk, IN_CHUNK),
+            BufferId::Scratch => (side, IN_SIDE),
         };
         let url = span.of(buffer);
         let kind = match record.found {
-            Found::Target(..) => Kind::Target,
+            Extracted::Target(..) => Kind::Target,
             _ => Kind::Url,
         };
         let hostless = u64::from(kind == Kind::Target);
@@ -250,7 +250,7 @@ impl Sheet {
         result: Result<(), Reject>,
         start: usize,
         line: Span,
-        place: Place,
+        place: BufferId,
         raw: Span,
         prefix: u32,
     ) -> Result<(), AllocError> {
@@ -272,7 +272,7 @@ impl Sheet {
     pub(super) fn reject(
         &mut self,
         line: Span,
-        place: Place,
+        place: BufferId,
         raw: Span,
         what: Raw,
         reject: Reject,
@@ -284,7 +284,7 @@ impl Sheet {
     }
 
     /// Drops the canonical URLs that are not wanted.
-    fn choose(&mut self, wanted: &Wanted) {
+    fn choose(&mut self, wanted: &UrlFilter) {
         for url in self.urls.iter_mut().filter(|url| url.is_canonical()) {
             if !wanted.keeps(self.text.get(*url)) {
                 *url = Url::UNWANTED;
@@ -325,7 +325,7 @@ impl Sheet {
         let entries =
             entries.map(|(i, (url, hash))| (hash.shard(rules.shards), entry(i, *url, *hash)));
         sort_by_shard(entries, rules.shards, &mut self.entries, &mut self.ends)?;
-        if rules.survivor() != Survivor::First {
+        if rules.survivor() != KeepPolicy::First {
             alloc::try_reserve(&mut self.places, self.entries.len())?;
             self.places.resize(self.entries.len(), 0);
         }

@@ -12,9 +12,9 @@ use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc::{self};
 use uniqurl::bytes::{Printable, Secrets, redact};
 use uniqurl_formats::input::Chunk;
-use uniqurl_formats::record::{Carrier, Found, Place, Values};
+use uniqurl_formats::record::{BufferId, Carrier, Extracted, Values};
+use uniqurl_store::keep_policy::KeptRecord;
 use uniqurl_store::spill::{self, PARTITIONS};
-use uniqurl_store::survivor::Candidate;
 
 impl Sheet {
     /// Stage *format* of a set: the new URLs, in order, or a line about each.
@@ -217,7 +217,7 @@ impl Sheet {
             let place = places[sequence];
             let out = if place == NOT_IN_SET { &mut one } else { &mut candidates.bytes };
             alloc::try_reserve(out, room)?;
-            Candidate::append_value(value, out);
+            KeptRecord::append_value(value, out);
             row.append(&columns.layout, out);
             if place != NOT_IN_SET {
                 alloc::try_reserve(&mut candidates.ends, 1)?;
@@ -255,7 +255,8 @@ impl Sheet {
         };
         let canonical = if self.canonical.is_empty() { &self.urls } else { &self.canonical };
         let records = &self.text.records;
-        let lines = self.scratch.lines.iter().map(|line| (*line, Found::Url(Place::Chunk, *line)));
+        let lines =
+            self.scratch.lines.iter().map(|line| (*line, Extracted::Url(BufferId::Chunk, *line)));
         let found = records.records.iter().map(|record| (record.line, record.found));
         let mut carrier = self.format.as_ref().map(|f| Carrier::new(f, columns.taken_out));
         let mut values = Values::default();
@@ -264,21 +265,20 @@ impl Sheet {
         // One of the two is empty: a list has lines, any other format records.
         for (line, found) in lines.chain(found) {
             let original: Cow<'s, [u8]> = match found {
-                Found::Skipped => {
+                Extracted::Skipped => {
                     if let Some(carrier) = &mut carrier {
                         carrier.pass(line.of(chunk.bytes()));
                     }
                     continue;
                 }
-                Found::Url(Place::Chunk, url) | Found::Target(Place::Chunk, url) => {
+                Extracted::Url(BufferId::Chunk, url) | Extracted::Target(BufferId::Chunk, url) => {
                     url.of(chunk.bytes()).into()
                 }
-                Found::Url(Place::Side, url) | Found::Target(Place::Side, url) => {
-                    url.of(&records.side).into()
-                }
+                Extracted::Url(BufferId::Scratch, url)
+                | Extracted::Target(BufferId::Scratch, url) => url.of(&records.side).into(),
                 // What the log says, without the host that was put before it.
-                Found::Joined { url, prefix } => without_host(url.of(&records.side), prefix),
-                Found::Blank | Found::Filtered | Found::Reject(..) => Cow::default(),
+                Extracted::Joined { url, prefix } => without_host(url.of(&records.side), prefix),
+                Extracted::Blank | Extracted::Filtered | Extracted::Reject(..) => Cow::default(),
             };
             let Some((sequence, url)) = canonical.next() else { break };
             let decoded = if url.has_form() { decoded.next() } else { None };

@@ -10,11 +10,11 @@ use uniqurl::bytes::AllocError;
 use uniqurl::bytes::Span;
 #[cfg(feature = "tables")]
 use uniqurl::bytes::alloc;
-use uniqurl::bytes::{Code, Reject};
+use uniqurl::bytes::{Reject, RejectReason};
 use uniqurl::simd::{Act, Lead, Piece, Vector, Work, holds};
 #[cfg(feature = "tables")]
 use uniqurl_formats::input::Chunk;
-use uniqurl_formats::record::{self, Place};
+use uniqurl_formats::record::{self, BufferId};
 
 impl Sheet {
     pub(super) fn lines(&mut self, rules: &Rules<'_>) -> Result<(), AllocError> {
@@ -92,8 +92,8 @@ impl Sheet {
             self.tally.blank += 1;
             self.urls.push(Url::BLANK);
         } else if url.len() > context.max_url {
-            let reject = Reject::new(Code::TooLong, context.max_url);
-            self.reject(line, Place::Chunk, line, Raw::Url, reject);
+            let reject = Reject::new(RejectReason::TooLong, context.max_url);
+            self.reject(line, BufferId::Chunk, line, Raw::Url, reject);
         } else if known == Known::Clean {
             self.tabbed += u64::from(memchr::memchr(b'\t', url).is_some());
             self.urls.push(Url::in_chunk(line));
@@ -112,7 +112,7 @@ impl Sheet {
                 self.decode(url, Kind::Url, rules)?;
                 self.count_rules(url, Kind::Url, start, rules);
             }
-            self.rewritten(result, start, line, Place::Chunk, line, 0)?;
+            self.rewritten(result, start, line, BufferId::Chunk, line, 0)?;
         }
         Ok(())
     }

@@ -18,15 +18,15 @@ use crate::output::{Observed, Tally};
 use observe::Host;
 use text::Url;
 use uniqurl::bytes::Span;
-use uniqurl::bytes::{Code, Reject};
 use uniqurl::bytes::{HIDDEN, redact, redact_record};
+use uniqurl::bytes::{Reject, RejectReason};
 use uniqurl_formats::input::{Block, Chunk, Cut, Data};
 
 #[cfg(feature = "tables")]
 use uniqurl::set::{Bytes as _, Shard};
 use uniqurl::set::{Entry, Hash};
 
-use uniqurl_formats::record::{self, Found, Place, Records};
+use uniqurl_formats::record::{self, BufferId, Extracted, Records};
 use uniqurl_store::sort::Measured;
 
 /// What a chunk is made into, and the buffers for it. Reused from chunk to chunk.
@@ -139,7 +139,7 @@ struct Rejected {
     /// Number among the records of the chunk.
     sequence: u32,
     line: Span,
-    place: Place,
+    place: BufferId,
     /// The URL as it was read, without the host that it was joined to unless that is what is wrong; or the
     /// whole record where none was found in it.
     raw: Span,
@@ -321,27 +321,30 @@ impl Sheet {
     }
 
     /// The line of each record and what was found in it; of a list, that each line is a URL.
-    fn found(&self) -> impl Iterator<Item = (Span, Found)> {
-        let lines = self.scratch.lines.iter().map(|line| (*line, Found::Url(Place::Chunk, *line)));
+    fn found(&self) -> impl Iterator<Item = (Span, Extracted)> {
+        let lines =
+            self.scratch.lines.iter().map(|line| (*line, Extracted::Url(BufferId::Chunk, *line)));
         let found =
-            self.text.records.records.iter().filter(|record| record.found != Found::Skipped);
+            self.text.records.records.iter().filter(|record| record.found != Extracted::Skipped);
         // One of the two is empty: a list has lines, any other format records.
         lines.chain(found.map(|record| (record.line, record.found)))
     }
 
     /// The URL that was found in a record, as the normalizer is given it, what that is, and how many bytes
     /// a host before it takes.
-    fn url_of(&self, found: Found) -> Option<(&[u8], Kind, u32)> {
+    fn url_of(&self, found: Extracted) -> Option<(&[u8], Kind, u32)> {
         let side = &self.text.records.side;
         let buffer = |place| match place {
-            Place::Chunk => self.text.chunk(),
-            Place::Side => &side[..],
+            BufferId::Chunk => self.text.chunk(),
+            BufferId::Scratch => &side[..],
         };
         match found {
-            Found::Blank | Found::Skipped | Found::Filtered | Found::Reject(..) => None,
-            Found::Url(place, url) => Some((url.of(buffer(place)), Kind::Url, 0)),
-            Found::Target(place, url) => Some((url.of(buffer(place)), Kind::Target, 0)),
-            Found::Joined { url, prefix } => Some((url.of(side), Kind::Url, prefix)),
+            Extracted::Blank | Extracted::Skipped | Extracted::Filtered | Extracted::Reject(..) => {
+                None
+            }
+            Extracted::Url(place, url) => Some((url.of(buffer(place)), Kind::Url, 0)),
+            Extracted::Target(place, url) => Some((url.of(buffer(place)), Kind::Target, 0)),
+            Extracted::Joined { url, prefix } => Some((url.of(side), Kind::Url, prefix)),
         }
     }
 
@@ -358,12 +361,12 @@ impl Sheet {
     /// The bytes of a rejected record that are told of: of one that was not read its start.
     fn raw(&self, reject: &Rejected) -> &[u8] {
         let buffer = match reject.place {
-            Place::Chunk => self.text.chunk(),
-            Place::Side => &self.text.records.side,
+            BufferId::Chunk => self.text.chunk(),
+            BufferId::Scratch => &self.text.records.side,
         };
         let raw = reject.raw.of(buffer);
         match reject.reject.code {
-            Code::TooLong => &raw[..raw.len().min(TOO_LONG_EXCERPT)],
+            RejectReason::TooLong => &raw[..raw.len().min(TOO_LONG_EXCERPT)],
             _ => raw,
         }
     }

@@ -2,13 +2,13 @@
 
 use crate::output::Layout;
 use crate::split::Split;
-use crate::wanted::Wanted;
+use crate::url_filter::UrlFilter;
 use uniqurl::bytes::Secrets;
 use uniqurl::key;
 use uniqurl::normalize::Normalizer;
-use uniqurl::set::Key;
+use uniqurl::set::HashKey;
 use uniqurl_formats::record::Context;
-use uniqurl_store::survivor::Survivor;
+use uniqurl_store::keep_policy::KeepPolicy;
 
 /// What every stage needs to know.
 pub(crate) struct Rules<'a> {
@@ -16,9 +16,9 @@ pub(crate) struct Rules<'a> {
     /// [`Normalizer::brought`].
     pub(crate) brought: usize,
     pub(crate) context: Context,
-    pub(crate) key: Key,
+    pub(crate) key: HashKey,
     /// Which canonical URLs to keep, if not all.
-    pub(crate) wanted: Option<&'a Wanted>,
+    pub(crate) wanted: Option<&'a UrlFilter>,
     pub(crate) secrets: Secrets,
     /// What is made of each canonical URL.
     pub(crate) written: key::Key,
@@ -41,7 +41,7 @@ impl<'a> Rules<'a> {
     pub(crate) fn plain(
         normalizer: &'a Normalizer,
         context: Context,
-        key: Key,
+        key: HashKey,
         shards: usize,
     ) -> Self {
         Self {
@@ -62,8 +62,8 @@ impl<'a> Rules<'a> {
     }
 
     /// The record that a line is about.
-    pub(crate) fn survivor(&self) -> Survivor {
-        self.columns.map_or(Survivor::First, |columns| columns.survivor)
+    pub(crate) fn survivor(&self) -> KeepPolicy {
+        self.columns.map_or(KeepPolicy::First, |columns| columns.survivor)
     }
 }
 
@@ -74,6 +74,6 @@ pub(crate) struct Columns<'a> {
     /// What is taken out of records: [`Layout::carry`], and what they are compared by.
     pub(crate) taken_out: &'a [String],
     /// The record that a line is about.
-    pub(crate) survivor: Survivor,
+    pub(crate) survivor: KeepPolicy,
     pub(crate) secrets: Secrets,
 }

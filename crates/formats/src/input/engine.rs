@@ -13,7 +13,7 @@ use liblzma::stream::{
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 use zstd::zstd_safe::get_frame_content_size;
 
-use super::packing::Packing;
+use super::compression::Compression;
 
 /// Bytes that a zstd window may have, as a power of two: what `zstd` itself allows unless told
 /// otherwise, and what a decoder should support however little memory there is (RFC 8878 section
@@ -173,18 +173,18 @@ pub(super) enum Then {
 
 impl Engine {
     /// Ready for the first member. `dictionary` is for zstd.
-    pub(super) fn new(packing: Packing, dictionary: &[u8], limits: Limits) -> io::Result<Self> {
+    pub(super) fn new(packing: Compression, dictionary: &[u8], limits: Limits) -> io::Result<Self> {
         Ok(match packing {
-            Packing::Gzip => {
+            Compression::Gzip => {
                 Engine::Gzip { inflate: Box::new(Decompress::new(false)), crc: Crc::new() }
             }
-            Packing::Zstd => {
+            Compression::Zstd => {
                 let mut decoder = Decoder::with_dictionary(dictionary)?;
                 decoder.set_parameter(DParameter::WindowLogMax(limits.zstd_window))?;
                 Engine::Zstd(Box::new(decoder), Frame::NEW, limits)
             }
-            Packing::Bzip2 => Engine::Bzip2(bzip2::Decompress::new(false)),
-            Packing::Xz => Engine::Xz(Box::new(xz(limits)?), limits),
+            Compression::Bzip2 => Engine::Bzip2(bzip2::Decompress::new(false)),
+            Compression::Xz => Engine::Xz(Box::new(xz(limits)?), limits),
         })
     }
 

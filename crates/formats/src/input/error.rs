@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::packing::Packing;
+use super::compression::Compression;
 use crate::input::InputState;
 use crate::record::Refusal;
 use uniqurl::bytes::Printable;
@@ -52,7 +52,7 @@ pub enum Trouble {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packed {
     /// How it is compressed.
-    pub packing: Packing,
+    pub packing: Compression,
     /// Offset in the compressed bytes, where that of the [`InputError`] is in the unpacked ones.
     pub at: u64,
 }

@@ -24,9 +24,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use super::compression::Compression;
 use super::engine::Limits;
 use super::opened::OpenFile;
-use super::packing::Packing;
 use super::range::has_grown;
 use super::source::{Counted, Plain, Source, Starts};
 use super::unpack::{self, Place, Unpacker};
@@ -55,7 +55,7 @@ const MOST_DISTRUST: u32 = 64;
 
 pub(super) struct Members {
     file: Arc<OpenFile>,
-    packing: Packing,
+    packing: Compression,
     limits: Limits,
     dictionary: Arc<[u8]>,
     /// Where a member starts, or the file ends: all before it has been unpacked.
@@ -119,17 +119,17 @@ impl Members {
     /// Unpacks a file, on `threads` threads if its format has guessable members.
     pub(super) fn open(
         file: Arc<OpenFile>,
-        packing: Packing,
+        packing: Compression,
         threads: usize,
         limits: Limits,
     ) -> io::Result<Box<dyn Source>> {
         let input = || Counted::buffered(Plain::new(Arc::clone(&file), 0));
-        let guessable = matches!(packing, Packing::Gzip | Packing::Zstd);
+        let guessable = matches!(packing, Compression::Gzip | Compression::Zstd);
         if !guessable || threads < 2 || file.size() <= 2 * PIECE as u64 {
             return Ok(Box::new(Unpacker::new(input(), packing, limits)?));
         }
         let dictionary = match packing {
-            Packing::Zstd => unpack::dictionary(&mut input()).unwrap_or_default(),
+            Compression::Zstd => unpack::dictionary(&mut input()).unwrap_or_default(),
             _ => None,
         };
         Ok(Box::new(Self {
@@ -268,7 +268,7 @@ impl Members {
 /// Unpacks the whole members at the start of a piece into `bytes`, whose memory is used again.
 fn unpack(
     piece: &[u8],
-    packing: Packing,
+    packing: Compression,
     limits: Limits,
     dictionary: &[u8],
     place: Place,
@@ -353,7 +353,7 @@ impl Source for Members {
         self.plain.as_ref().map_or(self.at, |plain| plain.start + plain.unpacker.taken())
     }
 
-    fn packing(&self) -> Option<Packing> {
+    fn packing(&self) -> Option<Compression> {
         Some(self.packing)
     }
 

@@ -19,7 +19,7 @@ pub mod pipe;
 mod opened;
 mod range;
 
-mod packing;
+mod compression;
 mod engine;
 mod unpack;
 mod members;
@@ -33,9 +33,9 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+pub use compression::{Compression, ending};
 pub use error::{InputError, Packed, Trouble};
 pub use opened::{Input, Source, check};
-pub use packing::{Packing, ending};
 pub use state::InputState;
 pub use whole::read_whole;
 

@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
+use super::compression::{Compression, HEAD};
 use super::engine::Limits;
 use super::error::{Packed, Trouble};
 use super::members::Members;
 use super::opened::{self, OpenFile, standard_input};
-use super::packing::{HEAD, Packing};
 use super::range::has_grown;
 use super::unpack::Unpacker;
 use crate::input::pipe::{self, Patient};
@@ -27,7 +27,7 @@ pub(super) trait Source: Read {
     fn taken(&self) -> u64;
 
     /// How the input is compressed.
-    fn packing(&self) -> Option<Packing> {
+    fn packing(&self) -> Option<Compression> {
         None
     }
 
@@ -191,11 +191,11 @@ impl Grows for &[u8] {
 }
 
 /// How a file is compressed, if it is.
-pub fn packing_of(file: &OpenFile) -> io::Result<Option<Packing>> {
+pub fn packing_of(file: &OpenFile) -> io::Result<Option<Compression>> {
     let mut head = [0; HEAD];
     let mut reader = Plain::new(file, 0);
     let length = read_full(&mut reader, &mut head)?;
-    Ok(Packing::of(&head[..length]))
+    Ok(Compression::of(&head[..length]))
 }
 
 /// Fills `out`, or as much of it as there are bytes.
@@ -222,14 +222,14 @@ pub(super) fn open(origin: Origin, threads: usize, limits: Limits) -> io::Result
         },
         Origin::Pipe(mut pipe) => {
             let mut head = Vec::new();
-            while Packing::could_be(&head) {
+            while Compression::could_be(&head) {
                 let mut byte = [0];
                 if read_full(&mut pipe, &mut byte)? == 0 {
                     break;
                 }
                 head.push(byte[0]);
             }
-            let packing = Packing::of(&head);
+            let packing = Compression::of(&head);
             let whole = Cursor::new(head).chain(pipe);
             Ok(match packing {
                 None => Box::new(Counted::new(whole)),

@@ -4,36 +4,37 @@
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
+use super::compression::Compression;
 use super::engine::Limits;
 use super::members::Members;
 use super::opened::{OpenFile, check};
-use super::packing::Packing;
 use super::source::{Counted, Grows, Source};
 use super::unpack::Unpacker;
 
-const ALL: [Packing; 4] = [Packing::Gzip, Packing::Zstd, Packing::Bzip2, Packing::Xz];
+const ALL: [Compression; 4] =
+    [Compression::Gzip, Compression::Zstd, Compression::Bzip2, Compression::Xz];
 
-fn pack(packing: Packing, bytes: &[u8]) -> Vec<u8> {
+fn pack(packing: Compression, bytes: &[u8]) -> Vec<u8> {
     match packing {
-        Packing::Gzip => {
+        Compression::Gzip => {
             let mut encoder = flate2::GzBuilder::new()
                 .filename("urls.txt")
                 .write(Vec::new(), flate2::Compression::default());
             encoder.write_all(bytes).unwrap();
             encoder.finish().unwrap()
         }
-        Packing::Zstd => {
+        Compression::Zstd => {
             let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
             encoder.include_checksum(true).unwrap();
             encoder.write_all(bytes).unwrap();
             encoder.finish().unwrap()
         }
-        Packing::Bzip2 => {
+        Compression::Bzip2 => {
             let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), Default::default());
             encoder.write_all(bytes).unwrap();
             encoder.finish().unwrap()
         }
-        Packing::Xz => {
+        Compression::Xz => {
             let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 6);
             encoder.write_all(bytes).unwrap();
             encoder.finish().unwrap()
@@ -65,7 +66,7 @@ fn read_all(source: &mut dyn Read) -> (Vec<u8>, io::Result<()>) {
     }
 }
 
-fn unpacked(packing: Packing, packed: &[u8]) -> (Vec<u8>, io::Result<()>) {
+fn unpacked(packing: Compression, packed: &[u8]) -> (Vec<u8>, io::Result<()>) {
     read_all(&mut Unpacker::new(Counted::new(packed), packing, Limits::MOST).unwrap())
 }
 
@@ -95,7 +96,7 @@ fn members_are_read_one_behind_the_other_however_they_come_in() {
             packed.extend(pack(packing, part));
             whole.extend_from_slice(part);
         }
-        assert_eq!(Packing::of(&packed), Some(packing));
+        assert_eq!(Compression::of(&packed), Some(packing));
         let (bytes, result) = unpacked(packing, &packed);
         assert!(bytes == whole && result.is_ok(), "{packing}: {result:?}");
         for step in [1, 7, 1000] {
@@ -123,22 +124,22 @@ fn every_truncation_is_an_error() {
 }
 
 /// Bits that say nothing about the content, as byte and mask. Flipped, they change nothing.
-fn is_unchecked(packing: Packing, packed: &[u8], byte: usize, bit: u8) -> bool {
+fn is_unchecked(packing: Compression, packed: &[u8], byte: usize, bit: u8) -> bool {
     let last = packed.len() - 1;
     match packing {
         // RFC 1952 2.3: FTEXT, MTIME, XFL, OS, and the name. The bits behind the end of the deflate
         // data, up to its last byte, are padding (RFC 1951 3.1.1).
-        Packing::Gzip => match byte {
+        Compression::Gzip => match byte {
             3 => bit == 0,
             4..=9 => true,
             10..=18 => true,
             _ => byte == last - 8,
         },
         // RFC 8878 3.1.1.1: the unused bit, and a window larger than needed.
-        Packing::Zstd => byte == 4 && bit == 4 || byte == 5,
+        Compression::Zstd => byte == 4 && bit == 4 || byte == 5,
         // The size of blocks, if it is not too small, and the padding of the last byte.
-        Packing::Bzip2 => byte == 3 || byte == last,
-        Packing::Xz => false,
+        Compression::Bzip2 => byte == 3 || byte == last,
+        Compression::Xz => false,
     }
 }
 
@@ -165,7 +166,7 @@ fn no_flipped_bit_is_silent() {
         // The same text can be packed in several ways: a match may point at another place where the
         // same bytes stand, a code may be one that nobody uses. Such a flip changes nothing, and the
         // checksum proves it. What is behind the text is the checksum, and the length where there is one.
-        let (head, tail) = if packing == Packing::Gzip { (19, 8) } else { (6, 4) };
+        let (head, tail) = if packing == Compression::Gzip { (19, 8) } else { (6, 4) };
         let inside = head..packed.len() - tail;
         assert!(elsewhere.len() < 60, "{packing}: {elsewhere:?}");
         assert!(
@@ -195,15 +196,15 @@ fn header(flags: u8, changed: Option<usize>) -> Vec<u8> {
 fn whatever_a_header_of_gzip_holds_is_stepped_over_and_its_checksum_verified() {
     let text = b"what is packed\n";
     // Of its own header there are ten bytes and a name.
-    let body = &pack(Packing::Gzip, text)[19..];
+    let body = &pack(Compression::Gzip, text)[19..];
     for flags in 0..32 {
         let whole = [&header(flags, None)[..], body].concat();
-        let (bytes, result) = unpacked(Packing::Gzip, &whole);
+        let (bytes, result) = unpacked(Compression::Gzip, &whole);
         assert!(bytes == text && result.is_ok(), "{flags}: {result:?}");
         if flags & 2 != 0 {
             for byte in 3..header(flags, None).len() {
                 let changed = [&header(flags, Some(byte))[..], body].concat();
-                let (_, result) = unpacked(Packing::Gzip, &changed);
+                let (_, result) = unpacked(Compression::Gzip, &changed);
                 assert!(result.is_err(), "{flags}: byte {byte} is silent");
             }
         }
@@ -211,8 +212,8 @@ fn whatever_a_header_of_gzip_holds_is_stepped_over_and_its_checksum_verified() {
 }
 
 /// By how many bytes the place of an error may differ with how the bytes came.
-fn ahead(packing: Packing) -> u64 {
-    if packing == Packing::Bzip2 { 7 } else { 0 }
+fn ahead(packing: Compression) -> u64 {
+    if packing == Compression::Bzip2 { 7 } else { 0 }
 }
 
 #[test]
@@ -245,7 +246,7 @@ fn damage_is_told_alike_however_the_bytes_come_in() {
 #[test]
 fn what_stands_before_a_damaged_block_comes_out() {
     let text = text(400_000, 8);
-    let mut packed = pack(Packing::Zstd, &text);
+    let mut packed = pack(Compression::Zstd, &text);
     // RFC 8878 3.1.1.2: the last bit, two bits of the type, of which the fourth is reserved, and the size.
     let mut blocks = vec![6];
     while let [.., at] = blocks[..]
@@ -256,7 +257,7 @@ fn what_stands_before_a_damaged_block_comes_out() {
     }
     assert_eq!(blocks.len(), 4);
     packed[blocks[2]] |= 6;
-    let (bytes, result) = unpacked(Packing::Zstd, &packed);
+    let (bytes, result) = unpacked(Compression::Zstd, &packed);
     assert!(result.is_err() && bytes == text[..2 * (128 << 10)]);
 }
 
@@ -271,7 +272,7 @@ fn zeros_behind_the_last_member_are_padding_and_anything_else_is_an_error() {
             let (bytes, result) = read_all(&mut unpacker);
             assert!(bytes == b"http://h/\n" && result.is_ok());
             // To xz, four zeros at a time are a part of the format.
-            let expected = if packing == Packing::Xz && zeros % 4 == 0 { 0 } else { zeros };
+            let expected = if packing == Compression::Xz && zeros % 4 == 0 { 0 } else { zeros };
             assert_eq!(unpacker.padding(), expected as u64);
         }
         for garbage in [&b"x"[..], b"\0x", b"\0\0\0\x1F\x8B", b"http://h/\n"] {
@@ -281,9 +282,9 @@ fn zeros_behind_the_last_member_are_padding_and_anything_else_is_an_error() {
             assert!(bytes == b"http://h/\n" && error.contains("follows the last"), "{error}");
         }
     }
-    let two = pack(Packing::Xz, b"a\n");
+    let two = pack(Compression::Xz, b"a\n");
     let padded = [&two[..], &[0; 8], &two].concat();
-    assert_eq!(unpacked(Packing::Xz, &padded).0, b"a\na\n");
+    assert_eq!(unpacked(Compression::Xz, &padded).0, b"a\na\n");
 }
 
 /// RFC 8878 3.1.1: a header with Single_Segment_Flag and a Frame_Content_Size of one byte, a raw block, and
@@ -306,15 +307,16 @@ fn a_frame_has_as_many_bytes_as_it_says() {
     for ends_empty in [false, true] {
         let right = frame(10, text, ends_empty);
         let two = [&right[..], &right].concat();
-        assert_eq!(unpacked(Packing::Zstd, &two).0, text.repeat(2));
-        assert!(unpacked(Packing::Zstd, &two).1.is_ok());
+        assert_eq!(unpacked(Compression::Zstd, &two).0, text.repeat(2));
+        assert!(unpacked(Compression::Zstd, &two).1.is_ok());
         for said in [0, 9, 11, 100] {
             let wrong = [&right[..], &frame(said, text, ends_empty)].concat();
-            assert!(unpacked(Packing::Zstd, &wrong).1.is_err(), "{said} {ends_empty}");
-            assert!(on_threads(Packing::Zstd, &wrong).1.is_err(), "{said} {ends_empty}");
+            assert!(unpacked(Compression::Zstd, &wrong).1.is_err(), "{said} {ends_empty}");
+            assert!(on_threads(Compression::Zstd, &wrong).1.is_err(), "{said} {ends_empty}");
         }
     }
-    let error = unpacked(Packing::Zstd, &frame(100, text, true)).1.expect_err("90 bytes too few");
+    let error =
+        unpacked(Compression::Zstd, &frame(100, text, true)).1.expect_err("90 bytes too few");
     assert!(error.to_string().contains("says that it has 100 bytes, and has 10"), "{error}");
 }
 
@@ -324,30 +326,30 @@ fn skippable_frames_and_a_dictionary_at_the_start_are_understood() {
         let length = (bytes.len() as u32).to_le_bytes();
         [&[0x50 | kind, 0x2A, 0x4D, 0x18], &length[..], bytes].concat()
     };
-    let plain = pack(Packing::Zstd, b"http://h/\n");
+    let plain = pack(Compression::Zstd, b"http://h/\n");
     let packed =
         [&skippable(0, b"note"), &plain, &skippable(5, b""), &plain].map(|p| &p[..]).concat();
-    assert_eq!(unpacked(Packing::Zstd, &packed).0, b"http://h/\nhttp://h/\n");
+    assert_eq!(unpacked(Compression::Zstd, &packed).0, b"http://h/\nhttp://h/\n");
 
     let samples: Vec<_> = (0..200).map(|seed| text(400, seed)).collect();
     let dictionary = zstd::dict::from_samples(&samples, 4096).unwrap();
     let alone =
         zstd::bulk::Compressor::with_dictionary(3, &dictionary).unwrap().compress(&samples[0]);
-    let error = unpacked(Packing::Zstd, &alone.unwrap()).1.expect_err("a dictionary");
+    let error = unpacked(Compression::Zstd, &alone.unwrap()).1.expect_err("a dictionary");
     assert!(error.to_string().contains("its dictionary is not at the start"), "{error}");
     // The magic number of one, and nothing that it could hold.
     let broken = [skippable(13, b"\x37\xA4\x30\xECabcdef"), plain].concat();
-    let error = unpacked(Packing::Zstd, &broken).1.expect_err("no dictionary");
+    let error = unpacked(Compression::Zstd, &broken).1.expect_err("no dictionary");
     assert!(error.to_string().contains("its dictionary is damaged"), "{error}");
     // An archive into which no record came has nothing else.
     for alone in [skippable(13, &dictionary), skippable(13, b"abc"), skippable(13, &[7; 300_000])] {
-        let (bytes, result) = unpacked(Packing::Zstd, &alone);
+        let (bytes, result) = unpacked(Compression::Zstd, &alone);
         assert!(bytes.is_empty() && result.is_ok(), "{result:?}");
-        let (bytes, result, _) = on_threads(Packing::Zstd, &alone);
+        let (bytes, result, _) = on_threads(Compression::Zstd, &alone);
         assert!(bytes.is_empty() && result.is_ok(), "{result:?}");
         let cut = &alone[..alone.len() - 1];
-        assert!(unpacked(Packing::Zstd, cut).1.is_err());
-        assert!(on_threads(Packing::Zstd, cut).1.is_err());
+        assert!(unpacked(Compression::Zstd, cut).1.is_err());
+        assert!(on_threads(Compression::Zstd, cut).1.is_err());
     }
     let mut packed = skippable(13, &dictionary);
     let mut also = skippable(13, &zstd::bulk::compress(&dictionary, 3).unwrap());
@@ -363,8 +365,8 @@ fn skippable_frames_and_a_dictionary_at_the_start_are_understood() {
         whole.extend(part);
     }
     for packed in [packed, also] {
-        assert!(unpacked(Packing::Zstd, &packed).0 == whole);
-        assert!(on_threads(Packing::Zstd, &packed).0 == whole);
+        assert!(unpacked(Compression::Zstd, &packed).0 == whole);
+        assert!(on_threads(Compression::Zstd, &packed).0 == whole);
     }
 }
 
@@ -377,15 +379,15 @@ fn windows_and_memory_have_limits_that_are_told() {
         encoder.write_all(&vec![b'x'; 1 << 20]).unwrap();
         encoder.finish().unwrap()
     };
-    assert!(unpacked(Packing::Zstd, &window(27)).1.is_ok());
-    let error = unpacked(Packing::Zstd, &window(28)).1.expect_err("a window");
+    assert!(unpacked(Compression::Zstd, &window(27)).1.is_ok());
+    let error = unpacked(Compression::Zstd, &window(28)).1.expect_err("a window");
     assert!(error.to_string().ends_with("beyond the limit of 128 MiB"), "{error}");
     // A thread's share is half of a quarter of the memory, and 8 MiB always.
     for (memory, limit) in [(256 << 20, 25), (255 << 20, 24), (1 << 20, 23)] {
         let limits = Limits::within(memory, 2);
         let read = |packed: Vec<u8>| {
             let packed = Counted::new(packed.as_slice());
-            read_all(&mut Unpacker::new(packed, Packing::Zstd, limits).unwrap()).1
+            read_all(&mut Unpacker::new(packed, Compression::Zstd, limits).unwrap()).1
         };
         assert!(read(window(limit)).is_ok(), "{limit}");
         let error = read(window(limit + 1)).expect_err("a window");
@@ -395,7 +397,7 @@ fn windows_and_memory_have_limits_that_are_told() {
 
     let mut options = liblzma::stream::LzmaOptions::new_preset(1).unwrap();
     options.dict_size(512 << 20);
-    let mut packed = pack(Packing::Xz, b"http://h/\n");
+    let mut packed = pack(Compression::Xz, b"http://h/\n");
     // The size of the dictionary is the byte behind the id of the filter and its length; 0x23 is half
     // a gigabyte. The head has a checksum of its own.
     packed[16] = 0x23;
@@ -405,12 +407,12 @@ fn windows_and_memory_have_limits_that_are_told() {
         crc.sum()
     };
     packed[20..24].copy_from_slice(&crc.to_le_bytes());
-    let error = unpacked(Packing::Xz, &packed).1.expect_err("a dictionary");
+    let error = unpacked(Compression::Xz, &packed).1.expect_err("a dictionary");
     assert!(error.to_string().contains("256 MiB"), "{error}");
 }
 
 /// The same by [`Members`], on three threads.
-fn on_threads(packing: Packing, packed: &[u8]) -> (Vec<u8>, io::Result<()>, u64) {
+fn on_threads(packing: Compression, packed: &[u8]) -> (Vec<u8>, io::Result<()>, u64) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(packed).unwrap();
     let (inputs, _) = check(&[file.path().to_owned()]);
@@ -421,7 +423,7 @@ fn on_threads(packing: Packing, packed: &[u8]) -> (Vec<u8>, io::Result<()>, u64)
 }
 
 /// Members of all lengths, and some that hold what looks like members.
-fn members(packing: Packing) -> (Vec<u8>, Vec<u8>) {
+fn members(packing: Compression) -> (Vec<u8>, Vec<u8>) {
     let mut packed = Vec::new();
     let mut whole = Vec::new();
     for seed in 0..400 {
@@ -433,7 +435,7 @@ fn members(packing: Packing) -> (Vec<u8>, Vec<u8>) {
             part.extend(inner);
         }
         let stored = match packing {
-            Packing::Gzip if seed % 50 == 9 => {
+            Compression::Gzip if seed % 50 == 9 => {
                 let level = flate2::Compression::none();
                 let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
                 encoder.write_all(&part).unwrap();
@@ -449,7 +451,7 @@ fn members(packing: Packing) -> (Vec<u8>, Vec<u8>) {
 
 #[test]
 fn members_come_out_in_order_from_several_threads_also_where_starts_are_guessed_wrong() {
-    for packing in [Packing::Gzip, Packing::Zstd] {
+    for packing in [Compression::Gzip, Compression::Zstd] {
         let (packed, whole) = members(packing);
         assert!(packed.len() > 1 << 20);
         let (bytes, result, taken) = on_threads(packing, &packed);
@@ -473,7 +475,7 @@ fn members_whose_starts_nobody_guesses_take_linear_time() {
     let unknown = unknown.write(Vec::new(), Default::default()).finish().unwrap();
     assert_eq!(unknown.len(), 32);
     let skippable = [0x50, 0x2A, 0x4D, 0x18, 0, 0, 0, 0];
-    for (packing, member) in [(Packing::Gzip, &unknown[..]), (Packing::Zstd, &skippable)] {
+    for (packing, member) in [(Compression::Gzip, &unknown[..]), (Compression::Zstd, &skippable)] {
         let packed = member.repeat((4 << 20) / member.len());
         let (bytes, result, taken) = on_threads(packing, &packed);
         assert!(bytes.is_empty() && result.is_ok(), "{packing}: {result:?}");
@@ -483,7 +485,7 @@ fn members_whose_starts_nobody_guesses_take_linear_time() {
 
 #[test]
 fn damage_is_the_same_on_several_threads_as_from_front_to_back() {
-    for packing in [Packing::Gzip, Packing::Zstd] {
+    for packing in [Compression::Gzip, Compression::Zstd] {
         let (packed, _) = members(packing);
         for i in 0..12 {
             let mut damaged = packed.clone();
@@ -507,13 +509,13 @@ fn damage_is_the_same_on_several_threads_as_from_front_to_back() {
 
 #[test]
 fn a_bomb_is_unpacked_a_little_at_a_time() {
-    let member = pack(Packing::Gzip, &vec![b'x'; 30 << 20]);
+    let member = pack(Compression::Gzip, &vec![b'x'; 30 << 20]);
     let bomb = member.repeat(20);
     assert!(bomb.len() > 2 * (128 << 10));
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&bomb).unwrap();
     let (inputs, _) = check(&[file.path().to_owned()]);
     let opened = Arc::new(OpenFile::open(&inputs[0]).unwrap().unwrap());
-    let mut source = Members::open(opened, Packing::Gzip, 2, Limits::MOST).unwrap();
+    let mut source = Members::open(opened, Compression::Gzip, 2, Limits::MOST).unwrap();
     assert_eq!(source.skip(u64::MAX).unwrap(), 600 << 20);
 }

@@ -4,8 +4,8 @@ use std::io::{self, BufRead, Read};
 
 use crc32fast::Hasher as Crc;
 
+use super::compression::Compression;
 use super::engine::{Engine, Limits, Step, Then, Wrong};
-use super::packing::Packing;
 use super::source::{Counted, Grows, Source, Starts};
 
 /// A dictionary of a zstd input is no longer, packed or not.
@@ -14,7 +14,7 @@ const DICTIONARY: usize = 16 << 20;
 /// Unpacks what it reads.
 pub(super) struct Unpacker<R> {
     input: Counted<R>,
-    packing: Packing,
+    packing: Compression,
     limits: Limits,
     engine: Engine,
     place: Place,
@@ -40,14 +40,14 @@ pub(super) enum Place {
 
 impl<R: BufRead> Unpacker<R> {
     /// Unpacks an input from its start.
-    pub(super) fn new(input: Counted<R>, packing: Packing, limits: Limits) -> io::Result<Self> {
+    pub(super) fn new(input: Counted<R>, packing: Compression, limits: Limits) -> io::Result<Self> {
         Self::with_dictionary(input, packing, limits, &[], Place::Start)
     }
 
     /// Goes on with an input at the start of a member.
     pub(super) fn with_dictionary(
         input: Counted<R>,
-        packing: Packing,
+        packing: Compression,
         limits: Limits,
         dictionary: &[u8],
         place: Place,
@@ -163,14 +163,14 @@ impl<R: BufRead> Unpacker<R> {
         match self.peek()? {
             None => {
                 // Four zeros at a time belong to the format ("The .xz File Format" 2.2).
-                if self.packing == Packing::Xz && self.padding.is_multiple_of(4) {
+                if self.packing == Compression::Xz && self.padding.is_multiple_of(4) {
                     self.padding = 0;
                 }
                 Ok(false)
             }
             Some(byte) => {
                 let padded =
-                    padding > 0 && (self.packing != Packing::Xz || !padding.is_multiple_of(4));
+                    padding > 0 && (self.packing != Compression::Xz || !padding.is_multiple_of(4));
                 if padded || !self.packing.begins_with(byte) {
                     let (packing, part) = (self.packing, self.packing.part());
                     let words = format!("what follows the last {packing} {part} is none");
@@ -184,7 +184,7 @@ impl<R: BufRead> Unpacker<R> {
 
     /// Reads the dictionary at the start, if there is one.
     fn take_dictionary(&mut self) -> io::Result<bool> {
-        if self.packing != Packing::Zstd {
+        if self.packing != Compression::Zstd {
             return Ok(false);
         }
         let Some(dictionary) = dictionary(&mut self.input)? else { return Ok(false) };
@@ -200,7 +200,7 @@ impl<R: BufRead> Unpacker<R> {
             self.engine.reset()?;
         }
         match self.packing {
-            Packing::Gzip => gzip_header(&mut self.input),
+            Compression::Gzip => gzip_header(&mut self.input),
             _ => Ok(()),
         }
     }
@@ -243,7 +243,7 @@ impl<R: BufRead + Grows> Source for Unpacker<R> {
         self.input.taken()
     }
 
-    fn packing(&self) -> Option<Packing> {
+    fn packing(&self) -> Option<Compression> {
         Some(self.packing)
     }
 
@@ -335,7 +335,7 @@ pub(super) fn dictionary(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>
     }
     let packed = Counted::new(bytes.as_slice());
     let mut unpacker =
-        Unpacker::with_dictionary(packed, Packing::Zstd, Limits::MOST, &[], Place::Between)?;
+        Unpacker::with_dictionary(packed, Compression::Zstd, Limits::MOST, &[], Place::Between)?;
     let mut dictionary = Vec::new();
     let limit = DICTIONARY as u64 + 1;
     (&mut unpacker).take(limit).read_to_end(&mut dictionary)?;

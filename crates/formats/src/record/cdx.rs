@@ -15,8 +15,8 @@ use super::columns::Layout;
 use super::line::{self, Line, without_mark};
 use super::part::{Facts, Part, Value};
 use super::separators::Separators;
-use super::{Context, Found, Records};
-use uniqurl::bytes::Code;
+use super::{Context, Extracted, Records};
+use uniqurl::bytes::RejectReason;
 
 /// The columns that the last legend named.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -45,10 +45,10 @@ impl Cdx {
         line::each(ctx, 0, chunk, out, |line, side| {
             if let Some(legend) = legend(line.bytes) {
                 now = Some(Arc::new(legend));
-                return Found::Skipped;
+                return Extracted::Skipped;
             }
             if is_alias(line.bytes) {
-                return Found::Skipped;
+                return Extracted::Skipped;
             }
             let (delimiter, layout) = match &now {
                 Some(legend) => (legend.delimiter, &legend.layout),
@@ -66,7 +66,7 @@ impl Cdx {
                 None => is_usual_number(columns),
             };
             if !is_expected {
-                return Found::Reject(Code::LogSyntax, 0);
+                return Extracted::Reject(RejectReason::LogSyntax, 0);
             }
             let fields = separators.split(place);
             layout.found(ctx, line, fields, |_, field| Value::InLine(field), side)
@@ -203,7 +203,7 @@ fn candidates(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
 #[cfg(test)]
 mod tests {
     use super::super::{
-        Context, Format, Found, Place,
+        BufferId, Context, Extracted, Format,
         format::tests::{read, show},
     };
     use super::{Cdx, candidates};
@@ -222,8 +222,8 @@ mod tests {
             .records
             .iter()
             .map(|record| match record.found {
-                Found::Url(Place::Chunk, span) => span.of(chunk).to_vec(),
-                Found::Skipped => b"legend".to_vec(),
+                Extracted::Url(BufferId::Chunk, span) => span.of(chunk).to_vec(),
+                Extracted::Skipped => b"legend".to_vec(),
                 other => panic!("{other:?}"),
             })
             .collect();
@@ -238,7 +238,9 @@ mod tests {
         let behind = first.after(&ctx, b" CDX N a\r\nk u\n CDX a N\n").unwrap();
         assert_eq!(first.after(&ctx, b" CDX a N\n"), Some(behind.clone()));
         let out = read(&Format::Cdx(behind), &ctx, b"u k\n");
-        assert!(matches!(out.records[0].found, Found::Url(_, span) if span.of(b"u k\n") == b"u"));
+        assert!(
+            matches!(out.records[0].found, Extracted::Url(_, span) if span.of(b"u k\n") == b"u")
+        );
     }
 
     #[test]
@@ -269,6 +271,9 @@ mod tests {
     #[test]
     fn a_legend_without_a_url_leaves_no_field() {
         let out = read(&cdx(), &Context::default(), b" CDX N b\nk 2014\n");
-        assert!(matches!(out.records[1].found, Found::Reject(uniqurl::Code::NoField, 0)));
+        assert!(matches!(
+            out.records[1].found,
+            Extracted::Reject(uniqurl::RejectReason::NoField, 0)
+        ));
     }
 }

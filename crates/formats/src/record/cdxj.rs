@@ -8,23 +8,23 @@ use memchr::memchr;
 
 use super::json::{Error, Json};
 use super::line;
-use super::{Context, Found, Records};
-use uniqurl::bytes::Code;
+use super::{Context, Extracted, Records};
+use uniqurl::bytes::RejectReason;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, json: &Json, chunk: &[u8], out: &mut Records) {
     let mut buffer = Vec::new();
     line::each(ctx, 0, chunk, out, |line, side| {
         if is_header(line.bytes) {
-            return Found::Skipped;
+            return Extracted::Skipped;
         }
         let Some(object) = object(line.bytes) else {
-            return Found::Reject(Code::LogSyntax, 0);
+            return Extracted::Reject(RejectReason::LogSyntax, 0);
         };
         match json.said(object, &mut buffer) {
             Ok(said) => said.found(ctx, json.facts(), line, side),
-            Err(Error::Syntax) => Found::Reject(Code::LogSyntax, 0),
-            Err(Error::Type) => Found::Reject(Code::NoField, 0),
+            Err(Error::Syntax) => Extracted::Reject(RejectReason::LogSyntax, 0),
+            Err(Error::Type) => Extracted::Reject(RejectReason::NoField, 0),
         }
     });
 }

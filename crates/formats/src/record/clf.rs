@@ -12,8 +12,8 @@ use memchr::{memchr, memchr_iter};
 use super::escape::{Escape, quoted};
 use super::line::{self, Line};
 use super::site::Site;
-use super::{Context, Found, Records, request};
-use uniqurl::bytes::Code;
+use super::{Context, Extracted, Records, request};
+use uniqurl::bytes::RejectReason;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
@@ -30,11 +30,11 @@ pub(super) fn found(
     line: Line<'_>,
     site: Option<Site<'_>>,
     side: &mut Vec<u8>,
-) -> Found {
+) -> Extracted {
     match field(line.bytes) {
-        Ok((field, _)) if !is_wanted(ctx, line.bytes, field.clone()) => Found::Filtered,
+        Ok((field, _)) if !is_wanted(ctx, line.bytes, field.clone()) => Extracted::Filtered,
         Ok((field, escape)) => request::found(ctx, line, field, escape, site, side),
-        Err(code) => Found::Reject(code, 0),
+        Err(code) => Extracted::Reject(code, 0),
     }
 }
 
@@ -51,18 +51,18 @@ fn is_wanted(ctx: &Context, line: &[u8], field: Range<usize>) -> bool {
 
 /// The range between the request's quotation marks.
 #[inline]
-pub(super) fn quoted_request(line: &[u8]) -> Result<Range<usize>, Code> {
+pub(super) fn quoted_request(line: &[u8]) -> Result<Range<usize>, RejectReason> {
     Ok(field(line)?.0)
 }
 
 /// The same, and how what is in it may be escaped.
 #[inline(always)]
-fn field(line: &[u8]) -> Result<(Range<usize>, Escape), Code> {
+fn field(line: &[u8]) -> Result<(Range<usize>, Escape), RejectReason> {
     let start = match memchr(b'[', line) {
         Some(open) if is_usual(&line[open..]) => open + USUAL,
-        _ => start_of_any(line).ok_or(Code::LogSyntax)?,
+        _ => start_of_any(line).ok_or(RejectReason::LogSyntax)?,
     };
-    let (end, escape) = quoted(line, start).ok_or(Code::Truncated)?;
+    let (end, escape) = quoted(line, start).ok_or(RejectReason::Truncated)?;
     Ok((start..end, escape))
 }
 
@@ -163,7 +163,7 @@ mod tests {
     use super::super::format::tests::show;
     use super::super::{Context, Format};
     use super::{LEAST, MOST, USUAL, field, is_usual, start_of_any};
-    use uniqurl::bytes::Code;
+    use uniqurl::bytes::RejectReason;
     use uniqurl::normalize::Origin;
 
     fn clf(line: &str) -> String {
@@ -200,9 +200,9 @@ mod tests {
                 let mut line = usual.clone().into_bytes();
                 line[at] = byte;
                 for line in [&line[..], &line[..at]] {
-                    let any = start_of_any(line).ok_or(Code::LogSyntax);
+                    let any = start_of_any(line).ok_or(RejectReason::LogSyntax);
                     let any = any.and_then(|start| {
-                        let (end, escape) = quoted(line, start).ok_or(Code::Truncated)?;
+                        let (end, escape) = quoted(line, start).ok_or(RejectReason::Truncated)?;
                         Ok((start..end, escape))
                     });
                     assert_eq!(field(line), any, "{}", line.escape_ascii());

@@ -5,7 +5,7 @@
 
 use super::line::Line;
 use super::part::{Facts, Part, Said, Value};
-use super::{Context, Found};
+use super::{Context, Extracted};
 
 /// The parts of the columns that matter, by ascending column, counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -43,7 +43,7 @@ impl Layout {
         mut fields: impl Iterator<Item = F>,
         value: impl Fn(Part, F) -> Value<'a>,
         side: &mut Vec<u8>,
-    ) -> Found {
+    ) -> Extracted {
         let mut said = Said::default();
         let mut next = 0;
         let is_asked = |part| !matches!(part, Part::Status | Part::Mime) || !ctx.filter.is_empty();

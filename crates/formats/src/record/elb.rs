@@ -10,26 +10,26 @@ use memchr::memchr;
 
 use super::escape::Escape;
 use super::line;
-use super::{Context, Found, Records, request};
-use uniqurl::bytes::Code;
+use super::{Context, Extracted, Records, request};
+use uniqurl::bytes::RejectReason;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
     line::each(ctx, 0, chunk, out, |line, side| {
         let Some(open) = memchr(b'"', line.bytes) else {
-            return Found::Reject(Code::LogSyntax, 0);
+            return Extracted::Reject(RejectReason::LogSyntax, 0);
         };
         let Some(length) = memchr(b'"', &line.bytes[open + 1..]) else {
-            return Found::Reject(Code::Truncated, 0);
+            return Extracted::Reject(RejectReason::Truncated, 0);
         };
         let field = open + 1..open + 1 + length;
         let request = &line.bytes[field.clone()];
         let method = request.split(|byte| *byte == b' ').next();
         if !ctx.filter.keeps(method, Some(status(&line.bytes[..open])), None) {
-            return Found::Filtered;
+            return Extracted::Filtered;
         }
         if method == Some(b"-") {
-            return Found::Reject(Code::LogSyntax, 0);
+            return Extracted::Reject(RejectReason::LogSyntax, 0);
         }
         request::found(ctx, line, field, Escape::Hex, None, side)
     });

@@ -19,8 +19,8 @@ use super::columns::Name;
 use super::line::{self, Line, MARK, without_mark};
 use super::part::{Facts, Part, Value, encoded, marked};
 use super::separators::Separators;
-use super::{Context, Found, Records};
-use uniqurl::bytes::Code;
+use super::{Context, Extracted, Records};
+use uniqurl::bytes::RejectReason;
 
 /// What the directives so far say of the lines behind them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,9 +74,11 @@ impl Extended {
         line::each(ctx, 0, chunk, out, |line, side| {
             if without_mark(line.bytes).starts_with(b"#") {
                 now.take(line.bytes);
-                return Found::Skipped;
+                return Extracted::Skipped;
             }
-            let Some(layout) = &now.layout else { return Found::Reject(Code::LogSyntax, 0) };
+            let Some(layout) = &now.layout else {
+                return Extracted::Reject(RejectReason::LogSyntax, 0);
+            };
             let is_other = now.software == Software::Other;
             let meant = |part, value| match part {
                 Part::Path if !is_other => encoded(value),

@@ -18,18 +18,18 @@ use super::{
 
 /// Where the URL is in a record.
 ///
-/// Reading never fails: a line that yields no URL yields a [`Code`](uniqurl::Code) that says why, and
+/// Reading never fails: a line that yields no URL yields a [`RejectReason`](uniqurl::RejectReason) that says why, and
 /// the same lines give the same records however they are cut into chunks.
 ///
 /// ```
-/// use crate::record::{Context, Format, Found, Place, Records};
+/// use crate::record::{Context, Format, Extracted, BufferId, Records};
 ///
 /// let format = Format::parse("combined")?;
 /// let log = br#"10.0.0.7 - - [17/May/2015:10:05:03 +0000] "GET /a\x22b HTTP/1.1" 200 5 "-" "-"
 /// "#;
 /// let mut records = Records::default();
 /// format.read(&Context::default(), log, &mut records);
-/// let Found::Target(Place::Side, target) = records.records[0].found else { panic!() };
+/// let Extracted::Target(BufferId::Scratch, target) = records.records[0].found else { panic!() };
 /// assert_eq!(target.of(&records.side), b"/a\"b");
 /// # Ok::<(), crate::record::FormatError>(())
 /// ```
@@ -231,13 +231,13 @@ impl Format {
     /// header in the chunk says where things are in the records behind it.
     ///
     /// ```
-    /// use crate::record::{Context, Format, Found, Records};
+    /// use crate::record::{Context, Format, Extracted, Records};
     ///
     /// let at_start = Format::parse("tsv:url")?;
     /// let behind = at_start.after(&Context::default(), b"id\turl\n").expect("there is a header");
     /// let mut records = Records::default();
     /// behind.read(&Context::default(), b"1\thttp://h/\n", &mut records);
-    /// assert!(matches!(records.records[0].found, Found::Url(..)));
+    /// assert!(matches!(records.records[0].found, Extracted::Url(..)));
     /// # Ok::<(), crate::record::FormatError>(())
     /// ```
     pub fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
@@ -375,7 +375,7 @@ impl std::error::Error for FormatError {}
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::{Context, Found, Place, Records};
+    use super::super::{BufferId, Context, Extracted, Records};
     use super::Format;
 
     /// The records of a chunk.
@@ -390,17 +390,19 @@ pub(super) mod tests {
         let out = read(format, ctx, line);
         let [record] = out.records[..] else { panic!("one line, {} records", out.records.len()) };
         let text = |place, span: super::super::Span| {
-            let bytes = span.of(if place == Place::Chunk { line } else { &out.side });
+            let bytes = span.of(if place == BufferId::Chunk { line } else { &out.side });
             String::from_utf8(bytes.to_vec()).expect("the tests that show are in ASCII")
         };
         match record.found {
-            Found::Blank => "blank".into(),
-            Found::Skipped => "skipped".into(),
-            Found::Filtered => "filtered".into(),
-            Found::Reject(code, at) => format!("{} {at}", code.name()),
-            Found::Url(place, span) => format!("url {}", text(place, span)),
-            Found::Target(place, span) => format!("target {}", text(place, span)),
-            Found::Joined { url, prefix } => format!("joined {prefix} {}", text(Place::Side, url)),
+            Extracted::Blank => "blank".into(),
+            Extracted::Skipped => "skipped".into(),
+            Extracted::Filtered => "filtered".into(),
+            Extracted::Reject(code, at) => format!("{} {at}", code.name()),
+            Extracted::Url(place, span) => format!("url {}", text(place, span)),
+            Extracted::Target(place, span) => format!("target {}", text(place, span)),
+            Extracted::Joined { url, prefix } => {
+                format!("joined {prefix} {}", text(BufferId::Scratch, url))
+            }
         }
     }
 

@@ -10,8 +10,8 @@ use memchr::memchr;
 
 use super::escape::Escape;
 use super::line;
-use super::{Context, Found, Records, clf, request};
-use uniqurl::bytes::Code;
+use super::{Context, Extracted, Records, clf, request};
+use uniqurl::bytes::RejectReason;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
@@ -19,10 +19,10 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
         let quote = |from: usize| Some(from + memchr(b'"', &line.bytes[from..])?);
         let open = clf::bracketed_time(line.bytes).and_then(|time| quote(time.end));
         let Some(open) = open else {
-            return Found::Reject(Code::LogSyntax, 0);
+            return Extracted::Reject(RejectReason::LogSyntax, 0);
         };
         let Some(close) = quote(open + 1) else {
-            return Found::Reject(Code::Truncated, 0);
+            return Extracted::Reject(RejectReason::Truncated, 0);
         };
         if !ctx.filter.is_empty() {
             let method = line.bytes[open + 1..close].split(|byte| *byte == b' ').next();
@@ -30,7 +30,7 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
             let behind = clf::bracketed_time(line.bytes).map_or(0, |time| time.end);
             let mut fields = line.bytes[behind..open].trim_ascii().split(|byte| *byte == b' ');
             if !ctx.filter.keeps(method, Some(fields.nth(3).unwrap_or_default()), None) {
-                return Found::Filtered;
+                return Extracted::Filtered;
             }
         }
         request::found(ctx, line, open + 1..close, Escape::Hash, None, side)

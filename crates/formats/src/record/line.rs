@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use super::{Context, Found, Place, Record, Records, Separator};
-use uniqurl::bytes::Code;
+use super::{BufferId, Context, Extracted, Record, Records, Separator};
+use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
 use uniqurl::simd::Kernel;
 
@@ -44,7 +44,7 @@ pub(super) fn each(
     too_long_at: usize,
     chunk: &[u8],
     out: &mut Records,
-    find: impl FnMut(Line<'_>, &mut Vec<u8>) -> Found,
+    find: impl FnMut(Line<'_>, &mut Vec<u8>) -> Extracted,
 ) {
     each_between(Separator::LineFeed, ctx, too_long_at, chunk, out, find);
 }
@@ -57,7 +57,7 @@ fn each_between(
     too_long_at: usize,
     chunk: &[u8],
     out: &mut Records,
-    mut find: impl FnMut(Line<'_>, &mut Vec<u8>) -> Found,
+    mut find: impl FnMut(Line<'_>, &mut Vec<u8>) -> Extracted,
 ) {
     let mut lines = Vec::new();
     // Formats know of no chosen backend, and memchr, which they search with, asks the CPU as well.
@@ -65,9 +65,9 @@ fn each_between(
     for line in lines {
         let bytes = line.of(chunk);
         let found = if bytes.len() > ctx.max_record {
-            Found::Reject(Code::TooLong, too_long_at as u32)
+            Extracted::Reject(RejectReason::TooLong, too_long_at as u32)
         } else if is_blank(bytes) {
-            Found::Blank
+            Extracted::Blank
         } else {
             find(Line { bytes, start: line.start }, &mut out.side)
         };
@@ -115,9 +115,9 @@ pub(super) fn is_blank(line: &[u8]) -> bool {
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
     each_between(ctx.separator, ctx, ctx.max_url, chunk, out, |line, _| {
         if line.bytes.len() > ctx.max_url {
-            Found::Reject(Code::TooLong, ctx.max_url as u32)
+            Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32)
         } else {
-            Found::Url(Place::Chunk, line.span(0..line.bytes.len()))
+            Extracted::Url(BufferId::Chunk, line.span(0..line.bytes.len()))
         }
     });
 }
@@ -125,29 +125,29 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
 #[cfg(test)]
 mod tests {
     use super::super::format::tests::read;
-    use super::super::{Context, Format, Found, Place, Separator};
-    use uniqurl::bytes::Code;
+    use super::super::{BufferId, Context, Extracted, Format, Separator};
+    use uniqurl::bytes::RejectReason;
     use uniqurl::bytes::Span;
 
-    fn lines(chunk: &[u8]) -> Vec<Found> {
+    fn lines(chunk: &[u8]) -> Vec<Extracted> {
         read(&Format::Lines, &Context::default(), chunk).records.iter().map(|r| r.found).collect()
     }
 
-    fn url(start: u32, end: u32) -> Found {
-        Found::Url(Place::Chunk, Span { start, end })
+    fn url(start: u32, end: u32) -> Extracted {
+        Extracted::Url(BufferId::Chunk, Span { start, end })
     }
 
     #[test]
     fn a_chunk_of_n_line_feeds_has_n_records_and_an_unended_line_is_one_more() {
         assert_eq!(lines(b""), []);
-        assert_eq!(lines(b"\n"), [Found::Blank]);
+        assert_eq!(lines(b"\n"), [Extracted::Blank]);
         assert_eq!(lines(b"a\nb\n"), [url(0, 1), url(2, 3)]);
         assert_eq!(lines(b"a\nb"), [url(0, 1), url(2, 3)]);
     }
 
     #[test]
     fn one_carriage_return_before_the_line_feed_is_part_of_the_ending() {
-        assert_eq!(lines(b"a\r\n\r\nb\r\r\n"), [url(0, 1), Found::Blank, url(5, 7)]);
+        assert_eq!(lines(b"a\r\n\r\nb\r\r\n"), [url(0, 1), Extracted::Blank, url(5, 7)]);
         assert_eq!(lines(b"a\r"), [url(0, 2)], "no line feed, no ending");
     }
 
@@ -156,8 +156,8 @@ mod tests {
         let ctx = Context { separator: Separator::Nul, ..Context::default() };
         let chunk = b"http://a\0http://b\nc\0 \t\0\0\r\n\0d";
         let records = read(&Format::Lines, &ctx, chunk).records;
-        let found: Vec<Found> = records.iter().map(|record| record.found).collect();
-        let blank = Found::Blank;
+        let found: Vec<Extracted> = records.iter().map(|record| record.found).collect();
+        let blank = Extracted::Blank;
         assert_eq!(found, [url(0, 8), url(9, 19), blank, blank, url(24, 26), url(27, 28)]);
         assert_eq!(records[1].line, Span { start: 9, end: 19 });
         let of_another_format = read(&Format::Target, &ctx, b"/a\n/b\n");
@@ -167,18 +167,18 @@ mod tests {
 
     #[test]
     fn only_spaces_and_tabs_are_blank() {
-        assert_eq!(lines(b" \t\n\x0b\n"), [Found::Blank, url(3, 4)]);
+        assert_eq!(lines(b" \t\n\x0b\n"), [Extracted::Blank, url(3, 4)]);
     }
 
     #[test]
     fn a_line_longer_than_a_url_may_be_is_rejected_where_the_limit_is() {
         let ctx = Context { max_url: 3, max_record: 5, ..Context::default() };
-        let found: Vec<Found> = read(&Format::Lines, &ctx, b"abc\nabcd\n     \n      \n")
+        let found: Vec<Extracted> = read(&Format::Lines, &ctx, b"abc\nabcd\n     \n      \n")
             .records
             .iter()
             .map(|r| r.found)
             .collect();
-        let too_long = Found::Reject(Code::TooLong, 3);
-        assert_eq!(found, [url(0, 3), too_long, Found::Blank, too_long]);
+        let too_long = Extracted::Reject(RejectReason::TooLong, 3);
+        assert_eq!(found, [url(0, 3), too_long, Extracted::Blank, too_long]);
     }
 }

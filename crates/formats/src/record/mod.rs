@@ -78,7 +78,7 @@ pub use carry::{Carrier, Values, carrying, missing};
 #[cfg(feature = "tables")]
 pub use table::{ALIKE, NULL, NoColumn, Rows};
 
-use uniqurl::bytes::{Code, Span};
+use uniqurl::bytes::{RejectReason, Span};
 use uniqurl::normalize::{Origin, Targets};
 
 /// How an input is cut into records.
@@ -101,12 +101,12 @@ pub struct Record {
     /// The record's own bytes in the chunk, without its line ending.
     pub line: Span,
     /// Where its URL is, or why it has none.
-    pub found: Found,
+    pub found: Extracted,
 }
 
 /// What a record holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum Extracted {
     /// Nothing but spaces and tabs.
     Blank,
     /// A header or a comment: no record at all.
@@ -114,12 +114,12 @@ pub enum Found {
     /// A record that [`Context::filter`] does not want.
     Filtered,
     /// No URL can be read from it. The position counts in the target where one was found, else it is 0.
-    Reject(Code, u32),
+    Reject(RejectReason, u32),
     /// An absolute URL, or in a list whatever stands there.
-    Url(Place, Span),
+    Url(BufferId, Span),
     /// A request target with no host known, in origin-form but where [`Targets`] says more: a path
     /// and a query, never a reference.
-    Target(Place, Span),
+    Target(BufferId, Span),
     /// A target behind the scheme and authority it was joined to, in [`Records::side`]. Bytes up to
     /// 0x20 before the target's slash stand before the scheme, where profiles that trim find them
     /// ([`Targets::Trimmed`]).
@@ -135,11 +135,11 @@ pub enum Found {
 
 /// The buffer that a span points into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum BufferId {
     /// The chunk itself: the bytes stand there as they are meant.
     Chunk,
     /// [`Records::side`]: an escape had to be undone.
-    Side,
+    Scratch,
 }
 
 /// The records of one chunk. Reused from chunk to chunk.
@@ -194,7 +194,7 @@ impl Records {
         }
         self.window.passing -= 1;
         self.side.clear();
-        if record.found == Found::Skipped {
+        if record.found == Extracted::Skipped {
             self.window.headers += 1;
             self.records.push(record);
         }
@@ -232,10 +232,10 @@ pub struct Context {
     pub base: Option<Origin>,
     /// How the profile reads request targets.
     pub targets: Targets,
-    /// Longest URL in bytes; a longer one is [`Code::TooLong`].
+    /// Longest URL in bytes; a longer one is [`RejectReason::TooLong`].
     pub max_url: usize,
     /// Longest record in bytes; the reader hands over at most one byte more of a longer one, and
-    /// such a record is [`Code::TooLong`] unread.
+    /// such a record is [`RejectReason::TooLong`] unread.
     pub max_record: usize,
     /// Which records are wanted by what the format says of them beside the URL.
     pub filter: Filter,
@@ -297,19 +297,20 @@ mod tests {
             ("text", "see <http://a\tb/> and\nhttp://c http://d\nnothing\n<http://e\tf/>\n"),
         ] {
             let format = Format::parse(format).unwrap();
-            let urls = |records: &Records, side: &[u8]| -> Vec<(Found, Vec<u8>)> {
+            let urls = |records: &Records, side: &[u8]| -> Vec<(Extracted, Vec<u8>)> {
                 let found = records.records.iter().skip(records.headers());
                 let bytes = |found| match found {
-                    Found::Url(Place::Side, span) | Found::Target(Place::Side, span) => {
-                        span.of(side)
-                    }
-                    Found::Joined { url, .. } => url.of(side),
+                    Extracted::Url(BufferId::Scratch, span)
+                    | Extracted::Target(BufferId::Scratch, span) => span.of(side),
+                    Extracted::Joined { url, .. } => url.of(side),
                     _ => b"",
                 };
                 // Where it is in the buffer depends on what is before it.
                 let kind = |found| match found {
-                    Found::Url(Place::Side, _) => Found::Blank,
-                    Found::Joined { prefix, .. } => Found::Joined { url: Span::default(), prefix },
+                    Extracted::Url(BufferId::Scratch, _) => Extracted::Blank,
+                    Extracted::Joined { prefix, .. } => {
+                        Extracted::Joined { url: Span::default(), prefix }
+                    }
                     found => found,
                 };
                 found.map(|record| (kind(record.found), bytes(record.found).to_vec())).collect()

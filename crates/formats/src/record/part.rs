@@ -11,8 +11,8 @@ use memchr::memchr3;
 use super::line::{Line, is_blank};
 use super::site::{Site, scheme_of};
 use super::target::{self, Method, Text};
-use super::{Context, Found, Place, request};
-use uniqurl::bytes::Code;
+use super::{BufferId, Context, Extracted, request};
+use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
 
 /// What a field says.
@@ -127,7 +127,13 @@ impl<'a> Said<'a> {
     }
 
     /// What the record holds. `facts` says which of method, status and media type its format has.
-    pub fn found(&self, ctx: &Context, facts: Facts, line: Line<'_>, side: &mut Vec<u8>) -> Found {
+    pub fn found(
+        &self,
+        ctx: &Context,
+        facts: Facts,
+        line: Line<'_>,
+        side: &mut Vec<u8>,
+    ) -> Extracted {
         let fact = |has: bool, part: Part| has.then(|| self.get(part).unwrap_or_default());
         let method = self.get(Part::Method).or_else(|| {
             let request = self.get(Part::Request)?;
@@ -138,7 +144,7 @@ impl<'a> Said<'a> {
             fact(facts.status, Part::Status),
             fact(facts.mime, Part::Mime),
         ) {
-            return Found::Filtered;
+            return Extracted::Filtered;
         }
         if let Some(value) = &self.values[Part::Url as usize] {
             return url(ctx, value, line, side);
@@ -146,7 +152,7 @@ impl<'a> Said<'a> {
         let method = method.map_or(Method::Unknown, request::method);
         let site = match self.site() {
             Ok(site) => site,
-            Err(code) => return Found::Reject(code, 0),
+            Err(code) => return Extracted::Reject(code, 0),
         };
         if self.get(Part::Target).is_some()
             && let Some(value) = &self.values[Part::Target as usize]
@@ -156,7 +162,7 @@ impl<'a> Said<'a> {
         }
         if let Some(value) = &self.values[Part::Request as usize] {
             let Some((method, range)) = request::split(value.bytes()) else {
-                return Found::Reject(Code::LogSyntax, 0);
+                return Extracted::Reject(RejectReason::LogSyntax, 0);
             };
             let text = match value.text(line, side) {
                 Text::Line(whole) => Text::Line(whole.start + range.start..whole.start + range.end),
@@ -167,10 +173,10 @@ impl<'a> Said<'a> {
         let decoded = self.values[Part::DecodedPath as usize].clone().map(encoded);
         let named = self.values[Part::Path as usize].as_ref();
         let Some(path) = named.or(decoded.as_ref()) else {
-            return Found::Reject(Code::NoField, 0);
+            return Extracted::Reject(RejectReason::NoField, 0);
         };
         let text = match (path.bytes(), self.get(Part::Query)) {
-            (b"" | b"-", _) => return Found::Reject(Code::NoField, 0),
+            (b"" | b"-", _) => return Extracted::Reject(RejectReason::NoField, 0),
             (_, None) => path.text(line, side),
             (path, Some(query)) => {
                 let start = side.len();
@@ -187,7 +193,7 @@ impl<'a> Said<'a> {
     }
 
     /// The scheme and host that the record names, if it names a host.
-    fn site(&self) -> Result<Option<Site<'_>>, Code> {
+    fn site(&self) -> Result<Option<Site<'_>>, RejectReason> {
         let (client, own) = (self.get(Part::ClientHost), self.get(Part::Host));
         if client.or(own).is_none() {
             return Ok(None);
@@ -198,7 +204,7 @@ impl<'a> Said<'a> {
                 && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte))
         };
         if scheme.is_some_and(|scheme| !is_scheme(scheme)) {
-            return Err(Code::LogSyntax);
+            return Err(RejectReason::LogSyntax);
         }
         let port = self.get(Part::Port);
         // The port that a request came to may tell the scheme; the client asked for the one it named.
@@ -257,18 +263,18 @@ impl Facts {
 }
 
 /// A URL that stands there whole. As in a list, one of nothing but spaces and tabs is none.
-fn url(ctx: &Context, value: &Value<'_>, line: Line<'_>, side: &mut Vec<u8>) -> Found {
+fn url(ctx: &Context, value: &Value<'_>, line: Line<'_>, side: &mut Vec<u8>) -> Extracted {
     if is_blank(value.bytes()) {
-        return Found::Blank;
+        return Extracted::Blank;
     }
-    let too_long = Found::Reject(Code::TooLong, ctx.max_url as u32);
+    let too_long = Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32);
     if value.bytes().len() > ctx.max_url {
         return too_long;
     }
     match value.text(line, side) {
-        Text::Line(range) => Found::Url(Place::Chunk, line.span(range)),
+        Text::Line(range) => Extracted::Url(BufferId::Chunk, line.span(range)),
         Text::Side(range) => {
-            Span::checked(range).map_or(too_long, |span| Found::Url(Place::Side, span))
+            Span::checked(range).map_or(too_long, |span| Extracted::Url(BufferId::Scratch, span))
         }
     }
 }

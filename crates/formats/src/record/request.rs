@@ -12,8 +12,8 @@ use super::escape::Escape;
 use super::line::Line;
 use super::site::Site;
 use super::target::{self, Method, Text};
-use super::{Context, Found};
-use uniqurl::bytes::Code;
+use super::{Context, Extracted};
+use uniqurl::bytes::RejectReason;
 
 /// What the request in `field` of the line asks for.
 #[inline(always)]
@@ -24,13 +24,13 @@ pub(super) fn found(
     escape: Escape,
     site: Option<Site<'_>>,
     side: &mut Vec<u8>,
-) -> Found {
+) -> Extracted {
     let request = &line.bytes[field.clone()];
     let Some((method, target)) = split(request) else {
-        return Found::Reject(Code::LogSyntax, 0);
+        return Extracted::Reject(RejectReason::LogSyntax, 0);
     };
     if escape == Escape::Hash && is_no_method(request) {
-        return Found::Reject(Code::LogSyntax, 0);
+        return Extracted::Reject(RejectReason::LogSyntax, 0);
     }
     let range = field.start + target.start..field.start + target.end;
     let text = Text::unescaped(line, range, escape, side);

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use super::columns::{Columns, Layout, Name};
 use super::line::{Line, is_blank};
 use super::part::{Facts, Part, Value};
-use super::{Container, Context, Found, Place, Record, Records};
-use uniqurl::bytes::Code;
+use super::{BufferId, Container, Context, Extracted, Record, Records};
+use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
 
 /// The columns, and which cell of a row is which once the schema is known.
@@ -218,11 +218,11 @@ impl Table {
             let own = if cells[source] == NULL { Span::default() } else { cells[source] };
             let said = || layout.columns().map(|cell| value(&cells[cell]));
             let found = if cells[source] == NULL || said().all(is_blank) {
-                Found::Blank
+                Extracted::Blank
             } else if layout.is_url_alone() && own.len() > ctx.max_url {
-                Found::Reject(Code::TooLong, ctx.max_url as u32)
+                Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32)
             } else if cells.iter().any(|cell| value(cell).len() > ctx.max_record) {
-                Found::Reject(Code::TooLong, 0)
+                Extracted::Reject(RejectReason::TooLong, 0)
             } else {
                 let value = |_, cell| Value::InLine(value(cell));
                 layout.found(ctx, line, cells.iter(), value, &mut out.side)
@@ -238,14 +238,14 @@ impl Table {
 /// A row whose one cell is a URL.
 fn url(ctx: &Context, chunk: &[u8], cell: Span) -> Record {
     if cell == NULL {
-        return Record { line: Span::default(), found: Found::Blank };
+        return Record { line: Span::default(), found: Extracted::Blank };
     }
     let found = if is_blank(cell.of(chunk)) {
-        Found::Blank
+        Extracted::Blank
     } else if cell.len() > ctx.max_url {
-        Found::Reject(Code::TooLong, ctx.max_url as u32)
+        Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32)
     } else {
-        Found::Url(Place::Chunk, cell)
+        Extracted::Url(BufferId::Chunk, cell)
     };
     Record { line: cell, found }
 }
@@ -327,10 +327,10 @@ mod tests {
         table.read(&Context::default(), chunk, &rows, &mut out);
         let found: Vec<_> = out.records.iter().map(|record| record.found).collect();
         assert!(
-            matches!(found[0], Found::Joined { prefix: 8, url } if url.of(&out.side) == b"http://h/a")
+            matches!(found[0], Extracted::Joined { prefix: 8, url } if url.of(&out.side) == b"http://h/a")
         );
-        assert_eq!(found[1..3], [Found::Blank, Found::Blank]);
-        assert_eq!(found[3], Found::Target(Place::Chunk, cell(0, 2)));
+        assert_eq!(found[1..3], [Extracted::Blank, Extracted::Blank]);
+        assert_eq!(found[3], Extracted::Target(BufferId::Chunk, cell(0, 2)));
     }
 
     #[test]

@@ -14,8 +14,8 @@ use memchr::{memchr, memchr3};
 use super::escape::Escape;
 use super::line::{self, Line};
 use super::site::Site;
-use super::{Context, Found, Place, Records};
-use uniqurl::bytes::Code;
+use super::{BufferId, Context, Extracted, Records};
+use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
 use uniqurl::normalize::Targets;
 
@@ -145,30 +145,32 @@ pub(super) fn found(
     method: Method,
     site: Option<Site<'_>>,
     side: &mut Vec<u8>,
-) -> Found {
+) -> Extracted {
     let (place, bytes, span) = match &text {
         Text::Line(range) => {
-            (Place::Chunk, &line.bytes[range.clone()], Some(line.span(range.clone())))
+            (BufferId::Chunk, &line.bytes[range.clone()], Some(line.span(range.clone())))
         }
-        Text::Side(range) => (Place::Side, &side[range.clone()], Span::checked(range.clone())),
+        Text::Side(range) => {
+            (BufferId::Scratch, &side[range.clone()], Span::checked(range.clone()))
+        }
     };
     let Some(span) = span.filter(|_| bytes.len() <= ctx.max_url) else {
-        return Found::Reject(Code::TooLong, ctx.max_url as u32);
+        return Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32);
     };
     let (form, start) = Form::of(bytes, method, ctx.targets);
     match (form, ctx.targets) {
-        (Form::Absolute, _) => Found::Url(place, span),
-        (Form::Authority, _) => Found::Reject(Code::AuthorityForm, start as u32),
+        (Form::Absolute, _) => Extracted::Url(place, span),
+        (Form::Authority, _) => Extracted::Reject(RejectReason::AuthorityForm, start as u32),
         // It is rejected, so its host does not matter.
-        (Form::Asterisk | Form::Other, Targets::Judged) => Found::Target(place, span),
-        (Form::Asterisk, _) => Found::Reject(Code::AsteriskForm, start as u32),
+        (Form::Asterisk | Form::Other, Targets::Judged) => Extracted::Target(place, span),
+        (Form::Asterisk, _) => Extracted::Reject(RejectReason::AsteriskForm, start as u32),
         (Form::Origin, _) | (Form::Other, Targets::Completed) => {
             match site.or(ctx.base.as_ref().map(Site::Base)) {
                 Some(site) => join(ctx, line, text, start, site, side),
-                None => Found::Target(place, span),
+                None => Extracted::Target(place, span),
             }
         }
-        (Form::Other, _) => Found::Reject(Code::Relative, start as u32),
+        (Form::Other, _) => Extracted::Reject(RejectReason::Relative, start as u32),
     }
 }
 
@@ -181,7 +183,7 @@ fn join(
     path: usize,
     site: Site<'_>,
     side: &mut Vec<u8>,
-) -> Found {
+) -> Extracted {
     let copy = |side: &mut Vec<u8>, part: Range<usize>| match &text {
         Text::Line(range) => {
             side.extend_from_slice(&line.bytes[range.start + part.start..range.start + part.end]);
@@ -199,7 +201,7 @@ fn join(
     copy(side, 0..path);
     if site.write(ctx, side).is_none() {
         side.truncate(start);
-        return Found::Reject(Code::LogSyntax, 0);
+        return Extracted::Reject(RejectReason::LogSyntax, 0);
     }
     if lacks_slash {
         side.push(b'/');
@@ -207,10 +209,10 @@ fn join(
     let prefix = (side.len() - start - path) as u32;
     copy(side, path..length);
     match Span::checked(start..side.len()) {
-        Some(url) => Found::Joined { url, prefix },
+        Some(url) => Extracted::Joined { url, prefix },
         None => {
             side.truncate(start);
-            Found::Reject(Code::TooLong, ctx.max_url as u32)
+            Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32)
         }
     }
 }

@@ -7,8 +7,8 @@
 use memchr::{memchr, memchr_iter};
 
 use super::line::Line;
-use super::{Context, Found, Place, Record, Records};
-use uniqurl::bytes::Code;
+use super::{BufferId, Context, Extracted, Record, Records};
+use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
 use uniqurl::uri::extract;
 
@@ -35,7 +35,7 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
 fn read_line(ctx: &Context, line: Line<'_>, out: &mut Records) {
     let whole = line.span(0..line.bytes.len());
     if line.bytes.len() > ctx.max_record {
-        let found = Found::Reject(Code::TooLong, 0);
+        let found = Extracted::Reject(RejectReason::TooLong, 0);
         return out.push(Record { line: whole, found });
     }
     let mut has_url = false;
@@ -44,22 +44,22 @@ fn read_line(ctx: &Context, line: Line<'_>, out: &mut Records) {
     for url in has_colon.then(|| extract(line.bytes)).into_iter().flatten() {
         let span = line.span(url.span.clone());
         let found = if url.uri.len() > ctx.max_url {
-            Found::Reject(Code::TooLong, ctx.max_url as u32)
+            Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32)
         } else if url.uri.len() == url.span.len() {
-            Found::Url(Place::Chunk, span)
+            Extracted::Url(BufferId::Chunk, span)
         } else {
             let start = out.side.len();
             out.side.extend_from_slice(&url.uri);
             match Span::checked(start..out.side.len()) {
-                Some(uri) => Found::Url(Place::Side, uri),
-                None => Found::Reject(Code::TooLong, ctx.max_url as u32),
+                Some(uri) => Extracted::Url(BufferId::Scratch, uri),
+                None => Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32),
             }
         };
         out.push(Record { line: span, found });
         has_url = true;
     }
     if !has_url {
-        out.push(Record { line: whole, found: Found::Skipped });
+        out.push(Record { line: whole, found: Extracted::Skipped });
     }
 }
 
@@ -71,10 +71,10 @@ mod tests {
     fn a_carriage_return_before_a_line_feed_is_no_part_of_a_record() {
         let ctx = Context { max_record: 9, ..Context::default() };
         for (text, found) in [
-            ("<http://h>", Found::Reject(Code::TooLong, 0)),
-            ("http://h/\r\n", Found::Url(Place::Chunk, Span { start: 0, end: 9 })),
-            ("http://h/\r", Found::Reject(Code::TooLong, 0)),
-            ("\r\n", Found::Skipped),
+            ("<http://h>", Extracted::Reject(RejectReason::TooLong, 0)),
+            ("http://h/\r\n", Extracted::Url(BufferId::Chunk, Span { start: 0, end: 9 })),
+            ("http://h/\r", Extracted::Reject(RejectReason::TooLong, 0)),
+            ("\r\n", Extracted::Skipped),
         ] {
             let mut out = Records::default();
             read(&ctx, text.as_bytes(), &mut out);

@@ -11,7 +11,7 @@ use super::columns::{Columns, Layout};
 use super::line::{self, is_blank, without_mark};
 use super::part::Value;
 use super::separators::Separators;
-use super::{Context, Found, Records};
+use super::{Context, Extracted, Records};
 
 /// The columns, and where they are once the header has been read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Tsv {
         line::each(ctx, 0, chunk, out, |line, side| {
             let Some(layout) = &now else {
                 now = Some(Arc::new(self.layout(line.bytes)));
-                return Found::Skipped;
+                return Extracted::Skipped;
             };
             layout.found(ctx, line, tabs.split(line), |_, field| Value::InLine(field), side)
         });

@@ -11,8 +11,8 @@ use memchr::memchr2;
 
 use super::line;
 use super::target::{self, Method, Text};
-use super::{Context, Found, Place, Records};
-use uniqurl::bytes::Code;
+use super::{BufferId, Context, Extracted, Records};
+use uniqurl::bytes::RejectReason;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, field: NonZeroUsize, chunk: &[u8], out: &mut Records) {
@@ -21,15 +21,17 @@ pub(super) fn read(ctx: &Context, field: NonZeroUsize, chunk: &[u8], out: &mut R
             let is_path = target::is_path(&line.bytes[range.clone()], ctx.targets);
             let text = Text::Line(range.clone());
             match target::found(ctx, line, text, Method::Unknown, None, side) {
-                Found::Reject(Code::Relative, _) | Found::Target(..) | Found::Joined { .. }
+                Extracted::Reject(RejectReason::Relative, _)
+                | Extracted::Target(..)
+                | Extracted::Joined { .. }
                     if !is_path =>
                 {
-                    Found::Url(Place::Chunk, line.span(range))
+                    Extracted::Url(BufferId::Chunk, line.span(range))
                 }
                 found => found,
             }
         }
-        _ => Found::Reject(Code::LogSyntax, 0),
+        _ => Extracted::Reject(RejectReason::LogSyntax, 0),
     });
 }
 

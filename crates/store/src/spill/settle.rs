@@ -7,11 +7,11 @@ use super::entry::{Entry, Owned};
 use super::merge::Order;
 use super::store::{SpillError, Store};
 use super::stream::{Packer, Reader, Stream, Unpacker, Writer, written};
+use crate::keep_policy::{KeepPolicy, KeptRecords};
 use crate::sort::{Shards, Threads, Urls, in_turn, sort, sort_memory};
-use crate::survivor::{Survivor, Survivors};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
-use uniqurl::set::{Counting, Hash, Key, Shard};
+use uniqurl::set::{Counting, Hash, HashKey, Shard};
 
 /// How partitions are settled and runs are merged.
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ pub struct Plan<'a> {
     pub order: Order,
     pub counting: Counting,
     /// Whose line a key is written with. Where that is not the first's, each line is a candidate.
-    pub survivor: Survivor,
+    pub survivor: KeepPolicy,
     /// Only URLs with as many records.
     pub min_count: u64,
     /// Whether all keys are wanted by their bytes too, with those that were seen before the run.
@@ -72,7 +72,7 @@ struct Kept {
 pub fn settle(
     partition: Stream,
     plan: &Plan<'_>,
-    key: &Key,
+    key: &HashKey,
     found: impl Fn(u64, Told),
 ) -> Result<Settled, SpillError> {
     let mut unpacker = Unpacker::new(plan.store, plan.block)?;
@@ -144,7 +144,7 @@ fn write_ahead<'e>(
     entries: impl Iterator<Item = Entry<'e>>,
     writers: &mut [Writer],
     plan: &Plan<'_>,
-    key: &Key,
+    key: &HashKey,
     packer: &mut Packer,
 ) -> Result<(), SpillError> {
     let later = writers.iter_mut().map(|writer| writer.turn(packer));
@@ -166,7 +166,7 @@ struct Set {
     kept: Vec<Kept>,
     lines: Vec<u8>,
     /// Instead of the lines, where they may be another record's than the first.
-    survivors: Option<Survivors>,
+    survivors: Option<KeptRecords>,
 }
 
 /// Memory ran out, or a shard cannot hold more.
@@ -179,7 +179,8 @@ impl Set {
             shard: Shard::new(plan.counting),
             kept: Vec::new(),
             lines: Vec::new(),
-            survivors: (plan.survivor != Survivor::First).then(|| Survivors::new(plan.survivor)),
+            survivors: (plan.survivor != KeepPolicy::First)
+                .then(|| KeptRecords::new(plan.survivor)),
         }
     }
 
@@ -199,7 +200,7 @@ impl Set {
     }
 
     /// Keeps of its URLs the first [`MIN_URLS`]; the set as it was.
-    fn cut(&mut self, plan: &Plan<'_>, key: &Key) -> Result<Self, AllocError> {
+    fn cut(&mut self, plan: &Plan<'_>, key: &HashKey) -> Result<Self, AllocError> {
         let mut all = std::mem::replace(self, Self::new(plan));
         self.seen = std::mem::replace(&mut all.seen, Shard::new(Counting::Off));
         for at in 0..MIN_URLS {
@@ -356,11 +357,11 @@ mod tests {
 
     /// The whole of it, until nothing is left.
     fn settled(memory: usize, order: Order, width: u32) -> (Vec<Row>, u32) {
-        settled_by(Survivor::First, &entries().collect::<Vec<_>>(), memory, order, width)
+        settled_by(KeepPolicy::First, &entries().collect::<Vec<_>>(), memory, order, width)
     }
 
     fn settled_by(
-        survivor: Survivor,
+        survivor: KeepPolicy,
         entries: &[(u64, Vec<u8>, Vec<u8>)],
         memory: usize,
         order: Order,
@@ -388,7 +389,7 @@ mod tests {
                 assert_eq!(told, Told::New);
                 found.lock().unwrap().push(ordinal);
             };
-            let settled = settle(partition, &plan, &Key::narrow(width), found).unwrap();
+            let settled = settle(partition, &plan, &HashKey::narrow(width), found).unwrap();
             runs.push(settled.run);
             left.extend(settled.rest);
             passes += 1;
@@ -450,7 +451,10 @@ mod tests {
                     _ if round == rounds - 1 => 20,
                     _ => 700 * round,
                 };
-                crate::survivor::Candidate::append_value(length.to_string().as_bytes(), &mut line);
+                crate::keep_policy::KeptRecord::append_value(
+                    length.to_string().as_bytes(),
+                    &mut line,
+                );
                 line.extend(std::iter::repeat_n(b'x', length as usize));
                 line.extend_from_slice(format!("{key}\n").as_bytes());
                 (i * 2, format!("http://h/{key}").into_bytes(), line)
@@ -458,7 +462,9 @@ mod tests {
             (0..keys * rounds).map(line).collect()
         };
         let entries = [0, 1000].map(lines_from);
-        for (survivor, length) in [(Survivor::Last, 20), (Survivor::Greatest, 700 * (rounds - 2))] {
+        for (survivor, length) in
+            [(KeepPolicy::Last, 20), (KeepPolicy::Greatest, 700 * (rounds - 2))]
+        {
             let mut expected: Vec<Row> = (0..keys)
                 .map(|key| {
                     let line = format!("{}{key}\n", "x".repeat(length as usize)).into_bytes();
@@ -487,13 +493,13 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::create(directory.path()).unwrap());
         let (order, counting, block) = (Order::First, Counting::Off, 4096);
-        let (survivor, min_count, saving, memory) = (Survivor::Last, 1, false, 40_000);
+        let (survivor, min_count, saving, memory) = (KeepPolicy::Last, 1, false, 40_000);
         let plan =
             Plan { store: &store, order, counting, survivor, min_count, saving, memory, block };
         let key = |number: u64| format!("http://h/{number}").into_bytes();
         let line = |number: u64, length: usize| {
             let mut line = Vec::new();
-            crate::survivor::Candidate::append_value(b"", &mut line);
+            crate::keep_policy::KeptRecord::append_value(b"", &mut line);
             line.extend_from_slice(format!("{}{number}\n", "x".repeat(length)).as_bytes());
             line
         };
@@ -513,7 +519,7 @@ mod tests {
         let partition = written(entries, block, &mut packer).unwrap();
         let told = Mutex::new(Vec::new());
         let found = |ordinal, what| told.lock().unwrap().push((ordinal, what));
-        let settled = settle(partition, &plan, &Key::narrow(64), found).unwrap();
+        let settled = settle(partition, &plan, &HashKey::narrow(64), found).unwrap();
         assert!(!settled.rest.is_empty());
         let mut kept = Vec::new();
         merge(vec![settled.run], &plan, |entry| {
@@ -536,7 +542,7 @@ mod tests {
             let directory = tempfile::tempdir().unwrap();
             let store = Arc::new(Store::create(directory.path()).unwrap());
             let (order, counting, block) = (Order::First, Counting::Off, 4096);
-            let (survivor, min_count, saving) = (Survivor::First, 1, true);
+            let (survivor, min_count, saving) = (KeepPolicy::First, 1, true);
             let plan =
                 Plan { store: &store, order, counting, survivor, min_count, saving, memory, block };
             let mut packer = Packer::new(&store).unwrap();
@@ -562,7 +568,7 @@ mod tests {
                         Told::Seen => told.1.push(ordinal),
                     }
                 };
-                let settled = settle(partition, &plan, &Key::narrow(width), found).unwrap();
+                let settled = settle(partition, &plan, &HashKey::narrow(width), found).unwrap();
                 runs.push(settled.run);
                 saved.push(settled.saved);
                 left.extend(settled.rest);

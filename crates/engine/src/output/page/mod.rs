@@ -16,8 +16,8 @@ use std::fmt::{self, Display, Write};
 use super::stats::{FileStats, Stats};
 use super::summary::{Before, Filters, Job, Summary, Tally};
 use chart::{bar, curve, parts};
-use uniqurl::bytes::Code;
 use uniqurl::bytes::Printable;
+use uniqurl::bytes::RejectReason;
 use uniqurl_formats::input::InputState;
 
 /// Rows of each list of hosts.
@@ -193,7 +193,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn samples(&self, code: Code, html: &mut String) -> fmt::Result {
+    fn samples(&self, code: RejectReason, html: &mut String) -> fmt::Result {
         write!(html, "<td>{}", Text(code.sentence()))?;
         for sample in self.observed.samples.of(code) {
             write!(

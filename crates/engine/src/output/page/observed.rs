@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::hosts::Hosts;
-use uniqurl::bytes::Code;
+use uniqurl::bytes::RejectReason;
 
 /// Samples of rejected records that are kept for each code.
 const SAMPLES: usize = 3;
@@ -29,7 +29,7 @@ pub struct Observed {
 
 /// The first rejected records of each code.
 #[derive(Debug, Default)]
-pub struct Samples(BTreeMap<Code, Vec<Sample>>);
+pub struct Samples(BTreeMap<RejectReason, Vec<Sample>>);
 
 /// A rejected record. Its secrets are masked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,12 +43,12 @@ pub struct Sample {
 
 impl Samples {
     /// Whether another one of this code would be kept.
-    pub fn wants(&self, code: Code) -> bool {
+    pub fn wants(&self, code: RejectReason) -> bool {
         self.0.get(&code).is_none_or(|samples| samples.len() < SAMPLES)
     }
 
     /// Keeps a sample. Only the start of `raw` is.
-    pub fn add(&mut self, code: Code, file: &str, record: u64, raw: &[u8]) {
+    pub fn add(&mut self, code: RejectReason, file: &str, record: u64, raw: &[u8]) {
         if self.wants(code) {
             let raw = raw[..raw.len().min(SAMPLE)].into();
             let sample = Sample { file: file.to_owned(), record, raw };
@@ -56,7 +56,7 @@ impl Samples {
         }
     }
 
-    pub fn of(&self, code: Code) -> &[Sample] {
+    pub fn of(&self, code: RejectReason) -> &[Sample] {
         self.0.get(&code).map_or(&[], Vec::as_slice)
     }
 
@@ -132,15 +132,15 @@ mod tests {
         for chunk in 0..3 {
             let mut next = Observed::default();
             for record in 0..2 {
-                next.samples.add(Code::Port, "in", 2 * chunk + record + 1, b"http://h:x/");
+                next.samples.add(RejectReason::Port, "in", 2 * chunk + record + 1, b"http://h:x/");
             }
             all.merge(&mut next);
         }
         let records: Vec<_> =
-            all.samples.of(Code::Port).iter().map(|sample| sample.record).collect();
+            all.samples.of(RejectReason::Port).iter().map(|sample| sample.record).collect();
         assert_eq!(records, [1, 2, 3]);
-        assert!(!all.samples.wants(Code::Port) && all.samples.wants(Code::Host));
-        assert!(all.samples.of(Code::Host).is_empty());
+        assert!(!all.samples.wants(RejectReason::Port) && all.samples.wants(RejectReason::Host));
+        assert!(all.samples.of(RejectReason::Host).is_empty());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! ARC records of version 1 by their heads: a line of URL, address, date, type and length.
 
-use super::super::{Context, Facts, Found, Place};
+use super::super::{BufferId, Context, Extracted, Facts};
 use super::url;
-use uniqurl::bytes::Code;
+use uniqurl::bytes::RejectReason;
 
 /// What a file begins with: a record about itself.
 pub(super) const FIRST: &[u8] = b"filedesc://";
@@ -35,12 +35,12 @@ pub fn body_length(line: &[u8]) -> Option<u64> {
 }
 
 /// The URL of a record.
-pub(super) fn find(ctx: &Context, head: &[u8], start: u32) -> Found {
+pub(super) fn find(ctx: &Context, head: &[u8], start: u32) -> Extracted {
     let line = head.strip_suffix(b"\n").unwrap_or(head);
     match fields(line) {
-        None => Found::Reject(Code::LogSyntax, 0),
-        Some(fields) if fields.url.starts_with(FIRST) => Found::Skipped,
-        Some(fields) if !ctx.filter.keeps(None, None, Some(fields.mime)) => Found::Filtered,
-        Some(fields) => url(ctx, Place::Chunk, start, fields.url),
+        None => Extracted::Reject(RejectReason::LogSyntax, 0),
+        Some(fields) if fields.url.starts_with(FIRST) => Extracted::Skipped,
+        Some(fields) if !ctx.filter.keeps(None, None, Some(fields.mime)) => Extracted::Filtered,
+        Some(fields) => url(ctx, BufferId::Chunk, start, fields.url),
     }
 }

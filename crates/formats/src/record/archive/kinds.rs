@@ -1,6 +1,6 @@
 //! The kinds of WARC records, and sets of them.
 
-use uniqurl::bytes::NoSuchName;
+use uniqurl::bytes::UnknownName;
 
 /// Names of the kinds (WARC 1.1 section 5.5).
 const NAMES: [&str; 8] = [
@@ -25,7 +25,7 @@ const NAMES: [&str; 8] = [
 /// assert!(!kinds.contains(b"revisit"));
 /// let error = Kinds::named(["page"]).unwrap_err();
 /// assert_eq!((error.name(), error.names().count()), ("page", 8));
-/// # Ok::<(), uniqurl::NoSuchName>(())
+/// # Ok::<(), uniqurl::UnknownName>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kinds(u8);
@@ -45,11 +45,11 @@ impl Kinds {
     /// # Errors
     ///
     /// The first name that no kind has.
-    pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, NoSuchName> {
+    pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, UnknownName> {
         let mut kinds = Self(0);
         for name in names {
             let place = NAMES.iter().position(|kind| *kind == name);
-            kinds.0 |= 1 << place.ok_or_else(|| NoSuchName::new(name, "kind of record", NAMES))?;
+            kinds.0 |= 1 << place.ok_or_else(|| UnknownName::new(name, "kind of record", NAMES))?;
         }
         Ok(kinds)
     }

@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 use self::links::Links;
 use super::line::is_blank;
-use super::{Context, Facts, Found, Framing, Place, Record, Records};
-use uniqurl::bytes::Code;
+use super::{BufferId, Context, Extracted, Facts, Framing, Record, Records};
+use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
 
 /// The format of an archive.
@@ -137,12 +137,12 @@ impl Archive {
             let line = Span { start: frame.start, end: frame.start + head_length(bytes) };
             let reject = match frame.state {
                 State::Whole => None,
-                State::Cut => Some(Code::Truncated),
-                State::Malformed => Some(Code::LogSyntax),
-                State::TooLong => Some(Code::TooLong),
+                State::Cut => Some(RejectReason::Truncated),
+                State::Malformed => Some(RejectReason::LogSyntax),
+                State::TooLong => Some(RejectReason::TooLong),
             };
             if let Some(code) = reject {
-                out.push(Record { line, found: Found::Reject(code, 0) });
+                out.push(Record { line, found: Extracted::Reject(code, 0) });
                 continue;
             }
             let start = frame.start;
@@ -189,21 +189,21 @@ fn head_length(bytes: &[u8]) -> u32 {
 }
 
 /// A target that stands at `start`, unless it is blank, or too long for a URL.
-fn url(ctx: &Context, place: Place, start: u32, target: &[u8]) -> Found {
+fn url(ctx: &Context, place: BufferId, start: u32, target: &[u8]) -> Extracted {
     if is_blank(target) {
-        Found::Blank
+        Extracted::Blank
     } else if target.len() > ctx.max_url {
-        Found::Reject(Code::TooLong, ctx.max_url as u32)
+        Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32)
     } else {
-        Found::Url(place, Span { start, end: start + target.len() as u32 })
+        Extracted::Url(place, Span { start, end: start + target.len() as u32 })
     }
 }
 
 /// The URL at the end of [`Records::side`], from `start` on.
-fn side(ctx: &Context, start: usize, out: &Records) -> Found {
+fn side(ctx: &Context, start: usize, out: &Records) -> Extracted {
     match u32::try_from(start) {
-        Ok(start) => url(ctx, Place::Side, start, &out.side[start as usize..]),
-        Err(_) => Found::Reject(Code::TooLong, ctx.max_url as u32),
+        Ok(start) => url(ctx, BufferId::Scratch, start, &out.side[start as usize..]),
+        Err(_) => Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32),
     }
 }
 

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr_iter};
 
-use super::super::{Context, Found, Place, Records};
+use super::super::{BufferId, Context, Extracted, Records};
 use super::{Kinds, side, url};
-use uniqurl::bytes::Code;
+use uniqurl::bytes::RejectReason;
 
 /// What every record begins with.
 pub(super) const VERSION: &[u8] = b"WARC/";
@@ -76,19 +76,19 @@ pub(super) fn find(
     start: u32,
     kinds: Kinds,
     out: &mut Records,
-) -> Found {
+) -> Extracted {
     match field(head, b"warc-type") {
-        None => return Found::Reject(Code::LogSyntax, 0),
-        Some(kind) if !kinds.contains(&kind) => return Found::Skipped,
+        None => return Extracted::Reject(RejectReason::LogSyntax, 0),
+        Some(kind) if !kinds.contains(&kind) => return Extracted::Skipped,
         Some(_) => {}
     }
     match field(head, b"warc-target-uri") {
-        None => Found::Reject(Code::LogSyntax, 0),
+        None => Extracted::Reject(RejectReason::LogSyntax, 0),
         Some(Cow::Borrowed(value)) => {
             let target = bare(value);
             // It is a part of the head.
             let at = start + (target.as_ptr() as usize - head.as_ptr() as usize) as u32;
-            url(ctx, Place::Chunk, at, target)
+            url(ctx, BufferId::Chunk, at, target)
         }
         Some(Cow::Owned(value)) => {
             let start = out.side.len();

@@ -11,12 +11,12 @@ use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::super::json::{Text, slice};
-use super::super::{Context, Found, Record, Records};
+use super::super::{Context, Extracted, Record, Records};
 use super::base::{Base, TooLong};
 use super::links::Links;
 use super::warc::bare;
 use super::{side, warc};
-use uniqurl::bytes::Code;
+use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
 use uniqurl::uri;
 
@@ -174,8 +174,8 @@ fn odd(body: &[u8]) -> (Head<'_>, Option<Page<'_>>) {
 /// Appends the target of a response.
 pub(super) fn target(ctx: &Context, record: &[u8], line: Span, out: &mut Records) {
     let found = match told(record) {
-        Told::Nothing => Found::Skipped,
-        Told::Malformed => Found::Reject(Code::LogSyntax, 0),
+        Told::Nothing => Extracted::Skipped,
+        Told::Malformed => Extracted::Reject(RejectReason::LogSyntax, 0),
         Told::Response { target, .. } => {
             let start = out.side.len();
             out.side.extend_from_slice(bare(&target));
@@ -210,7 +210,7 @@ pub(super) fn links(
         let start = out.side.len();
         let found = match links.append(n, &mut out.side) {
             Ok(()) => side(ctx, start, out),
-            Err(TooLong) => Found::Reject(Code::TooLong, ctx.max_url as u32),
+            Err(TooLong) => Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32),
         };
         out.push(Record { line, found });
     }
@@ -220,10 +220,10 @@ pub(super) fn links(
 }
 
 /// The links of the page that a record tells of, or what else is to be said of the record.
-fn links_of(ctx: &Context, record: &[u8]) -> Result<Links, Found> {
+fn links_of(ctx: &Context, record: &[u8]) -> Result<Links, Extracted> {
     let (target, page) = match told(record) {
-        Told::Nothing => return Err(Found::Skipped),
-        Told::Malformed => return Err(Found::Reject(Code::LogSyntax, 0)),
+        Told::Nothing => return Err(Extracted::Skipped),
+        Told::Malformed => return Err(Extracted::Reject(RejectReason::LogSyntax, 0)),
         Told::Response { target, page } => (target, page),
     };
     let (head, body) = page.map_or((None, Vec::new()), |page| (page.head, page.links));
@@ -286,7 +286,9 @@ mod tests {
             records.limit(found.len(), 50);
             Archive::WatLinks.read(&ctx, &chunk, &mut frames, &mut records);
             found.extend(records.records.iter().map(|record| match record.found {
-                Found::Url(_, span) => String::from_utf8_lossy(span.of(&records.side)).into_owned(),
+                Extracted::Url(_, span) => {
+                    String::from_utf8_lossy(span.of(&records.side)).into_owned()
+                }
                 other => format!("{other:?}"),
             }));
             if !records.is_full() {

@@ -20,8 +20,8 @@ use self::cut::{Cut, Cutter};
 use super::columns::{Columns, Layout, Name};
 use super::line::{Line, is_blank, without_mark};
 use super::part::Value;
-use super::{Context, Found, Record, Records};
-use uniqurl::bytes::Code;
+use super::{Context, Extracted, Record, Records};
+use uniqurl::bytes::RejectReason;
 
 /// The columns, and where they are once the header has been read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,12 +44,12 @@ impl Csv {
             let range = cut.range();
             let line = Line { bytes: &chunk[range.clone()], start: range.start as u32 };
             let found = match (cut, &now) {
-                (Cut::TooLong(_), _) => Found::Reject(Code::TooLong, 0),
-                (Cut::Unclosed(_), _) => Found::Reject(Code::Truncated, 0),
-                (Cut::Record(_), _) if is_blank(line.bytes) => Found::Blank,
+                (Cut::TooLong(_), _) => Extracted::Reject(RejectReason::TooLong, 0),
+                (Cut::Unclosed(_), _) => Extracted::Reject(RejectReason::Truncated, 0),
+                (Cut::Record(_), _) if is_blank(line.bytes) => Extracted::Blank,
                 (Cut::Record(_), None) => {
                     now = Some(Arc::new(self.layout(line.bytes)));
-                    Found::Skipped
+                    Extracted::Skipped
                 }
                 (Cut::Record(_), Some(layout)) => {
                     let fields = cut::fields(line.bytes);

@@ -1,7 +1,7 @@
-use super::super::{Context, Format, Found, Place, Records, format::tests::read};
+use super::super::{BufferId, Context, Extracted, Format, Records, format::tests::read};
 use super::{cut, value};
 use csv_core::{ReadFieldResult, ReaderBuilder, Terminator};
-use uniqurl::bytes::Code;
+use uniqurl::bytes::RejectReason;
 
 fn csv(columns: &str) -> Format {
     Format::parse(&format!("csv:{columns}")).unwrap()
@@ -11,11 +11,11 @@ fn csv(columns: &str) -> Format {
 fn found(format: &Format, ctx: &Context, chunk: &[u8]) -> Vec<String> {
     let Records { records, side, .. } = read(format, ctx, chunk);
     let show = |found| match found {
-        Found::Url(Place::Chunk, span) => span.of(chunk).escape_ascii().to_string(),
-        Found::Url(Place::Side, span) => span.of(&side).escape_ascii().to_string(),
-        Found::Reject(code, 0) => code.name().to_owned(),
-        Found::Skipped => "skipped".into(),
-        Found::Blank => "blank".into(),
+        Extracted::Url(BufferId::Chunk, span) => span.of(chunk).escape_ascii().to_string(),
+        Extracted::Url(BufferId::Scratch, span) => span.of(&side).escape_ascii().to_string(),
+        Extracted::Reject(code, 0) => code.name().to_owned(),
+        Extracted::Skipped => "skipped".into(),
+        Extracted::Blank => "blank".into(),
         other => format!("{other:?}"),
     };
     records.iter().map(|record| show(record.found)).collect()
@@ -188,5 +188,5 @@ fn a_line_that_is_too_long_is_rejected_whole_or_cut() {
         assert_eq!(cut::whole(cut, 8), 9);
         assert_eq!(found(&csv("1"), &limited(8), cut), ["too-long"]);
     }
-    assert_eq!(Code::TooLong.name(), "too-long");
+    assert_eq!(RejectReason::TooLong.name(), "too-long");
 }

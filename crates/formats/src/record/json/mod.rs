@@ -23,8 +23,8 @@ use self::pointer::Node;
 use super::columns::parts;
 use super::line::{self, Line};
 use super::part::{Facts, Part, Said, Value};
-use super::{Context, Found, Records};
-use uniqurl::bytes::Code;
+use super::{Context, Extracted, Records};
+use uniqurl::bytes::RejectReason;
 
 /// The pointers to the parts of a URL in a JSON value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,11 +89,11 @@ impl Json {
         line: Line<'_>,
         buffer: &mut Vec<u8>,
         side: &mut Vec<u8>,
-    ) -> Found {
+    ) -> Extracted {
         match self.said(line.bytes, buffer) {
             Ok(said) => said.found(ctx, self.facts, line, side),
-            Err(Error::Syntax) => Found::Reject(Code::LogSyntax, 0),
-            Err(Error::Type) => Found::Reject(Code::NoField, 0),
+            Err(Error::Syntax) => Extracted::Reject(RejectReason::LogSyntax, 0),
+            Err(Error::Type) => Extracted::Reject(RejectReason::NoField, 0),
         }
     }
 

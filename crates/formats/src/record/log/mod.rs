@@ -25,8 +25,8 @@ use super::escape::{Escape, closing_quote};
 use super::line::{self, Line};
 use super::site::{Site, scheme_of};
 use super::target::{self, Method, Text};
-use super::{Context, Facts, FormatError, Found, Records, request};
-use uniqurl::bytes::Code;
+use super::{Context, Extracted, Facts, FormatError, Records, request};
+use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
 
 /// A log format string, compiled.
@@ -61,18 +61,18 @@ impl LogFormat {
     /// Appends a record for each line of `chunk`.
     pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         line::each(ctx, 0, chunk, out, |line, side| match self.slots(ctx, line.bytes) {
-            Ok(slots) if !self.is_wanted(ctx, line.bytes, &slots) => Found::Filtered,
+            Ok(slots) if !self.is_wanted(ctx, line.bytes, &slots) => Extracted::Filtered,
             Ok(slots) => self.found(ctx, line, &slots, side),
-            Err(code) => Found::Reject(code, 0),
+            Err(code) => Extracted::Reject(code, 0),
         });
     }
 
     /// Matches a line against the pieces.
-    fn slots(&self, ctx: &Context, line: &[u8]) -> Result<Slots, Code> {
+    fn slots(&self, ctx: &Context, line: &[u8]) -> Result<Slots, RejectReason> {
         let Plan { lead, pieces, of_url, .. } = &self.plan;
         let mut slots = Slots::default();
         if !begins(line, lead) {
-            return Err(Code::LogSyntax);
+            return Err(RejectReason::LogSyntax);
         }
         let mut at = lead.len();
         let mut limit = line.len();
@@ -89,7 +89,7 @@ impl LogFormat {
             }
             let Some((end, next)) = field_end(piece, line, at, limit) else {
                 // A line that was cut behind its URL has that, and no status.
-                return if place < *of_url { Err(Code::LogSyntax) } else { Ok(slots) };
+                return if place < *of_url { Err(RejectReason::LogSyntax) } else { Ok(slots) };
             };
             let slot = &mut slots[piece.field as usize];
             if slot.is_empty() {
@@ -128,7 +128,7 @@ impl LogFormat {
         Facts { method, status: has(Field::Status), mime: false }
     }
 
-    fn found(&self, ctx: &Context, line: Line<'_>, slots: &Slots, side: &mut Vec<u8>) -> Found {
+    fn found(&self, ctx: &Context, line: Line<'_>, slots: &Slots, side: &mut Vec<u8>) -> Extracted {
         let range = |field: Field| slots[field as usize].range();
         let site = site(line.bytes, slots);
         let source = range(self.plan.source);
@@ -136,7 +136,7 @@ impl LogFormat {
             return request::found(ctx, line, source, Escape::Backslash, site, side);
         }
         if matches!(&line.bytes[source.clone()], b"" | b"-") {
-            return Found::Reject(Code::LogSyntax, 0);
+            return Extracted::Reject(RejectReason::LogSyntax, 0);
         }
         let method = match &line.bytes[range(Field::Method)] {
             b"" => Method::Unknown,

@@ -5,7 +5,7 @@
 //! be told, is refused here, before any line is read.
 
 use super::directives::{Token, Trouble};
-use uniqurl::bytes::Code;
+use uniqurl::bytes::RejectReason;
 
 /// What a field of a log says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub(super) struct Piece {
     pub quote: Quote,
     pub end: End,
     /// What a line is that ends before the field's quotation marks close.
-    pub cut: Code,
+    pub cut: RejectReason,
 }
 
 /// Where a field stands.
@@ -186,7 +186,7 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<Plan, Trouble> {
             },
         };
         let field = if matters(part.field) { part.field } else { Field::Other };
-        pieces.push(Piece { field, spaces: part.spaces, quote, end, cut: Code::LogSyntax });
+        pieces.push(Piece { field, spaces: part.spaces, quote, end, cut: RejectReason::LogSyntax });
     }
     if open ^ (tail.iter().filter(|&&byte| byte == b'"').count() % 2 == 1) {
         return Err((0, OPEN));
@@ -236,7 +236,7 @@ fn mark_cuts(pieces: &mut [Piece]) {
         let end = start + 1 + pieces[start + 1..].iter().take_while(inside).count();
         let quotation = &mut pieces[start..end];
         if quotation.iter().any(|piece| piece.field.is_request()) {
-            quotation.iter_mut().for_each(|piece| piece.cut = Code::Truncated);
+            quotation.iter_mut().for_each(|piece| piece.cut = RejectReason::Truncated);
         }
         start = end;
     }

@@ -11,17 +11,17 @@ use uniqurl::normalize::Parts;
 /// A choice among canonical URLs: all that is set must agree. The default keeps all of them.
 ///
 /// ```
-/// use crate::Wanted;
+/// use crate::UrlFilter;
 ///
-/// let mut wanted = Wanted::default();
+/// let mut wanted = UrlFilter::default();
 /// wanted.host("*.example.com")?;
 /// wanted.schemes("http,https")?;
 /// assert!(wanted.keeps(b"https://www.example.com/"));
 /// assert!(!wanted.keeps(b"https://example.org/"));
-/// # Ok::<(), crate::BadWanted>(())
+/// # Ok::<(), crate::BadUrlFilter>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct UrlFilter {
     schemes: Vec<Vec<u8>>,
     patterns: Expressions,
     unwanted: Expressions,
@@ -30,15 +30,15 @@ pub struct Wanted {
 
 /// Why a text says of no URLs that they are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadWanted(String);
+pub struct BadUrlFilter(String);
 
-impl fmt::Display for BadWanted {
+impl fmt::Display for BadUrlFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for BadWanted {}
+impl std::error::Error for BadUrlFilter {}
 
 /// Regular expressions, of which one is to be found.
 #[derive(Debug, Clone, Default)]
@@ -57,8 +57,8 @@ const AT_ONCE: usize = 64;
 const SIZE: usize = 10 << 20;
 
 impl Expressions {
-    fn add(&mut self, expression: &str) -> Result<(), BadWanted> {
-        Regex::new(expression).map_err(|error| BadWanted(error.to_string()))?;
+    fn add(&mut self, expression: &str) -> Result<(), BadUrlFilter> {
+        Regex::new(expression).map_err(|error| BadUrlFilter(error.to_string()))?;
         self.all.push(expression.to_owned());
         self.sets = OnceLock::new();
         Ok(())
@@ -80,18 +80,18 @@ impl Expressions {
     }
 }
 
-impl Wanted {
+impl UrlFilter {
     /// Adds schemes to keep, between commas. A request target has none and stays.
     ///
     /// # Errors
     ///
     /// What stands between two commas is no scheme.
-    pub fn schemes(&mut self, list: &str) -> Result<(), BadWanted> {
+    pub fn schemes(&mut self, list: &str) -> Result<(), BadUrlFilter> {
         for name in list.split(',') {
             let is_scheme = name.starts_with(|first: char| first.is_ascii_alphabetic())
                 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
             if !is_scheme {
-                return Err(BadWanted(format!("`{}` is no scheme", name.escape_debug())));
+                return Err(BadUrlFilter(format!("`{}` is no scheme", name.escape_debug())));
             }
             self.schemes.push(name.to_ascii_lowercase().into_bytes());
         }
@@ -103,7 +103,7 @@ impl Wanted {
     /// # Errors
     ///
     /// It is none.
-    pub fn pattern(&mut self, pattern: &str) -> Result<(), BadWanted> {
+    pub fn pattern(&mut self, pattern: &str) -> Result<(), BadUrlFilter> {
         self.patterns.add(pattern)
     }
 
@@ -112,7 +112,7 @@ impl Wanted {
     /// # Errors
     ///
     /// It is none.
-    pub fn unwanted_pattern(&mut self, pattern: &str) -> Result<(), BadWanted> {
+    pub fn unwanted_pattern(&mut self, pattern: &str) -> Result<(), BadUrlFilter> {
         self.unwanted.add(pattern)
     }
 
@@ -122,9 +122,9 @@ impl Wanted {
     /// # Errors
     ///
     /// It is no glob, or one that no host is like.
-    pub fn host(&mut self, glob: &str) -> Result<(), BadWanted> {
+    pub fn host(&mut self, glob: &str) -> Result<(), BadUrlFilter> {
         if let Some(why) = no_host(glob) {
-            return Err(BadWanted(why.to_owned()));
+            return Err(BadUrlFilter(why.to_owned()));
         }
         // What is in one pair of brackets, with a colon, is an IPv6 address and no set of characters.
         let address = glob.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
@@ -133,7 +133,7 @@ impl Wanted {
         let glob = globset::GlobBuilder::new(escaped.as_deref().unwrap_or(glob))
             .case_insensitive(true)
             .build();
-        let glob = glob.map_err(|error| BadWanted(error.to_string()))?;
+        let glob = glob.map_err(|error| BadUrlFilter(error.to_string()))?;
         self.hosts.add(glob.regex())
     }
 
@@ -198,11 +198,11 @@ fn has_loose_comma(glob: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Wanted;
+    use super::UrlFilter;
 
     #[test]
     fn a_scheme_is_kept_in_any_case_and_a_target_always() {
-        let mut wanted = Wanted::default();
+        let mut wanted = UrlFilter::default();
         wanted.schemes("HTTP,urn").unwrap();
         for (url, kept) in [
             ("http://h/", true),
@@ -215,13 +215,13 @@ mod tests {
             assert_eq!(wanted.keeps(url.as_bytes()), kept, "{url}");
         }
         for bad in ["", "http,", "http:", "1a"] {
-            assert!(Wanted::default().schemes(bad).is_err(), "{bad}");
+            assert!(UrlFilter::default().schemes(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn a_glob_is_for_the_whole_host_and_nothing_else() {
-        let mut wanted = Wanted::default();
+        let mut wanted = UrlFilter::default();
         wanted.host("*.Example.com").unwrap();
         wanted.host("h{1,2}").unwrap();
         for (url, kept) in [
@@ -237,7 +237,7 @@ mod tests {
         ] {
             assert_eq!(wanted.keeps(url.as_bytes()), kept, "{url}");
         }
-        assert!(Wanted::default().host("[").is_err());
+        assert!(UrlFilter::default().host("[").is_err());
         for (glob, kept) in [
             ("[2001:DB8::1]", true),
             ("[2001:db8:*]", true),
@@ -245,7 +245,7 @@ mod tests {
             ("[[]2001:db8::1]", true),
             ("[2]*", false),
         ] {
-            let mut wanted = Wanted::default();
+            let mut wanted = UrlFilter::default();
             wanted.host(glob).unwrap();
             assert_eq!(wanted.keeps(b"http://[2001:db8::1]:8/"), kept, "{glob}");
         }
@@ -260,19 +260,19 @@ mod tests {
             (&["a,b", "{a,b},c", "a,"], "in braces"),
         ] {
             for glob in globs {
-                let told = Wanted::default().host(glob).unwrap_err().to_string();
+                let told = UrlFilter::default().host(glob).unwrap_err().to_string();
                 assert!(told.contains(why), "{glob}: {told}");
             }
         }
         for glob in ["{a,b}", "{[a,b],c}", "a[,]b", r"a\,b", "*:*", "[!/]*", "[::1]", "[[]::*]"] {
-            Wanted::default().host(glob).unwrap();
+            UrlFilter::default().host(glob).unwrap();
         }
     }
 
     #[test]
     fn each_of_many_globs_is_looked_for() {
         const GLOBS: usize = 3 * super::AT_ONCE + 1;
-        let mut wanted = Wanted::default();
+        let mut wanted = UrlFilter::default();
         assert!(wanted.keeps(b"http://h0.example/"));
         for i in 0..GLOBS {
             let keeps = |i| wanted.keeps(format!("http://www.h{i}.Example/").as_bytes());
@@ -285,17 +285,17 @@ mod tests {
 
     #[test]
     fn an_expression_is_found_anywhere_in_the_bytes() {
-        let mut wanted = Wanted::default();
+        let mut wanted = UrlFilter::default();
         wanted.pattern("/a[0-9]+$").unwrap();
         wanted.pattern(r"(?-u)\xFF").unwrap();
         assert!(wanted.keeps(b"http://h/a12") && wanted.keeps(b"\xFF"));
         assert!(!wanted.keeps(b"http://h/a12/"));
-        assert!(Wanted::default().pattern("(").is_err());
+        assert!(UrlFilter::default().pattern("(").is_err());
     }
 
     #[test]
     fn one_unwanted_expression_drops_a_url_whatever_else_is_found() {
-        let mut wanted = Wanted::default();
+        let mut wanted = UrlFilter::default();
         wanted.unwanted_pattern("[.]png$").unwrap();
         wanted.unwanted_pattern("^ftp:").unwrap();
         assert!(!wanted.is_empty());
@@ -304,6 +304,6 @@ mod tests {
         wanted.pattern("a").unwrap();
         assert!(wanted.keeps(b"http://h/a.html") && !wanted.keeps(b"http://h/a.png"));
         assert!(!wanted.keeps(b"http://h/b"));
-        assert!(Wanted::default().unwanted_pattern("(").is_err());
+        assert!(UrlFilter::default().unwanted_pattern("(").is_err());
     }
 }

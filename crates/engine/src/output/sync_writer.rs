@@ -31,7 +31,7 @@ pub(super) enum Sync {
 
 /// The file, and the thread that syncs it.
 #[derive(Debug)]
-pub(super) struct Spool {
+pub(super) struct SyncWriter {
     file: Arc<File>,
     sync: Sync,
     /// Bytes that were written.
@@ -48,7 +48,7 @@ struct Writeback {
     thread: JoinHandle<io::Result<()>>,
 }
 
-impl Spool {
+impl SyncWriter {
     pub fn new(file: File, sync: Sync) -> Self {
         Self { file: Arc::new(file), sync, written: 0, unsynced: 0, writeback: None }
     }
@@ -107,7 +107,7 @@ impl Writeback {
     }
 }
 
-impl Write for Spool {
+impl Write for SyncWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.write_vectored(&[IoSlice::new(bytes)])
     }
@@ -139,7 +139,7 @@ mod tests {
         // There is no disk behind a pipe, so it tells whether it was to be synced.
         for (sync, is_told) in [(Sync::AtTheEnd, true), (Sync::Never, false)] {
             let (_reader, writer) = io::pipe().expect("a pipe");
-            let mut spool = Spool::new(File::from(std::os::fd::OwnedFd::from(writer)), sync);
+            let mut spool = SyncWriter::new(File::from(std::os::fd::OwnedFd::from(writer)), sync);
             spool.write_all(b"text").expect("written");
             assert_eq!(spool.finish().is_err(), is_told, "{sync:?}");
         }

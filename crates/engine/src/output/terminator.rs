@@ -7,13 +7,13 @@ use uniqurl_formats::record::Separator;
 
 /// Puts the separator in the place of each line feed. No canonical URL, key or column holds one, so a
 /// line feed is always the end of a line.
-pub struct Ended<W> {
+pub struct Terminated<W> {
     inner: W,
     separator: Separator,
     text: Vec<u8>,
 }
 
-impl<W: Write> Ended<W> {
+impl<W: Write> Terminated<W> {
     pub fn new(inner: W, separator: Separator) -> Self {
         Self { inner, separator, text: Vec::new() }
     }
@@ -31,7 +31,7 @@ impl<W: Write> Ended<W> {
     }
 }
 
-impl<W: Write> Write for Ended<W> {
+impl<W: Write> Write for Terminated<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.separator == Separator::LineFeed {
             return self.inner.write(bytes);
@@ -64,7 +64,7 @@ mod tests {
             [(Separator::LineFeed, &b"a\r\n\0b\n"[..]), (Separator::Nul, b"a\r\0\0b\0")]
         {
             let mut out = Vec::new();
-            Ended::new(&mut out, separator).write_all(b"a\r\n\0b\n").unwrap();
+            Terminated::new(&mut out, separator).write_all(b"a\r\n\0b\n").unwrap();
             assert_eq!(out, expected);
         }
     }

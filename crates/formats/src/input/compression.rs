@@ -10,7 +10,7 @@ pub fn ending(name: &Path) -> Option<String> {
 
 /// How an input is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Packing {
+pub enum Compression {
     /// gzip (RFC 1952): members, one behind the other.
     Gzip,
     /// Zstandard (RFC 8878): frames, one behind the other.
@@ -32,22 +32,22 @@ const XZ: &[u8] = &[0xFD, b'7', b'z', b'X', b'Z', 0];
 const BZIP2: [&[u8]; 2] =
     [&[0x31, 0x41, 0x59, 0x26, 0x53, 0x59], &[0x17, 0x72, 0x45, 0x38, 0x50, 0x90]];
 
-impl Packing {
+impl Compression {
     /// What the first [`HEAD`] bytes of an input are the beginning of. One that is shorter, and is
     /// cut within what would tell, is told by what there is.
     pub(super) fn of(head: &[u8]) -> Option<Self> {
         if head.starts_with(GZIP) {
-            Some(Packing::Gzip)
+            Some(Compression::Gzip)
         } else if head.starts_with(ZSTD) || is_skippable(head) {
-            Some(Packing::Zstd)
+            Some(Compression::Zstd)
         } else if head.starts_with(XZ) {
-            Some(Packing::Xz)
+            Some(Compression::Xz)
         } else if head.len() > 4
             && head.starts_with(b"BZh")
             && (b'1'..=b'9').contains(&head[3])
             && BZIP2.iter().any(|magic| begins_alike(&head[4..], magic))
         {
-            Some(Packing::Bzip2)
+            Some(Compression::Bzip2)
         } else {
             None
         }
@@ -56,10 +56,10 @@ impl Packing {
     /// What an empty file of this name must once have been: no compressed file is empty.
     pub fn meant_by(path: &Path) -> Option<Self> {
         match ending(path)?.as_str() {
-            "gz" => Some(Packing::Gzip),
-            "zst" => Some(Packing::Zstd),
-            "bz2" => Some(Packing::Bzip2),
-            "xz" => Some(Packing::Xz),
+            "gz" => Some(Compression::Gzip),
+            "zst" => Some(Compression::Zstd),
+            "bz2" => Some(Compression::Bzip2),
+            "xz" => Some(Compression::Xz),
             _ => None,
         }
     }
@@ -74,21 +74,21 @@ impl Packing {
     /// Whether the first byte of a member is this one.
     pub(super) fn begins_with(self, byte: u8) -> bool {
         match self {
-            Packing::Gzip => byte == GZIP[0],
-            Packing::Zstd => byte == ZSTD[0] || byte & 0xF0 == 0x50,
-            Packing::Bzip2 => byte == b'B',
-            Packing::Xz => byte == XZ[0],
+            Compression::Gzip => byte == GZIP[0],
+            Compression::Zstd => byte == ZSTD[0] || byte & 0xF0 == 0x50,
+            Compression::Bzip2 => byte == b'B',
+            Compression::Xz => byte == XZ[0],
         }
     }
 
     /// Where a member may begin in `bytes` from `from` on: a guess that may be wrong.
     pub(super) fn guess_start(self, bytes: &[u8], from: usize) -> Option<usize> {
         let magic: &[u8] = match self {
-            Packing::Gzip => &[0x1F, 0x8B, 8],
-            Packing::Zstd => ZSTD,
-            Packing::Bzip2 | Packing::Xz => return None,
+            Compression::Gzip => &[0x1F, 0x8B, 8],
+            Compression::Zstd => ZSTD,
+            Compression::Bzip2 | Compression::Xz => return None,
         };
-        let fits = |head: &[u8]| self != Packing::Gzip || gzip_header_fits(head);
+        let fits = |head: &[u8]| self != Compression::Gzip || gzip_header_fits(head);
         let found = memchr::memmem::find_iter(bytes.get(from..)?, magic).map(|at| from + at);
         found.into_iter().find(|at| fits(&bytes[*at..]))
     }
@@ -96,20 +96,20 @@ impl Packing {
     /// What one of its members is called.
     pub(super) const fn part(self) -> &'static str {
         match self {
-            Packing::Gzip => "member",
-            Packing::Zstd => "frame",
-            Packing::Bzip2 | Packing::Xz => "stream",
+            Compression::Gzip => "member",
+            Compression::Zstd => "frame",
+            Compression::Bzip2 | Compression::Xz => "stream",
         }
     }
 }
 
-impl fmt::Display for Packing {
+impl fmt::Display for Compression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Packing::Gzip => "gzip",
-            Packing::Zstd => "zstd",
-            Packing::Bzip2 => "bzip2",
-            Packing::Xz => "xz",
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
+            Compression::Bzip2 => "bzip2",
+            Compression::Xz => "xz",
         })
     }
 }
@@ -140,31 +140,31 @@ mod tests {
     #[test]
     fn each_is_told_by_its_first_bytes() {
         for (head, packing) in [
-            (&b"\x1F\x8B\x08\0\0\0\0\0\0\x03"[..], Some(Packing::Gzip)),
-            (b"\x1F\x8B", Some(Packing::Gzip)),
-            (b"\x28\xB5\x2F\xFD\x24", Some(Packing::Zstd)),
-            (b"\x5D\x2A\x4D\x18\0\0\0\0", Some(Packing::Zstd)),
-            (b"\xFD7zXZ\0\0\x04", Some(Packing::Xz)),
-            (b"BZh91AY&SY", Some(Packing::Bzip2)),
-            (b"BZh9\x17\x72\x45\x38\x50\x90", Some(Packing::Bzip2)),
-            (b"BZh91AY", Some(Packing::Bzip2)),
+            (&b"\x1F\x8B\x08\0\0\0\0\0\0\x03"[..], Some(Compression::Gzip)),
+            (b"\x1F\x8B", Some(Compression::Gzip)),
+            (b"\x28\xB5\x2F\xFD\x24", Some(Compression::Zstd)),
+            (b"\x5D\x2A\x4D\x18\0\0\0\0", Some(Compression::Zstd)),
+            (b"\xFD7zXZ\0\0\x04", Some(Compression::Xz)),
+            (b"BZh91AY&SY", Some(Compression::Bzip2)),
+            (b"BZh9\x17\x72\x45\x38\x50\x90", Some(Compression::Bzip2)),
+            (b"BZh91AY", Some(Compression::Bzip2)),
             (b"BZh91/index.html", None),
             (b"BZh9", None),
             (b"http://h/\n", None),
             (b"P*M", None),
             (b"", None),
         ] {
-            assert_eq!(Packing::of(head), packing, "{}", head.escape_ascii());
+            assert_eq!(Compression::of(head), packing, "{}", head.escape_ascii());
         }
     }
 
     #[test]
     fn a_few_bytes_of_a_list_are_waited_on_no_longer_than_they_leave_it_open() {
         for open in [&b""[..], b"\x1F", b"P*", b"B", b"BZh9", b"\xFD7z", b"\x28\xB5"] {
-            assert!(Packing::could_be(open), "{}", open.escape_ascii());
+            assert!(Compression::could_be(open), "{}", open.escape_ascii());
         }
         for settled in [&b"h"[..], b"P/", b"Ba", b"(x", b"BZh91AY&SY"] {
-            assert!(!Packing::could_be(settled), "{}", settled.escape_ascii());
+            assert!(!Compression::could_be(settled), "{}", settled.escape_ascii());
         }
     }
 }

@@ -13,7 +13,7 @@ use uniqurl::bytes::alloc;
 
 /// Which record survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Survivor {
+pub enum KeepPolicy {
     /// The first, which is known when it comes.
     #[default]
     First,
@@ -25,13 +25,13 @@ pub enum Survivor {
 
 /// A value and a line, one behind the other.
 #[derive(Debug, Clone, Copy)]
-pub struct Candidate<'a> {
+pub struct KeptRecord<'a> {
     /// Empty where there is none.
     pub value: &'a [u8],
     pub line: &'a [u8],
 }
 
-impl<'a> Candidate<'a> {
+impl<'a> KeptRecord<'a> {
     /// Appends what stands before the line.
     pub fn append_value(value: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(&(value.len() as u32).to_le_bytes());
@@ -46,14 +46,14 @@ impl<'a> Candidate<'a> {
     }
 }
 
-impl Survivor {
-    /// Whether a record that comes later takes the place of another, both as [`Candidate`]s.
+impl KeepPolicy {
+    /// Whether a record that comes later takes the place of another, both as [`KeptRecord`]s.
     fn is_replaced(self, by: &[u8], old: &[u8]) -> bool {
         match self {
-            Survivor::First => false,
-            Survivor::Last => true,
-            Survivor::Greatest => {
-                compare(Candidate::of(by).value, Candidate::of(old).value).is_gt()
+            KeepPolicy::First => false,
+            KeepPolicy::Last => true,
+            KeepPolicy::Greatest => {
+                compare(KeptRecord::of(by).value, KeptRecord::of(old).value).is_gt()
             }
         }
     }
@@ -118,14 +118,14 @@ impl<'a> Number<'a> {
 
 /// The candidate of each key that survives so far, by the place of the key in a set.
 #[derive(Debug)]
-pub struct Survivors {
-    survivor: Survivor,
+pub struct KeptRecords {
+    survivor: KeepPolicy,
     by_place: HashMap<u64, Vec<u8>, rapidhash::fast::RandomState>,
     bytes: usize,
 }
 
-impl Survivors {
-    pub fn new(survivor: Survivor) -> Self {
+impl KeptRecords {
+    pub fn new(survivor: KeepPolicy) -> Self {
         Self { survivor, by_place: HashMap::default(), bytes: 0 }
     }
 
@@ -162,7 +162,7 @@ impl Survivors {
 
     /// The line of a key, with its line feed.
     pub fn line(&self, place: u64) -> &[u8] {
-        Candidate::of(self.candidate(place)).line
+        KeptRecord::of(self.candidate(place)).line
     }
 
     /// Bytes of memory, and with it what may be needed while the candidates of `more` keys are taken,
@@ -213,7 +213,7 @@ mod tests {
 
     fn candidate(value: &str, line: &str) -> Vec<u8> {
         let mut bytes = Vec::new();
-        Candidate::append_value(value.as_bytes(), &mut bytes);
+        KeptRecord::append_value(value.as_bytes(), &mut bytes);
         bytes.extend_from_slice(line.as_bytes());
         bytes
     }
@@ -221,9 +221,9 @@ mod tests {
     #[test]
     fn of_equals_the_earlier_survives_and_nothing_loses_to_anything() {
         for (survivor, line) in
-            [(Survivor::First, "a\n"), (Survivor::Last, "e\n"), (Survivor::Greatest, "c\n")]
+            [(KeepPolicy::First, "a\n"), (KeepPolicy::Last, "e\n"), (KeepPolicy::Greatest, "c\n")]
         {
-            let mut survivors = Survivors::new(survivor);
+            let mut survivors = KeptRecords::new(survivor);
             for (value, line) in
                 [("", "a\n"), ("9", "b\n"), ("10", "c\n"), ("10.0", "d\n"), ("-", "e\n")]
             {

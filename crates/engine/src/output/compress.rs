@@ -12,7 +12,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use rayon::prelude::*;
 
-use super::spool::Spool;
+use super::sync_writer::SyncWriter;
 use super::vectored;
 use uniqurl::bytes::alloc;
 pub use uniqurl_formats::input::ending;
@@ -27,7 +27,7 @@ const ZSTD_LEVEL: i32 = 3;
 
 /// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Packing {
+enum Codec {
     Plain,
     Gzip,
     Zstd,
@@ -35,8 +35,8 @@ enum Packing {
 
 /// A file, behind what compresses it.
 #[derive(Debug)]
-pub(super) struct Pack {
-    packing: Packing,
+pub(super) struct CompressWriter {
+    packing: Codec,
     /// Bytes of a block.
     block: usize,
     /// Blocks that are gathered before they are compressed.
@@ -45,27 +45,27 @@ pub(super) struct Pack {
     pending: Vec<u8>,
     /// Whether any block was written: a compressed file of nothing still has one.
     begun: bool,
-    spool: Spool,
+    spool: SyncWriter,
 }
 
-impl Pack {
+impl CompressWriter {
     /// Compresses as the name says.
-    pub fn new(name: &Path, spool: Spool, block: usize, blocks: usize) -> Self {
+    pub fn new(name: &Path, spool: SyncWriter, block: usize, blocks: usize) -> Self {
         let packing = match ending(name).as_deref() {
-            Some("gz") => Packing::Gzip,
-            Some("zst") => Packing::Zstd,
-            _ => Packing::Plain,
+            Some("gz") => Codec::Gzip,
+            Some("zst") => Codec::Zstd,
+            _ => Codec::Plain,
         };
         Self { packing, block, blocks, pending: Vec::new(), begun: false, spool }
     }
 
-    pub fn spool(&self) -> &Spool {
+    pub fn spool(&self) -> &SyncWriter {
         &self.spool
     }
 
     /// Writes what is left, and brings all of it to the disk.
     pub fn finish(&mut self) -> io::Result<()> {
-        if self.packing != Packing::Plain {
+        if self.packing != Codec::Plain {
             self.write_blocks()?;
             if !self.begun {
                 self.begun = true;
@@ -92,17 +92,17 @@ impl Pack {
     }
 }
 
-impl Packing {
+impl Codec {
     /// A block as a member or frame of its own, with a checksum.
     fn pack(self, block: &[u8]) -> io::Result<Vec<u8>> {
         match self {
-            Packing::Plain => Ok(block.to_vec()),
-            Packing::Gzip => {
+            Codec::Plain => Ok(block.to_vec()),
+            Codec::Gzip => {
                 let mut encoder = GzEncoder::new(Vec::new(), Compression::new(GZIP_LEVEL));
                 encoder.write_all(block)?;
                 encoder.finish()
             }
-            Packing::Zstd => {
+            Codec::Zstd => {
                 let mut encoder = zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
                 encoder.include_checksum(true)?;
                 encoder.set_pledged_src_size(Some(block.len() as u64))?;
@@ -113,9 +113,9 @@ impl Packing {
     }
 }
 
-impl Write for Pack {
+impl Write for CompressWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.packing == Packing::Plain {
+        if self.packing == Codec::Plain {
             return self.spool.write(bytes);
         }
         let room = self.block * self.blocks - self.pending.len();
@@ -130,8 +130,8 @@ impl Write for Pack {
 
     fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         match self.packing {
-            Packing::Plain => self.spool.write_vectored(parts),
-            Packing::Gzip | Packing::Zstd => self.write(vectored::first(parts)),
+            Codec::Plain => self.spool.write_vectored(parts),
+            Codec::Gzip | Codec::Zstd => self.write(vectored::first(parts)),
         }
     }
 
@@ -143,15 +143,15 @@ impl Write for Pack {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spool::Sync;
+    use super::super::sync_writer::Sync;
     use super::*;
     use std::io::{Read, Seek};
 
     /// What a file of this name holds, written in parts of `step` bytes.
     fn written(name: &str, bytes: &[u8], step: usize) -> Vec<u8> {
         let mut file = tempfile::tempfile().unwrap();
-        let spool = Spool::new(file.try_clone().unwrap(), Sync::Never);
-        let mut pack = Pack::new(
+        let spool = SyncWriter::new(file.try_clone().unwrap(), Sync::Never);
+        let mut pack = CompressWriter::new(
             Path::new(name),
             spool,
             BLOCK,
