@@ -32,8 +32,8 @@ use uniqurl::set::{Counting, HashKey, SetFull, Shard};
 use uniqurl_formats::input::{
     self, Chunk, Cutting, Input, InputError, OpenFile, Origin, Piece, Trouble,
 };
-pub use uniqurl_formats::record::{self, Context, Format, HEAD, MARK, Separator};
-use uniqurl_formats::record::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
+use uniqurl_formats::record::{self, BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
+use uniqurl_formats::record::{Context, Format, HEAD, MARK, Separator};
 use uniqurl_store::sort::sort_memory;
 use uniqurl_store::spill::SpillError;
 
@@ -127,6 +127,14 @@ impl Loader<'_> {
         while !over {
             let mut sheets = Vec::new();
             let mut next = pieces.recv().ok();
+            if next.is_none() {
+                let error = io::Error::other("the reading thread ended early");
+                return Err(RunError::Input(InputError::new(
+                    &input.path,
+                    None,
+                    Trouble::Io(error),
+                )));
+            }
             while let Some(piece) = next {
                 match piece {
                     Piece::Chunk(mut chunk, _) => {
@@ -151,14 +159,6 @@ impl Loader<'_> {
                 }
                 let room = sheets.len() < self.setup.threads * CHUNKS && !over;
                 next = if room { pieces.try_recv().ok() } else { None };
-            }
-            if sheets.is_empty() && !over {
-                let error = io::Error::other("the reading thread ended early");
-                return Err(RunError::Input(InputError::new(
-                    &input.path,
-                    None,
-                    Trouble::Io(error),
-                )));
             }
             while !sheets.is_empty() {
                 self.take(&mut sheets, kind.unwrap_or(Kind::List))?;
