@@ -397,8 +397,8 @@ fn a_list_whose_lines_end_otherwise_is_refused_with_what_to_do() {
     let packed = gzip(b"http://a/\0http://b/\0");
     let table = b"id,url\r1,http://a/\r2,http://b/\r";
     for (input, told) in [
-        (&b"http://a/\0http://b/\0"[..], "-0` read such lists"),
-        (&packed, "-0` read such lists"),
+        (&b"http://a/\0http://b/\0"[..], "-0 reads such lists"),
+        (&packed, "-0 reads such lists"),
         (b"http://a/\rhttp://b/", "tr '\\r' '\\n' "),
         (table, "tr '\\r' '\\n' "),
     ] {

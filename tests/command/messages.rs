@@ -288,7 +288,10 @@ fn a_message_says_what_is_wrong_and_what_there_is() {
             &["dedup", "in", "--split-by", "hash:2", "-o", "none/out"],
             "none/out: there is no directory none\n",
         ),
-        (&["dedup", "http://example.com/"], "`uniqurl compare` take URLs themselves"),
+        (
+            &["dedup", "http://example.com/"],
+            "; inputs are files, and `uniqurl explain` takes URLs\n",
+        ),
         (&["set", "union", "http://a/", "in"], "; sets are files, or standard input (-)\n"),
         (&["dedup", "in", "--assume-scheme", "https://"], "is no scheme, as https is: "),
         (&["dedup", "in", "-p", "crawl@2"], "the only version of the profile crawl is crawl@1"),

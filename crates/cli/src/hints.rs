@@ -93,7 +93,7 @@ pub(super) fn of_set(error: &InputError) -> Option<&'static str> {
 fn of_refusal(why: Refusal) -> &'static str {
     match why {
         Refusal::SavedSet => "`uniqurl dedup --seen` and `uniqurl set` take it as it is",
-        Refusal::EndsWithNul => "`dedup -0` and `normalize -0` read such lists",
+        Refusal::EndsWithNul => "-0 reads such lists",
         Refusal::EndsWithCarriageReturn => "tr '\\r' '\\n' makes line feeds of them",
         Refusal::Utf16 => "iconv -f UTF-16 -t UTF-8 makes UTF-8 of it",
         Refusal::Utf32 => "iconv -f UTF-32 -t UTF-8 makes UTF-8 of it",
