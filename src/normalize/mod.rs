@@ -20,7 +20,6 @@ mod hosts;
 
 // The proof that there is nothing to do.
 mod proof;
-mod clean;
 mod glance;
 
 // What there is to do: the ladder.

@@ -1,4 +1,4 @@
-//! Dot segments (RFC 3986 section 5.2.4).
+//! Dot segments (RFC 3986 section 5.2.4), and empty ones.
 
 use memchr::memchr_iter;
 
@@ -55,6 +55,12 @@ fn next_dot_segment(path: &[u8], from: usize) -> Option<(usize, Segment)> {
         }
     }
     None
+}
+
+/// Whether two slashes stand together in a path. A search for both at once costs more to begin with than a
+/// path takes.
+pub(crate) fn has_double_slash(path: &[u8]) -> bool {
+    memchr::memchr_iter(b'/', path).any(|at| path.get(at + 1) == Some(&b'/'))
 }
 
 #[cfg(test)]

@@ -1,24 +1,19 @@
 //! Which URLs are proven clean under a profile.
 //!
 //! The scanner proves that a URL is clean under the ladder. What a profile does beside that is looked
-//! for here: with the scanner's marks, a bit for each byte, where the URL is short enough to have some,
-//! else byte by byte.
+//! for here: at a glance by the scanner's masks, and byte by byte where that does not settle it.
 
 use std::ops::Range;
 
 use memchr::memchr;
 
-use super::clean::Clean;
 use super::normalizer::Normalizer;
 use super::{ia, ring, sanitize, servlet, whatwg};
 use crate::bytes::Span;
 use crate::profile::System;
 use crate::profile::sanitize::FIRST_FREE_PORT;
 use crate::profile::set::CLEAN_HOST;
-use crate::simd::{
-    Act, Container, Delimiters, Experience, Few, Index, Ladder, Lead, Look, Marked, Marks, NOTHING,
-    Piece, Seen, Settled, Unescaped,
-};
+use crate::simd::{Act, Container, Experience, Index, Ladder, Lead, Piece, Settled, Unescaped};
 
 impl Normalizer {
     /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean.
@@ -33,21 +28,35 @@ impl Normalizer {
         if let Some(hosts) = &self.choices.hosts {
             return kernel.each(piece, |span| self.is_clean_by_host(hosts, span.of(bytes)), act);
         }
-        if self.look().is_some() {
-            return self.judge_each_by_marks(piece, act);
-        }
-        if !self.leaves_all() {
+        if !(self.leaves_all() || self.acts_by_system_alone()) {
             let is_clean =
                 |span: &Span| self.is_clean_by_rules(bytes, span.range(), Lead::Absolute);
             return kernel.each(piece, is_clean, act);
         }
-        let is_clean = |url: &[u8]| self.leaves_by_bytes(url, Lead::Absolute);
+        // Of a system, what a glance does not settle gets a closer look. The steps do not: nearly all of
+        // that changes.
+        let closely = |url: &[u8], _| self.leaves_by_bytes(url, Lead::Absolute);
+        let if_long = |url: &[u8], settled| {
+            settled == Settled::TooLong && self.leaves_by_bytes(url, Lead::Absolute)
+        };
         if let Some(archive) = self.rules.archive {
-            kernel.settle_each::<Index>(piece, archive, is_clean, act);
-        } else if self.profile().system == System::Ladder && heuristics.act() {
-            kernel.settle_each::<Experience>(piece, heuristics.steps(), is_clean, act);
-        } else {
-            kernel.clean_each(&self.rules, piece, act);
+            return kernel.settle_each::<Index>(piece, archive, if_long, act);
+        }
+        match self.profile().system {
+            System::Servlet => {
+                let empty = self.empty_segments();
+                kernel.settle_each::<Container>(piece, empty, closely, act);
+            }
+            System::Sanitizer => {
+                kernel.settle_each::<Unescaped>(piece, sanitize::NoAddress, closely, act);
+            }
+            System::Ladder if heuristics.act() => {
+                kernel.settle_each::<Experience>(piece, heuristics.steps(), if_long, act);
+            }
+            _ => match self.ring() {
+                Some(ring) => kernel.settle_each::<Ladder>(piece, ring, closely, act),
+                None => kernel.clean_each(&self.rules, piece, act),
+            },
         }
     }
 
@@ -57,92 +66,23 @@ impl Normalizer {
         self.kernel().clean_each(&self.rules, piece, act);
     }
 
-    /// As [`Normalizer::judge_each`], where marks are made for the profile: a loop for each kind of profile, so that nothing about
-    /// it is asked for each URL. What is not inlined into a loop lacks the instruction set, and takes
-    /// many instructions to find or count bits.
-    fn judge_each_by_marks(&self, piece: Piece<'_>, act: impl Act) {
-        let kernel = self.kernel();
-        match (self.ring(), self.profile().system) {
-            (Some(ring), _) => {
-                let judge = self.judge(
-                    #[inline(always)]
-                    |clean| ring::leaves_marked(ring, clean, 1),
-                );
-                kernel.mark_each::<Ladder, Few>(piece, ring.encoded(), ring, judge, act);
-            }
-            (_, System::Servlet) => {
-                let empty = self.empty_segments();
-                let judge = self.judge(
-                    #[inline(always)]
-                    |clean| servlet::leaves_marked(clean, empty),
-                );
-                kernel.mark_each::<Container, Delimiters>(piece, &NOTHING, empty, judge, act);
-            }
-            _ => {
-                let judge = self.judge(
-                    #[inline(always)]
-                    |clean| sanitize::leaves(clean.host_name()),
-                );
-                let settle = sanitize::NoAddress;
-                kernel.mark_each::<Unescaped, Delimiters>(piece, &NOTHING, settle, judge, act);
-            }
-        }
-    }
-
-    /// Whether a URL is clean, by what was seen of it and what `leaves` says of its marks.
-    #[inline(always)]
-    fn judge<'a>(
-        &'a self,
-        leaves: impl Fn(&Clean<'_>) -> bool + 'a,
-    ) -> impl Fn(&[u8], Seen<'_>) -> bool + 'a {
-        let lead = Lead::Absolute;
-        let by_rules_alone = self.reads_utf8_alone() && self.choices.redirects.is_none();
-        #[inline(always)]
-        move |url, seen| match seen {
-            Seen::Settled => by_rules_alone || !self.is_transcoded(url, lead) && self.stays(url),
-            Seen::Marked(Marked::Unclean, _) => false,
-            Seen::Marked(Marked::TooLong, _) => self.leaves(url, lead),
-            Seen::Marked(Marked::Clean, marks) => {
-                leaves(&Clean::new(url, lead, marks))
-                    && (by_rules_alone || !self.is_transcoded(url, lead) && self.stays(url))
-            }
-        }
-    }
-
     /// Whether the URL or target `bytes[range]` is proven clean by the rules for any host.
     #[inline]
     pub(super) fn is_clean_by_rules(&self, bytes: &[u8], range: Range<usize>, lead: Lead) -> bool {
         if let Some(settled) = self.settled(bytes, range.clone(), lead) {
             let url = &bytes[range];
             return match settled {
-                Settled::Unclean | Settled::No => false,
-                Settled::TooLong => self.leaves(url, lead),
+                Settled::Unclean => false,
+                Settled::No if self.profile().system == System::Ladder => false,
+                Settled::No | Settled::TooLong => self.leaves(url, lead),
                 Settled::Yes => self.stays_as_read(url, lead),
             };
-        }
-        if let Some(look) = self.look() {
-            let mut marks = Marks::default();
-            let marked = self.kernel().mark(bytes, range.clone(), lead, look, &mut marks);
-            return self.is_marked_clean(&bytes[range], lead, marked, &marks);
         }
         self.kernel().is_clean(&self.rules, bytes, range.clone(), lead)
             && (self.leaves_all() || self.leaves(&bytes[range], lead))
     }
 
-    #[inline(always)]
-    fn is_marked_clean(&self, url: &[u8], lead: Lead, marked: Marked, marks: &Marks) -> bool {
-        match marked {
-            Marked::Unclean => false,
-            Marked::TooLong => self.leaves(url, lead),
-            Marked::Clean => {
-                self.leaves_by_marks(&Clean::new(url, lead, marks))
-                    && !self.is_transcoded(url, lead)
-                    && self.stays(url)
-            }
-        }
-    }
-
-    /// What a glance settles, where the profile is one that takes no more than that.
+    /// What a glance settles, under a profile that does more than the ladder.
     #[inline]
     fn settled(&self, bytes: &[u8], range: Range<usize>, lead: Lead) -> Option<Settled> {
         let kernel = self.kernel();
@@ -150,28 +90,20 @@ impl Normalizer {
             return Some(kernel.settle::<Index>(bytes, range, lead, archive));
         }
         let heuristics = &self.choices.heuristics;
-        let act = self.profile().system == System::Ladder && heuristics.act();
-        act.then(|| kernel.settle::<Experience>(bytes, range, lead, heuristics.steps()))
-    }
-
-    /// How to prove that a URL is clean, where the profile does more than the ladder and marks are made.
-    #[inline]
-    fn look(&self) -> Option<Look<'_>> {
         match self.profile().system {
-            System::Servlet => Some(Look::Container),
-            System::Ring(_) => self.ring().map(|ring| Look::Path(ring.encoded())),
-            System::Sanitizer => Some(Look::Unescaped),
+            System::Servlet => {
+                Some(kernel.settle::<Container>(bytes, range, lead, self.empty_segments()))
+            }
+            System::Ring(_) => {
+                self.ring().map(|ring| kernel.settle::<Ladder>(bytes, range, lead, ring))
+            }
+            System::Sanitizer => {
+                Some(kernel.settle::<Unescaped>(bytes, range, lead, sanitize::NoAddress))
+            }
+            System::Ladder if heuristics.act() => {
+                Some(kernel.settle::<Experience>(bytes, range, lead, heuristics.steps()))
+            }
             System::Ladder | System::Browser => None,
-        }
-    }
-
-    #[inline(always)]
-    fn leaves_by_marks(&self, clean: &Clean<'_>) -> bool {
-        match (self.ring(), self.profile().system) {
-            // In an absolute URL the first slash is no part of what a ring acts on.
-            (Some(ring), _) => ring::leaves_marked(ring, clean, usize::from(clean.host > 0)),
-            (_, System::Servlet) => servlet::leaves_marked(clean, self.empty_segments()),
-            _ => sanitize::leaves(clean.host_name()),
         }
     }
 
@@ -211,6 +143,14 @@ impl Normalizer {
     #[inline]
     pub(super) fn leaves_all(&self) -> bool {
         matches!(self.profile().system, System::Ladder | System::Browser)
+            && self.choices.redirects.is_none()
+            && self.reads_utf8_alone()
+    }
+
+    /// Whether nothing acts but a container, a ring or the sanitizer.
+    #[inline]
+    fn acts_by_system_alone(&self) -> bool {
+        !matches!(self.profile().system, System::Ladder | System::Browser)
             && self.choices.redirects.is_none()
             && self.reads_utf8_alone()
     }

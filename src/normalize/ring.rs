@@ -3,7 +3,6 @@
 //! The rule is Wikimedia's (see [`profile::ring`](crate::profile::ring)). Dot segments and empty
 //! segments stay: `%2e%2e` becomes `..`, on purpose.
 
-use super::clean::Clean;
 use super::escape::{Triplet, push_triplet};
 use crate::profile::ring::{Act, Ring};
 use crate::simd::{Glance, Settle, Vector};
@@ -52,25 +51,6 @@ impl Settle for &Ring {
     fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
         !glance.may_find_in_path(self.encoded())
     }
-}
-
-/// Whether the ring leaves the path of a URL that is clean under the ladder, but for its first `fixed`
-/// bytes, which are no part of it.
-#[inline(always)]
-pub(super) fn leaves_marked(ring: &Ring, clean: &Clean<'_>, fixed: usize) -> bool {
-    // Most have none at all, and need no look at where the path is.
-    if clean.marks.asked == 0 {
-        return true;
-    }
-    let mut encoded = clean.in_path(clean.marks.asked);
-    encoded &= !(u128::from(fixed > 0) << clean.path);
-    while encoded != 0 {
-        if !stays(ring, &clean.url[encoded.trailing_zeros() as usize..]) {
-            return false;
-        }
-        encoded &= encoded - 1;
-    }
-    true
 }
 
 /// Whether a byte that the ring encodes stays: it starts a triplet that does.

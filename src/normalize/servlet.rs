@@ -11,8 +11,8 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem};
 
-use super::clean::{Clean, has_double_slash};
 use super::escape::{Triplet, push_triplet};
+use super::path::has_double_slash;
 use crate::bytes::{RejectReason, Troubles};
 use crate::profile::servlet::SEGMENT;
 use crate::simd::{Glance, Settle, Vector};
@@ -295,12 +295,6 @@ impl Settle for EmptySegments {
     fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
         self == EmptySegments::Kept || !glance.slashes(glance.length).are_doubled()
     }
-}
-
-/// Whether the container maps the path of a URL as it is that the scanner proved clean for it.
-#[inline(always)]
-pub(super) fn leaves_marked(clean: &Clean<'_>, empty: EmptySegments) -> bool {
-    empty == EmptySegments::Kept || !clean.has_empty_segment()
 }
 
 /// Whether the container maps a path as it is, given that the scanner found only characters of

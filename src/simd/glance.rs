@@ -129,14 +129,14 @@ impl<'a, V: Vector, const N: usize> Glance<'a, V, N> {
     #[inline(always)]
     pub(crate) fn may_find_in_path(&self, asked: &Asked) -> bool {
         // `https://`, or `http://` and a byte of the host.
-        const START: u64 = 0xFF;
+        let start = if self.lead == Lead::Absolute { 0xFF } else { 0 };
         // No branch on whether there is one at all: every query has, which cannot be guessed.
         let (mut any, mut in_path) = (0, u64::MAX);
         for (i, block) in self.blocks.iter().enumerate() {
             let found = self.vector.find_asked(block, asked) & self.inside(i);
             let question = self.vector.find(block, b'?');
             let before = question.wrapping_sub(1) & !question;
-            any |= found & before & in_path & if i == 0 { !START } else { u64::MAX };
+            any |= found & before & in_path & if i == 0 { !start } else { u64::MAX };
             in_path &= u64::from(question != 0).wrapping_sub(1);
         }
         any != 0

@@ -6,12 +6,9 @@ use std::ops::Range;
 use super::glance::Settle;
 use super::lines::Lines;
 use super::loops::{
-    Act, CleanEach, Each, IsClean, IsVerbatim, Mark, MarkEach, Marked, Marks, Piece, Seen,
-    SettleEach, SettleOne, Settled, VerbatimEach,
+    Act, CleanEach, Each, IsClean, IsVerbatim, Piece, SettleEach, SettleOne, Settled, VerbatimEach,
 };
-use super::rules::{
-    Asked, Browser, Container, Delimiters, Depth, Few, Ladder, Look, NOTHING, Rules, Unescaped,
-};
+use super::rules::{Browser, Ladder, Rules};
 use super::vector::Work;
 use super::{Backend, scalar};
 use crate::bytes::Span;
@@ -114,34 +111,6 @@ impl Kernel {
         self.run(IsClean { bytes, start, end, lead, rules: PhantomData::<Ladder> })
     }
 
-    /// Whether the URL or target `bytes[range]` is proven clean, and where in it what is looked for is.
-    ///
-    /// # Panics
-    ///
-    /// When the range lies outside `bytes`.
-    #[inline]
-    pub(crate) fn mark(
-        self,
-        bytes: &[u8],
-        range: Range<usize>,
-        lead: Lead,
-        look: Look<'_>,
-        marks: &mut Marks,
-    ) -> Marked {
-        if u32::try_from(range.len()).is_err() {
-            return Marked::Unclean;
-        }
-        match look {
-            Look::Unescaped => {
-                self.mark_by::<Unescaped, Delimiters>(bytes, range, lead, &NOTHING, marks)
-            }
-            Look::Container => {
-                self.mark_by::<Container, Delimiters>(bytes, range, lead, &NOTHING, marks)
-            }
-            Look::Path(asked) => self.mark_by::<Ladder, Few>(bytes, range, lead, asked, marks),
-        }
-    }
-
     /// Whether the URL or target `bytes[range]` is proven clean, and what a glance then settles.
     ///
     /// # Panics
@@ -162,8 +131,8 @@ impl Kernel {
         self.run(SettleOne { bytes, start, end, lead, settle, rules: PhantomData::<R> })
     }
 
-    /// Does something about each URL, by whether it is proven clean, and a glance settles it. Of one that
-    /// is too long for that, `is_clean` says so.
+    /// Does something about each URL, by whether it is proven clean and a glance settles it. Of one that
+    /// no glance settles, `is_clean` says so.
     ///
     /// # Panics
     ///
@@ -173,43 +142,10 @@ impl Kernel {
         self,
         piece: Piece<'_>,
         settle: impl Settle + Copy,
-        is_clean: impl Fn(&[u8]) -> bool,
+        is_clean: impl Fn(&[u8], Settled) -> bool,
         act: impl Act,
     ) {
         self.run(SettleEach { piece, settle, is_clean, act, rules: PhantomData::<R> });
-    }
-
-    /// Does something about each URL, by what `is_clean` says of what was found in it; there are no marks
-    /// where a glance settles it.
-    ///
-    /// # Panics
-    ///
-    /// When a span lies outside `bytes`.
-    #[inline(always)]
-    pub(crate) fn mark_each<R: Rules, D: Depth>(
-        self,
-        piece: Piece<'_>,
-        asked: &Asked,
-        settle: impl Settle + Copy,
-        is_clean: impl Fn(&[u8], Seen<'_>) -> bool,
-        act: impl Act,
-    ) {
-        let depth = PhantomData::<(R, D)>;
-        self.run(MarkEach { piece, asked, settle, is_clean, act, depth });
-    }
-
-    /// The rules and the marks are types: as values they would be looked at in each URL.
-    #[inline]
-    fn mark_by<R: Rules, D: Depth>(
-        self,
-        bytes: &[u8],
-        range: Range<usize>,
-        lead: Lead,
-        asked: &Asked,
-        marks: &mut Marks,
-    ) -> Marked {
-        let Range { start, end } = range;
-        self.run(Mark { bytes, start, end, lead, asked, marks, depth: PhantomData::<(R, D)> })
     }
 
     /// Does `work` with the chosen instruction set.

@@ -6,51 +6,18 @@ use super::glance::{Glance, Settle};
 use super::kernel::Lead;
 use super::prefetch::prefetch;
 use super::proof::{
-    Proof, WINDOW, blocks, front, is_clean, is_plain, is_verbatim, prove, prove_from, window,
+    Proof, WINDOW, front, is_clean, is_plain, is_verbatim, prove, prove_from, window,
 };
-use super::rules::{Asked, Depth, Rules};
-use super::vector::{BLOCK, Vector, Work, up_to};
+use super::rules::Rules;
+use super::vector::{BLOCK, Vector, Work};
 use crate::bytes::Span;
 
 /// Bytes of a URL that is longer than its window and is glanced at nevertheless.
 const LONG: usize = 8 * BLOCK;
 
-/// Where the delimiters of a clean URL are, and what in it some profiles change; bit `i` is about
-/// byte `i`, and there are none behind the URL.
-///
-/// What a [`Depth`] does not look for stays as it was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Marks {
-    pub(crate) slash: u128,
-    pub(crate) dot: u128,
-    pub(crate) question: u128,
-    /// The bytes that were asked for, and those of 0x80 and above, which no clean URL holds.
-    pub(crate) asked: u128,
-}
-
-/// What [`Kernel::mark`](super::Kernel::mark) finds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Marked {
-    /// The URL is not proven clean.
-    Unclean,
-    /// It is, but is too long to have marks.
-    TooLong,
-    /// It is, and these are its marks.
-    Clean,
-}
-
-/// What [`Kernel::mark_each`](super::Kernel::mark_each) sees of a URL.
-#[derive(Debug, Clone, Copy)]
-pub enum Seen<'m> {
-    /// It is proven clean, and a glance tells that the profile changes nothing else in it.
-    Settled,
-    /// What was found, and the marks where there are some.
-    Marked(Marked, &'m Marks),
-}
-
 /// What [`Kernel::settle`](super::Kernel::settle) finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settled {
+pub(crate) enum Settled {
     /// The URL is not proven clean.
     Unclean,
     /// It is, but is too long for a glance.
@@ -144,17 +111,6 @@ pub(super) struct IsClean<'a, R> {
     pub(super) rules: PhantomData<R>,
 }
 
-/// See [`Kernel::mark`](super::Kernel::mark).
-pub(super) struct Mark<'a, R, D> {
-    pub(super) bytes: &'a [u8],
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) lead: Lead,
-    pub(super) asked: &'a Asked,
-    pub(super) marks: &'a mut Marks,
-    pub(super) depth: PhantomData<(R, D)>,
-}
-
 /// See [`Kernel::settle`](super::Kernel::settle).
 pub(super) struct SettleOne<'a, R, S> {
     pub(super) bytes: &'a [u8],
@@ -172,16 +128,6 @@ pub(super) struct SettleEach<'a, R, S, F, A> {
     pub(super) is_clean: F,
     pub(super) act: A,
     pub(super) rules: PhantomData<R>,
-}
-
-/// See [`Kernel::mark_each`](super::Kernel::mark_each).
-pub(super) struct MarkEach<'a, R, D, S, F, A> {
-    pub(super) piece: Piece<'a>,
-    pub(super) asked: &'a Asked,
-    pub(super) settle: S,
-    pub(super) is_clean: F,
-    pub(super) act: A,
-    pub(super) depth: PhantomData<(R, D)>,
 }
 
 impl<R: Rules, A: Act> Work for CleanEach<'_, R, A> {
@@ -251,19 +197,6 @@ impl<R: Rules> Work for IsClean<'_, R> {
     }
 }
 
-impl<R: Rules, D: Depth> Work for Mark<'_, R, D> {
-    type Output = Marked;
-
-    #[inline(always)]
-    fn run<V: Vector>(self, vector: V) -> Marked {
-        let Mark { bytes, start, end, lead, asked, marks, .. } = self;
-        let mut room = None;
-        let window = window(bytes, start, end, &mut room);
-        let proof = prove::<V, R>(vector, &bytes[start..end], window, lead);
-        mark::<V, D>(vector, window, end - start, &proof, asked, marks)
-    }
-}
-
 impl<R: Rules, S: Settle> Work for SettleOne<'_, R, S> {
     type Output = Settled;
 
@@ -288,7 +221,7 @@ impl<R, S, F, A> Work for SettleEach<'_, R, S, F, A>
 where
     R: Rules,
     S: Settle + Copy,
-    F: Fn(&[u8]) -> bool,
+    F: Fn(&[u8], Settled) -> bool,
     A: Act,
 {
     type Output = ();
@@ -309,70 +242,26 @@ where
                 let mut room = None;
                 let window = window(bytes, start, end, &mut room);
                 let front = front::<V, R>(vector, length, window, lead);
-                // Where no question mark stands out either.
-                if let Some(proof) = front.proof(length) {
-                    return short_glance(vector, &bytes[start..], window, length, lead, &proof)
-                        .is_some_and(|glance| settle.settles(&glance.without_query()));
-                }
-                let proof = prove_from::<V, R>(vector, url, window, &front);
-                proof.clean
-                    && glance(vector, &bytes[start..], window, length, lead, &proof, settle)
-                        .unwrap_or_else(|| is_clean(url))
-            },
-        );
-    }
-}
-
-impl<R, D, S, F, A> Work for MarkEach<'_, R, D, S, F, A>
-where
-    R: Rules,
-    D: Depth,
-    S: Settle + Copy,
-    F: Fn(&[u8], Seen<'_>) -> bool,
-    A: Act,
-{
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector>(self, vector: V) {
-        let MarkEach { piece, asked, settle, is_clean, act, .. } = self;
-        let bytes = piece.bytes;
-        let lead = Lead::Absolute;
-        let mut marks = Marks::default();
-        each(
-            vector,
-            piece,
-            act,
-            #[inline(always)]
-            |span| {
-                let (start, end) = (span.start as usize, span.end as usize);
-                let (url, length) = (span.of(bytes), end - start);
-                let mut room = None;
-                let window = window(bytes, start, end, &mut room);
-                let front = front::<V, R>(vector, length, window, lead);
-                let from = &bytes[start..];
-                // A way of its own for most, in which nothing else is asked.
-                let (proof, settled) = match front.proof(length) {
-                    Some(proof) => {
-                        let glance = short_glance(vector, from, window, length, lead, &proof);
-                        let settled = glance.is_some_and(|glance| settle.settles(&glance));
-                        if settled {
-                            return is_clean(url, Seen::Settled);
-                        }
-                        (proof, false)
+                // Most need no more than that.
+                let settled = if let Some(proof) = front.proof(length) {
+                    match short_glance(vector, &bytes[start..], window, length, lead, &proof) {
+                        // Where question marks stand out, there is none.
+                        Some(glance) if R::QUERIES => Some(settle.settles(&glance.without_query())),
+                        Some(glance) => Some(settle.settles(&glance)),
+                        None => None,
                     }
-                    None => {
-                        let proof = prove_from::<V, R>(vector, url, window, &front);
-                        let glance = || glance(vector, from, window, length, lead, &proof, settle);
-                        let settled = proof.clean && glance() == Some(true);
-                        (proof, settled)
+                } else {
+                    let proof = prove_from::<V, R>(vector, url, window, &front);
+                    if !proof.clean {
+                        return false;
                     }
+                    glance(vector, &bytes[start..], window, length, lead, &proof, settle)
                 };
-                if settled {
-                    return is_clean(url, Seen::Settled);
+                match settled {
+                    Some(true) => true,
+                    Some(false) => is_clean(url, Settled::No),
+                    None => is_clean(url, Settled::TooLong),
                 }
-                let marked = mark::<V, D>(vector, window, length, &proof, asked, &mut marks);
-                is_clean(url, Seen::Marked(marked, &marks))
             },
         );
     }
@@ -432,35 +321,4 @@ fn short_glance<'a, V: Vector>(
 #[inline(always)]
 fn at_least<'a>(from: &'a [u8], window: &'a [u8; WINDOW]) -> &'a [u8] {
     if from.len() < WINDOW { window } else { from }
-}
-
-/// The marks of a URL of `length` bytes that was proven `clean`, or not, by these masks.
-#[inline(always)]
-fn mark<V: Vector, D: Depth>(
-    vector: V,
-    window: &[u8; WINDOW],
-    length: usize,
-    proof: &Proof,
-    asked: &Asked,
-    marks: &mut Marks,
-) -> Marked {
-    let [a, b] = &proof.masks;
-    if !proof.clean {
-        return Marked::Unclean;
-    }
-    if length > WINDOW {
-        return Marked::TooLong;
-    }
-    let (inside_a, inside_b) = (up_to(length), up_to(length.saturating_sub(BLOCK)));
-    let both =
-        |[low, high]: [u64; 2]| u128::from(low & inside_a) | (u128::from(high & inside_b) << 64);
-    let [first, second] = blocks(window);
-    let question = [vector.find(first, b'?'), vector.find(second, b'?')];
-    marks.slash = both([a.slash, b.slash]);
-    marks.dot = both([a.dot, b.dot]);
-    marks.question = both(question);
-    if D::ASKED {
-        marks.asked = both([vector.find_asked(first, asked), vector.find_asked(second, asked)]);
-    }
-    Marked::Clean
 }

@@ -17,10 +17,8 @@
 //!
 //! Profiles that do more than the ladder (`aggressive`, `ia`, `servlet`, the rings) take a glance at a
 //! URL that is proven clean (`glance`): what they ask of its slashes, its query, its first and last bytes
-//! tells that nothing is left to do, or what there is to write. `servlet` and the rings, where that does
-//! not settle it, get marks beside: where its delimiters are, and the bytes that they ask for. What most of
-//! them would ask for they leave out of CLEAN_TAIL instead (`rules`), which costs nothing: marks took
-//! as long as the proof itself.
+//! tells that nothing is left to do, or what there is to write. What most of them would ask for they leave
+//! out of CLEAN_TAIL instead (`rules`), which costs nothing.
 //!
 //! Scalar decides and vector accelerates: each instruction set yields bit-identical masks (`vector`), and what
 //! follows from them (`proof`, `loops`) is one. It may call a canonical URL dirty, which costs
@@ -69,14 +67,12 @@ use crate::bytes::UnknownName;
 pub(crate) use glance::{Glance, Settle, Slashes};
 pub use kernel::{Kernel, Lead};
 pub(crate) use loops::Bits;
-pub use loops::{Act, Marked, Marks, Piece, Seen, Settled};
+pub(crate) use loops::Settled;
+pub use loops::{Act, Piece};
 pub(crate) use page::Page;
 pub use prefetch::prefetch;
 pub use proof::holds;
-pub(crate) use rules::{
-    Asked, Container, Delimiters, Experience, Few, Foldable, Index, Ladder, Look, NOTHING,
-    Unescaped,
-};
+pub(crate) use rules::{Asked, Container, Experience, Foldable, Index, Ladder, Unescaped};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::Vaes;
 pub use vector::{BLOCK, Block, Survey, Vector, Work, up_to};

@@ -204,37 +204,6 @@ impl Asked {
     }
 }
 
-/// Nothing.
-pub(crate) const NOTHING: Asked = Asked::new(AsciiSet::of(b""));
-
-/// What a URL is proven clean by, and which marks are made of it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Look<'a> {
-    /// For the sanitizer: slashes, dots and question marks.
-    Unescaped,
-    /// For a servlet container: the same.
-    Container,
-    /// By the ladder alone, for a ring: slashes, dots, question marks, and these bytes.
-    Path(&'a Asked),
-}
-
-/// Which marks are made beside slashes, dots and question marks, which are always.
-pub(crate) trait Depth {
-    const ASKED: bool = false;
-}
-
-/// None.
-pub(crate) struct Delimiters;
-
-impl Depth for Delimiters {}
-
-/// What is asked for.
-pub(crate) struct Few;
-
-impl Depth for Few {
-    const ASKED: bool = true;
-}
-
 /// The tables of a set of rules, as the kernels look them up.
 pub(super) struct Rows<R>(PhantomData<R>);
 

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::glance::{Glance, Settle};
 use super::kernel::Lead;
-use super::loops::{Bits, Marked, Marks, Piece, Settled};
+use super::loops::{Bits, Piece, Settled};
 use super::rules::{
-    Asked, Browser, Container, Experience, Foldable, Index, Ladder, Look, Rules, Unescaped,
+    Asked, Browser, Container, Experience, Foldable, Index, Ladder, Rules, Unescaped,
 };
 use super::vector::{BLOCK, Block, Masks, Survey, Vector, Work};
 use super::{Backend, Kernel};
@@ -246,11 +246,6 @@ fn every_byte_has_the_bits_of_its_sets<R: Rules>(rules: fn() -> R) {
     }
 }
 
-/// All that marks are made for.
-fn looks(asked: &Asked) -> [Look<'_>; 3] {
-    [Look::Path(asked), Look::Unescaped, Look::Container]
-}
-
 /// Is settled by any glance.
 #[derive(Clone, Copy)]
 struct Anything;
@@ -263,8 +258,11 @@ impl Settle for Anything {
 }
 
 /// What is settled under each of the rules for which a glance is taken.
-fn settled(kernel: Kernel, bytes: &[u8], range: Range<usize>, lead: Lead) -> [Settled; 3] {
+fn settled(kernel: Kernel, bytes: &[u8], range: Range<usize>, lead: Lead) -> [Settled; 6] {
     [
+        kernel.settle::<Ladder>(bytes, range.clone(), lead, Anything),
+        kernel.settle::<Unescaped>(bytes, range.clone(), lead, Anything),
+        kernel.settle::<Container>(bytes, range.clone(), lead, Anything),
         kernel.settle::<Experience>(bytes, range.clone(), lead, Anything),
         kernel.settle::<Index>(bytes, range.clone(), lead, Anything),
         kernel.settle::<Foldable>(bytes, range, lead, Anything),
@@ -289,7 +287,7 @@ fn drawn_clean(case: usize, state: &mut u64) -> (Vec<u8>, Lead) {
 #[test]
 fn a_glance_is_taken_at_what_is_plainly_clean() {
     let mut state = 9;
-    let (mut clean_by, drawn) = ([0; 3], cases(10_000));
+    let (mut clean_by, drawn) = ([0; 6], cases(10_000));
     for case in 0..drawn {
         let (mut url, lead) = drawn_clean(case, &mut state);
         if case % 7 == 0 {
@@ -302,7 +300,10 @@ fn a_glance_is_taken_at_what_is_plainly_clean() {
         });
         let segment = url.windows(2).any(|pair| pair == b"/(");
         let capital = url.iter().any(u8::is_ascii_uppercase);
-        let clean = [!session, !segment && !capital, !segment].map(|clean| clean && by_ladder);
+        let path = url.split(|byte| *byte == b'?').next().unwrap_or_default();
+        let mapped = !path.contains(&b';');
+        let clean = [true, true, mapped, !session, !segment && !capital, !segment]
+            .map(|clean| clean && by_ladder);
         for (kernel, room) in
             kernels().into_iter().flat_map(|kernel| [0, 64, 600].map(|room| (kernel, room)))
         {
@@ -320,14 +321,12 @@ fn a_glance_is_taken_at_what_is_plainly_clean() {
             }
             if lead == Lead::Absolute {
                 let span = Span { start: 0, end: url.len() as u32 };
-                let mut bits = Vec::new();
-                kernel.settle_each::<Index>(
-                    Piece::last(&bytes, &[span]),
-                    Anything,
-                    |_| true,
-                    Bits(&mut bits),
-                );
-                assert_eq!(bits, [u64::from(clean[1])], "{kernel:?} {room} {}", url.escape_ascii());
+                let piece = || Piece::last(&bytes, std::slice::from_ref(&span));
+                let mut bits = [const { Vec::new() }; 2];
+                kernel.settle_each::<Index>(piece(), Anything, |_, _| true, Bits(&mut bits[0]));
+                kernel.settle_each::<Container>(piece(), Anything, |_, _| true, Bits(&mut bits[1]));
+                let expected = [[u64::from(clean[4])], [u64::from(mapped && by_ladder)]];
+                assert_eq!(bits, expected, "{kernel:?} {room} {}", url.escape_ascii());
             }
         }
     }
@@ -344,11 +343,15 @@ fn blocks_alike_are_not_taken_for_clean() {
             let span = Span { start: 0, end: url.len() as u32 };
             for kernel in kernels() {
                 let alone = settled(kernel, &url, 0..url.len(), Lead::Absolute);
-                let mut bits = [const { Vec::new() }; 3];
+                let mut bits = [const { Vec::new() }; 6];
                 let piece = || Piece::last(&url, std::slice::from_ref(&span));
-                kernel.settle_each::<Experience>(piece(), Anything, |_| true, Bits(&mut bits[0]));
-                kernel.settle_each::<Index>(piece(), Anything, |_| true, Bits(&mut bits[1]));
-                kernel.settle_each::<Foldable>(piece(), Anything, |_| true, Bits(&mut bits[2]));
+                let [a, b, c, d, e, f] = &mut bits;
+                kernel.settle_each::<Ladder>(piece(), Anything, |_, _| true, Bits(a));
+                kernel.settle_each::<Unescaped>(piece(), Anything, |_, _| true, Bits(b));
+                kernel.settle_each::<Container>(piece(), Anything, |_, _| true, Bits(c));
+                kernel.settle_each::<Experience>(piece(), Anything, |_, _| true, Bits(d));
+                kernel.settle_each::<Index>(piece(), Anything, |_, _| true, Bits(e));
+                kernel.settle_each::<Foldable>(piece(), Anything, |_, _| true, Bits(f));
                 for (alone, bits) in alone.iter().zip(&bits) {
                     let context = || format!("{kernel:?} {}", url.escape_ascii());
                     assert_eq!(bits[..], [u64::from(*alone == Settled::Yes)], "{}", context());
@@ -363,62 +366,6 @@ fn blocks_alike_are_not_taken_for_clean() {
             }
         }
     }
-}
-
-#[test]
-fn marks_are_about_each_byte_on_every_backend() {
-    let asked = Asked::new(AsciiSet::of(b"%;("));
-    let looks = looks(&asked);
-    let mut state = 7;
-    let mut clean_by = [0; 3];
-    let drawn = cases(10_000);
-    for case in 0..drawn {
-        let (url, lead) = drawn_clean(case, &mut state);
-        for (kernel, room) in kernels().into_iter().flat_map(|kernel| [(kernel, 0), (kernel, 200)])
-        {
-            let bytes = [&url[..], &vec![b'?'; room]].concat();
-            for (look, clean_by) in looks.iter().zip(&mut clean_by) {
-                let mut marks = Marks::default();
-                let marked = kernel.mark(&bytes, 0..url.len(), lead, *look, &mut marks);
-                let clean = match lead {
-                    Lead::Absolute => kernel.is_clean_alone(&Profile::CRAWL, &url),
-                    Lead::Target => kernel.is_clean_target_alone(&Profile::CRAWL, &url),
-                };
-                // What no rules but the ladder's keep is drawn here, and no triplet.
-                let clean = clean
-                    && match look {
-                        Look::Container => {
-                            let path = url.split(|byte| *byte == b'?').next().unwrap_or_default();
-                            !path.contains(&b';')
-                        }
-                        Look::Unescaped | Look::Path(_) => true,
-                    };
-                let expected = match (clean, url.len()) {
-                    (false, _) => Marked::Unclean,
-                    (true, 129..) => Marked::TooLong,
-                    (true, _) => Marked::Clean,
-                };
-                assert_eq!(marked, expected, "{kernel:?} {look:?} {}", url.escape_ascii());
-                if marked != Marked::Clean {
-                    continue;
-                }
-                *clean_by += 1;
-                let few = matches!(look, Look::Path(_));
-                for (i, byte) in url.iter().enumerate() {
-                    let is_in = |mask: u128| mask >> i & 1 == 1;
-                    let found = [
-                        (marks.slash, *byte == b'/'),
-                        (marks.question, *byte == b'?'),
-                        (marks.dot, *byte == b'.'),
-                        (marks.asked, few && asked.contains(*byte)),
-                    ];
-                    let right = found.iter().all(|(mask, is_it)| is_in(*mask) == *is_it);
-                    assert!(right, "{kernel:?} {look:?} {i} {}", url.escape_ascii());
-                }
-            }
-        }
-    }
-    assert!(clean_by.iter().all(|clean| *clean > drawn / 100), "{clean_by:?}");
 }
 
 #[test]
@@ -693,7 +640,6 @@ fn between_guard_pages() -> &'static mut [u8] {
 #[test]
 fn no_kernel_reads_outside_its_slice() {
     let middle = between_guard_pages();
-    let asked = Asked::new(AsciiSet::of(b"%;("));
     for length in 0..=1024 {
         let text = url_of(length, length, b"");
         let end = middle.len();
@@ -713,16 +659,11 @@ fn no_kernel_reads_outside_its_slice() {
                     kernel.clean_each(profile, Piece::last(slice, &lines), Bits(&mut bits));
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
                 }
-                for look in looks(&asked) {
-                    for lead in [Lead::Absolute, Lead::Target] {
-                        settled(kernel, slice, 0..length, lead);
-                        // From every byte of the last register on.
-                        for start in length.saturating_sub(70)..=length {
-                            let mut marks = Marks::default();
-                            kernel.mark(slice, start..length, lead, look, &mut marks);
-                        }
-                        let mut marks = Marks::default();
-                        kernel.mark(slice, 0..length, lead, look, &mut marks);
+                for lead in [Lead::Absolute, Lead::Target] {
+                    settled(kernel, slice, 0..length, lead);
+                    // From every byte of the last register on.
+                    for start in length.saturating_sub(70)..=length {
+                        settled(kernel, slice, start..length, lead);
                     }
                 }
             }
@@ -766,7 +707,6 @@ fn alignments() -> usize {
 #[test]
 fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
     let middle = between_guard_pages();
-    let asked = Asked::new(AsciiSet::of(b"%;("));
     let step = BLOCK / alignments().clamp(1, BLOCK);
     for length in 0..=1024 {
         let text = url_of(length, length, b"");
@@ -787,10 +727,6 @@ fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
                     kernel.clean_each(&Profile::CRAWL, Piece::last(slice, &lines), Bits(&mut bits));
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
                     settled(kernel, slice, 0..length, Lead::Absolute);
-                    for look in looks(&asked) {
-                        let mut marks = Marks::default();
-                        kernel.mark(slice, 0..length, Lead::Absolute, look, &mut marks);
-                    }
                 }
             }
         }
@@ -800,7 +736,6 @@ fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
 /// A slice that is all of its allocation, for AddressSanitizer, which sees every byte beside it.
 #[test]
 fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
-    let asked = Asked::new(AsciiSet::of(b"%;("));
     let lengths = (0..=1024).step_by(if cfg!(miri) { 211 } else { 7 });
     for length in lengths {
         for before in (0..BLOCK).step_by(if cfg!(miri) { 29 } else { 5 }) {
@@ -819,10 +754,6 @@ fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
                     Bits(&mut Vec::new()),
                 );
                 settled(kernel, &allocation, before..allocation.len(), Lead::Absolute);
-                for look in looks(&asked) {
-                    let (marks, range) = (&mut Marks::default(), before..allocation.len());
-                    kernel.mark(&allocation, range, Lead::Absolute, look, marks);
-                }
             }
         }
     }

@@ -5,9 +5,9 @@
 //! that as well. What needs more is left to the exact way.
 
 use super::{Archive, without_prefixes};
-use crate::normalize::clean::has_double_slash;
 use crate::normalize::parameters::{Parameter, Parameters, ROOM, are_in_order, each_parameter};
 use crate::normalize::parts::Parts;
+use crate::normalize::path::has_double_slash;
 use crate::profile::archive::{SHORTEST_SESSION, STARTS};
 use crate::simd::{Glance, Lead, Page, Settle, Vector};
 
