@@ -1,6 +1,8 @@
-//! Floor 0: ranges, reject reasons, fallible allocation, and bytes made safe to print.
+//! Floor 0: ranges, sets of bytes, percent triplets, reject reasons, fallible allocation, and bytes made safe to print.
 
 mod span;
+pub(crate) mod set;
+mod triplet;
 mod reject;
 mod unknown_name;
 mod debug_bytes;
@@ -15,4 +17,5 @@ pub use redact::{Secrets, redact, redact_query, redact_record};
 pub use reject::Troubles;
 pub use reject::{Reject, RejectReason, RejectReasons};
 pub use span::Span;
+pub(crate) use triplet::{Triplet, is_unreserved, push_triplet, triplet_of};
 pub use unknown_name::UnknownName;

@@ -2,8 +2,8 @@
 
 use std::net::Ipv4Addr;
 
+use crate::bytes::set;
 use crate::normalize::{Authority, Parts};
-use crate::profile::set;
 
 /// A URL that names a host, taken apart. Nothing is left out: the pieces and their delimiters are
 /// the URL.

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
+use crate::bytes::{Triplet, push_triplet};
 use encoding_rs::{Decoder, DecoderResult, EncoderResult, Encoding};
-
-use super::escape::{Triplet, push_triplet};
 
 /// A character encoding that agrees with ASCII, as the octets of triplets may be in.
 ///

@@ -276,4 +276,39 @@ mod tests {
         let normalizer = Normalizer::new(&Profile::CRAWL);
         normalizer.for_each_line(b"", &mut Scratch::default(), |_, _| panic!("a line"));
     }
+
+    /// What is rewritten in bulk is copied by whole registers, too.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    #[test]
+    fn nothing_is_rewritten_from_outside_the_slice() {
+        use crate::simd::tests::{between_guard_pages, url_of};
+
+        let middle = between_guard_pages();
+        let end = middle.len();
+        let normalizers: Vec<Normalizer> = Profile::ALL
+            .iter()
+            .flat_map(|profile| {
+                let with = |backend| Normalizer::new(profile).with_backend(backend);
+                Backend::available().into_iter().map(with)
+            })
+            .collect();
+        for length in 0..=260 {
+            for trouble in [&b""[..], b"/../%7e", b"%C3%a9?A=1&", b"HTTP"] {
+                let text = url_of(length, length / 2, trouble);
+                for at_end in [true, false] {
+                    let range = if at_end { end - length..end } else { 0..length };
+                    middle[range.clone()].copy_from_slice(&text);
+                    let slice = &middle[range];
+                    let span = Span { start: 0, end: length as u32 };
+                    for normalizer in &normalizers {
+                        let mut alone = Vec::new();
+                        let _ = normalizer.normalize(&text, &mut alone);
+                        normalizer.for_each(slice, &[span], &mut Scratch::default(), |_, url| {
+                            assert_eq!(url.map_or(&b""[..], |url| url.as_bytes()), alone);
+                        });
+                    }
+                }
+            }
+        }
+    }
 }

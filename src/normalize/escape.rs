@@ -1,8 +1,8 @@
 //! Percent-encoding within one component (RFC 3986 sections 2.1 and 6.2.2.2).
 
-use crate::bytes::{Reject, RejectReason};
+use crate::bytes::set::{self, AsciiSet};
+use crate::bytes::{Reject, RejectReason, Triplet, is_unreserved, triplet_of};
 use crate::profile::Grammar;
-use crate::profile::set::{self, AsciiSet};
 
 /// The component that a byte stands in, as a bit of its [`CLASS`].
 pub(crate) type Component = u8;
@@ -10,7 +10,6 @@ pub(crate) const PATH: Component = 1;
 pub(crate) const QUERY: Component = 2;
 pub(crate) const USERINFO: Component = 4;
 pub(crate) const REG_NAME: Component = 8;
-const UNRESERVED: u8 = 16;
 
 /// For each byte, the components whose grammar allows it as itself.
 const CLASS: [u8; 256] = {
@@ -24,80 +23,16 @@ const CLASS: [u8; 256] = {
         class[byte] = bit(set::PATH, b, PATH)
             | bit(set::QUERY, b, QUERY)
             | bit(set::USERINFO, b, USERINFO)
-            | bit(set::REG_NAME, b, REG_NAME)
-            | bit(set::UNRESERVED, b, UNRESERVED);
+            | bit(set::REG_NAME, b, REG_NAME);
         byte += 1;
     }
     class
-};
-
-/// The value of each hexadecimal digit; 16 for lower case added, so that `A` and `a` differ; 255 for
-/// every other byte.
-const HEX: [u8; 256] = {
-    let mut hex = [255; 256];
-    let mut value = 0;
-    while value < 16 {
-        hex[b"0123456789ABCDEF"[value] as usize] = value as u8;
-        if value >= 10 {
-            hex[b"0123456789abcdef"[value] as usize] = 16 + value as u8;
-        }
-        value += 1;
-    }
-    hex
 };
 
 /// Whether the grammar of `component` allows `byte` as itself.
 #[inline]
 pub(crate) fn allows(component: Component, byte: u8) -> bool {
     CLASS[byte as usize] & component != 0
-}
-
-/// Whether `byte` means the same encoded and not.
-#[inline]
-pub(crate) fn is_unreserved(byte: u8) -> bool {
-    CLASS[byte as usize] & UNRESERVED != 0
-}
-
-/// A triplet, `pct-encoded = "%" HEXDIG HEXDIG`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Triplet {
-    pub(crate) value: u8,
-    /// Both digits are in upper case.
-    pub(crate) upper: bool,
-}
-
-impl Triplet {
-    /// The triplet at the start of `bytes`, which starts with `%`.
-    #[inline]
-    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        let &[_, high, low, ..] = bytes else {
-            return None;
-        };
-        let (high, low) = (HEX[high as usize], HEX[low as usize]);
-        if high == 255 || low == 255 {
-            return None;
-        }
-        Some(Self { value: (high & 15) << 4 | low & 15, upper: (high | low) & 16 == 0 })
-    }
-
-    /// Whether a normalizer leaves the triplet as it is.
-    #[inline]
-    pub(crate) fn is_canonical(self) -> bool {
-        self.upper && !is_unreserved(self.value)
-    }
-}
-
-/// `byte` as a triplet, its digits in upper case (section 6.2.2.1).
-#[inline]
-pub(crate) fn triplet_of(byte: u8) -> [u8; 3] {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    [b'%', DIGITS[(byte >> 4) as usize], DIGITS[(byte & 15) as usize]]
-}
-
-/// Appends `byte` as a triplet.
-#[inline]
-pub(crate) fn push_triplet(byte: u8, out: &mut Vec<u8>) {
-    out.extend_from_slice(&triplet_of(byte));
 }
 
 /// Appends one component with its percent-encoding normalized: unreserved triplets decoded, the

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use super::normalizer::Normalizer;
 use super::parts::Parts;
+use super::rules::{Experience, Foldable};
 use super::{heuristic, ia};
 use crate::profile::System;
-use crate::simd::{Experience, Foldable, Lead, Settled};
+use crate::simd::{Lead, Settled};
 
 impl Normalizer {
     /// Whether the profile does more than the ladder.
@@ -220,8 +221,8 @@ mod tests {
             for lead in [Lead::Absolute, Lead::Target] {
                 let context = || format!("{backend:?} {} {}", i, url.escape_ascii());
                 let clean = match lead {
-                    Lead::Absolute => kernel.is_clean_alone(&Profile::CRAWL, &url),
-                    Lead::Target => kernel.is_clean_target_alone(&Profile::CRAWL, &url),
+                    Lead::Absolute => kernel.is_clean_alone(&url),
+                    Lead::Target => kernel.is_clean_target_alone(&url),
                 };
                 let exact = exact(&normalizer, &url, lead);
                 // With room behind it, and without.

@@ -4,9 +4,9 @@ use std::net::Ipv6Addr;
 
 use idna::uts46::AsciiDenyList;
 
-use super::escape::{self, REG_NAME, Triplet};
+use super::escape::{self, REG_NAME};
 use super::uts46;
-use crate::bytes::{Reject, RejectReason};
+use crate::bytes::{Reject, RejectReason, Triplet};
 use crate::profile::scheme::{Kind, Scheme};
 use crate::profile::{Access, Grammar, Ports, Profile, Schemes};
 

@@ -19,6 +19,7 @@ mod profile_file;
 mod hosts;
 
 // The proof that there is nothing to do.
+mod rules;
 mod proof;
 mod glance;
 
@@ -72,7 +73,6 @@ pub use profile_file::ProfileFileError;
 pub use redirect::{RedirectError, RedirectErrorKind, Redirects};
 pub use target::{Origin, Targets};
 
-pub(crate) use escape::{Triplet, push_triplet};
 pub(crate) use host::is_literal;
 pub use parts::{Authority, Parts};
 pub use resolve::{remove_from_any, resolve};

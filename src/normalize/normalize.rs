@@ -8,9 +8,9 @@ use super::escape::{self, PATH, QUERY, USERINFO};
 use super::host;
 use super::parts::{Authority, Parts};
 use super::path::remove_dot_segments;
+use crate::bytes::set;
 use crate::bytes::{Reject, RejectReason};
 use crate::profile::scheme::{self, Kind, Scheme};
-use crate::profile::set;
 use crate::profile::{Profile, Schemes, Switch};
 
 /// Appends the canonical form of a URL with a scheme, split into `parts`.

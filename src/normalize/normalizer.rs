@@ -10,9 +10,9 @@ use super::choices::Choices;
 use super::heuristic::Heuristics;
 use super::outcome::Outcome;
 use super::parts::Parts;
-use crate::bytes::{Reject, RejectReason};
+use crate::bytes::{Reject, RejectReason, set};
 use crate::normalize::{Origin, Targets};
-use crate::profile::{Access, Profile, Switches, System, set};
+use crate::profile::{Access, Profile, Switches, System};
 use crate::simd::{Backend, Kernel, Lead};
 
 /// No rule makes a URL more than so many times as long: a charset makes up to three bytes of one, and each

@@ -8,12 +8,13 @@ use std::ops::Range;
 use memchr::memchr;
 
 use super::normalizer::Normalizer;
+use super::rules::{Browser, Container, Experience, Index, Unescaped};
 use super::{ia, ring, sanitize, servlet, whatwg};
 use crate::bytes::Span;
-use crate::profile::System;
+use crate::bytes::set::CLEAN_HOST;
 use crate::profile::sanitize::FIRST_FREE_PORT;
-use crate::profile::set::CLEAN_HOST;
-use crate::simd::{Act, Container, Experience, Index, Ladder, Lead, Piece, Settled, Unescaped};
+use crate::profile::{Grammar, Profile, System};
+use crate::simd::{Act, Kernel, Lead, Piece, Rfc3986, Settled};
 
 impl Normalizer {
     /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean.
@@ -54,8 +55,8 @@ impl Normalizer {
                 kernel.settle_each::<Experience>(piece, heuristics.steps(), if_long, act);
             }
             _ => match self.ring() {
-                Some(ring) => kernel.settle_each::<Ladder>(piece, ring, closely, act),
-                None => kernel.clean_each(&self.rules, piece, act),
+                Some(ring) => kernel.settle_each::<Rfc3986>(piece, ring, closely, act),
+                None => self.clean_each(piece, act),
             },
         }
     }
@@ -63,7 +64,14 @@ impl Normalizer {
     /// The same where nothing acts but the rules of a profile of the ladder.
     #[inline]
     pub fn clean_each(&self, piece: Piece<'_>, act: impl Act) {
-        self.kernel().clean_each(&self.rules, piece, act);
+        let kernel = self.kernel();
+        if self.rules.grammar == Grammar::Ignored {
+            kernel.verbatim_each(piece, act);
+        } else if self.rules.system == System::Browser {
+            kernel.clean_each::<Browser>(piece, act);
+        } else {
+            kernel.clean_each::<Rfc3986>(piece, act);
+        }
     }
 
     /// Whether the URL or target `bytes[range]` is proven clean by the rules for any host.
@@ -78,7 +86,7 @@ impl Normalizer {
                 Settled::Yes => self.stays_as_read(url, lead),
             };
         }
-        self.kernel().is_clean(&self.rules, bytes, range.clone(), lead)
+        is_proven(self.kernel(), &self.rules, bytes, range.clone(), lead)
             && (self.leaves_all() || self.leaves(&bytes[range], lead))
     }
 
@@ -95,7 +103,7 @@ impl Normalizer {
                 Some(kernel.settle::<Container>(bytes, range, lead, self.empty_segments()))
             }
             System::Ring(_) => {
-                self.ring().map(|ring| kernel.settle::<Ladder>(bytes, range, lead, ring))
+                self.ring().map(|ring| kernel.settle::<Rfc3986>(bytes, range, lead, ring))
             }
             System::Sanitizer => {
                 Some(kernel.settle::<Unescaped>(bytes, range, lead, sanitize::NoAddress))
@@ -234,6 +242,27 @@ impl Normalizer {
     }
 }
 
+/// Whether the URL or target `bytes[range]` is proven clean by the rules of the ladder or of the URL
+/// Standard.
+#[inline]
+pub(super) fn is_proven(
+    kernel: Kernel,
+    rules: &Profile,
+    bytes: &[u8],
+    range: Range<usize>,
+    lead: Lead,
+) -> bool {
+    if rules.grammar == Grammar::Ignored {
+        // A target has to start with a slash even so.
+        let starts_well = lead == Lead::Absolute || bytes[range.clone()].first() == Some(&b'/');
+        return kernel.is_verbatim(bytes, range) && starts_well;
+    }
+    match rules.system {
+        System::Browser => kernel.is_clean::<Browser>(bytes, range, lead),
+        _ => kernel.is_clean::<Rfc3986>(bytes, range, lead),
+    }
+}
+
 /// What follows `http://` or `https://` in a URL that the scanner proved clean.
 #[inline]
 fn behind_slashes(url: &[u8]) -> Option<&[u8]> {
@@ -243,7 +272,6 @@ fn behind_slashes(url: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Profile;
 
     #[test]
     fn a_url_that_is_clean_but_for_its_port_is_what_the_exact_way_makes_of_it() {

@@ -3,7 +3,7 @@
 //! The rule is Wikimedia's (see [`profile::ring`](crate::profile::ring)). Dot segments and empty
 //! segments stay: `%2e%2e` becomes `..`, on purpose.
 
-use super::escape::{Triplet, push_triplet};
+use crate::bytes::{Triplet, push_triplet};
 use crate::profile::ring::{Act, Ring};
 use crate::simd::{Glance, Settle, Vector};
 

@@ -6,11 +6,10 @@
 
 use memchr::memchr_iter;
 
-use super::escape::{Triplet, is_unreserved};
 use super::parts::Parts;
 use super::servlet::{find_encoded_slash, is_encoded_dot_segment};
 use super::whatwg::host::ipv4_number;
-use crate::bytes::{RejectReason, Troubles};
+use crate::bytes::{RejectReason, Triplet, Troubles, is_unreserved};
 use crate::profile::sanitize::FIRST_FREE_PORT;
 use crate::simd::{Glance, Settle, Vector};
 

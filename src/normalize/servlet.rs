@@ -11,9 +11,8 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem};
 
-use super::escape::{Triplet, push_triplet};
 use super::path::has_double_slash;
-use crate::bytes::{RejectReason, Troubles};
+use crate::bytes::{RejectReason, Triplet, Troubles, push_triplet};
 use crate::profile::servlet::SEGMENT;
 use crate::simd::{Glance, Settle, Vector};
 

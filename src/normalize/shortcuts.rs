@@ -10,12 +10,13 @@ use super::normalizer::Normalizer;
 use super::parameters::are_in_order;
 use super::parts::Parts;
 use super::redirect::Redirects;
+use super::rules::{Experience, Foldable};
 use super::{heuristic, ia};
 use crate::bytes::Span;
 use crate::profile::archive::STARTS;
 use crate::profile::starts::Starts;
 use crate::profile::{Profile, Ring, Switch, System};
-use crate::simd::{Backend, Experience, Foldable, Glance, Lead, Settle, Settled, Vector};
+use crate::simd::{Backend, Glance, Lead, Settle, Settled, Vector};
 
 /// What URLs start with, nearly all of it canonical.
 #[rustfmt::skip]

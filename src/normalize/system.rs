@@ -5,7 +5,6 @@
 //! where it starts with `//`. `sanitize` is `scheme` with more reasons to reject. `whatwg` shares nothing
 //! with the ladder and has a module of its own.
 
-use super::escape::push_triplet;
 use super::normalize;
 use super::normalizer::Normalizer;
 use super::outcome::Outcome;
@@ -17,7 +16,7 @@ use super::servlet::EmptySegments;
 use super::transcode::{self, Delimiters, Transcoded};
 use super::unclean::lacks_scheme;
 use super::{ring, sanitize, servlet};
-use crate::bytes::{Reject, RejectReason, RejectReasons, Troubles};
+use crate::bytes::{Reject, RejectReason, RejectReasons, Troubles, push_triplet};
 #[cfg(feature = "transcode")]
 use crate::profile::Grammar;
 #[cfg(feature = "transcode")]

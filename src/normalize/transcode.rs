@@ -14,9 +14,8 @@ use std::ops::Range;
 use super::charset::transcode_each;
 use crate::normalize::Charset;
 
-use super::escape::Triplet;
 use super::outcome::Outcome;
-use crate::bytes::Reject;
+use crate::bytes::{Reject, Triplet};
 
 /// A URL with its runs rewritten.
 pub(super) struct Transcoded {

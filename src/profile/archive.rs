@@ -4,8 +4,8 @@
 //! canonicalization, which decodes repeatedly, with folding of case, `www` and session ids added.
 //! Their order is code, in [`url`](crate::url).
 
-use super::set::{self, ALPHA, AsciiSet, DIGIT, UPPER};
 use super::starts::Starts;
+use crate::bytes::set::{self, ALPHA, AsciiSet, DIGIT, UPPER};
 
 /// The rules of such a key.
 #[derive(Debug, PartialEq, Eq)]

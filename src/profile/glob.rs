@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::set;
 use super::starts::Starts;
+use crate::bytes::set;
 
 /// A pattern: `*` stands for any bytes, `?` for any one byte, every other byte for itself.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]

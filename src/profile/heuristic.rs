@@ -2,8 +2,8 @@
 //! "some applications" find by experience (RFC 3986 section 6.2.4).
 
 use super::glob::{Case, Glob};
-use super::set::{self, AsciiSet};
 use super::starts::Starts;
+use crate::bytes::set::{self, AsciiSet};
 
 /// Names of the page that stands for its directory. Case does not count.
 pub(crate) const INDEX_PAGES: &[&[u8]] = &[

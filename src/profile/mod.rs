@@ -5,7 +5,6 @@
 //! `corpora/vectors/`.
 
 // Sets of bytes, patterns and schemes.
-pub(crate) mod set;
 pub(crate) mod glob;
 pub(crate) mod starts;
 pub(crate) mod scheme;

@@ -7,8 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::set::{AsciiSet, SUB_DELIMS, UNRESERVED};
-use crate::simd::Asked;
+use crate::bytes::set::{AsciiSet, NibbleTable, SUB_DELIMS, UNRESERVED};
 
 /// What a ring does with a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +39,7 @@ pub(crate) enum Act {
 pub struct Ring {
     acts: [Act; 256],
     /// The bytes of a clean URL that it encodes, the percent sign among them.
-    encoded: Asked,
+    encoded: NibbleTable,
 }
 
 /// The reserved characters of RFC 3986 section 2.2 without `?` and `#`, which end a path.
@@ -112,7 +111,7 @@ impl Ring {
             }
             byte += 1;
         }
-        Ok(Self { acts, encoded: Asked::new(encoded) })
+        Ok(Self { acts, encoded: NibbleTable::new(encoded) })
     }
 
     /// A ring whose lists are proven disjoint when this is compiled.
@@ -158,7 +157,7 @@ impl Ring {
     }
 
     /// The bytes of a URL that the scanner has to look for.
-    pub(crate) fn encoded(&self) -> &Asked {
+    pub(crate) fn encoded(&self) -> &NibbleTable {
         &self.encoded
     }
 

@@ -1,6 +1,6 @@
 //! What `servlet` checks and writes: Jakarta Servlet 6.1 section 3.5.2.
 
-use super::set::{self, AsciiSet, PCHAR};
+use crate::bytes::set::{self, AsciiSet, PCHAR};
 use crate::bytes::{RejectReason, RejectReasons};
 
 /// Why a container refuses a path, step 10. Each check can be switched off, as containers may.

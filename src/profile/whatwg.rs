@@ -3,7 +3,7 @@
 //! The standard names percent-encode sets by what is encoded; here a set holds what stands as itself.
 //! No byte of 0x80 or above ever does.
 
-use super::set::AsciiSet;
+use crate::bytes::set::AsciiSet;
 
 /// Outside the C0 control percent-encode set (section 1.3), which hosts and opaque paths use.
 const PRINTABLE: AsciiSet = AsciiSet::range(0x20, 0x7E);
@@ -73,10 +73,10 @@ impl Place {
 pub(crate) const CLEAN_TAIL: AsciiSet = PATH.without(AsciiSet::of(b"'\\")).or(AsciiSet::of(b"?#"));
 
 const _: () = {
-    assert!(super::set::CLEAN_HOST.is_subset(PRINTABLE.without(FORBIDDEN_DOMAIN)));
+    assert!(crate::bytes::set::CLEAN_HOST.is_subset(PRINTABLE.without(FORBIDDEN_DOMAIN)));
     assert!(CLEAN_TAIL.is_subset(SPECIAL_QUERY.or(AsciiSet::of(b"#"))));
     assert!(CLEAN_TAIL.is_subset(FRAGMENT));
-    assert!(super::set::CLEAN_HOST.without(AsciiSet::of(b"'")).is_subset(CLEAN_TAIL));
+    assert!(crate::bytes::set::CLEAN_HOST.without(AsciiSet::of(b"'")).is_subset(CLEAN_TAIL));
 };
 
 /// What the standard knows of a scheme.

@@ -8,10 +8,10 @@ use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
 use super::lines::{self, Open, Room};
-use super::rules::{Asked, Rows, Rules};
+use super::rules::{Rows, Rules};
 use super::vector::{Block, Masks, Normalized, Survey, Vector, Work};
 use super::{spans, triplets};
-use crate::profile::set::{QUERY, REG_NAME};
+use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 
 /// Made by [`run`] alone, whose caller promises that the CPU has the instruction set.
 #[derive(Clone, Copy)]
@@ -147,7 +147,7 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
-    fn find_asked(self, block: &Block, asked: &Asked) -> u64 {
+    fn find_asked(self, block: &Block, asked: &NibbleTable) -> u64 {
         // SAFETY: a value of this type proves the instruction set.
         unsafe {
             let bytes = load(block);

@@ -5,8 +5,8 @@ use std::hint::select_unpredictable;
 
 use super::kernel::Lead;
 use super::proof::Proof;
-use super::rules::Asked;
 use super::vector::{BLOCK, Block, Masks, Vector, up_to};
+use crate::bytes::set::NibbleTable;
 
 /// A URL of at most `N` blocks that was proven clean, and begins with `http://` or `https://`, a host, and a
 /// slash among the first 64 bytes; or a target, which begins with a slash. Masks have a bit for each byte,
@@ -127,7 +127,7 @@ impl<'a, V: Vector, const N: usize> Glance<'a, V, N> {
 
     /// Whether a byte that is asked for may be in the path.
     #[inline(always)]
-    pub(crate) fn may_find_in_path(&self, asked: &Asked) -> bool {
+    pub(crate) fn may_find_in_path(&self, asked: &NibbleTable) -> bool {
         // `https://`, or `http://` and a byte of the host.
         let start = if self.lead == Lead::Absolute { 0xFF } else { 0 };
         // No branch on whether there is one at all: every query has, which cannot be guessed.
@@ -235,11 +235,11 @@ pub(crate) fn first<const N: usize>(words: [u64; N]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::super::proof::prove;
-    use super::super::rules::Ladder;
+    use super::super::rules::Rfc3986;
     use super::super::vector::Work;
     use super::super::{Backend, Kernel};
     use super::*;
-    use crate::profile::set::AsciiSet;
+    use crate::bytes::set::AsciiSet;
 
     /// Asks all that can be asked.
     struct Ask<'a, const N: usize>(&'a [u8]);
@@ -256,7 +256,7 @@ mod tests {
         last: usize,
     }
 
-    const ASKED: Asked = Asked::new(AsciiSet::of(b"-,"));
+    const ASKED: NibbleTable = NibbleTable::new(AsciiSet::of(b"-,"));
 
     impl<const N: usize> Work for Ask<'_, N> {
         type Output = Answers;
@@ -269,7 +269,7 @@ mod tests {
             bytes[..self.0.len()].copy_from_slice(self.0);
             let lead = if self.0[0] == b'/' { Lead::Target } else { Lead::Absolute };
             let window = bytes.first_chunk().expect("two blocks");
-            let proof = prove::<V, Ladder>(vector, self.0, window, lead);
+            let proof = prove::<V, Rfc3986>(vector, self.0, window, lead);
             let length = self.0.len();
             let glance = Glance::<V, N>::new(vector, bytes, length, lead, &proof).expect("enough");
             let path_end = glance.path_end();

@@ -8,11 +8,10 @@ use super::lines::Lines;
 use super::loops::{
     Act, CleanEach, Each, IsClean, IsVerbatim, Piece, SettleEach, SettleOne, Settled, VerbatimEach,
 };
-use super::rules::{Browser, Ladder, Rules};
+use super::rules::Rules;
 use super::vector::Work;
 use super::{Backend, scalar};
 use crate::bytes::Span;
-use crate::profile::{Grammar, Profile, System};
 
 /// A backend that this CPU is known to have: only [`Kernel::new`] makes one, and it asks the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,14 +61,18 @@ impl Kernel {
     ///
     /// When a span lies outside `bytes`.
     #[inline(always)]
-    pub(crate) fn clean_each(self, profile: &Profile, piece: Piece<'_>, act: impl Act) {
-        if profile.grammar == Grammar::Ignored {
-            self.run(VerbatimEach { piece, act });
-        } else if profile.system == System::Browser {
-            self.run(CleanEach { piece, act, rules: PhantomData::<Browser> });
-        } else {
-            self.run(CleanEach { piece, act, rules: PhantomData::<Ladder> });
-        }
+    pub(crate) fn clean_each<R: Rules>(self, piece: Piece<'_>, act: impl Act) {
+        self.run(CleanEach { piece, act, rules: PhantomData::<R> });
+    }
+
+    /// Does something about each URL, by whether it is a single line that is not blank.
+    ///
+    /// # Panics
+    ///
+    /// When a span lies outside `bytes`.
+    #[inline(always)]
+    pub(crate) fn verbatim_each(self, piece: Piece<'_>, act: impl Act) {
+        self.run(VerbatimEach { piece, act });
     }
 
     /// Does something about each URL, by what `is_clean` says of it.
@@ -89,26 +92,23 @@ impl Kernel {
     ///
     /// When the range lies outside `bytes`.
     #[inline]
-    pub(crate) fn is_clean(
-        self,
-        profile: &Profile,
-        bytes: &[u8],
-        range: Range<usize>,
-        lead: Lead,
-    ) -> bool {
+    pub(crate) fn is_clean<R: Rules>(self, bytes: &[u8], range: Range<usize>, lead: Lead) -> bool {
         let Range { start, end } = range;
-        if profile.grammar == Grammar::Ignored {
-            // A target has to start with a slash even so.
-            return self.run(IsVerbatim { bytes, start, end })
-                && (lead == Lead::Absolute || bytes[start..end].first() == Some(&b'/'));
-        }
         if u32::try_from(end - start).is_err() {
             return false;
         }
-        if profile.system == System::Browser {
-            return self.run(IsClean { bytes, start, end, lead, rules: PhantomData::<Browser> });
-        }
-        self.run(IsClean { bytes, start, end, lead, rules: PhantomData::<Ladder> })
+        self.run(IsClean { bytes, start, end, lead, rules: PhantomData::<R> })
+    }
+
+    /// Whether `bytes[range]` is a single line that is not blank.
+    ///
+    /// # Panics
+    ///
+    /// When the range lies outside `bytes`.
+    #[inline]
+    pub(crate) fn is_verbatim(self, bytes: &[u8], range: Range<usize>) -> bool {
+        let Range { start, end } = range;
+        self.run(IsVerbatim { bytes, start, end })
     }
 
     /// Whether the URL or target `bytes[range]` is proven clean, and what a glance then settles.

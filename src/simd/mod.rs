@@ -56,7 +56,7 @@ mod vaes;
 mod page;
 pub mod prefetch;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::fmt;
 use std::str::FromStr;
@@ -72,7 +72,7 @@ pub use loops::{Act, Piece};
 pub(crate) use page::Page;
 pub use prefetch::prefetch;
 pub use proof::holds;
-pub(crate) use rules::{Asked, Container, Experience, Foldable, Index, Ladder, Unescaped};
+pub(crate) use rules::{Query, Rfc3986, Rules, all_bits, query_of};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::Vaes;
 pub use vector::{BLOCK, Block, Survey, Vector, Work, up_to};

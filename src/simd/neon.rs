@@ -5,9 +5,9 @@
 
 use std::arch::aarch64::*;
 
-use super::rules::{Asked, Rows, Rules};
+use super::rules::{Rows, Rules};
 use super::vector::{Block, Masks, Survey, Vector, Work};
-use crate::profile::set::{QUERY, REG_NAME};
+use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 
 /// Made by [`run`] alone, whose caller promises that the CPU has the instruction set.
 #[derive(Clone, Copy)]
@@ -137,7 +137,7 @@ impl Vector for Neon {
     }
 
     #[inline(always)]
-    fn find_asked(self, block: &Block, asked: &Asked) -> u64 {
+    fn find_asked(self, block: &Block, asked: &NibbleTable) -> u64 {
         // SAFETY: a value of this type proves the instruction set.
         unsafe { outside(&asked.others, load(block)) }
     }

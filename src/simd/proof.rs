@@ -1,9 +1,9 @@
 //! Whether a URL is clean under a set of rules, by the masks of its blocks.
 
 use super::kernel::Lead;
-use super::rules::{Asked, Query, Rules};
+use super::rules::{Query, Rules};
 use super::vector::{BLOCK, Block, Masks, Vector, up_to};
-use crate::profile::set::AsciiSet;
+use crate::bytes::set::{AsciiSet, NibbleTable};
 
 /// Two blocks, which nearly every URL fits into.
 pub(super) const WINDOW: usize = 2 * BLOCK;
@@ -202,9 +202,9 @@ const HEX: AsciiSet = AsciiSet::of(b"0123456789ABCDEF");
 
 /// Digits of triplets that are no unreserved characters, which the ladder leaves: behind these first digits,
 /// which stand for 0x00 to 0x1F and for 0x80 to 0xFF, any; behind a `2` all but those of `-` and `.`.
-const FIRST_OF_ANY: Asked = Asked::new(AsciiSet::of(b"0189ABCDEF"));
-const ANY_DIGIT: Asked = Asked::new(HEX);
-const BEHIND_TWO: Asked = Asked::new(HEX.without(AsciiSet::of(b"DE")));
+const FIRST_OF_ANY: NibbleTable = NibbleTable::new(AsciiSet::of(b"0189ABCDEF"));
+const ANY_DIGIT: NibbleTable = NibbleTable::new(HEX);
+const BEHIND_TWO: NibbleTable = NibbleTable::new(HEX.without(AsciiSet::of(b"DE")));
 
 /// The bits of `bad` but for most triplets that stay, by their digits. `length` bytes of the URL are left from
 /// the start of the blocks on.
@@ -308,11 +308,22 @@ fn is_clean_tail<V: Vector, R: Rules>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::rules::{Browser, Ladder};
+    use super::super::rules::Rfc3986;
     use super::super::vector::Work;
     use super::super::{Backend, Kernel};
     use super::*;
     use crate::test_util::cases;
+
+    /// Rules that no triplet is known to stay by.
+    struct Strict;
+
+    impl Rules for Strict {
+        const TAIL: AsciiSet = Rfc3986::TAIL;
+
+        fn bad_stays(_: &[u8], _: usize, _: u128, _: &mut Query) -> bool {
+            false
+        }
+    }
 
     struct Ask<'a, const N: usize> {
         blocks: [&'a Block; N],
@@ -327,8 +338,8 @@ mod tests {
         fn run<V: Vector>(self, vector: V) -> [u128; 2] {
             let Self { blocks, length, bad } = self;
             [
-                unsure::<V, Ladder, N>(vector, blocks, length, bad),
-                unsure::<V, Browser, N>(vector, blocks, length, bad),
+                unsure::<V, Rfc3986, N>(vector, blocks, length, bad),
+                unsure::<V, Strict, N>(vector, blocks, length, bad),
             ]
         }
     }

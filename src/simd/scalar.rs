@@ -1,8 +1,8 @@
 //! The masks in plain Rust: the definition that the vector code is held against.
 
-use super::rules::{Asked, Rules};
+use super::rules::Rules;
 use super::vector::{Block, Masks, Survey, Vector, Work};
-use crate::profile::set::{QUERY, REG_NAME};
+use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 
 #[derive(Clone, Copy)]
 pub(super) struct Scalar;
@@ -56,7 +56,7 @@ impl Vector for Scalar {
         found
     }
 
-    fn find_asked(self, block: &Block, asked: &Asked) -> u64 {
+    fn find_asked(self, block: &Block, asked: &NibbleTable) -> u64 {
         let [found] = gather(block, |byte| u8::from(asked.contains(byte)));
         found
     }
@@ -91,7 +91,7 @@ pub(super) fn run<W: Work>(work: W) -> W::Output {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rules::Ladder;
+    use super::super::rules::Rfc3986;
     use super::*;
 
     /// The bits of the bytes for which `is_it` holds.
@@ -101,19 +101,19 @@ mod tests {
 
     #[test]
     fn a_mask_has_a_bit_for_each_byte_that_it_is_about() {
-        let asked = Asked::new(QUERY.without(REG_NAME));
+        let asked = NibbleTable::new(QUERY.without(REG_NAME));
         // Every byte in every place.
         for first in 0..=255u8 {
             let block: Block =
                 std::array::from_fn(|i| first.wrapping_add(37u8.wrapping_mul(i as u8)));
             let block = &block;
             let masks = Masks {
-                host_bad: fold(block, |byte| !Ladder::HOST.contains(byte)),
-                bad: fold(block, |byte| !Ladder::TAIL.contains(byte)),
+                host_bad: fold(block, |byte| !Rfc3986::HOST.contains(byte)),
+                bad: fold(block, |byte| !Rfc3986::TAIL.contains(byte)),
                 slash: fold(block, |byte| byte == b'/'),
                 dot: fold(block, |byte| byte == b'.'),
             };
-            assert_eq!(Scalar.masks::<Ladder>(block), masks);
+            assert_eq!(Scalar.masks::<Rfc3986>(block), masks);
             let survey = Survey {
                 slash: masks.slash,
                 dot: masks.dot,

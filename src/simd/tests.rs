@@ -1,43 +1,51 @@
 //! The vector code against scalar, on every backend that this CPU has.
 
-use std::ops::Range;
-
 use super::glance::{Glance, Settle};
 use super::kernel::Lead;
-use super::loops::{Bits, Piece, Settled};
-use super::rules::{
-    Asked, Browser, Container, Experience, Foldable, Index, Ladder, Rules, Unescaped,
-};
+use super::loops::{Bits, Piece};
+use super::rules::{Query, Rfc3986, Rules, all_bits, query_of};
 use super::vector::{BLOCK, Block, Masks, Survey, Vector, Work};
 use super::{Backend, Kernel};
 use crate::bytes::Span;
-use crate::profile::set::{AsciiSet, CLEAN_HOST, CLEAN_TAIL, QUERY, REG_NAME};
-use crate::profile::{Profile, System, whatwg};
+use crate::bytes::set::{AsciiSet, CLEAN_TAIL, NibbleTable, QUERY, REG_NAME};
 use crate::test_util::cases;
 #[cfg(all(target_os = "linux", target_arch = "x86_64", not(miri)))]
 use crate::test_util::not_tried;
 
 /// Of what is exhausted elsewhere, an interpreter takes every so many.
-const STEP: usize = if cfg!(miri) { 37 } else { 1 };
+pub(crate) const STEP: usize = if cfg!(miri) { 37 } else { 1 };
 
-fn kernels() -> Vec<Kernel> {
+pub(crate) fn kernels() -> Vec<Kernel> {
     Backend::available().into_iter().filter_map(Kernel::new).collect()
+}
+
+/// Rules that leave question marks out of their set.
+struct Questions;
+
+impl Rules for Questions {
+    const TAIL: AsciiSet = CLEAN_TAIL.without(AsciiSet::of(b"?("));
+    const QUERIES: bool = true;
+
+    fn bad_stays(url: &[u8], at: usize, bad: u128, query: &mut Query) -> bool {
+        let query = query.get_or_insert_with(|| query_of(url));
+        all_bits(bad, at, |i| url[i] == b'(' && query.contains(&i))
+    }
 }
 
 impl Kernel {
     /// Whether a URL with nothing around it is proven clean.
-    pub(crate) fn is_clean_alone(self, profile: &Profile, url: &[u8]) -> bool {
-        self.is_clean(profile, url, 0..url.len(), Lead::Absolute)
+    pub(crate) fn is_clean_alone(self, url: &[u8]) -> bool {
+        self.is_clean::<Rfc3986>(url, 0..url.len(), Lead::Absolute)
     }
 
     /// The same of a target.
-    pub(crate) fn is_clean_target_alone(self, profile: &Profile, target: &[u8]) -> bool {
-        self.is_clean(profile, target, 0..target.len(), Lead::Target)
+    pub(crate) fn is_clean_target_alone(self, target: &[u8]) -> bool {
+        self.is_clean::<Rfc3986>(target, 0..target.len(), Lead::Target)
     }
 }
 
 /// Bytes that matter to the scanner, and some that do not.
-fn drawn_byte(state: &mut u64) -> u8 {
+pub(crate) fn drawn_byte(state: &mut u64) -> u8 {
     const MATTERING: &[u8] = b"//..%%::??##@@[]''  az09AZ-_~\x00\x20\x7F\x80\xFF\r\n\\^";
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     let bits = *state >> 33;
@@ -58,7 +66,7 @@ struct Found {
 }
 
 /// Bytes to ask for.
-const ASKED: Asked = Asked::new(AsciiSet::of(b"%;Az"));
+const ASKED: NibbleTable = NibbleTable::new(AsciiSet::of(b"%;Az"));
 
 struct Find<'a, R>(&'a Block, R);
 
@@ -210,15 +218,11 @@ fn every_backend_of_this_cpu_is_listed() {
 
 #[test]
 fn every_byte_in_every_lane_has_the_bits_of_its_sets() {
-    every_byte_has_the_bits_of_its_sets(|| Ladder);
-    every_byte_has_the_bits_of_its_sets(|| Browser);
-    every_byte_has_the_bits_of_its_sets(|| Unescaped);
-    every_byte_has_the_bits_of_its_sets(|| Container);
-    every_byte_has_the_bits_of_its_sets(|| Experience);
-    every_byte_has_the_bits_of_its_sets(|| Index);
+    every_byte_has_the_bits_of_its_sets(|| Rfc3986);
+    every_byte_has_the_bits_of_its_sets(|| Questions);
 }
 
-fn every_byte_has_the_bits_of_its_sets<R: Rules>(rules: fn() -> R) {
+pub(crate) fn every_byte_has_the_bits_of_its_sets<R: Rules>(rules: fn() -> R) {
     for byte in (0..=255u8).step_by(STEP) {
         for lane in (0..BLOCK).step_by(STEP.min(29)) {
             for background in [b'a', b'/', 0xFF] {
@@ -248,7 +252,7 @@ fn every_byte_has_the_bits_of_its_sets<R: Rules>(rules: fn() -> R) {
 
 /// Is settled by any glance.
 #[derive(Clone, Copy)]
-struct Anything;
+pub(crate) struct Anything;
 
 impl Settle for Anything {
     #[inline(always)]
@@ -257,123 +261,12 @@ impl Settle for Anything {
     }
 }
 
-/// What is settled under each of the rules for which a glance is taken.
-fn settled(kernel: Kernel, bytes: &[u8], range: Range<usize>, lead: Lead) -> [Settled; 6] {
-    [
-        kernel.settle::<Ladder>(bytes, range.clone(), lead, Anything),
-        kernel.settle::<Unescaped>(bytes, range.clone(), lead, Anything),
-        kernel.settle::<Container>(bytes, range.clone(), lead, Anything),
-        kernel.settle::<Experience>(bytes, range.clone(), lead, Anything),
-        kernel.settle::<Index>(bytes, range.clone(), lead, Anything),
-        kernel.settle::<Foldable>(bytes, range, lead, Anything),
-    ]
-}
-
-/// A URL or target of bytes that are clean nearly everywhere, without a triplet.
-fn drawn_clean(case: usize, state: &mut u64) -> (Vec<u8>, Lead) {
-    let mut url: Vec<u8> =
-        if case.is_multiple_of(2) { b"http://h/".to_vec() } else { b"/".to_vec() };
-    for _ in 0..case % 140 {
-        let byte = drawn_byte(state);
-        url.push(if CLEAN_TAIL.contains(byte) && byte != b'%' {
-            byte
-        } else {
-            b"?&=A(;"[case % 6]
-        });
-    }
-    (url, if case.is_multiple_of(2) { Lead::Absolute } else { Lead::Target })
-}
-
-#[test]
-fn a_glance_is_taken_at_what_is_plainly_clean() {
-    let mut state = 9;
-    let (mut clean_by, drawn) = ([0; 6], cases(10_000));
-    for case in 0..drawn {
-        let (mut url, lead) = drawn_clean(case, &mut state);
-        if case % 7 == 0 {
-            url.extend(vec![b'y'; case % 600]);
-        }
-        let by_ladder = plainly_clean(&Profile::CRAWL, &url, lead);
-        let session = url.windows(3).any(|three| match three {
-            [_, b';', initial] => b"jJpPaAsS".contains(initial),
-            three => three.eq_ignore_ascii_case(b"/(s"),
-        });
-        let segment = url.windows(2).any(|pair| pair == b"/(");
-        let capital = url.iter().any(u8::is_ascii_uppercase);
-        let path = url.split(|byte| *byte == b'?').next().unwrap_or_default();
-        let mapped = !path.contains(&b';');
-        let clean = [true, true, mapped, !session, !segment && !capital, !segment]
-            .map(|clean| clean && by_ladder);
-        for (kernel, room) in
-            kernels().into_iter().flat_map(|kernel| [0, 64, 600].map(|room| (kernel, room)))
-        {
-            let bytes = [&url[..], &vec![b'?'; room]].concat();
-            let found = settled(kernel, &bytes, 0..url.len(), lead);
-            for ((clean, found), clean_by) in clean.iter().zip(found).zip(&mut clean_by) {
-                let fits = url.len() <= 128 || (url.len() <= 512 && bytes.len() >= 512);
-                let expected = match (clean, fits) {
-                    (false, _) => Settled::Unclean,
-                    (true, false) => Settled::TooLong,
-                    (true, true) => Settled::Yes,
-                };
-                assert_eq!(found, expected, "{kernel:?} {room} {}", url.escape_ascii());
-                *clean_by += usize::from(*clean);
-            }
-            if lead == Lead::Absolute {
-                let span = Span { start: 0, end: url.len() as u32 };
-                let piece = || Piece::last(&bytes, std::slice::from_ref(&span));
-                let mut bits = [const { Vec::new() }; 2];
-                kernel.settle_each::<Index>(piece(), Anything, |_, _| true, Bits(&mut bits[0]));
-                kernel.settle_each::<Container>(piece(), Anything, |_, _| true, Bits(&mut bits[1]));
-                let expected = [[u64::from(clean[4])], [u64::from(mapped && by_ladder)]];
-                assert_eq!(bits, expected, "{kernel:?} {room} {}", url.escape_ascii());
-            }
-        }
-    }
-    assert!(clean_by.iter().all(|clean| *clean > drawn / 100), "{clean_by:?}");
-}
-
-/// What is wrong with both blocks of a window may be at the same place in them.
-#[test]
-fn blocks_alike_are_not_taken_for_clean() {
-    for at in (20..BLOCK).step_by(STEP.min(9)) {
-        for trouble in [b" ", b"(", b"A", b"%", b"[", b"#"] {
-            let mut url = url_of(2 * BLOCK, at, trouble);
-            url[BLOCK + at] = trouble[0];
-            let span = Span { start: 0, end: url.len() as u32 };
-            for kernel in kernels() {
-                let alone = settled(kernel, &url, 0..url.len(), Lead::Absolute);
-                let mut bits = [const { Vec::new() }; 6];
-                let piece = || Piece::last(&url, std::slice::from_ref(&span));
-                let [a, b, c, d, e, f] = &mut bits;
-                kernel.settle_each::<Ladder>(piece(), Anything, |_, _| true, Bits(a));
-                kernel.settle_each::<Unescaped>(piece(), Anything, |_, _| true, Bits(b));
-                kernel.settle_each::<Container>(piece(), Anything, |_, _| true, Bits(c));
-                kernel.settle_each::<Experience>(piece(), Anything, |_, _| true, Bits(d));
-                kernel.settle_each::<Index>(piece(), Anything, |_, _| true, Bits(e));
-                kernel.settle_each::<Foldable>(piece(), Anything, |_, _| true, Bits(f));
-                for (alone, bits) in alone.iter().zip(&bits) {
-                    let context = || format!("{kernel:?} {}", url.escape_ascii());
-                    assert_eq!(bits[..], [u64::from(*alone == Settled::Yes)], "{}", context());
-                }
-                let clean = plainly_clean(&Profile::CRAWL, &url, Lead::Absolute);
-                assert_eq!(
-                    kernel.is_clean_alone(&Profile::CRAWL, &url),
-                    clean,
-                    "{}",
-                    url.escape_ascii()
-                );
-            }
-        }
-    }
-}
-
 #[test]
 fn masks_of_mixed_blocks_are_those_of_scalar() {
     let mut state = 1;
     for _ in 0..cases(200_000) {
         let block = std::array::from_fn(|_| drawn_byte(&mut state));
-        for all in [all_masks(&block, || Ladder), all_masks(&block, || Browser)] {
+        for all in [all_masks(&block, || Rfc3986), all_masks(&block, || Questions)] {
             for (backend, found) in &all[1..] {
                 assert_eq!(*found, all[0].1, "{backend:?} {block:?}");
             }
@@ -381,55 +274,8 @@ fn masks_of_mixed_blocks_are_those_of_scalar() {
     }
 }
 
-/// The plain loop of the module's head, one byte at a time.
-fn plainly_clean(profile: &Profile, url: &[u8], lead: Lead) -> bool {
-    let browser = profile.system == System::Browser;
-    let tail = match lead {
-        Lead::Target => 0,
-        Lead::Absolute => {
-            let Some(start) = [b"https://".as_slice(), b"http://"]
-                .iter()
-                .find(|scheme| url.starts_with(scheme))
-                .map(|scheme| scheme.len())
-            else {
-                return false;
-            };
-            let host = url[start..].iter().take_while(|b| CLEAN_HOST.contains(**b)).count();
-            if host == 0 || url[start + host - 1] == b'.' {
-                return false;
-            }
-            let label = url[start..start + host].split(|byte| *byte == b'.').next_back();
-            if browser && label.unwrap()[0].is_ascii_digit() {
-                return false;
-            }
-            start + host
-        }
-    };
-    let set = if browser { whatwg::CLEAN_TAIL } else { CLEAN_TAIL };
-    url.get(tail) == Some(&b'/')
-        && (0..url.len()).all(|i| {
-            let in_query = || {
-                let end = url.iter().position(|byte| *byte == b'#').unwrap_or(url.len());
-                i < end && url[..i].contains(&b'?')
-            };
-            set.contains(url[i]) || url[i] == b'%' || browser && url[i] == b'\'' && !in_query()
-        })
-        && !url.windows(2).any(|pair| pair == b"/.")
-        && (0..url.len()).filter(|i| url[*i] == b'%').all(|i| {
-            let digits = url.get(i + 1..i + 3).unwrap_or_default();
-            let text = std::str::from_utf8(digits).unwrap_or_default();
-            if browser {
-                return !text.eq_ignore_ascii_case("2e");
-            }
-            let upper = text.bytes().all(|b| b.is_ascii_digit() || (b'A'..=b'F').contains(&b));
-            upper
-                && u8::from_str_radix(text, 16)
-                    .is_ok_and(|value| !value.is_ascii_alphanumeric() && !b"-._~".contains(&value))
-        })
-}
-
 /// URLs of a given length with one trouble, or none, at a given place.
-fn url_of(length: usize, at: usize, trouble: &[u8]) -> Vec<u8> {
+pub(crate) fn url_of(length: usize, at: usize, trouble: &[u8]) -> Vec<u8> {
     let mut url = b"https://example.com/".to_vec();
     url.resize(length.max(url.len()), b'a');
     url.truncate(length);
@@ -439,110 +285,6 @@ fn url_of(length: usize, at: usize, trouble: &[u8]) -> Vec<u8> {
         }
     }
     url
-}
-
-#[test]
-fn a_trouble_is_found_at_every_place_of_every_length() {
-    let troubles: [&[u8]; 17] = [
-        b"", b"%41", b"%2f", b"%2F", b"%", b"/.", b"/./", b"//", b"#", b" ", b"\xC3", b"A", b"%2e",
-        b".7", b"'", b"?'", b"?#'",
-    ];
-    for length in (0..=200).step_by(if cfg!(miri) { 2 * STEP } else { 1 }) {
-        let step = if cfg!(target_arch = "x86_64") { STEP } else { 7 };
-        for at in (0..=length).step_by(step) {
-            for trouble in troubles.into_iter().step_by(STEP.min(3)) {
-                let url = url_of(length, at, trouble);
-                for profile in [&Profile::CRAWL, &Profile::WHATWG] {
-                    // A host that ends behind the first block is left to the scalar path; this one
-                    // ends before.
-                    let expected = plainly_clean(profile, &url, Lead::Absolute);
-                    for kernel in kernels() {
-                        assert_eq!(
-                            kernel.is_clean_alone(profile, &url),
-                            expected,
-                            "{} {:?} {}",
-                            profile.name(),
-                            kernel.backend(),
-                            url.escape_ascii()
-                        );
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// A triplet beside others is judged by masks of its digits.
-#[test]
-fn every_triplet_among_others_is_judged_at_every_place() {
-    const DIGITS: &[u8] = b"0123456789ABCDEFabcdefGg/:@`%\x80\xB9";
-    let step = if cfg!(target_arch = "x86_64") { STEP.min(9) } else { 3 };
-    let (mut clean, mut tried) = (0, 0);
-    // Around the ends of blocks, and some other places.
-    for at in (20..=200).filter(|at| at % 64 >= 59 || at % 7 == 0).step_by(STEP.min(19)) {
-        for first in DIGITS.iter().step_by(STEP.min(9)) {
-            for second in DIGITS.iter().step_by(step) {
-                let mut url = url_of(210, 30, b"%C3%A9");
-                for (start, triplet) in [(at, [b'%', *first, *second]), (at + 3, *b"%E2")] {
-                    url[start..start + 3].copy_from_slice(&triplet);
-                }
-                // Whole, and cut behind each byte of it where digits go on behind the end.
-                for end in [at + 1, at + 2, at + 3, at + 5, url.len()] {
-                    let expected = plainly_clean(&Profile::CRAWL, &url[..end], Lead::Absolute);
-                    clean += usize::from(expected);
-                    tried += 1;
-                    for kernel in kernels() {
-                        let context =
-                            || format!("{:?} {}", kernel.backend(), url[..end].escape_ascii());
-                        let alone = kernel.is_clean_alone(&Profile::CRAWL, &url[..end]);
-                        assert_eq!(alone, expected, "{}", context());
-                        let mut bits = Vec::new();
-                        let span = [Span { start: 0, end: end as u32 }];
-                        kernel.clean_each(
-                            &Profile::CRAWL,
-                            Piece::last(&url, &span),
-                            Bits(&mut bits),
-                        );
-                        assert_eq!(bits, [u64::from(expected)], "{}", context());
-                    }
-                }
-            }
-        }
-    }
-    assert!(clean > tried / 20, "too few were clean: {clean} of {tried}");
-}
-
-#[test]
-fn drawn_urls_and_targets_are_clean_only_if_they_plainly_are() {
-    let mut state = 2;
-    let mut clean = [0; 2];
-    let drawn = cases(200_000);
-    for i in 0..drawn {
-        let starts: [&[u8]; 6] =
-            [b"https://", b"http://", b"/", b"http://a.b/", b"https://h/%", b""];
-        let mut url = starts[i % 6].to_vec();
-        for _ in 0..i % 67 {
-            let byte = drawn_byte(&mut state);
-            if i % 5 == 0 || CLEAN_TAIL.contains(byte) && byte != b'%' {
-                url.push(byte);
-            }
-        }
-        for (n, profile) in [&Profile::SYNTAX, &Profile::WHATWG].into_iter().enumerate() {
-            for lead in [Lead::Absolute, Lead::Target] {
-                let expected = plainly_clean(profile, &url, lead);
-                clean[n] += usize::from(expected);
-                for kernel in kernels() {
-                    let found = match lead {
-                        Lead::Absolute => kernel.is_clean_alone(profile, &url),
-                        Lead::Target => kernel.is_clean_target_alone(profile, &url),
-                    };
-                    let case = (profile.name(), kernel.backend(), url.escape_ascii().to_string());
-                    assert_eq!(found, expected, "{case:?}");
-                }
-            }
-        }
-    }
-    assert!(clean.iter().all(|n| *n > drawn / 20), "too few clean URLs were drawn: {clean:?}");
 }
 
 #[test]
@@ -557,18 +299,14 @@ fn in_bulk_and_one_by_one_are_the_same_at_every_alignment() {
             spans.push(Span { start, end: bytes.len() as u32 });
         }
         let mut expected = Vec::new();
-        Kernel::scalar().clean_each(
-            &Profile::CRAWL,
-            Piece::last(&bytes, &spans),
-            Bits(&mut expected),
-        );
+        Kernel::scalar().clean_each::<Rfc3986>(Piece::last(&bytes, &spans), Bits(&mut expected));
         for (i, span) in spans.iter().enumerate() {
-            let clean = Kernel::scalar().is_clean_alone(&Profile::CRAWL, span.of(&bytes));
+            let clean = Kernel::scalar().is_clean_alone(span.of(&bytes));
             assert_eq!(expected[i / 64] >> (i % 64) & 1 == 1, clean);
         }
         for kernel in kernels() {
             let mut found = Vec::new();
-            kernel.clean_each(&Profile::CRAWL, Piece::last(&bytes, &spans), Bits(&mut found));
+            kernel.clean_each::<Rfc3986>(Piece::last(&bytes, &spans), Bits(&mut found));
             assert_eq!(found, expected, "{:?}", kernel.backend());
         }
     }
@@ -604,18 +342,9 @@ fn lines_are_those_of_a_plain_split() {
     }
 }
 
-#[test]
-fn simple_comparison_finds_nothing_but_line_breaks() {
-    for kernel in kernels() {
-        assert!(kernel.is_clean_alone(&Profile::STRING, b"\xFF %zz"));
-        assert!(!kernel.is_clean_alone(&Profile::STRING, b"a\rb"));
-        assert!(!kernel.is_clean_target_alone(&Profile::STRING, b"a"));
-    }
-}
-
 /// Bytes between two pages that may not be touched: a kernel that reads outside its slice dies.
 #[cfg(all(target_os = "linux", not(miri)))]
-fn between_guard_pages() -> &'static mut [u8] {
+pub(crate) fn between_guard_pages() -> &'static mut [u8] {
     use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 
     const PAGE: usize = 64 << 10; // the largest that Linux uses
@@ -648,22 +377,23 @@ fn no_kernel_reads_outside_its_slice() {
             middle[range.clone()].copy_from_slice(&text);
             let slice = &middle[range];
             for kernel in kernels() {
-                for profile in [&Profile::CRAWL, &Profile::WHATWG] {
-                    let clean = kernel.is_clean_alone(profile, slice);
-                    assert_eq!(clean, plainly_clean(profile, slice, Lead::Absolute));
-                    kernel.is_clean_target_alone(profile, slice);
-                    let mut lines = Vec::new();
-                    kernel.lines(slice, &mut lines);
-                    assert_eq!(lines.len(), usize::from(length > 0));
-                    let mut bits = Vec::new();
-                    kernel.clean_each(profile, Piece::last(slice, &lines), Bits(&mut bits));
-                    assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
-                }
+                let scalar = Kernel::scalar();
+                assert_eq!(kernel.is_clean_alone(slice), scalar.is_clean_alone(&text));
+                kernel.is_clean_target_alone(slice);
+                kernel.is_verbatim(slice, 0..length);
+                let mut lines = Vec::new();
+                kernel.lines(slice, &mut lines);
+                assert_eq!(lines.len(), usize::from(length > 0));
+                let mut bits = Vec::new();
+                let clean = u64::from(scalar.is_clean_alone(&text));
+                kernel.clean_each::<Rfc3986>(Piece::last(slice, &lines), Bits(&mut bits));
+                assert_eq!(bits.first().copied().unwrap_or_default(), clean);
+                kernel.verbatim_each(Piece::last(slice, &lines), Bits(&mut bits));
                 for lead in [Lead::Absolute, Lead::Target] {
-                    settled(kernel, slice, 0..length, lead);
                     // From every byte of the last register on.
-                    for start in length.saturating_sub(70)..=length {
-                        settled(kernel, slice, start..length, lead);
+                    for start in (length.saturating_sub(70)..=length).chain([0]) {
+                        kernel.settle::<Rfc3986>(slice, start..length, lead, Anything);
+                        kernel.settle::<Questions>(slice, start..length, lead, Anything);
                     }
                 }
             }
@@ -710,7 +440,7 @@ fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
     let step = BLOCK / alignments().clamp(1, BLOCK);
     for length in 0..=1024 {
         let text = url_of(length, length, b"");
-        let clean = plainly_clean(&Profile::CRAWL, &text, Lead::Absolute);
+        let clean = Kernel::scalar().is_clean_alone(&text);
         // Every alignment comes about within as many lengths as are left out.
         for away in (length % step..BLOCK).step_by(step) {
             let last = middle.len() - length - away;
@@ -719,14 +449,14 @@ fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
                 slice.copy_from_slice(&text);
                 let slice = &*slice;
                 for kernel in kernels() {
-                    assert_eq!(kernel.is_clean_alone(&Profile::CRAWL, slice), clean);
-                    kernel.is_clean_alone(&Profile::WHATWG, slice);
+                    assert_eq!(kernel.is_clean_alone(slice), clean);
+                    kernel.is_clean::<Questions>(slice, 0..length, Lead::Absolute);
                     let mut lines = Vec::new();
                     kernel.lines(slice, &mut lines);
                     let mut bits = Vec::new();
-                    kernel.clean_each(&Profile::CRAWL, Piece::last(slice, &lines), Bits(&mut bits));
+                    kernel.clean_each::<Rfc3986>(Piece::last(slice, &lines), Bits(&mut bits));
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
-                    settled(kernel, slice, 0..length, Lead::Absolute);
+                    kernel.settle::<Questions>(slice, 0..length, Lead::Absolute, Anything);
                 }
             }
         }
@@ -744,51 +474,13 @@ fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
             let allocation = allocation.into_boxed_slice();
             for kernel in kernels() {
                 let slice = &allocation[before..];
-                kernel.is_clean_alone(&Profile::CRAWL, slice);
-                kernel.is_clean_target_alone(&Profile::WHATWG, slice);
+                kernel.is_clean_alone(slice);
+                kernel.is_clean_target_alone(slice);
                 let mut lines = Vec::new();
                 kernel.lines(slice, &mut lines);
-                kernel.clean_each(
-                    &Profile::CRAWL,
-                    Piece::last(slice, &lines),
-                    Bits(&mut Vec::new()),
-                );
-                settled(kernel, &allocation, before..allocation.len(), Lead::Absolute);
-            }
-        }
-    }
-}
-
-/// What is rewritten in bulk is copied by whole registers, too.
-#[cfg(all(target_os = "linux", not(miri)))]
-#[test]
-fn nothing_is_rewritten_from_outside_the_slice() {
-    use crate::{Normalizer, Scratch};
-
-    let middle = between_guard_pages();
-    let end = middle.len();
-    let normalizers: Vec<Normalizer> = Profile::ALL
-        .iter()
-        .flat_map(|profile| {
-            let with = |backend| Normalizer::new(profile).with_backend(backend);
-            Backend::available().into_iter().map(with)
-        })
-        .collect();
-    for length in 0..=260 {
-        for trouble in [&b""[..], b"/../%7e", b"%C3%a9?A=1&", b"HTTP"] {
-            let text = url_of(length, length / 2, trouble);
-            for at_end in [true, false] {
-                let range = if at_end { end - length..end } else { 0..length };
-                middle[range.clone()].copy_from_slice(&text);
-                let slice = &middle[range];
-                let span = Span { start: 0, end: length as u32 };
-                for normalizer in &normalizers {
-                    let mut alone = Vec::new();
-                    let _ = normalizer.normalize(&text, &mut alone);
-                    normalizer.for_each(slice, &[span], &mut Scratch::default(), |_, url| {
-                        assert_eq!(url.map_or(&b""[..], |url| url.as_bytes()), alone);
-                    });
-                }
+                kernel.clean_each::<Rfc3986>(Piece::last(slice, &lines), Bits(&mut Vec::new()));
+                let range = before..allocation.len();
+                kernel.settle::<Questions>(&allocation, range, Lead::Absolute, Anything);
             }
         }
     }

@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 
 use super::avx512::{BIT, lanes, load};
 use super::vector::{BLOCK, Block, Normalized};
-use crate::profile::set::UNRESERVED;
+use crate::bytes::set::UNRESERVED;
 
 const UNRESERVED_ROWS: Block = lanes(UNRESERVED.nibble_rows());
 

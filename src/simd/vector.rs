@@ -1,7 +1,8 @@
 //! What an instruction set has to offer, and what is made of it.
 
 use super::lines::{self, Open, Room};
-use super::rules::{Asked, Rules};
+use super::rules::Rules;
+use crate::bytes::set::NibbleTable;
 
 /// Bytes in a block; one bit of a mask each.
 pub const BLOCK: usize = 64;
@@ -59,7 +60,7 @@ pub trait Vector: Copy {
     fn find(self, block: &Block, byte: u8) -> u64;
 
     /// The bytes that are asked for, and those of 0x80 and above.
-    fn find_asked(self, block: &Block, asked: &Asked) -> u64;
+    fn find_asked(self, block: &Block, asked: &NibbleTable) -> u64;
 
     /// Whether [`Vector::normalize_triplets`] ever does.
     const NORMALIZES_TRIPLETS: bool = false;

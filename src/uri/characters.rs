@@ -1,6 +1,6 @@
 //! Which characters stand for themselves in which component (RFC 3986 appendix A).
 
-use crate::profile::set::{self, AsciiSet};
+use crate::bytes::set::{self, AsciiSet};
 
 /// A component of a URI, or one of the forms a host has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

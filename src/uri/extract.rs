@@ -12,8 +12,8 @@ use std::ops::Range;
 use memchr::{memchr, memchr3};
 
 use crate::bytes::DebugBytes;
+use crate::bytes::set::{self, AsciiSet};
 use crate::profile::scheme::{self, Kind};
-use crate::profile::set::{self, AsciiSet};
 
 /// A URI that [`extract`] found.
 #[derive(Clone, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use super::characters::Component;
 use super::error::{Error, ErrorKind};
 use super::percent::encode_component;
 use crate::bytes::DebugBytes;
+use crate::bytes::set::ALPHA;
 use crate::normalize::{Parts, is_literal};
-use crate::profile::set::ALPHA;
 
 /// The components of a URI or a relative reference, as they stand; nothing is decoded.
 ///

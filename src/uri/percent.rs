@@ -1,8 +1,7 @@
 //! Percent-encoding of data (RFC 3986 section 2).
 
 use super::error::{Error, ErrorKind};
-use crate::normalize::{Triplet, push_triplet};
-use crate::profile::set;
+use crate::bytes::{Triplet, push_triplet, set};
 
 /// Appends `encoded` with every triplet decoded, once (sections 2.1 and 2.4).
 ///

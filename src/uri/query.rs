@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::percent::encode_unless;
-use crate::normalize::Triplet;
+use crate::bytes::Triplet;
 
 /// Appends the form encoding of `pairs` of names and values.
 ///

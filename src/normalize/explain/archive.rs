@@ -5,7 +5,7 @@
 
 use super::draft::{Draft, replace, take};
 use super::{Act, Context, Rule, ladder};
-use crate::normalize::escape::Triplet;
+use crate::bytes::Triplet;
 use crate::normalize::ia;
 use crate::profile::archive::Archive;
 

@@ -1,6 +1,7 @@
 //! A URL in parts that can be changed one by one, and put together again at any time.
 
-use crate::normalize::escape::{self, PATH, QUERY, REG_NAME, Triplet, USERINFO, push_triplet};
+use crate::bytes::{Triplet, push_triplet};
+use crate::normalize::escape::{self, PATH, QUERY, REG_NAME, USERINFO};
 use crate::normalize::host;
 use crate::normalize::parts::{Authority, Parts};
 

@@ -2,7 +2,8 @@
 
 use super::Context;
 use super::draft::{Draft, Place, Spelled, Unit, respell};
-use crate::normalize::escape::{self, Component, Triplet, allows, is_unreserved};
+use crate::bytes::{Triplet, is_unreserved};
+use crate::normalize::escape::{self, Component, allows};
 use crate::profile::ring::{Act, CUSTOMIZABLE, Ring};
 use crate::profile::{Access, Grammar, System};
 

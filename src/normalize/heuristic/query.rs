@@ -3,7 +3,7 @@
 use memchr::memchr;
 
 use super::Heuristics;
-use crate::normalize::escape::Triplet;
+use crate::bytes::Triplet;
 use crate::profile::Switch;
 use crate::profile::heuristic::is_session;
 

@@ -15,15 +15,14 @@ pub(super) mod clean;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::escape::Triplet;
 use super::host;
 use super::normalize::scheme_name;
 use super::parts::{Authority, Parts};
-use crate::bytes::{Reject, RejectReason};
+use crate::bytes::set::REG_NAME;
+use crate::bytes::{Reject, RejectReason, Triplet};
 use crate::profile::Profile;
 use crate::profile::archive::{Archive, Session};
 use crate::profile::scheme::{Kind, Scheme};
-use crate::profile::set::REG_NAME;
 
 /// Appends the canonical form of a URL with a scheme, split into `parts`.
 ///

@@ -16,9 +16,9 @@ use super::heuristic::PARAMETER_CASE;
 use super::hosts::Hosts;
 use super::normalizer::Normalizer;
 use super::ports::DefaultPorts;
-use crate::bytes::{RejectReason, RejectReasons};
+use crate::bytes::{RejectReason, RejectReasons, set};
 use crate::profile::glob::{Glob, Globs};
-use crate::profile::{Ports, Profile, Ring, RingError, Switch, System, set};
+use crate::profile::{Ports, Profile, Ring, RingError, Switch, System};
 
 /// Why a profile file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]

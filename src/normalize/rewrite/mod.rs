@@ -22,8 +22,8 @@ use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use self::port::Port;
-use super::escape::{self, Triplet};
 use super::host;
+use crate::bytes::{Triplet, is_unreserved};
 use crate::profile::scheme::Kind;
 use crate::profile::{Access, Ports, Profile, Schemes, Switch};
 use crate::simd::{BLOCK, Block, Lead, Page, Survey, Vector, Work, up_to};
@@ -219,7 +219,7 @@ impl Pass<'_, '_, '_> {
             }
             let triplet = Triplet::read(&self.source[at..name.end]);
             let Some(Triplet { value, .. }) = triplet else { return Err(Declined) };
-            if !escape::is_unreserved(value) {
+            if !is_unreserved(value) {
                 return Err(Declined);
             }
             self.page.copy_lower(self.source, self.run, at);

@@ -4,7 +4,7 @@ use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use super::{Declined, Pass, block};
-use crate::normalize::escape::{self, Triplet, triplet_of};
+use crate::bytes::{Triplet, is_unreserved, triplet_of};
 use crate::profile::{Grammar, Schemes, Switch};
 use crate::simd::{BLOCK, Survey, Vector, up_to};
 
@@ -192,7 +192,7 @@ impl Pass<'_, '_, '_> {
     fn percent(&mut self, at: usize, in_path: bool) -> Result<(), Declined> {
         match Triplet::read(&self.source[at..self.length]) {
             Some(triplet) if triplet.is_canonical() => {}
-            Some(Triplet { value, .. }) if !escape::is_unreserved(value) => {
+            Some(Triplet { value, .. }) if !is_unreserved(value) => {
                 self.replace(at, 3, triplet_of(value));
             }
             Some(Triplet { value: b'.', .. })

@@ -3,8 +3,7 @@
 use idna::uts46::AsciiDenyList;
 
 use super::encode;
-use crate::bytes::{Reject, RejectReason};
-use crate::normalize::escape::Triplet;
+use crate::bytes::{Reject, RejectReason, Triplet};
 use crate::normalize::host::{ipv6, push_ipv6_fields};
 use crate::normalize::uts46;
 use crate::profile::whatwg::{Kind, Place};

@@ -16,11 +16,10 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-use super::escape::push_triplet;
 use super::normalizer::Normalizer;
 use super::parts::Parts;
-use crate::bytes::{Reject, RejectReason};
-use crate::profile::set::SCHEME;
+use crate::bytes::set::SCHEME;
+use crate::bytes::{Reject, RejectReason, push_triplet};
 use crate::profile::whatwg::{Kind, Place};
 
 impl Normalizer {

@@ -78,6 +78,26 @@ impl AsciiSet {
     }
 }
 
+/// A set of bytes as the vector code looks it up: by the rows of all others. A complement that is taken
+/// of the mask instead makes compilers take vectors apart, bit by bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NibbleTable {
+    /// See [`AsciiSet::nibble_rows`].
+    pub(crate) others: [u8; 16],
+}
+
+impl NibbleTable {
+    /// These bytes.
+    pub(crate) const fn new(set: AsciiSet) -> Self {
+        Self { others: AsciiSet::range(0, 0x7F).without(set).nibble_rows() }
+    }
+
+    /// Whether the vector code finds `byte`: it is in the set, or 0x80 or above.
+    pub(crate) fn contains(&self, byte: u8) -> bool {
+        byte >= 0x80 || self.others[usize::from(byte & 15)] >> (byte >> 4) & 1 == 0
+    }
+}
+
 pub(crate) const UPPER: AsciiSet = AsciiSet::range(b'A', b'Z');
 const LOWER: AsciiSet = AsciiSet::range(b'a', b'z');
 /// `ALPHA`, from RFC 5234 appendix B.1.

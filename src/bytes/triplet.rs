@@ -1,0 +1,83 @@
+//! Percent triplets (RFC 3986 section 2.1).
+
+use super::set::UNRESERVED;
+
+/// A triplet, `pct-encoded = "%" HEXDIG HEXDIG`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Triplet {
+    pub(crate) value: u8,
+    /// Both digits are in upper case.
+    pub(crate) upper: bool,
+}
+
+impl Triplet {
+    /// The triplet at the start of `bytes`, which starts with `%`.
+    #[inline]
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
+        let &[_, high, low, ..] = bytes else {
+            return None;
+        };
+        let (high, low) = (HEX[high as usize], HEX[low as usize]);
+        if high == 255 || low == 255 {
+            return None;
+        }
+        Some(Self { value: (high & 15) << 4 | low & 15, upper: (high | low) & 16 == 0 })
+    }
+
+    /// Whether a normalizer leaves the triplet as it is: section 6.2.2.
+    #[inline]
+    pub(crate) fn is_canonical(self) -> bool {
+        self.upper && !is_unreserved(self.value)
+    }
+
+    /// Whether `bytes`, which start with `%`, start with a triplet that a normalizer leaves as it is.
+    #[inline]
+    pub(crate) fn is_canonical_at_start(bytes: &[u8]) -> bool {
+        Self::read(bytes).is_some_and(Self::is_canonical)
+    }
+}
+
+/// `byte` as a triplet, its digits in upper case (section 6.2.2.1).
+#[inline]
+pub(crate) fn triplet_of(byte: u8) -> [u8; 3] {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    [b'%', DIGITS[(byte >> 4) as usize], DIGITS[(byte & 15) as usize]]
+}
+
+/// Appends `byte` as a triplet.
+#[inline]
+pub(crate) fn push_triplet(byte: u8, out: &mut Vec<u8>) {
+    out.extend_from_slice(&triplet_of(byte));
+}
+
+/// Whether `byte` means the same encoded and not.
+#[inline]
+pub(crate) fn is_unreserved(byte: u8) -> bool {
+    IS_UNRESERVED[byte as usize]
+}
+
+/// The value of each hexadecimal digit; 16 for lower case added, so that `A` and `a` differ; 255 for
+/// every other byte.
+const HEX: [u8; 256] = {
+    let mut hex = [255; 256];
+    let mut value = 0;
+    while value < 16 {
+        hex[b"0123456789ABCDEF"[value] as usize] = value as u8;
+        if value >= 10 {
+            hex[b"0123456789abcdef"[value] as usize] = 16 + value as u8;
+        }
+        value += 1;
+    }
+    hex
+};
+
+/// For each byte, whether it means the same encoded and not (section 2.3).
+const IS_UNRESERVED: [bool; 256] = {
+    let mut unreserved = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        unreserved[byte] = UNRESERVED.contains(byte as u8);
+        byte += 1;
+    }
+    unreserved
+};

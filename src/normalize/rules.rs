@@ -1,0 +1,429 @@
+//! What makes a URL clean under each profile: the rules for which the proof of [`simd`](crate::simd) is
+//! compiled.
+
+use crate::bytes::Triplet;
+use crate::bytes::set::{self, AsciiSet};
+use crate::profile::{archive, heuristic, sanitize, servlet, whatwg};
+use crate::simd::{Query, Rules, all_bits, query_of};
+
+const QUESTION: AsciiSet = AsciiSet::of(b"?");
+
+/// The sanitizer: the ladder, and no triplets but those that nobody hides anything in.
+pub(crate) struct Unescaped;
+
+impl Rules for Unescaped {
+    const TAIL: AsciiSet = set::CLEAN_TAIL;
+
+    #[inline(never)]
+    fn bad_stays(url: &[u8], at: usize, bad: u128, _: &mut Query) -> bool {
+        let stays =
+            |triplet: Triplet| triplet.is_canonical() && sanitize::is_harmless(triplet.value);
+        all_bits(bad, at, |i| url[i] == b'%' && Triplet::read(&url[i..]).is_some_and(stays))
+    }
+}
+
+/// A servlet container: the ladder, and a path that is mapped as it stands but for its empty segments,
+/// which are not looked for.
+pub(crate) struct Container;
+
+impl Rules for Container {
+    const TAIL: AsciiSet = servlet::CLEAN_TAIL;
+
+    /// What a path does not keep stays in a query.
+    #[inline(never)]
+    fn bad_stays(url: &[u8], at: usize, bad: u128, query: &mut Query) -> bool {
+        let query = query.get_or_insert_with(|| query_of(url));
+        all_bits(bad, at, |i| match url[i] {
+            b'%' => query.contains(&i) && Triplet::is_canonical_at_start(&url[i..]),
+            b';' => query.contains(&i),
+            _ => false,
+        })
+    }
+}
+
+/// Merges by experience: the ladder, and no session id in the path. The rest is not looked for.
+pub(crate) struct Experience;
+
+impl Rules for Experience {
+    const TAIL: AsciiSet = heuristic::CLEAN_TAIL.without(QUESTION);
+    const QUERIES: bool = true;
+    const TRIPLETS_STAY: bool = true;
+
+    #[inline(never)]
+    fn bad_stays(url: &[u8], at: usize, bad: u128, _: &mut Query) -> bool {
+        all_bits(bad, at, |i| match url[i] {
+            b'%' => Triplet::is_canonical_at_start(&url[i..]),
+            b'(' | b';' => !heuristic::may_start_session(&url[i - 1..]),
+            _ => false,
+        })
+    }
+}
+
+/// The keys of web-archive indexes: a host that the ladder leaves, and a path and a query that hold
+/// nothing to decode, to encode or to fold, and no session segment. The rest is not looked for.
+pub(crate) struct Index;
+
+impl Rules for Index {
+    const TAIL: AsciiSet = archive::CLEAN_TAIL.without(QUESTION);
+    const QUERIES: bool = true;
+
+    /// Capital letters, as digits too, are among the bytes that do not.
+    #[inline(never)]
+    fn bad_stays(url: &[u8], at: usize, bad: u128, _: &mut Query) -> bool {
+        let archive = &archive::IA;
+        all_bits(bad, at, |i| match url[i] {
+            b'%' => Triplet::read(&url[i..]).is_some_and(|triplet| archive.keeps(triplet.value)),
+            // A session segment starts with it.
+            b'(' => url[i - 1] != b'/',
+            _ => false,
+        })
+    }
+}
+
+/// The same, but for case, which is folded as it is written.
+pub(crate) struct Foldable;
+
+impl Rules for Foldable {
+    const TAIL: AsciiSet = archive::FOLDABLE_TAIL.without(QUESTION);
+    const QUERIES: bool = true;
+
+    #[inline(never)]
+    fn bad_stays(url: &[u8], at: usize, bad: u128, query: &mut Query) -> bool {
+        Index::bad_stays(url, at, bad, query)
+    }
+}
+
+/// The URL Standard.
+pub(crate) struct Browser;
+
+impl Rules for Browser {
+    const TAIL: AsciiSet = whatwg::CLEAN_TAIL.without(AsciiSet::of(b"%"));
+
+    /// Triplets stay and need not be any, but `%2e` may be a dot segment. An apostrophe stays outside
+    /// of queries.
+    #[inline(never)]
+    fn bad_stays(url: &[u8], at: usize, bad: u128, query: &mut Query) -> bool {
+        all_bits(bad, at, |i| match &url[i..] {
+            [b'%', b'2', b'e' | b'E', ..] => false,
+            [b'%', ..] => true,
+            [b'\'', ..] => !query.get_or_insert_with(|| query_of(url)).contains(&i),
+            _ => false,
+        })
+    }
+
+    /// A host that ends in a number is an IPv4 address, and numbers start with a digit.
+    #[inline(always)]
+    fn last_label_stays(first: u8) -> bool {
+        !first.is_ascii_digit()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use super::super::proof::is_proven;
+    use super::*;
+    use crate::bytes::Span;
+    use crate::bytes::set::{CLEAN_HOST, CLEAN_TAIL};
+    use crate::profile::{Profile, System};
+    use crate::simd::tests::{
+        Anything, STEP, drawn_byte, every_byte_has_the_bits_of_its_sets, kernels, url_of,
+    };
+    use crate::simd::{BLOCK, Bits, Kernel, Lead, Piece, Rfc3986, Settled};
+    use crate::test_util::cases;
+
+    /// What is settled under each of the rules for which a glance is taken.
+    fn settled(kernel: Kernel, bytes: &[u8], range: Range<usize>, lead: Lead) -> [Settled; 6] {
+        [
+            kernel.settle::<Rfc3986>(bytes, range.clone(), lead, Anything),
+            kernel.settle::<Unescaped>(bytes, range.clone(), lead, Anything),
+            kernel.settle::<Container>(bytes, range.clone(), lead, Anything),
+            kernel.settle::<Experience>(bytes, range.clone(), lead, Anything),
+            kernel.settle::<Index>(bytes, range.clone(), lead, Anything),
+            kernel.settle::<Foldable>(bytes, range, lead, Anything),
+        ]
+    }
+
+    /// A URL or target of bytes that are clean nearly everywhere, without a triplet.
+    fn drawn_clean(case: usize, state: &mut u64) -> (Vec<u8>, Lead) {
+        let mut url: Vec<u8> =
+            if case.is_multiple_of(2) { b"http://h/".to_vec() } else { b"/".to_vec() };
+        for _ in 0..case % 140 {
+            let byte = drawn_byte(state);
+            url.push(if CLEAN_TAIL.contains(byte) && byte != b'%' {
+                byte
+            } else {
+                b"?&=A(;"[case % 6]
+            });
+        }
+        (url, if case.is_multiple_of(2) { Lead::Absolute } else { Lead::Target })
+    }
+
+    /// The kernel's proof for a URL or target with nothing around it.
+    fn is_clean_alone(kernel: Kernel, profile: &Profile, url: &[u8], lead: Lead) -> bool {
+        is_proven(kernel, profile, url, 0..url.len(), lead)
+    }
+
+    #[test]
+    fn every_byte_in_every_lane_has_the_bits_of_its_sets() {
+        every_byte_has_the_bits_of_its_sets(|| Browser);
+        every_byte_has_the_bits_of_its_sets(|| Unescaped);
+        every_byte_has_the_bits_of_its_sets(|| Container);
+        every_byte_has_the_bits_of_its_sets(|| Experience);
+        every_byte_has_the_bits_of_its_sets(|| Index);
+        every_byte_has_the_bits_of_its_sets(|| Foldable);
+    }
+
+    #[test]
+    fn a_glance_is_taken_at_what_is_plainly_clean() {
+        let mut state = 9;
+        let (mut clean_by, drawn) = ([0; 6], cases(10_000));
+        for case in 0..drawn {
+            let (mut url, lead) = drawn_clean(case, &mut state);
+            if case % 7 == 0 {
+                url.extend(vec![b'y'; case % 600]);
+            }
+            let by_ladder = plainly_clean(&Profile::CRAWL, &url, lead);
+            let session = url.windows(3).any(|three| match three {
+                [_, b';', initial] => b"jJpPaAsS".contains(initial),
+                three => three.eq_ignore_ascii_case(b"/(s"),
+            });
+            let segment = url.windows(2).any(|pair| pair == b"/(");
+            let capital = url.iter().any(u8::is_ascii_uppercase);
+            let path = url.split(|byte| *byte == b'?').next().unwrap_or_default();
+            let mapped = !path.contains(&b';');
+            let clean = [true, true, mapped, !session, !segment && !capital, !segment]
+                .map(|clean| clean && by_ladder);
+            for (kernel, room) in
+                kernels().into_iter().flat_map(|kernel| [0, 64, 600].map(|room| (kernel, room)))
+            {
+                let bytes = [&url[..], &vec![b'?'; room]].concat();
+                let found = settled(kernel, &bytes, 0..url.len(), lead);
+                for ((clean, found), clean_by) in clean.iter().zip(found).zip(&mut clean_by) {
+                    let fits = url.len() <= 128 || (url.len() <= 512 && bytes.len() >= 512);
+                    let expected = match (clean, fits) {
+                        (false, _) => Settled::Unclean,
+                        (true, false) => Settled::TooLong,
+                        (true, true) => Settled::Yes,
+                    };
+                    assert_eq!(found, expected, "{kernel:?} {room} {}", url.escape_ascii());
+                    *clean_by += usize::from(*clean);
+                }
+                if lead == Lead::Absolute {
+                    let span = Span { start: 0, end: url.len() as u32 };
+                    let piece = || Piece::last(&bytes, std::slice::from_ref(&span));
+                    let mut bits = [const { Vec::new() }; 2];
+                    kernel.settle_each::<Index>(piece(), Anything, |_, _| true, Bits(&mut bits[0]));
+                    kernel.settle_each::<Container>(
+                        piece(),
+                        Anything,
+                        |_, _| true,
+                        Bits(&mut bits[1]),
+                    );
+                    let expected = [[u64::from(clean[4])], [u64::from(mapped && by_ladder)]];
+                    assert_eq!(bits, expected, "{kernel:?} {room} {}", url.escape_ascii());
+                }
+            }
+        }
+        assert!(clean_by.iter().all(|clean| *clean > drawn / 100), "{clean_by:?}");
+    }
+
+    /// What is wrong with both blocks of a window may be at the same place in them.
+    #[test]
+    fn blocks_alike_are_not_taken_for_clean() {
+        for at in (20..BLOCK).step_by(STEP.min(9)) {
+            for trouble in [b" ", b"(", b"A", b"%", b"[", b"#"] {
+                let mut url = url_of(2 * BLOCK, at, trouble);
+                url[BLOCK + at] = trouble[0];
+                let span = Span { start: 0, end: url.len() as u32 };
+                for kernel in kernels() {
+                    let alone = settled(kernel, &url, 0..url.len(), Lead::Absolute);
+                    let mut bits = [const { Vec::new() }; 6];
+                    let piece = || Piece::last(&url, std::slice::from_ref(&span));
+                    let [a, b, c, d, e, f] = &mut bits;
+                    kernel.settle_each::<Rfc3986>(piece(), Anything, |_, _| true, Bits(a));
+                    kernel.settle_each::<Unescaped>(piece(), Anything, |_, _| true, Bits(b));
+                    kernel.settle_each::<Container>(piece(), Anything, |_, _| true, Bits(c));
+                    kernel.settle_each::<Experience>(piece(), Anything, |_, _| true, Bits(d));
+                    kernel.settle_each::<Index>(piece(), Anything, |_, _| true, Bits(e));
+                    kernel.settle_each::<Foldable>(piece(), Anything, |_, _| true, Bits(f));
+                    for (alone, bits) in alone.iter().zip(&bits) {
+                        let context = || format!("{kernel:?} {}", url.escape_ascii());
+                        assert_eq!(bits[..], [u64::from(*alone == Settled::Yes)], "{}", context());
+                    }
+                    let clean = plainly_clean(&Profile::CRAWL, &url, Lead::Absolute);
+                    assert_eq!(
+                        is_clean_alone(kernel, &Profile::CRAWL, &url, Lead::Absolute),
+                        clean,
+                        "{}",
+                        url.escape_ascii()
+                    );
+                }
+            }
+        }
+    }
+
+    /// The plain loop of the head of [`simd`](crate::simd), one byte at a time.
+    fn plainly_clean(profile: &Profile, url: &[u8], lead: Lead) -> bool {
+        let browser = profile.system == System::Browser;
+        let tail = match lead {
+            Lead::Target => 0,
+            Lead::Absolute => {
+                let Some(start) = [b"https://".as_slice(), b"http://"]
+                    .iter()
+                    .find(|scheme| url.starts_with(scheme))
+                    .map(|scheme| scheme.len())
+                else {
+                    return false;
+                };
+                let host = url[start..].iter().take_while(|b| CLEAN_HOST.contains(**b)).count();
+                if host == 0 || url[start + host - 1] == b'.' {
+                    return false;
+                }
+                let label = url[start..start + host].split(|byte| *byte == b'.').next_back();
+                if browser && label.unwrap()[0].is_ascii_digit() {
+                    return false;
+                }
+                start + host
+            }
+        };
+        let set = if browser { whatwg::CLEAN_TAIL } else { CLEAN_TAIL };
+        url.get(tail) == Some(&b'/')
+            && (0..url.len()).all(|i| {
+                let in_query = || {
+                    let end = url.iter().position(|byte| *byte == b'#').unwrap_or(url.len());
+                    i < end && url[..i].contains(&b'?')
+                };
+                set.contains(url[i]) || url[i] == b'%' || browser && url[i] == b'\'' && !in_query()
+            })
+            && !url.windows(2).any(|pair| pair == b"/.")
+            && (0..url.len()).filter(|i| url[*i] == b'%').all(|i| {
+                let digits = url.get(i + 1..i + 3).unwrap_or_default();
+                let text = std::str::from_utf8(digits).unwrap_or_default();
+                if browser {
+                    return !text.eq_ignore_ascii_case("2e");
+                }
+                let upper = text.bytes().all(|b| b.is_ascii_digit() || (b'A'..=b'F').contains(&b));
+                upper
+                    && u8::from_str_radix(text, 16).is_ok_and(|value| {
+                        !value.is_ascii_alphanumeric() && !b"-._~".contains(&value)
+                    })
+            })
+    }
+
+    #[test]
+    fn a_trouble_is_found_at_every_place_of_every_length() {
+        let troubles: [&[u8]; 17] = [
+            b"", b"%41", b"%2f", b"%2F", b"%", b"/.", b"/./", b"//", b"#", b" ", b"\xC3", b"A",
+            b"%2e", b".7", b"'", b"?'", b"?#'",
+        ];
+        for length in (0..=200).step_by(if cfg!(miri) { 2 * STEP } else { 1 }) {
+            let step = if cfg!(target_arch = "x86_64") { STEP } else { 7 };
+            for at in (0..=length).step_by(step) {
+                for trouble in troubles.into_iter().step_by(STEP.min(3)) {
+                    let url = url_of(length, at, trouble);
+                    for profile in [&Profile::CRAWL, &Profile::WHATWG] {
+                        // A host that ends behind the first block is left to the scalar path; this one
+                        // ends before.
+                        let expected = plainly_clean(profile, &url, Lead::Absolute);
+                        for kernel in kernels() {
+                            assert_eq!(
+                                is_clean_alone(kernel, profile, &url, Lead::Absolute),
+                                expected,
+                                "{} {:?} {}",
+                                profile.name(),
+                                kernel.backend(),
+                                url.escape_ascii()
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A triplet beside others is judged by masks of its digits.
+    #[test]
+    fn every_triplet_among_others_is_judged_at_every_place() {
+        const DIGITS: &[u8] = b"0123456789ABCDEFabcdefGg/:@`%\x80\xB9";
+        let step = if cfg!(target_arch = "x86_64") { STEP.min(9) } else { 3 };
+        let (mut clean, mut tried) = (0, 0);
+        // Around the ends of blocks, and some other places.
+        for at in (20..=200).filter(|at| at % 64 >= 59 || at % 7 == 0).step_by(STEP.min(19)) {
+            for first in DIGITS.iter().step_by(STEP.min(9)) {
+                for second in DIGITS.iter().step_by(step) {
+                    let mut url = url_of(210, 30, b"%C3%A9");
+                    for (start, triplet) in [(at, [b'%', *first, *second]), (at + 3, *b"%E2")] {
+                        url[start..start + 3].copy_from_slice(&triplet);
+                    }
+                    // Whole, and cut behind each byte of it where digits go on behind the end.
+                    for end in [at + 1, at + 2, at + 3, at + 5, url.len()] {
+                        let expected = plainly_clean(&Profile::CRAWL, &url[..end], Lead::Absolute);
+                        clean += usize::from(expected);
+                        tried += 1;
+                        for kernel in kernels() {
+                            let context =
+                                || format!("{:?} {}", kernel.backend(), url[..end].escape_ascii());
+                            let alone = is_clean_alone(
+                                kernel,
+                                &Profile::CRAWL,
+                                &url[..end],
+                                Lead::Absolute,
+                            );
+                            assert_eq!(alone, expected, "{}", context());
+                            let mut bits = Vec::new();
+                            let span = [Span { start: 0, end: end as u32 }];
+                            kernel.clean_each::<Rfc3986>(Piece::last(&url, &span), Bits(&mut bits));
+                            assert_eq!(bits, [u64::from(expected)], "{}", context());
+                        }
+                    }
+                }
+            }
+        }
+        assert!(clean > tried / 20, "too few were clean: {clean} of {tried}");
+    }
+
+    #[test]
+    fn drawn_urls_and_targets_are_clean_only_if_they_plainly_are() {
+        let mut state = 2;
+        let mut clean = [0; 2];
+        let drawn = cases(200_000);
+        for i in 0..drawn {
+            let starts: [&[u8]; 6] =
+                [b"https://", b"http://", b"/", b"http://a.b/", b"https://h/%", b""];
+            let mut url = starts[i % 6].to_vec();
+            for _ in 0..i % 67 {
+                let byte = drawn_byte(&mut state);
+                if i % 5 == 0 || CLEAN_TAIL.contains(byte) && byte != b'%' {
+                    url.push(byte);
+                }
+            }
+            for (n, profile) in [&Profile::SYNTAX, &Profile::WHATWG].into_iter().enumerate() {
+                for lead in [Lead::Absolute, Lead::Target] {
+                    let expected = plainly_clean(profile, &url, lead);
+                    clean[n] += usize::from(expected);
+                    for kernel in kernels() {
+                        let found = match lead {
+                            Lead::Absolute => is_clean_alone(kernel, profile, &url, Lead::Absolute),
+                            Lead::Target => is_clean_alone(kernel, profile, &url, Lead::Target),
+                        };
+                        let case =
+                            (profile.name(), kernel.backend(), url.escape_ascii().to_string());
+                        assert_eq!(found, expected, "{case:?}");
+                    }
+                }
+            }
+        }
+        assert!(clean.iter().all(|n| *n > drawn / 20), "too few clean URLs were drawn: {clean:?}");
+    }
+
+    #[test]
+    fn simple_comparison_finds_nothing_but_line_breaks() {
+        for kernel in kernels() {
+            assert!(is_clean_alone(kernel, &Profile::STRING, b"\xFF %zz", Lead::Absolute));
+            assert!(!is_clean_alone(kernel, &Profile::STRING, b"a\rb", Lead::Absolute));
+            assert!(!is_clean_alone(kernel, &Profile::STRING, b"a", Lead::Target));
+        }
+    }
+}
