@@ -1,6 +1,6 @@
 //! A column of URLs, as a table holds them.
 
-use super::each::Scratch;
+use super::for_each::Scratch;
 use super::normalizer::Normalizer;
 use super::outcome::Outcome;
 use crate::bytes::Span;

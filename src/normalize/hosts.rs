@@ -9,7 +9,7 @@ use super::ia;
 use super::normalizer::Normalizer;
 use super::outcome::Outcome;
 use super::parts::{Authority, Parts};
-use super::unclean::lacks_scheme;
+use super::rewrite_dirty::lacks_scheme;
 use crate::bytes::Reject;
 use crate::profile::{Access, Profile, scheme};
 use crate::simd::Lead;

@@ -21,10 +21,10 @@ mod hosts;
 // The proof that there is nothing to do.
 mod rules;
 mod proof;
-mod glance;
+mod fast_path;
 
 // What there is to do: the ladder.
-mod unclean;
+mod rewrite_dirty;
 #[cfg(feature = "transcode")]
 mod charset;
 #[cfg(feature = "transcode")]
@@ -50,7 +50,7 @@ mod sanitize;
 mod redirect;
 
 // Many URLs, and one in words.
-mod each;
+mod for_each;
 mod batch;
 mod explain;
 #[cfg(all(test, feature = "transcode", feature = "profile-file", not(miri)))]
@@ -63,8 +63,8 @@ pub use charset::Charset;
 #[cfg(feature = "transcode")]
 pub(crate) use charset::{CharsetError, transcode_each};
 pub use choices::UnsupportedOption;
-pub use each::Scratch;
 pub use explain::{Rule, Step};
+pub use for_each::Scratch;
 pub use normalizer::GROWTH;
 pub use normalizer::Normalizer;
 pub use outcome::Outcome;

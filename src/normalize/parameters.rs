@@ -1,7 +1,7 @@
-//! The parameters of a query at a glance, each with a word that orders it among the others.
+//! The parameters of a query by masks, each with a word that orders it among the others.
 
 use crate::profile::starts::Starts;
-use crate::simd::{BLOCK, Block, Glance, Vector, up_to};
+use crate::simd::{BLOCK, Block, MaskedUrl, Vector, up_to};
 
 /// What stands between two `&`: offsets in the URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -71,18 +71,18 @@ const FEW: usize = 4;
 /// closer look.
 #[inline(always)]
 pub(super) fn are_in_order<V: Vector, const N: usize>(
-    glance: &Glance<'_, V, N>,
+    masked: &MaskedUrl<'_, V, N>,
     query: usize,
     starts: &Starts,
 ) -> bool {
-    let source = glance.source().get(query..);
+    let source = masked.source().get(query..);
     let Some(room) = source.and_then(<[u8]>::first_chunk::<{ BLOCK + 16 }>) else { return false };
     let Some(block) = room.first_chunk() else { return false };
-    let rest = glance.length - query;
+    let rest = masked.length - query;
     if rest >= BLOCK {
         return false;
     }
-    let vector = glance.vector();
+    let vector = masked.vector();
     let mut ends = vector.below(vector.find(block, b'&'), rest) | 1 << rest;
     let names = vector.find(block, b'=') | ends;
     let (mut start, mut before) = (0, 0);
@@ -105,7 +105,7 @@ pub(super) fn are_in_order<V: Vector, const N: usize>(
 /// whether it always did.
 #[inline(always)]
 pub(super) fn each_parameter<V: Vector, const N: usize>(
-    glance: &Glance<'_, V, N>,
+    masked: &MaskedUrl<'_, V, N>,
     query: usize,
     mut visit: impl FnMut(Parameter) -> bool,
 ) -> bool {
@@ -113,21 +113,21 @@ pub(super) fn each_parameter<V: Vector, const N: usize>(
     let mut at = query;
     loop {
         let room: Block;
-        let block = match glance.source().get(at..).and_then(<[u8]>::first_chunk) {
+        let block = match masked.source().get(at..).and_then(<[u8]>::first_chunk) {
             Some(block) => block,
             None => {
-                room = glance.bytes(at);
+                room = masked.bytes(at);
                 &room
             }
         };
-        let rest = glance.length - at;
+        let rest = masked.length - at;
         // The end of the URL ends what is last in it.
         let last = u64::from(rest < BLOCK) << (rest % BLOCK);
-        let mut ends = glance.vector().find(block, b'&') & up_to(rest) | last;
-        let delimiters = glance.vector().find(block, b'=') & up_to(rest) | ends;
+        let mut ends = masked.vector().find(block, b'&') & up_to(rest) | last;
+        let delimiters = masked.vector().find(block, b'=') & up_to(rest) | ends;
         let mut far = None;
         if ends == 0 {
-            far = Some(end_beyond(glance.url(), at + BLOCK));
+            far = Some(end_beyond(masked.url(), at + BLOCK));
             ends = 1;
         }
         let mut start = 0;
@@ -137,7 +137,7 @@ pub(super) fn each_parameter<V: Vector, const N: usize>(
                 start: at + start,
                 end,
                 name: (delimiters >> (start % BLOCK)).trailing_zeros() as usize,
-                word: u64::from_le_bytes(glance.bytes(at + start)),
+                word: u64::from_le_bytes(masked.bytes(at + start)),
             };
             if !visit(parameter) {
                 return false;
@@ -147,7 +147,7 @@ pub(super) fn each_parameter<V: Vector, const N: usize>(
         }
         at += start;
         // Behind the last one there is no `&`.
-        if at > glance.length {
+        if at > masked.length {
             return true;
         }
     }
@@ -160,11 +160,11 @@ fn end_beyond(url: &[u8], from: usize) -> usize {
     memchr::memchr(b'&', &url[from..]).map_or(url.len(), |at| from + at)
 }
 
-/// Bytes that there is room for, for each byte of a URL that is written at a glance. Less would do but for the
+/// Bytes that there is room for, for each byte of a URL that the fast path writes. Less would do but for the
 /// size of copies; nobody who rewrites URLs reserves less.
 pub(super) const ROOM: usize = 5;
 
-/// The most parameters that are put in order at a glance.
+/// The most parameters that are put in order by the fast path.
 const MOST: usize = 32;
 
 /// Parameters to be put in order, each with its key.

@@ -1,115 +1,119 @@
 //! Which URLs are proven clean under a profile.
 //!
-//! The scanner proves that a URL is clean under the ladder. What a profile does beside that is looked
-//! for here: at a glance by the scanner's masks, and byte by byte where that does not settle it.
+//! The vector code proves that a URL is clean under RFC 3986 or the URL Standard. Further rules of a profile
+//! are checked by its masks (the fast path), and byte by byte where masks do not decide.
 
 use std::ops::Range;
 
 use memchr::memchr;
 
 use super::normalizer::Normalizer;
-use super::rules::{Browser, Container, Experience, Index, Unescaped};
+use super::rules::{Aggressive, Browser, IaKey, Sanitizer, Servlet};
 use super::{ia, ring, sanitize, servlet, whatwg};
 use crate::bytes::Span;
 use crate::bytes::set::CLEAN_HOST;
 use crate::profile::sanitize::FIRST_FREE_PORT;
 use crate::profile::{Grammar, Profile, System};
-use crate::simd::{Act, Kernel, Lead, Piece, Rfc3986, Settled};
+use crate::simd::{FastPathResult, Kernel, Lead, Rfc3986, SpanBatch, Visitor};
 
 impl Normalizer {
     /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean.
-    pub fn clean(&self, piece: Piece<'_>, out: &mut Vec<u64>) {
-        self.judge_each(piece, crate::simd::Bits(out));
+    pub fn clean(&self, batch: SpanBatch<'_>, out: &mut Vec<u64>) {
+        self.judge_each(batch, crate::simd::Bits(out));
     }
 
     /// Does something about each URL, by whether it is proven clean.
-    pub fn judge_each(&self, piece: Piece<'_>, act: impl Act) {
+    pub fn judge_each(&self, batch: SpanBatch<'_>, visitor: impl Visitor) {
         let (kernel, heuristics) = (self.kernel(), &self.choices.heuristics);
-        let bytes = piece.bytes;
+        let bytes = batch.bytes;
         if let Some(hosts) = &self.choices.hosts {
-            return kernel.each(piece, |span| self.is_clean_by_host(hosts, span.of(bytes)), act);
+            return kernel.each(
+                batch,
+                |span| self.is_clean_by_host(hosts, span.of(bytes)),
+                visitor,
+            );
         }
         if !(self.leaves_all() || self.acts_by_system_alone()) {
             let is_clean =
                 |span: &Span| self.is_clean_by_rules(bytes, span.range(), Lead::Absolute);
-            return kernel.each(piece, is_clean, act);
+            return kernel.each(batch, is_clean, visitor);
         }
-        // Of a system, what a glance does not settle gets a closer look. The steps do not: nearly all of
-        // that changes.
-        let closely = |url: &[u8], _| self.leaves_by_bytes(url, Lead::Absolute);
-        let if_long = |url: &[u8], settled| {
-            settled == Settled::TooLong && self.leaves_by_bytes(url, Lead::Absolute)
+        // Systems check bytes where the fast path declines. The steps of `aggressive` and `ia` do not, since
+        // they change nearly every URL that it declines.
+        let by_bytes = |url: &[u8], _| self.leaves_by_bytes(url, Lead::Absolute);
+        let if_long = |url: &[u8], result| {
+            result == FastPathResult::TooLong && self.leaves_by_bytes(url, Lead::Absolute)
         };
         if let Some(archive) = self.rules.archive {
-            return kernel.settle_each::<Index>(piece, archive, if_long, act);
+            return kernel.fast_path_each::<IaKey>(batch, archive, if_long, visitor);
         }
         match self.profile().system {
             System::Servlet => {
                 let empty = self.empty_segments();
-                kernel.settle_each::<Container>(piece, empty, closely, act);
+                kernel.fast_path_each::<Servlet>(batch, empty, by_bytes, visitor);
             }
             System::Sanitizer => {
-                kernel.settle_each::<Unescaped>(piece, sanitize::NoAddress, closely, act);
+                kernel.fast_path_each::<Sanitizer>(batch, sanitize::NoAddress, by_bytes, visitor);
             }
             System::Ladder if heuristics.act() => {
-                kernel.settle_each::<Experience>(piece, heuristics.steps(), if_long, act);
+                kernel.fast_path_each::<Aggressive>(batch, heuristics.steps(), if_long, visitor);
             }
             _ => match self.ring() {
-                Some(ring) => kernel.settle_each::<Rfc3986>(piece, ring, closely, act),
-                None => self.clean_each(piece, act),
+                Some(ring) => kernel.fast_path_each::<Rfc3986>(batch, ring, by_bytes, visitor),
+                None => self.clean_each(batch, visitor),
             },
         }
     }
 
     /// The same where nothing acts but the rules of a profile of the ladder.
     #[inline]
-    pub fn clean_each(&self, piece: Piece<'_>, act: impl Act) {
+    pub fn clean_each(&self, batch: SpanBatch<'_>, visitor: impl Visitor) {
         let kernel = self.kernel();
         if self.rules.grammar == Grammar::Ignored {
-            kernel.verbatim_each(piece, act);
+            kernel.verbatim_each(batch, visitor);
         } else if self.rules.system == System::Browser {
-            kernel.clean_each::<Browser>(piece, act);
+            kernel.clean_each::<Browser>(batch, visitor);
         } else {
-            kernel.clean_each::<Rfc3986>(piece, act);
+            kernel.clean_each::<Rfc3986>(batch, visitor);
         }
     }
 
     /// Whether the URL or target `bytes[range]` is proven clean by the rules for any host.
     #[inline]
     pub(super) fn is_clean_by_rules(&self, bytes: &[u8], range: Range<usize>, lead: Lead) -> bool {
-        if let Some(settled) = self.settled(bytes, range.clone(), lead) {
+        if let Some(result) = self.fast_path(bytes, range.clone(), lead) {
             let url = &bytes[range];
-            return match settled {
-                Settled::Unclean => false,
-                Settled::No if self.profile().system == System::Ladder => false,
-                Settled::No | Settled::TooLong => self.leaves(url, lead),
-                Settled::Yes => self.stays_as_read(url, lead),
+            return match result {
+                FastPathResult::Unclean => false,
+                FastPathResult::Declined if self.profile().system == System::Ladder => false,
+                FastPathResult::Declined | FastPathResult::TooLong => self.leaves(url, lead),
+                FastPathResult::Done => self.stays_as_read(url, lead),
             };
         }
         is_proven(self.kernel(), &self.rules, bytes, range.clone(), lead)
             && (self.leaves_all() || self.leaves(&bytes[range], lead))
     }
 
-    /// What a glance settles, under a profile that does more than the ladder.
+    /// The result of the fast path, under a profile that has one.
     #[inline]
-    fn settled(&self, bytes: &[u8], range: Range<usize>, lead: Lead) -> Option<Settled> {
+    fn fast_path(&self, bytes: &[u8], range: Range<usize>, lead: Lead) -> Option<FastPathResult> {
         let kernel = self.kernel();
         if let Some(archive) = self.rules.archive {
-            return Some(kernel.settle::<Index>(bytes, range, lead, archive));
+            return Some(kernel.fast_path::<IaKey>(bytes, range, lead, archive));
         }
         let heuristics = &self.choices.heuristics;
         match self.profile().system {
             System::Servlet => {
-                Some(kernel.settle::<Container>(bytes, range, lead, self.empty_segments()))
+                Some(kernel.fast_path::<Servlet>(bytes, range, lead, self.empty_segments()))
             }
             System::Ring(_) => {
-                self.ring().map(|ring| kernel.settle::<Rfc3986>(bytes, range, lead, ring))
+                self.ring().map(|ring| kernel.fast_path::<Rfc3986>(bytes, range, lead, ring))
             }
             System::Sanitizer => {
-                Some(kernel.settle::<Unescaped>(bytes, range, lead, sanitize::NoAddress))
+                Some(kernel.fast_path::<Sanitizer>(bytes, range, lead, sanitize::NoAddress))
             }
             System::Ladder if heuristics.act() => {
-                Some(kernel.settle::<Experience>(bytes, range, lead, heuristics.steps()))
+                Some(kernel.fast_path::<Aggressive>(bytes, range, lead, heuristics.steps()))
             }
             System::Ladder | System::Browser => None,
         }

@@ -5,7 +5,7 @@
 
 use crate::bytes::{Triplet, push_triplet};
 use crate::profile::ring::{Act, Ring};
-use crate::simd::{Glance, Settle, Vector};
+use crate::simd::{FastPath, MaskedUrl, Vector};
 
 /// Appends the path as the ring spells it.
 ///
@@ -46,10 +46,10 @@ pub(super) fn rewrite(ring: &Ring, path: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&path[run..]);
 }
 
-impl Settle for &Ring {
+impl FastPath for &Ring {
     #[inline(always)]
-    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
-        !glance.may_find_in_path(self.encoded())
+    fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
+        !masked.may_find_in_path(self.encoded())
     }
 }
 

@@ -9,9 +9,9 @@ use crate::simd::{Query, Rules, all_bits, query_of};
 const QUESTION: AsciiSet = AsciiSet::of(b"?");
 
 /// The sanitizer: the ladder, and no triplets but those that nobody hides anything in.
-pub(crate) struct Unescaped;
+pub(crate) struct Sanitizer;
 
-impl Rules for Unescaped {
+impl Rules for Sanitizer {
     const TAIL: AsciiSet = set::CLEAN_TAIL;
 
     #[inline(never)]
@@ -24,9 +24,9 @@ impl Rules for Unescaped {
 
 /// A servlet container: the ladder, and a path that is mapped as it stands but for its empty segments,
 /// which are not looked for.
-pub(crate) struct Container;
+pub(crate) struct Servlet;
 
-impl Rules for Container {
+impl Rules for Servlet {
     const TAIL: AsciiSet = servlet::CLEAN_TAIL;
 
     /// What a path does not keep stays in a query.
@@ -42,9 +42,9 @@ impl Rules for Container {
 }
 
 /// Merges by experience: the ladder, and no session id in the path. The rest is not looked for.
-pub(crate) struct Experience;
+pub(crate) struct Aggressive;
 
-impl Rules for Experience {
+impl Rules for Aggressive {
     const TAIL: AsciiSet = heuristic::CLEAN_TAIL.without(QUESTION);
     const QUERIES: bool = true;
     const TRIPLETS_STAY: bool = true;
@@ -61,9 +61,9 @@ impl Rules for Experience {
 
 /// The keys of web-archive indexes: a host that the ladder leaves, and a path and a query that hold
 /// nothing to decode, to encode or to fold, and no session segment. The rest is not looked for.
-pub(crate) struct Index;
+pub(crate) struct IaKey;
 
-impl Rules for Index {
+impl Rules for IaKey {
     const TAIL: AsciiSet = archive::CLEAN_TAIL.without(QUESTION);
     const QUERIES: bool = true;
 
@@ -81,15 +81,15 @@ impl Rules for Index {
 }
 
 /// The same, but for case, which is folded as it is written.
-pub(crate) struct Foldable;
+pub(crate) struct IaFolded;
 
-impl Rules for Foldable {
+impl Rules for IaFolded {
     const TAIL: AsciiSet = archive::FOLDABLE_TAIL.without(QUESTION);
     const QUERIES: bool = true;
 
     #[inline(never)]
     fn bad_stays(url: &[u8], at: usize, bad: u128, query: &mut Query) -> bool {
-        Index::bad_stays(url, at, bad, query)
+        IaKey::bad_stays(url, at, bad, query)
     }
 }
 
@@ -130,18 +130,23 @@ mod tests {
     use crate::simd::tests::{
         Anything, STEP, drawn_byte, every_byte_has_the_bits_of_its_sets, kernels, url_of,
     };
-    use crate::simd::{BLOCK, Bits, Kernel, Lead, Piece, Rfc3986, Settled};
+    use crate::simd::{BLOCK, Bits, FastPathResult, Kernel, Lead, Rfc3986, SpanBatch};
     use crate::test_util::cases;
 
-    /// What is settled under each of the rules for which a glance is taken.
-    fn settled(kernel: Kernel, bytes: &[u8], range: Range<usize>, lead: Lead) -> [Settled; 6] {
+    /// The result of the fast path under each of the rules that has one.
+    fn results(
+        kernel: Kernel,
+        bytes: &[u8],
+        range: Range<usize>,
+        lead: Lead,
+    ) -> [FastPathResult; 6] {
         [
-            kernel.settle::<Rfc3986>(bytes, range.clone(), lead, Anything),
-            kernel.settle::<Unescaped>(bytes, range.clone(), lead, Anything),
-            kernel.settle::<Container>(bytes, range.clone(), lead, Anything),
-            kernel.settle::<Experience>(bytes, range.clone(), lead, Anything),
-            kernel.settle::<Index>(bytes, range.clone(), lead, Anything),
-            kernel.settle::<Foldable>(bytes, range, lead, Anything),
+            kernel.fast_path::<Rfc3986>(bytes, range.clone(), lead, Anything),
+            kernel.fast_path::<Sanitizer>(bytes, range.clone(), lead, Anything),
+            kernel.fast_path::<Servlet>(bytes, range.clone(), lead, Anything),
+            kernel.fast_path::<Aggressive>(bytes, range.clone(), lead, Anything),
+            kernel.fast_path::<IaKey>(bytes, range.clone(), lead, Anything),
+            kernel.fast_path::<IaFolded>(bytes, range, lead, Anything),
         ]
     }
 
@@ -168,15 +173,15 @@ mod tests {
     #[test]
     fn every_byte_in_every_lane_has_the_bits_of_its_sets() {
         every_byte_has_the_bits_of_its_sets(|| Browser);
-        every_byte_has_the_bits_of_its_sets(|| Unescaped);
-        every_byte_has_the_bits_of_its_sets(|| Container);
-        every_byte_has_the_bits_of_its_sets(|| Experience);
-        every_byte_has_the_bits_of_its_sets(|| Index);
-        every_byte_has_the_bits_of_its_sets(|| Foldable);
+        every_byte_has_the_bits_of_its_sets(|| Sanitizer);
+        every_byte_has_the_bits_of_its_sets(|| Servlet);
+        every_byte_has_the_bits_of_its_sets(|| Aggressive);
+        every_byte_has_the_bits_of_its_sets(|| IaKey);
+        every_byte_has_the_bits_of_its_sets(|| IaFolded);
     }
 
     #[test]
-    fn a_glance_is_taken_at_what_is_plainly_clean() {
+    fn the_fast_path_gets_what_is_plainly_clean() {
         let mut state = 9;
         let (mut clean_by, drawn) = ([0; 6], cases(10_000));
         for case in 0..drawn {
@@ -199,24 +204,29 @@ mod tests {
                 kernels().into_iter().flat_map(|kernel| [0, 64, 600].map(|room| (kernel, room)))
             {
                 let bytes = [&url[..], &vec![b'?'; room]].concat();
-                let found = settled(kernel, &bytes, 0..url.len(), lead);
+                let found = results(kernel, &bytes, 0..url.len(), lead);
                 for ((clean, found), clean_by) in clean.iter().zip(found).zip(&mut clean_by) {
                     let fits = url.len() <= 128 || (url.len() <= 512 && bytes.len() >= 512);
                     let expected = match (clean, fits) {
-                        (false, _) => Settled::Unclean,
-                        (true, false) => Settled::TooLong,
-                        (true, true) => Settled::Yes,
+                        (false, _) => FastPathResult::Unclean,
+                        (true, false) => FastPathResult::TooLong,
+                        (true, true) => FastPathResult::Done,
                     };
                     assert_eq!(found, expected, "{kernel:?} {room} {}", url.escape_ascii());
                     *clean_by += usize::from(*clean);
                 }
                 if lead == Lead::Absolute {
                     let span = Span { start: 0, end: url.len() as u32 };
-                    let piece = || Piece::last(&bytes, std::slice::from_ref(&span));
+                    let batch = || SpanBatch::last(&bytes, std::slice::from_ref(&span));
                     let mut bits = [const { Vec::new() }; 2];
-                    kernel.settle_each::<Index>(piece(), Anything, |_, _| true, Bits(&mut bits[0]));
-                    kernel.settle_each::<Container>(
-                        piece(),
+                    kernel.fast_path_each::<IaKey>(
+                        batch(),
+                        Anything,
+                        |_, _| true,
+                        Bits(&mut bits[0]),
+                    );
+                    kernel.fast_path_each::<Servlet>(
+                        batch(),
                         Anything,
                         |_, _| true,
                         Bits(&mut bits[1]),
@@ -238,19 +248,24 @@ mod tests {
                 url[BLOCK + at] = trouble[0];
                 let span = Span { start: 0, end: url.len() as u32 };
                 for kernel in kernels() {
-                    let alone = settled(kernel, &url, 0..url.len(), Lead::Absolute);
+                    let alone = results(kernel, &url, 0..url.len(), Lead::Absolute);
                     let mut bits = [const { Vec::new() }; 6];
-                    let piece = || Piece::last(&url, std::slice::from_ref(&span));
+                    let batch = || SpanBatch::last(&url, std::slice::from_ref(&span));
                     let [a, b, c, d, e, f] = &mut bits;
-                    kernel.settle_each::<Rfc3986>(piece(), Anything, |_, _| true, Bits(a));
-                    kernel.settle_each::<Unescaped>(piece(), Anything, |_, _| true, Bits(b));
-                    kernel.settle_each::<Container>(piece(), Anything, |_, _| true, Bits(c));
-                    kernel.settle_each::<Experience>(piece(), Anything, |_, _| true, Bits(d));
-                    kernel.settle_each::<Index>(piece(), Anything, |_, _| true, Bits(e));
-                    kernel.settle_each::<Foldable>(piece(), Anything, |_, _| true, Bits(f));
+                    kernel.fast_path_each::<Rfc3986>(batch(), Anything, |_, _| true, Bits(a));
+                    kernel.fast_path_each::<Sanitizer>(batch(), Anything, |_, _| true, Bits(b));
+                    kernel.fast_path_each::<Servlet>(batch(), Anything, |_, _| true, Bits(c));
+                    kernel.fast_path_each::<Aggressive>(batch(), Anything, |_, _| true, Bits(d));
+                    kernel.fast_path_each::<IaKey>(batch(), Anything, |_, _| true, Bits(e));
+                    kernel.fast_path_each::<IaFolded>(batch(), Anything, |_, _| true, Bits(f));
                     for (alone, bits) in alone.iter().zip(&bits) {
                         let context = || format!("{kernel:?} {}", url.escape_ascii());
-                        assert_eq!(bits[..], [u64::from(*alone == Settled::Yes)], "{}", context());
+                        assert_eq!(
+                            bits[..],
+                            [u64::from(*alone == FastPathResult::Done)],
+                            "{}",
+                            context()
+                        );
                     }
                     let clean = plainly_clean(&Profile::CRAWL, &url, Lead::Absolute);
                     assert_eq!(
@@ -374,7 +389,10 @@ mod tests {
                             assert_eq!(alone, expected, "{}", context());
                             let mut bits = Vec::new();
                             let span = [Span { start: 0, end: end as u32 }];
-                            kernel.clean_each::<Rfc3986>(Piece::last(&url, &span), Bits(&mut bits));
+                            kernel.clean_each::<Rfc3986>(
+                                SpanBatch::last(&url, &span),
+                                Bits(&mut bits),
+                            );
                             assert_eq!(bits, [u64::from(expected)], "{}", context());
                         }
                     }

@@ -11,7 +11,7 @@ use super::servlet::{find_encoded_slash, is_encoded_dot_segment};
 use super::whatwg::host::ipv4_number;
 use crate::bytes::{RejectReason, Triplet, Troubles, is_unreserved};
 use crate::profile::sanitize::FIRST_FREE_PORT;
-use crate::simd::{Glance, Settle, Vector};
+use crate::simd::{FastPath, MaskedUrl, Vector};
 
 /// Adds the troubles of a URL or reference, split into `parts`. `base_scheme` is the scheme of a
 /// reference, `own_port` the default port of a scheme in lower case.
@@ -182,10 +182,10 @@ fn is_rare_ipv4(host: &[u8]) -> bool {
 #[derive(Clone, Copy)]
 pub(super) struct NoAddress;
 
-impl Settle for NoAddress {
+impl FastPath for NoAddress {
     #[inline(always)]
-    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
-        !glance.byte(glance.host).is_ascii_digit()
+    fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
+        !masked.byte(masked.host).is_ascii_digit()
     }
 }
 

@@ -14,7 +14,7 @@ use memchr::{memchr, memmem};
 use super::path::has_double_slash;
 use crate::bytes::{RejectReason, Triplet, Troubles, push_triplet};
 use crate::profile::servlet::SEGMENT;
-use crate::simd::{Glance, Settle, Vector};
+use crate::simd::{FastPath, MaskedUrl, Vector};
 
 /// What becomes of empty segments that are not the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -289,10 +289,10 @@ pub(super) fn find_encoded_slash(path: &[u8]) -> Option<usize> {
     memmem::find_iter(path, b"%2").find(|&i| matches!(path.get(i + 2), Some(b'F' | b'f')))
 }
 
-impl Settle for EmptySegments {
+impl FastPath for EmptySegments {
     #[inline(always)]
-    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
-        self == EmptySegments::Kept || !glance.slashes(glance.length).are_doubled()
+    fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
+        self == EmptySegments::Kept || !masked.slashes(masked.length).are_doubled()
     }
 }
 

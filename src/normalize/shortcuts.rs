@@ -5,18 +5,18 @@
 
 use std::fmt::Write as _;
 
-use super::each::Scratch;
+use super::for_each::Scratch;
 use super::normalizer::Normalizer;
 use super::parameters::are_in_order;
 use super::parts::Parts;
 use super::redirect::Redirects;
-use super::rules::{Experience, Foldable};
+use super::rules::{Aggressive, IaFolded};
 use super::{heuristic, ia};
 use crate::bytes::Span;
 use crate::profile::archive::STARTS;
 use crate::profile::starts::Starts;
 use crate::profile::{Profile, Ring, Switch, System};
-use crate::simd::{Backend, Glance, Lead, Settle, Settled, Vector};
+use crate::simd::{Backend, FastPath, FastPathResult, Lead, MaskedUrl, Vector};
 
 /// What URLs start with, nearly all of it canonical.
 #[rustfmt::skip]
@@ -79,7 +79,7 @@ impl Draw {
             }
         }
         if self.below(40) == 0 {
-            // More than are put in order at a glance.
+            // More than are put in order by the fast path.
             for n in 0..33 * self.below(2) {
                 write!(url, "&p{n}").unwrap();
             }
@@ -130,11 +130,11 @@ fn normalizers() -> Vec<(String, Normalizer)> {
 /// The names of parameters of a query, compared by their first bytes.
 struct Order<'a>(&'a Starts);
 
-impl Settle for Order<'_> {
+impl FastPath for Order<'_> {
     #[inline(always)]
-    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
-        let query = glance.path_end() + 1;
-        query < glance.length && are_in_order(glance, query, self.0)
+    fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
+        let query = masked.path_end() + 1;
+        query < masked.length && are_in_order(masked, query, self.0)
     }
 }
 
@@ -146,8 +146,8 @@ struct Counts {
     alone: usize,
     /// Proven clean but for their port.
     port: usize,
-    /// Written at a glance, and by masks.
-    glance: usize,
+    /// Written by the fast path, and by masks.
+    fast: usize,
     masks: usize,
     /// Left by all steps after the ladder.
     left: usize,
@@ -185,9 +185,9 @@ fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
                 let done = normalizer.rewrite_at_once(lead, &bytes, &range, &mut out);
                 counts.masks += usize::from(done);
             }
-            let (glanced, starts) = if let Some(archive) = normalizer.rules.archive {
+            let (result, starts) = if let Some(archive) = normalizer.rules.archive {
                 let write = ia::clean::Write { archive, out: &mut out };
-                (kernel.settle::<Foldable>(&bytes, range.clone(), lead, write), &STARTS)
+                (kernel.fast_path::<IaFolded>(&bytes, range.clone(), lead, write), &STARTS)
             } else if heuristics.act() {
                 let parts = match lead {
                     Lead::Absolute => Parts::split(&bytes[range.clone()]),
@@ -196,15 +196,15 @@ fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
                 counts.left += usize::from(heuristics.leave(&parts));
                 let write = heuristic::clean::Write { steps: heuristics.steps(), out: &mut out };
                 (
-                    kernel.settle::<Experience>(&bytes, range.clone(), lead, write),
+                    kernel.fast_path::<Aggressive>(&bytes, range.clone(), lead, write),
                     heuristics.starts(),
                 )
             } else {
                 continue;
             };
-            counts.glance += usize::from(glanced == Settled::Yes);
-            let order = kernel.settle::<Experience>(&bytes, range, lead, Order(starts));
-            counts.order += usize::from(order == Settled::Yes);
+            counts.fast += usize::from(result == FastPathResult::Done);
+            let order = kernel.fast_path::<Aggressive>(&bytes, range, lead, Order(starts));
+            counts.order += usize::from(order == FastPathResult::Done);
         }
     }
     counts
@@ -212,14 +212,14 @@ fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
 
 /// What becomes of a URL that is not proven.
 fn way(normalizer: &Normalizer) -> &'static str {
-    match (normalizer.rules_alone_act(), normalizer.acts_at_a_glance()) {
+    match (normalizer.rules_alone_act(), normalizer.has_fast_path()) {
         (true, _) => "masks",
-        (_, true) => "glance",
+        (_, true) => "fast",
         _ => "steps",
     }
 }
 
-/// For each normalizer, what becomes of a dirty URL, and the counts: batch, alone, port, glance, masks, left,
+/// For each normalizer, what becomes of a dirty URL, and the counts: batch, alone, port, fast, masks, left,
 /// order.
 #[rustfmt::skip]
 const EXPECTED: &str = "\
@@ -227,8 +227,8 @@ string                                  steps   1926  3888   172      0     0   
 syntax                                  masks    966  2635   144      0  3467     0     0
 scheme                                  masks    966  2635   144      0  3467     0     0
 crawl                                   masks    966  2635   144      0  3810     0     0
-aggressive                              glance   315  1049    33   2102  3810  1607   522
-ia                                      glance   182   778    30   1846     0     0   581
+aggressive                              fast     315  1049    33   2102  3810  1607   522
+ia                                      fast     182   778    30   1846     0     0   581
 whatwg                                  steps    802  2583   162      0     0     0     0
 sanitize                                steps    654  2274   142      0     0     0     0
 servlet                                 steps    818  2214   123      0     0     0     0
@@ -236,20 +236,20 @@ mediawiki                               steps    879  2385   125      0     0   
 restbase                                steps    893  2424   126      0     0     0     0
 upload                                  steps    803  2177   118      0     0     0     0
 ring                                    steps    966  2635   144      0     0     0     0
-aggressive without strip-www            glance   418  1152    60   2168  3810  1757   522
-aggressive without squeeze-slashes      glance   318  1057    33   2102  3810  1744   522
-aggressive without strip-session        glance   315  1049    33   2102  3810  1699   522
-aggressive without strip-index          glance   321  1067    34   2102  3810  1627   522
-aggressive without strip-trailing-slash glance   483  1579    47   2102  3810  2316   522
-aggressive without strip-tracking       glance   325  1083    35   2102  3810  1661   522
-aggressive without squeeze-query        glance   316  1052    33   2102  3810  1697   522
-aggressive without sort-query           glance   384  1261    37   2102  3810  1913   522
-aggressive with lower-path              glance   297   982    32   1957  3810  1488   522
-aggressive with fold-scheme             glance   298  1032    33   2004  3810  1516   522
-aggressive with drop-query              glance   199   672    19   2273  3810  1062   522
-scheme, sorted                          glance   697  1928   100   2315  3467  3189   522
-crawl, dropped                          glance   709  1953   106   2315  3810  3269     0
-crawl, kept                             glance   501  1414    71   2330  3810  2349     0
+aggressive without strip-www            fast     418  1152    60   2168  3810  1757   522
+aggressive without squeeze-slashes      fast     318  1057    33   2102  3810  1744   522
+aggressive without strip-session        fast     315  1049    33   2102  3810  1699   522
+aggressive without strip-index          fast     321  1067    34   2102  3810  1627   522
+aggressive without strip-trailing-slash fast     483  1579    47   2102  3810  2316   522
+aggressive without strip-tracking       fast     325  1083    35   2102  3810  1661   522
+aggressive without squeeze-query        fast     316  1052    33   2102  3810  1697   522
+aggressive without sort-query           fast     384  1261    37   2102  3810  1913   522
+aggressive with lower-path              fast     297   982    32   1957  3810  1488   522
+aggressive with fold-scheme             fast     298  1032    33   2004  3810  1516   522
+aggressive with drop-query              fast     199   672    19   2273  3810  1062   522
+scheme, sorted                          fast     697  1928   100   2315  3467  3189   522
+crawl, dropped                          fast     709  1953   106   2315  3810  3269     0
+crawl, kept                             fast     501  1414    71   2330  3810  2349     0
 crawl, redirects                        steps    966  2635   144      0  3810     0     0
 servlet, redirects                      steps    818  2214   123      0     0     0     0
 mediawiki, redirects                    steps    879  2385   125      0     0     0     0
@@ -260,7 +260,7 @@ crawl, latin1                           steps    966  2635   144      0  3810   
 servlet, latin1                         steps    818  2214   123      0     0     0     0
 mediawiki, latin1                       steps    879  2385   125      0     0     0     0
 hosts                                   steps    865  2635   144      0  3810     0     0
-ports                                   glance   315  1049     0   2102  3810  1607   522
+ports                                   fast     315  1049     0   2102  3810  1607   522
 ";
 
 #[test]
@@ -272,11 +272,11 @@ fn short_ways_are_taken_as_often_as_before() {
         for (name, normalizer) in normalizers() {
             let normalizer = normalizer.with_backend(backend);
             let way = way(&normalizer);
-            let Counts { batch, alone, port, glance, masks, left, order } =
+            let Counts { batch, alone, port, fast, masks, left, order } =
                 counted(&normalizer, &urls);
             writeln!(
                 table,
-                "{name:<39} {way:<6} {batch:>5} {alone:>5} {port:>5} {glance:>6} {masks:>5} {left:>5} {order:>5}"
+                "{name:<39} {way:<6} {batch:>5} {alone:>5} {port:>5} {fast:>6} {masks:>5} {left:>5} {order:>5}"
             )
             .unwrap();
         }

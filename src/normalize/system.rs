@@ -11,10 +11,10 @@ use super::outcome::Outcome;
 #[cfg(feature = "transcode")]
 use super::parts::Authority;
 use super::parts::Parts;
+use super::rewrite_dirty::lacks_scheme;
 use super::servlet::EmptySegments;
 #[cfg(feature = "transcode")]
 use super::transcode::{self, Delimiters, Transcoded};
-use super::unclean::lacks_scheme;
 use super::{ring, sanitize, servlet};
 use crate::bytes::{Reject, RejectReason, RejectReasons, Troubles, push_triplet};
 #[cfg(feature = "transcode")]

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::rules::{Rows, Rules};
-use super::vector::{Block, Masks, Survey, Vector, Work};
+use super::vector::{Block, Masks, Survey, Vector, VectorOp};
 use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 
 /// Made by [`run`] alone, whose caller promises that the CPU has the instruction set.
@@ -148,7 +148,7 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
-    fn find_asked(self, block: &Block, asked: &NibbleTable) -> u64 {
+    fn find_in_set(self, block: &Block, asked: &NibbleTable) -> u64 {
         // SAFETY: a value of this type proves the instruction set.
         unsafe {
             let bytes = load(block);
@@ -163,6 +163,6 @@ impl Vector for Avx2 {
 ///
 /// The CPU has AVX2, and with it BMI.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) unsafe fn run<W: Work>(work: W) -> W::Output {
+pub(super) unsafe fn run<W: VectorOp>(work: W) -> W::Output {
     work.run(Avx2(()))
 }

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 
 use super::lines::{self, Open, Room};
 use super::rules::{Rows, Rules};
-use super::vector::{Block, Masks, Normalized, Survey, Vector, Work};
+use super::vector::{Block, Masks, Normalized, Survey, Vector, VectorOp};
 use super::{spans, triplets};
 use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 
@@ -147,7 +147,7 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
-    fn find_asked(self, block: &Block, asked: &NibbleTable) -> u64 {
+    fn find_in_set(self, block: &Block, asked: &NibbleTable) -> u64 {
         // SAFETY: a value of this type proves the instruction set.
         unsafe {
             let bytes = load(block);
@@ -166,6 +166,6 @@ impl Vector for Avx512 {
 ///
 /// The CPU has AVX-512 F, BW, VBMI and VBMI2, and with them BMI.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) unsafe fn run<W: Work>(work: W) -> W::Output {
+pub(super) unsafe fn run<W: VectorOp>(work: W) -> W::Output {
     work.run(Avx512(()))
 }

@@ -3,13 +3,14 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::glance::Settle;
 use super::lines::Lines;
 use super::loops::{
-    Act, CleanEach, Each, IsClean, IsVerbatim, Piece, SettleEach, SettleOne, Settled, VerbatimEach,
+    CleanEach, Each, FastPathEach, FastPathResult, IsClean, IsVerbatim, OneFastPath, SpanBatch,
+    VerbatimEach, Visitor,
 };
+use super::masked_url::FastPath;
 use super::rules::Rules;
-use super::vector::Work;
+use super::vector::VectorOp;
 use super::{Backend, scalar};
 use crate::bytes::Span;
 
@@ -61,8 +62,8 @@ impl Kernel {
     ///
     /// When a span lies outside `bytes`.
     #[inline(always)]
-    pub(crate) fn clean_each<R: Rules>(self, piece: Piece<'_>, act: impl Act) {
-        self.run(CleanEach { piece, act, rules: PhantomData::<R> });
+    pub(crate) fn clean_each<R: Rules>(self, batch: SpanBatch<'_>, visitor: impl Visitor) {
+        self.run(CleanEach { batch, visitor, rules: PhantomData::<R> });
     }
 
     /// Does something about each URL, by whether it is a single line that is not blank.
@@ -71,8 +72,8 @@ impl Kernel {
     ///
     /// When a span lies outside `bytes`.
     #[inline(always)]
-    pub(crate) fn verbatim_each(self, piece: Piece<'_>, act: impl Act) {
-        self.run(VerbatimEach { piece, act });
+    pub(crate) fn verbatim_each(self, batch: SpanBatch<'_>, visitor: impl Visitor) {
+        self.run(VerbatimEach { batch, visitor });
     }
 
     /// Does something about each URL, by what `is_clean` says of it.
@@ -81,8 +82,13 @@ impl Kernel {
     ///
     /// When a span lies outside `bytes`.
     #[inline(always)]
-    pub(crate) fn each(self, piece: Piece<'_>, is_clean: impl Fn(&Span) -> bool, act: impl Act) {
-        self.run(Each { piece, is_clean, act });
+    pub(crate) fn each(
+        self,
+        batch: SpanBatch<'_>,
+        is_clean: impl Fn(&Span) -> bool,
+        visitor: impl Visitor,
+    ) {
+        self.run(Each { batch, is_clean, visitor });
     }
 
     /// Whether the URL or target `bytes[range]` is proven clean. What stands behind it in `bytes` saves
@@ -111,46 +117,46 @@ impl Kernel {
         self.run(IsVerbatim { bytes, start, end })
     }
 
-    /// Whether the URL or target `bytes[range]` is proven clean, and what a glance then settles.
+    /// Whether the URL or target `bytes[range]` is proven clean, and whether the fast path finishes it.
     ///
     /// # Panics
     ///
     /// When the range lies outside `bytes`.
     #[inline]
-    pub(crate) fn settle<R: Rules>(
+    pub(crate) fn fast_path<R: Rules>(
         self,
         bytes: &[u8],
         range: Range<usize>,
         lead: Lead,
-        settle: impl Settle,
-    ) -> Settled {
+        fast_path: impl FastPath,
+    ) -> FastPathResult {
         let Range { start, end } = range;
         if u32::try_from(end - start).is_err() {
-            return Settled::Unclean;
+            return FastPathResult::Unclean;
         }
-        self.run(SettleOne { bytes, start, end, lead, settle, rules: PhantomData::<R> })
+        self.run(OneFastPath { bytes, start, end, lead, fast_path, rules: PhantomData::<R> })
     }
 
-    /// Does something about each URL, by whether it is proven clean and a glance settles it. Of one that
-    /// no glance settles, `is_clean` says so.
+    /// Does something about each URL, by whether it is proven clean and the fast path finishes it.
+    /// `is_clean` decides about a clean URL that it does not finish.
     ///
     /// # Panics
     ///
     /// When a span lies outside `bytes`.
     #[inline(always)]
-    pub(crate) fn settle_each<R: Rules>(
+    pub(crate) fn fast_path_each<R: Rules>(
         self,
-        piece: Piece<'_>,
-        settle: impl Settle + Copy,
-        is_clean: impl Fn(&[u8], Settled) -> bool,
-        act: impl Act,
+        batch: SpanBatch<'_>,
+        fast_path: impl FastPath + Copy,
+        is_clean: impl Fn(&[u8], FastPathResult) -> bool,
+        visitor: impl Visitor,
     ) {
-        self.run(SettleEach { piece, settle, is_clean, act, rules: PhantomData::<R> });
+        self.run(FastPathEach { batch, fast_path, is_clean, visitor, rules: PhantomData::<R> });
     }
 
     /// Does `work` with the chosen instruction set.
     #[inline]
-    pub fn run<W: Work>(self, work: W) -> W::Output {
+    pub fn run<W: VectorOp>(self, work: W) -> W::Output {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a `Kernel` of this backend exists only if the CPU has it (`Kernel::new`).

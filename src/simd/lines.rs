@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use super::vector::{BLOCK, Vector, Work};
+use super::vector::{BLOCK, Vector, VectorOp};
 use crate::bytes::Span;
 
 /// See [`super::lines`].
@@ -22,7 +22,7 @@ pub(crate) struct Open {
     pub(super) carriage_return: bool,
 }
 
-impl Work for Lines<'_> {
+impl VectorOp for Lines<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -2,41 +2,41 @@
 
 use std::marker::PhantomData;
 
-use super::glance::{Glance, Settle};
 use super::kernel::Lead;
+use super::masked_url::{FastPath, MaskedUrl};
 use super::prefetch::prefetch;
 use super::proof::{
     Proof, WINDOW, front, is_clean, is_plain, is_verbatim, prove, prove_from, window,
 };
 use super::rules::Rules;
-use super::vector::{BLOCK, Vector, Work};
+use super::vector::{BLOCK, Vector, VectorOp};
 use crate::bytes::Span;
 
-/// Bytes of a URL that is longer than its window and is glanced at nevertheless.
+/// Most bytes of a URL that a [`FastPath`] gets, longer than a window.
 const LONG: usize = 8 * BLOCK;
 
-/// What [`Kernel::settle`](super::Kernel::settle) finds.
+/// What [`Kernel::fast_path`](super::Kernel::fast_path) finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Settled {
+pub(crate) enum FastPathResult {
     /// The URL is not proven clean.
     Unclean,
-    /// It is, but is too long for a glance.
+    /// It is, but too long for the fast path.
     TooLong,
-    /// It is, and a glance settled it.
-    Yes,
-    /// It is, but a glance did not.
-    No,
+    /// It is, and the fast path finished it.
+    Done,
+    /// It is, but the fast path declined it.
+    Declined,
 }
 
 /// URLs of a buffer, and what comes behind it, which is fetched into the cache while they are looked at.
 #[derive(Debug, Clone, Copy)]
-pub struct Piece<'a> {
+pub struct SpanBatch<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) spans: &'a [Span],
     pub(crate) ahead: &'a [u8],
 }
 
-impl<'a> Piece<'a> {
+impl<'a> SpanBatch<'a> {
     /// With nothing behind it, or what is in the cache already.
     pub fn last(bytes: &'a [u8], spans: &'a [Span]) -> Self {
         Self { bytes, spans, ahead: &[] }
@@ -51,21 +51,21 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// What is done about each URL of a [`Piece`] once it is known whether it is proven clean.
-pub trait Act {
+/// What is done about each URL of a [`SpanBatch`] once it is known whether it is proven clean.
+pub trait Visitor {
     /// Whether it rewrites what is not clean, and so need not be told of all that is.
     const REWRITES: bool = false;
 
     /// Does it about the URL of this number there. To be `#[inline(always)]`, like all that uses the vector.
-    fn act<V: Vector>(&mut self, vector: V, number: usize, span: Span, is_clean: bool);
+    fn visit<V: Vector>(&mut self, vector: V, number: usize, span: Span, is_clean: bool);
 }
 
 /// Appends one bit for each URL, 64 to a word: whether it is clean.
 pub(crate) struct Bits<'a>(pub(crate) &'a mut Vec<u64>);
 
-impl Act for Bits<'_> {
+impl Visitor for Bits<'_> {
     #[inline(always)]
-    fn act<V: Vector>(&mut self, _: V, number: usize, _: Span, is_clean: bool) {
+    fn visit<V: Vector>(&mut self, _: V, number: usize, _: Span, is_clean: bool) {
         if number.is_multiple_of(64) {
             self.0.push(0);
         }
@@ -77,22 +77,22 @@ impl Act for Bits<'_> {
 
 /// See [`Kernel::clean_each`](super::Kernel::clean_each).
 pub(super) struct CleanEach<'a, R, A> {
-    pub(super) piece: Piece<'a>,
-    pub(super) act: A,
+    pub(super) batch: SpanBatch<'a>,
+    pub(super) visitor: A,
     pub(super) rules: PhantomData<R>,
 }
 
 /// See [`Kernel::clean_each`](super::Kernel::clean_each), where bytes are all that counts.
 pub(super) struct VerbatimEach<'a, A> {
-    pub(super) piece: Piece<'a>,
-    pub(super) act: A,
+    pub(super) batch: SpanBatch<'a>,
+    pub(super) visitor: A,
 }
 
 /// See [`Kernel::each`](super::Kernel::each).
 pub(super) struct Each<'a, F, A> {
-    pub(super) piece: Piece<'a>,
+    pub(super) batch: SpanBatch<'a>,
     pub(super) is_clean: F,
-    pub(super) act: A,
+    pub(super) visitor: A,
 }
 
 /// See [`Kernel::is_clean`](super::Kernel::is_clean), where bytes are all that counts.
@@ -111,75 +111,75 @@ pub(super) struct IsClean<'a, R> {
     pub(super) rules: PhantomData<R>,
 }
 
-/// See [`Kernel::settle`](super::Kernel::settle).
-pub(super) struct SettleOne<'a, R, S> {
+/// See [`Kernel::fast_path`](super::Kernel::fast_path).
+pub(super) struct OneFastPath<'a, R, S> {
     pub(super) bytes: &'a [u8],
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) lead: Lead,
-    pub(super) settle: S,
+    pub(super) fast_path: S,
     pub(super) rules: PhantomData<R>,
 }
 
-/// See [`Kernel::settle_each`](super::Kernel::settle_each).
-pub(super) struct SettleEach<'a, R, S, F, A> {
-    pub(super) piece: Piece<'a>,
-    pub(super) settle: S,
+/// See [`Kernel::fast_path_each`](super::Kernel::fast_path_each).
+pub(super) struct FastPathEach<'a, R, S, F, A> {
+    pub(super) batch: SpanBatch<'a>,
+    pub(super) fast_path: S,
     pub(super) is_clean: F,
-    pub(super) act: A,
+    pub(super) visitor: A,
     pub(super) rules: PhantomData<R>,
 }
 
-impl<R: Rules, A: Act> Work for CleanEach<'_, R, A> {
+impl<R: Rules, A: Visitor> VectorOp for CleanEach<'_, R, A> {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) {
-        let CleanEach { piece, act, .. } = self;
+        let CleanEach { batch, visitor, .. } = self;
         each(
             vector,
-            piece,
-            act,
+            batch,
+            visitor,
             #[inline(always)]
             |span| {
                 let (start, end) = (span.start as usize, span.end as usize);
                 if A::REWRITES && V::NORMALIZES_TRIPLETS {
-                    is_plain::<V, R>(vector, piece.bytes, start, end)
+                    is_plain::<V, R>(vector, batch.bytes, start, end)
                 } else {
-                    is_clean::<V, R>(vector, piece.bytes, start, end, Lead::Absolute)
+                    is_clean::<V, R>(vector, batch.bytes, start, end, Lead::Absolute)
                 }
             },
         );
     }
 }
 
-impl<A: Act> Work for VerbatimEach<'_, A> {
+impl<A: Visitor> VectorOp for VerbatimEach<'_, A> {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) {
-        let VerbatimEach { piece, act } = self;
+        let VerbatimEach { batch, visitor } = self;
         each(
             vector,
-            piece,
-            act,
+            batch,
+            visitor,
             #[inline(always)]
-            |span| is_verbatim(vector, piece.bytes, span.start as usize, span.end as usize),
+            |span| is_verbatim(vector, batch.bytes, span.start as usize, span.end as usize),
         );
     }
 }
 
-impl<F: Fn(&Span) -> bool, A: Act> Work for Each<'_, F, A> {
+impl<F: Fn(&Span) -> bool, A: Visitor> VectorOp for Each<'_, F, A> {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) {
-        let Each { piece, is_clean, act } = self;
-        each(vector, piece, act, is_clean);
+        let Each { batch, is_clean, visitor } = self;
+        each(vector, batch, visitor, is_clean);
     }
 }
 
-impl Work for IsVerbatim<'_> {
+impl VectorOp for IsVerbatim<'_> {
     type Output = bool;
 
     #[inline(always)]
@@ -188,7 +188,7 @@ impl Work for IsVerbatim<'_> {
     }
 }
 
-impl<R: Rules> Work for IsClean<'_, R> {
+impl<R: Rules> VectorOp for IsClean<'_, R> {
     type Output = bool;
 
     #[inline(always)]
@@ -197,44 +197,44 @@ impl<R: Rules> Work for IsClean<'_, R> {
     }
 }
 
-impl<R: Rules, S: Settle> Work for SettleOne<'_, R, S> {
-    type Output = Settled;
+impl<R: Rules, S: FastPath> VectorOp for OneFastPath<'_, R, S> {
+    type Output = FastPathResult;
 
     #[inline(always)]
-    fn run<V: Vector>(self, vector: V) -> Settled {
-        let SettleOne { bytes, start, end, lead, settle, .. } = self;
+    fn run<V: Vector>(self, vector: V) -> FastPathResult {
+        let OneFastPath { bytes, start, end, lead, fast_path, .. } = self;
         let mut room = None;
         let window = window(bytes, start, end, &mut room);
         let proof = prove::<V, R>(vector, &bytes[start..end], window, lead);
         if !proof.clean {
-            return Settled::Unclean;
+            return FastPathResult::Unclean;
         }
-        match glance(vector, &bytes[start..], window, end - start, lead, &proof, settle) {
-            None => Settled::TooLong,
-            Some(true) => Settled::Yes,
-            Some(false) => Settled::No,
+        match finish(vector, &bytes[start..], window, end - start, lead, &proof, fast_path) {
+            None => FastPathResult::TooLong,
+            Some(true) => FastPathResult::Done,
+            Some(false) => FastPathResult::Declined,
         }
     }
 }
 
-impl<R, S, F, A> Work for SettleEach<'_, R, S, F, A>
+impl<R, S, F, A> VectorOp for FastPathEach<'_, R, S, F, A>
 where
     R: Rules,
-    S: Settle + Copy,
-    F: Fn(&[u8], Settled) -> bool,
-    A: Act,
+    S: FastPath + Copy,
+    F: Fn(&[u8], FastPathResult) -> bool,
+    A: Visitor,
 {
     type Output = ();
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) {
-        let SettleEach { piece, settle, is_clean, act, .. } = self;
-        let bytes = piece.bytes;
+        let FastPathEach { batch, fast_path, is_clean, visitor, .. } = self;
+        let bytes = batch.bytes;
         let lead = Lead::Absolute;
         each(
             vector,
-            piece,
-            act,
+            batch,
+            visitor,
             #[inline(always)]
             |span| {
                 let (start, end) = (span.start as usize, span.end as usize);
@@ -243,11 +243,13 @@ where
                 let window = window(bytes, start, end, &mut room);
                 let front = front::<V, R>(vector, length, window, lead);
                 // Most need no more than that.
-                let settled = if let Some(proof) = front.proof(length) {
-                    match short_glance(vector, &bytes[start..], window, length, lead, &proof) {
+                let result = if let Some(proof) = front.proof(length) {
+                    match mask_short(vector, &bytes[start..], window, length, lead, &proof) {
                         // Where question marks stand out, there is none.
-                        Some(glance) if R::QUERIES => Some(settle.settles(&glance.without_query())),
-                        Some(glance) => Some(settle.settles(&glance)),
+                        Some(masked) if R::QUERIES => {
+                            Some(fast_path.finish(&masked.without_query()))
+                        }
+                        Some(masked) => Some(fast_path.finish(&masked)),
                         None => None,
                     }
                 } else {
@@ -255,12 +257,12 @@ where
                     if !proof.clean {
                         return false;
                     }
-                    glance(vector, &bytes[start..], window, length, lead, &proof, settle)
+                    finish(vector, &bytes[start..], window, length, lead, &proof, fast_path)
                 };
-                match settled {
+                match result {
                     Some(true) => true,
-                    Some(false) => is_clean(url, Settled::No),
-                    None => is_clean(url, Settled::TooLong),
+                    Some(false) => is_clean(url, FastPathResult::Declined),
+                    None => is_clean(url, FastPathResult::TooLong),
                 }
             },
         );
@@ -271,50 +273,50 @@ where
 #[inline(always)]
 fn each<V: Vector>(
     vector: V,
-    piece: Piece<'_>,
-    mut act: impl Act,
+    batch: SpanBatch<'_>,
+    mut visitor: impl Visitor,
     mut is_clean: impl FnMut(&Span) -> bool,
 ) {
-    for (number, span) in piece.spans.iter().enumerate() {
-        piece.fetch_beyond(*span);
-        act.act(vector, number, *span, is_clean(span));
+    for (number, span) in batch.spans.iter().enumerate() {
+        batch.fetch_beyond(*span);
+        visitor.visit(vector, number, *span, is_clean(span));
     }
 }
 
-/// What is settled at a glance at a clean URL of `length` bytes: one that fits into the window, or else
+/// Whether the fast path finishes a clean URL of `length` bytes: one that fits into the window, or else
 /// into [`LONG`] bytes, if so many follow. `from` starts with it.
 #[inline(always)]
-fn glance<V: Vector>(
+fn finish<V: Vector>(
     vector: V,
     from: &[u8],
     window: &[u8; WINDOW],
     length: usize,
     lead: Lead,
     proof: &Proof,
-    settle: impl Settle,
+    fast_path: impl FastPath,
 ) -> Option<bool> {
     if length <= WINDOW {
-        let glance = short_glance(vector, from, window, length, lead, proof)?;
-        return Some(settle.settles(&glance));
+        let masked = mask_short(vector, from, window, length, lead, proof)?;
+        return Some(fast_path.finish(&masked));
     }
     if length > LONG {
         return None;
     }
-    let glance = Glance::<V, { LONG / BLOCK }>::new(vector, from, length, lead, proof)?;
-    Some(settle.settles(&glance))
+    let masked = MaskedUrl::<V, { LONG / BLOCK }>::new(vector, from, length, lead, proof)?;
+    Some(fast_path.finish(&masked))
 }
 
-/// A glance at a clean URL that fits into its window.
+/// A clean URL that fits into its window.
 #[inline(always)]
-fn short_glance<'a, V: Vector>(
+fn mask_short<'a, V: Vector>(
     vector: V,
     from: &'a [u8],
     window: &'a [u8; WINDOW],
     length: usize,
     lead: Lead,
     proof: &Proof,
-) -> Option<Glance<'a, V, { WINDOW / BLOCK }>> {
-    Glance::new(vector, at_least(from, window), length, lead, proof)
+) -> Option<MaskedUrl<'a, V, { WINDOW / BLOCK }>> {
+    MaskedUrl::new(vector, at_least(from, window), length, lead, proof)
 }
 
 /// What stands in a buffer from a URL on, where it is no less than its window.

@@ -9,16 +9,15 @@
 //! every percent sign starts a triplet that stays as it is
 //! ```
 //!
-//! A URL that passes is its own canonical form under every profile of the ladder, so there is
-//! nothing to write. `whatwg` has sets of its own and another idea of triplets (see `rules`): the loop is
-//! translated for both. The kernels find this out 64 bytes at a time, from four bit masks a block: bytes
-//! outside CLEAN_HOST, bytes outside CLEAN_TAIL (percent signs are), slashes, dots. Nearly every URL fits
-//! into two blocks, which are looked at unconditionally, so that its length costs no branch.
+//! A URL that passes is its own normal form by RFC 3986, so there is nothing to write. Other rules have
+//! sets of their own (`rules`): the loop is compiled for each. The kernels prove it 64 bytes at a time, from
+//! four bit masks a block: bytes outside CLEAN_HOST, bytes outside CLEAN_TAIL (percent signs are), slashes,
+//! dots. Nearly every URL fits into two blocks, which are checked unconditionally, so that its length costs
+//! no branch.
 //!
-//! Profiles that do more than the ladder (`aggressive`, `ia`, `servlet`, the rings) take a glance at a
-//! URL that is proven clean (`glance`): what they ask of its slashes, its query, its first and last bytes
-//! tells that nothing is left to do, or what there is to write. What most of them would ask for they leave
-//! out of CLEAN_TAIL instead (`rules`), which costs nothing.
+//! A caller with more rules than the proof implements `FastPath` (`masked_url`): the masks of slashes and
+//! question marks, the first and the last bytes nearly always show that nothing is left to do, or what to
+//! write. Bytes that such rules seldom leave alone are better left out of CLEAN_TAIL, which costs nothing.
 //!
 //! Scalar decides and vector accelerates: each instruction set yields bit-identical masks (`vector`), and what
 //! follows from them (`proof`, `loops`) is one. It may call a canonical URL dirty, which costs
@@ -29,7 +28,7 @@
 //! This module is the only one with unsafe code.
 #![allow(unsafe_code)]
 
-mod glance;
+mod masked_url;
 mod kernel;
 mod lines;
 mod loops;
@@ -53,7 +52,7 @@ mod triplets;
 #[cfg(target_arch = "x86_64")]
 mod vaes;
 
-mod page;
+mod output_buffer;
 pub mod prefetch;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -64,18 +63,18 @@ use std::str::FromStr;
 use crate::bytes::Span;
 use crate::bytes::UnknownName;
 
-pub(crate) use glance::{Glance, Settle, Slashes};
 pub use kernel::{Kernel, Lead};
 pub(crate) use loops::Bits;
-pub(crate) use loops::Settled;
-pub use loops::{Act, Piece};
-pub(crate) use page::Page;
+pub(crate) use loops::FastPathResult;
+pub use loops::{SpanBatch, Visitor};
+pub(crate) use masked_url::{FastPath, MaskedUrl, Slashes};
+pub(crate) use output_buffer::OutputBuffer;
 pub use prefetch::prefetch;
 pub use proof::holds;
 pub(crate) use rules::{Query, Rfc3986, Rules, all_bits, query_of};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use vaes::Vaes;
-pub use vector::{BLOCK, Block, Survey, Vector, Work, up_to};
+pub use vector::{BLOCK, Block, Survey, Vector, VectorOp, up_to};
 
 /// An implementation of the scanner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -169,10 +168,10 @@ impl FromStr for Backend {
 /// Where this CPU lacks `backend`, the scalar one does it.
 ///
 /// ```
-/// use uniqurl::{Backend, record::Span, scan};
+/// use uniqurl::{Backend, bytes::Span, simd};
 ///
 /// let mut lines = Vec::new();
-/// scan::lines(Backend::best(), b"a\r\n\nbc", &mut lines);
+/// simd::lines(Backend::best(), b"a\r\n\nbc", &mut lines);
 /// assert_eq!(lines, [(0, 1), (3, 3), (4, 6)].map(|(start, end)| Span { start, end }));
 /// ```
 ///

@@ -6,7 +6,7 @@
 use std::arch::aarch64::*;
 
 use super::rules::{Rows, Rules};
-use super::vector::{Block, Masks, Survey, Vector, Work};
+use super::vector::{Block, Masks, Survey, Vector, VectorOp};
 use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 
 /// Made by [`run`] alone, whose caller promises that the CPU has the instruction set.
@@ -137,7 +137,7 @@ impl Vector for Neon {
     }
 
     #[inline(always)]
-    fn find_asked(self, block: &Block, asked: &NibbleTable) -> u64 {
+    fn find_in_set(self, block: &Block, asked: &NibbleTable) -> u64 {
         // SAFETY: a value of this type proves the instruction set.
         unsafe { outside(&asked.others, load(block)) }
     }
@@ -149,6 +149,6 @@ impl Vector for Neon {
 ///
 /// The CPU has NEON.
 #[target_feature(enable = "neon")]
-pub(super) unsafe fn run<W: Work>(work: W) -> W::Output {
+pub(super) unsafe fn run<W: VectorOp>(work: W) -> W::Output {
     work.run(Neon(()))
 }

@@ -230,10 +230,10 @@ fn unsure<V: Vector, R: Rules, const N: usize>(
     for (i, block) in blocks.iter().enumerate() {
         let inside = up_to(length.saturating_sub(i * BLOCK));
         let at = |mask: u64| u128::from(mask & inside) << (i * BLOCK);
-        first |= at(vector.find_asked(block, &FIRST_OF_ANY));
-        any |= at(vector.find_asked(block, &ANY_DIGIT));
+        first |= at(vector.find_in_set(block, &FIRST_OF_ANY));
+        any |= at(vector.find_in_set(block, &ANY_DIGIT));
         two |= at(vector.find(block, b'2'));
-        second |= at(vector.find_asked(block, &BEHIND_TWO));
+        second |= at(vector.find_in_set(block, &BEHIND_TWO));
     }
     bad & !(first >> 1 & any >> 2 | two >> 1 & second >> 2)
 }
@@ -309,7 +309,7 @@ fn is_clean_tail<V: Vector, R: Rules>(
 #[cfg(test)]
 mod tests {
     use super::super::rules::Rfc3986;
-    use super::super::vector::Work;
+    use super::super::vector::VectorOp;
     use super::super::{Backend, Kernel};
     use super::*;
     use crate::test_util::cases;
@@ -331,7 +331,7 @@ mod tests {
         bad: u128,
     }
 
-    impl<const N: usize> Work for Ask<'_, N> {
+    impl<const N: usize> VectorOp for Ask<'_, N> {
         type Output = [u128; 2];
 
         #[inline(always)]
@@ -401,7 +401,7 @@ mod tests {
 
     struct Holds<'a>(&'a [u8], usize, usize);
 
-    impl Work for Holds<'_> {
+    impl VectorOp for Holds<'_> {
         type Output = bool;
 
         #[inline(always)]

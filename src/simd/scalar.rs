@@ -1,7 +1,7 @@
 //! The masks in plain Rust: the definition that the vector code is held against.
 
 use super::rules::Rules;
-use super::vector::{Block, Masks, Survey, Vector, Work};
+use super::vector::{Block, Masks, Survey, Vector, VectorOp};
 use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ impl Vector for Scalar {
         found
     }
 
-    fn find_asked(self, block: &Block, asked: &NibbleTable) -> u64 {
+    fn find_in_set(self, block: &Block, asked: &NibbleTable) -> u64 {
         let [found] = gather(block, |byte| u8::from(asked.contains(byte)));
         found
     }
@@ -85,7 +85,7 @@ fn lowest_bits(eight: u64) -> u64 {
 /// Does `work` in plain Rust.
 // A function of its own, like those of the others, so that `Kernel::run` is but a jump.
 #[inline(never)]
-pub(super) fn run<W: Work>(work: W) -> W::Output {
+pub(super) fn run<W: VectorOp>(work: W) -> W::Output {
     work.run(Scalar)
 }
 
@@ -123,7 +123,7 @@ mod tests {
             };
             assert_eq!(Scalar.survey(block), survey);
             assert_eq!(Scalar.find(block, 0xE9), fold(block, |byte| byte == 0xE9));
-            assert_eq!(Scalar.find_asked(block, &asked), fold(block, |byte| asked.contains(byte)));
+            assert_eq!(Scalar.find_in_set(block, &asked), fold(block, |byte| asked.contains(byte)));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::rules::{Rows, Rules};
-use super::vector::{Block, Masks, Survey, Vector, Work};
+use super::vector::{Block, Masks, Survey, Vector, VectorOp};
 use crate::bytes::set::{NibbleTable, QUERY, REG_NAME};
 
 /// Made by [`run`] alone, whose caller promises that the CPU has the instruction set.
@@ -145,7 +145,7 @@ impl Vector for Sse42 {
     }
 
     #[inline(always)]
-    fn find_asked(self, block: &Block, asked: &NibbleTable) -> u64 {
+    fn find_in_set(self, block: &Block, asked: &NibbleTable) -> u64 {
         // SAFETY: a value of this type proves the instruction set.
         unsafe {
             let bytes = load(block);
@@ -161,6 +161,6 @@ impl Vector for Sse42 {
 ///
 /// The CPU has SSE4.2.
 #[target_feature(enable = "sse4.2")]
-pub(super) unsafe fn run<W: Work>(work: W) -> W::Output {
+pub(super) unsafe fn run<W: VectorOp>(work: W) -> W::Output {
     work.run(Sse42(()))
 }

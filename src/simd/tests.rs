@@ -1,10 +1,10 @@
 //! The vector code against scalar, on every backend that this CPU has.
 
-use super::glance::{Glance, Settle};
 use super::kernel::Lead;
-use super::loops::{Bits, Piece};
+use super::loops::{Bits, SpanBatch};
+use super::masked_url::{FastPath, MaskedUrl};
 use super::rules::{Query, Rfc3986, Rules, all_bits, query_of};
-use super::vector::{BLOCK, Block, Masks, Survey, Vector, Work};
+use super::vector::{BLOCK, Block, Masks, Survey, Vector, VectorOp};
 use super::{Backend, Kernel};
 use crate::bytes::Span;
 use crate::bytes::set::{AsciiSet, CLEAN_TAIL, NibbleTable, QUERY, REG_NAME};
@@ -70,7 +70,7 @@ const ASKED: NibbleTable = NibbleTable::new(AsciiSet::of(b"%;Az"));
 
 struct Find<'a, R>(&'a Block, R);
 
-impl<R: Rules> Work for Find<'_, R> {
+impl<R: Rules> VectorOp for Find<'_, R> {
     type Output = Found;
 
     #[inline(always)]
@@ -80,7 +80,7 @@ impl<R: Rules> Work for Find<'_, R> {
             masks: vector.masks::<R>(block),
             survey: vector.survey(block),
             feeds: vector.find(block, b'\n'),
-            asked: vector.find_asked(block, &ASKED),
+            asked: vector.find_in_set(block, &ASKED),
         }
     }
 }
@@ -88,7 +88,7 @@ impl<R: Rules> Work for Find<'_, R> {
 /// The bytes of two blocks that are `inside`, their triplets in normal form.
 struct Normalize<'a>([&'a Block; 2], u128, u128);
 
-impl Work for Normalize<'_> {
+impl VectorOp for Normalize<'_> {
     type Output = Option<Option<(Vec<u8>, u128)>>;
 
     #[inline(always)]
@@ -170,7 +170,7 @@ fn in_normal_form(part: &[u8]) -> Option<(Vec<u8>, Vec<usize>)> {
 /// Whether the instruction set normalizes triplets.
 struct Normalizes;
 
-impl Work for Normalizes {
+impl VectorOp for Normalizes {
     type Output = bool;
 
     #[inline(always)]
@@ -250,14 +250,14 @@ pub(crate) fn every_byte_has_the_bits_of_its_sets<R: Rules>(rules: fn() -> R) {
     }
 }
 
-/// Is settled by any glance.
+/// Finishes every URL.
 #[derive(Clone, Copy)]
 pub(crate) struct Anything;
 
-impl Settle for Anything {
+impl FastPath for Anything {
     #[inline(always)]
-    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
-        glance.path_end() <= glance.length
+    fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
+        masked.path_end() <= masked.length
     }
 }
 
@@ -299,14 +299,15 @@ fn in_bulk_and_one_by_one_are_the_same_at_every_alignment() {
             spans.push(Span { start, end: bytes.len() as u32 });
         }
         let mut expected = Vec::new();
-        Kernel::scalar().clean_each::<Rfc3986>(Piece::last(&bytes, &spans), Bits(&mut expected));
+        Kernel::scalar()
+            .clean_each::<Rfc3986>(SpanBatch::last(&bytes, &spans), Bits(&mut expected));
         for (i, span) in spans.iter().enumerate() {
             let clean = Kernel::scalar().is_clean_alone(span.of(&bytes));
             assert_eq!(expected[i / 64] >> (i % 64) & 1 == 1, clean);
         }
         for kernel in kernels() {
             let mut found = Vec::new();
-            kernel.clean_each::<Rfc3986>(Piece::last(&bytes, &spans), Bits(&mut found));
+            kernel.clean_each::<Rfc3986>(SpanBatch::last(&bytes, &spans), Bits(&mut found));
             assert_eq!(found, expected, "{:?}", kernel.backend());
         }
     }
@@ -386,14 +387,14 @@ fn no_kernel_reads_outside_its_slice() {
                 assert_eq!(lines.len(), usize::from(length > 0));
                 let mut bits = Vec::new();
                 let clean = u64::from(scalar.is_clean_alone(&text));
-                kernel.clean_each::<Rfc3986>(Piece::last(slice, &lines), Bits(&mut bits));
+                kernel.clean_each::<Rfc3986>(SpanBatch::last(slice, &lines), Bits(&mut bits));
                 assert_eq!(bits.first().copied().unwrap_or_default(), clean);
-                kernel.verbatim_each(Piece::last(slice, &lines), Bits(&mut bits));
+                kernel.verbatim_each(SpanBatch::last(slice, &lines), Bits(&mut bits));
                 for lead in [Lead::Absolute, Lead::Target] {
                     // From every byte of the last register on.
                     for start in (length.saturating_sub(70)..=length).chain([0]) {
-                        kernel.settle::<Rfc3986>(slice, start..length, lead, Anything);
-                        kernel.settle::<Questions>(slice, start..length, lead, Anything);
+                        kernel.fast_path::<Rfc3986>(slice, start..length, lead, Anything);
+                        kernel.fast_path::<Questions>(slice, start..length, lead, Anything);
                     }
                 }
             }
@@ -454,9 +455,9 @@ fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
                     let mut lines = Vec::new();
                     kernel.lines(slice, &mut lines);
                     let mut bits = Vec::new();
-                    kernel.clean_each::<Rfc3986>(Piece::last(slice, &lines), Bits(&mut bits));
+                    kernel.clean_each::<Rfc3986>(SpanBatch::last(slice, &lines), Bits(&mut bits));
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
-                    kernel.settle::<Questions>(slice, 0..length, Lead::Absolute, Anything);
+                    kernel.fast_path::<Questions>(slice, 0..length, Lead::Absolute, Anything);
                 }
             }
         }
@@ -478,9 +479,9 @@ fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
                 kernel.is_clean_target_alone(slice);
                 let mut lines = Vec::new();
                 kernel.lines(slice, &mut lines);
-                kernel.clean_each::<Rfc3986>(Piece::last(slice, &lines), Bits(&mut Vec::new()));
+                kernel.clean_each::<Rfc3986>(SpanBatch::last(slice, &lines), Bits(&mut Vec::new()));
                 let range = before..allocation.len();
-                kernel.settle::<Questions>(&allocation, range, Lead::Absolute, Anything);
+                kernel.fast_path::<Questions>(&allocation, range, Lead::Absolute, Anything);
             }
         }
     }

@@ -48,7 +48,7 @@ pub(crate) struct Normalized {
 
 /// An instruction set. Whoever has a value of it knows that the CPU has it.
 ///
-/// Its functions are inlined into one that has the instruction set enabled ([`Work`]).
+/// Its functions are inlined into one that has the instruction set enabled ([`VectorOp`]).
 pub trait Vector: Copy {
     /// What tells whether a URL is clean.
     fn masks<R: Rules>(self, block: &Block) -> Masks;
@@ -60,7 +60,7 @@ pub trait Vector: Copy {
     fn find(self, block: &Block, byte: u8) -> u64;
 
     /// The bytes that are asked for, and those of 0x80 and above.
-    fn find_asked(self, block: &Block, asked: &NibbleTable) -> u64;
+    fn find_in_set(self, block: &Block, asked: &NibbleTable) -> u64;
 
     /// Whether [`Vector::normalize_triplets`] ever does.
     const NORMALIZES_TRIPLETS: bool = false;
@@ -97,7 +97,7 @@ pub trait Vector: Copy {
 ///
 /// `run` has to be `#[inline(always)]`, and so has all in it that uses the vector: each backend calls
 /// it from its one function that has the instruction set enabled.
-pub trait Work {
+pub trait VectorOp {
     type Output;
 
     fn run<V: Vector>(self, vector: V) -> Self::Output;

@@ -13,7 +13,7 @@ use crate::output::Tally;
 use uniqurl::bytes::Span;
 use uniqurl::normalize::Normalizer;
 use uniqurl::set::{Counting, HashKey, Part, SetFull, Shard};
-use uniqurl::simd::Piece;
+use uniqurl::simd::SpanBatch;
 use uniqurl_formats::input::{Chunk, Data};
 use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
 
@@ -51,7 +51,7 @@ impl<'a> Stages<'a> {
             buffers.lines.clear();
             normalizer.kernel().lines(chunk, &mut buffers.lines);
             buffers.clean.clear();
-            normalizer.clean(Piece::last(chunk, &buffers.lines), &mut buffers.clean);
+            normalizer.clean(SpanBatch::last(chunk, &buffers.lines), &mut buffers.clean);
             return buffers.clean.iter().map(|word| u64::from(word.count_ones())).sum();
         }
         let records = &mut buffers.records;

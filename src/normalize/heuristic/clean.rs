@@ -6,7 +6,7 @@ use crate::normalize::parameters::{Parameter, Parameters, ROOM, are_in_order, ea
 use crate::profile::heuristic::{is_index_page, may_be_index_page};
 use crate::profile::starts::Starts;
 use crate::profile::{Switch, Switches};
-use crate::simd::{Glance, Page, Settle, Slashes, Vector};
+use crate::simd::{FastPath, MaskedUrl, OutputBuffer, Slashes, Vector};
 
 /// The steps, as each URL asks for them.
 #[derive(Clone, Copy)]
@@ -50,18 +50,18 @@ impl Steps<'_> {
     #[inline(always)]
     fn path<V: Vector, const N: usize>(
         &self,
-        glance: &Glance<'_, V, N>,
+        masked: &MaskedUrl<'_, V, N>,
     ) -> Option<(usize, Slashes<N>)> {
-        let path_end = glance.path_end();
-        let slashes = glance.slashes(path_end);
+        let path_end = masked.path_end();
+        let slashes = masked.slashes(path_end);
         const ON_SLASHES: Switches =
             Switches::of(&[Switch::SqueezeSlashes, Switch::StripTrailingSlash]);
         const SELDOM: Switches = Switches::of(&[Switch::FoldScheme, Switch::LowerPath]);
         let declines = (self.act(ON_SLASHES) & slashes.are_doubled())
             || (self.act(SELDOM)
-                && (self.is_on(Switch::FoldScheme) && glance.host == b"https://".len()
+                && (self.is_on(Switch::FoldScheme) && masked.host == b"https://".len()
                     || self.is_on(Switch::LowerPath)
-                        && has_capital(&glance.url()[glance.path..path_end])));
+                        && has_capital(&masked.url()[masked.path..path_end])));
         (!declines).then_some((path_end, slashes))
     }
 
@@ -78,41 +78,41 @@ impl Steps<'_> {
 
     /// Whether the host may have to lose its front.
     #[inline(always)]
-    fn may_strip_www<V: Vector, const N: usize>(&self, glance: &Glance<'_, V, N>) -> bool {
-        self.is_on(Switch::StripWww) & (glance.bytes(glance.host) == *WWW) & (glance.host > 0)
+    fn may_strip_www<V: Vector, const N: usize>(&self, masked: &MaskedUrl<'_, V, N>) -> bool {
+        self.is_on(Switch::StripWww) & (masked.bytes(masked.host) == *WWW) & (masked.host > 0)
     }
 
     /// Whether a slash goes from the end of a path, of which this is the last segment.
     #[inline(always)]
     fn strips_slash<V: Vector, const N: usize>(
         &self,
-        glance: &Glance<'_, V, N>,
+        masked: &MaskedUrl<'_, V, N>,
         (last, path_end): (usize, usize),
     ) -> bool {
-        self.is_on(Switch::StripTrailingSlash) & (last == path_end) & (path_end > glance.path + 1)
+        self.is_on(Switch::StripTrailingSlash) & (last == path_end) & (path_end > masked.path + 1)
     }
 
     /// Whether this segment goes from the end of a path.
     #[inline(always)]
     fn strips_index<V: Vector, const N: usize>(
         &self,
-        glance: &Glance<'_, V, N>,
+        masked: &MaskedUrl<'_, V, N>,
         (last, path_end): (usize, usize),
     ) -> bool {
-        let [first, second] = glance.bytes(last);
+        let [first, second] = masked.bytes(last);
         self.is_on(Switch::StripIndex) & may_be_index_page(first, second)
-            && is_index_page(&glance.url()[last..path_end])
+            && is_index_page(&masked.url()[last..path_end])
     }
 
     /// Whether a step takes a parameter away.
     #[inline(always)]
     fn takes<V: Vector, const N: usize>(
         &self,
-        glance: &Glance<'_, V, N>,
+        masked: &MaskedUrl<'_, V, N>,
         parameter: Parameter,
     ) -> bool {
         parameter.may_be_one_of(self.starts) && {
-            let text = &glance.url()[parameter.start..parameter.end];
+            let text = &masked.url()[parameter.start..parameter.end];
             self.heuristics.takes(text, parameter.name_in(text))
         }
     }
@@ -121,15 +121,15 @@ impl Steps<'_> {
     #[inline(always)]
     fn leave_query<V: Vector, const N: usize>(
         &self,
-        glance: &Glance<'_, V, N>,
+        masked: &MaskedUrl<'_, V, N>,
         query: usize,
     ) -> bool {
-        if are_in_order(glance, query, self.starts) {
+        if are_in_order(masked, query, self.starts) {
             return true;
         }
         let mut before = 0;
         each_parameter(
-            glance,
+            masked,
             query,
             #[inline(always)]
             |parameter| {
@@ -138,64 +138,64 @@ impl Steps<'_> {
                 before = key;
                 !(parameter.is_nameless()
                     || (!follows && self.is_on(Switch::SortQuery))
-                    || self.takes(glance, parameter))
+                    || self.takes(masked, parameter))
             },
         )
     }
 }
 
-impl Settle for Steps<'_> {
+impl FastPath for Steps<'_> {
     /// Whether the steps change nothing.
     #[inline(always)]
-    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
-        let Some((path_end, slashes)) = self.path(glance) else { return false };
+    fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
+        let Some((path_end, slashes)) = self.path(masked) else { return false };
         let segment = (slashes.behind_last(), path_end);
         // Where nothing follows, no branch on what every second URL has.
-        let stays = !(self.may_strip_www(glance) | self.strips_slash(glance, segment));
-        if self.strips_index(glance, segment) {
+        let stays = !(self.may_strip_www(masked) | self.strips_slash(masked, segment));
+        if self.strips_index(masked, segment) {
             return false;
         }
-        if path_end == glance.length {
+        if path_end == masked.length {
             return stays;
         }
-        stays && !self.is_on(Switch::DropQuery) && self.leave_query(glance, path_end + 1)
+        stays && !self.is_on(Switch::DropQuery) && self.leave_query(masked, path_end + 1)
     }
 }
 
-impl Settle for Write<'_, '_> {
+impl FastPath for Write<'_, '_> {
     #[inline(always)]
-    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
+    fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
         let Write { steps, out } = self;
-        let Some((path_end, slashes)) = steps.path(glance) else { return false };
-        let Glance { host, path, .. } = *glance;
+        let Some((path_end, slashes)) = steps.path(masked) else { return false };
+        let MaskedUrl { host, path, .. } = *masked;
         // No branch on `www.` and a final slash alone, which every second URL has.
-        let www = steps.may_strip_www(glance);
+        let www = steps.may_strip_www(masked);
         let behind = host + WWW.len();
-        if www & ((glance.bytes(behind) == *WWW) | (glance.bytes(behind) == *b".")) {
+        if www & ((masked.bytes(behind) == *WWW) | (masked.bytes(behind) == *b".")) {
             return false;
         }
         // Two labels remain, or it stays.
-        let prefix = WWW.len() * usize::from(www & glance.has_dot(behind, path));
-        let strips_slash = steps.strips_slash(glance, (slashes.behind_last(), path_end));
+        let prefix = WWW.len() * usize::from(www & masked.has_dot(behind, path));
+        let strips_slash = steps.strips_slash(masked, (slashes.behind_last(), path_end));
         let mut left = path_end - usize::from(strips_slash);
-        let last = glance.slashes(left).behind_last();
-        if steps.strips_index(glance, (last, left)) {
-            left = path + steps.heuristics.shortened(&glance.url()[path..left]);
+        let last = masked.slashes(left).behind_last();
+        if steps.strips_index(masked, (last, left)) {
+            left = path + steps.heuristics.shortened(&masked.url()[path..left]);
         }
-        let source = glance.source();
-        let mut page = Page::new(out, ROOM * glance.length);
+        let source = masked.source();
+        let mut buffer = OutputBuffer::new(out, ROOM * masked.length);
         if host > 0 {
-            page.extend::<8>(glance.bytes(0));
-            page.truncate(host);
+            buffer.extend::<8>(masked.bytes(0));
+            buffer.truncate(host);
         }
-        page.copy_long(source, host + prefix, left);
-        if path_end < glance.length
+        buffer.copy_long(source, host + prefix, left);
+        if path_end < masked.length
             && !steps.is_on(Switch::DropQuery)
-            && !steps.write_query(glance, path_end + 1, &mut page)
+            && !steps.write_query(masked, path_end + 1, &mut buffer)
         {
             return false;
         }
-        page.finish();
+        buffer.finish();
         true
     }
 }
@@ -205,16 +205,16 @@ impl Steps<'_> {
     #[inline(always)]
     fn write_query<V: Vector, const N: usize>(
         &self,
-        glance: &Glance<'_, V, N>,
+        masked: &MaskedUrl<'_, V, N>,
         query: usize,
-        page: &mut Page<'_>,
+        buffer: &mut OutputBuffer<'_>,
     ) -> bool {
-        let source = glance.source();
-        let at = page.length();
+        let source = masked.source();
+        let at = buffer.length();
         let mut parameters = Parameters::new();
         let (mut before, mut sorted) = (0, true);
         let written = each_parameter(
-            glance,
+            masked,
             query,
             #[inline(always)]
             |parameter| {
@@ -222,14 +222,14 @@ impl Steps<'_> {
                     return false;
                 }
                 let Parameter { start, end, .. } = parameter;
-                if self.takes(glance, parameter) {
+                if self.takes(masked, parameter) {
                     return true;
                 }
                 let key = parameter.key();
                 sorted &= follows(key, before);
                 before = key;
                 // What divides it from the one before goes along.
-                page.copy(source, start - 1, end);
+                buffer.copy(source, start - 1, end);
                 parameters.push(key, parameter)
             },
         );
@@ -237,15 +237,15 @@ impl Steps<'_> {
             return false;
         }
         if !sorted & self.is_on(Switch::SortQuery) {
-            page.truncate(at);
+            buffer.truncate(at);
             let name = |(start, end): (usize, usize)| name_and_value(&source[start..end]).0;
             for (start, end) in parameters.sorted(|a, b| name(a) < name(b)) {
-                page.push(b'&');
-                page.copy(source, start, end);
+                buffer.push(b'&');
+                buffer.copy(source, start, end);
             }
         }
-        if page.length() > at {
-            page.replace(at, b'?');
+        if buffer.length() > at {
+            buffer.replace(at, b'?');
         }
         true
     }

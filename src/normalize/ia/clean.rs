@@ -9,7 +9,7 @@ use crate::normalize::parameters::{Parameter, Parameters, ROOM, are_in_order, ea
 use crate::normalize::parts::Parts;
 use crate::normalize::path::has_double_slash;
 use crate::profile::archive::{SHORTEST_SESSION, STARTS};
-use crate::simd::{Glance, Lead, Page, Settle, Vector};
+use crate::simd::{FastPath, Lead, MaskedUrl, OutputBuffer, Vector};
 
 /// Writes the key of a URL.
 pub(in crate::normalize) struct Write<'a, 'o> {
@@ -23,56 +23,56 @@ const WWW: &[u8; 4] = b"www.";
 /// Where the path ends, and where what stays of it; `None` where that is not soon said, or empty labels
 /// are in the host.
 #[inline(always)]
-fn path_ends<V: Vector, const N: usize>(glance: &Glance<'_, V, N>) -> Option<(usize, usize)> {
-    let path_end = glance.path_end();
-    if glance.may_have_empty_label() | glance.slashes(path_end).are_doubled() {
+fn path_ends<V: Vector, const N: usize>(masked: &MaskedUrl<'_, V, N>) -> Option<(usize, usize)> {
+    let path_end = masked.path_end();
+    if masked.may_have_empty_label() | masked.slashes(path_end).are_doubled() {
         return None;
     }
-    let [last] = glance.bytes(path_end.wrapping_sub(1));
-    let ends_with_slash = (path_end > glance.path + 1) & (last == b'/');
+    let [last] = masked.bytes(path_end.wrapping_sub(1));
+    let ends_with_slash = (path_end > masked.path + 1) & (last == b'/');
     Some((path_end, path_end - usize::from(ends_with_slash)))
 }
 
 /// Whether a parameter may identify a session, alone or with its twin.
 #[inline(always)]
 fn may_take<V: Vector, const N: usize>(
-    glance: &Glance<'_, V, N>,
+    masked: &MaskedUrl<'_, V, N>,
     archive: &Archive,
     parameter: Parameter,
 ) -> bool {
     parameter.may_be_one_of(&STARTS)
-        && may_identify(&glance.url()[parameter.start..parameter.end], archive)
+        && may_identify(&masked.url()[parameter.start..parameter.end], archive)
 }
 
-impl Settle for &Archive {
+impl FastPath for &Archive {
     /// Whether the key of a URL that the scanner proved clean for these is the URL.
     #[inline(always)]
-    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
-        let Some((path_end, left)) = path_ends(glance) else { return false };
-        let Glance { host, path, .. } = *glance;
+    fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
+        let Some((path_end, left)) = path_ends(masked) else { return false };
+        let MaskedUrl { host, path, .. } = *masked;
         // In a target this is the start of the path, which is neither.
-        let start = glance.bytes(host);
+        let start = masked.bytes(host);
         let www = start == *WWW;
-        if !(www | keeps_host_start(start, self)) && !keeps_host(&glance.url()[host..path], self) {
+        if !(www | keeps_host_start(start, self)) && !keeps_host(&masked.url()[host..path], self) {
             return false;
         }
         // Where nothing follows, no branch on what every second URL has.
         let stays = !www & (left == path_end);
-        if path_end == glance.length {
+        if path_end == masked.length {
             return stays;
         }
         if !stays {
             return false;
         }
         let query = path_end + 1;
-        if are_in_order(glance, query, &STARTS) {
+        if are_in_order(masked, query, &STARTS) {
             return true;
         }
         let mut before: Option<Parameter> = None;
-        let url = glance.url();
-        query < glance.length
+        let url = masked.url();
+        query < masked.length
             && each_parameter(
-                glance,
+                masked,
                 query,
                 #[inline(always)]
                 |parameter| {
@@ -82,41 +82,42 @@ impl Settle for &Archive {
                             key == key_before && !precedes(url, place(parameter), place(before))
                         });
                     before = Some(parameter);
-                    in_order && !may_take(glance, self, parameter)
+                    in_order && !may_take(masked, self, parameter)
                 },
             )
     }
 }
 
-impl Settle for Write<'_, '_> {
+impl FastPath for Write<'_, '_> {
     #[inline(always)]
-    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool {
+    fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
         let Write { archive, out } = self;
-        let Some((path_end, left)) = path_ends(glance) else { return false };
-        let Glance { host, path, .. } = *glance;
-        let mut prefix = WWW.len() * usize::from(glance.bytes(host) == *WWW);
-        let [rest] = glance.bytes(host + prefix);
+        let Some((path_end, left)) = path_ends(masked) else { return false };
+        let MaskedUrl { host, path, .. } = *masked;
+        let mut prefix = WWW.len() * usize::from(masked.bytes(host) == *WWW);
+        let [rest] = masked.bytes(host + prefix);
         // No target starts with one of them.
         if (rest == archive.prefix[0]) | rest.is_ascii_digit() {
-            let name = &glance.url()[host..path];
+            let name = &masked.url()[host..path];
             let rest = without_prefixes(name, archive);
             if is_number(rest) {
                 return false;
             }
             prefix = name.len() - rest.len();
         }
-        let source = glance.source();
-        let mut page = Page::new(out, ROOM * glance.length);
+        let source = masked.source();
+        let mut buffer = OutputBuffer::new(out, ROOM * masked.length);
         if host > 0 {
-            page.extend::<8>(glance.bytes(0));
-            page.truncate(host);
+            buffer.extend::<8>(masked.bytes(0));
+            buffer.truncate(host);
         }
-        page.copy_long_lower(source, host + prefix, left);
+        buffer.copy_long_lower(source, host + prefix, left);
         // A query without a byte goes.
-        if path_end + 1 < glance.length && !write_query(glance, archive, path_end + 1, &mut page) {
+        if path_end + 1 < masked.length && !write_query(masked, archive, path_end + 1, &mut buffer)
+        {
             return false;
         }
-        page.finish();
+        buffer.finish();
         true
     }
 }
@@ -124,28 +125,28 @@ impl Settle for Write<'_, '_> {
 /// Appends `?` and the query that starts there.
 #[inline(always)]
 fn write_query<V: Vector, const N: usize>(
-    glance: &Glance<'_, V, N>,
+    masked: &MaskedUrl<'_, V, N>,
     archive: &Archive,
     query: usize,
-    page: &mut Page<'_>,
+    buffer: &mut OutputBuffer<'_>,
 ) -> bool {
-    let source = glance.source();
-    let at = page.length();
+    let source = masked.source();
+    let at = buffer.length();
     let mut parameters = Parameters::new();
     let (mut before, mut sorted) = (0, true);
     let written = each_parameter(
-        glance,
+        masked,
         query,
         #[inline(always)]
         |parameter| {
-            if may_take(glance, archive, parameter) {
+            if may_take(masked, archive, parameter) {
                 return false;
             }
             let key = parameter.lower_key();
             // Behind the same name, values decide.
             sorted &= key > before;
             before = key;
-            page.copy_lower(source, parameter.start - 1, parameter.end);
+            buffer.copy_lower(source, parameter.start - 1, parameter.end);
             parameters.push(key, parameter)
         },
     );
@@ -153,13 +154,13 @@ fn write_query<V: Vector, const N: usize>(
         return false;
     }
     if !sorted && parameters.len() > 1 {
-        page.truncate(at);
-        let url = glance.url();
+        buffer.truncate(at);
+        let url = masked.url();
         for (start, end) in parameters.sorted(|a, b| precedes_in_lower_case(url, a, b)) {
-            page.push(b'&');
-            page.copy_lower(source, start, end);
+            buffer.push(b'&');
+            buffer.copy_lower(source, start, end);
         }
-        page.replace(at, b'?');
+        buffer.replace(at, b'?');
     }
     true
 }

@@ -26,7 +26,7 @@ use super::host;
 use crate::bytes::{Triplet, is_unreserved};
 use crate::profile::scheme::Kind;
 use crate::profile::{Access, Ports, Profile, Schemes, Switch};
-use crate::simd::{BLOCK, Block, Lead, Page, Survey, Vector, Work, up_to};
+use crate::simd::{BLOCK, Block, Lead, OutputBuffer, Survey, Vector, VectorOp, up_to};
 
 mod path;
 mod port;
@@ -52,7 +52,7 @@ pub(in crate::normalize) struct Rewrite<'a> {
 /// The URL needs a closer look.
 struct Declined;
 
-impl Work for Rewrite<'_> {
+impl VectorOp for Rewrite<'_> {
     /// Whether it is done.
     type Output = bool;
 
@@ -71,19 +71,19 @@ impl Work for Rewrite<'_> {
             padded = filled_up(source);
             source = &padded;
         }
-        let mut page = Page::new(self.out, GROWTH * length + BESIDE);
+        let mut buffer = OutputBuffer::new(self.out, GROWTH * length + BESIDE);
         let mut pass = Pass {
             profile: self.profile,
             source,
             length,
-            page: &mut page,
+            buffer: &mut buffer,
             run: 0,
             path: 0,
             path_at: 0,
         };
         let done = pass.all(vector, self.lead).is_ok();
         if done {
-            page.finish();
+            buffer.finish();
         }
         done
     }
@@ -106,13 +106,13 @@ impl Rewrite<'_> {
     }
 }
 
-struct Pass<'a, 'page, 'out> {
+struct Pass<'a, 'buffer, 'out> {
     profile: &'a Profile,
     /// The URL, and what happens to stand behind it: two blocks at least.
     source: &'a [u8],
     /// Length of the URL.
     length: usize,
-    page: &'page mut Page<'out>,
+    buffer: &'buffer mut OutputBuffer<'out>,
     /// What stands before it has been copied, or replaced.
     run: usize,
     /// Where the path is in the URL, and where in the output.
@@ -188,8 +188,8 @@ impl Pass<'_, '_, '_> {
             return Err(Declined);
         }
         let name_end = end.min(colons.trailing_zeros() as usize);
-        self.page.extend(if host == b"http://".len() { *b"http://\0" } else { *b"https://" });
-        self.page.truncate(host);
+        self.buffer.extend(if host == b"http://".len() { *b"http://\0" } else { *b"https://" });
+        self.buffer.truncate(host);
         self.name(name..name_end, others, first.dot)?;
         if name_end < end {
             self.port(name_end + 1, end, host)?;
@@ -201,7 +201,7 @@ impl Pass<'_, '_, '_> {
     /// colon, and no `@` of userinfo that goes, is `odd`; where full stops are, `dots`.
     #[inline(always)]
     fn name(&mut self, name: Range<usize>, mut odd: u64, dots: u64) -> Result<(), Declined> {
-        let before = self.page.length();
+        let before = self.buffer.length();
         let escaped = odd != 0;
         self.run = name.start;
         while odd != 0 {
@@ -213,8 +213,8 @@ impl Pass<'_, '_, '_> {
                     return Err(Declined);
                 }
                 let ascii = domain(&self.source[name]).ok_or(Declined)?;
-                self.page.truncate(before);
-                self.page.copy(&ascii, 0, ascii.len());
+                self.buffer.truncate(before);
+                self.buffer.copy(&ascii, 0, ascii.len());
                 return Ok(());
             }
             let triplet = Triplet::read(&self.source[at..name.end]);
@@ -222,18 +222,18 @@ impl Pass<'_, '_, '_> {
             if !is_unreserved(value) {
                 return Err(Declined);
             }
-            self.page.copy_lower(self.source, self.run, at);
-            self.page.push(value.to_ascii_lowercase());
+            self.buffer.copy_lower(self.source, self.run, at);
+            self.buffer.push(value.to_ascii_lowercase());
             self.run = at + 3;
         }
         let drops_dots = self.profile.access == Access::Retrieval;
         // Asked of the mask: what was just written would have to be waited for.
         let last = if drops_dots { ones_before(dots, name.end) } else { 0 };
-        self.page.copy_lower(self.source, self.run, name.end - last);
-        while escaped && drops_dots && self.page.written().last() == Some(&b'.') {
-            self.page.truncate(self.page.length() - 1);
+        self.buffer.copy_lower(self.source, self.run, name.end - last);
+        while escaped && drops_dots && self.buffer.written().last() == Some(&b'.') {
+            self.buffer.truncate(self.buffer.length() - 1);
         }
-        if self.page.length() <= before { Err(Declined) } else { Ok(()) }
+        if self.buffer.length() <= before { Err(Declined) } else { Ok(()) }
     }
 
     /// Whether userinfo goes from the schemes that are known here.
@@ -252,18 +252,18 @@ impl Pass<'_, '_, '_> {
             return Err(Declined);
         };
         if self.profile.schemes == Schemes::Alike {
-            self.page.push(b':');
-            self.page.copy(self.source, start, end);
+            self.buffer.push(b':');
+            self.buffer.copy(self.source, start, end);
             return Ok(());
         }
         let is_named = (value != default) | (self.profile.ports == Ports::Others);
         // Written in any case, and taken back where it is not named.
-        let before = self.page.length();
+        let before = self.buffer.length();
         let digits = word >> (8 * zeros);
-        self.page.extend(*b":");
-        self.page.extend(digits.to_le_bytes());
+        self.buffer.extend(*b":");
+        self.buffer.extend(digits.to_le_bytes());
         let length = 1 + end - start - zeros;
-        self.page.truncate(before + select_unpredictable(is_named & (start < end), length, 0));
+        self.buffer.truncate(before + select_unpredictable(is_named & (start < end), length, 0));
         Ok(())
     }
 }

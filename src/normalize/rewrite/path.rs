@@ -17,11 +17,11 @@ impl Pass<'_, '_, '_> {
         first: Survey,
         path: usize,
     ) -> Result<(), Declined> {
-        (self.path, self.run, self.path_at) = (path, path, self.page.length());
+        (self.path, self.run, self.path_at) = (path, path, self.buffer.length());
         if self.profile.schemes == Schemes::Known
             && (path == self.length || self.source[path] != b'/')
         {
-            self.page.push(b'/');
+            self.buffer.push(b'/');
         }
         if V::NORMALIZES_TRIPLETS && self.at_once(vector, &first) {
             return Ok(());
@@ -63,7 +63,7 @@ impl Pass<'_, '_, '_> {
             if dots != 0 {
                 return self.without_dot_segment(self.source, [low, &high], self.path..end);
             }
-            self.page.copy_long(self.source, self.path, end);
+            self.buffer.copy_long(self.source, self.path, end);
             return true;
         }
         let Some(normalized) = vector.normalize_triplets([first, second], percent, inside) else {
@@ -78,8 +78,8 @@ impl Pass<'_, '_, '_> {
             let (low, high) = (vector.survey(&blocks[0]), vector.survey(&blocks[1]));
             return self.without_dot_segment(&text, [&low, &high], 0..in_first + in_second);
         }
-        self.page.put(first, *in_first);
-        self.page.put(second, *in_second);
+        self.buffer.put(first, *in_first);
+        self.buffer.put(second, *in_second);
         true
     }
 
@@ -120,8 +120,8 @@ impl Pass<'_, '_, '_> {
                 hole = from..behind + usize::from(slash_follows);
             }
         }
-        self.page.copy(text, start, hole.start);
-        self.page.copy(text, hole.end, end);
+        self.buffer.copy(text, start, hole.start);
+        self.buffer.copy(text, hole.end, end);
         true
     }
 
@@ -175,15 +175,15 @@ impl Pass<'_, '_, '_> {
             slash = high.slash >> (BLOCK - 1);
             low = vector.survey(block(self.source, at, &mut None));
         };
-        self.page.copy(self.source, self.run, end);
+        self.buffer.copy(self.source, self.run, end);
         Ok(())
     }
 
     /// Writes `bytes` in place of the `length` ones at `at`.
     #[inline(always)]
     fn replace<const N: usize>(&mut self, at: usize, length: usize, bytes: [u8; N]) {
-        self.page.copy(self.source, self.run, at);
-        self.page.extend(bytes);
+        self.buffer.copy(self.source, self.run, at);
+        self.buffer.extend(bytes);
         self.run = at + length;
     }
 
@@ -217,12 +217,12 @@ impl Pass<'_, '_, '_> {
         if !matches!(url.get(two), None | Some(b'/' | b'?' | b'#')) {
             return false;
         }
-        self.page.copy(self.source, self.run, at);
+        self.buffer.copy(self.source, self.run, at);
         if two > one {
-            let path = &self.page.written()[self.path_at..];
+            let path = &self.buffer.written()[self.path_at..];
             let before = &path[..path.len() - 1];
             let kept = before.iter().rposition(|byte| *byte == b'/').map_or(1, |slash| slash + 1);
-            self.page.truncate(self.path_at + kept);
+            self.buffer.truncate(self.path_at + kept);
         }
         self.run = two + usize::from(url.get(two) == Some(&b'/'));
         true

@@ -11,7 +11,7 @@ use uniqurl::bytes::Span;
 #[cfg(feature = "tables")]
 use uniqurl::bytes::alloc;
 use uniqurl::bytes::{Reject, RejectReason};
-use uniqurl::simd::{Act, Lead, Piece, Vector, Work, holds};
+use uniqurl::simd::{Lead, SpanBatch, Vector, VectorOp, Visitor, holds};
 #[cfg(feature = "tables")]
 use uniqurl_formats::input::Chunk;
 use uniqurl_formats::record::{self, BufferId};
@@ -57,13 +57,13 @@ impl Sheet {
         let is_quick = !any_tab && !rules.decoded;
         let mut result = Ok(Taking::On);
         let (sheet, state) = (&mut *self, &mut result);
-        let piece = Piece::last(bytes, &lines);
+        let batch = SpanBatch::last(bytes, &lines);
         if normalizer.rules_alone_act() && is_quick && !rules.count_rules {
-            let act = Take::<true> { sheet, bytes, rules, is_quick, state };
-            normalizer.clean_each(piece, act);
+            let visitor = Take::<true> { sheet, bytes, rules, is_quick, state };
+            normalizer.clean_each(batch, visitor);
         } else {
-            let act = Take::<false> { sheet, bytes, rules, is_quick, state };
-            normalizer.judge_each(piece, act);
+            let visitor = Take::<false> { sheet, bytes, rules, is_quick, state };
+            normalizer.judge_each(batch, visitor);
         }
         result?;
         if self.urls.len() < lines.len() {
@@ -147,11 +147,11 @@ struct Take<'a, 'r, const LADDER: bool> {
     state: &'a mut Result<Taking, AllocError>,
 }
 
-impl<const LADDER: bool> Act for Take<'_, '_, LADDER> {
+impl<const LADDER: bool> Visitor for Take<'_, '_, LADDER> {
     const REWRITES: bool = LADDER;
 
     #[inline(always)]
-    fn act<V: Vector>(&mut self, vector: V, _number: usize, line: Span, is_clean: bool) {
+    fn visit<V: Vector>(&mut self, vector: V, _number: usize, line: Span, is_clean: bool) {
         if *self.state != Ok(Taking::On) {
             return;
         }

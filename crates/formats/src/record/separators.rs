@@ -5,7 +5,7 @@
 //! byte by byte.
 
 use super::line::Line;
-use uniqurl::simd::{BLOCK, Block, Kernel, Vector, Work};
+use uniqurl::simd::{BLOCK, Block, Kernel, Vector, VectorOp};
 
 /// The bytes of a chunk that are separators.
 pub(super) struct Separators {
@@ -70,7 +70,7 @@ struct Find<'a, const N: usize> {
     bytes: [u8; N],
 }
 
-impl<const N: usize> Work for Find<'_, N> {
+impl<const N: usize> VectorOp for Find<'_, N> {
     type Output = Vec<u64>;
 
     #[inline(always)]

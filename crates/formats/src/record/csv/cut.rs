@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
-use uniqurl::simd::{BLOCK, Block, Kernel, Vector, Work};
+use uniqurl::simd::{BLOCK, Block, Kernel, Vector, VectorOp};
 
 /// A piece of a chunk: the range of its bytes without the line ending.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -237,7 +237,7 @@ struct Before {
     start: bool,
 }
 
-impl Work for Usual<'_> {
+impl VectorOp for Usual<'_> {
     /// Whether it stopped at a mark that is none of a quotation, or at a record that is too long. Else
     /// there are no whole records behind those that were found.
     type Output = bool;

@@ -8,7 +8,7 @@ use super::canonical::Canonical;
 use super::normalizer::Normalizer;
 use crate::bytes::Span;
 use crate::bytes::{Reject, RejectReason};
-use crate::simd::{Act, Lead, Piece, Vector, Work};
+use crate::simd::{Lead, SpanBatch, Vector, VectorOp, Visitor};
 
 /// Bytes of a list whose lines are found, and then normalized: while they are, as many behind them come
 /// into the cache, and the next search for lines does not wait for memory. An interpreter gets
@@ -31,14 +31,14 @@ struct HandOver<'a, F, const LADDER: bool> {
     visit: F,
 }
 
-impl<F, const LADDER: bool> Act for HandOver<'_, F, LADDER>
+impl<F, const LADDER: bool> Visitor for HandOver<'_, F, LADDER>
 where
     F: FnMut(usize, Result<Canonical<'_>, Reject>),
 {
     const REWRITES: bool = LADDER;
 
     #[inline(always)]
-    fn act<V: Vector>(&mut self, vector: V, number: usize, span: Span, is_clean: bool) {
+    fn visit<V: Vector>(&mut self, vector: V, number: usize, span: Span, is_clean: bool) {
         let bytes = self.bytes;
         if is_clean {
             return (self.visit)(number, Ok(Canonical::new(span.of(bytes))));
@@ -61,12 +61,12 @@ impl Normalizer {
     /// Clean ones are handed over where they stand, those with triplets perhaps as a copy.
     ///
     /// ```
-    /// use uniqurl::{Backend, Normalizer, Profile, Scratch, scan};
+    /// use uniqurl::{Backend, Normalizer, Profile, Scratch, simd};
     ///
     /// let crawl = Normalizer::new(&Profile::CRAWL);
     /// let list = b"http://a.com/b\nHTTP://A.com/%62\nx\n";
     /// let mut lines = Vec::new();
-    /// scan::lines(Backend::best(), list, &mut lines);
+    /// simd::lines(Backend::best(), list, &mut lines);
     /// let mut canonical = Vec::new();
     /// crawl.for_each(list, &lines, &mut Scratch::default(), |_, url| {
     ///     canonical.extend(url.map(|url| url.as_bytes().to_vec()));
@@ -84,7 +84,7 @@ impl Normalizer {
         scratch: &mut Scratch,
         visit: impl FnMut(usize, Result<Canonical<'_>, Reject>),
     ) {
-        self.for_each_in(Piece::last(bytes, spans), scratch, visit);
+        self.for_each_in(SpanBatch::last(bytes, spans), scratch, visit);
     }
 
     /// Calls `visit` with the number of each line of `bytes`, from 0, and the canonical form of the URL
@@ -158,8 +158,8 @@ impl Normalizer {
             }
             lines.clear();
             self.kernel().lines(piece, &mut lines);
-            let piece = Piece { bytes: piece, spans: &lines, ahead };
-            self.for_each_in(piece, scratch, |i, url| {
+            let batch = SpanBatch { bytes: piece, spans: &lines, ahead };
+            self.for_each_in(batch, scratch, |i, url| {
                 if result.is_ok() {
                     result = visit(number + i, url);
                 }
@@ -172,18 +172,18 @@ impl Normalizer {
 
     fn for_each_in(
         &self,
-        piece: Piece<'_>,
+        batch: SpanBatch<'_>,
         scratch: &mut Scratch,
         visit: impl FnMut(usize, Result<Canonical<'_>, Reject>),
     ) {
         let (normalizer, url) = (self, &mut scratch.url);
-        let bytes = piece.bytes;
+        let bytes = batch.bytes;
         if self.rules_alone_act() {
-            let act = HandOver::<_, true> { normalizer, bytes, url, visit };
-            self.clean_each(piece, act);
+            let visitor = HandOver::<_, true> { normalizer, bytes, url, visit };
+            self.clean_each(batch, visitor);
         } else {
-            let act = HandOver::<_, false> { normalizer, bytes, url, visit };
-            self.judge_each(piece, act);
+            let visitor = HandOver::<_, false> { normalizer, bytes, url, visit };
+            self.judge_each(batch, visitor);
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Under profiles of the ladder that do more: what is soon made of a URL that is clean but for that.
+//! Fast path for `aggressive` and `ia`: URLs that are clean under the ladder are rewritten by masks.
 
 use std::ops::Range;
 
 use super::normalizer::Normalizer;
 use super::parts::Parts;
-use super::rules::{Experience, Foldable};
+use super::rules::{Aggressive, IaFolded};
 use super::{heuristic, ia};
 use crate::profile::System;
-use crate::simd::{Lead, Settled};
+use crate::simd::{FastPathResult, Lead};
 
 impl Normalizer {
     /// Whether the profile does more than the ladder.
@@ -23,7 +23,7 @@ impl Normalizer {
 
     /// Whether nothing acts but the rules of a profile that does more than the ladder.
     #[inline]
-    pub(super) fn acts_at_a_glance(&self) -> bool {
+    pub(super) fn has_fast_path(&self) -> bool {
         self.profile().system == System::Ladder
             && self.choices.hosts.is_none()
             && self.leaves_all()
@@ -33,7 +33,7 @@ impl Normalizer {
     /// Appends the canonical form of the URL or target `bytes[range]` under a profile that does more, where
     /// it is clean but for that. `None`, and nothing appended, where it is to be made the exact way.
     #[inline(never)]
-    pub(super) fn rewrite_at_a_glance(
+    pub(super) fn rewrite_by_fast_path(
         &self,
         bytes: &[u8],
         range: Range<usize>,
@@ -41,27 +41,29 @@ impl Normalizer {
         out: &mut Vec<u8>,
     ) -> Option<()> {
         let (kernel, heuristics) = (self.kernel(), &self.choices.heuristics);
-        let settled = match self.rules.archive {
+        let result = match self.rules.archive {
             Some(archive) => {
                 let write = ia::clean::Write { archive, out };
-                kernel.settle::<Foldable>(bytes, range.clone(), lead, write)
+                kernel.fast_path::<IaFolded>(bytes, range.clone(), lead, write)
             }
             None => {
                 let write = heuristic::clean::Write { steps: heuristics.steps(), out };
-                kernel.settle::<Experience>(bytes, range.clone(), lead, write)
+                kernel.fast_path::<Aggressive>(bytes, range.clone(), lead, write)
             }
         };
-        match settled {
-            Settled::Yes => Some(()),
-            Settled::Unclean => {
+        match result {
+            FastPathResult::Done => Some(()),
+            FastPathResult::Unclean => {
                 if lead == Lead::Absolute && self.is_clean_but_for_port(bytes, range.clone()) {
                     out.extend_from_slice(&bytes[range]);
                     return Some(());
                 }
                 None
             }
-            Settled::TooLong | Settled::No if self.rules.archive.is_some() => None,
-            Settled::TooLong | Settled::No => {
+            FastPathResult::TooLong | FastPathResult::Declined if self.rules.archive.is_some() => {
+                None
+            }
+            FastPathResult::TooLong | FastPathResult::Declined => {
                 let parts = match lead {
                     Lead::Absolute => Parts::split(&bytes[range]),
                     Lead::Target => Parts::split_target(&bytes[range]),
@@ -87,8 +89,8 @@ impl Normalizer {
             copy.copy_from_slice(&out[at..]);
             out.truncate(at);
             let write = heuristic::clean::Write { steps: heuristics.steps(), out };
-            let settled = self.kernel().settle::<Experience>(&room, 0..length, lead, write);
-            if settled == Settled::Yes {
+            let result = self.kernel().fast_path::<Aggressive>(&room, 0..length, lead, write);
+            if result == FastPathResult::Done {
                 return;
             }
             out.extend_from_slice(&room[..length]);
@@ -228,7 +230,7 @@ mod tests {
                 // With room behind it, and without.
                 for bytes in [url.clone(), [&url[..], &[b'/'; 600]].concat()] {
                     let mut out = b"before".to_vec();
-                    match normalizer.rewrite_at_a_glance(&bytes, 0..url.len(), lead, &mut out) {
+                    match normalizer.rewrite_by_fast_path(&bytes, 0..url.len(), lead, &mut out) {
                         Some(()) => {
                             let got = out.strip_prefix(b"before").unwrap();
                             let expected =

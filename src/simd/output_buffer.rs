@@ -7,8 +7,8 @@
 /// Bytes of one copy.
 const COPY: usize = 64;
 
-/// The room behind the bytes of a vector, which stays as it is until [`Page::finish`].
-pub(crate) struct Page<'a> {
+/// The room behind the bytes of a vector, which stays as it is until [`OutputBuffer::finish`].
+pub(crate) struct OutputBuffer<'a> {
     out: &'a mut Vec<u8>,
     /// Behind the vector's own bytes, within its capacity.
     start: *mut u8,
@@ -18,7 +18,7 @@ pub(crate) struct Page<'a> {
     room: usize,
 }
 
-impl<'a> Page<'a> {
+impl<'a> OutputBuffer<'a> {
     /// Makes room for `room` bytes.
     #[inline(always)]
     pub(crate) fn new(out: &'a mut Vec<u8>, room: usize) -> Self {
@@ -86,7 +86,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// As [`Page::copy`], by two copies of a fixed size where the room holds one of them at least: for what
+    /// As [`OutputBuffer::copy`], by two copies of a fixed size where the room holds one of them at least: for what
     /// may be longer than one, or not, and nobody could guess.
     #[inline(always)]
     pub(crate) fn copy_long(&mut self, source: &[u8], start: usize, end: usize) {
@@ -126,7 +126,7 @@ impl<'a> Page<'a> {
     ///
     /// # Panics
     ///
-    /// Where they are more than a block; see also [`Page::copy`].
+    /// Where they are more than a block; see also [`OutputBuffer::copy`].
     #[inline(always)]
     pub(crate) fn put(&mut self, block: &[u8; COPY], length: usize) {
         assert!(length <= COPY);
@@ -201,32 +201,34 @@ mod tests {
                 // With room behind it, and without.
                 for source in [&text[..], &text[..length]] {
                     let mut out = b"before".to_vec();
-                    let mut page = Page::new(&mut out, length + 6);
-                    page.push(b'-');
-                    page.copy(source, start, length);
-                    page.extend(*b"and");
-                    page.extend(*b"so");
-                    page.truncate(page.length() - 5);
-                    assert_eq!(page.written()[1..], text[start..length]);
-                    page.finish();
+                    let mut buffer = OutputBuffer::new(&mut out, length + 6);
+                    buffer.push(b'-');
+                    buffer.copy(source, start, length);
+                    buffer.extend(*b"and");
+                    buffer.extend(*b"so");
+                    buffer.truncate(buffer.length() - 5);
+                    assert_eq!(buffer.written()[1..], text[start..length]);
+                    buffer.finish();
                     assert_eq!(out, [b"before-", &text[start..length]].concat());
 
                     out.clear();
-                    let mut page = Page::new(&mut out, length);
-                    page.copy_lower(source, start, length);
-                    page.finish();
+                    let mut buffer = OutputBuffer::new(&mut out, length);
+                    buffer.copy_lower(source, start, length);
+                    buffer.finish();
                     assert_eq!(out, text[start..length].to_ascii_lowercase());
 
                     out.clear();
                     // With room for long copies, and without.
-                    let mut page =
-                        Page::new(&mut out, 2 * length + if start % 2 == 0 { 64 } else { 0 });
-                    page.copy_long(source, start, length);
-                    page.copy_long_lower(source, start, length);
+                    let mut buffer = OutputBuffer::new(
+                        &mut out,
+                        2 * length + if start % 2 == 0 { 64 } else { 0 },
+                    );
+                    buffer.copy_long(source, start, length);
+                    buffer.copy_long_lower(source, start, length);
                     if start < length {
-                        page.replace(0, b'!');
+                        buffer.replace(0, b'!');
                     }
-                    page.finish();
+                    buffer.finish();
                     let mut expected = text[start..length].repeat(2);
                     expected[length - start..].make_ascii_lowercase();
                     if let Some(first) = expected.first_mut() {
@@ -241,7 +243,7 @@ mod tests {
     #[test]
     fn what_is_not_finished_is_not_there() {
         let mut out = b"before".to_vec();
-        Page::new(&mut out, 8).extend(*b"12345678");
+        OutputBuffer::new(&mut out, 8).extend(*b"12345678");
         assert_eq!(out, b"before");
     }
 
@@ -249,8 +251,8 @@ mod tests {
     #[should_panic(expected = "announced")]
     fn no_more_is_written_than_was_announced() {
         let mut out = Vec::with_capacity(1000);
-        let mut page = Page::new(&mut out, 8);
-        page.extend(*b"12345678");
-        page.push(b'9');
+        let mut buffer = OutputBuffer::new(&mut out, 8);
+        buffer.extend(*b"12345678");
+        buffer.push(b'9');
     }
 }

@@ -1,5 +1,5 @@
-//! A first look at a URL that was proven clean: nearly always it tells that nothing is left to do, and no
-//! marks have to be made.
+//! The masks of a URL that was proven clean, for the rules that a profile adds to the proof: they nearly
+//! always show that nothing is left to do, or what to write.
 
 use std::hint::select_unpredictable;
 
@@ -11,7 +11,7 @@ use crate::bytes::set::NibbleTable;
 /// A URL of at most `N` blocks that was proven clean, and begins with `http://` or `https://`, a host, and a
 /// slash among the first 64 bytes; or a target, which begins with a slash. Masks have a bit for each byte,
 /// and none behind the URL.
-pub(crate) struct Glance<'a, V, const N: usize> {
+pub(crate) struct MaskedUrl<'a, V, const N: usize> {
     vector: V,
     lead: Lead,
     /// The URL and what stands behind it.
@@ -32,17 +32,17 @@ pub(crate) struct Glance<'a, V, const N: usize> {
     dot: u64,
 }
 
-/// What a profile does at a glance.
-pub(crate) trait Settle {
+/// The rules that a profile adds to the proof, by the masks of a clean URL.
+pub(crate) trait FastPath {
     /// Whether nothing else has to be done: the profile changes nothing in the URL, or what it makes of
     /// it was written. `false` may only mean that it was not looked into.
     ///
     /// To be `#[inline(always)]`, like all that uses the vector.
-    fn settles<V: Vector, const N: usize>(self, glance: &Glance<'_, V, N>) -> bool;
+    fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool;
 }
 
-impl<'a, V: Vector, const N: usize> Glance<'a, V, N> {
-    /// A glance at the first `length` bytes of `from`, where it holds as many as `N` blocks.
+impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
+    /// The masks of the first `length` bytes of `from`, where it holds as many as `N` blocks.
     #[inline(always)]
     pub(super) fn new(
         vector: V,
@@ -60,13 +60,13 @@ impl<'a, V: Vector, const N: usize> Glance<'a, V, N> {
             };
         }
         let &Proof { host, path, masks: [Masks { dot, .. }, _], .. } = proof;
-        let glance =
+        let masked =
             Self { vector, lead, from, blocks, length, host, path, path_end: None, slash, dot };
         let path_end = proof.question.map(
             #[inline(always)]
-            |question| glance.end_of_path(&question),
+            |question| masked.end_of_path(&question),
         );
-        Some(Self { path_end, ..glance })
+        Some(Self { path_end, ..masked })
     }
 
     /// The same of a URL that is known to have no query.
@@ -88,7 +88,7 @@ impl<'a, V: Vector, const N: usize> Glance<'a, V, N> {
         first(question).min(self.length)
     }
 
-    /// The vector that it is taken with.
+    /// The instruction set of the masks.
     #[inline(always)]
     pub(crate) fn vector(&self) -> V {
         self.vector
@@ -133,7 +133,7 @@ impl<'a, V: Vector, const N: usize> Glance<'a, V, N> {
         // No branch on whether there is one at all: every query has, which cannot be guessed.
         let (mut any, mut in_path) = (0, u64::MAX);
         for (i, block) in self.blocks.iter().enumerate() {
-            let found = self.vector.find_asked(block, asked) & self.inside(i);
+            let found = self.vector.find_in_set(block, asked) & self.inside(i);
             let question = self.vector.find(block, b'?');
             let before = question.wrapping_sub(1) & !question;
             any |= found & before & in_path & if i == 0 { !start } else { u64::MAX };
@@ -175,7 +175,7 @@ impl<'a, V: Vector, const N: usize> Glance<'a, V, N> {
 }
 
 /// So many bytes from `i` on, with zeros behind the last one.
-// A function of what it needs alone: given the whole glance, that would have to be in memory.
+// A function of what it needs alone: given the whole struct, that would have to be in memory.
 #[cold]
 #[inline(never)]
 fn last_bytes<const M: usize>(from: &[u8], i: usize) -> [u8; M] {
@@ -236,7 +236,7 @@ pub(crate) fn first<const N: usize>(words: [u64; N]) -> usize {
 mod tests {
     use super::super::proof::prove;
     use super::super::rules::Rfc3986;
-    use super::super::vector::Work;
+    use super::super::vector::VectorOp;
     use super::super::{Backend, Kernel};
     use super::*;
     use crate::bytes::set::AsciiSet;
@@ -258,7 +258,7 @@ mod tests {
 
     const ASKED: NibbleTable = NibbleTable::new(AsciiSet::of(b"-,"));
 
-    impl<const N: usize> Work for Ask<'_, N> {
+    impl<const N: usize> VectorOp for Ask<'_, N> {
         type Output = Answers;
 
         #[inline(always)]
@@ -271,14 +271,15 @@ mod tests {
             let window = bytes.first_chunk().expect("two blocks");
             let proof = prove::<V, Rfc3986>(vector, self.0, window, lead);
             let length = self.0.len();
-            let glance = Glance::<V, N>::new(vector, bytes, length, lead, &proof).expect("enough");
-            let path_end = glance.path_end();
-            let (slashes, in_path) = (glance.slashes(length), glance.slashes(path_end));
+            let masked =
+                MaskedUrl::<V, N>::new(vector, bytes, length, lead, &proof).expect("enough");
+            let path_end = masked.path_end();
+            let (slashes, in_path) = (masked.slashes(length), masked.slashes(path_end));
             Answers {
-                word: glance.bytes::<3>(glance.host).to_vec(),
-                asked: glance.may_find_in_path(&ASKED),
-                host: glance.host,
-                path: glance.path,
+                word: masked.bytes::<3>(masked.host).to_vec(),
+                asked: masked.may_find_in_path(&ASKED),
+                host: masked.host,
+                path: masked.path,
                 path_end,
                 doubled: slashes.are_doubled(),
                 doubled_in_path: in_path.are_doubled(),
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glance_sees_what_the_text_says_on_every_backend() {
+    fn masks_answer_what_the_text_says_on_every_backend() {
         let mut urls = Vec::new();
         for (scheme, host) in [("http", "a.example"), ("https", "w"), ("http", "h-,")] {
             for tail in ["/", "/a/b-c", "/a//b", "/-,?-,", "/?a//b?c", "/index.html?/"] {

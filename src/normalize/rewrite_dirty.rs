@@ -1,5 +1,5 @@
-//! What becomes of a URL that is not proven clean: in one pass by masks or at a glance where that does,
-//! else by the exact way, step by step.
+//! Rewrites a URL that is not proven clean: in one pass by masks or by the fast path where possible, else
+//! step by step.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::resolve::resolve;
 use super::rewrite::Rewrite;
 use crate::bytes::{Reject, RejectReason};
 use crate::profile::{Access, Grammar, System};
-use crate::simd::{Lead, Work};
+use crate::simd::{Lead, VectorOp};
 
 impl Normalizer {
     /// Appends the canonical form of a URL that is not known to be clean. On a rejection, `out` may
@@ -30,10 +30,10 @@ impl Normalizer {
         if self.rules_alone_act() && self.rewrite_at_once(Lead::Absolute, bytes, &range, out) {
             return Ok(());
         }
-        if self.acts_at_a_glance() {
-            return match self.rewrite_at_a_glance(bytes, range.clone(), Lead::Absolute, out) {
+        if self.has_fast_path() {
+            return match self.rewrite_by_fast_path(bytes, range.clone(), Lead::Absolute, out) {
                 Some(()) => Ok(()),
-                None => self.rewrite_unclean(bytes, range, out),
+                None => self.rewrite_dirty(bytes, range, out),
             };
         }
         self.rewrite_by_steps(bytes, range, out)
@@ -121,15 +121,15 @@ impl Normalizer {
             return verbatim(&bytes[range], out);
         }
         if self.does_more()
-            && self.rewrite_at_a_glance(bytes, range.clone(), Lead::Absolute, out).is_some()
+            && self.rewrite_by_fast_path(bytes, range.clone(), Lead::Absolute, out).is_some()
         {
             return Ok(());
         }
-        self.rewrite_unclean(bytes, range, out)
+        self.rewrite_dirty(bytes, range, out)
     }
 
     /// The same for one that is not clean.
-    fn rewrite_unclean(
+    fn rewrite_dirty(
         &self,
         bytes: &[u8],
         range: Range<usize>,
@@ -185,7 +185,7 @@ impl Normalizer {
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
         if self.does_more()
-            && self.rewrite_at_a_glance(target, 0..target.len(), Lead::Target, out).is_some()
+            && self.rewrite_by_fast_path(target, 0..target.len(), Lead::Target, out).is_some()
         {
             return Ok(());
         }
@@ -245,7 +245,7 @@ impl Normalizer {
         bytes: &'a [u8],
         range: &Range<usize>,
         out: &'a mut Vec<u8>,
-    ) -> impl Work<Output = bool> + 'a {
+    ) -> impl VectorOp<Output = bool> + 'a {
         let &Range { start, end } = range;
         Rewrite { profile: &self.rules, lead, bytes, start, end, out }
     }
