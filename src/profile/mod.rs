@@ -347,7 +347,6 @@ impl Profile {
     }
 
     /// Why no profile has this name, where one has it in another version.
-    #[cfg(any(feature = "cli", feature = "profile-file"))]
     pub fn unknown_version(name: &str) -> Option<String> {
         let Profile { name, version, .. } = Self::named(name.split_once('@')?.0)?;
         Some(format!("the only version of the profile {name} is {name}@{version}"))

@@ -1,5 +1,5 @@
 //! The behaviour of the command, seen from outside: what section by section its users rely on.
-#![cfg(all(unix, feature = "cli"))]
+#![cfg(unix)]
 #![allow(missing_docs, reason = "tests are named by the fact that they protect")]
 
 mod built;

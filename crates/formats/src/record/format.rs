@@ -81,13 +81,10 @@ const NO_SUCH: &str = if cfg!(feature = "tables") {
     "no such format; there are lines, target, text, clf, combined, vhost, log:FORMAT, w3c, elb, \
      alb, cloudfront, haproxy, ws:N, csv:COL, tsv:COL, json:POINTER, cdx, cdxj, warc, wat, \
      wat:links, arc, parquet, parquet:COL, arrow and arrow:COL; and auto, for the command"
-} else if cfg!(feature = "batch") {
+} else {
     "no such format without the feature `tables`; there are lines, target, text, clf, combined, vhost, \
      log:FORMAT, w3c, elb, alb, cloudfront, haproxy, ws:N, csv:COL, tsv:COL, json:POINTER, cdx, cdxj, \
      warc, wat, wat:links and arc"
-} else {
-    "no such format without the features `batch` and `tables`; there are lines, target, text, clf, \
-     combined, vhost, log:FORMAT, w3c, elb, alb, cloudfront, haproxy, ws:N, tsv:COL and cdx"
 };
 
 impl Format {
@@ -433,16 +430,6 @@ pub(super) mod tests {
     fn well_known_log_formats_have_names() {
         assert_eq!(Format::parse("log:combined"), Ok(Format::Combined));
         assert_eq!(Format::parse("log:vhost_combined"), Ok(Format::Vhost));
-    }
-
-    #[test]
-    #[cfg(not(feature = "batch"))]
-    fn formats_that_take_a_feature_are_not_said_to_be_there() {
-        for name in ["csv", "json", "cdxj", "warc", "parquet"] {
-            let error = Format::parse(name).unwrap_err().to_string();
-            let (_, there_are) = error.split_once("; there are ").unwrap();
-            assert!(error.contains("features") && !there_are.contains(name), "{error}");
-        }
     }
 
     #[test]
