@@ -2,7 +2,7 @@
 
 /// A set of ASCII bytes; a byte of 0x80 or above is never in one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct AsciiSet(u128);
+pub struct AsciiSet(u128);
 
 impl AsciiSet {
     /// The set of exactly these bytes.
@@ -81,7 +81,7 @@ impl AsciiSet {
 /// A set of bytes as the vector code looks it up: by the rows of all others. A complement that is taken
 /// of the mask instead makes compilers take vectors apart, bit by bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NibbleTable {
+pub struct NibbleTable {
     /// See [`AsciiSet::nibble_rows`].
     pub(crate) others: [u8; 16],
 }

@@ -112,7 +112,7 @@ impl Normalizer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Profile;
+    use crate::profile::Profile;
 
     #[test]
     fn offsets_that_fit_no_column_are_refused_by_their_index() {

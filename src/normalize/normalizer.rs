@@ -187,6 +187,7 @@ impl Normalizer {
         self.kernel.backend()
     }
 
+    /// The vector code that this normalizer runs on.
     pub fn kernel(&self) -> Kernel {
         self.kernel
     }
@@ -201,6 +202,7 @@ impl Normalizer {
         base + self.choices.redirects.as_ref().map_or(0, |ends| ends.longest())
     }
 
+    /// The scheme of URLs without one, if it was given.
     pub fn assumed_scheme(&self) -> Option<&[u8]> {
         self.assumed_scheme.as_deref()
     }

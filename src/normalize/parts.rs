@@ -10,10 +10,15 @@ use memchr::{memchr, memchr2, memchr3};
 /// The components of a URL as they stand; absent and empty are different states.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'a> {
+    /// Without its colon.
     pub scheme: Option<&'a [u8]>,
+    /// Without its slashes.
     pub authority: Option<&'a [u8]>,
+    /// Never absent, but it may be empty.
     pub path: &'a [u8],
+    /// Without its question mark.
     pub query: Option<&'a [u8]>,
+    /// Without its number sign.
     pub fragment: Option<&'a [u8]>,
 }
 

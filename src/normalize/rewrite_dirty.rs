@@ -52,7 +52,7 @@ impl Normalizer {
     }
 
     #[inline(never)]
-    pub fn rewrite_by_steps(
+    pub(crate) fn rewrite_by_steps(
         &self,
         bytes: &[u8],
         range: Range<usize>,
@@ -239,7 +239,7 @@ impl Normalizer {
     }
 
     #[inline(always)]
-    pub fn rewrite_of<'a>(
+    pub(crate) fn rewrite_of<'a>(
         &'a self,
         lead: Lead,
         bytes: &'a [u8],

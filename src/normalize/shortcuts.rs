@@ -116,7 +116,7 @@ fn normalizers() -> Vec<(String, Normalizer)> {
     add("ring, slashes", new(&Profile::RING).with_ring(slashes).unwrap());
     add("servlet, base", new(&Profile::SERVLET).with_base(b"http://h.example/a/").unwrap());
     for profile in [&Profile::CRAWL, &Profile::SERVLET, &Profile::MEDIAWIKI] {
-        let charset = crate::uri::Charset::LATIN_1;
+        let charset = crate::normalize::Charset::LATIN_1;
         add(&format!("{}, latin1", profile.name()), new(profile).with_charset(charset).unwrap());
     }
     let hosts = "name = 'hosts'\nversion = 1\nbase = 'crawl'\n[host.'h.example']\nbase = 'aggressive'\n\

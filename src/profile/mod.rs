@@ -50,11 +50,13 @@ pub struct Profile {
     name: &'static str,
     version: u32,
     summary: &'static str,
+    /// What the profile does with bytes that the grammar does not allow.
     pub grammar: Grammar,
     pub(crate) schemes: Schemes,
     pub(crate) access: Access,
     /// What a key of web-archive indexes folds beyond all that; its steps replace the ladder's.
     pub(crate) archive: Option<&'static Archive>,
+    /// The rules that follow the ladder, if any.
     pub system: System,
     /// The checks that can be switched off.
     pub(crate) checks: RejectReasons,

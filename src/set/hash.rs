@@ -1,5 +1,6 @@
 //! The keyed hash of a run.
 
+use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_micro_inline};
@@ -24,6 +25,13 @@ pub struct HashKey {
     /// How many bits of a hash differ; the others repeat them.
     #[cfg(any(test, feature = "test-hooks"))]
     width: u32,
+}
+
+/// Shows nothing: whoever knows the key can make URLs collide.
+impl fmt::Debug for HashKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HashKey").finish_non_exhaustive()
+    }
 }
 
 /// How a kernel hashes.
@@ -60,6 +68,7 @@ impl HashKey {
         Self::seeded(kernel, RandomState::new().hash_one(0x756E_6971_7572_6C00_u64))
     }
 
+    /// A key from a seed, so that a run can be repeated.
     pub fn seeded(kernel: Kernel, seed: u64) -> Self {
         Self {
             by: Means::new(kernel, seed),
@@ -86,6 +95,7 @@ impl HashKey {
         }
     }
 
+    /// The hash of a URL. Time is linear in its length.
     #[inline]
     pub fn hash(&self, url: &[u8]) -> Hash {
         let hash = match &self.by {
@@ -144,6 +154,7 @@ impl Hash {
         (self.0 >> 32) as usize & (partitions - 1)
     }
 
+    /// The bits that a slot of the table keeps.
     #[inline]
     pub fn tag(self) -> u32 {
         self.0 as u32

@@ -12,10 +12,11 @@ pub(super) struct Lines<'a> {
 }
 
 /// Room for as many lines as a block can end, so that none of them has to ask.
-pub(crate) type Room = [MaybeUninit<Span>; BLOCK];
+pub type Room = [MaybeUninit<Span>; BLOCK];
 
 /// Where a scan for lines has come to.
-pub(crate) struct Open {
+#[derive(Debug)]
+pub struct Open {
     /// Where the line starts that has no end yet.
     pub(super) start: u32,
     /// Whether the last byte was a carriage return.

@@ -7,10 +7,10 @@ use crate::bytes::Triplet;
 use crate::bytes::set::{self, AsciiSet};
 
 /// Where the query of a URL is, once it was searched for.
-pub(crate) type Query = Option<Range<usize>>;
+pub type Query = Option<Range<usize>>;
 
 /// What a URL has to look like to be its own canonical form.
-pub(crate) trait Rules {
+pub trait Rules {
     /// The bytes that a host may hold.
     const HOST: AsciiSet = set::CLEAN_HOST;
     /// The bytes that the whole URL may hold, and those that may follow the host. Each `%` is checked by

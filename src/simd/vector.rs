@@ -11,7 +11,7 @@ pub type Block = [u8; BLOCK];
 
 /// What is known of a block; bit `i` is about byte `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Masks {
+pub struct Masks {
     /// Bytes outside [`Rules::HOST`].
     pub(super) host_bad: u64,
     /// Bytes outside [`Rules::TAIL`].
@@ -39,7 +39,7 @@ pub struct Survey {
 
 /// A part of two blocks with its triplets in normal form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Normalized {
+pub struct Normalized {
     /// What became of the part of each block: so many bytes of a block.
     pub(crate) blocks: [(Block, usize); 2],
     /// Percent signs of the triplets that were full stops; bit `i` is about byte `i` of the two blocks.
@@ -98,8 +98,10 @@ pub trait Vector: Copy {
 /// `run` has to be `#[inline(always)]`, and so has all in it that uses the vector: each backend calls
 /// it from its one function that has the instruction set enabled.
 pub trait VectorOp {
+    /// The result.
     type Output;
 
+    /// Does the work with this instruction set.
     fn run<V: Vector>(self, vector: V) -> Self::Output;
 }
 

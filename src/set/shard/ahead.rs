@@ -16,12 +16,16 @@ const BYTES_AHEAD: usize = 16;
 
 /// Where the bytes of entries are.
 pub trait Bytes<'t> {
+    /// The bytes of an entry.
     fn of(&self, entry: &Entry) -> &'t [u8];
 }
 
 /// Some URLs on their way into a shard.
+#[derive(Debug)]
 pub struct Part<'e, B> {
+    /// The URLs, in the order of the input.
     pub entries: &'e mut [Entry],
+    /// Where their bytes are.
     pub bytes: B,
 }
 

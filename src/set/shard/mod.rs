@@ -18,8 +18,11 @@ use table::{Free, Table};
 /// One URL on its way into a shard. `start` and `len` are the caller's.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
+    /// The hash of the URL.
     pub hash: Hash,
+    /// Start of the URL in the caller's bytes.
     pub start: u32,
+    /// Length of the URL in bytes.
     pub len: u32,
     /// Number of the URL among those of its chunk.
     pub sequence: u32,
@@ -83,6 +86,7 @@ const NOT_HERE: Option<std::num::NonZeroU32> = Some(std::num::NonZeroU32::MIN);
 const USUAL: usize = 127;
 
 impl Shard {
+    /// An empty shard.
     pub fn new(counting: Counting) -> Self {
         Self { table: Table::default(), len: 0, arena: Arena::new(counting) }
     }
@@ -229,6 +233,7 @@ impl Shard {
         slots * size_of::<u64>() + self.arena.memory()
     }
 
+    /// True if the shard holds the URL.
     pub fn contains(&self, hash: Hash, url: &[u8]) -> bool {
         !self.table.is_empty() && self.find(hash, url).is_ok()
     }
