@@ -7,7 +7,7 @@ use super::parts::Parts;
 use super::rules::{Aggressive, IaFolded};
 use super::{heuristic, ia};
 use crate::profile::System;
-use crate::simd::{FastPathResult, Lead};
+use crate::simd::{FastPathResult, UrlKind};
 
 impl Normalizer {
     /// Whether the profile does more than the ladder.
@@ -37,24 +37,24 @@ impl Normalizer {
         &self,
         bytes: &[u8],
         range: Range<usize>,
-        lead: Lead,
+        kind: UrlKind,
         out: &mut Vec<u8>,
     ) -> Option<()> {
         let (kernel, heuristics) = (self.kernel(), &self.choices.heuristics);
         let result = match self.rules.archive {
             Some(archive) => {
                 let write = ia::clean::Write { archive, out };
-                kernel.fast_path::<IaFolded>(bytes, range.clone(), lead, write)
+                kernel.fast_path::<IaFolded>(bytes, range.clone(), kind, write)
             }
             None => {
                 let write = heuristic::clean::Write { steps: heuristics.steps(), out };
-                kernel.fast_path::<Aggressive>(bytes, range.clone(), lead, write)
+                kernel.fast_path::<Aggressive>(bytes, range.clone(), kind, write)
             }
         };
         match result {
             FastPathResult::Done => Some(()),
             FastPathResult::Unclean => {
-                if lead == Lead::Absolute && self.is_clean_but_for_port(bytes, range.clone()) {
+                if kind == UrlKind::Absolute && self.is_clean_but_for_port(bytes, range.clone()) {
                     out.extend_from_slice(&bytes[range]);
                     return Some(());
                 }
@@ -64,11 +64,7 @@ impl Normalizer {
                 None
             }
             FastPathResult::TooLong | FastPathResult::Declined => {
-                let parts = match lead {
-                    Lead::Absolute => Parts::split(&bytes[range]),
-                    Lead::Target => Parts::split_target(&bytes[range]),
-                };
-                heuristics.append(&parts, out);
+                heuristics.append(&Parts::of(kind, &bytes[range]), out);
                 Some(())
             }
         }
@@ -77,7 +73,7 @@ impl Normalizer {
     /// Takes what merges by experience take from the canonical URL or target between `at` and the end of
     /// `out`.
     #[inline]
-    pub(super) fn merge(&self, at: usize, lead: Lead, out: &mut Vec<u8>) {
+    pub(super) fn merge(&self, at: usize, kind: UrlKind, out: &mut Vec<u8>) {
         let heuristics = &self.choices.heuristics;
         if !heuristics.act() {
             return;
@@ -89,16 +85,13 @@ impl Normalizer {
             copy.copy_from_slice(&out[at..]);
             out.truncate(at);
             let write = heuristic::clean::Write { steps: heuristics.steps(), out };
-            let result = self.kernel().fast_path::<Aggressive>(&room, 0..length, lead, write);
+            let result = self.kernel().fast_path::<Aggressive>(&room, 0..length, kind, write);
             if result == FastPathResult::Done {
                 return;
             }
             out.extend_from_slice(&room[..length]);
         }
-        match lead {
-            Lead::Absolute => heuristics.rewrite(at, out),
-            Lead::Target => heuristics.rewrite_target(at, out),
-        }
+        heuristics.rewrite(at, kind, out);
     }
 }
 
@@ -165,29 +158,22 @@ mod tests {
     }
 
     /// What the exact normalizer makes of a URL.
-    fn exact(normalizer: &Normalizer, url: &[u8], lead: Lead) -> Result<Vec<u8>, ()> {
+    fn exact(normalizer: &Normalizer, url: &[u8], kind: UrlKind) -> Result<Vec<u8>, ()> {
         let (mut out, mut canonical) = (Vec::new(), url.to_vec());
         if normalizer.rules.archive.is_none() {
             let scheme = *normalizer.profile() == Profile::SCHEME;
             let rung = Normalizer::new(if scheme { &Profile::SCHEME } else { &Profile::CRAWL });
             canonical.clear();
-            let outcome = match lead {
-                Lead::Absolute => rung.normalize(url, &mut canonical),
-                Lead::Target => rung.normalize_target(url, &mut canonical),
-            };
-            if outcome != Outcome::Canonical {
+            if rung.normalize_as(kind, url, &mut canonical) != Outcome::Canonical {
                 return Err(());
             }
         }
-        let parts = match lead {
-            Lead::Absolute => Parts::split(&canonical),
-            Lead::Target => Parts::split_target(&canonical),
-        };
-        match (normalizer.rules.archive, lead) {
-            (Some(rules), Lead::Absolute) => {
+        let parts = Parts::of(kind, &canonical);
+        match (normalizer.rules.archive, kind) {
+            (Some(rules), UrlKind::Absolute) => {
                 ia::absolute(&parts, rules, &mut out).map_err(|_| ())?
             }
-            (Some(rules), Lead::Target) => ia::path_and_query(&parts, rules, &mut out),
+            (Some(rules), UrlKind::Target) => ia::path_and_query(&parts, rules, &mut out),
             (None, _) => normalizer.choices.heuristics.append(&parts, &mut out),
         }
         Ok(out)
@@ -220,17 +206,17 @@ mod tests {
             let kernel = Kernel::new(backend).unwrap();
             let i = if case % 3 == 0 { 0 } else { case % normalizers.len() };
             let normalizer = normalizers[i].clone().with_backend(backend);
-            for lead in [Lead::Absolute, Lead::Target] {
+            for kind in [UrlKind::Absolute, UrlKind::Target] {
                 let context = || format!("{backend:?} {} {}", i, url.escape_ascii());
-                let clean = match lead {
-                    Lead::Absolute => kernel.is_clean_alone(&url),
-                    Lead::Target => kernel.is_clean_target_alone(&url),
+                let clean = match kind {
+                    UrlKind::Absolute => kernel.is_clean_alone(&url),
+                    UrlKind::Target => kernel.is_clean_target_alone(&url),
                 };
-                let exact = exact(&normalizer, &url, lead);
+                let exact = exact(&normalizer, &url, kind);
                 // With room behind it, and without.
                 for bytes in [url.clone(), [&url[..], &[b'/'; 600]].concat()] {
                     let mut out = b"before".to_vec();
-                    match normalizer.rewrite_by_fast_path(&bytes, 0..url.len(), lead, &mut out) {
+                    match normalizer.rewrite_by_fast_path(&bytes, 0..url.len(), kind, &mut out) {
                         Some(()) => {
                             let got = out.strip_prefix(b"before").unwrap();
                             let expected =
@@ -246,16 +232,13 @@ mod tests {
                         None => assert_eq!(out, b"before", "{}", context()),
                     }
                     let range = 0..url.len();
-                    if normalizer.is_clean_by_rules(&bytes, range, lead) {
+                    if normalizer.is_clean_by_rules(&bytes, range, kind) {
                         assert!(exact.as_ref() == Ok(&url), "{}", context());
                         proven += 1;
                     }
                 }
                 let mut out = Vec::new();
-                let outcome = match lead {
-                    Lead::Absolute => normalizer.normalize(&url, &mut out),
-                    Lead::Target => normalizer.normalize_target(&url, &mut out),
-                };
+                let outcome = normalizer.normalize_as(kind, &url, &mut out);
                 if clean && outcome == Outcome::Canonical {
                     assert_eq!(Ok(out), exact, "{}", context());
                 }

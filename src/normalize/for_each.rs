@@ -8,7 +8,7 @@ use super::canonical::Canonical;
 use super::normalizer::Normalizer;
 use crate::bytes::Span;
 use crate::bytes::{Reject, RejectReason};
-use crate::simd::{Lead, SpanBatch, Vector, VectorOp, Visitor};
+use crate::simd::{SpanBatch, UrlKind, Vector, VectorOp, Visitor};
 
 /// Bytes of a list whose lines are found, and then normalized: while they are, as many behind them come
 /// into the cache, and the next search for lines does not wait for memory. An interpreter gets
@@ -46,11 +46,12 @@ where
         self.url.clear();
         let range = span.range();
         let result = if !LADDER {
-            self.normalizer.rewrite_in(bytes, range, self.url)
-        } else if self.normalizer.rewrite_of(Lead::Absolute, bytes, &range, self.url).run(vector) {
+            self.normalizer.rewrite_in(bytes, range, UrlKind::Absolute, self.url)
+        } else if self.normalizer.rewrite_of(UrlKind::Absolute, bytes, &range, self.url).run(vector)
+        {
             Ok(())
         } else {
-            self.normalizer.rewrite_by_steps(bytes, range, self.url)
+            self.normalizer.rewrite_by_steps(bytes, range, UrlKind::Absolute, self.url)
         };
         (self.visit)(number, result.map(|()| Canonical::new(self.url)));
     }

@@ -12,7 +12,7 @@ use super::parts::{Authority, Parts};
 use super::rewrite_dirty::lacks_scheme;
 use crate::bytes::Reject;
 use crate::profile::{Access, Profile, scheme};
-use crate::simd::Lead;
+use crate::simd::UrlKind;
 
 /// A normalizer for each host, or for all hosts below a domain. None of them has a base: the one that a
 /// reference comes under takes that of the rules for any host, so that a clone with another base shares all.
@@ -165,7 +165,7 @@ impl Normalizer {
     pub(super) fn is_clean_by_host(&self, hosts: &Hosts, url: &[u8]) -> bool {
         let clean = match self.find_host(hosts, url) {
             Some(i) => hosts.normalizers[i].is_clean(url),
-            None => self.is_clean_by_rules(url, 0..url.len(), Lead::Absolute),
+            None => self.is_clean_by_rules(url, 0..url.len(), UrlKind::Absolute),
         };
         clean && self.by_its_last_scheme(url).is_none() && self.stays(url)
     }
@@ -193,7 +193,8 @@ impl Normalizer {
                 .map_err(|reject| reject.moved(|at| at + gone));
         }
         let mut found = self.find_host(hosts, url);
-        self.of_host(hosts, found, url).rewrite_in_charset(url, 0..url.len(), out)?;
+        let kind = UrlKind::Absolute;
+        self.of_host(hosts, found, url).rewrite_in_charset(url, 0..url.len(), kind, out)?;
         for _ in 0..MOST_HOSTS {
             let next = self.find_host(hosts, &out[at..]);
             if next == found {
@@ -204,6 +205,7 @@ impl Normalizer {
             let rewritten = self.of_host(hosts, found, &before).rewrite_in_charset(
                 &before,
                 0..before.len(),
+                kind,
                 out,
             );
             rewritten.map_err(|reject| reject.moved(|at| place_in(url, &before, at)))?;
@@ -224,7 +226,9 @@ impl Normalizer {
         let Some((normalizer, text)) = self.ways_by_hosts(hosts, url).pop() else {
             return Outcome::Canonical;
         };
-        normalizer.decoded_in_charset(&text, out).moved(|at| place_in(url, &text, at))
+        normalizer
+            .decoded_in_charset(&text, UrlKind::Absolute, out)
+            .moved(|at| place_in(url, &text, at))
     }
 
     /// A reference like `//host/path` with the scheme of the base in front, and how much that is: the
@@ -265,7 +269,8 @@ impl Normalizer {
         loop {
             let normalizer = self.of_host(hosts, found, &text);
             let mut after = Vec::new();
-            let result = normalizer.rewrite_in_charset(&text, 0..text.len(), &mut after);
+            let all = 0..text.len();
+            let result = normalizer.rewrite_in_charset(&text, all, UrlKind::Absolute, &mut after);
             ways.push((normalizer, std::mem::replace(&mut text, after)));
             let next = self.find_host(hosts, &text);
             if result.is_err() || next == found || ways.len() > MOST_HOSTS {

@@ -13,7 +13,7 @@ use super::parts::Parts;
 use crate::bytes::{Reject, RejectReason, set};
 use crate::normalize::{Origin, Targets};
 use crate::profile::{Access, Profile, Switches, System};
-use crate::simd::{Backend, Kernel, Lead};
+use crate::simd::{Backend, Kernel, UrlKind};
 
 /// No rule makes a URL more than so many times as long: a charset makes up to three bytes of one, and each
 /// of them is written as a triplet.
@@ -231,11 +231,7 @@ impl Normalizer {
 
     /// Appends the canonical form of `url` to `out`; on a rejection, appends nothing.
     pub fn normalize(&self, url: &[u8], out: &mut Vec<u8>) -> Outcome {
-        if self.is_clean(url) {
-            out.extend_from_slice(url);
-            return Outcome::Canonical;
-        }
-        self.finish(out, |out| self.rewrite(url, out))
+        self.normalize_as(UrlKind::Absolute, url, out)
     }
 
     /// Like [`Normalizer::normalize`] for a request target in origin-form whose host is not known:
@@ -254,11 +250,24 @@ impl Normalizer {
     /// assert_eq!(out, b"//a/b?q");
     /// ```
     pub fn normalize_target(&self, target: &[u8], out: &mut Vec<u8>) -> Outcome {
-        if self.is_clean_target(target) {
-            out.extend_from_slice(target);
+        self.normalize_as(UrlKind::Target, target, out)
+    }
+
+    #[inline]
+    pub fn normalize_as(&self, kind: UrlKind, url: &[u8], out: &mut Vec<u8>) -> Outcome {
+        let all = 0..url.len();
+        if self.is_clean_in(url, all.clone(), kind) {
+            out.extend_from_slice(url);
             return Outcome::Canonical;
         }
-        self.finish(out, |out| self.rewrite_target(target, out))
+        let length = out.len();
+        match self.rewrite_in(url, all, kind, out) {
+            Ok(()) => Outcome::Canonical,
+            Err(reject) => {
+                out.truncate(length);
+                Outcome::Reject(reject)
+            }
+        }
     }
 
     /// Whether `url` is proven to be its own canonical form.
@@ -274,28 +283,16 @@ impl Normalizer {
     /// ```
     #[inline]
     pub fn is_clean(&self, url: &[u8]) -> bool {
-        self.is_clean_in(url, 0..url.len())
+        self.is_clean_in(url, 0..url.len(), UrlKind::Absolute)
     }
 
-    /// The same of `bytes[range]`, which is faster where more stands behind it.
+    /// The same of the URL or target `bytes[range]`, which is faster if more bytes follow it.
     #[inline]
-    pub fn is_clean_in(&self, bytes: &[u8], range: Range<usize>) -> bool {
+    pub fn is_clean_in(&self, bytes: &[u8], range: Range<usize>, kind: UrlKind) -> bool {
         match &self.choices.hosts {
-            None => self.is_clean_by_rules(bytes, range, Lead::Absolute),
-            Some(hosts) => self.is_clean_by_host(hosts, &bytes[range]),
+            Some(hosts) if kind == UrlKind::Absolute => self.is_clean_by_host(hosts, &bytes[range]),
+            _ => self.is_clean_by_rules(bytes, range, kind),
         }
-    }
-
-    /// As [`Normalizer::is_clean`], for a request target.
-    #[inline]
-    pub fn is_clean_target(&self, target: &[u8]) -> bool {
-        self.is_clean_target_in(target, 0..target.len())
-    }
-
-    /// The same of `bytes[range]`.
-    #[inline]
-    pub fn is_clean_target_in(&self, bytes: &[u8], range: Range<usize>) -> bool {
-        self.is_clean_by_rules(bytes, range, Lead::Target)
     }
 
     /// The canonical form of `url`: `url` itself where it is clean, otherwise written to `scratch`,
@@ -320,12 +317,7 @@ impl Normalizer {
         url: &'a [u8],
         scratch: &'a mut Vec<u8>,
     ) -> Result<Canonical<'a>, Reject> {
-        if self.is_clean(url) {
-            return Ok(Canonical::new(url));
-        }
-        scratch.clear();
-        self.rewrite(url, scratch)?;
-        Ok(Canonical::new(scratch))
+        self.canonical_as(UrlKind::Absolute, url, scratch)
     }
 
     /// The same for a request target, as [`Normalizer::normalize_target`] takes it: what a log asks for can go
@@ -352,27 +344,21 @@ impl Normalizer {
         target: &'a [u8],
         scratch: &'a mut Vec<u8>,
     ) -> Result<Canonical<'a>, Reject> {
-        if self.is_clean_target(target) {
-            return Ok(Canonical::new(target));
-        }
-        scratch.clear();
-        self.rewrite_target(target, scratch)?;
-        Ok(Canonical::new(scratch))
+        self.canonical_as(UrlKind::Target, target, scratch)
     }
 
-    /// Runs `write` and cuts off what it wrote before a rejection.
-    fn finish(
+    #[inline]
+    fn canonical_as<'a>(
         &self,
-        out: &mut Vec<u8>,
-        write: impl FnOnce(&mut Vec<u8>) -> Result<(), Reject>,
-    ) -> Outcome {
-        let length = out.len();
-        match write(out) {
-            Ok(()) => Outcome::Canonical,
-            Err(reject) => {
-                out.truncate(length);
-                Outcome::Reject(reject)
-            }
+        kind: UrlKind,
+        url: &'a [u8],
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<Canonical<'a>, Reject> {
+        if self.is_clean_in(url, 0..url.len(), kind) {
+            return Ok(Canonical::new(url));
         }
+        scratch.clear();
+        self.rewrite_in(url, 0..url.len(), kind, scratch)?;
+        Ok(Canonical::new(scratch))
     }
 }

@@ -7,6 +7,8 @@
 
 use memchr::{memchr, memchr2, memchr3};
 
+use crate::simd::UrlKind;
+
 /// The components of a URL as they stand; absent and empty are different states.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'a> {
@@ -39,6 +41,15 @@ impl<'a> Parts<'a> {
             None => (None, rest),
         };
         Self { scheme, authority, ..Self::split_target(rest) }
+    }
+
+    /// Splits a URL or a request target.
+    #[inline]
+    pub(crate) fn of(kind: UrlKind, bytes: &'a [u8]) -> Self {
+        match kind {
+            UrlKind::Absolute => Self::split(bytes),
+            UrlKind::Target => Self::split_target(bytes),
+        }
     }
 
     /// Splits a request target: a path, a query, a fragment, and never an authority.

@@ -14,7 +14,7 @@ use crate::bytes::Span;
 use crate::bytes::set::CLEAN_HOST;
 use crate::profile::sanitize::FIRST_FREE_PORT;
 use crate::profile::{Grammar, Profile, System};
-use crate::simd::{FastPathResult, Kernel, Lead, Rfc3986, SpanBatch, Visitor};
+use crate::simd::{FastPathResult, Kernel, Rfc3986, SpanBatch, UrlKind, Visitor};
 
 impl Normalizer {
     /// Appends one bit for each span, 64 to a word: whether the URL there is proven clean.
@@ -35,14 +35,14 @@ impl Normalizer {
         }
         if !(self.leaves_all() || self.acts_by_system_alone()) {
             let is_clean =
-                |span: &Span| self.is_clean_by_rules(bytes, span.range(), Lead::Absolute);
+                |span: &Span| self.is_clean_by_rules(bytes, span.range(), UrlKind::Absolute);
             return kernel.each(batch, is_clean, visitor);
         }
         // Systems check bytes where the fast path declines. The steps of `aggressive` and `ia` do not, since
         // they change nearly every URL that it declines.
-        let by_bytes = |url: &[u8], _| self.leaves_by_bytes(url, Lead::Absolute);
+        let by_bytes = |url: &[u8], _| self.leaves_by_bytes(url, UrlKind::Absolute);
         let if_long = |url: &[u8], result| {
-            result == FastPathResult::TooLong && self.leaves_by_bytes(url, Lead::Absolute)
+            result == FastPathResult::TooLong && self.leaves_by_bytes(url, UrlKind::Absolute)
         };
         if let Some(archive) = self.rules.archive {
             return kernel.fast_path_each::<IaKey>(batch, archive, if_long, visitor);
@@ -80,40 +80,50 @@ impl Normalizer {
 
     /// Whether the URL or target `bytes[range]` is proven clean by the rules for any host.
     #[inline]
-    pub(super) fn is_clean_by_rules(&self, bytes: &[u8], range: Range<usize>, lead: Lead) -> bool {
-        if let Some(result) = self.fast_path(bytes, range.clone(), lead) {
+    pub(super) fn is_clean_by_rules(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        kind: UrlKind,
+    ) -> bool {
+        if let Some(result) = self.fast_path(bytes, range.clone(), kind) {
             let url = &bytes[range];
             return match result {
                 FastPathResult::Unclean => false,
                 FastPathResult::Declined if self.profile().system == System::Ladder => false,
-                FastPathResult::Declined | FastPathResult::TooLong => self.leaves(url, lead),
-                FastPathResult::Done => self.stays_as_read(url, lead),
+                FastPathResult::Declined | FastPathResult::TooLong => self.leaves(url, kind),
+                FastPathResult::Done => self.stays_as_read(url, kind),
             };
         }
-        is_proven(self.kernel(), &self.rules, bytes, range.clone(), lead)
-            && (self.leaves_all() || self.leaves(&bytes[range], lead))
+        is_proven(self.kernel(), &self.rules, bytes, range.clone(), kind)
+            && (self.leaves_all() || self.leaves(&bytes[range], kind))
     }
 
     /// The result of the fast path, under a profile that has one.
     #[inline]
-    fn fast_path(&self, bytes: &[u8], range: Range<usize>, lead: Lead) -> Option<FastPathResult> {
+    fn fast_path(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        kind: UrlKind,
+    ) -> Option<FastPathResult> {
         let kernel = self.kernel();
         if let Some(archive) = self.rules.archive {
-            return Some(kernel.fast_path::<IaKey>(bytes, range, lead, archive));
+            return Some(kernel.fast_path::<IaKey>(bytes, range, kind, archive));
         }
         let heuristics = &self.choices.heuristics;
         match self.profile().system {
             System::Servlet => {
-                Some(kernel.fast_path::<Servlet>(bytes, range, lead, self.empty_segments()))
+                Some(kernel.fast_path::<Servlet>(bytes, range, kind, self.empty_segments()))
             }
             System::Ring(_) => {
-                self.ring().map(|ring| kernel.fast_path::<Rfc3986>(bytes, range, lead, ring))
+                self.ring().map(|ring| kernel.fast_path::<Rfc3986>(bytes, range, kind, ring))
             }
             System::Sanitizer => {
-                Some(kernel.fast_path::<Sanitizer>(bytes, range, lead, sanitize::NoAddress))
+                Some(kernel.fast_path::<Sanitizer>(bytes, range, kind, sanitize::NoAddress))
             }
             System::Ladder if heuristics.act() => {
-                Some(kernel.fast_path::<Aggressive>(bytes, range, lead, heuristics.steps()))
+                Some(kernel.fast_path::<Aggressive>(bytes, range, kind, heuristics.steps()))
             }
             System::Ladder | System::Browser => None,
         }
@@ -148,7 +158,7 @@ impl Normalizer {
             && !host.ends_with(b".")
             && host.iter().all(|byte| CLEAN_HOST.contains(*byte));
         let path = range.start + host_at + slash;
-        port_stays && host_stays && self.is_clean_by_rules(bytes, path..range.end, Lead::Target)
+        port_stays && host_stays && self.is_clean_by_rules(bytes, path..range.end, UrlKind::Target)
     }
 
     /// Whether every URL that the scanner proves clean is left.
@@ -178,28 +188,25 @@ impl Normalizer {
 
     /// Whether triplets are in another charset that says something else.
     #[inline]
-    fn is_transcoded(&self, url: &[u8], lead: Lead) -> bool {
+    fn is_transcoded(&self, url: &[u8], kind: UrlKind) -> bool {
         #[cfg(feature = "transcode")]
         if !self.reads_utf8_alone() {
-            return match lead {
-                Lead::Absolute => self.transcoded(url).is_some(),
-                Lead::Target => self.transcoded_target(url).is_some(),
-            };
+            return self.transcoded(url, kind).is_some();
         }
-        let _ = (url, lead);
+        let _ = (url, kind);
         false
     }
 
     /// Whether a URL or target that the scanner proved clean is clean here.
     #[inline]
-    fn leaves(&self, url: &[u8], lead: Lead) -> bool {
-        self.stays_as_read(url, lead) && self.leaves_by_bytes(url, lead)
+    fn leaves(&self, url: &[u8], kind: UrlKind) -> bool {
+        self.stays_as_read(url, kind) && self.leaves_by_bytes(url, kind)
     }
 
     /// Whether it is, given that the rules of the profile leave it.
     #[inline]
-    fn stays_as_read(&self, url: &[u8], lead: Lead) -> bool {
-        !self.is_transcoded(url, lead) && self.stays(url)
+    fn stays_as_read(&self, url: &[u8], kind: UrlKind) -> bool {
+        !self.is_transcoded(url, kind) && self.stays(url)
     }
 
     /// Whether no redirect leads away from a canonical URL.
@@ -209,27 +216,25 @@ impl Normalizer {
     }
 
     #[inline]
-    fn leaves_by_bytes(&self, url: &[u8], lead: Lead) -> bool {
+    fn leaves_by_bytes(&self, url: &[u8], kind: UrlKind) -> bool {
         let heuristics = &self.choices.heuristics;
         if let Some(archive) = self.rules.archive {
-            return ia::clean::leaves_long(url, lead, archive);
+            return ia::clean::leaves_long(url, kind, archive);
         }
-        match (self.profile().system, lead) {
+        match (self.profile().system, kind) {
             (System::Browser, _) => true,
             (System::Ladder, _) if !heuristics.act() => true,
-            (System::Ladder, Lead::Absolute) => heuristics.leave_clean(url),
-            (System::Ladder, Lead::Target) => heuristics.leave_clean_target(url),
-            (System::Sanitizer, Lead::Absolute) => {
+            (System::Ladder, _) => heuristics.leave_clean(url, kind),
+            (System::Sanitizer, UrlKind::Absolute) => {
                 behind_slashes(url).is_some_and(sanitize::leaves)
             }
-            (System::Sanitizer, Lead::Target) => true,
-            (System::Servlet | System::Ring(_), Lead::Absolute) => {
-                behind_slashes(url).is_some_and(|rest| {
+            (System::Sanitizer, UrlKind::Target) => true,
+            (System::Servlet | System::Ring(_), UrlKind::Absolute) => behind_slashes(url)
+                .is_some_and(|rest| {
                     let path = memchr(b'/', rest).map_or(&b""[..], |slash| &rest[slash..]);
                     self.leaves_path(path, 1)
-                })
-            }
-            (System::Servlet | System::Ring(_), Lead::Target) => self.leaves_path(url, 0),
+                }),
+            (System::Servlet | System::Ring(_), UrlKind::Target) => self.leaves_path(url, 0),
         }
     }
 
@@ -254,16 +259,16 @@ pub(super) fn is_proven(
     rules: &Profile,
     bytes: &[u8],
     range: Range<usize>,
-    lead: Lead,
+    kind: UrlKind,
 ) -> bool {
     if rules.grammar == Grammar::Ignored {
         // A target has to start with a slash even so.
-        let starts_well = lead == Lead::Absolute || bytes[range.clone()].first() == Some(&b'/');
+        let starts_well = kind == UrlKind::Absolute || bytes[range.clone()].first() == Some(&b'/');
         return kernel.is_verbatim(bytes, range) && starts_well;
     }
     match rules.system {
-        System::Browser => kernel.is_clean::<Browser>(bytes, range, lead),
-        _ => kernel.is_clean::<Rfc3986>(bytes, range, lead),
+        System::Browser => kernel.is_clean::<Browser>(bytes, range, kind),
+        _ => kernel.is_clean::<Rfc3986>(bytes, range, kind),
     }
 }
 
@@ -313,7 +318,11 @@ mod tests {
                             continue;
                         }
                         let mut out = Vec::new();
-                        let result = normalizer.rewrite_by_system(url.as_bytes(), &mut out);
+                        let result = normalizer.rewrite_by_system(
+                            url.as_bytes(),
+                            UrlKind::Absolute,
+                            &mut out,
+                        );
                         let out = result.map(|()| String::from_utf8_lossy(&out).into_owned());
                         assert_eq!(out.as_deref(), Ok(&*url), "{}", profile.name());
                         proven += 1;

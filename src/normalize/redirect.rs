@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::normalizer::Normalizer;
 use super::outcome::Outcome;
 use crate::bytes::Reject;
+use crate::simd::UrlKind;
 
 /// A list of redirects as it was given: two URLs a line, with a tab between them.
 ///
@@ -182,21 +183,12 @@ impl Normalizer {
     }
 
     /// What `url` is replaced by, if it is.
-    pub(super) fn redirected(&self, url: &[u8]) -> Option<Vec<u8>> {
-        self.end_of(|plain, out| plain.normalize(url, out))
-    }
-
-    /// The same for a request target.
-    pub(super) fn redirected_target(&self, target: &[u8]) -> Option<Vec<u8>> {
-        self.end_of(|plain, out| plain.normalize_target(target, out))
-    }
-
-    fn end_of(&self, read: impl FnOnce(&Self, &mut Vec<u8>) -> Outcome) -> Option<Vec<u8>> {
+    pub(super) fn redirected(&self, kind: UrlKind, url: &[u8]) -> Option<Vec<u8>> {
         let ends = self.choices.redirects.as_ref()?;
         let mut plain = self.clone();
         plain.choices.redirects = None;
         let mut canonical = Vec::new();
-        match read(&plain, &mut canonical) {
+        match plain.normalize_as(kind, url, &mut canonical) {
             Outcome::Canonical => ends.of(&canonical).map(<[u8]>::to_vec),
             Outcome::Reject(_) => None,
         }

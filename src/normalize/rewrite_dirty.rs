@@ -11,32 +11,32 @@ use super::resolve::resolve;
 use super::rewrite::Rewrite;
 use crate::bytes::{Reject, RejectReason};
 use crate::profile::{Access, Grammar, System};
-use crate::simd::{Lead, VectorOp};
+use crate::simd::{UrlKind, VectorOp};
 
 impl Normalizer {
-    /// Appends the canonical form of a URL that is not known to be clean. On a rejection, `out` may
-    /// hold a part of it.
-    pub fn rewrite(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
-        self.rewrite_in(url, 0..url.len(), out)
-    }
-
-    /// As [`Normalizer::rewrite`], for the URL at `range` of a larger buffer.
+    /// Appends the canonical form of the URL or target `bytes[range]`, which is not known to be clean. On a
+    /// rejection, `out` may hold a part of it.
     pub fn rewrite_in(
         &self,
         bytes: &[u8],
         range: Range<usize>,
+        kind: UrlKind,
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
-        if self.rules_alone_act() && self.rewrite_at_once(Lead::Absolute, bytes, &range, out) {
+        // Of a target it is not known yet whether it starts with a slash.
+        if kind == UrlKind::Absolute
+            && self.rules_alone_act()
+            && self.rewrite_at_once(kind, bytes, &range, out)
+        {
             return Ok(());
         }
         if self.has_fast_path() {
-            return match self.rewrite_by_fast_path(bytes, range.clone(), Lead::Absolute, out) {
+            return match self.rewrite_by_fast_path(bytes, range.clone(), kind, out) {
                 Some(()) => Ok(()),
-                None => self.rewrite_dirty(bytes, range, out),
+                None => self.rewrite_dirty(bytes, range, kind, out),
             };
         }
-        self.rewrite_by_steps(bytes, range, out)
+        self.rewrite_by_steps(bytes, range, kind, out)
     }
 
     /// Whether nothing acts but the rules of a profile of the ladder.
@@ -56,14 +56,19 @@ impl Normalizer {
         &self,
         bytes: &[u8],
         range: Range<usize>,
+        kind: UrlKind,
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
         let at = out.len();
         match &self.choices.hosts {
-            None => self.rewrite_in_charset(bytes, range, out)?,
-            Some(hosts) => self.rewrite_by_host(hosts, &bytes[range], out)?,
+            Some(hosts) if kind == UrlKind::Absolute => {
+                self.rewrite_by_host(hosts, &bytes[range], out)?;
+            }
+            _ => self.rewrite_in_charset(bytes, range, kind, out)?,
         }
-        self.redirect(at, out);
+        if let Some(ends) = &self.choices.redirects {
+            ends.follow(at, out);
+        }
         Ok(())
     }
 
@@ -73,16 +78,17 @@ impl Normalizer {
         &self,
         bytes: &[u8],
         range: Range<usize>,
+        kind: UrlKind,
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
         #[cfg(feature = "transcode")]
-        if let Some(transcoded) = self.transcoded(&bytes[range.clone()]) {
+        if let Some(transcoded) = self.transcoded(&bytes[range.clone()], kind) {
             let (url, all) = (&transcoded.url, 0..transcoded.url.len());
             return self
-                .rewrite_by_rules(url, all, out)
+                .rewrite_by_rules(url, all, kind, out)
                 .map_err(|reject| transcoded.reject(reject));
         }
-        self.rewrite_by_rules(bytes, range, out)
+        self.rewrite_by_rules(bytes, range, kind, out)
     }
 
     /// The same with triplets as they are.
@@ -91,22 +97,16 @@ impl Normalizer {
         &self,
         bytes: &[u8],
         range: Range<usize>,
+        kind: UrlKind,
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
         if matches!(self.rules.system, System::Ladder) {
-            self.rewrite_by_ladder(bytes, range, out)
-        } else if self.is_clean_but_for_port(bytes, range.clone()) {
+            self.rewrite_by_ladder(bytes, range, kind, out)
+        } else if kind == UrlKind::Absolute && self.is_clean_but_for_port(bytes, range.clone()) {
             out.extend_from_slice(&bytes[range]);
             Ok(())
         } else {
-            self.rewrite_by_system(&bytes[range], out)
-        }
-    }
-
-    #[inline]
-    fn redirect(&self, at: usize, out: &mut Vec<u8>) {
-        if let Some(ends) = &self.choices.redirects {
-            ends.follow(at, out);
+            self.rewrite_by_system(&bytes[range], kind, out)
         }
     }
 
@@ -115,17 +115,14 @@ impl Normalizer {
         &self,
         bytes: &[u8],
         range: Range<usize>,
+        kind: UrlKind,
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
-        if self.rules.grammar == Grammar::Ignored {
-            return verbatim(&bytes[range], out);
-        }
-        if self.does_more()
-            && self.rewrite_by_fast_path(bytes, range.clone(), Lead::Absolute, out).is_some()
+        if self.does_more() && self.rewrite_by_fast_path(bytes, range.clone(), kind, out).is_some()
         {
             return Ok(());
         }
-        self.rewrite_dirty(bytes, range, out)
+        self.rewrite_dirty(bytes, range, kind, out)
     }
 
     /// The same for one that is not clean.
@@ -133,83 +130,33 @@ impl Normalizer {
         &self,
         bytes: &[u8],
         range: Range<usize>,
+        kind: UrlKind,
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
         let (trimmed, skipped) = self.trim(&bytes[range.clone()])?;
+        if kind == UrlKind::Target && !trimmed.starts_with(b"/") {
+            let code =
+                if trimmed == b"*" { RejectReason::AsteriskForm } else { RejectReason::Relative };
+            return Err(Reject::new(code, skipped));
+        }
+        if self.rules.grammar == Grammar::Ignored {
+            return verbatim(trimmed, out);
+        }
         let start = range.start + skipped;
         let at = out.len();
-        if self.rules.archive.is_some() {
+        if self.rules.archive.is_some() && kind == UrlKind::Absolute {
             let (url, gone) = ia::without_repeated_schemes(trimmed);
-            self.rewrite_trimmed(&url, out)
+            self.rewrite_trimmed(&url, kind, out)
                 .map_err(|reject| reject.moved(|at| at + skipped + gone))?;
-        } else if !self.rewrite_at_once(Lead::Absolute, bytes, &(start..start + trimmed.len()), out)
-        {
-            self.rewrite_trimmed(trimmed, out).map_err(|reject| reject.moved(|at| at + skipped))?;
+        } else if !self.rewrite_at_once(kind, bytes, &(start..start + trimmed.len()), out) {
+            self.rewrite_trimmed(trimmed, kind, out)
+                .map_err(|reject| reject.moved(|at| at + skipped))?;
         }
         if let Some(ports) = &self.choices.ports {
             ports.drop_default(at, out);
         }
-        self.merge(at, Lead::Absolute, out);
+        self.merge(at, kind, out);
         Ok(())
-    }
-
-    /// As [`Normalizer::rewrite`], for a request target.
-    pub fn rewrite_target(&self, target: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
-        let at = out.len();
-        self.rewrite_target_transcoded(target, out)?;
-        self.redirect(at, out);
-        Ok(())
-    }
-
-    fn rewrite_target_transcoded(&self, target: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
-        #[cfg(feature = "transcode")]
-        if let Some(transcoded) = self.transcoded_target(target) {
-            let result = self.rewrite_target_as_it_is(&transcoded.url, out);
-            return result.map_err(|reject| transcoded.reject(reject));
-        }
-        self.rewrite_target_as_it_is(target, out)
-    }
-
-    fn rewrite_target_as_it_is(&self, target: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
-        if matches!(self.rules.system, System::Ladder) {
-            self.rewrite_target_by_ladder(target, out)
-        } else {
-            self.rewrite_target_by_system(target, out)
-        }
-    }
-
-    /// As [`Normalizer::rewrite_target`], by the rules of the ladder alone.
-    pub(super) fn rewrite_target_by_ladder(
-        &self,
-        target: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<(), Reject> {
-        if self.does_more()
-            && self.rewrite_by_fast_path(target, 0..target.len(), Lead::Target, out).is_some()
-        {
-            return Ok(());
-        }
-        let (trimmed, skipped) = self.trim(target)?;
-        let code = match trimmed {
-            b"*" => RejectReason::AsteriskForm,
-            [b'/', ..] if self.rules.grammar == Grammar::Ignored => return verbatim(target, out),
-            [b'/', ..] => {
-                if let Some(archive) = self.rules.archive {
-                    ia::path_and_query(&Parts::split_target(trimmed), archive, out);
-                    return Ok(());
-                }
-                let at = out.len();
-                let range = skipped..skipped + trimmed.len();
-                if !self.rewrite_at_once(Lead::Target, target, &range, out) {
-                    normalize::path_and_query(&Parts::split_target(trimmed), &self.rules, out)
-                        .map_err(|reject| reject.moved(|at| at + skipped))?;
-                }
-                self.merge(at, Lead::Target, out);
-                return Ok(());
-            }
-            _ => RejectReason::Relative,
-        };
-        Err(Reject::new(code, skipped))
     }
 
     /// Cuts 0x00-0x20 off both ends where the profile repairs, and counts what went in front.
@@ -228,30 +175,33 @@ impl Normalizer {
     #[inline(always)]
     pub(super) fn rewrite_at_once(
         &self,
-        lead: Lead,
+        kind: UrlKind,
         bytes: &[u8],
         range: &Range<usize>,
         out: &mut Vec<u8>,
     ) -> bool {
         self.rules.archive.is_none()
             && self.rules.grammar != Grammar::Ignored
-            && self.kernel().run(self.rewrite_of(lead, bytes, range, out))
+            && self.kernel().run(self.rewrite_of(kind, bytes, range, out))
     }
 
     #[inline(always)]
     pub(crate) fn rewrite_of<'a>(
         &'a self,
-        lead: Lead,
+        kind: UrlKind,
         bytes: &'a [u8],
         range: &Range<usize>,
         out: &'a mut Vec<u8>,
     ) -> impl VectorOp<Output = bool> + 'a {
         let &Range { start, end } = range;
-        Rewrite { profile: &self.rules, lead, bytes, start, end, out }
+        Rewrite { profile: &self.rules, kind, bytes, start, end, out }
     }
 
-    fn rewrite_trimmed(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
-        let parts = Parts::split(url);
+    fn rewrite_trimmed(&self, url: &[u8], kind: UrlKind, out: &mut Vec<u8>) -> Result<(), Reject> {
+        let parts = Parts::of(kind, url);
+        if kind == UrlKind::Target {
+            return self.path_and_query(&parts, out);
+        }
         if let Some(scheme) = self.assumed_scheme()
             && lacks_scheme(&parts, url)
         {
@@ -282,6 +232,17 @@ impl Normalizer {
         match self.rules.archive {
             Some(archive) => ia::absolute(parts, archive, out),
             None => normalize::absolute(parts, &self.rules, out),
+        }
+    }
+
+    /// Appends the canonical form of a request target.
+    fn path_and_query(&self, parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Reject> {
+        match self.rules.archive {
+            Some(archive) => {
+                ia::path_and_query(parts, archive, out);
+                Ok(())
+            }
+            None => normalize::path_and_query(parts, &self.rules, out),
         }
     }
 

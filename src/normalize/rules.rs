@@ -130,7 +130,7 @@ mod tests {
     use crate::simd::tests::{
         Anything, STEP, drawn_byte, every_byte_has_the_bits_of_its_sets, kernels, url_of,
     };
-    use crate::simd::{BLOCK, Bits, FastPathResult, Kernel, Lead, Rfc3986, SpanBatch};
+    use crate::simd::{BLOCK, Bits, FastPathResult, Kernel, Rfc3986, SpanBatch, UrlKind};
     use crate::test_util::cases;
 
     /// The result of the fast path under each of the rules that has one.
@@ -138,20 +138,20 @@ mod tests {
         kernel: Kernel,
         bytes: &[u8],
         range: Range<usize>,
-        lead: Lead,
+        kind: UrlKind,
     ) -> [FastPathResult; 6] {
         [
-            kernel.fast_path::<Rfc3986>(bytes, range.clone(), lead, Anything),
-            kernel.fast_path::<Sanitizer>(bytes, range.clone(), lead, Anything),
-            kernel.fast_path::<Servlet>(bytes, range.clone(), lead, Anything),
-            kernel.fast_path::<Aggressive>(bytes, range.clone(), lead, Anything),
-            kernel.fast_path::<IaKey>(bytes, range.clone(), lead, Anything),
-            kernel.fast_path::<IaFolded>(bytes, range, lead, Anything),
+            kernel.fast_path::<Rfc3986>(bytes, range.clone(), kind, Anything),
+            kernel.fast_path::<Sanitizer>(bytes, range.clone(), kind, Anything),
+            kernel.fast_path::<Servlet>(bytes, range.clone(), kind, Anything),
+            kernel.fast_path::<Aggressive>(bytes, range.clone(), kind, Anything),
+            kernel.fast_path::<IaKey>(bytes, range.clone(), kind, Anything),
+            kernel.fast_path::<IaFolded>(bytes, range, kind, Anything),
         ]
     }
 
     /// A URL or target of bytes that are clean nearly everywhere, without a triplet.
-    fn drawn_clean(case: usize, state: &mut u64) -> (Vec<u8>, Lead) {
+    fn drawn_clean(case: usize, state: &mut u64) -> (Vec<u8>, UrlKind) {
         let mut url: Vec<u8> =
             if case.is_multiple_of(2) { b"http://h/".to_vec() } else { b"/".to_vec() };
         for _ in 0..case % 140 {
@@ -162,12 +162,12 @@ mod tests {
                 b"?&=A(;"[case % 6]
             });
         }
-        (url, if case.is_multiple_of(2) { Lead::Absolute } else { Lead::Target })
+        (url, if case.is_multiple_of(2) { UrlKind::Absolute } else { UrlKind::Target })
     }
 
     /// The kernel's proof for a URL or target with nothing around it.
-    fn is_clean_alone(kernel: Kernel, profile: &Profile, url: &[u8], lead: Lead) -> bool {
-        is_proven(kernel, profile, url, 0..url.len(), lead)
+    fn is_clean_alone(kernel: Kernel, profile: &Profile, url: &[u8], kind: UrlKind) -> bool {
+        is_proven(kernel, profile, url, 0..url.len(), kind)
     }
 
     #[test]
@@ -185,11 +185,11 @@ mod tests {
         let mut state = 9;
         let (mut clean_by, drawn) = ([0; 6], cases(10_000));
         for case in 0..drawn {
-            let (mut url, lead) = drawn_clean(case, &mut state);
+            let (mut url, kind) = drawn_clean(case, &mut state);
             if case % 7 == 0 {
                 url.extend(vec![b'y'; case % 600]);
             }
-            let by_ladder = plainly_clean(&Profile::CRAWL, &url, lead);
+            let by_ladder = plainly_clean(&Profile::CRAWL, &url, kind);
             let session = url.windows(3).any(|three| match three {
                 [_, b';', initial] => b"jJpPaAsS".contains(initial),
                 three => three.eq_ignore_ascii_case(b"/(s"),
@@ -204,7 +204,7 @@ mod tests {
                 kernels().into_iter().flat_map(|kernel| [0, 64, 600].map(|room| (kernel, room)))
             {
                 let bytes = [&url[..], &vec![b'?'; room]].concat();
-                let found = results(kernel, &bytes, 0..url.len(), lead);
+                let found = results(kernel, &bytes, 0..url.len(), kind);
                 for ((clean, found), clean_by) in clean.iter().zip(found).zip(&mut clean_by) {
                     let fits = url.len() <= 128 || (url.len() <= 512 && bytes.len() >= 512);
                     let expected = match (clean, fits) {
@@ -215,7 +215,7 @@ mod tests {
                     assert_eq!(found, expected, "{kernel:?} {room} {}", url.escape_ascii());
                     *clean_by += usize::from(*clean);
                 }
-                if lead == Lead::Absolute {
+                if kind == UrlKind::Absolute {
                     let span = Span { start: 0, end: url.len() as u32 };
                     let batch = || SpanBatch::last(&bytes, std::slice::from_ref(&span));
                     let mut bits = [const { Vec::new() }; 2];
@@ -248,7 +248,7 @@ mod tests {
                 url[BLOCK + at] = trouble[0];
                 let span = Span { start: 0, end: url.len() as u32 };
                 for kernel in kernels() {
-                    let alone = results(kernel, &url, 0..url.len(), Lead::Absolute);
+                    let alone = results(kernel, &url, 0..url.len(), UrlKind::Absolute);
                     let mut bits = [const { Vec::new() }; 6];
                     let batch = || SpanBatch::last(&url, std::slice::from_ref(&span));
                     let [a, b, c, d, e, f] = &mut bits;
@@ -267,9 +267,9 @@ mod tests {
                             context()
                         );
                     }
-                    let clean = plainly_clean(&Profile::CRAWL, &url, Lead::Absolute);
+                    let clean = plainly_clean(&Profile::CRAWL, &url, UrlKind::Absolute);
                     assert_eq!(
-                        is_clean_alone(kernel, &Profile::CRAWL, &url, Lead::Absolute),
+                        is_clean_alone(kernel, &Profile::CRAWL, &url, UrlKind::Absolute),
                         clean,
                         "{}",
                         url.escape_ascii()
@@ -280,11 +280,11 @@ mod tests {
     }
 
     /// The plain loop of the head of [`simd`](crate::simd), one byte at a time.
-    fn plainly_clean(profile: &Profile, url: &[u8], lead: Lead) -> bool {
+    fn plainly_clean(profile: &Profile, url: &[u8], kind: UrlKind) -> bool {
         let browser = profile.system == System::Browser;
-        let tail = match lead {
-            Lead::Target => 0,
-            Lead::Absolute => {
+        let tail = match kind {
+            UrlKind::Target => 0,
+            UrlKind::Absolute => {
                 let Some(start) = [b"https://".as_slice(), b"http://"]
                     .iter()
                     .find(|scheme| url.starts_with(scheme))
@@ -341,10 +341,10 @@ mod tests {
                     for profile in [&Profile::CRAWL, &Profile::WHATWG] {
                         // A host that ends behind the first block is left to the scalar path; this one
                         // ends before.
-                        let expected = plainly_clean(profile, &url, Lead::Absolute);
+                        let expected = plainly_clean(profile, &url, UrlKind::Absolute);
                         for kernel in kernels() {
                             assert_eq!(
-                                is_clean_alone(kernel, profile, &url, Lead::Absolute),
+                                is_clean_alone(kernel, profile, &url, UrlKind::Absolute),
                                 expected,
                                 "{} {:?} {}",
                                 profile.name(),
@@ -374,7 +374,8 @@ mod tests {
                     }
                     // Whole, and cut behind each byte of it where digits go on behind the end.
                     for end in [at + 1, at + 2, at + 3, at + 5, url.len()] {
-                        let expected = plainly_clean(&Profile::CRAWL, &url[..end], Lead::Absolute);
+                        let expected =
+                            plainly_clean(&Profile::CRAWL, &url[..end], UrlKind::Absolute);
                         clean += usize::from(expected);
                         tried += 1;
                         for kernel in kernels() {
@@ -384,7 +385,7 @@ mod tests {
                                 kernel,
                                 &Profile::CRAWL,
                                 &url[..end],
-                                Lead::Absolute,
+                                UrlKind::Absolute,
                             );
                             assert_eq!(alone, expected, "{}", context());
                             let mut bits = Vec::new();
@@ -418,13 +419,17 @@ mod tests {
                 }
             }
             for (n, profile) in [&Profile::SYNTAX, &Profile::WHATWG].into_iter().enumerate() {
-                for lead in [Lead::Absolute, Lead::Target] {
-                    let expected = plainly_clean(profile, &url, lead);
+                for kind in [UrlKind::Absolute, UrlKind::Target] {
+                    let expected = plainly_clean(profile, &url, kind);
                     clean[n] += usize::from(expected);
                     for kernel in kernels() {
-                        let found = match lead {
-                            Lead::Absolute => is_clean_alone(kernel, profile, &url, Lead::Absolute),
-                            Lead::Target => is_clean_alone(kernel, profile, &url, Lead::Target),
+                        let found = match kind {
+                            UrlKind::Absolute => {
+                                is_clean_alone(kernel, profile, &url, UrlKind::Absolute)
+                            }
+                            UrlKind::Target => {
+                                is_clean_alone(kernel, profile, &url, UrlKind::Target)
+                            }
                         };
                         let case =
                             (profile.name(), kernel.backend(), url.escape_ascii().to_string());
@@ -439,9 +444,9 @@ mod tests {
     #[test]
     fn simple_comparison_finds_nothing_but_line_breaks() {
         for kernel in kernels() {
-            assert!(is_clean_alone(kernel, &Profile::STRING, b"\xFF %zz", Lead::Absolute));
-            assert!(!is_clean_alone(kernel, &Profile::STRING, b"a\rb", Lead::Absolute));
-            assert!(!is_clean_alone(kernel, &Profile::STRING, b"a", Lead::Target));
+            assert!(is_clean_alone(kernel, &Profile::STRING, b"\xFF %zz", UrlKind::Absolute));
+            assert!(!is_clean_alone(kernel, &Profile::STRING, b"a\rb", UrlKind::Absolute));
+            assert!(!is_clean_alone(kernel, &Profile::STRING, b"a", UrlKind::Target));
         }
     }
 }

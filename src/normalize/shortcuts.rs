@@ -16,7 +16,7 @@ use crate::bytes::Span;
 use crate::profile::archive::STARTS;
 use crate::profile::starts::Starts;
 use crate::profile::{Profile, Ring, Switch, System};
-use crate::simd::{Backend, FastPath, FastPathResult, Lead, MaskedUrl, Vector};
+use crate::simd::{Backend, FastPath, FastPathResult, MaskedUrl, UrlKind, Vector};
 
 /// What URLs start with, nearly all of it canonical.
 #[rustfmt::skip]
@@ -31,7 +31,7 @@ const FRONTS: &[&str] = &[
 /// What follows, in which most of a URL is left by all profiles.
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
-    "a", "b", "a/", "bc/", "segment/", "page", ".html", "index.html", "index.php", "default.aspx", "B", "Page/", "//", "/", "/",
+    "a", "b", "a/", "bc/", "segment/", "page", ".html", "index.html", "index.php", "default.aspx", "B", "OutputBuffer/", "//", "/", "/",
     "~u/", "%C3%A9", "%20", "%2F", "%3B", "%7E", "%c3", "%25", "+", "'", "!", "(", "(a)/", "(S(a1))/", ";", ";a=1", ";sid=1",
     ":", ",", "@", "..", "/.", "/../", "./a", "=", "-", "_", "*", "$", "|", "\"", " ", "#f", "^", "1", "1.2.3.4",
 ];
@@ -178,32 +178,29 @@ fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
             memchr::memchr(b'/', &bytes[url.start + host..url.end]).unwrap_or(url.len() - host);
         let target = url.start + host + path..url.end;
         counts.port += usize::from(normalizer.is_clean_but_for_port(&bytes, url.clone()));
-        for (range, lead) in [(url, Lead::Absolute), (target, Lead::Target)] {
+        for (range, kind) in [(url, UrlKind::Absolute), (target, UrlKind::Target)] {
             out.clear();
-            counts.alone += usize::from(normalizer.is_clean_by_rules(&bytes, range.clone(), lead));
+            counts.alone += usize::from(normalizer.is_clean_by_rules(&bytes, range.clone(), kind));
             if normalizer.profile().system == System::Ladder {
-                let done = normalizer.rewrite_at_once(lead, &bytes, &range, &mut out);
+                let done = normalizer.rewrite_at_once(kind, &bytes, &range, &mut out);
                 counts.masks += usize::from(done);
             }
             let (result, starts) = if let Some(archive) = normalizer.rules.archive {
                 let write = ia::clean::Write { archive, out: &mut out };
-                (kernel.fast_path::<IaFolded>(&bytes, range.clone(), lead, write), &STARTS)
+                (kernel.fast_path::<IaFolded>(&bytes, range.clone(), kind, write), &STARTS)
             } else if heuristics.act() {
-                let parts = match lead {
-                    Lead::Absolute => Parts::split(&bytes[range.clone()]),
-                    Lead::Target => Parts::split_target(&bytes[range.clone()]),
-                };
+                let parts = Parts::of(kind, &bytes[range.clone()]);
                 counts.left += usize::from(heuristics.leave(&parts));
                 let write = heuristic::clean::Write { steps: heuristics.steps(), out: &mut out };
                 (
-                    kernel.fast_path::<Aggressive>(&bytes, range.clone(), lead, write),
+                    kernel.fast_path::<Aggressive>(&bytes, range.clone(), kind, write),
                     heuristics.starts(),
                 )
             } else {
                 continue;
             };
             counts.fast += usize::from(result == FastPathResult::Done);
-            let order = kernel.fast_path::<Aggressive>(&bytes, range, lead, Order(starts));
+            let order = kernel.fast_path::<Aggressive>(&bytes, range, kind, Order(starts));
             counts.order += usize::from(order == FastPathResult::Done);
         }
     }

@@ -22,6 +22,7 @@ use crate::profile::Grammar;
 #[cfg(feature = "transcode")]
 use crate::profile::scheme::Kind;
 use crate::profile::{Profile, Ring, Switch, System, scheme};
+use crate::simd::UrlKind;
 
 /// The path of a request target or URL, and what follows it.
 struct Rest<'a> {
@@ -61,42 +62,30 @@ impl Normalizer {
 
     /// `url` with its triplets in UTF-8, where that changes something.
     #[cfg(feature = "transcode")]
-    pub(super) fn transcoded(&self, url: &[u8]) -> Option<Transcoded> {
-        self.transcoded_before(
-            url,
-            |kept| self.is_ascii_but_for_userinfo(kept),
-            || self.caseless(url),
-        )
-    }
-
-    /// The same for a request target, which holds no host.
-    #[cfg(feature = "transcode")]
-    pub(super) fn transcoded_target(&self, target: &[u8]) -> Option<Transcoded> {
-        self.transcoded_before(target, <[u8]>::is_ascii, || self.path_end_if_lowered(target))
+    pub(super) fn transcoded(&self, url: &[u8], kind: UrlKind) -> Option<Transcoded> {
+        let charset = self.choices.transcoding?;
+        let caseless = || match kind {
+            UrlKind::Absolute => self.caseless(url),
+            UrlKind::Target => self.path_end_if_lowered(url),
+        };
+        if self.takes_targets() {
+            return transcode::transcode(url, charset, Delimiters::Respelled, caseless);
+        }
+        // A raw byte of 0x80 or above is rejected where it is, unless what it is in is dropped unread.
+        if self.profile().grammar == Grammar::Enforced {
+            let kept = self.without_dropped(url);
+            let of_host = kind == UrlKind::Absolute;
+            if !kept.is_ascii() && !(of_host && self.is_ascii_but_for_userinfo(kept)) {
+                return None;
+            }
+        }
+        transcode::transcode(url, charset, Delimiters::Kept, caseless)
     }
 
     /// The same for a host, whose case does not count.
     #[cfg(feature = "transcode")]
     pub(super) fn transcoded_host(&self, host: &[u8]) -> Option<Transcoded> {
         transcode::transcode(host, self.choices.transcoding?, Delimiters::Kept, || host.len())
-    }
-
-    #[cfg(feature = "transcode")]
-    fn transcoded_before(
-        &self,
-        url: &[u8],
-        is_ascii: impl FnOnce(&[u8]) -> bool,
-        caseless: impl FnOnce() -> usize,
-    ) -> Option<Transcoded> {
-        let charset = self.choices.transcoding?;
-        if self.takes_targets() {
-            return transcode::transcode(url, charset, Delimiters::Respelled, caseless);
-        }
-        // A raw byte of 0x80 or above is rejected where it is, unless what it is in is dropped unread.
-        if self.profile().grammar == Grammar::Enforced && !is_ascii(self.without_dropped(url)) {
-            return None;
-        }
-        transcode::transcode(url, charset, Delimiters::Kept, caseless)
     }
 
     /// `url` without the fragment, where that is dropped.
@@ -111,9 +100,6 @@ impl Normalizer {
     /// Whether all bytes are ASCII, but for those of a userinfo that is dropped.
     #[cfg(feature = "transcode")]
     fn is_ascii_but_for_userinfo(&self, url: &[u8]) -> bool {
-        if url.is_ascii() {
-            return true;
-        }
         if self.rules.switches.contains(Switch::KeepUserinfo) {
             return false;
         }
@@ -190,57 +176,59 @@ impl Normalizer {
     ///
     /// Scheme and authority are not looked at: where `url` has a canonical form, this is the other one.
     pub fn decoded(&self, url: &[u8], out: &mut Vec<u8>) -> Outcome {
-        if let Some(end) = self.redirected(url) {
-            return self.for_host_of(&end).decode(&end, out, read);
-        }
-        match &self.choices.hosts {
-            None => self.decoded_in_charset(url, out),
-            Some(hosts) => self.decoded_by_host(hosts, url, out),
-        }
-    }
-
-    /// As [`Normalizer::decoded`], by the rules for any host and without redirects.
-    pub(super) fn decoded_in_charset(&self, url: &[u8], out: &mut Vec<u8>) -> Outcome {
-        #[cfg(feature = "transcode")]
-        if let Some(transcoded) = self.transcoded(url) {
-            return transcoded.outcome(self.decoded_as_it_is(&transcoded.url, out));
-        }
-        self.decoded_as_it_is(url, out)
-    }
-
-    fn decoded_as_it_is(&self, url: &[u8], out: &mut Vec<u8>) -> Outcome {
-        match self.assume(url) {
-            Some((assumed, prefix)) => {
-                self.decode(&assumed, out, read).moved(|at| at.saturating_sub(prefix))
-            }
-            None => self.decode(url, out, read),
-        }
+        self.decoded_as(UrlKind::Absolute, url, out)
     }
 
     /// As [`Normalizer::decoded`], for what [`Normalizer::normalize_target`] takes.
     pub fn decoded_target(&self, target: &[u8], out: &mut Vec<u8>) -> Outcome {
-        if let Some(end) = self.redirected_target(target) {
-            return self.decode(&end, out, read);
-        }
-        #[cfg(feature = "transcode")]
-        if let Some(transcoded) = self.transcoded_target(target) {
-            let read = |target| Read::Target(Parts::split_target(target));
-            return transcoded.outcome(self.decode(&transcoded.url, out, read));
-        }
-        self.decode(target, out, |target| Read::Target(Parts::split_target(target)))
+        self.decoded_as(UrlKind::Target, target, out)
     }
 
-    fn decode<'a>(
+    pub fn decoded_as(&self, kind: UrlKind, url: &[u8], out: &mut Vec<u8>) -> Outcome {
+        if let Some(end) = self.redirected(kind, url) {
+            return match kind {
+                UrlKind::Absolute => self.for_host_of(&end).decode(&read(&end), out),
+                UrlKind::Target => self.decode(&read(&end), out),
+            };
+        }
+        match &self.choices.hosts {
+            Some(hosts) if kind == UrlKind::Absolute => self.decoded_by_host(hosts, url, out),
+            _ => self.decoded_in_charset(url, kind, out),
+        }
+    }
+
+    /// As [`Normalizer::decoded_as`], by the rules for any host and without redirects.
+    pub(super) fn decoded_in_charset(
         &self,
-        url: &'a [u8],
+        url: &[u8],
+        kind: UrlKind,
         out: &mut Vec<u8>,
-        read: impl FnOnce(&'a [u8]) -> Read<'a>,
     ) -> Outcome {
+        #[cfg(feature = "transcode")]
+        if let Some(transcoded) = self.transcoded(url, kind) {
+            return transcoded.outcome(self.decoded_as_it_is(&transcoded.url, kind, out));
+        }
+        self.decoded_as_it_is(url, kind, out)
+    }
+
+    fn decoded_as_it_is(&self, url: &[u8], kind: UrlKind, out: &mut Vec<u8>) -> Outcome {
+        if kind == UrlKind::Target {
+            return self.decode(&Read::Target(Parts::split_target(url)), out);
+        }
+        match self.assume(url) {
+            Some((assumed, prefix)) => {
+                self.decode(&read(&assumed), out).moved(|at| at.saturating_sub(prefix))
+            }
+            None => self.decode(&read(url), out),
+        }
+    }
+
+    fn decode(&self, read: &Read<'_>, out: &mut Vec<u8>) -> Outcome {
         let mut troubles = Troubles::new(self.choices.allowed);
         if self.maps_paths() {
             let length = out.len();
-            let (Read::Absolute(parts) | Read::Target(parts)) = read(url);
-            let mut rest = Rest::of(&parts);
+            let (Read::Absolute(parts) | Read::Target(parts)) = read;
+            let mut rest = Rest::of(parts);
             if parts.authority.is_some() && rest.path.is_empty() {
                 rest.path = b"/";
             }
@@ -274,14 +262,23 @@ impl Normalizer {
         }
     }
 
-    /// Appends the canonical form of a URL of a list. The profile is a system's.
+    /// Appends the canonical form of a URL of a list, or of a request target whose host is not known. The
+    /// profile is a system's.
     #[cold]
     #[inline(never)]
-    pub(super) fn rewrite_by_system(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+    pub(super) fn rewrite_by_system(
+        &self,
+        url: &[u8],
+        kind: UrlKind,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
         match self.profile().system {
-            System::Sanitizer => return self.sanitize(url, out),
-            System::Browser => return self.rewrite_as_browser(url, out),
+            System::Sanitizer => return self.sanitize(url, kind, out),
+            System::Browser => return self.rewrite_as_browser(url, kind, out),
             _ => {}
+        }
+        if kind == UrlKind::Target {
+            return self.hostless_target(url, out);
         }
         if let Some((assumed, prefix)) = self.assume(url) {
             return self
@@ -305,24 +302,8 @@ impl Normalizer {
         }
     }
 
-    /// As [`Normalizer::rewrite_by_system`], for a request target whose host is not known.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn rewrite_target_by_system(
-        &self,
-        target: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<(), Reject> {
-        if self.profile().system == System::Browser {
-            return self.rewrite_target_as_browser(target, out);
-        }
+    fn hostless_target(&self, target: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
         let parts = Parts::split_target(target);
-        if self.profile().system == System::Sanitizer {
-            let mut troubles = Troubles::new(self.choices.allowed);
-            sanitize::check(target, &parts, b"", |_| None, &mut troubles);
-            troubles.join_result(self.rewrite_target_by_ladder(target, out));
-            return troubles.result();
-        }
         let start = out.len();
         self.target(target, &parts, out)?;
         let is_path = target.starts_with(b"/") && out[start..].starts_with(b"/");
@@ -334,13 +315,15 @@ impl Normalizer {
         Ok(())
     }
 
-    fn sanitize(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+    fn sanitize(&self, url: &[u8], kind: UrlKind, out: &mut Vec<u8>) -> Result<(), Reject> {
         let mut troubles = Troubles::new(self.choices.allowed);
         let own_port = |scheme: &[u8]| match &self.choices.ports {
             Some(ports) => ports.of(scheme),
             None => scheme::facts(scheme).port,
         };
-        if let Some((assumed, prefix)) = self.assume(url) {
+        if kind == UrlKind::Target {
+            sanitize::check(url, &Parts::split_target(url), b"", own_port, &mut troubles);
+        } else if let Some((assumed, prefix)) = self.assume(url) {
             let parts = Parts::split(&assumed);
             sanitize::check(&assumed, &parts, b"", own_port, &mut troubles);
             let found = troubles.result().map_err(|r| r.moved(|at| at.saturating_sub(prefix)));
@@ -350,7 +333,7 @@ impl Normalizer {
             let base = self.base().and_then(|base| Parts::split(base).scheme).unwrap_or_default();
             sanitize::check(url, &Parts::split(url), base, own_port, &mut troubles);
         }
-        troubles.join_result(self.rewrite_by_ladder(url, 0..url.len(), out));
+        troubles.join_result(self.rewrite_by_ladder(url, 0..url.len(), kind, out));
         troubles.result()
     }
 

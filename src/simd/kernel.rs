@@ -18,12 +18,13 @@ use crate::bytes::Span;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernel(Backend);
 
-/// How a URL starts, which decides where its path does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lead {
-    /// `http://` or `https://`, and a host.
+/// What is read: it decides where a path starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UrlKind {
+    /// A URL, or whatever stands in its place in a list; the scanner proves those clean that start with
+    /// `http://` or `https://` and a host.
     Absolute,
-    /// A slash: a request target.
+    /// A request target whose host is not known. It starts with a slash.
     Target,
 }
 
@@ -98,12 +99,17 @@ impl Kernel {
     ///
     /// When the range lies outside `bytes`.
     #[inline]
-    pub(crate) fn is_clean<R: Rules>(self, bytes: &[u8], range: Range<usize>, lead: Lead) -> bool {
+    pub(crate) fn is_clean<R: Rules>(
+        self,
+        bytes: &[u8],
+        range: Range<usize>,
+        kind: UrlKind,
+    ) -> bool {
         let Range { start, end } = range;
         if u32::try_from(end - start).is_err() {
             return false;
         }
-        self.run(IsClean { bytes, start, end, lead, rules: PhantomData::<R> })
+        self.run(IsClean { bytes, start, end, kind, rules: PhantomData::<R> })
     }
 
     /// Whether `bytes[range]` is a single line that is not blank.
@@ -127,14 +133,14 @@ impl Kernel {
         self,
         bytes: &[u8],
         range: Range<usize>,
-        lead: Lead,
+        kind: UrlKind,
         fast_path: impl FastPath,
     ) -> FastPathResult {
         let Range { start, end } = range;
         if u32::try_from(end - start).is_err() {
             return FastPathResult::Unclean;
         }
-        self.run(OneFastPath { bytes, start, end, lead, fast_path, rules: PhantomData::<R> })
+        self.run(OneFastPath { bytes, start, end, kind, fast_path, rules: PhantomData::<R> })
     }
 
     /// Does something about each URL, by whether it is proven clean and the fast path finishes it.

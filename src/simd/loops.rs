@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::kernel::Lead;
+use super::kernel::UrlKind;
 use super::masked_url::{FastPath, MaskedUrl};
 use super::prefetch::prefetch;
 use super::proof::{
@@ -107,7 +107,7 @@ pub(super) struct IsClean<'a, R> {
     pub(super) bytes: &'a [u8],
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) lead: Lead,
+    pub(super) kind: UrlKind,
     pub(super) rules: PhantomData<R>,
 }
 
@@ -116,7 +116,7 @@ pub(super) struct OneFastPath<'a, R, S> {
     pub(super) bytes: &'a [u8],
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) lead: Lead,
+    pub(super) kind: UrlKind,
     pub(super) fast_path: S,
     pub(super) rules: PhantomData<R>,
 }
@@ -146,7 +146,7 @@ impl<R: Rules, A: Visitor> VectorOp for CleanEach<'_, R, A> {
                 if A::REWRITES && V::NORMALIZES_TRIPLETS {
                     is_plain::<V, R>(vector, batch.bytes, start, end)
                 } else {
-                    is_clean::<V, R>(vector, batch.bytes, start, end, Lead::Absolute)
+                    is_clean::<V, R>(vector, batch.bytes, start, end, UrlKind::Absolute)
                 }
             },
         );
@@ -193,7 +193,7 @@ impl<R: Rules> VectorOp for IsClean<'_, R> {
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) -> bool {
-        is_clean::<V, R>(vector, self.bytes, self.start, self.end, self.lead)
+        is_clean::<V, R>(vector, self.bytes, self.start, self.end, self.kind)
     }
 }
 
@@ -202,14 +202,14 @@ impl<R: Rules, S: FastPath> VectorOp for OneFastPath<'_, R, S> {
 
     #[inline(always)]
     fn run<V: Vector>(self, vector: V) -> FastPathResult {
-        let OneFastPath { bytes, start, end, lead, fast_path, .. } = self;
+        let OneFastPath { bytes, start, end, kind, fast_path, .. } = self;
         let mut room = None;
         let window = window(bytes, start, end, &mut room);
-        let proof = prove::<V, R>(vector, &bytes[start..end], window, lead);
+        let proof = prove::<V, R>(vector, &bytes[start..end], window, kind);
         if !proof.clean {
             return FastPathResult::Unclean;
         }
-        match finish(vector, &bytes[start..], window, end - start, lead, &proof, fast_path) {
+        match finish(vector, &bytes[start..], window, end - start, kind, &proof, fast_path) {
             None => FastPathResult::TooLong,
             Some(true) => FastPathResult::Done,
             Some(false) => FastPathResult::Declined,
@@ -230,7 +230,7 @@ where
     fn run<V: Vector>(self, vector: V) {
         let FastPathEach { batch, fast_path, is_clean, visitor, .. } = self;
         let bytes = batch.bytes;
-        let lead = Lead::Absolute;
+        let kind = UrlKind::Absolute;
         each(
             vector,
             batch,
@@ -241,10 +241,10 @@ where
                 let (url, length) = (span.of(bytes), end - start);
                 let mut room = None;
                 let window = window(bytes, start, end, &mut room);
-                let front = front::<V, R>(vector, length, window, lead);
+                let front = front::<V, R>(vector, length, window, kind);
                 // Most need no more than that.
                 let result = if let Some(proof) = front.proof(length) {
-                    match mask_short(vector, &bytes[start..], window, length, lead, &proof) {
+                    match mask_short(vector, &bytes[start..], window, length, kind, &proof) {
                         // Where question marks stand out, there is none.
                         Some(masked) if R::QUERIES => {
                             Some(fast_path.finish(&masked.without_query()))
@@ -257,7 +257,7 @@ where
                     if !proof.clean {
                         return false;
                     }
-                    finish(vector, &bytes[start..], window, length, lead, &proof, fast_path)
+                    finish(vector, &bytes[start..], window, length, kind, &proof, fast_path)
                 };
                 match result {
                     Some(true) => true,
@@ -291,18 +291,18 @@ fn finish<V: Vector>(
     from: &[u8],
     window: &[u8; WINDOW],
     length: usize,
-    lead: Lead,
+    kind: UrlKind,
     proof: &Proof,
     fast_path: impl FastPath,
 ) -> Option<bool> {
     if length <= WINDOW {
-        let masked = mask_short(vector, from, window, length, lead, proof)?;
+        let masked = mask_short(vector, from, window, length, kind, proof)?;
         return Some(fast_path.finish(&masked));
     }
     if length > LONG {
         return None;
     }
-    let masked = MaskedUrl::<V, { LONG / BLOCK }>::new(vector, from, length, lead, proof)?;
+    let masked = MaskedUrl::<V, { LONG / BLOCK }>::new(vector, from, length, kind, proof)?;
     Some(fast_path.finish(&masked))
 }
 
@@ -313,10 +313,10 @@ fn mask_short<'a, V: Vector>(
     from: &'a [u8],
     window: &'a [u8; WINDOW],
     length: usize,
-    lead: Lead,
+    kind: UrlKind,
     proof: &Proof,
 ) -> Option<MaskedUrl<'a, V, { WINDOW / BLOCK }>> {
-    MaskedUrl::new(vector, at_least(from, window), length, lead, proof)
+    MaskedUrl::new(vector, at_least(from, window), length, kind, proof)
 }
 
 /// What stands in a buffer from a URL on, where it is no less than its window.

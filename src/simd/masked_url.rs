@@ -3,7 +3,7 @@
 
 use std::hint::select_unpredictable;
 
-use super::kernel::Lead;
+use super::kernel::UrlKind;
 use super::proof::Proof;
 use super::vector::{BLOCK, Block, Masks, Vector, up_to};
 use crate::bytes::set::NibbleTable;
@@ -13,7 +13,7 @@ use crate::bytes::set::NibbleTable;
 /// and none behind the URL.
 pub(crate) struct MaskedUrl<'a, V, const N: usize> {
     vector: V,
-    lead: Lead,
+    kind: UrlKind,
     /// The URL and what stands behind it.
     from: &'a [u8],
     /// The first blocks of that.
@@ -48,7 +48,7 @@ impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
         vector: V,
         from: &'a [u8],
         length: usize,
-        lead: Lead,
+        kind: UrlKind,
         proof: &Proof,
     ) -> Option<Self> {
         let blocks: &[Block; N] = from.as_chunks().0.first_chunk()?;
@@ -61,7 +61,7 @@ impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
         }
         let &Proof { host, path, masks: [Masks { dot, .. }, _], .. } = proof;
         let masked =
-            Self { vector, lead, from, blocks, length, host, path, path_end: None, slash, dot };
+            Self { vector, kind, from, blocks, length, host, path, path_end: None, slash, dot };
         let path_end = proof.question.map(
             #[inline(always)]
             |question| masked.end_of_path(&question),
@@ -129,7 +129,7 @@ impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
     #[inline(always)]
     pub(crate) fn may_find_in_path(&self, asked: &NibbleTable) -> bool {
         // `https://`, or `http://` and a byte of the host.
-        let start = if self.lead == Lead::Absolute { 0xFF } else { 0 };
+        let start = if self.kind == UrlKind::Absolute { 0xFF } else { 0 };
         // No branch on whether there is one at all: every query has, which cannot be guessed.
         let (mut any, mut in_path) = (0, u64::MAX);
         for (i, block) in self.blocks.iter().enumerate() {
@@ -158,7 +158,7 @@ impl<'a, V: Vector, const N: usize> MaskedUrl<'a, V, N> {
         for (i, slashes) in slashes.iter_mut().enumerate() {
             *slashes = self.vector.below(*slashes, end.saturating_sub(i * BLOCK).min(BLOCK));
         }
-        Slashes { slashes, lead: self.lead }
+        Slashes { slashes, kind: self.kind }
     }
 
     /// Whether two full stops stand together in the first 64 bytes, or one at the start of the host.
@@ -189,7 +189,7 @@ fn last_bytes<const M: usize>(from: &[u8], i: usize) -> [u8; M] {
 /// The slashes of a URL as far as it is looked at.
 pub(crate) struct Slashes<const N: usize> {
     slashes: [u64; N],
-    lead: Lead,
+    kind: UrlKind,
 }
 
 impl<const N: usize> Slashes<N> {
@@ -201,7 +201,7 @@ impl<const N: usize> Slashes<N> {
             *doubled = slash & (slash << 1 | before >> (BLOCK - 1));
             before = *slash;
         }
-        if self.lead == Lead::Absolute {
+        if self.kind == UrlKind::Absolute {
             // The first are those before the host.
             doubled[0] &= doubled[0].wrapping_sub(1);
         }
@@ -267,12 +267,12 @@ mod tests {
             let mut bytes = [[b'/'; BLOCK]; N];
             let bytes = bytes.as_flattened_mut();
             bytes[..self.0.len()].copy_from_slice(self.0);
-            let lead = if self.0[0] == b'/' { Lead::Target } else { Lead::Absolute };
+            let kind = if self.0[0] == b'/' { UrlKind::Target } else { UrlKind::Absolute };
             let window = bytes.first_chunk().expect("two blocks");
-            let proof = prove::<V, Rfc3986>(vector, self.0, window, lead);
+            let proof = prove::<V, Rfc3986>(vector, self.0, window, kind);
             let length = self.0.len();
             let masked =
-                MaskedUrl::<V, N>::new(vector, bytes, length, lead, &proof).expect("enough");
+                MaskedUrl::<V, N>::new(vector, bytes, length, kind, &proof).expect("enough");
             let path_end = masked.path_end();
             let (slashes, in_path) = (masked.slashes(length), masked.slashes(path_end));
             Answers {

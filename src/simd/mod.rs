@@ -63,7 +63,7 @@ use std::str::FromStr;
 use crate::bytes::Span;
 use crate::bytes::UnknownName;
 
-pub use kernel::{Kernel, Lead};
+pub use kernel::{Kernel, UrlKind};
 pub(crate) use loops::Bits;
 pub(crate) use loops::FastPathResult;
 pub use loops::{SpanBatch, Visitor};

@@ -1,6 +1,6 @@
 //! Whether a URL is clean under a set of rules, by the masks of its blocks.
 
-use super::kernel::Lead;
+use super::kernel::UrlKind;
 use super::rules::{Query, Rules};
 use super::vector::{BLOCK, Block, Masks, Vector, up_to};
 use crate::bytes::set::{AsciiSet, NibbleTable};
@@ -15,11 +15,11 @@ pub(super) fn is_clean<V: Vector, R: Rules>(
     bytes: &[u8],
     start: usize,
     end: usize,
-    lead: Lead,
+    kind: UrlKind,
 ) -> bool {
     let mut room = None;
     let window = window(bytes, start, end, &mut room);
-    prove::<V, R>(vector, &bytes[start..end], window, lead).clean
+    prove::<V, R>(vector, &bytes[start..end], window, kind).clean
 }
 
 /// Whether the URL `bytes[start..end]` is proven clean, asked of a window without a look at triplets: what
@@ -34,7 +34,7 @@ pub(super) fn is_plain<V: Vector, R: Rules>(
     let mut room = None;
     let window = window(bytes, start, end, &mut room);
     let url = &bytes[start..end];
-    let front = front::<V, R>(vector, url.len(), window, Lead::Absolute);
+    let front = front::<V, R>(vector, url.len(), window, UrlKind::Absolute);
     if url.len() > WINDOW {
         return prove_from::<V, R>(vector, url, window, &front).clean;
     }
@@ -144,16 +144,16 @@ pub(super) fn front<V: Vector, R: Rules>(
     vector: V,
     length: usize,
     window: &[u8; WINDOW],
-    lead: Lead,
+    kind: UrlKind,
 ) -> Front {
     let [first, second] = blocks(window);
     let (a, b) = (vector.masks::<R>(first), vector.masks::<R>(second));
     let inside = up_to(length);
     let bad_a = (a.bad | a.dots_after_slash(0)) & inside;
     let bad_b = (b.bad | b.dots_after_slash(a.slash)) & up_to(length.saturating_sub(BLOCK));
-    let (starts_well, host, path) = match lead {
-        Lead::Absolute => starts_with_host::<R>(first, &a, inside),
-        Lead::Target => (a.slash & inside & 1 == 1, 0, 0),
+    let (starts_well, host, path) = match kind {
+        UrlKind::Absolute => starts_with_host::<R>(first, &a, inside),
+        UrlKind::Target => (a.slash & inside & 1 == 1, 0, 0),
     };
     Front { starts_well, host, path, bad: [bad_a, bad_b], masks: [a, b] }
 }
@@ -164,9 +164,9 @@ pub(super) fn prove<V: Vector, R: Rules>(
     vector: V,
     url: &[u8],
     window: &[u8; WINDOW],
-    lead: Lead,
+    kind: UrlKind,
 ) -> Proof {
-    prove_from::<V, R>(vector, url, window, &front::<V, R>(vector, url.len(), window, lead))
+    prove_from::<V, R>(vector, url, window, &front::<V, R>(vector, url.len(), window, kind))
 }
 
 /// The same by its front.

@@ -1,6 +1,6 @@
 //! The vector code against scalar, on every backend that this CPU has.
 
-use super::kernel::Lead;
+use super::kernel::UrlKind;
 use super::loops::{Bits, SpanBatch};
 use super::masked_url::{FastPath, MaskedUrl};
 use super::rules::{Query, Rfc3986, Rules, all_bits, query_of};
@@ -35,12 +35,12 @@ impl Rules for Questions {
 impl Kernel {
     /// Whether a URL with nothing around it is proven clean.
     pub(crate) fn is_clean_alone(self, url: &[u8]) -> bool {
-        self.is_clean::<Rfc3986>(url, 0..url.len(), Lead::Absolute)
+        self.is_clean::<Rfc3986>(url, 0..url.len(), UrlKind::Absolute)
     }
 
     /// The same of a target.
     pub(crate) fn is_clean_target_alone(self, target: &[u8]) -> bool {
-        self.is_clean::<Rfc3986>(target, 0..target.len(), Lead::Target)
+        self.is_clean::<Rfc3986>(target, 0..target.len(), UrlKind::Target)
     }
 }
 
@@ -390,11 +390,11 @@ fn no_kernel_reads_outside_its_slice() {
                 kernel.clean_each::<Rfc3986>(SpanBatch::last(slice, &lines), Bits(&mut bits));
                 assert_eq!(bits.first().copied().unwrap_or_default(), clean);
                 kernel.verbatim_each(SpanBatch::last(slice, &lines), Bits(&mut bits));
-                for lead in [Lead::Absolute, Lead::Target] {
+                for kind in [UrlKind::Absolute, UrlKind::Target] {
                     // From every byte of the last register on.
                     for start in (length.saturating_sub(70)..=length).chain([0]) {
-                        kernel.fast_path::<Rfc3986>(slice, start..length, lead, Anything);
-                        kernel.fast_path::<Questions>(slice, start..length, lead, Anything);
+                        kernel.fast_path::<Rfc3986>(slice, start..length, kind, Anything);
+                        kernel.fast_path::<Questions>(slice, start..length, kind, Anything);
                     }
                 }
             }
@@ -451,13 +451,13 @@ fn no_kernel_reads_outside_its_slice_whatever_its_alignment() {
                 let slice = &*slice;
                 for kernel in kernels() {
                     assert_eq!(kernel.is_clean_alone(slice), clean);
-                    kernel.is_clean::<Questions>(slice, 0..length, Lead::Absolute);
+                    kernel.is_clean::<Questions>(slice, 0..length, UrlKind::Absolute);
                     let mut lines = Vec::new();
                     kernel.lines(slice, &mut lines);
                     let mut bits = Vec::new();
                     kernel.clean_each::<Rfc3986>(SpanBatch::last(slice, &lines), Bits(&mut bits));
                     assert_eq!(bits.first().copied().unwrap_or_default(), u64::from(clean));
-                    kernel.fast_path::<Questions>(slice, 0..length, Lead::Absolute, Anything);
+                    kernel.fast_path::<Questions>(slice, 0..length, UrlKind::Absolute, Anything);
                 }
             }
         }
@@ -481,7 +481,7 @@ fn no_kernel_reads_outside_an_allocation_of_any_length_and_alignment() {
                 kernel.lines(slice, &mut lines);
                 kernel.clean_each::<Rfc3986>(SpanBatch::last(slice, &lines), Bits(&mut Vec::new()));
                 let range = before..allocation.len();
-                kernel.fast_path::<Questions>(&allocation, range, Lead::Absolute, Anything);
+                kernel.fast_path::<Questions>(&allocation, range, UrlKind::Absolute, Anything);
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::output::Tally;
 use uniqurl::bytes::Span;
 use uniqurl::normalize::Normalizer;
 use uniqurl::set::{Counting, HashKey, Part, SetFull, Shard};
-use uniqurl::simd::SpanBatch;
+use uniqurl::simd::{SpanBatch, UrlKind};
 use uniqurl_formats::input::{Chunk, Data};
 use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
 
@@ -62,11 +62,15 @@ impl<'a> Stages<'a> {
             BufferId::Scratch => &records.side,
         };
         let clean = records.records.iter().filter(|record| match record.found {
-            Extracted::Url(place, span) => normalizer.is_clean_in(buffer(place), span.range()),
-            Extracted::Target(place, span) => {
-                normalizer.is_clean_target_in(buffer(place), span.range())
+            Extracted::Url(place, span) => {
+                normalizer.is_clean_in(buffer(place), span.range(), UrlKind::Absolute)
             }
-            Extracted::Joined { url, .. } => normalizer.is_clean_in(&records.side, url.range()),
+            Extracted::Target(place, span) => {
+                normalizer.is_clean_in(buffer(place), span.range(), UrlKind::Target)
+            }
+            Extracted::Joined { url, .. } => {
+                normalizer.is_clean_in(&records.side, url.range(), UrlKind::Absolute)
+            }
             Extracted::Blank | Extracted::Skipped | Extracted::Filtered | Extracted::Reject(..) => {
                 false
             }

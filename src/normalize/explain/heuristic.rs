@@ -3,6 +3,7 @@
 use super::{Rule, Stage};
 use crate::normalize::heuristic::Heuristics;
 use crate::profile::Switch;
+use crate::simd::UrlKind;
 
 /// The rule of each switch, in the order in which they act. Lists of parameters have none.
 const STEPS: &[(Rule, Option<Switch>)] = &[
@@ -24,26 +25,16 @@ const STEPS: &[(Rule, Option<Switch>)] = &[
 /// segment, so after these the rule that acts next is shown with all that is left.
 const ROUNDS: usize = 16;
 
-/// What is rewritten.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    Url,
-    Target,
-}
-
 /// Calls `visit` for each rule that acts on a URL in the canonical form of its rung.
 pub(super) fn walk(
     all: &Heuristics,
     mut text: Vec<u8>,
-    form: Form,
+    kind: UrlKind,
     visit: &mut dyn FnMut(Rule, Stage<'_>),
 ) {
     let rewritten = |heuristics: &Heuristics, text: &[u8]| {
         let mut out = text.to_vec();
-        match form {
-            Form::Url => heuristics.rewrite(0, &mut out),
-            Form::Target => heuristics.rewrite_target(0, &mut out),
-        }
+        heuristics.rewrite(0, kind, &mut out);
         out
     };
     let end = rewritten(all, &text);

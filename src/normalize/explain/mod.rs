@@ -18,7 +18,6 @@ pub use rule::Rule;
 use std::fmt;
 
 use draft::Draft;
-use heuristic::Form;
 
 use super::hosts::Hosts;
 use super::ia;
@@ -33,6 +32,7 @@ use crate::bytes::Reject;
 use crate::bytes::RejectReasons;
 use crate::normalize::Origin;
 use crate::profile::{Grammar, Profile, Ring, System};
+use crate::simd::UrlKind;
 
 /// One rule that acted on a URL, and what the URL was before and after.
 ///
@@ -167,7 +167,7 @@ impl Normalizer {
     ///
     /// The rejection, where the profile has no canonical form for `url`.
     pub fn explain(&self, url: &[u8]) -> Result<Vec<Step>, Reject> {
-        self.explained(url, Self::normalize, Self::walk)
+        self.explain_as(UrlKind::Absolute, url)
     }
 
     /// As [`Normalizer::explain`], for what [`Normalizer::normalize_target`] takes.
@@ -176,28 +176,25 @@ impl Normalizer {
     ///
     /// The rejection, where the profile has no canonical form for `target`.
     pub fn explain_target(&self, target: &[u8]) -> Result<Vec<Step>, Reject> {
-        self.explained(target, Self::normalize_target, Self::walk_target)
+        self.explain_as(UrlKind::Target, target)
     }
 
-    /// Counts each rule that acts on a URL whose canonical form is another than the URL, in its place
+    /// Counts each rule that acts on a URL or target whose canonical form is another than it, in its place
     /// of [`Rule::ALL`].
-    pub fn count_rules(&self, url: &[u8], counts: &mut [u64; Rule::ALL.len()]) {
-        counted(counts, |visit| self.walk(url, visit));
+    pub fn count_rules(&self, kind: UrlKind, url: &[u8], counts: &mut [u64; Rule::ALL.len()]) {
+        let mut acted = [false; Rule::ALL.len()];
+        self.walk(kind, url, &mut |rule, _| acted[rule as usize] = true);
+        if !acted.contains(&true) {
+            acted[Rule::Rest as usize] = true;
+        }
+        for (count, acted) in counts.iter_mut().zip(acted) {
+            *count += u64::from(acted);
+        }
     }
 
-    /// As [`Normalizer::count_rules`], for a request target whose host is not known.
-    pub fn count_rules_of_target(&self, target: &[u8], counts: &mut [u64; Rule::ALL.len()]) {
-        counted(counts, |visit| self.walk_target(target, visit));
-    }
-
-    fn explained(
-        &self,
-        url: &[u8],
-        normalize: impl Fn(&Self, &[u8], &mut Vec<u8>) -> Outcome,
-        walk: impl Fn(&Self, &[u8], &mut dyn FnMut(Rule, Stage<'_>)),
-    ) -> Result<Vec<Step>, Reject> {
+    fn explain_as(&self, kind: UrlKind, url: &[u8]) -> Result<Vec<Step>, Reject> {
         let mut canonical = Vec::new();
-        if let Outcome::Reject(reject) = normalize(self, url, &mut canonical) {
+        if let Outcome::Reject(reject) = self.normalize_as(kind, url, &mut canonical) {
             return Err(reject);
         }
         let mut steps = Vec::new();
@@ -209,19 +206,20 @@ impl Normalizer {
             }
         };
         if canonical != url {
-            walk(self, url, &mut |rule, stage| step(rule, stage.text()));
+            self.walk(kind, url, &mut |rule, stage| step(rule, stage.text()));
         }
         step(Rule::Rest, canonical);
         Ok(steps)
     }
 
     /// Calls `visit` for each rule that acts on a URL that has a canonical form.
-    fn walk(&self, url: &[u8], visit: &mut dyn FnMut(Rule, Stage<'_>)) {
-        match &self.choices.hosts {
-            None => self.walk_by_rules(url, visit),
-            Some(hosts) => self.walk_by_host(hosts, url, visit),
+    fn walk(&self, kind: UrlKind, url: &[u8], visit: &mut dyn FnMut(Rule, Stage<'_>)) {
+        match (kind, &self.choices.hosts) {
+            (UrlKind::Target, _) => self.walk_target_by_rules(url, visit),
+            (UrlKind::Absolute, None) => self.walk_by_rules(url, visit),
+            (UrlKind::Absolute, Some(hosts)) => self.walk_by_host(hosts, url, visit),
         }
-        if let Some(end) = self.redirected(url) {
+        if let Some(end) = self.redirected(kind, url) {
             visit(Rule::Redirect, Stage::Text(&end));
         }
     }
@@ -247,7 +245,7 @@ impl Normalizer {
             return;
         }
         #[cfg(feature = "transcode")]
-        if let Some(transcoded) = self.transcoded(url) {
+        if let Some(transcoded) = self.transcoded(url, UrlKind::Absolute) {
             visit(Rule::Transcode, Stage::Text(&transcoded.url));
             return self.walk_as_it_is(&transcoded.url, visit);
         }
@@ -270,7 +268,9 @@ impl Normalizer {
         let parts = Parts::split(&text);
         if self.profile().system == System::Browser {
             let mut serialized = Vec::new();
-            if self.rewrite_as_browser(&text, &mut serialized).is_ok() && serialized != text {
+            if self.rewrite_as_browser(&text, UrlKind::Absolute, &mut serialized).is_ok()
+                && serialized != text
+            {
                 visit(Rule::UrlStandard, Stage::Text(&serialized));
             }
             return;
@@ -291,20 +291,12 @@ impl Normalizer {
         self.walk_parts(&Parts::split(&resolved), None, visit);
     }
 
-    /// The same for a request target whose host is not known.
-    fn walk_target(&self, target: &[u8], visit: &mut dyn FnMut(Rule, Stage<'_>)) {
-        self.walk_target_by_rules(target, visit);
-        if let Some(end) = self.redirected_target(target) {
-            visit(Rule::Redirect, Stage::Text(&end));
-        }
-    }
-
     fn walk_target_by_rules(&self, target: &[u8], visit: &mut dyn FnMut(Rule, Stage<'_>)) {
         if self.profile().grammar == Grammar::Ignored {
             return;
         }
         #[cfg(feature = "transcode")]
-        if let Some(transcoded) = self.transcoded_target(target) {
+        if let Some(transcoded) = self.transcoded(target, UrlKind::Target) {
             visit(Rule::Transcode, Stage::Text(&transcoded.url));
             let trimmed = self.trimmed(&transcoded.url, visit);
             return self.walk_parts(&Parts::split_target(trimmed), None, visit);
@@ -313,7 +305,8 @@ impl Normalizer {
         if self.profile().system == System::Browser {
             let text = self.without_breaks(trimmed, visit);
             let mut serialized = Vec::new();
-            if self.rewrite_target_as_browser(&text, &mut serialized).is_ok() && serialized != text
+            if self.rewrite_as_browser(&text, UrlKind::Target, &mut serialized).is_ok()
+                && serialized != text
             {
                 visit(Rule::UrlStandard, Stage::Text(&serialized));
             }
@@ -381,23 +374,9 @@ impl Normalizer {
             }
         }
         if self.profile().system == System::Ladder && self.choices.heuristics.act() {
-            let form = if draft.scheme.is_some() { Form::Url } else { Form::Target };
+            let form = if draft.scheme.is_some() { UrlKind::Absolute } else { UrlKind::Target };
             heuristic::walk(&self.choices.heuristics, draft.text(), form, visit);
         }
-    }
-}
-
-fn counted(
-    counts: &mut [u64; Rule::ALL.len()],
-    walk: impl FnOnce(&mut dyn FnMut(Rule, Stage<'_>)),
-) {
-    let mut acted = [false; Rule::ALL.len()];
-    walk(&mut |rule, _| acted[rule as usize] = true);
-    if !acted.contains(&true) {
-        acted[Rule::Rest as usize] = true;
-    }
-    for (count, acted) in counts.iter_mut().zip(acted) {
-        *count += u64::from(acted);
     }
 }
 

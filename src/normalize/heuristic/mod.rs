@@ -28,6 +28,7 @@ use crate::profile::heuristic::{TRACKING_CASE, add_sessions, tracking};
 use crate::profile::starts::Starts;
 use crate::profile::switch::STEPS;
 use crate::profile::{Switch, Switches};
+use crate::simd::UrlKind;
 
 /// What is done beside the rung.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,26 +131,21 @@ impl Heuristics {
         self.switches.contains(switch)
     }
 
-    /// Brings what stands from `at` to the end of `out` into its final form. It is a canonical URL.
-    pub(super) fn rewrite(&self, at: usize, out: &mut Vec<u8>) {
-        if !self.leave(&Parts::split(&out[at..])) {
+    /// Brings the canonical URL or target between `at` and the end of `out` into its final form.
+    pub(super) fn rewrite(&self, at: usize, kind: UrlKind, out: &mut Vec<u8>) {
+        if !self.leave(&Parts::of(kind, &out[at..])) {
             let url = out.split_off(at);
-            self.append(&Parts::split(&url), out);
+            self.append(&Parts::of(kind, &url), out);
         }
     }
 
-    /// The same for a canonical request target.
-    pub(super) fn rewrite_target(&self, at: usize, out: &mut Vec<u8>) {
-        if !self.leave(&Parts::split_target(&out[at..])) {
-            let target = out.split_off(at);
-            self.append(&Parts::split_target(&target), out);
-        }
-    }
-
-    /// Whether a URL that is clean under every rung stays as it is. `false` may only mean that it was
-    /// not looked into.
+    /// Whether a URL or target that is clean under every rung stays as it is. `false` may only mean that it
+    /// was not looked into.
     #[inline]
-    pub(super) fn leave_clean(&self, url: &[u8]) -> bool {
+    pub(super) fn leave_clean(&self, url: &[u8], kind: UrlKind) -> bool {
+        if kind == UrlKind::Target {
+            return self.leave_path_and_query(url);
+        }
         // The scanner found `http://` or `https://`, a host, and a slash.
         let scheme = if url.get(4) == Some(&b':') { 4 } else { 5 };
         let Some(rest) = url.get(scheme + 3..) else { return false };
@@ -157,12 +153,11 @@ impl Heuristics {
         let (host, rest) = rest.split_at(slash);
         (scheme == 4 || !self.is_on(Switch::FoldScheme))
             && self.leave_host(host)
-            && self.leave_clean_target(rest)
+            && self.leave_path_and_query(rest)
     }
 
-    /// As [`Heuristics::leave_clean`], for a request target.
     #[inline]
-    pub(super) fn leave_clean_target(&self, target: &[u8]) -> bool {
+    fn leave_path_and_query(&self, target: &[u8]) -> bool {
         match memchr(b'?', target) {
             None => self.leave_path(target),
             Some(end) => self.leave_path(&target[..end]) && self.leave_query(&target[end + 1..]),

@@ -9,7 +9,7 @@ use crate::normalize::parameters::{Parameter, Parameters, ROOM, are_in_order, ea
 use crate::normalize::parts::Parts;
 use crate::normalize::path::has_double_slash;
 use crate::profile::archive::{SHORTEST_SESSION, STARTS};
-use crate::simd::{FastPath, Lead, MaskedUrl, OutputBuffer, Vector};
+use crate::simd::{FastPath, MaskedUrl, OutputBuffer, UrlKind, Vector};
 
 /// Writes the key of a URL.
 pub(in crate::normalize) struct Write<'a, 'o> {
@@ -168,10 +168,10 @@ fn write_query<V: Vector, const N: usize>(
 /// Whether a URL that the scanner proved clean for these keys is its own form. `false` may only mean
 /// that it was not looked into.
 #[inline(never)]
-pub(in crate::normalize) fn leaves_long(url: &[u8], lead: Lead, archive: &Archive) -> bool {
-    let parts = match lead {
-        Lead::Absolute => Parts::split(url),
-        Lead::Target => Parts::split_target(url),
+pub(in crate::normalize) fn leaves_long(url: &[u8], kind: UrlKind, archive: &Archive) -> bool {
+    let parts = match kind {
+        UrlKind::Absolute => Parts::split(url),
+        UrlKind::Target => Parts::split_target(url),
     };
     let path = parts.path;
     if has_double_slash(path) || (path.len() > 1 && path.ends_with(b"/")) {

@@ -26,7 +26,7 @@ use super::host;
 use crate::bytes::{Triplet, is_unreserved};
 use crate::profile::scheme::Kind;
 use crate::profile::{Access, Ports, Profile, Schemes, Switch};
-use crate::simd::{BLOCK, Block, Lead, OutputBuffer, Survey, Vector, VectorOp, up_to};
+use crate::simd::{BLOCK, Block, OutputBuffer, Survey, UrlKind, Vector, VectorOp, up_to};
 
 mod path;
 mod port;
@@ -42,7 +42,7 @@ const BESIDE: usize = 1;
 /// another way, and appends nothing.
 pub(in crate::normalize) struct Rewrite<'a> {
     pub(in crate::normalize) profile: &'a Profile,
-    pub(in crate::normalize) lead: Lead,
+    pub(in crate::normalize) kind: UrlKind,
     pub(in crate::normalize) bytes: &'a [u8],
     pub(in crate::normalize) start: usize,
     pub(in crate::normalize) end: usize,
@@ -81,7 +81,7 @@ impl VectorOp for Rewrite<'_> {
             path: 0,
             path_at: 0,
         };
-        let done = pass.all(vector, self.lead).is_ok();
+        let done = pass.all(vector, self.kind).is_ok();
         if done {
             buffer.finish();
         }
@@ -122,14 +122,14 @@ struct Pass<'a, 'buffer, 'out> {
 
 impl Pass<'_, '_, '_> {
     #[inline(always)]
-    fn all<V: Vector>(&mut self, vector: V, lead: Lead) -> Result<(), Declined> {
+    fn all<V: Vector>(&mut self, vector: V, kind: UrlKind) -> Result<(), Declined> {
         let first = vector.survey(block(self.source, 0, &mut None));
-        let path = match lead {
-            Lead::Absolute => {
+        let path = match kind {
+            UrlKind::Absolute => {
                 let host = self.scheme()?;
                 self.authority(vector, host, &first)?
             }
-            Lead::Target => 0,
+            UrlKind::Target => 0,
         };
         self.path_and_query(vector, first, path)
     }

@@ -8,15 +8,15 @@ use crate::simd::{Backend, Kernel};
 use crate::test_util::cases;
 
 /// What `normalize` makes of it without the blanks around it that go, if anything.
-fn normalized(url: &[u8], lead: Lead, profile: &Profile) -> Option<Vec<u8>> {
+fn normalized(url: &[u8], kind: UrlKind, profile: &Profile) -> Option<Vec<u8>> {
     let is_blank = |byte: &u8| *byte <= 0x20 && profile.access == Access::Retrieval;
     let start = url.iter().position(|byte| !is_blank(byte))?;
     let end = url.iter().rposition(|byte| !is_blank(byte))? + 1;
     let url = &url[start..end];
     let mut out = Vec::new();
-    let result = match lead {
-        Lead::Absolute => normalize::absolute(&Parts::split(url), profile, &mut out),
-        Lead::Target => normalize::path_and_query(&Parts::split_target(url), profile, &mut out),
+    let result = match kind {
+        UrlKind::Absolute => normalize::absolute(&Parts::split(url), profile, &mut out),
+        UrlKind::Target => normalize::path_and_query(&Parts::split_target(url), profile, &mut out),
     };
     result.ok().map(|()| out)
 }
@@ -33,15 +33,15 @@ fn profiles() -> Vec<Profile> {
 }
 
 /// Checks a URL, with bytes behind it and without; counts where it was done.
-fn check(url: &[u8], lead: Lead, done: &mut u32) {
+fn check(url: &[u8], kind: UrlKind, done: &mut u32) {
     let behind = [url, b"/../%2e#".repeat(20).as_slice()].concat();
     for profile in &profiles() {
-        let expected = normalized(url, lead, profile);
+        let expected = normalized(url, kind, profile);
         for kernel in kernels() {
             for bytes in [url, &behind] {
                 let mut out = b"before".to_vec();
                 let (start, end) = (0, url.len());
-                let rewrite = Rewrite { profile, lead, bytes, start, end, out: &mut out };
+                let rewrite = Rewrite { profile, kind, bytes, start, end, out: &mut out };
                 let case = (profile.name(), kernel.backend(), url.escape_ascii().to_string());
                 if kernel.run(rewrite) {
                     assert_eq!(Some(&out[6..]), expected.as_deref(), "{case:?}");
@@ -76,9 +76,9 @@ fn paths_and_queries_come_out_as_normalize_has_them() {
         // Filled up, so that what happens stands at every place of a block.
         let path = drawn(&PATH, &mut state, 9);
         let url = format!("http://h/{}{path}", "x".repeat(n % 150));
-        check(url.as_bytes(), Lead::Absolute, &mut done);
-        check(&url.as_bytes()[8..], Lead::Target, &mut done);
-        check(format!("https://H{path}").as_bytes(), Lead::Absolute, &mut done);
+        check(url.as_bytes(), UrlKind::Absolute, &mut done);
+        check(&url.as_bytes()[8..], UrlKind::Target, &mut done);
+        check(format!("https://H{path}").as_bytes(), UrlKind::Absolute, &mut done);
     }
     assert!(done as usize > many * 15 / 2 * kernels().len(), "{done}");
 }
@@ -123,9 +123,9 @@ fn authorities_come_out_as_normalize_has_them() {
         let behind = BEHIND[n / 6 % BEHIND.len()];
         let before = ["", "", " ", "\t\x00"][n / 48 % 4];
         let url = format!("{before}{scheme}{host}{behind}");
-        check(url.as_bytes(), Lead::Absolute, &mut done);
+        check(url.as_bytes(), UrlKind::Absolute, &mut done);
         let long = format!("http://{}{host}{}", "w".repeat(n % 70), behind);
-        check(long.as_bytes(), Lead::Absolute, &mut done);
+        check(long.as_bytes(), UrlKind::Absolute, &mut done);
     }
     assert!(done as usize > many * 5 / 2 * kernels().len(), "{done}");
 }
@@ -137,13 +137,13 @@ fn bytes_behind_a_url_are_no_part_of_it() {
     for start in (0..url.len()).step_by(step) {
         for end in (start..=url.len()).step_by(step) {
             for profile in [&Profile::CRAWL, &Profile::SYNTAX] {
-                let lead = Lead::Absolute;
-                let expected = normalized(&url[start..end], lead, profile);
+                let kind = UrlKind::Absolute;
+                let expected = normalized(&url[start..end], kind, profile);
                 for kernel in kernels() {
                     for filling in [&b""[..], &[b'/'; 200]] {
                         let bytes = &[url, filling].concat();
                         let mut out = Vec::new();
-                        let rewrite = Rewrite { profile, lead, bytes, start, end, out: &mut out };
+                        let rewrite = Rewrite { profile, kind, bytes, start, end, out: &mut out };
                         if kernel.run(rewrite) {
                             assert_eq!(Some(out), expected, "{start}..{end}");
                         }
@@ -165,8 +165,8 @@ fn what_everybody_writes_is_done_here() {
     ] {
         let mut out = Vec::new();
         let bytes = url.as_bytes();
-        let (lead, profile) = (Lead::Absolute, &Profile::CRAWL);
-        let rewrite = Rewrite { profile, lead, bytes, start: 0, end: bytes.len(), out: &mut out };
+        let (kind, profile) = (UrlKind::Absolute, &Profile::CRAWL);
+        let rewrite = Rewrite { profile, kind, bytes, start: 0, end: bytes.len(), out: &mut out };
         assert!(Kernel::best().run(rewrite), "{url}");
     }
 }

@@ -21,11 +21,21 @@ use super::parts::Parts;
 use crate::bytes::set::SCHEME;
 use crate::bytes::{Reject, RejectReason, push_triplet};
 use crate::profile::whatwg::{Kind, Place};
+use crate::simd::UrlKind;
 
 impl Normalizer {
-    /// Appends the canonical form of a URL of a list under `whatwg`.
-    pub(super) fn rewrite_as_browser(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+    /// Appends the canonical form of a URL of a list under `whatwg`, or of a request target whose host is
+    /// not known: what it would be behind any host of the web.
+    pub(super) fn rewrite_as_browser(
+        &self,
+        url: &[u8],
+        kind: UrlKind,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Reject> {
         let input = Input::of(url);
+        if kind == UrlKind::Target {
+            return target(&input, out);
+        }
         let read = |text: &[u8], out: &mut Vec<u8>| match self.assume(text) {
             Some((assumed, prefix)) => {
                 parse(&assumed, None, out).map_err(|r| r.moved(|at| at.saturating_sub(prefix)))
@@ -36,28 +46,22 @@ impl Normalizer {
         host.and_then(|()| read(&input.text, out))
             .map_err(|reject| reject.moved(|at| input.place(at)))
     }
+}
 
-    /// As [`Normalizer::rewrite_as_browser`], for a request target whose host is not known: what it
-    /// would be behind any host of the web.
-    pub(super) fn rewrite_target_as_browser(
-        &self,
-        target: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<(), Reject> {
-        let input = Input::of(target);
-        let code = match &*input.text {
-            text @ [b'/', ..] => {
-                let kind = Kind::Special(80);
-                let end = path::append(text, 1, kind, out.len(), out);
-                query_and_fragment(text, end, kind, out);
-                return Ok(());
-            }
-            [] => RejectReason::Empty,
-            b"*" => RejectReason::AsteriskForm,
-            _ => RejectReason::Relative,
-        };
-        Err(Reject::new(code, input.place(0)))
-    }
+/// Appends the canonical form of a request target.
+fn target(input: &Input<'_>, out: &mut Vec<u8>) -> Result<(), Reject> {
+    let code = match &*input.text {
+        text @ [b'/', ..] => {
+            let kind = Kind::Special(80);
+            let end = path::append(text, 1, kind, out.len(), out);
+            query_and_fragment(text, end, kind, out);
+            return Ok(());
+        }
+        [] => RejectReason::Empty,
+        b"*" => RejectReason::AsteriskForm,
+        _ => RejectReason::Relative,
+    };
+    Err(Reject::new(code, input.place(0)))
 }
 
 /// What the parser reads of a URL: without C0 controls and spaces around it, and without any tab or

@@ -7,6 +7,7 @@ use super::stage::{Answer, Limit, Stage};
 use super::subject::Sample;
 use crate::corpus::Truth;
 use std::collections::HashSet;
+use uniqurl::simd::UrlKind;
 use uniqurl::{Backend, Normalizer, Outcome, Profile};
 use uniqurl_formats::record::{BufferId, Context, Extracted, Records};
 
@@ -127,12 +128,12 @@ fn one_by_one(sample: &Sample, profile: &'static Profile) -> Expected {
             };
             let url = span.of(if place == BufferId::Chunk { chunk } else { &records.side });
             out.clear();
-            let (clean, outcome) = match record.found {
-                Extracted::Target(..) => {
-                    (normalizer.is_clean_target(url), normalizer.normalize_target(url, &mut out))
-                }
-                _ => (normalizer.is_clean(url), normalizer.normalize(url, &mut out)),
+            let kind = match record.found {
+                Extracted::Target(..) => UrlKind::Target,
+                _ => UrlKind::Absolute,
             };
+            let clean = normalizer.is_clean_in(url, 0..url.len(), kind);
+            let outcome = normalizer.normalize_as(kind, url, &mut out);
             expected.clean += u64::from(clean);
             expected.rejected += u64::from(outcome != Outcome::Canonical);
             if outcome == Outcome::Canonical && !set.contains(&out) {

@@ -3,7 +3,7 @@
 #[cfg(feature = "tables")]
 use super::text::PLACE_SHIFT;
 use super::text::{AT_ONCE, IN_CHUNK, IN_REWRITTEN, IN_SIDE, Url};
-use super::{Kind, Raw, Rejected, Rules, Sheet, untold};
+use super::{Raw, Rejected, Rules, Sheet, untold};
 use crate::url_filter::UrlFilter;
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::Reject;
@@ -12,6 +12,7 @@ use uniqurl::bytes::alloc::{self};
 use uniqurl::key;
 use uniqurl::normalize::GROWTH;
 use uniqurl::set::{Entry, Hash};
+use uniqurl::simd::UrlKind;
 use uniqurl_formats::input::Chunk;
 use uniqurl_formats::record::{self, BufferId, Context, Extracted, Record, Records};
 use uniqurl_store::keep_policy::KeepPolicy;
@@ -180,16 +181,11 @@ impl Sheet {
         };
         let url = span.of(buffer);
         let kind = match record.found {
-            Extracted::Target(..) => Kind::Target,
-            _ => Kind::Url,
+            Extracted::Target(..) => UrlKind::Target,
+            _ => UrlKind::Absolute,
         };
-        let hostless = u64::from(kind == Kind::Target);
-        let clean = if kind == Kind::Target {
-            normalizer.is_clean_target_in(buffer, span.range())
-        } else {
-            normalizer.is_clean_in(buffer, span.range())
-        };
-        if clean {
+        let hostless = u64::from(kind == UrlKind::Target);
+        if normalizer.is_clean_in(buffer, span.range(), kind) {
             self.hostless += hostless;
             self.decode(url, kind, rules)?;
             self.urls.push(Url::new(tag, span.start as usize, span.len())?);
@@ -197,11 +193,7 @@ impl Sheet {
         }
         let start = self.text.rewritten.len();
         self.make_room_for(url, rules)?;
-        let result = if kind == Kind::Target {
-            normalizer.rewrite_target(url, &mut self.text.rewritten)
-        } else {
-            normalizer.rewrite(url, &mut self.text.rewritten)
-        };
+        let result = normalizer.rewrite_in(url, 0..url.len(), kind, &mut self.text.rewritten);
         match &result {
             Ok(()) => {
                 self.hostless += hostless;
@@ -217,30 +209,28 @@ impl Sheet {
     pub(super) fn decode(
         &mut self,
         url: &[u8],
-        kind: Kind,
+        kind: UrlKind,
         rules: &Rules<'_>,
     ) -> Result<(), AllocError> {
         if rules.decoded {
             let paths = &mut self.decoded.paths;
             alloc::try_reserve(paths, 3 * url.len() + 64)?;
-            let _canonical = match kind {
-                Kind::Url => rules.normalizer.decoded(url, paths),
-                Kind::Target => rules.normalizer.decoded_target(url, paths),
-            };
+            let _canonical = rules.normalizer.decoded_as(kind, url, paths);
             self.decoded.ends.push(paths.len());
         }
         Ok(())
     }
 
     /// Counts the rules that made what was rewritten from `start` on of a URL, where that is wanted.
-    pub(super) fn count_rules(&mut self, url: &[u8], kind: Kind, start: usize, rules: &Rules<'_>) {
+    pub(super) fn count_rules(
+        &mut self,
+        url: &[u8],
+        kind: UrlKind,
+        start: usize,
+        rules: &Rules<'_>,
+    ) {
         if rules.count_rules && self.text.rewritten[start..] != *url {
-            match kind {
-                Kind::Url => rules.normalizer.count_rules(url, &mut self.tally.by_rule),
-                Kind::Target => {
-                    rules.normalizer.count_rules_of_target(url, &mut self.tally.by_rule);
-                }
-            }
+            rules.normalizer.count_rules(kind, url, &mut self.tally.by_rule);
         }
     }
 

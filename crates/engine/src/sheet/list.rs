@@ -5,13 +5,13 @@
 
 use super::digest::reserve;
 use super::text::{AT_ONCE, IN_REWRITTEN, Url};
-use super::{Kind, Raw, Rules, Sheet};
+use super::{Raw, Rules, Sheet};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::Span;
 #[cfg(feature = "tables")]
 use uniqurl::bytes::alloc;
 use uniqurl::bytes::{Reject, RejectReason};
-use uniqurl::simd::{Lead, SpanBatch, Vector, VectorOp, Visitor, holds};
+use uniqurl::simd::{SpanBatch, UrlKind, Vector, VectorOp, Visitor, holds};
 #[cfg(feature = "tables")]
 use uniqurl_formats::input::Chunk;
 use uniqurl_formats::record::{self, BufferId};
@@ -97,20 +97,24 @@ impl Sheet {
         } else if known == Known::Clean {
             self.tabbed += u64::from(memchr::memchr(b'\t', url).is_some());
             self.urls.push(Url::in_chunk(line));
-            self.decode(url, Kind::Url, rules)?;
+            self.decode(url, UrlKind::Absolute, rules)?;
         } else {
             let start = self.text.rewritten.len();
             self.make_room_for(url, rules)?;
             let (range, rewritten) = (line.range(), &mut self.text.rewritten);
             let result = match known {
-                Known::Declined => normalizer.rewrite_by_steps(bytes, range, rewritten),
-                Known::Clean | Known::Unclean => normalizer.rewrite_in(bytes, range, rewritten),
+                Known::Declined => {
+                    normalizer.rewrite_by_steps(bytes, range, UrlKind::Absolute, rewritten)
+                }
+                Known::Clean | Known::Unclean => {
+                    normalizer.rewrite_in(bytes, range, UrlKind::Absolute, rewritten)
+                }
             };
             self.tabbed += u64::from(memchr::memchr(b'\t', url).is_some());
             if result.is_ok() {
                 self.hostless += u64::from(normalizer.is_hostless(url));
-                self.decode(url, Kind::Url, rules)?;
-                self.count_rules(url, Kind::Url, start, rules);
+                self.decode(url, UrlKind::Absolute, rules)?;
+                self.count_rules(url, UrlKind::Absolute, start, rules);
             }
             self.rewritten(result, start, line, BufferId::Chunk, line, 0)?;
         }
@@ -184,7 +188,7 @@ impl<const LADDER: bool> Take<'_, '_, LADDER> {
         let start = rewritten.len();
         let normalizer = self.rules.normalizer;
         let is_done =
-            normalizer.rewrite_of(Lead::Absolute, self.bytes, &range, rewritten).run(vector);
+            normalizer.rewrite_of(UrlKind::Absolute, self.bytes, &range, rewritten).run(vector);
         if is_done {
             let url = Url::new(IN_REWRITTEN, start, rewritten.len() - start)?;
             self.sheet.urls.push(url);

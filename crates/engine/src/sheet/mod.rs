@@ -25,6 +25,7 @@ use uniqurl_formats::input::{Block, Chunk, Cut, Data};
 #[cfg(feature = "tables")]
 use uniqurl::set::{Bytes as _, Shard};
 use uniqurl::set::{Entry, Hash};
+use uniqurl::simd::UrlKind;
 
 use uniqurl_formats::record::{self, BufferId, Extracted, Records};
 use uniqurl_store::sort::Measured;
@@ -122,15 +123,6 @@ struct Scratch {
     hashes: Vec<Hash>,
     key: Vec<u8>,
     by_sequence: Vec<u64>,
-}
-
-/// What the bytes that were found are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
-    /// A URL, or in a list whatever stands there.
-    Url,
-    /// A request target whose host is not known.
-    Target,
 }
 
 /// A rejected record.
@@ -332,7 +324,7 @@ impl Sheet {
 
     /// The URL that was found in a record, as the normalizer is given it, what that is, and how many bytes
     /// a host before it takes.
-    fn url_of(&self, found: Extracted) -> Option<(&[u8], Kind, u32)> {
+    fn url_of(&self, found: Extracted) -> Option<(&[u8], UrlKind, u32)> {
         let side = &self.text.records.side;
         let buffer = |place| match place {
             BufferId::Chunk => self.text.chunk(),
@@ -342,15 +334,15 @@ impl Sheet {
             Extracted::Blank | Extracted::Skipped | Extracted::Filtered | Extracted::Reject(..) => {
                 None
             }
-            Extracted::Url(place, url) => Some((url.of(buffer(place)), Kind::Url, 0)),
-            Extracted::Target(place, url) => Some((url.of(buffer(place)), Kind::Target, 0)),
-            Extracted::Joined { url, prefix } => Some((url.of(side), Kind::Url, prefix)),
+            Extracted::Url(place, url) => Some((url.of(buffer(place)), UrlKind::Absolute, 0)),
+            Extracted::Target(place, url) => Some((url.of(buffer(place)), UrlKind::Target, 0)),
+            Extracted::Joined { url, prefix } => Some((url.of(side), UrlKind::Absolute, prefix)),
         }
     }
 
     /// Calls `visit` for each record in which a URL was found: its number, and what
     /// [`url_of`](Self::url_of) says.
-    fn each_url<'s>(&'s self, mut visit: impl FnMut(usize, &'s [u8], Kind, u32)) {
+    fn each_url<'s>(&'s self, mut visit: impl FnMut(usize, &'s [u8], UrlKind, u32)) {
         for (sequence, (_, found)) in self.found().enumerate() {
             if let Some((url, kind, prefix)) = self.url_of(found) {
                 visit(sequence, url, kind, prefix);
