@@ -1,5 +1,7 @@
 //! Percent-encoding within one component (RFC 3986 sections 2.1 and 6.2.2.2).
 
+use super::explain::Rule;
+use super::trace::{Place, Trace};
 use crate::bytes::set::{self, AsciiSet};
 use crate::bytes::{Reject, RejectReason, Triplet, is_unreserved, triplet_of};
 use crate::profile::Grammar;
@@ -40,12 +42,13 @@ pub(crate) fn allows(component: Component, byte: u8) -> bool {
 ///
 /// One pass: a decoded byte never becomes part of a new triplet (section 2.4). `start` is the offset
 /// of the component in the URL, for the position of a rejection.
-pub(crate) fn normalize(
+pub(crate) fn normalize<T: Trace>(
     bytes: &[u8],
-    component: Component,
+    (component, place): (Component, Place),
     grammar: Grammar,
     start: usize,
     out: &mut Vec<u8>,
+    trace: &mut T,
 ) -> Result<(), Reject> {
     let mut run = 0;
     let mut i = 0;
@@ -57,6 +60,14 @@ pub(crate) fn normalize(
                 out.extend_from_slice(&bytes[run..i]);
                 out.extend_from_slice(written.as_bytes());
                 run = i + length;
+                if T::RECORDS {
+                    let rule = match (length, written.as_bytes().len()) {
+                        (1, _) => Rule::Encode,
+                        (_, 1) => Rule::DecodeUnreserved,
+                        _ => Rule::TripletCase,
+                    };
+                    trace.respelled(rule, place, i..run, written.as_bytes());
+                }
                 run
             }
             Special::Refused(code) => return Err(Reject::new(code, start + i)),
@@ -120,10 +131,12 @@ pub(crate) fn lower_outside_triplets(bytes: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::normalize::trace::NoTrace;
 
     fn repaired(bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
-        normalize(bytes, PATH, Grammar::Repaired, 0, &mut out).unwrap();
+        let path = (PATH, Place::Path);
+        normalize(bytes, path, Grammar::Repaired, 0, &mut out, &mut NoTrace).unwrap();
         out
     }
 
@@ -146,9 +159,13 @@ mod tests {
     #[test]
     fn a_rejection_names_the_first_offending_byte() {
         let mut out = Vec::new();
-        let reject = normalize(b"ab c%", PATH, Grammar::Enforced, 10, &mut out);
+        let mut rejected = |bytes: &[u8], start| {
+            let path = (PATH, Place::Path);
+            normalize(bytes, path, Grammar::Enforced, start, &mut out, &mut NoTrace)
+        };
+        let reject = rejected(b"ab c%", 10);
         assert_eq!(reject, Err(Reject::new(RejectReason::Byte, 12)));
-        let reject = normalize(b"a%4g c", PATH, Grammar::Enforced, 0, &mut out);
+        let reject = rejected(b"a%4g c", 0);
         assert_eq!(reject, Err(Reject::new(RejectReason::Escape, 1)));
     }
 }

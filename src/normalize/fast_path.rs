@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use super::explain::tell_merges;
 use super::normalizer::Normalizer;
 use super::parts::Parts;
 use super::rules::{Aggressive, IaFolded};
+use super::trace::Trace;
 use super::{heuristic, ia};
 use crate::profile::System;
 use crate::simd::{FastPathResult, UrlKind};
@@ -73,10 +75,19 @@ impl Normalizer {
     /// Takes what merges by experience take from the canonical URL or target between `at` and the end of
     /// `out`.
     #[inline]
-    pub(super) fn merge(&self, at: usize, kind: UrlKind, out: &mut Vec<u8>) {
+    pub(super) fn merge<T: Trace>(
+        &self,
+        at: usize,
+        kind: UrlKind,
+        out: &mut Vec<u8>,
+        trace: &mut T,
+    ) {
         let heuristics = &self.choices.heuristics;
         if !heuristics.act() {
             return;
+        }
+        if T::RECORDS {
+            tell_merges(heuristics, out[at..].to_vec(), kind, trace);
         }
         // What is proven clean needs no second allocation.
         let mut room = [0; 256];
@@ -99,6 +110,7 @@ impl Normalizer {
 mod tests {
     use super::*;
     use crate::normalize::outcome::Outcome;
+    use crate::normalize::trace::NoTrace;
     use crate::profile::{Profile, Switch, archive};
     use crate::simd::{Backend, Kernel};
     use crate::test_util::cases;
@@ -171,9 +183,11 @@ mod tests {
         let parts = Parts::of(kind, &canonical);
         match (normalizer.rules.archive, kind) {
             (Some(rules), UrlKind::Absolute) => {
-                ia::absolute(&parts, rules, &mut out).map_err(|_| ())?
+                ia::absolute(&parts, rules, &mut out, &mut NoTrace).map_err(|_| ())?
             }
-            (Some(rules), UrlKind::Target) => ia::path_and_query(&parts, rules, &mut out),
+            (Some(rules), UrlKind::Target) => {
+                ia::path_and_query(&parts, rules, &mut out, &mut NoTrace);
+            }
             (None, _) => normalizer.choices.heuristics.append(&parts, &mut out),
         }
         Ok(out)

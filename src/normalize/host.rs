@@ -4,11 +4,15 @@ use std::net::Ipv6Addr;
 
 use idna::uts46::AsciiDenyList;
 
-use super::escape::{self, REG_NAME};
+use super::escape::{self, Component, REG_NAME};
+use super::explain::Rule;
+use super::trace::{NoTrace, Place, Trace};
 use super::uts46;
 use crate::bytes::{Reject, RejectReason, Triplet};
 use crate::profile::scheme::{Kind, Scheme};
 use crate::profile::{Access, Grammar, Ports, Profile, Schemes};
+
+const HOST: (Component, Place) = (REG_NAME, Place::Host);
 
 /// All ASCII that is neither unreserved nor a sub-delim: a host never decodes to one of these.
 const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}\x7F");
@@ -16,21 +20,22 @@ const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}\x7F"
 /// Appends host and port of an authority in the profile's form. `start` is the offset of `host_port`
 /// in the URL.
 #[inline(always)]
-pub(crate) fn normalize(
+pub(crate) fn normalize<T: Trace>(
     host_port: &[u8],
     profile: &Profile,
     scheme: &Scheme,
     start: usize,
     out: &mut Vec<u8>,
+    trace: &mut T,
 ) -> Result<(), Reject> {
     let host_at = out.len();
     let (host, port) = split(host_port, start)?;
     if host.first() == Some(&b'[') {
-        literal(host, profile.access, start, out)?;
+        literal(host, profile.access, start, out, trace)?;
     } else {
         match profile.access {
-            Access::Identifier => reg_name(host, start, out)?,
-            Access::Retrieval => domain(host, scheme.kind, start, out)?,
+            Access::Identifier => reg_name(host, start, out, trace)?,
+            Access::Retrieval => domain(host, scheme.kind, start, out, trace)?,
         }
     }
     if profile.schemes == Schemes::Known && scheme.kind == Kind::Network && out.len() == host_at {
@@ -51,7 +56,7 @@ pub(crate) fn normalize(
                 Ports::OfSchemes => scheme.port,
                 Ports::Others => None,
             };
-            known_port(port, profile.grammar, default, port_start, out)?;
+            known_port(port, profile.grammar, default, port_start, out, trace)?;
         }
     }
     Ok(())
@@ -125,16 +130,27 @@ pub(super) fn ipv6(inside: &[u8]) -> Option<Ipv6Addr> {
     std::str::from_utf8(inside).ok()?.parse().ok()
 }
 
-fn literal(host: &[u8], access: Access, start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
+fn literal<T: Trace>(
+    host: &[u8],
+    access: Access,
+    start: usize,
+    out: &mut Vec<u8>,
+    trace: &mut T,
+) -> Result<(), Reject> {
     if !is_literal(host) {
         return Err(Reject::new(RejectReason::Host, start));
     }
+    if T::RECORDS {
+        trace.component(Rule::HostCase, Place::Host, Some(&host.to_ascii_lowercase()));
+    }
+    let at = out.len();
     let address = ipv6(&host[1..host.len() - 1]);
     match (access, address) {
         (Access::Retrieval, Some(address)) => {
             out.push(b'[');
             push_ipv6(address, out);
             out.push(b']');
+            trace.component(Rule::Ipv6, Place::Host, Some(&out[at..]));
         }
         _ => lower_case(host, out),
     }
@@ -144,7 +160,7 @@ fn literal(host: &[u8], access: Access, start: usize, out: &mut Vec<u8>) -> Resu
 /// Appends an address as RFC 5952 section 4 writes it: lower case, no leading zeros, the longest run
 /// of two or more zero fields (the first among equals) as `::`. Section 5 recommends a dotted tail
 /// for well-known prefixes; here that is `::ffff:0:0/96` alone.
-pub(super) fn push_ipv6(address: Ipv6Addr, out: &mut Vec<u8>) {
+fn push_ipv6(address: Ipv6Addr, out: &mut Vec<u8>) {
     use std::io::Write;
     // Writing to a Vec cannot fail.
     if let Some(tail) = address.to_ipv4_mapped() {
@@ -190,9 +206,14 @@ pub(super) fn push_ipv6_fields(address: Ipv6Addr, out: &mut Vec<u8>) {
 ///
 /// Section 6.2.2.1 names case first, but a decoded letter has a case too: decoding comes first, or
 /// `%45` would leave an `E` behind.
-fn reg_name(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
+fn reg_name<T: Trace>(
+    host: &[u8],
+    start: usize,
+    out: &mut Vec<u8>,
+    trace: &mut T,
+) -> Result<(), Reject> {
     let at = out.len();
-    match escape::normalize(host, REG_NAME, Grammar::Enforced, start, out) {
+    match escape::normalize(host, HOST, Grammar::Enforced, start, out, trace) {
         Err(Reject { code: RejectReason::Byte, at, .. })
             if matches!(host[at - start], b'[' | b']') =>
         {
@@ -201,24 +222,40 @@ fn reg_name(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> 
         result => result?,
     }
     escape::lower_outside_triplets(&mut out[at..]);
+    trace.component(Rule::HostCase, Place::Host, Some(&out[at..]));
     Ok(())
 }
 
 /// A registered name as it is looked up: ASCII in lower case, anything else through UTS 46 ToASCII.
-fn domain(host: &[u8], kind: Kind, start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
+fn domain<T: Trace>(
+    host: &[u8],
+    kind: Kind,
+    start: usize,
+    out: &mut Vec<u8>,
+    trace: &mut T,
+) -> Result<(), Reject> {
     if let Some(bracket) = memchr::memchr2(b'[', b']', host) {
         return Err(Reject::new(RejectReason::Host, start + bracket));
     }
     let at = out.len();
-    let simple = escape::normalize(host, REG_NAME, Grammar::Enforced, start, out).is_ok()
+    let grammar = Grammar::Enforced;
+    let simple = escape::normalize(host, HOST, grammar, start, out, &mut NoTrace).is_ok()
         && !out[at..].contains(&b'%');
     if simple {
+        if T::RECORDS {
+            // Not before it is known that this is how the host is read.
+            out.truncate(at);
+            escape::normalize(host, HOST, grammar, start, out, trace)?;
+        }
         out[at..].make_ascii_lowercase();
+        trace.component(Rule::HostCase, Place::Host, Some(&out[at..]));
     } else {
         out.truncate(at);
         to_ascii(host, start, out)?;
+        trace.component(Rule::Idna, Place::Host, Some(&out[at..]));
     }
     drop_trailing_dots(at, kind, out);
+    trace.component(Rule::HostDots, Place::Host, Some(&out[at..]));
     Ok(())
 }
 
@@ -247,18 +284,21 @@ pub(super) fn to_ascii(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(
 }
 
 /// A port of a known or unknown scheme (section 6.2.3): no leading zeros, not the default, not empty.
-fn known_port(
+fn known_port<T: Trace>(
     port: &[u8],
     grammar: Grammar,
     default: Option<u16>,
     start: usize,
     out: &mut Vec<u8>,
+    trace: &mut T,
 ) -> Result<(), Reject> {
     if port.is_empty() {
+        trace.component(Rule::EmptyPort, Place::Port, None);
         return Ok(());
     }
     let zeros = port.iter().take_while(|byte| **byte == b'0').count();
     let digits = &port[zeros.min(port.len() - 1)..];
+    trace.component(Rule::PortZeros, Place::Port, Some(digits));
     // Six digits or more are above 65535 whatever they are.
     let value = digits.iter().take(6).fold(0u32, |n, digit| n * 10 + u32::from(digit - b'0'));
     if value > 65535 && grammar == Grammar::Repaired {
@@ -267,6 +307,8 @@ fn known_port(
     if default.is_none_or(|default| u32::from(default) != value) {
         out.push(b':');
         out.extend_from_slice(digits);
+    } else {
+        trace.component(Rule::DefaultPort, Place::Port, None);
     }
     Ok(())
 }

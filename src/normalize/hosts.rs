@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::explain::Rule;
 use super::host;
 use super::ia;
 use super::normalizer::Normalizer;
 use super::outcome::Outcome;
 use super::parts::{Authority, Parts};
 use super::rewrite_dirty::lacks_scheme;
+use super::trace::{NoTrace, Trace};
 use crate::bytes::Reject;
 use crate::profile::{Access, Profile, scheme};
 use crate::simd::UrlKind;
@@ -99,7 +101,8 @@ fn host_of<'a>(parts: &Parts<'a>) -> Option<&'a [u8]> {
 /// A host as it is looked up, whatever scheme and profile it is for.
 fn canonical_host(name: &[u8]) -> Option<Vec<u8>> {
     let mut host = Vec::new();
-    host::normalize(name, &Profile::CRAWL, scheme::facts(b"http"), 0, &mut host).ok()?;
+    let http = scheme::facts(b"http");
+    host::normalize(name, &Profile::CRAWL, http, 0, &mut host, &mut NoTrace).ok()?;
     Some(host)
 }
 
@@ -175,26 +178,34 @@ impl Normalizer {
     /// What they make of it may have another host, as without `www.`, and then the rules of that one
     /// act as well, or the result would not be a fixed point. They are few: a host only ever loses a
     /// part, or is spelled another way.
-    pub(super) fn rewrite_by_host(
+    pub(super) fn rewrite_by_host<T: Trace>(
         &self,
         hosts: &Hosts,
         url: &[u8],
         out: &mut Vec<u8>,
+        trace: &mut T,
     ) -> Result<(), Reject> {
         let at = out.len();
         if let Some((absolute, prefix)) = self.absolute_of_network_path(url) {
+            trace.whole(Rule::Resolve, &absolute);
             return self
-                .rewrite_by_host(hosts, &absolute, out)
+                .rewrite_by_host(hosts, &absolute, out, trace)
                 .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)));
         }
         if let Some((text, gone)) = self.by_its_last_scheme(url) {
+            if T::RECORDS
+                && let Ok((trimmed, _)) = self.trim(url)
+            {
+                trace.whole(Rule::Trim, trimmed);
+            }
+            trace.whole(Rule::RepeatedScheme, &text);
             return self
-                .rewrite_by_host(hosts, &text, out)
+                .rewrite_by_host(hosts, &text, out, trace)
                 .map_err(|reject| reject.moved(|at| at + gone));
         }
         let mut found = self.find_host(hosts, url);
         let kind = UrlKind::Absolute;
-        self.of_host(hosts, found, url).rewrite_in_charset(url, 0..url.len(), kind, out)?;
+        self.of_host(hosts, found, url).rewrite_in_charset(url, 0..url.len(), kind, out, trace)?;
         for _ in 0..MOST_HOSTS {
             let next = self.find_host(hosts, &out[at..]);
             if next == found {
@@ -207,6 +218,7 @@ impl Normalizer {
                 0..before.len(),
                 kind,
                 out,
+                trace,
             );
             rewritten.map_err(|reject| reject.moved(|at| place_in(url, &before, at)))?;
         }
@@ -270,7 +282,13 @@ impl Normalizer {
             let normalizer = self.of_host(hosts, found, &text);
             let mut after = Vec::new();
             let all = 0..text.len();
-            let result = normalizer.rewrite_in_charset(&text, all, UrlKind::Absolute, &mut after);
+            let result = normalizer.rewrite_in_charset(
+                &text,
+                all,
+                UrlKind::Absolute,
+                &mut after,
+                &mut NoTrace,
+            );
             ways.push((normalizer, std::mem::replace(&mut text, after)));
             let next = self.find_host(hosts, &text);
             if result.is_err() || next == found || ways.len() > MOST_HOSTS {

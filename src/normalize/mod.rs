@@ -24,6 +24,7 @@ mod proof;
 mod fast_path;
 
 // What there is to do: the ladder.
+mod trace;
 mod rewrite_dirty;
 #[cfg(feature = "transcode")]
 mod charset;

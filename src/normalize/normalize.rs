@@ -5,9 +5,11 @@
 //! would read as a host afterwards gets `/.` in front of it. With that each rung is idempotent.
 
 use super::escape::{self, PATH, QUERY, USERINFO};
+use super::explain::Rule;
 use super::host;
 use super::parts::{Authority, Parts};
 use super::path::remove_dot_segments;
+use super::trace::{Place, Trace};
 use crate::bytes::set;
 use crate::bytes::{Reject, RejectReason};
 use crate::profile::scheme::{self, Kind, Scheme};
@@ -17,12 +19,13 @@ use crate::profile::{Profile, Schemes, Switch};
 ///
 /// On a rejection `out` holds a part of it; the caller cuts that off.
 #[inline(always)]
-pub(crate) fn absolute(
+pub(crate) fn absolute<T: Trace>(
     parts: &Parts<'_>,
     profile: &Profile,
     out: &mut Vec<u8>,
+    trace: &mut T,
 ) -> Result<(), Reject> {
-    let facts = scheme_name(parts, out)?;
+    let facts = scheme_name(parts, out, trace)?;
     let network = profile.schemes == Schemes::Known && facts.kind == Kind::Network;
     if network && parts.authority.is_none() {
         let after_colon = parts.scheme.map_or(0, <[u8]>::len) + 1;
@@ -30,20 +33,26 @@ pub(crate) fn absolute(
     }
     if let Some(authority) = parts.authority {
         out.extend_from_slice(b"//");
-        self::authority(parts, authority, profile, facts, out)?;
+        self::authority(parts, authority, profile, facts, out, trace)?;
     }
     let path_at = out.len();
     if network && parts.path.is_empty() {
         out.push(b'/');
+        trace.component(Rule::EmptyPath, Place::Path, Some(b"/"));
     }
-    path_and_query(parts, profile, out)?;
+    path_and_query(parts, profile, out, trace)?;
     if parts.authority.is_none() {
         if out[path_at..].starts_with(b"//") {
             out.splice(path_at..path_at, *b"/.");
+            if T::RECORDS {
+                let end = path_at + path_len(&out[path_at..]);
+                trace.component(Rule::PathGuard, Place::Path, Some(&out[path_at..end]));
+            }
         }
         if profile.schemes == Schemes::Known && facts.kind == Kind::Mailto {
             let end = path_at + path_len(&out[path_at..]);
             lower_domains(&mut out[path_at..end]);
+            trace.component(Rule::MailDomain, Place::Path, Some(&out[path_at..end]));
         }
     }
     Ok(())
@@ -51,34 +60,44 @@ pub(crate) fn absolute(
 
 /// Appends path, query and fragment in canonical form, the path without any guard.
 #[inline(always)]
-pub(crate) fn path_and_query(
+pub(crate) fn path_and_query<T: Trace>(
     parts: &Parts<'_>,
     profile: &Profile,
     out: &mut Vec<u8>,
+    trace: &mut T,
 ) -> Result<(), Reject> {
     let grammar = profile.grammar;
     let at = out.len();
-    escape::normalize(parts.path, PATH, grammar, parts.path_start(), out)?;
+    escape::normalize(parts.path, (PATH, Place::Path), grammar, parts.path_start(), out, trace)?;
     if parts.path.first() == Some(&b'/') {
         let end = out.len();
         remove_dot_segments(out, at, end);
+        if T::RECORDS && out.len() < end {
+            trace.component(Rule::DotSegments, Place::Path, Some(&out[at..]));
+        }
     }
     if let Some(query) = parts.query {
         out.push(b'?');
-        escape::normalize(query, QUERY, grammar, parts.query_start(), out)?;
+        let place = (QUERY, Place::Query);
+        escape::normalize(query, place, grammar, parts.query_start(), out, trace)?;
     }
-    if profile.switches.contains(Switch::KeepFragment)
-        && let Some(fragment) = parts.fragment
-    {
+    if !profile.switches.contains(Switch::KeepFragment) {
+        trace.component(Rule::DropFragment, Place::Fragment, None);
+    } else if let Some(fragment) = parts.fragment {
         out.push(b'#');
-        escape::normalize(fragment, QUERY, grammar, parts.fragment_start(), out)?;
+        let place = (QUERY, Place::Fragment);
+        escape::normalize(fragment, place, grammar, parts.fragment_start(), out, trace)?;
     }
     Ok(())
 }
 
 /// Appends the scheme in lower case and its colon (section 6.2.2.1).
 #[inline(always)]
-pub(super) fn scheme_name(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<&'static Scheme, Reject> {
+pub(super) fn scheme_name<T: Trace>(
+    parts: &Parts<'_>,
+    out: &mut Vec<u8>,
+    trace: &mut T,
+) -> Result<&'static Scheme, Reject> {
     let name = parts.scheme.unwrap_or_default();
     let at = out.len();
     out.extend_from_slice(name);
@@ -93,17 +112,19 @@ pub(super) fn scheme_name(parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<&'stat
             return Err(Reject::new(RejectReason::Scheme, i));
         }
     }
+    trace.component(Rule::SchemeCase, Place::Scheme, parts.scheme.map(|_| &out[at..]));
     out.push(b':');
     Ok(facts)
 }
 
 #[inline(always)]
-fn authority(
+fn authority<T: Trace>(
     parts: &Parts<'_>,
     authority: &[u8],
     profile: &Profile,
     facts: &Scheme,
     out: &mut Vec<u8>,
+    trace: &mut T,
 ) -> Result<(), Reject> {
     let at = out.len();
     let start = parts.authority_start();
@@ -111,18 +132,20 @@ fn authority(
     // "Credentials do not go into output files": RFC 3986 section 7.5 asks for as much.
     let credentials_go =
         !profile.switches.contains(Switch::KeepUserinfo) && facts.kind == Kind::Network;
-    if let Some(userinfo) = userinfo
-        && !credentials_go
-    {
-        escape::normalize(userinfo, USERINFO, profile.grammar, start, out)?;
+    if credentials_go {
+        trace.component(Rule::DropUserinfo, Place::Userinfo, None);
+    } else if let Some(userinfo) = userinfo {
+        let place = (USERINFO, Place::Userinfo);
+        escape::normalize(userinfo, place, profile.grammar, start, out, trace)?;
         out.push(b'@');
     }
     let host_start = start + userinfo.map_or(0, |userinfo| userinfo.len() + 1);
-    host::normalize(host_port, profile, facts, host_start, out)?;
+    host::normalize(host_port, profile, facts, host_start, out, trace)?;
     // RFC 8089 section 2: an empty host and "localhost" name the same file. Judged on the result, or
     // `file://localhost:/` would need two passes.
     if profile.schemes == Schemes::Known && facts.kind == Kind::File && &out[at..] == b"localhost" {
         out.truncate(at);
+        trace.component(Rule::FileLocalhost, Place::Host, Some(b""));
     }
     Ok(())
 }
@@ -133,7 +156,7 @@ fn path_len(path_and_rest: &[u8]) -> usize {
 }
 
 /// Lower-cases the domain of each address in the path of a `mailto:` URL (section 6.2.3, RFC 6068).
-pub(super) fn lower_domains(path: &mut [u8]) {
+fn lower_domains(path: &mut [u8]) {
     for address in path.split_mut(|byte| *byte == b',') {
         if let Some(at) = address.iter().rposition(|byte| *byte == b'@') {
             escape::lower_outside_triplets(&mut address[at + 1..]);

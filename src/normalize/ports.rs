@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::explain::Rule;
 use super::parts::{Authority, Parts};
+use super::trace::{Place, Trace};
 use crate::profile::scheme::SCHEMES;
 
 /// The default port of each scheme that has one; names are in lower case.
@@ -39,7 +41,7 @@ impl DefaultPorts {
 
     /// Takes the port from the canonical URL that stands from `at` to the end of `out`, if it is the
     /// default one of its scheme.
-    pub(super) fn drop_default(&self, at: usize, out: &mut Vec<u8>) {
+    pub(super) fn drop_default<T: Trace>(&self, at: usize, out: &mut Vec<u8>, trace: &mut T) {
         let parts = Parts::split(&out[at..]);
         let (Some(scheme), Some(authority)) = (parts.scheme, parts.authority) else { return };
         let Some(default) = self.0.get(scheme) else { return };
@@ -52,6 +54,7 @@ impl DefaultPorts {
         if host_port[colon] == b':' && port == default.to_string().as_bytes() {
             let end = at + parts.path_start();
             out.drain(end - port.len() - 1..end);
+            trace.component(Rule::DefaultPort, Place::Port, None);
         }
     }
 }
@@ -71,6 +74,7 @@ impl fmt::Display for DefaultPorts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::normalize::trace::NoTrace;
 
     #[test]
     fn only_the_default_port_of_the_scheme_goes() {
@@ -88,7 +92,7 @@ mod tests {
         ] {
             let mut out = b"before".to_vec();
             out.extend_from_slice(url.as_bytes());
-            ports.drop_default(6, &mut out);
+            ports.drop_default(6, &mut out, &mut NoTrace);
             assert_eq!(String::from_utf8_lossy(&out[6..]), expected);
         }
     }

@@ -281,6 +281,7 @@ fn behind_slashes(url: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::normalize::trace::NoTrace;
 
     #[test]
     fn a_url_that_is_clean_but_for_its_port_is_what_the_exact_way_makes_of_it() {
@@ -322,6 +323,7 @@ mod tests {
                             url.as_bytes(),
                             UrlKind::Absolute,
                             &mut out,
+                            &mut NoTrace,
                         );
                         let out = result.map(|()| String::from_utf8_lossy(&out).into_owned());
                         assert_eq!(out.as_deref(), Ok(&*url), "{}", profile.name());

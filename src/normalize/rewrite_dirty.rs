@@ -3,12 +3,14 @@
 
 use std::ops::Range;
 
+use super::explain::Rule;
 use super::ia;
 use super::normalize;
 use super::normalizer::Normalizer;
 use super::parts::Parts;
 use super::resolve::resolve;
 use super::rewrite::Rewrite;
+use super::trace::{NoTrace, Trace};
 use crate::bytes::{Reject, RejectReason};
 use crate::profile::{Access, Grammar, System};
 use crate::simd::{UrlKind, VectorOp};
@@ -33,7 +35,7 @@ impl Normalizer {
         if self.has_fast_path() {
             return match self.rewrite_by_fast_path(bytes, range.clone(), kind, out) {
                 Some(()) => Ok(()),
-                None => self.rewrite_dirty(bytes, range, kind, out),
+                None => self.rewrite_dirty(bytes, range, kind, out, &mut NoTrace),
             };
         }
         self.rewrite_by_steps(bytes, range, kind, out)
@@ -51,6 +53,7 @@ impl Normalizer {
             && self.leaves_all()
     }
 
+    /// As [`Normalizer::rewrite_in`], without its short cuts.
     #[inline(never)]
     pub(crate) fn rewrite_by_steps(
         &self,
@@ -59,79 +62,100 @@ impl Normalizer {
         kind: UrlKind,
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
+        self.rewrite_traced(bytes, range, kind, out, &mut NoTrace)
+    }
+
+    /// The same, while `trace` is told what each rule does.
+    #[inline]
+    pub(super) fn rewrite_traced<T: Trace>(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        kind: UrlKind,
+        out: &mut Vec<u8>,
+        trace: &mut T,
+    ) -> Result<(), Reject> {
         let at = out.len();
         match &self.choices.hosts {
             Some(hosts) if kind == UrlKind::Absolute => {
-                self.rewrite_by_host(hosts, &bytes[range], out)?;
+                self.rewrite_by_host(hosts, &bytes[range], out, trace)?;
             }
-            _ => self.rewrite_in_charset(bytes, range, kind, out)?,
+            _ => self.rewrite_in_charset(bytes, range, kind, out, trace)?,
         }
         if let Some(ends) = &self.choices.redirects {
             ends.follow(at, out);
+            trace.whole(Rule::Redirect, &out[at..]);
         }
         Ok(())
     }
 
     /// As [`Normalizer::rewrite_in`], by the rules for any host and without redirects.
     #[inline]
-    pub(super) fn rewrite_in_charset(
+    pub(super) fn rewrite_in_charset<T: Trace>(
         &self,
         bytes: &[u8],
         range: Range<usize>,
         kind: UrlKind,
         out: &mut Vec<u8>,
+        trace: &mut T,
     ) -> Result<(), Reject> {
         #[cfg(feature = "transcode")]
         if let Some(transcoded) = self.transcoded(&bytes[range.clone()], kind) {
             let (url, all) = (&transcoded.url, 0..transcoded.url.len());
+            trace.whole(Rule::Transcode, url);
             return self
-                .rewrite_by_rules(url, all, kind, out)
+                .rewrite_by_rules(url, all, kind, out, trace)
                 .map_err(|reject| transcoded.reject(reject));
         }
-        self.rewrite_by_rules(bytes, range, kind, out)
+        self.rewrite_by_rules(bytes, range, kind, out, trace)
     }
 
     /// The same with triplets as they are.
     #[inline]
-    fn rewrite_by_rules(
+    fn rewrite_by_rules<T: Trace>(
         &self,
         bytes: &[u8],
         range: Range<usize>,
         kind: UrlKind,
         out: &mut Vec<u8>,
+        trace: &mut T,
     ) -> Result<(), Reject> {
         if matches!(self.rules.system, System::Ladder) {
-            self.rewrite_by_ladder(bytes, range, kind, out)
+            self.rewrite_by_ladder(bytes, range, kind, out, trace)
         } else if kind == UrlKind::Absolute && self.is_clean_but_for_port(bytes, range.clone()) {
             out.extend_from_slice(&bytes[range]);
             Ok(())
         } else {
-            self.rewrite_by_system(&bytes[range], kind, out)
+            self.rewrite_by_system(&bytes[range], kind, out, trace)
         }
     }
 
     /// As [`Normalizer::rewrite_in`], by the rules of the ladder alone.
-    pub(super) fn rewrite_by_ladder(
+    pub(super) fn rewrite_by_ladder<T: Trace>(
         &self,
         bytes: &[u8],
         range: Range<usize>,
         kind: UrlKind,
         out: &mut Vec<u8>,
+        trace: &mut T,
     ) -> Result<(), Reject> {
-        if self.does_more() && self.rewrite_by_fast_path(bytes, range.clone(), kind, out).is_some()
+        if !T::RECORDS
+            && self.does_more()
+            && self.rewrite_by_fast_path(bytes, range.clone(), kind, out).is_some()
         {
             return Ok(());
         }
-        self.rewrite_dirty(bytes, range, kind, out)
+        self.rewrite_dirty(bytes, range, kind, out, trace)
     }
 
     /// The same for one that is not clean.
-    fn rewrite_dirty(
+    fn rewrite_dirty<T: Trace>(
         &self,
         bytes: &[u8],
         range: Range<usize>,
         kind: UrlKind,
         out: &mut Vec<u8>,
+        trace: &mut T,
     ) -> Result<(), Reject> {
         let (trimmed, skipped) = self.trim(&bytes[range.clone()])?;
         if kind == UrlKind::Target && !trimmed.starts_with(b"/") {
@@ -142,20 +166,24 @@ impl Normalizer {
         if self.rules.grammar == Grammar::Ignored {
             return verbatim(trimmed, out);
         }
+        trace.whole(Rule::Trim, trimmed);
         let start = range.start + skipped;
         let at = out.len();
         if self.rules.archive.is_some() && kind == UrlKind::Absolute {
             let (url, gone) = ia::without_repeated_schemes(trimmed);
-            self.rewrite_trimmed(&url, kind, out)
+            trace.whole(Rule::RepeatedScheme, &url);
+            self.rewrite_trimmed(&url, kind, out, trace)
                 .map_err(|reject| reject.moved(|at| at + skipped + gone))?;
-        } else if !self.rewrite_at_once(kind, bytes, &(start..start + trimmed.len()), out) {
-            self.rewrite_trimmed(trimmed, kind, out)
+        } else if T::RECORDS
+            || !self.rewrite_at_once(kind, bytes, &(start..start + trimmed.len()), out)
+        {
+            self.rewrite_trimmed(trimmed, kind, out, trace)
                 .map_err(|reject| reject.moved(|at| at + skipped))?;
         }
         if let Some(ports) = &self.choices.ports {
-            ports.drop_default(at, out);
+            ports.drop_default(at, out, trace);
         }
-        self.merge(at, kind, out);
+        self.merge(at, kind, out, trace);
         Ok(())
     }
 
@@ -197,10 +225,16 @@ impl Normalizer {
         Rewrite { profile: &self.rules, kind, bytes, start, end, out }
     }
 
-    fn rewrite_trimmed(&self, url: &[u8], kind: UrlKind, out: &mut Vec<u8>) -> Result<(), Reject> {
+    fn rewrite_trimmed<T: Trace>(
+        &self,
+        url: &[u8],
+        kind: UrlKind,
+        out: &mut Vec<u8>,
+        trace: &mut T,
+    ) -> Result<(), Reject> {
         let parts = Parts::of(kind, url);
         if kind == UrlKind::Target {
-            return self.path_and_query(&parts, out);
+            return self.path_and_query(&parts, out, trace);
         }
         if let Some(scheme) = self.assumed_scheme()
             && lacks_scheme(&parts, url)
@@ -209,12 +243,13 @@ impl Normalizer {
             assumed.extend_from_slice(if url.starts_with(b"//") { b":" } else { b"://" });
             let prefix = assumed.len();
             assumed.extend_from_slice(url);
+            trace.whole(Rule::AssumeScheme, &assumed);
             return self
-                .absolute(&Parts::split(&assumed), out)
+                .absolute(&Parts::split(&assumed), out, trace)
                 .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)));
         }
         if parts.scheme.is_some() {
-            return self.absolute(&parts, out);
+            return self.absolute(&parts, out, trace);
         }
         let Some(base) = self.base() else {
             return Err(Reject::new(RejectReason::Relative, 0));
@@ -223,26 +258,39 @@ impl Normalizer {
         self.check_reference(&base, &parts, url, out)?;
         let mut resolved = Vec::new();
         resolve(&base, &parts, &mut resolved);
-        self.absolute(&Parts::split(&resolved), out)
+        trace.whole(Rule::Resolve, &resolved);
+        self.absolute(&Parts::split(&resolved), out, trace)
     }
 
     /// Appends the canonical form of a URL with a scheme.
     #[inline(always)]
-    fn absolute(&self, parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Reject> {
+    fn absolute<T: Trace>(
+        &self,
+        parts: &Parts<'_>,
+        out: &mut Vec<u8>,
+        trace: &mut T,
+    ) -> Result<(), Reject> {
+        trace.split(parts);
         match self.rules.archive {
-            Some(archive) => ia::absolute(parts, archive, out),
-            None => normalize::absolute(parts, &self.rules, out),
+            Some(archive) => ia::absolute(parts, archive, out, trace),
+            None => normalize::absolute(parts, &self.rules, out, trace),
         }
     }
 
     /// Appends the canonical form of a request target.
-    fn path_and_query(&self, parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Reject> {
+    fn path_and_query<T: Trace>(
+        &self,
+        parts: &Parts<'_>,
+        out: &mut Vec<u8>,
+        trace: &mut T,
+    ) -> Result<(), Reject> {
+        trace.split(parts);
         match self.rules.archive {
             Some(archive) => {
-                ia::path_and_query(parts, archive, out);
+                ia::path_and_query(parts, archive, out, trace);
                 Ok(())
             }
-            None => normalize::path_and_query(parts, &self.rules, out),
+            None => normalize::path_and_query(parts, &self.rules, out, trace),
         }
     }
 
@@ -261,10 +309,10 @@ impl Normalizer {
             whole.push(b':');
             let prefix = whole.len();
             whole.extend_from_slice(url);
-            normalize::absolute(&Parts::split(&whole), &self.rules, out)
+            normalize::absolute(&Parts::split(&whole), &self.rules, out, &mut NoTrace)
                 .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)))
         } else {
-            normalize::path_and_query(reference, &self.rules, out)
+            normalize::path_and_query(reference, &self.rules, out, &mut NoTrace)
         };
         out.truncate(length);
         result

@@ -3,8 +3,10 @@
 //! The rule is Wikimedia's (see [`profile::ring`](crate::profile::ring)). Dot segments and empty
 //! segments stay: `%2e%2e` becomes `..`, on purpose.
 
-use crate::bytes::{Triplet, push_triplet};
-use crate::profile::ring::{Act, Ring};
+use super::explain::Rule;
+use super::trace::{Place, Trace};
+use crate::bytes::{Triplet, is_unreserved, push_triplet};
+use crate::profile::ring::{Act, CUSTOMIZABLE, Ring};
 use crate::simd::{FastPath, MaskedUrl, Vector};
 
 /// Appends the path as the ring spells it.
@@ -12,7 +14,15 @@ use crate::simd::{FastPath, MaskedUrl, Vector};
 /// A triplet becomes its byte where the ring decodes that, and else is written with digits in upper
 /// case. Any other byte becomes a triplet where the ring encodes it; so does a `%` that starts none.
 /// A decoded byte is never looked at again, and no ring decodes `%`, so the result is a fixed point.
-pub(super) fn rewrite(ring: &Ring, path: &[u8], out: &mut Vec<u8>) {
+///
+/// The first `fixed` bytes of the URL's path are no part of `path`.
+pub(super) fn rewrite<T: Trace>(
+    ring: &Ring,
+    path: &[u8],
+    fixed: usize,
+    out: &mut Vec<u8>,
+    trace: &mut T,
+) {
     out.reserve(path.len());
     let mut run = 0;
     let mut i = 0;
@@ -27,19 +37,30 @@ pub(super) fn rewrite(ring: &Ring, path: &[u8], out: &mut Vec<u8>) {
             Some(triplet) if triplet.upper && ring.act(triplet.value) != Act::Decode => i += 3,
             Some(triplet) => {
                 out.extend_from_slice(&path[run..i]);
-                if ring.act(triplet.value) == Act::Decode {
+                let at = out.len();
+                let rule = if ring.act(triplet.value) == Act::Decode {
                     out.push(triplet.value);
+                    match is_unreserved(triplet.value) {
+                        true => Rule::DecodeUnreserved,
+                        false => Rule::RingDecode,
+                    }
                 } else {
                     push_triplet(triplet.value, out);
-                }
+                    Rule::TripletCase
+                };
                 i += 3;
                 run = i;
+                trace.respelled(rule, Place::Path, fixed + i - 3..fixed + i, &out[at..]);
             }
             None => {
                 out.extend_from_slice(&path[run..i]);
+                let at = out.len();
                 push_triplet(byte, out);
                 i += 1;
                 run = i;
+                let chosen = CUSTOMIZABLE.contains(byte);
+                let rule = if chosen { Rule::RingEncode } else { Rule::Encode };
+                trace.respelled(rule, Place::Path, fixed + i - 1..fixed + i, &out[at..]);
             }
         }
     }
@@ -80,6 +101,7 @@ pub(super) fn leaves(ring: &Ring, path: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::normalize::trace::NoTrace;
     use crate::profile::ring;
 
     /// The table's rule, for one octet, from the words of the rule.
@@ -111,7 +133,7 @@ mod tests {
                     let expected =
                         [spelled(ring, a, a_encoded), spelled(ring, b, b_encoded)].concat();
                     let mut out = Vec::new();
-                    rewrite(ring, &path, &mut out);
+                    rewrite(ring, &path, 0, &mut out, &mut NoTrace);
                     assert_eq!(out, expected, "{ring} {a:02X} {b:02X} {spelling}");
                     assert!(!leaves(ring, &path) || out == path);
                     assert!(leaves(ring, &out));
@@ -126,7 +148,7 @@ mod tests {
             [("%", "%25"), ("%4", "%254"), ("%zz", "%25zz"), ("%%41", "%25A"), ("%4%31", "%2541")]
         {
             let mut out = Vec::new();
-            rewrite(&ring::MEDIAWIKI, path.as_bytes(), &mut out);
+            rewrite(&ring::MEDIAWIKI, path.as_bytes(), 0, &mut out, &mut NoTrace);
             assert_eq!(out, expected.as_bytes(), "{path}");
         }
     }

@@ -11,8 +11,10 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem};
 
+use super::explain::Rule;
 use super::path::has_double_slash;
-use crate::bytes::{RejectReason, Triplet, Troubles, push_triplet};
+use super::trace::{Place, Trace};
+use crate::bytes::{RejectReason, RejectReasons, Triplet, Troubles, push_triplet};
 use crate::profile::servlet::SEGMENT;
 use crate::simd::{FastPath, MaskedUrl, Vector};
 
@@ -54,25 +56,50 @@ enum Form {
 
 impl<'a> Path<'a> {
     /// Takes a path apart, with the troubles it has. `at` is its offset in the URL.
-    pub(super) fn read(
+    pub(super) fn read<T: Trace>(
         path: &'a [u8],
         at: usize,
         empty: EmptySegments,
         troubles: &mut Troubles,
+        trace: &mut T,
     ) -> Self {
         let mut read = Self::segments(path, at, empty, troubles);
+        if T::RECORDS {
+            read.tell_steps(path, trace);
+        }
         read.remove_dots(troubles);
         read.check_result(troubles);
+        if T::RECORDS {
+            trace.component(Rule::DotSegments, Place::Path, Some(&read.canonical()));
+        }
         read
     }
 
+    /// Tells what becomes of a path up to step 6, when dot segments are still there.
+    fn tell_steps(&self, path: &'a [u8], trace: &mut impl Trace) {
+        let mut slashed = path.to_vec();
+        if !path.starts_with(b"/") {
+            slashed.insert(0, b'/');
+            trace.component(Rule::LeadingSlash, Place::Path, Some(&slashed));
+        }
+        let segments = slashed.split(|byte| *byte == b'/');
+        let name = |segment: &'_ [u8]| memchr(b';', segment).unwrap_or(segment.len());
+        let names = segments.map(|segment| &segment[..name(segment)]).collect::<Vec<_>>();
+        trace.component(Rule::PathParameters, Place::Path, Some(&names.join(&b'/')));
+        let kept = EmptySegments::Kept;
+        let all = Self::segments(path, 0, kept, &mut Troubles::new(RejectReasons::NONE));
+        trace.component(Rule::DecodeSegments, Place::Path, Some(&all.canonical()));
+        trace.component(Rule::EmptySegments, Place::Path, Some(&self.canonical()));
+    }
+
+    fn canonical(&self) -> Vec<u8> {
+        let mut path = Vec::new();
+        self.write_canonical(&mut path);
+        path
+    }
+
     /// The same before any dot segment is removed.
-    pub(super) fn segments(
-        path: &'a [u8],
-        at: usize,
-        empty: EmptySegments,
-        troubles: &mut Troubles,
-    ) -> Self {
+    fn segments(path: &'a [u8], at: usize, empty: EmptySegments, troubles: &mut Troubles) -> Self {
         let mut read = Self {
             text: Vec::with_capacity(path.len()),
             segments: Vec::new(),
@@ -128,7 +155,7 @@ impl<'a> Path<'a> {
     }
 
     /// Step 7: a `..` with nothing to remove stays.
-    pub(super) fn remove_dots(&mut self, troubles: &mut Troubles) {
+    fn remove_dots(&mut self, troubles: &mut Troubles) {
         let mut kept = 0;
         for i in 0..self.segments.len() {
             match &self.text[self.segments[i].name.clone()] {

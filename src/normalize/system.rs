@@ -5,6 +5,7 @@
 //! where it starts with `//`. `sanitize` is `scheme` with more reasons to reject. `whatwg` shares nothing
 //! with the ladder and has a module of its own.
 
+use super::explain::Rule;
 use super::normalize;
 use super::normalizer::Normalizer;
 use super::outcome::Outcome;
@@ -13,10 +14,11 @@ use super::parts::Authority;
 use super::parts::Parts;
 use super::rewrite_dirty::lacks_scheme;
 use super::servlet::EmptySegments;
+use super::trace::{NoTrace, Place, Trace};
 #[cfg(feature = "transcode")]
 use super::transcode::{self, Delimiters, Transcoded};
 use super::{ring, sanitize, servlet};
-use crate::bytes::{Reject, RejectReason, RejectReasons, Troubles, push_triplet};
+use crate::bytes::{Reject, RejectReason, RejectReasons, Troubles, push_triplet, triplet_of};
 #[cfg(feature = "transcode")]
 use crate::profile::Grammar;
 #[cfg(feature = "transcode")]
@@ -232,7 +234,7 @@ impl Normalizer {
             if parts.authority.is_some() && rest.path.is_empty() {
                 rest.path = b"/";
             }
-            self.servlet_path(&rest, &mut troubles).write_decoded(out);
+            self.servlet_path(&rest, &mut troubles, &mut NoTrace).write_decoded(out);
             if let Err(reject) = troubles.result() {
                 out.truncate(length);
                 return Outcome::Reject(reject);
@@ -266,32 +268,34 @@ impl Normalizer {
     /// profile is a system's.
     #[cold]
     #[inline(never)]
-    pub(super) fn rewrite_by_system(
+    pub(super) fn rewrite_by_system<T: Trace>(
         &self,
         url: &[u8],
         kind: UrlKind,
         out: &mut Vec<u8>,
+        trace: &mut T,
     ) -> Result<(), Reject> {
         match self.profile().system {
-            System::Sanitizer => return self.sanitize(url, kind, out),
-            System::Browser => return self.rewrite_as_browser(url, kind, out),
+            System::Sanitizer => return self.sanitize(url, kind, out, trace),
+            System::Browser => return self.rewrite_as_browser(url, kind, out, trace),
             _ => {}
         }
         if kind == UrlKind::Target {
-            return self.hostless_target(url, out);
+            return self.hostless_target(url, out, trace);
         }
         if let Some((assumed, prefix)) = self.assume(url) {
+            trace.whole(Rule::AssumeScheme, &assumed);
             return self
-                .absolute_of_system(&Parts::split(&assumed), out)
+                .absolute_of_system(&Parts::split(&assumed), out, trace)
                 .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)));
         }
         match read(url) {
-            Read::Absolute(parts) => self.absolute_of_system(&parts, out),
+            Read::Absolute(parts) => self.absolute_of_system(&parts, out, trace),
             Read::Target(parts) => match self.base_origin() {
-                Some(origin) => self.joined(origin, url, &parts, out),
+                Some(origin) => self.joined(origin, url, &parts, out, trace),
                 None => {
                     let start = out.len();
-                    self.target(url, &parts, out)?;
+                    self.target(url, &parts, out, trace)?;
                     // No host comes out of a target: read again, this would get the assumed scheme.
                     match self.assume(&out[start..]) {
                         None => Ok(()),
@@ -302,10 +306,15 @@ impl Normalizer {
         }
     }
 
-    fn hostless_target(&self, target: &[u8], out: &mut Vec<u8>) -> Result<(), Reject> {
+    fn hostless_target<T: Trace>(
+        &self,
+        target: &[u8],
+        out: &mut Vec<u8>,
+        trace: &mut T,
+    ) -> Result<(), Reject> {
         let parts = Parts::split_target(target);
         let start = out.len();
-        self.target(target, &parts, out)?;
+        self.target(target, &parts, out, trace)?;
         let is_path = target.starts_with(b"/") && out[start..].starts_with(b"/");
         // A list may hold other targets; in a log they would be read as another form, or as none. So
         // would what a ring makes of a path whose slash it encodes.
@@ -315,7 +324,13 @@ impl Normalizer {
         Ok(())
     }
 
-    fn sanitize(&self, url: &[u8], kind: UrlKind, out: &mut Vec<u8>) -> Result<(), Reject> {
+    fn sanitize<T: Trace>(
+        &self,
+        url: &[u8],
+        kind: UrlKind,
+        out: &mut Vec<u8>,
+        trace: &mut T,
+    ) -> Result<(), Reject> {
         let mut troubles = Troubles::new(self.choices.allowed);
         let own_port = |scheme: &[u8]| match &self.choices.ports {
             Some(ports) => ports.of(scheme),
@@ -333,7 +348,7 @@ impl Normalizer {
             let base = self.base().and_then(|base| Parts::split(base).scheme).unwrap_or_default();
             sanitize::check(url, &Parts::split(url), base, own_port, &mut troubles);
         }
-        troubles.join_result(self.rewrite_by_ladder(url, 0..url.len(), kind, out));
+        troubles.join_result(self.rewrite_by_ladder(url, 0..url.len(), kind, out, trace));
         troubles.result()
     }
 
@@ -353,15 +368,21 @@ impl Normalizer {
         (parts.scheme.is_some() && parts.authority.is_some()).then(|| &base[..parts.path_start()])
     }
 
-    fn absolute_of_system(&self, parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Reject> {
+    fn absolute_of_system<T: Trace>(
+        &self,
+        parts: &Parts<'_>,
+        out: &mut Vec<u8>,
+        trace: &mut T,
+    ) -> Result<(), Reject> {
+        trace.split(parts);
         let mut troubles = Troubles::new(self.choices.allowed);
         let front = Parts { path: b"/", query: None, fragment: None, ..*parts };
         let start = out.len();
         let mut rules = Profile::SCHEME;
         rules.ports = self.rules.ports;
-        troubles.join_result(normalize::absolute(&front, &rules, out));
+        troubles.join_result(normalize::absolute(&front, &rules, out, trace));
         if let Some(ports) = &self.choices.ports {
-            ports.drop_default(start, out);
+            ports.drop_default(start, out, trace);
         }
         if troubles.result().is_err() {
             // The path is still read: all that is wrong with it is told as well.
@@ -372,18 +393,20 @@ impl Normalizer {
         let mut rest = Rest::of(parts);
         if rest.path.is_empty() {
             rest.path = b"/";
+            trace.component(Rule::EmptyPath, Place::Path, Some(b"/"));
         }
-        self.behind_authority(&rest, &mut troubles, out);
+        self.behind_authority(&rest, &mut troubles, out, trace);
         troubles.result()
     }
 
     /// A target behind the base's scheme and authority. The position of a trouble is one in the target.
-    fn joined(
+    fn joined<T: Trace>(
         &self,
         origin: &[u8],
         target: &[u8],
         parts: &Parts<'_>,
         out: &mut Vec<u8>,
+        trace: &mut T,
     ) -> Result<(), Reject> {
         let mut troubles = Troubles::new(self.choices.allowed);
         if target == b"*" {
@@ -392,33 +415,48 @@ impl Normalizer {
             // Behind an authority it would become a part of that.
             troubles.join(Reject::new(RejectReason::Relative, 0));
         }
+        trace.split(parts);
+        trace.origin(Rule::Join, &Parts::split(origin));
         out.extend_from_slice(origin);
-        self.behind_authority(&Rest::of(parts), &mut troubles, out);
+        self.behind_authority(&Rest::of(parts), &mut troubles, out, trace);
         troubles.result()
     }
 
-    fn behind_authority(&self, rest: &Rest<'_>, troubles: &mut Troubles, out: &mut Vec<u8>) {
+    fn behind_authority<T: Trace>(
+        &self,
+        rest: &Rest<'_>,
+        troubles: &mut Troubles,
+        out: &mut Vec<u8>,
+        trace: &mut T,
+    ) {
         match (self.ring(), rest.path.strip_prefix(b"/")) {
             // This slash ends the authority; no ring encodes it.
             (Some(ring), Some(path)) => {
                 out.push(b'/');
-                ring::rewrite(ring, path, out);
+                ring::rewrite(ring, path, 1, out, trace);
             }
             (Some(_), None) => {}
-            (None, _) => self.servlet_path(rest, troubles).write_canonical(out),
+            (None, _) => self.servlet_path(rest, troubles, trace).write_canonical(out),
         }
-        push_query(rest.query, out);
+        push_query(rest.query, out, trace);
     }
 
     /// A request target whose host is not known.
-    fn target(&self, target: &[u8], parts: &Parts<'_>, out: &mut Vec<u8>) -> Result<(), Reject> {
+    fn target<T: Trace>(
+        &self,
+        target: &[u8],
+        parts: &Parts<'_>,
+        out: &mut Vec<u8>,
+        trace: &mut T,
+    ) -> Result<(), Reject> {
+        trace.split(parts);
         let mut troubles = Troubles::new(self.choices.allowed);
         let rest = Rest::of(parts);
         let start = out.len();
         match self.ring() {
             Some(ring) => {
-                ring::rewrite(ring, rest.path, out);
-                push_query(rest.query, out);
+                ring::rewrite(ring, rest.path, 0, out, trace);
+                push_query(rest.query, out, trace);
                 let result = &out[start..];
                 let reads_as_url = || {
                     let parts = Parts::split(result);
@@ -437,18 +475,23 @@ impl Normalizer {
                 if target == b"*" {
                     troubles.join(Reject::new(RejectReason::AsteriskForm, 0));
                 }
-                self.servlet_path(&rest, &mut troubles).write_canonical(out);
-                push_query(rest.query, out);
+                self.servlet_path(&rest, &mut troubles, trace).write_canonical(out);
+                push_query(rest.query, out, trace);
             }
         }
         troubles.result()
     }
 
-    fn servlet_path<'a>(&self, rest: &Rest<'a>, troubles: &mut Troubles) -> servlet::Path<'a> {
+    fn servlet_path<'a, T: Trace>(
+        &self,
+        rest: &Rest<'a>,
+        troubles: &mut Troubles,
+        trace: &mut T,
+    ) -> servlet::Path<'a> {
         if let Some(at) = rest.fragment_at {
             troubles.add(RejectReason::Fragment, at);
         }
-        servlet::Path::read(rest.path, rest.at, self.empty_segments(), troubles)
+        servlet::Path::read(rest.path, rest.at, self.empty_segments(), troubles, trace)
     }
 }
 
@@ -461,14 +504,18 @@ fn read(url: &[u8]) -> Read<'_> {
     }
 }
 
-/// Appends a query as it came; a byte that does not print is a triplet.
-fn push_query(query: Option<&[u8]>, out: &mut Vec<u8>) {
+/// Appends a query as it came; a byte that does not print is a triplet. The fragment behind it goes.
+fn push_query<T: Trace>(query: Option<&[u8]>, out: &mut Vec<u8>, trace: &mut T) {
+    trace.component(Rule::DropFragment, Place::Fragment, None);
     let Some(query) = query else { return };
     out.push(b'?');
-    for byte in query {
+    for (i, byte) in query.iter().enumerate() {
         match byte {
             0x21..=0x7E => out.push(*byte),
-            byte => push_triplet(*byte, out),
+            byte => {
+                push_triplet(*byte, out);
+                trace.respelled(Rule::Encode, Place::Query, i..i + 1, &triplet_of(*byte));
+            }
         }
     }
 }

@@ -15,9 +15,11 @@ pub(super) mod clean;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::explain::Rule;
 use super::host;
 use super::normalize::scheme_name;
 use super::parts::{Authority, Parts};
+use super::trace::{Place, Trace};
 use crate::bytes::set::REG_NAME;
 use crate::bytes::{Reject, RejectReason, Triplet};
 use crate::profile::Profile;
@@ -28,29 +30,31 @@ use crate::profile::scheme::{Kind, Scheme};
 ///
 /// On a rejection `out` holds a part of it; the caller cuts that off.
 #[inline(never)]
-pub(crate) fn absolute(
+pub(crate) fn absolute<T: Trace>(
     parts: &Parts<'_>,
     archive: &Archive,
     out: &mut Vec<u8>,
+    trace: &mut T,
 ) -> Result<(), Reject> {
     let at = out.len();
     let name = parts.scheme.unwrap_or_default();
-    let facts = scheme_name(parts, out)?;
+    let facts = scheme_name(parts, out, trace)?;
     let record = archive.records.contains(&&out[at..out.len() - 1]);
     match parts.authority {
         Some(authority) if !record => {
             out.extend_from_slice(b"//");
+            trace.component(Rule::DropUserinfo, Place::Userinfo, None);
             let Authority { host_port, .. } = Authority::split(authority);
             let start = parts.authority_start() + authority.len() - host_port.len();
-            self::authority(host_port, facts, start, archive, out)?;
-            path_and_query(parts, archive, out);
+            self::authority(host_port, facts, start, archive, out, trace)?;
+            path_and_query(parts, archive, out, trace);
             Ok(())
         }
         None if facts.kind == Kind::Network => {
             Err(Reject::new(RejectReason::NoAuthority, name.len() + 1))
         }
         _ => {
-            opaque(parts, out);
+            opaque(parts, out, trace);
             Ok(())
         }
     }
@@ -98,33 +102,80 @@ fn is_break(byte: u8) -> bool {
 }
 
 /// A URL that names no host, as it stands but for bytes that are not printable.
-fn opaque(parts: &Parts<'_>, out: &mut Vec<u8>) {
+fn opaque<T: Trace>(parts: &Parts<'_>, out: &mut Vec<u8>, trace: &mut T) {
     let pieces = [
-        (&b"//"[..], parts.authority),
-        (b"", Some(parts.path)),
-        (b"?", parts.query),
-        (b"#", parts.fragment),
+        (&b"//"[..], Place::Host, parts.authority),
+        (b"", Place::Path, Some(parts.path)),
+        (b"?", Place::Query, parts.query),
+        (b"#", Place::Fragment, parts.fragment),
     ];
-    for (delimiter, piece) in pieces {
+    // An authority is not looked into.
+    trace.component(Rule::Encode, Place::Userinfo, None);
+    trace.component(Rule::Encode, Place::Port, None);
+    for (delimiter, place, piece) in pieces {
         let Some(piece) = piece else { continue };
         out.extend_from_slice(delimiter);
+        let at = out.len();
         for &byte in piece {
             if matches!(byte, 0x21..=0x7E) { out.push(byte) } else { push_lower_triplet(byte, out) }
         }
+        trace.component(Rule::Encode, place, Some(&out[at..]));
     }
 }
 
 /// Appends path and query, which may be those of a request target.
 #[inline(never)]
-pub(crate) fn path_and_query(parts: &Parts<'_>, archive: &Archive, out: &mut Vec<u8>) {
+pub(crate) fn path_and_query<T: Trace>(
+    parts: &Parts<'_>,
+    archive: &Archive,
+    out: &mut Vec<u8>,
+    trace: &mut T,
+) {
     let mut text = Vec::with_capacity(parts.path.len() + 1);
     decode_path_and_query(parts.path, parts.query, &mut text);
+    if T::RECORDS {
+        tell_decoding(parts, &text, archive, trace);
+    }
     text.make_ascii_lowercase();
     // A `%3F` in the path has become a question mark, and a reader of the key could not tell.
     let end = memchr::memchr(b'?', &text).unwrap_or(text.len());
-    self::path(&text[..end], archive, out);
+    self::path(&text[..end], archive, out, trace);
     if let Some(query) = text.get(end + 1..) {
-        self::query(query, archive, out);
+        self::query(query, archive, out, trace);
+    }
+}
+
+/// Tells what becomes of path and query until they are in lower case. What was decoded is encoded again at
+/// once: none of the rules that follow looks at an encoded byte.
+fn tell_decoding(parts: &Parts<'_>, text: &[u8], archive: &Archive, trace: &mut impl Trace) {
+    trace.component(Rule::DropFragment, Place::Fragment, None);
+    for (place, part) in [(Place::Path, Some(parts.path)), (Place::Query, parts.query)] {
+        let bytes = part.into_iter().flatten().enumerate();
+        for (i, &byte) in bytes.filter(|(_, byte)| !is_break(**byte)) {
+            let triplet = part.filter(|_| byte == b'%').and_then(|part| Triplet::read(&part[i..]));
+            if triplet.is_none() && !archive.plain.contains(byte) {
+                trace.respelled(Rule::Encode, place, i..i + 1, &lower_triplet(byte));
+            }
+        }
+    }
+    let mut tell = |rule, text: &[u8]| {
+        let encoded = |text: &[u8]| {
+            let mut out = Vec::new();
+            encode(text, archive, &mut out);
+            out
+        };
+        let end = memchr::memchr(b'?', text).unwrap_or(text.len());
+        trace.component(rule, Place::Path, Some(&encoded(&text[..end])));
+        trace.component(rule, Place::Query, text.get(end + 1..).map(encoded).as_deref());
+    };
+    tell(Rule::DecodeAll, text);
+    let mut text = text.to_ascii_lowercase();
+    if !text.starts_with(b"/") {
+        text.insert(0, b'/');
+    }
+    tell(Rule::FoldCase, &text);
+    if parts.path.is_empty() {
+        trace.component(Rule::EmptyPath, Place::Path, Some(b"/"));
     }
 }
 
@@ -133,7 +184,7 @@ pub(crate) fn path_and_query(parts: &Parts<'_>, archive: &Archive, out: &mut Vec
 /// To the indexers a path is all path, what follows a question mark that decoding laid bare too, until
 /// the next of them reads the key. So that is rid of dot and empty segments before it becomes a query,
 /// and an empty query goes while it still tells from what was laid bare.
-pub(super) fn decode_path_and_query(path: &[u8], query: Option<&[u8]>, out: &mut Vec<u8>) {
+fn decode_path_and_query(path: &[u8], query: Option<&[u8]>, out: &mut Vec<u8>) {
     decode(path, out);
     let laid_bare = memchr::memchr(b'?', out).is_some();
     if laid_bare {
@@ -151,9 +202,21 @@ pub(super) fn decode_path_and_query(path: &[u8], query: Option<&[u8]>, out: &mut
     }
 }
 
-fn path(path: &[u8], archive: &Archive, out: &mut Vec<u8>) {
-    let mut segments = without_dots(segments(path));
+fn path<T: Trace>(path: &[u8], archive: &Archive, out: &mut Vec<u8>, trace: &mut T) {
+    let at = out.len();
+    let mut segments = without_dots(self::segments(path));
+    if T::RECORDS {
+        // Empty segments that no `..` takes back, told apart by where they are.
+        let mut empty = segments.iter().filter(|segment| segment.is_empty()).peekable();
+        let left = self::segments(path)
+            .filter(|segment| empty.next_if(|next| next.as_ptr() == segment.as_ptr()).is_none());
+        trace.component(Rule::EmptySegments, Place::Path, Some(&joined(left, archive)));
+    }
     segments.retain(|segment| !segment.is_empty());
+    if T::RECORDS {
+        let left = segments.iter().copied();
+        trace.component(Rule::DotSegments, Place::Path, Some(&joined(left, archive)));
+    }
     if segments.is_empty() {
         out.push(b'/');
     }
@@ -161,10 +224,20 @@ fn path(path: &[u8], archive: &Archive, out: &mut Vec<u8>) {
         out.push(b'/');
         encode(segment, archive, out);
     }
+    trace.component(Rule::SessionSegments, Place::Path, Some(&out[at..]));
+}
+
+fn joined<'p>(segments: impl Iterator<Item = &'p [u8]>, archive: &Archive) -> Vec<u8> {
+    let mut path = Vec::new();
+    for segment in segments {
+        path.push(b'/');
+        encode(segment, archive, &mut path);
+    }
+    if path.is_empty() { b"/".to_vec() } else { path }
 }
 
 /// What stands behind each slash; behind a final one that is nothing.
-pub(super) fn segments(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn segments(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').skip(1)
 }
 
@@ -185,7 +258,7 @@ pub(super) fn without_dots<'p>(all: impl Iterator<Item = &'p [u8]>) -> Vec<&'p [
     segments
 }
 
-pub(super) fn without_session_segments<'p>(
+fn without_session_segments<'p>(
     segments: Vec<&'p [u8]>,
     archive: &Archive,
 ) -> impl Iterator<Item = &'p [u8]> {
@@ -217,10 +290,14 @@ fn is_session_segment(segment: &[u8], archive: &Archive) -> bool {
     is_id(inside) || (lettered && !inside.is_empty() && groups.remainder().is_empty())
 }
 
-fn query(query: &[u8], archive: &Archive, out: &mut Vec<u8>) {
+fn query<T: Trace>(query: &[u8], archive: &Archive, out: &mut Vec<u8>, trace: &mut T) {
     let mut encoded = Vec::with_capacity(query.len());
     encode(query, archive, &mut encoded);
     let mut kept = without_session_pairs(&encoded, archive);
+    if T::RECORDS {
+        let left = (!kept.is_empty()).then(|| kept.join(&b'&'));
+        trace.component(Rule::SessionParams, Place::Query, left.as_deref());
+    }
     sort_pairs(&mut kept);
     let at = out.len();
     for (i, pair) in kept.into_iter().enumerate() {
@@ -229,11 +306,14 @@ fn query(query: &[u8], archive: &Archive, out: &mut Vec<u8>) {
     }
     if out.len() == at + 1 {
         out.truncate(at);
+        trace.component(Rule::EmptyQuery, Place::Query, None);
+    } else {
+        trace.component(Rule::SortQuery, Place::Query, out.get(at + 1..));
     }
 }
 
 /// The parameters that identify no session; none where there is nothing left, not even a `&`.
-pub(super) fn without_session_pairs<'q>(query: &'q [u8], archive: &Archive) -> Vec<&'q [u8]> {
+fn without_session_pairs<'q>(query: &'q [u8], archive: &Archive) -> Vec<&'q [u8]> {
     let pairs: Vec<&[u8]> = query.split(|byte| *byte == b'&').collect();
     let goes = |pair: &&[u8]| archive.sessions.iter().any(|session| is_session(pair, session));
     let mut kept: Vec<&[u8]> = pairs.iter().filter(|pair| !goes(pair)).copied().collect();
@@ -280,7 +360,7 @@ fn take_pairs(pairs: &mut Vec<&[u8]>, range: Range<usize>) {
     }
 }
 
-pub(super) fn sort_pairs(pairs: &mut [&[u8]]) {
+fn sort_pairs(pairs: &mut [&[u8]]) {
     pairs.sort_by_key(|&pair| match memchr::memchr(b'=', pair) {
         Some(equals) => (&pair[..equals], Some(&pair[equals + 1..])),
         None => (pair, None),
@@ -297,21 +377,27 @@ fn is_session(pair: &[u8], session: &Session) -> bool {
 }
 
 /// Appends host and port. `start` is the offset of `host_port` in the URL.
-fn authority(
+fn authority<T: Trace>(
     host_port: &[u8],
     facts: &Scheme,
     start: usize,
     archive: &Archive,
     out: &mut Vec<u8>,
+    trace: &mut T,
 ) -> Result<(), Reject> {
     if host_port.first() == Some(&b'[') {
-        return host::normalize(host_port, &Profile::CRAWL, facts, start, out);
+        return host::normalize(host_port, &Profile::CRAWL, facts, start, out, trace);
     }
     let colon = host_port.iter().position(|byte| *byte == b':').unwrap_or(host_port.len());
     let (host, port) = host_port.split_at(colon);
     let at = out.len();
     let mut name = Vec::with_capacity(host.len());
     decode(host, &mut name);
+    if T::RECORDS && host.iter().any(|byte| *byte == b'%' || is_break(*byte)) {
+        let mut encoded = Vec::new();
+        encode(&name, archive, &mut encoded);
+        trace.component(Rule::DecodeAll, Place::Host, Some(&encoded));
+    }
     // What decoding laid bare must not move the end of the host.
     if name.iter().any(|byte| byte.is_ascii() && !REG_NAME.contains(*byte)) {
         return Err(Reject::new(RejectReason::Idna, start));
@@ -319,38 +405,43 @@ fn authority(
     // The port goes along for its checks, and in its place.
     let host_length = name.len();
     name.extend_from_slice(port);
-    host::normalize(&name, &Profile::CRAWL, facts, start, out).map_err(|reject| {
+    host::normalize(&name, &Profile::CRAWL, facts, start, out, trace).map_err(|reject| {
         // Only what stands behind the colon is told where it is.
         let beyond = (reject.at - start).checked_sub(host_length + 1);
         Reject::new(reject.code, beyond.map_or(start, |beyond| start + colon + 1 + beyond))
     })?;
     let tail = out.split_off(at);
     let end = tail.iter().position(|byte| *byte == b':').unwrap_or(tail.len());
-    self::name(&tail[..end], archive, out);
+    self::name(&tail[..end], archive, out, trace);
     if facts.kind == Kind::Network && out.len() == at {
         return Err(Reject::new(RejectReason::EmptyHost, start));
     }
     out.extend_from_slice(&tail[end..]);
     if facts.kind == Kind::File && &out[at..] == b"localhost" {
         out.truncate(at);
+        trace.component(Rule::FileLocalhost, Place::Host, Some(b""));
     }
     Ok(())
 }
 
 /// Appends a host that is in lower case: without empty labels, without `www`, and a single number as
 /// the IPv4 address that it is.
-fn name(name: &[u8], archive: &Archive, out: &mut Vec<u8>) {
+fn name<T: Trace>(name: &[u8], archive: &Archive, out: &mut Vec<u8>, trace: &mut T) {
+    let at = out.len();
     let name = without_empty_labels(name);
+    trace.component(Rule::EmptyLabels, Place::Host, Some(&name));
     let name = without_prefixes(&name, archive);
+    trace.component(Rule::Www, Place::Host, Some(name));
     match single_number(name) {
         Some(address) => {
             out.extend_from_slice(std::net::Ipv4Addr::from(address).to_string().as_bytes());
         }
         None => out.extend_from_slice(name),
     }
+    trace.component(Rule::Ipv4Number, Place::Host, Some(&out[at..]));
 }
 
-pub(super) fn without_empty_labels(name: &[u8]) -> Vec<u8> {
+fn without_empty_labels(name: &[u8]) -> Vec<u8> {
     let labels: Vec<&[u8]> =
         name.split(|byte| *byte == b'.').filter(|label| !label.is_empty()).collect();
     labels.join(&b'.')
@@ -368,7 +459,7 @@ pub(super) fn without_prefixes<'n>(name: &'n [u8], archive: &Archive) -> &'n [u8
     rest
 }
 
-pub(super) fn single_number(host: &[u8]) -> Option<u32> {
+fn single_number(host: &[u8]) -> Option<u32> {
     // A leading zero would make it octal to some.
     let decimal =
         host.iter().all(u8::is_ascii_digit) && (host.len() == 1 || !host.starts_with(b"0"));
@@ -397,14 +488,18 @@ pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends decoded text, what is not plain as triplets.
-pub(super) fn encode(text: &[u8], archive: &Archive, out: &mut Vec<u8>) {
+fn encode(text: &[u8], archive: &Archive, out: &mut Vec<u8>) {
     for &byte in text {
         if archive.plain.contains(byte) { out.push(byte) } else { push_lower_triplet(byte, out) }
     }
 }
 
 /// Appends a triplet as these indexes write it, its digits in lower case.
-pub(super) fn push_lower_triplet(byte: u8, out: &mut Vec<u8>) {
+fn push_lower_triplet(byte: u8, out: &mut Vec<u8>) {
+    out.extend_from_slice(&lower_triplet(byte));
+}
+
+fn lower_triplet(byte: u8) -> [u8; 3] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    out.extend_from_slice(&[b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    [b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
 }

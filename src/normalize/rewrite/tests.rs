@@ -3,6 +3,7 @@
 use super::*;
 use crate::normalize::normalize;
 use crate::normalize::parts::Parts;
+use crate::normalize::trace::NoTrace;
 use crate::profile::Switches;
 use crate::simd::{Backend, Kernel};
 use crate::test_util::cases;
@@ -15,8 +16,12 @@ fn normalized(url: &[u8], kind: UrlKind, profile: &Profile) -> Option<Vec<u8>> {
     let url = &url[start..end];
     let mut out = Vec::new();
     let result = match kind {
-        UrlKind::Absolute => normalize::absolute(&Parts::split(url), profile, &mut out),
-        UrlKind::Target => normalize::path_and_query(&Parts::split_target(url), profile, &mut out),
+        UrlKind::Absolute => {
+            normalize::absolute(&Parts::split(url), profile, &mut out, &mut NoTrace)
+        }
+        UrlKind::Target => {
+            normalize::path_and_query(&Parts::split_target(url), profile, &mut out, &mut NoTrace)
+        }
     };
     result.ok().map(|()| out)
 }

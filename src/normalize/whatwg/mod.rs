@@ -16,8 +16,10 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
+use super::explain::Rule;
 use super::normalizer::Normalizer;
 use super::parts::Parts;
+use super::trace::Trace;
 use crate::bytes::set::SCHEME;
 use crate::bytes::{Reject, RejectReason, push_triplet};
 use crate::profile::whatwg::{Kind, Place};
@@ -26,15 +28,35 @@ use crate::simd::UrlKind;
 impl Normalizer {
     /// Appends the canonical form of a URL of a list under `whatwg`, or of a request target whose host is
     /// not known: what it would be behind any host of the web.
-    pub(super) fn rewrite_as_browser(
+    pub(super) fn rewrite_as_browser<T: Trace>(
         &self,
         url: &[u8],
         kind: UrlKind,
         out: &mut Vec<u8>,
+        trace: &mut T,
     ) -> Result<(), Reject> {
         let input = Input::of(url);
-        if kind == UrlKind::Target {
-            return target(&input, out);
+        trace.whole(Rule::Trim, input.trimmed);
+        trace.whole(Rule::LineBreaks, &input.text);
+        let at = out.len();
+        match kind {
+            UrlKind::Absolute => self.read_as_browser(&input, out, trace)?,
+            UrlKind::Target => target(&input, out)?,
+        }
+        trace.whole(Rule::UrlStandard, &out[at..]);
+        Ok(())
+    }
+
+    fn read_as_browser<T: Trace>(
+        &self,
+        input: &Input<'_>,
+        out: &mut Vec<u8>,
+        trace: &mut T,
+    ) -> Result<(), Reject> {
+        if T::RECORDS
+            && let Some((assumed, _)) = self.assume(&input.text)
+        {
+            trace.whole(Rule::AssumeScheme, &assumed);
         }
         let read = |text: &[u8], out: &mut Vec<u8>| match self.assume(text) {
             Some((assumed, prefix)) => {
@@ -70,6 +92,7 @@ struct Input<'a> {
     url: &'a [u8],
     /// How much was trimmed from the front.
     skipped: usize,
+    trimmed: &'a [u8],
     text: Cow<'a, [u8]>,
 }
 
@@ -82,7 +105,7 @@ impl<'a> Input<'a> {
             None => Cow::Borrowed(trimmed),
             Some(_) => Cow::Owned(trimmed.iter().copied().filter(stays).collect()),
         };
-        Self { url, skipped, text }
+        Self { url, skipped, trimmed, text }
     }
 
     /// The text with its bytes that are no UTF-8 marked as such, if a tab or line break went from

@@ -1,7 +1,8 @@
 //! The switches, one by one, until none of them changes anything.
 
-use super::{Rule, Stage};
+use super::Rule;
 use crate::normalize::heuristic::Heuristics;
+use crate::normalize::trace::Trace;
 use crate::profile::Switch;
 use crate::simd::UrlKind;
 
@@ -25,12 +26,13 @@ const STEPS: &[(Rule, Option<Switch>)] = &[
 /// segment, so after these the rule that acts next is shown with all that is left.
 const ROUNDS: usize = 16;
 
-/// Calls `visit` for each rule that acts on a URL in the canonical form of its rung.
-pub(super) fn walk(
+/// Tells each rule that acts on a URL or target in the canonical form of its rung. All of them act at once
+/// on the exact path, so here each acts alone by the same functions.
+pub(in crate::normalize) fn tell(
     all: &Heuristics,
     mut text: Vec<u8>,
     kind: UrlKind,
-    visit: &mut dyn FnMut(Rule, Stage<'_>),
+    trace: &mut impl Trace,
 ) {
     let rewritten = |heuristics: &Heuristics, text: &[u8]| {
         let mut out = text.to_vec();
@@ -52,7 +54,7 @@ pub(super) fn walk(
                 }
                 text = after;
                 acted = true;
-                visit(*rule, Stage::Text(&text));
+                trace.whole(*rule, &text);
             }
         }
         if !acted {
