@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use super::heuristic::{Heuristics, PARAMETER_CASE};
-use super::hosts::Hosts;
+use super::heuristic::PARAMETER_CASE;
 use super::normalizer::Normalizer;
-use super::ports::DefaultPorts;
-use super::redirect::Ends;
-use crate::bytes::{RejectReason, RejectReasons};
+use super::ruleset::Ruleset;
+use crate::bytes::RejectReason;
 #[cfg(feature = "transcode")]
 use crate::normalize::Charset;
 use crate::profile::Access;
@@ -16,42 +14,6 @@ use crate::profile::System;
 use crate::profile::glob::{Glob, Globs};
 use crate::profile::heuristic::tracking;
 use crate::profile::{Grammar, Profile, Ring, Switch, Switches};
-
-/// What can be chosen beside the profile.
-#[derive(Debug, Clone)]
-pub(super) struct Choices {
-    pub(super) allowed: RejectReasons,
-    pub(super) ring: Option<Arc<Ring>>,
-    /// The charset of triplets that are not UTF-8.
-    #[cfg(feature = "transcode")]
-    pub(super) transcoding: Option<Charset>,
-    pub(super) heuristics: Heuristics,
-    pub(super) redirects: Option<Arc<Ends>>,
-    /// Default ports, where they are not those of the schemes.
-    pub(super) ports: Option<Arc<DefaultPorts>>,
-    /// What hosts have of their own.
-    pub(super) hosts: Option<Arc<Hosts>>,
-    /// The name and version that these rules have together.
-    pub(super) label: Option<Arc<str>>,
-}
-
-impl Choices {
-    /// Those that the profile makes itself.
-    pub(super) fn of(profile: &Profile) -> Self {
-        let heuristics = Heuristics::new(profile.switches);
-        Self {
-            allowed: RejectReasons::NONE,
-            ring: None,
-            #[cfg(feature = "transcode")]
-            transcoding: None,
-            heuristics,
-            redirects: None,
-            ports: None,
-            hosts: None,
-            label: None,
-        }
-    }
-}
 
 /// A choice that the profile does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,7 +122,7 @@ impl Normalizer {
             if !self.profile().checks.contains(code) {
                 return Err(UnsupportedOption::Check(self.profile(), code));
             }
-            self.choices.allowed = self.choices.allowed.or(code.into());
+            self.rules.allowed = self.rules.allowed.or(code.into());
         }
         Ok(self)
     }
@@ -186,7 +148,7 @@ impl Normalizer {
         switches: impl IntoIterator<Item = Switch>,
     ) -> Result<Self, UnsupportedOption> {
         let switches = self.switchable(switches)?;
-        let on = self.rules.switches.or(switches);
+        let on = self.rules.profile.switches.or(switches);
         Ok(self.with_switches_set(on))
     }
 
@@ -212,7 +174,7 @@ impl Normalizer {
         switches: impl IntoIterator<Item = Switch>,
     ) -> Result<Self, UnsupportedOption> {
         let switches = self.switchable(switches)?;
-        let on = self.rules.switches.without(switches);
+        let on = self.rules.profile.switches.without(switches);
         Ok(self.with_switches_set(on))
     }
 
@@ -232,8 +194,8 @@ impl Normalizer {
     }
 
     fn with_switches_set(mut self, on: Switches) -> Self {
-        self.rules.switches = on;
-        self.choices.heuristics.set(on);
+        self.rules.profile.switches = on;
+        self.rules.heuristics.set(on);
         self
     }
 
@@ -260,7 +222,7 @@ impl Normalizer {
         patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
     ) -> Result<Self, UnsupportedOption> {
         let globs = self.parameters(patterns)?;
-        self.choices.heuristics.drop_parameters(Some(globs));
+        self.rules.heuristics.drop_parameters(Some(globs));
         Ok(self)
     }
 
@@ -276,14 +238,14 @@ impl Normalizer {
         patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
     ) -> Result<Self, UnsupportedOption> {
         let globs = self.parameters(patterns)?;
-        self.choices.heuristics.keep_parameters(Some(globs));
+        self.rules.heuristics.keep_parameters(Some(globs));
         Ok(self)
     }
 
     /// Rules that hosts have were made from those above them when the file was read: a choice made
     /// afterwards is not theirs, and whether it should be no caller has said.
     fn has_no_hosts(&self) -> Result<(), UnsupportedOption> {
-        self.choices.hosts.as_ref().map_or(Ok(()), |_| Err(UnsupportedOption::Hosts))
+        self.hosts.as_ref().map_or(Ok(()), |_| Err(UnsupportedOption::Hosts))
     }
 
     fn parameters(
@@ -309,7 +271,7 @@ impl Normalizer {
         if self.profile() != &Profile::RING {
             return Err(UnsupportedOption::Ring(self.profile()));
         }
-        self.choices.ring = Some(Arc::new(ring));
+        self.rules.ring = Some(Arc::new(ring));
         Ok(self)
     }
 
@@ -337,13 +299,14 @@ impl Normalizer {
     /// ```
     #[cfg(feature = "transcode")]
     pub fn with_charset(mut self, charset: Charset) -> Result<Self, UnsupportedOption> {
-        let moves_ends =
-            self.profile().archive.is_some() || self.profile().system == System::Browser;
-        if self.profile().grammar == Grammar::Ignored || moves_ends {
-            return Err(UnsupportedOption::Charset(self.profile()));
+        for rules in self.all_rules() {
+            let Profile { archive, system, grammar, .. } = rules.profile;
+            if grammar == Grammar::Ignored || archive.is_some() || system == System::Browser {
+                return Err(UnsupportedOption::Charset(rules.built_in));
+            }
         }
-        self.choices.transcoding = Some(charset);
-        self.of_each_host(|section| section.with_charset(charset))
+        self.change_rules(|rules| rules.transcoding = Some(charset));
+        Ok(self)
     }
 
     /// Whether a canonical form may hold any byte, as one of `string` may; else all are within
@@ -357,16 +320,12 @@ impl Normalizer {
     /// assert!(!Normalizer::new(&Profile::CRAWL).may_write_any_byte());
     /// ```
     pub fn may_write_any_byte(&self) -> bool {
-        let hosts = self.choices.hosts.as_ref();
-        self.profile().grammar == Grammar::Ignored
-            || hosts.is_some_and(|hosts| hosts.any(Normalizer::may_write_any_byte))
+        self.all_rules().any(|rules| rules.profile.grammar == Grammar::Ignored)
     }
 
     /// Whether full stops at the end of a host go, for some URLs at least.
     pub fn drops_final_stops(&self) -> bool {
-        let hosts = self.choices.hosts.as_ref();
-        self.rules.access == Access::Retrieval
-            || hosts.is_some_and(|hosts| hosts.any(Normalizer::drops_final_stops))
+        self.all_rules().any(|rules| rules.profile.access == Access::Retrieval)
     }
 
     /// Whether default ports are other ones than those of the schemes, for some host at least, as a
@@ -379,34 +338,48 @@ impl Normalizer {
     /// assert!(!Normalizer::new(&Profile::CRAWL).has_own_ports());
     /// ```
     pub fn has_own_ports(&self) -> bool {
-        self.choices.ports.is_some()
-            || self.choices.hosts.as_ref().is_some_and(|hosts| hosts.any(Normalizer::has_own_ports))
+        self.all_rules().any(|rules| rules.ports.is_some())
     }
 
     /// Whether a profile file says the rules.
     pub fn is_from_file(&self) -> bool {
-        self.choices.label.is_some()
+        self.label.is_some()
     }
 
     /// The profile with its version, and what was chosen beside it: `servlet@1 allow=encoded-slash`.
     pub fn description(&self) -> String {
-        let mut text = self.profile().to_string();
-        if let Some(label) = &self.choices.label
-            && **label != *text
+        let mut text = self.rules.description(self.label.as_deref());
+        if let Some(hosts) = &self.hosts {
+            text.push_str(&format!(" hosts={}", hosts.len()));
+        }
+        if let Some(redirects) = &self.redirects {
+            text.push_str(&format!(" redirects={}", redirects.len()));
+        }
+        text
+    }
+}
+
+impl Ruleset {
+    /// The profile with its version, or the name and version of its own that it was given, and what was
+    /// chosen beside it.
+    pub(super) fn description(&self, label: Option<&str>) -> String {
+        let mut text = self.built_in.to_string();
+        if let Some(label) = label
+            && *label != text
         {
             text = format!("{label} base={text}");
         }
-        for (i, code) in self.choices.allowed.iter().enumerate() {
+        for (i, code) in self.allowed.iter().enumerate() {
             text.push_str(if i == 0 { " allow=" } else { "," });
             text.push_str(code.name());
         }
-        let (own, on) = (self.profile().switches, self.rules.switches);
+        let (own, on) = (self.built_in.switches, self.profile.switches);
         for (name, switches) in [("with", on.without(own)), ("without", own.without(on))] {
             if !switches.is_empty() {
                 text.push_str(&format!(" {name}={switches}"));
             }
         }
-        let heuristics = &self.choices.heuristics;
+        let heuristics = &self.heuristics;
         for (name, list) in
             [("drop-param", heuristics.dropped()), ("keep-param", heuristics.kept())]
         {
@@ -418,21 +391,15 @@ impl Normalizer {
         if more > 0 {
             text.push_str(&format!(" tracking=+{more}"));
         }
-        if let Some(ring) = &self.choices.ring {
+        if let Some(ring) = &self.ring {
             text.push_str(&format!(" {ring}"));
         }
         #[cfg(feature = "transcode")]
-        if let Some(charset) = self.choices.transcoding {
+        if let Some(charset) = self.transcoding {
             text.push_str(&format!(" transcode={}", charset.name()));
         }
-        if let Some(ports) = &self.choices.ports {
+        if let Some(ports) = &self.ports {
             text.push_str(&format!(" ports={ports}"));
-        }
-        if let Some(hosts) = &self.choices.hosts {
-            text.push_str(&format!(" hosts={}", hosts.len()));
-        }
-        if let Some(redirects) = &self.choices.redirects {
-            text.push_str(&format!(" redirects={}", redirects.len()));
         }
         text
     }

@@ -6,30 +6,33 @@ use super::explain::tell_merges;
 use super::normalizer::Normalizer;
 use super::parts::Parts;
 use super::rules::{Aggressive, IaFolded};
+use super::ruleset::Ruleset;
 use super::trace::Trace;
 use super::{heuristic, ia};
 use crate::profile::System;
 use crate::simd::{FastPathResult, UrlKind};
 
 impl Normalizer {
-    /// Whether the profile does more than the ladder.
-    #[inline]
-    pub(super) fn does_more(&self) -> bool {
-        self.rules.archive.is_some()
-            || match self.profile().system {
-                System::Ladder => self.choices.heuristics.act(),
-                System::Browser => false,
-                System::Sanitizer | System::Servlet | System::Ring(_) => true,
-            }
-    }
-
     /// Whether nothing acts but the rules of a profile that does more than the ladder.
     #[inline]
     pub(super) fn has_fast_path(&self) -> bool {
-        self.profile().system == System::Ladder
-            && self.choices.hosts.is_none()
+        self.rules.profile.system == System::Ladder
+            && self.hosts.is_none()
             && self.leaves_all()
-            && self.does_more()
+            && self.rules.does_more()
+    }
+}
+
+impl Ruleset {
+    /// Whether the profile does more than the ladder.
+    #[inline]
+    pub(super) fn does_more(&self) -> bool {
+        self.profile.archive.is_some()
+            || match self.profile.system {
+                System::Ladder => self.heuristics.act(),
+                System::Browser => false,
+                System::Sanitizer | System::Servlet | System::Ring(_) => true,
+            }
     }
 
     /// Appends the canonical form of the URL or target `bytes[range]` under a profile that does more, where
@@ -42,8 +45,8 @@ impl Normalizer {
         kind: UrlKind,
         out: &mut Vec<u8>,
     ) -> Option<()> {
-        let (kernel, heuristics) = (self.kernel(), &self.choices.heuristics);
-        let result = match self.rules.archive {
+        let (kernel, heuristics) = (self.kernel, &self.heuristics);
+        let result = match self.profile.archive {
             Some(archive) => {
                 let write = ia::clean::Write { archive, out };
                 kernel.fast_path::<IaFolded>(bytes, range.clone(), kind, write)
@@ -62,7 +65,9 @@ impl Normalizer {
                 }
                 None
             }
-            FastPathResult::TooLong | FastPathResult::Declined if self.rules.archive.is_some() => {
+            FastPathResult::TooLong | FastPathResult::Declined
+                if self.profile.archive.is_some() =>
+            {
                 None
             }
             FastPathResult::TooLong | FastPathResult::Declined => {
@@ -82,7 +87,7 @@ impl Normalizer {
         out: &mut Vec<u8>,
         trace: &mut T,
     ) {
-        let heuristics = &self.choices.heuristics;
+        let heuristics = &self.heuristics;
         if !heuristics.act() {
             return;
         }
@@ -96,7 +101,7 @@ impl Normalizer {
             copy.copy_from_slice(&out[at..]);
             out.truncate(at);
             let write = heuristic::clean::Write { steps: heuristics.steps(), out };
-            let result = self.kernel().fast_path::<Aggressive>(&room, 0..length, kind, write);
+            let result = self.kernel.fast_path::<Aggressive>(&room, 0..length, kind, write);
             if result == FastPathResult::Done {
                 return;
             }
@@ -172,7 +177,7 @@ mod tests {
     /// What the exact normalizer makes of a URL.
     fn exact(normalizer: &Normalizer, url: &[u8], kind: UrlKind) -> Result<Vec<u8>, ()> {
         let (mut out, mut canonical) = (Vec::new(), url.to_vec());
-        if normalizer.rules.archive.is_none() {
+        if normalizer.rules.profile.archive.is_none() {
             let scheme = *normalizer.profile() == Profile::SCHEME;
             let rung = Normalizer::new(if scheme { &Profile::SCHEME } else { &Profile::CRAWL });
             canonical.clear();
@@ -181,14 +186,14 @@ mod tests {
             }
         }
         let parts = Parts::of(kind, &canonical);
-        match (normalizer.rules.archive, kind) {
+        match (normalizer.rules.profile.archive, kind) {
             (Some(rules), UrlKind::Absolute) => {
                 ia::absolute(&parts, rules, &mut out, &mut NoTrace).map_err(|_| ())?
             }
             (Some(rules), UrlKind::Target) => {
                 ia::path_and_query(&parts, rules, &mut out, &mut NoTrace);
             }
-            (None, _) => normalizer.choices.heuristics.append(&parts, &mut out),
+            (None, _) => normalizer.rules.heuristics.append(&parts, &mut out),
         }
         Ok(out)
     }
@@ -230,7 +235,12 @@ mod tests {
                 // With room behind it, and without.
                 for bytes in [url.clone(), [&url[..], &[b'/'; 600]].concat()] {
                     let mut out = b"before".to_vec();
-                    match normalizer.rewrite_by_fast_path(&bytes, 0..url.len(), kind, &mut out) {
+                    match normalizer.rules.rewrite_by_fast_path(
+                        &bytes,
+                        0..url.len(),
+                        kind,
+                        &mut out,
+                    ) {
                         Some(()) => {
                             let got = out.strip_prefix(b"before").unwrap();
                             let expected =
@@ -246,7 +256,7 @@ mod tests {
                         None => assert_eq!(out, b"before", "{}", context()),
                     }
                     let range = 0..url.len();
-                    if normalizer.is_clean_by_rules(&bytes, range, kind) {
+                    if normalizer.rules.is_clean(&bytes, range, kind) {
                         assert!(exact.as_ref() == Ok(&url), "{}", context());
                         proven += 1;
                     }

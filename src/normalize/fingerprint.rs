@@ -5,6 +5,7 @@ use std::fmt::Write;
 use sha2::{Digest, Sha256};
 
 use super::normalizer::Normalizer;
+use super::ruleset::Ruleset;
 use crate::profile::Switch;
 
 impl Normalizer {
@@ -14,7 +15,16 @@ impl Normalizer {
     /// URL is one. Takes time for each redirect.
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
-        self.add_to(&mut hash);
+        self.rules.add_to(&self.description(), &mut hash);
+        for (from, to) in self.redirects.iter().flat_map(|ends| ends.sorted()) {
+            add(from, &mut hash);
+            add(to, &mut hash);
+        }
+        for (pattern, rules) in self.hosts.iter().flat_map(|hosts| hosts.sorted()) {
+            hash.update(b"host");
+            add(&pattern, &mut hash);
+            rules.add_to(&rules.description(None), &mut hash);
+        }
         let digest = hash.finalize();
         digest[..16].iter().fold(String::new(), |mut text, byte| {
             // Writing to a String cannot fail.
@@ -22,33 +32,26 @@ impl Normalizer {
             text
         })
     }
+}
 
-    fn add_to(&self, hash: &mut Sha256) {
-        let mut add = |text: &[u8]| {
-            hash.update((text.len() as u64).to_le_bytes());
-            hash.update(text);
-        };
-        add(self.description().as_bytes());
-        let heuristics = &self.choices.heuristics;
+impl Ruleset {
+    fn add_to(&self, description: &str, hash: &mut Sha256) {
+        add(description.as_bytes(), hash);
+        let heuristics = &self.heuristics;
         // The list of tracking parameters grows with time, and only those whom it concerns should
         // notice.
-        let strips = self.rules.switches.contains(Switch::StripTracking);
+        let strips = self.profile.switches.contains(Switch::StripTracking);
         let tracking = strips.then(|| heuristics.tracking());
         for globs in [heuristics.dropped(), heuristics.kept(), tracking].into_iter().flatten() {
-            add(&(globs.len() as u64).to_le_bytes());
-            globs.patterns().for_each(&mut add);
-        }
-        for (from, to) in self.choices.redirects.iter().flat_map(|ends| ends.sorted()) {
-            add(from);
-            add(to);
-        }
-        for (pattern, normalizer) in self.choices.hosts.iter().flat_map(|hosts| hosts.sorted()) {
-            hash.update(b"host");
-            hash.update((pattern.len() as u64).to_le_bytes());
-            hash.update(&pattern);
-            normalizer.add_to(hash);
+            add(&(globs.len() as u64).to_le_bytes(), hash);
+            globs.patterns().for_each(|pattern| add(pattern, hash));
         }
     }
+}
+
+fn add(text: &[u8], hash: &mut Sha256) {
+    hash.update((text.len() as u64).to_le_bytes());
+    hash.update(text);
 }
 
 #[cfg(test)]

@@ -11,16 +11,17 @@ use super::normalizer::Normalizer;
 use super::outcome::Outcome;
 use super::parts::{Authority, Parts};
 use super::rewrite_dirty::lacks_scheme;
+use super::ruleset::Ruleset;
 use super::trace::{NoTrace, Trace};
 use crate::bytes::Reject;
 use crate::profile::{Access, Profile, scheme};
 use crate::simd::UrlKind;
 
-/// A normalizer for each host, or for all hosts below a domain. None of them has a base: the one that a
-/// reference comes under takes that of the rules for any host, so that a clone with another base shares all.
+/// Rules for each host, or for all hosts below a domain. None of them has a base: those that a reference comes
+/// under take that of the rules for any host, so that a clone with another base shares all.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hosts {
-    normalizers: Vec<Normalizer>,
+    rules: Vec<Ruleset>,
     /// By hosts in canonical form.
     exact: HashMap<Box<[u8]>, usize>,
     /// By what follows the `*.`
@@ -33,26 +34,21 @@ pub(super) struct Hosts {
 impl Hosts {
     /// How many hosts and domains there are.
     pub(super) fn len(&self) -> usize {
-        self.normalizers.len()
+        self.rules.len()
     }
 
-    /// All of them as they were added, by their bytes, each with its normalizer.
-    pub(super) fn sorted(&self) -> Vec<(Vec<u8>, &Normalizer)> {
+    /// All of them as they were added, by their bytes, each with its rules.
+    pub(super) fn sorted(&self) -> Vec<(Vec<u8>, &Ruleset)> {
         let exact = self.exact.iter().map(|(host, at)| (host.to_vec(), *at));
         let below = self.below.iter().map(|(domain, at)| ([b"*.", &**domain].concat(), *at));
         let mut all: Vec<_> = exact.chain(below).collect();
         all.sort_unstable();
-        all.into_iter().map(|(host, at)| (host, &self.normalizers[at])).collect()
-    }
-
-    /// Whether this is so for one of them.
-    pub(super) fn any(&self, is_so: impl FnMut(&Normalizer) -> bool) -> bool {
-        self.normalizers.iter().any(is_so)
+        all.into_iter().map(|(host, at)| (host, &self.rules[at])).collect()
     }
 
     /// Adds a host, or `*.` and a domain; nothing else is taken. Gives false if it is there already.
     #[cfg(feature = "profile-file")]
-    pub(super) fn add(&mut self, pattern: &str, normalizer: Normalizer) -> Option<bool> {
+    pub(super) fn add(&mut self, pattern: &str, rules: Ruleset) -> Option<bool> {
         let (table, name) = match pattern.strip_prefix("*.") {
             Some(domain) => (&mut self.below, domain),
             None => (&mut self.exact, pattern),
@@ -69,12 +65,12 @@ impl Hosts {
         if below {
             self.longest = self.longest.max(name.len());
         }
-        let before = table.insert(name.into(), self.normalizers.len());
-        self.normalizers.push(normalizer);
+        let before = table.insert(name.into(), self.rules.len());
+        self.rules.push(rules);
         Some(before.is_none())
     }
 
-    /// The normalizer for a host in canonical form: its own, or that of the longest domain.
+    /// The rules for a host in canonical form: its own, or those of the longest domain.
     fn find(&self, host: &[u8]) -> Option<usize> {
         if let Some(i) = self.exact.get(host) {
             return Some(*i);
@@ -116,34 +112,35 @@ fn place_in(url: &[u8], made: &[u8], at: usize) -> usize {
 }
 
 impl Normalizer {
-    /// Changes the normalizer of each host.
-    pub(super) fn of_each_host<E>(
-        mut self,
-        change: impl Fn(Normalizer) -> Result<Normalizer, E>,
-    ) -> Result<Self, E> {
-        if let Some(hosts) = &mut self.choices.hosts {
-            for normalizer in &mut Arc::make_mut(hosts).normalizers {
-                *normalizer = change(normalizer.clone())?;
-            }
-        }
-        Ok(self)
+    /// The rules for any host, and those of single hosts.
+    pub(super) fn all_rules(&self) -> impl Iterator<Item = &Ruleset> {
+        let of_hosts = self.hosts.iter().flat_map(|hosts| &hosts.rules);
+        std::iter::once(&self.rules).chain(of_hosts)
     }
 
-    /// Which normalizer of `hosts` a URL comes under; none for one without a host.
+    /// Changes all of them.
+    pub(super) fn change_rules(&mut self, change: impl Fn(&mut Ruleset)) {
+        change(&mut self.rules);
+        if let Some(hosts) = &mut self.hosts {
+            Arc::make_mut(hosts).rules.iter_mut().for_each(change);
+        }
+    }
+
+    /// Which rules of `hosts` a URL comes under; none for one without a host.
     fn find_host(&self, hosts: &Hosts, url: &[u8]) -> Option<usize> {
         // What stands around a URL is no part of its host, whether its profile trims or refuses it.
         let start = url.iter().position(|byte| *byte > 0x20)?;
         let end = url.iter().rposition(|byte| *byte > 0x20)? + 1;
         let url = &url[start..end];
         let parts = Parts::split(url);
-        let host = match (self.assumed_scheme(), parts.scheme, self.base()) {
+        let host = match (self.rules.assumed_scheme(), parts.scheme, self.rules.base()) {
             (Some(scheme), ..) if lacks_scheme(&parts, url) => {
                 let delimiter: &[u8] = if url.starts_with(b"//") { b":" } else { b"://" };
                 self.host_looked_up(&Parts::split(&[scheme, delimiter, url].concat()))
             }
             (_, Some(_), _) => self.host_looked_up(&parts),
             // A request target is put behind the authority of the base.
-            (_, None, Some(base)) if self.takes_targets() || parts.authority.is_none() => {
+            (_, None, Some(base)) if self.rules.takes_targets() || parts.authority.is_none() => {
                 self.host_looked_up(&Parts::split(base))
             }
             (_, None, Some(base)) => {
@@ -158,7 +155,7 @@ impl Normalizer {
     fn host_looked_up(&self, parts: &Parts<'_>) -> Option<Vec<u8>> {
         let host = host_of(parts)?;
         #[cfg(feature = "transcode")]
-        if let Some(transcoded) = self.transcoded_host(host) {
+        if let Some(transcoded) = self.rules.transcoded_host(host) {
             return canonical_host(&transcoded.url);
         }
         canonical_host(host)
@@ -166,11 +163,10 @@ impl Normalizer {
 
     /// Whether a URL is proven clean by the rules of its host.
     pub(super) fn is_clean_by_host(&self, hosts: &Hosts, url: &[u8]) -> bool {
-        let clean = match self.find_host(hosts, url) {
-            Some(i) => hosts.normalizers[i].is_clean(url),
-            None => self.is_clean_by_rules(url, 0..url.len(), UrlKind::Absolute),
-        };
-        clean && self.by_its_last_scheme(url).is_none() && self.stays(url)
+        let rules = self.find_host(hosts, url).map_or(&self.rules, |i| &hosts.rules[i]);
+        rules.is_clean(url, 0..url.len(), UrlKind::Absolute)
+            && self.by_its_last_scheme(url).is_none()
+            && self.stays(url)
     }
 
     /// Appends what the rules of its host make of a URL.
@@ -194,7 +190,7 @@ impl Normalizer {
         }
         if let Some((text, gone)) = self.by_its_last_scheme(url) {
             if T::RECORDS
-                && let Ok((trimmed, _)) = self.trim(url)
+                && let Ok((trimmed, _)) = self.rules.trim(url)
             {
                 trace.whole(Rule::Trim, trimmed);
             }
@@ -205,7 +201,7 @@ impl Normalizer {
         }
         let mut found = self.find_host(hosts, url);
         let kind = UrlKind::Absolute;
-        self.of_host(hosts, found, url).rewrite_in_charset(url, 0..url.len(), kind, out, trace)?;
+        self.of_host(hosts, found, url).rewrite(url, 0..url.len(), kind, out, trace)?;
         for _ in 0..MOST_HOSTS {
             let next = self.find_host(hosts, &out[at..]);
             if next == found {
@@ -213,7 +209,7 @@ impl Normalizer {
             }
             found = next;
             let before = out.split_off(at);
-            let rewritten = self.of_host(hosts, found, &before).rewrite_in_charset(
+            let rewritten = self.of_host(hosts, found, &before).rewrite(
                 &before,
                 0..before.len(),
                 kind,
@@ -235,26 +231,24 @@ impl Normalizer {
         if let Some((text, gone)) = self.by_its_last_scheme(url) {
             return self.decoded_by_host(hosts, &text, out).moved(|at| at + gone);
         }
-        let Some((normalizer, text)) = self.ways_by_hosts(hosts, url).pop() else {
+        let Some((rules, text)) = self.ways_by_hosts(hosts, url).pop() else {
             return Outcome::Canonical;
         };
-        normalizer
-            .decoded_in_charset(&text, UrlKind::Absolute, out)
-            .moved(|at| place_in(url, &text, at))
+        rules.decoded(&text, UrlKind::Absolute, out).moved(|at| place_in(url, &text, at))
     }
 
     /// A reference like `//host/path` with the scheme of the base in front, and how much that is: the
     /// rules of that host may be ones that take it for a request target.
     pub(super) fn absolute_of_network_path(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
-        let blank = match self.rules.access {
+        let blank = match self.rules.profile.access {
             Access::Retrieval => url.iter().position(|byte| *byte > 0x20)?,
             Access::Identifier => 0,
         };
         let refers = url[blank..].starts_with(b"//");
-        if !refers || self.takes_targets() || self.assumed_scheme().is_some() {
+        if !refers || self.rules.takes_targets() || self.rules.assumed_scheme().is_some() {
             return None;
         }
-        let scheme = Parts::split(self.base()?).scheme?;
+        let scheme = Parts::split(self.rules.base()?).scheme?;
         // The blanks stay in front, so that positions count as they did.
         let absolute = [&url[..blank], scheme, b":", &url[blank..]].concat();
         Some((absolute, scheme.len() + 1))
@@ -263,33 +257,27 @@ impl Normalizer {
     /// A URL with several schemes in front, trimmed and with the last one alone, and how much of it goes
     /// in front: to the rules for any host the one before that is no host.
     pub(super) fn by_its_last_scheme(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
-        self.rules.archive?;
-        let (trimmed, skipped) = self.trim(url).ok()?;
+        self.rules.profile.archive?;
+        let (trimmed, skipped) = self.rules.trim(url).ok()?;
         let (text, gone) = ia::without_repeated_schemes(trimmed);
         (gone > 0).then(|| (text.into_owned(), skipped + gone))
     }
 
-    /// Each normalizer whose rules act on a URL that has a canonical form, and what it is given.
+    /// The rules that act one after the other on a URL that has a canonical form, and what they are given.
     pub(super) fn ways_by_hosts<'a>(
         &'a self,
         hosts: &'a Hosts,
         url: &[u8],
-    ) -> Vec<(Cow<'a, Normalizer>, Vec<u8>)> {
+    ) -> Vec<(Cow<'a, Ruleset>, Vec<u8>)> {
         let mut ways = Vec::new();
         let mut text = url.to_vec();
         let mut found = self.find_host(hosts, url);
         loop {
-            let normalizer = self.of_host(hosts, found, &text);
+            let rules = self.of_host(hosts, found, &text);
             let mut after = Vec::new();
             let all = 0..text.len();
-            let result = normalizer.rewrite_in_charset(
-                &text,
-                all,
-                UrlKind::Absolute,
-                &mut after,
-                &mut NoTrace,
-            );
-            ways.push((normalizer, std::mem::replace(&mut text, after)));
+            let result = rules.rewrite(&text, all, UrlKind::Absolute, &mut after, &mut NoTrace);
+            ways.push((rules, std::mem::replace(&mut text, after)));
             let next = self.find_host(hosts, &text);
             if result.is_err() || next == found || ways.len() > MOST_HOSTS {
                 return ways;
@@ -303,19 +291,19 @@ impl Normalizer {
         hosts: &'a Hosts,
         found: Option<usize>,
         url: &[u8],
-    ) -> Cow<'a, Normalizer> {
+    ) -> Cow<'a, Ruleset> {
         match found {
-            None => Cow::Borrowed(self),
-            Some(i) if Parts::split(url).scheme.is_some() => Cow::Borrowed(&hosts.normalizers[i]),
-            Some(i) => hosts.normalizers[i].with_base_of(self),
+            None => Cow::Borrowed(&self.rules),
+            Some(i) if Parts::split(url).scheme.is_some() => Cow::Borrowed(&hosts.rules[i]),
+            Some(i) => hosts.rules[i].with_base_of(&self.rules),
         }
     }
 
-    /// The normalizer whose rules a URL comes under.
-    pub(super) fn for_host_of(&self, url: &[u8]) -> Cow<'_, Normalizer> {
-        match &self.choices.hosts {
+    /// The rules that a URL comes under.
+    pub(super) fn rules_for(&self, url: &[u8]) -> Cow<'_, Ruleset> {
+        match &self.hosts {
             Some(hosts) => self.of_host(hosts, self.find_host(hosts, url), url),
-            None => Cow::Borrowed(self),
+            None => Cow::Borrowed(&self.rules),
         }
     }
 }
@@ -333,7 +321,7 @@ mod tests {
             "name = 'h'\nversion = 1\nbase = 'crawl'\n[host.'h.x'.switches]\nsort-query = true\n";
         let crawl = Normalizer::from_profile_file(text).unwrap();
         let based = crawl.clone().with_base(b"http://h.x/a/").unwrap();
-        let hosts = |of: &Normalizer| of.choices.hosts.clone().unwrap();
+        let hosts = |of: &Normalizer| of.hosts.clone().unwrap();
         assert!(Arc::ptr_eq(&hosts(&crawl), &hosts(&based)));
         let mut out = Vec::new();
         assert_eq!(based.normalize(b"b?d&c", &mut out), Outcome::Canonical);

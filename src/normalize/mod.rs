@@ -12,6 +12,7 @@ mod canonical;
 
 // The rules, and what is chosen beside a profile.
 mod normalizer;
+mod ruleset;
 mod choices;
 mod fingerprint;
 #[cfg(feature = "profile-file")]

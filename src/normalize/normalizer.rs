@@ -1,18 +1,17 @@
 //! A profile made ready for use, with the scanner and the base it works with.
 
-use std::borrow::Cow;
-use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::canonical::Canonical;
-use super::choices::Choices;
-use super::heuristic::Heuristics;
+use super::hosts::Hosts;
 use super::outcome::Outcome;
 use super::parts::Parts;
+use super::redirect::Ends;
+use super::ruleset::Ruleset;
 use crate::bytes::{Reject, RejectReason, set};
 use crate::normalize::{Origin, Targets};
-use crate::profile::{Access, Profile, Switches, System};
+use crate::profile::{Access, Profile, System};
 use crate::simd::{Backend, Kernel, UrlKind};
 
 /// No rule makes a URL more than so many times as long: a charset makes up to three bytes of one, and each
@@ -39,26 +38,19 @@ pub const GROWTH: usize = 9;
 /// make it panic, and the time is linear in their number.
 #[derive(Debug, Clone)]
 pub struct Normalizer {
-    profile: &'static Profile,
-    /// The profile as it is here, with switches turned.
-    pub(super) rules: Profile,
-    kernel: Kernel,
-    base: Option<Arc<[u8]>>,
-    assumed_scheme: Option<Vec<u8>>,
-    pub(super) choices: Choices,
+    /// The rules for any host.
+    pub(super) rules: Ruleset,
+    /// Those that hosts have of their own.
+    pub(super) hosts: Option<Arc<Hosts>>,
+    pub(super) redirects: Option<Arc<Ends>>,
+    /// The name and version that all of these have together.
+    pub(super) label: Option<Arc<str>>,
 }
 
 impl Normalizer {
     /// A normalizer with the fastest scanner that this CPU has.
     pub fn new(profile: &'static Profile) -> Self {
-        Self {
-            profile,
-            rules: *profile,
-            kernel: Kernel::best(),
-            base: None,
-            assumed_scheme: None,
-            choices: Choices::of(profile),
-        }
+        Self { rules: Ruleset::of(profile), hosts: None, redirects: None, label: None }
     }
 
     /// Uses this scanner. Where the CPU lacks it, the scalar one: [`Normalizer::backend`] tells.
@@ -66,9 +58,10 @@ impl Normalizer {
     /// Every scanner gives the same results; this is for tests and measurements.
     #[must_use]
     pub fn with_backend(mut self, backend: Backend) -> Self {
-        self.kernel = Kernel::new(backend).unwrap_or_else(Kernel::scalar);
-        self.of_each_host(|section| Ok::<_, Infallible>(section.with_backend(backend)))
-            .unwrap_or_else(|never| match never {})
+        self.change_rules(|rules| {
+            rules.kernel = Kernel::new(backend).unwrap_or_else(Kernel::scalar);
+        });
+        self
     }
 
     /// Resolves relative references against `base` (RFC 3986 section 5.2, strictly; under `whatwg` the
@@ -115,43 +108,10 @@ impl Normalizer {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn with_base(mut self, base: &[u8]) -> Result<Self, Reject> {
-        self.base = None;
-        let canonical = self.for_host_of(base).canonical_base(base)?;
-        self.base = Some(canonical.into());
+        self.rules.base = None;
+        let canonical = self.rules_for(base).canonical_base(base)?;
+        self.rules.base = Some(canonical.into());
         Ok(self)
-    }
-
-    /// The same rules with the base that `other` has.
-    pub(super) fn with_base_of(&self, other: &Self) -> Cow<'_, Self> {
-        match &other.base {
-            None => Cow::Borrowed(self),
-            Some(base) => Cow::Owned(Self { base: Some(Arc::clone(base)), ..self.clone() }),
-        }
-    }
-
-    fn canonical_base(&self, base: &[u8]) -> Result<Vec<u8>, Reject> {
-        let mut canonical = Vec::new();
-        let mut normalizer = self.clone();
-        // The final slash of a base counts, and the form of an archive key has none.
-        if self.rules.archive.is_some() {
-            normalizer.rules = Profile::CRAWL;
-        }
-        // For the same reason nothing goes from it by experience.
-        normalizer.choices.heuristics = Heuristics::new(Switches::NONE);
-        normalizer.choices.redirects = None;
-        normalizer.choices.hosts = None;
-        if let Outcome::Reject(reject) = normalizer.normalize(base, &mut canonical) {
-            return Err(reject);
-        }
-        // Section 5.2.1: "Normalization of the base URI ... is optional." It is done, so that equal
-        // bases make equal URLs. Its fragment is no part of it (section 5.1).
-        let parts = Parts::split(&canonical);
-        if parts.scheme.is_none() {
-            return Err(Reject::new(RejectReason::Relative, 0));
-        }
-        let fragment = parts.fragment.map_or(0, |fragment| fragment.len() + 1);
-        canonical.truncate(canonical.len() - fragment);
-        Ok(canonical)
     }
 
     /// Reads what has no scheme as if `scheme://` (or `scheme:` before `//`) stood in front of it.
@@ -173,56 +133,52 @@ impl Normalizer {
         if scheme.is_empty() {
             return Err(Reject::new(RejectReason::Scheme, 0));
         }
-        self.assumed_scheme = Some(scheme.to_vec());
-        self.of_each_host(|section| section.with_assumed_scheme(scheme))
+        self.change_rules(|rules| rules.assumed_scheme = Some(scheme.to_vec()));
+        Ok(self)
     }
 
     /// The profile, as it is built in.
     pub fn profile(&self) -> &'static Profile {
-        self.profile
+        self.rules.built_in
     }
 
     /// The scanner in use.
     pub fn backend(&self) -> Backend {
-        self.kernel.backend()
+        self.rules.kernel.backend()
     }
 
     /// The vector code that this normalizer runs on.
     pub fn kernel(&self) -> Kernel {
-        self.kernel
-    }
-
-    pub(super) fn base(&self) -> Option<&[u8]> {
-        self.base.as_deref()
+        self.rules.kernel
     }
 
     /// More bytes than a base adds to a URL, or a redirect puts in its place.
     pub fn brought(&self) -> usize {
-        let base = self.base().map_or(0, <[u8]>::len);
-        base + self.choices.redirects.as_ref().map_or(0, |ends| ends.longest())
+        let base = self.rules.base().map_or(0, <[u8]>::len);
+        base + self.redirects.as_ref().map_or(0, |ends| ends.longest())
     }
 
     /// The scheme of URLs without one, if it was given.
     pub fn assumed_scheme(&self) -> Option<&[u8]> {
-        self.assumed_scheme.as_deref()
+        self.rules.assumed_scheme()
     }
 
     /// Scheme and authority of the base, which request targets are joined to. None where the base has
     /// no authority: it names no host then.
     pub fn origin(&self) -> Option<Origin> {
-        let parts = Parts::split(self.base()?);
+        let parts = Parts::split(self.rules.base()?);
         let (scheme, authority) = (parts.scheme?.to_vec(), parts.authority?.to_vec());
         Some(Origin { scheme, authority })
     }
 
     /// How this profile reads request targets, for [`Context::targets`](crate::record::Context).
     pub fn targets(&self) -> Targets {
-        match self.rules.system {
+        match self.rules.profile.system {
             System::Browser => Targets::Trimmed,
-            System::Ladder if self.rules.access == Access::Retrieval => Targets::Trimmed,
+            System::Ladder if self.rules.profile.access == Access::Retrieval => Targets::Trimmed,
             System::Ladder | System::Sanitizer => Targets::Verbatim,
             System::Ring(_) => Targets::Paths,
-            System::Servlet if self.choices.allowed.contains(RejectReason::NoLeadingSlash) => {
+            System::Servlet if self.rules.allowed.contains(RejectReason::NoLeadingSlash) => {
                 Targets::Completed
             }
             System::Servlet => Targets::Judged,
@@ -253,6 +209,7 @@ impl Normalizer {
         self.normalize_as(UrlKind::Target, target, out)
     }
 
+    /// [`Normalizer::normalize`] or [`Normalizer::normalize_target`], by the kind.
     #[inline]
     pub fn normalize_as(&self, kind: UrlKind, url: &[u8], out: &mut Vec<u8>) -> Outcome {
         let all = 0..url.len();
@@ -289,9 +246,9 @@ impl Normalizer {
     /// The same of the URL or target `bytes[range]`, which is faster if more bytes follow it.
     #[inline]
     pub fn is_clean_in(&self, bytes: &[u8], range: Range<usize>, kind: UrlKind) -> bool {
-        match &self.choices.hosts {
+        match &self.hosts {
             Some(hosts) if kind == UrlKind::Absolute => self.is_clean_by_host(hosts, &bytes[range]),
-            _ => self.is_clean_by_rules(bytes, range, kind),
+            _ => self.rules.is_clean(bytes, range.clone(), kind) && self.stays(&bytes[range]),
         }
     }
 

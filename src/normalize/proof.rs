@@ -9,6 +9,7 @@ use memchr::memchr;
 
 use super::normalizer::Normalizer;
 use super::rules::{Aggressive, Browser, IaKey, Sanitizer, Servlet};
+use super::ruleset::Ruleset;
 use super::{ia, ring, sanitize, servlet, whatwg};
 use crate::bytes::Span;
 use crate::bytes::set::CLEAN_HOST;
@@ -24,9 +25,9 @@ impl Normalizer {
 
     /// Does something about each URL, by whether it is proven clean.
     pub fn judge_each(&self, batch: SpanBatch<'_>, visitor: impl Visitor) {
-        let (kernel, heuristics) = (self.kernel(), &self.choices.heuristics);
+        let (kernel, heuristics) = (self.kernel(), &self.rules.heuristics);
         let bytes = batch.bytes;
-        if let Some(hosts) = &self.choices.hosts {
+        if let Some(hosts) = &self.hosts {
             return kernel.each(
                 batch,
                 |span| self.is_clean_by_host(hosts, span.of(bytes)),
@@ -34,22 +35,21 @@ impl Normalizer {
             );
         }
         if !(self.leaves_all() || self.acts_by_system_alone()) {
-            let is_clean =
-                |span: &Span| self.is_clean_by_rules(bytes, span.range(), UrlKind::Absolute);
+            let is_clean = |span: &Span| self.is_clean_in(bytes, span.range(), UrlKind::Absolute);
             return kernel.each(batch, is_clean, visitor);
         }
         // Systems check bytes where the fast path declines. The steps of `aggressive` and `ia` do not, since
         // they change nearly every URL that it declines.
-        let by_bytes = |url: &[u8], _| self.leaves_by_bytes(url, UrlKind::Absolute);
+        let by_bytes = |url: &[u8], _| self.rules.leaves_by_bytes(url, UrlKind::Absolute);
         let if_long = |url: &[u8], result| {
-            result == FastPathResult::TooLong && self.leaves_by_bytes(url, UrlKind::Absolute)
+            result == FastPathResult::TooLong && self.rules.leaves_by_bytes(url, UrlKind::Absolute)
         };
-        if let Some(archive) = self.rules.archive {
+        if let Some(archive) = self.rules.profile.archive {
             return kernel.fast_path_each::<IaKey>(batch, archive, if_long, visitor);
         }
-        match self.profile().system {
+        match self.rules.profile.system {
             System::Servlet => {
-                let empty = self.empty_segments();
+                let empty = self.rules.empty_segments();
                 kernel.fast_path_each::<Servlet>(batch, empty, by_bytes, visitor);
             }
             System::Sanitizer => {
@@ -58,7 +58,7 @@ impl Normalizer {
             System::Ladder if heuristics.act() => {
                 kernel.fast_path_each::<Aggressive>(batch, heuristics.steps(), if_long, visitor);
             }
-            _ => match self.ring() {
+            _ => match self.rules.ring() {
                 Some(ring) => kernel.fast_path_each::<Rfc3986>(batch, ring, by_bytes, visitor),
                 None => self.clean_each(batch, visitor),
             },
@@ -69,33 +69,50 @@ impl Normalizer {
     #[inline]
     pub fn clean_each(&self, batch: SpanBatch<'_>, visitor: impl Visitor) {
         let kernel = self.kernel();
-        if self.rules.grammar == Grammar::Ignored {
+        if self.rules.profile.grammar == Grammar::Ignored {
             kernel.verbatim_each(batch, visitor);
-        } else if self.rules.system == System::Browser {
+        } else if self.rules.profile.system == System::Browser {
             kernel.clean_each::<Browser>(batch, visitor);
         } else {
             kernel.clean_each::<Rfc3986>(batch, visitor);
         }
     }
 
-    /// Whether the URL or target `bytes[range]` is proven clean by the rules for any host.
+    /// Whether every URL that the scanner proves clean is left.
     #[inline]
-    pub(super) fn is_clean_by_rules(
-        &self,
-        bytes: &[u8],
-        range: Range<usize>,
-        kind: UrlKind,
-    ) -> bool {
+    pub(super) fn leaves_all(&self) -> bool {
+        self.redirects.is_none() && self.rules.leaves_all()
+    }
+
+    /// Whether nothing acts but a container, a ring or the sanitizer.
+    #[inline]
+    fn acts_by_system_alone(&self) -> bool {
+        !matches!(self.rules.profile.system, System::Ladder | System::Browser)
+            && self.redirects.is_none()
+            && self.rules.reads_utf8_alone()
+    }
+
+    /// Whether no redirect leads away from a canonical URL.
+    #[inline]
+    pub(super) fn stays(&self, canonical: &[u8]) -> bool {
+        self.redirects.as_ref().is_none_or(|ends| ends.of(canonical).is_none())
+    }
+}
+
+impl Ruleset {
+    /// Whether the URL or target `bytes[range]` is proven clean by these rules.
+    #[inline]
+    pub(super) fn is_clean(&self, bytes: &[u8], range: Range<usize>, kind: UrlKind) -> bool {
         if let Some(result) = self.fast_path(bytes, range.clone(), kind) {
             let url = &bytes[range];
             return match result {
                 FastPathResult::Unclean => false,
-                FastPathResult::Declined if self.profile().system == System::Ladder => false,
+                FastPathResult::Declined if self.profile.system == System::Ladder => false,
                 FastPathResult::Declined | FastPathResult::TooLong => self.leaves(url, kind),
-                FastPathResult::Done => self.stays_as_read(url, kind),
+                FastPathResult::Done => !self.is_transcoded(url, kind),
             };
         }
-        is_proven(self.kernel(), &self.rules, bytes, range.clone(), kind)
+        is_proven(self.kernel, &self.profile, bytes, range.clone(), kind)
             && (self.leaves_all() || self.leaves(&bytes[range], kind))
     }
 
@@ -107,12 +124,12 @@ impl Normalizer {
         range: Range<usize>,
         kind: UrlKind,
     ) -> Option<FastPathResult> {
-        let kernel = self.kernel();
-        if let Some(archive) = self.rules.archive {
+        let kernel = self.kernel;
+        if let Some(archive) = self.profile.archive {
             return Some(kernel.fast_path::<IaKey>(bytes, range, kind, archive));
         }
-        let heuristics = &self.choices.heuristics;
-        match self.profile().system {
+        let heuristics = &self.heuristics;
+        match self.profile.system {
             System::Servlet => {
                 Some(kernel.fast_path::<Servlet>(bytes, range, kind, self.empty_segments()))
             }
@@ -143,45 +160,35 @@ impl Normalizer {
         let authority = &url[host_at..host_at + slash];
         let Some(colon @ 1..) = memchr(b':', authority) else { return false };
         let (host, port) = (&authority[..colon], &authority[colon + 1..]);
-        let (lowest, leaves_host) = match (self.rules.system, self.rules.archive) {
+        let (lowest, leaves_host) = match (self.profile.system, self.profile.archive) {
             (System::Sanitizer, _) => (FIRST_FREE_PORT, sanitize::leaves(host)),
             (System::Browser, _) => (0, !whatwg::host::ends_in_number(host)),
             (_, Some(archive)) => (0, ia::clean::keeps_host_whole(host, archive)),
-            _ => (0, self.choices.heuristics.leave_host(host)),
+            _ => (0, self.heuristics.leave_host(host)),
         };
         let port_stays = !matches!(port, [] | [b'0', ..])
             && port != own
             && port.iter().all(u8::is_ascii_digit)
             && std::str::from_utf8(port).is_ok_and(|port| port.parse().is_ok_and(|n| lowest <= n))
-            && self.choices.ports.is_none();
+            && self.ports.is_none();
         let host_stays = leaves_host
             && !host.ends_with(b".")
             && host.iter().all(|byte| CLEAN_HOST.contains(*byte));
         let path = range.start + host_at + slash;
-        port_stays && host_stays && self.is_clean_by_rules(bytes, path..range.end, UrlKind::Target)
+        port_stays && host_stays && self.is_clean(bytes, path..range.end, UrlKind::Target)
     }
 
     /// Whether every URL that the scanner proves clean is left.
     #[inline]
-    pub(super) fn leaves_all(&self) -> bool {
-        matches!(self.profile().system, System::Ladder | System::Browser)
-            && self.choices.redirects.is_none()
-            && self.reads_utf8_alone()
-    }
-
-    /// Whether nothing acts but a container, a ring or the sanitizer.
-    #[inline]
-    fn acts_by_system_alone(&self) -> bool {
-        !matches!(self.profile().system, System::Ladder | System::Browser)
-            && self.choices.redirects.is_none()
-            && self.reads_utf8_alone()
+    fn leaves_all(&self) -> bool {
+        matches!(self.profile.system, System::Ladder | System::Browser) && self.reads_utf8_alone()
     }
 
     /// Whether triplets are in no other charset.
     #[inline]
     fn reads_utf8_alone(&self) -> bool {
         #[cfg(feature = "transcode")]
-        return self.choices.transcoding.is_none();
+        return self.transcoding.is_none();
         #[cfg(not(feature = "transcode"))]
         return true;
     }
@@ -200,28 +207,16 @@ impl Normalizer {
     /// Whether a URL or target that the scanner proved clean is clean here.
     #[inline]
     fn leaves(&self, url: &[u8], kind: UrlKind) -> bool {
-        self.stays_as_read(url, kind) && self.leaves_by_bytes(url, kind)
-    }
-
-    /// Whether it is, given that the rules of the profile leave it.
-    #[inline]
-    fn stays_as_read(&self, url: &[u8], kind: UrlKind) -> bool {
-        !self.is_transcoded(url, kind) && self.stays(url)
-    }
-
-    /// Whether no redirect leads away from a canonical URL.
-    #[inline]
-    pub(super) fn stays(&self, canonical: &[u8]) -> bool {
-        self.choices.redirects.as_ref().is_none_or(|ends| ends.of(canonical).is_none())
+        !self.is_transcoded(url, kind) && self.leaves_by_bytes(url, kind)
     }
 
     #[inline]
     fn leaves_by_bytes(&self, url: &[u8], kind: UrlKind) -> bool {
-        let heuristics = &self.choices.heuristics;
-        if let Some(archive) = self.rules.archive {
+        let heuristics = &self.heuristics;
+        if let Some(archive) = self.profile.archive {
             return ia::clean::leaves_long(url, kind, archive);
         }
-        match (self.profile().system, kind) {
+        match (self.profile.system, kind) {
             (System::Browser, _) => true,
             (System::Ladder, _) if !heuristics.act() => true,
             (System::Ladder, _) => heuristics.leave_clean(url, kind),
@@ -315,11 +310,11 @@ mod tests {
                         }
                         let url = format!("{scheme}://{host}:{port}{tail}");
                         let bytes = format!("{url}{other}://x:1/").into_bytes();
-                        if !normalizer.is_clean_but_for_port(&bytes, 0..url.len()) {
+                        if !normalizer.rules.is_clean_but_for_port(&bytes, 0..url.len()) {
                             continue;
                         }
                         let mut out = Vec::new();
-                        let result = normalizer.rewrite_by_system(
+                        let result = normalizer.rules.rewrite_by_system(
                             url.as_bytes(),
                             UrlKind::Absolute,
                             &mut out,

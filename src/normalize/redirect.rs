@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::normalizer::Normalizer;
 use super::outcome::Outcome;
+use super::trace::NoTrace;
 use crate::bytes::Reject;
 use crate::simd::UrlKind;
 
@@ -161,7 +162,7 @@ impl Normalizer {
     /// The profile rejects a URL of the list, or two lines have the same URL on the left and different
     /// ones on the right.
     pub fn with_redirects(mut self, redirects: &Redirects) -> Result<Self, RedirectError> {
-        self.choices.redirects = None;
+        self.redirects = None;
         let mut chains = Chains::default();
         for pair in &redirects.pairs {
             let fail = |kind| RedirectError { line: pair.line, kind };
@@ -178,20 +179,17 @@ impl Normalizer {
                 .add(from, to, pair.line)
                 .map_err(|line| fail(RedirectErrorKind::TwoTargets(line)))?;
         }
-        self.choices.redirects = Some(Arc::new(chains.ends()));
+        self.redirects = Some(Arc::new(chains.ends()));
         Ok(self)
     }
 
     /// What `url` is replaced by, if it is.
     pub(super) fn redirected(&self, kind: UrlKind, url: &[u8]) -> Option<Vec<u8>> {
-        let ends = self.choices.redirects.as_ref()?;
-        let mut plain = self.clone();
-        plain.choices.redirects = None;
+        let ends = self.redirects.as_ref()?;
         let mut canonical = Vec::new();
-        match plain.normalize_as(kind, url, &mut canonical) {
-            Outcome::Canonical => ends.of(&canonical).map(<[u8]>::to_vec),
-            Outcome::Reject(_) => None,
-        }
+        let all = 0..url.len();
+        self.rewrite_unredirected(url, all, kind, &mut canonical, &mut NoTrace).ok()?;
+        ends.of(&canonical).map(<[u8]>::to_vec)
     }
 }
 

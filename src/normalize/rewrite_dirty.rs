@@ -10,6 +10,7 @@ use super::normalizer::Normalizer;
 use super::parts::Parts;
 use super::resolve::resolve;
 use super::rewrite::Rewrite;
+use super::ruleset::Ruleset;
 use super::trace::{NoTrace, Trace};
 use crate::bytes::{Reject, RejectReason};
 use crate::profile::{Access, Grammar, System};
@@ -28,14 +29,14 @@ impl Normalizer {
         // Of a target it is not known yet whether it starts with a slash.
         if kind == UrlKind::Absolute
             && self.rules_alone_act()
-            && self.rewrite_at_once(kind, bytes, &range, out)
+            && self.rules.rewrite_at_once(kind, bytes, &range, out)
         {
             return Ok(());
         }
         if self.has_fast_path() {
-            return match self.rewrite_by_fast_path(bytes, range.clone(), kind, out) {
+            return match self.rules.rewrite_by_fast_path(bytes, range.clone(), kind, out) {
                 Some(()) => Ok(()),
-                None => self.rewrite_dirty(bytes, range, kind, out, &mut NoTrace),
+                None => self.rules.rewrite_dirty(bytes, range, kind, out, &mut NoTrace),
             };
         }
         self.rewrite_by_steps(bytes, range, kind, out)
@@ -44,18 +45,18 @@ impl Normalizer {
     /// Whether nothing acts but the rules of a profile of the ladder.
     #[inline]
     pub fn rules_alone_act(&self) -> bool {
-        self.rules.system == System::Ladder
-            && self.rules.grammar != Grammar::Ignored
-            && self.rules.archive.is_none()
-            && self.choices.hosts.is_none()
-            && self.choices.ports.is_none()
-            && !self.choices.heuristics.act()
+        self.rules.profile.system == System::Ladder
+            && self.rules.profile.grammar != Grammar::Ignored
+            && self.rules.profile.archive.is_none()
+            && self.hosts.is_none()
+            && self.rules.ports.is_none()
+            && !self.rules.heuristics.act()
             && self.leaves_all()
     }
 
     /// As [`Normalizer::rewrite_in`], without its short cuts.
     #[inline(never)]
-    pub(crate) fn rewrite_by_steps(
+    pub fn rewrite_by_steps(
         &self,
         bytes: &[u8],
         range: Range<usize>,
@@ -76,22 +77,49 @@ impl Normalizer {
         trace: &mut T,
     ) -> Result<(), Reject> {
         let at = out.len();
-        match &self.choices.hosts {
-            Some(hosts) if kind == UrlKind::Absolute => {
-                self.rewrite_by_host(hosts, &bytes[range], out, trace)?;
-            }
-            _ => self.rewrite_in_charset(bytes, range, kind, out, trace)?,
-        }
-        if let Some(ends) = &self.choices.redirects {
+        self.rewrite_unredirected(bytes, range, kind, out, trace)?;
+        if let Some(ends) = &self.redirects {
             ends.follow(at, out);
             trace.whole(Rule::Redirect, &out[at..]);
         }
         Ok(())
     }
 
-    /// As [`Normalizer::rewrite_in`], by the rules for any host and without redirects.
+    /// The same without redirects.
     #[inline]
-    pub(super) fn rewrite_in_charset<T: Trace>(
+    pub(super) fn rewrite_unredirected<T: Trace>(
+        &self,
+        bytes: &[u8],
+        range: Range<usize>,
+        kind: UrlKind,
+        out: &mut Vec<u8>,
+        trace: &mut T,
+    ) -> Result<(), Reject> {
+        match &self.hosts {
+            Some(hosts) if kind == UrlKind::Absolute => {
+                self.rewrite_by_host(hosts, &bytes[range], out, trace)
+            }
+            _ => self.rules.rewrite(bytes, range, kind, out, trace),
+        }
+    }
+
+    /// One pass by masks over `bytes[range]`, to be run in a loop of its own: whether that was enough.
+    #[inline(always)]
+    pub fn rewrite_of<'a>(
+        &'a self,
+        kind: UrlKind,
+        bytes: &'a [u8],
+        range: &Range<usize>,
+        out: &'a mut Vec<u8>,
+    ) -> impl VectorOp<Output = bool> + 'a {
+        self.rules.rewrite_of(kind, bytes, range, out)
+    }
+}
+
+impl Ruleset {
+    /// Appends the canonical form of a URL or target by these rules.
+    #[inline]
+    pub(super) fn rewrite<T: Trace>(
         &self,
         bytes: &[u8],
         range: Range<usize>,
@@ -120,7 +148,7 @@ impl Normalizer {
         out: &mut Vec<u8>,
         trace: &mut T,
     ) -> Result<(), Reject> {
-        if matches!(self.rules.system, System::Ladder) {
+        if matches!(self.profile.system, System::Ladder) {
             self.rewrite_by_ladder(bytes, range, kind, out, trace)
         } else if kind == UrlKind::Absolute && self.is_clean_but_for_port(bytes, range.clone()) {
             out.extend_from_slice(&bytes[range]);
@@ -149,7 +177,7 @@ impl Normalizer {
     }
 
     /// The same for one that is not clean.
-    fn rewrite_dirty<T: Trace>(
+    pub(super) fn rewrite_dirty<T: Trace>(
         &self,
         bytes: &[u8],
         range: Range<usize>,
@@ -163,13 +191,13 @@ impl Normalizer {
                 if trimmed == b"*" { RejectReason::AsteriskForm } else { RejectReason::Relative };
             return Err(Reject::new(code, skipped));
         }
-        if self.rules.grammar == Grammar::Ignored {
+        if self.profile.grammar == Grammar::Ignored {
             return verbatim(trimmed, out);
         }
         trace.whole(Rule::Trim, trimmed);
         let start = range.start + skipped;
         let at = out.len();
-        if self.rules.archive.is_some() && kind == UrlKind::Absolute {
+        if self.profile.archive.is_some() && kind == UrlKind::Absolute {
             let (url, gone) = ia::without_repeated_schemes(trimmed);
             trace.whole(Rule::RepeatedScheme, &url);
             self.rewrite_trimmed(&url, kind, out, trace)
@@ -180,7 +208,7 @@ impl Normalizer {
             self.rewrite_trimmed(trimmed, kind, out, trace)
                 .map_err(|reject| reject.moved(|at| at + skipped))?;
         }
-        if let Some(ports) = &self.choices.ports {
+        if let Some(ports) = &self.ports {
             ports.drop_default(at, out, trace);
         }
         self.merge(at, kind, out, trace);
@@ -189,7 +217,7 @@ impl Normalizer {
 
     /// Cuts 0x00-0x20 off both ends where the profile repairs, and counts what went in front.
     pub(super) fn trim<'a>(&self, url: &'a [u8]) -> Result<(&'a [u8], usize), Reject> {
-        if self.rules.access != Access::Retrieval {
+        if self.profile.access != Access::Retrieval {
             return Ok((url, 0));
         }
         let Some(start) = url.iter().position(|byte| *byte > 0x20) else {
@@ -208,13 +236,13 @@ impl Normalizer {
         range: &Range<usize>,
         out: &mut Vec<u8>,
     ) -> bool {
-        self.rules.archive.is_none()
-            && self.rules.grammar != Grammar::Ignored
-            && self.kernel().run(self.rewrite_of(kind, bytes, range, out))
+        self.profile.archive.is_none()
+            && self.profile.grammar != Grammar::Ignored
+            && self.kernel.run(self.rewrite_of(kind, bytes, range, out))
     }
 
     #[inline(always)]
-    pub(crate) fn rewrite_of<'a>(
+    fn rewrite_of<'a>(
         &'a self,
         kind: UrlKind,
         bytes: &'a [u8],
@@ -222,7 +250,7 @@ impl Normalizer {
         out: &'a mut Vec<u8>,
     ) -> impl VectorOp<Output = bool> + 'a {
         let &Range { start, end } = range;
-        Rewrite { profile: &self.rules, kind, bytes, start, end, out }
+        Rewrite { profile: &self.profile, kind, bytes, start, end, out }
     }
 
     fn rewrite_trimmed<T: Trace>(
@@ -271,9 +299,9 @@ impl Normalizer {
         trace: &mut T,
     ) -> Result<(), Reject> {
         trace.split(parts);
-        match self.rules.archive {
+        match self.profile.archive {
             Some(archive) => ia::absolute(parts, archive, out, trace),
-            None => normalize::absolute(parts, &self.rules, out, trace),
+            None => normalize::absolute(parts, &self.profile, out, trace),
         }
     }
 
@@ -285,12 +313,12 @@ impl Normalizer {
         trace: &mut T,
     ) -> Result<(), Reject> {
         trace.split(parts);
-        match self.rules.archive {
+        match self.profile.archive {
             Some(archive) => {
                 ia::path_and_query(parts, archive, out, trace);
                 Ok(())
             }
-            None => normalize::path_and_query(parts, &self.rules, out, trace),
+            None => normalize::path_and_query(parts, &self.profile, out, trace),
         }
     }
 
@@ -309,10 +337,10 @@ impl Normalizer {
             whole.push(b':');
             let prefix = whole.len();
             whole.extend_from_slice(url);
-            normalize::absolute(&Parts::split(&whole), &self.rules, out, &mut NoTrace)
+            normalize::absolute(&Parts::split(&whole), &self.profile, out, &mut NoTrace)
                 .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)))
         } else {
-            normalize::path_and_query(reference, &self.rules, out, &mut NoTrace)
+            normalize::path_and_query(reference, &self.profile, out, &mut NoTrace)
         };
         out.truncate(length);
         result

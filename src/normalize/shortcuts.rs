@@ -168,7 +168,7 @@ fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
     normalizer.for_each(&bytes, &spans, &mut Scratch::default(), |_, url| {
         counts.batch += usize::from(url.is_ok_and(|url| buffer.contains(&url.as_bytes().as_ptr())));
     });
-    let (kernel, heuristics) = (normalizer.kernel(), &normalizer.choices.heuristics);
+    let (kernel, heuristics) = (normalizer.kernel(), &normalizer.rules.heuristics);
     let mut out = Vec::new();
     for span in spans {
         let url = span.range();
@@ -177,15 +177,15 @@ fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
         let path =
             memchr::memchr(b'/', &bytes[url.start + host..url.end]).unwrap_or(url.len() - host);
         let target = url.start + host + path..url.end;
-        counts.port += usize::from(normalizer.is_clean_but_for_port(&bytes, url.clone()));
+        counts.port += usize::from(normalizer.rules.is_clean_but_for_port(&bytes, url.clone()));
         for (range, kind) in [(url, UrlKind::Absolute), (target, UrlKind::Target)] {
             out.clear();
-            counts.alone += usize::from(normalizer.is_clean_by_rules(&bytes, range.clone(), kind));
+            counts.alone += usize::from(normalizer.rules.is_clean(&bytes, range.clone(), kind));
             if normalizer.profile().system == System::Ladder {
-                let done = normalizer.rewrite_at_once(kind, &bytes, &range, &mut out);
+                let done = normalizer.rules.rewrite_at_once(kind, &bytes, &range, &mut out);
                 counts.masks += usize::from(done);
             }
-            let (result, starts) = if let Some(archive) = normalizer.rules.archive {
+            let (result, starts) = if let Some(archive) = normalizer.rules.profile.archive {
                 let write = ia::clean::Write { archive, out: &mut out };
                 (kernel.fast_path::<IaFolded>(&bytes, range.clone(), kind, write), &STARTS)
             } else if heuristics.act() {

@@ -13,6 +13,7 @@ use super::outcome::Outcome;
 use super::parts::Authority;
 use super::parts::Parts;
 use super::rewrite_dirty::lacks_scheme;
+use super::ruleset::Ruleset;
 use super::servlet::EmptySegments;
 use super::trace::{NoTrace, Place, Trace};
 #[cfg(feature = "transcode")]
@@ -54,8 +55,66 @@ enum Read<'a> {
 }
 
 impl Normalizer {
+    /// Whether URLs have a second result, [`Normalizer::decoded`]: all of them under `servlet`, and those of
+    /// some hosts where a profile file gives these rules that are based on it.
+    pub fn has_decoded(&self) -> bool {
+        self.all_rules().any(Ruleset::maps_paths)
+    }
+
+    /// Appends the decoded path of `url`: under `servlet`, what the container maps. It may hold any
+    /// bytes, and holds one at least. Under any other profile there is none, and nothing is appended.
+    ///
+    /// ```
+    /// use uniqurl::{Normalizer, Outcome, Profile};
+    ///
+    /// let servlet = Normalizer::new(&Profile::SERVLET);
+    /// let mut out = Vec::new();
+    /// assert_eq!(servlet.decoded(b"http://h/a;v=1/./%20b?q", &mut out), Outcome::Canonical);
+    /// assert_eq!(out, b"/a/ b");
+    /// ```
+    ///
+    /// Scheme and authority are not looked at: where `url` has a canonical form, this is the other one.
+    pub fn decoded(&self, url: &[u8], out: &mut Vec<u8>) -> Outcome {
+        self.decoded_as(UrlKind::Absolute, url, out)
+    }
+
+    /// As [`Normalizer::decoded`], for what [`Normalizer::normalize_target`] takes.
+    pub fn decoded_target(&self, target: &[u8], out: &mut Vec<u8>) -> Outcome {
+        self.decoded_as(UrlKind::Target, target, out)
+    }
+
+    /// [`Normalizer::decoded`] or [`Normalizer::decoded_target`], by the kind.
+    pub fn decoded_as(&self, kind: UrlKind, url: &[u8], out: &mut Vec<u8>) -> Outcome {
+        if let Some(end) = self.redirected(kind, url) {
+            return match kind {
+                UrlKind::Absolute => self.rules_for(&end).decode(&read(&end), out),
+                UrlKind::Target => self.rules.decode(&read(&end), out),
+            };
+        }
+        match &self.hosts {
+            Some(hosts) if kind == UrlKind::Absolute => self.decoded_by_host(hosts, url, out),
+            _ => self.rules.decoded(url, kind, out),
+        }
+    }
+
+    /// Whether `url`, as [`Normalizer::normalize`] takes it, is a request target for which no host is
+    /// known: `servlet` and the rings take one for what has no scheme and `//`.
+    pub fn is_hostless(&self, url: &[u8]) -> bool {
+        self.rules.takes_targets()
+            && self.rules.base_origin().is_none()
+            && self.rules.assume(url).is_none()
+            && matches!(read(url), Read::Target(_))
+    }
+
+    /// The URL with the assumed scheme in front, and how much that is, where one is to be assumed.
+    pub fn assume(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
+        self.rules.assume(url)
+    }
+}
+
+impl Ruleset {
     pub(super) fn empty_segments(&self) -> EmptySegments {
-        if self.rules.switches.contains(Switch::KeepEmptySegments) {
+        if self.profile.switches.contains(Switch::KeepEmptySegments) {
             EmptySegments::Kept
         } else {
             EmptySegments::Removed
@@ -65,7 +124,7 @@ impl Normalizer {
     /// `url` with its triplets in UTF-8, where that changes something.
     #[cfg(feature = "transcode")]
     pub(super) fn transcoded(&self, url: &[u8], kind: UrlKind) -> Option<Transcoded> {
-        let charset = self.choices.transcoding?;
+        let charset = self.transcoding?;
         let caseless = || match kind {
             UrlKind::Absolute => self.caseless(url),
             UrlKind::Target => self.path_end_if_lowered(url),
@@ -74,7 +133,7 @@ impl Normalizer {
             return transcode::transcode(url, charset, Delimiters::Respelled, caseless);
         }
         // A raw byte of 0x80 or above is rejected where it is, unless what it is in is dropped unread.
-        if self.profile().grammar == Grammar::Enforced {
+        if self.profile.grammar == Grammar::Enforced {
             let kept = self.without_dropped(url);
             let of_host = kind == UrlKind::Absolute;
             if !kept.is_ascii() && !(of_host && self.is_ascii_but_for_userinfo(kept)) {
@@ -87,14 +146,14 @@ impl Normalizer {
     /// The same for a host, whose case does not count.
     #[cfg(feature = "transcode")]
     pub(super) fn transcoded_host(&self, host: &[u8]) -> Option<Transcoded> {
-        transcode::transcode(host, self.choices.transcoding?, Delimiters::Kept, || host.len())
+        transcode::transcode(host, self.transcoding?, Delimiters::Kept, || host.len())
     }
 
     /// `url` without the fragment, where that is dropped.
     #[cfg(feature = "transcode")]
     fn without_dropped<'a>(&self, url: &'a [u8]) -> &'a [u8] {
         match memchr::memchr(b'#', url) {
-            Some(end) if !self.rules.switches.contains(Switch::KeepFragment) => &url[..end],
+            Some(end) if !self.profile.switches.contains(Switch::KeepFragment) => &url[..end],
             _ => url,
         }
     }
@@ -102,7 +161,7 @@ impl Normalizer {
     /// Whether all bytes are ASCII, but for those of a userinfo that is dropped.
     #[cfg(feature = "transcode")]
     fn is_ascii_but_for_userinfo(&self, url: &[u8]) -> bool {
-        if self.rules.switches.contains(Switch::KeepUserinfo) {
+        if self.profile.switches.contains(Switch::KeepUserinfo) {
             return false;
         }
         let assumed = self.assume(url).map(|(assumed, _)| assumed);
@@ -146,66 +205,19 @@ impl Normalizer {
     /// Where the path ends, if its case does not count.
     #[cfg(feature = "transcode")]
     fn path_end_if_lowered(&self, url: &[u8]) -> usize {
-        if self.rules.switches.contains(Switch::LowerPath) {
+        if self.profile.switches.contains(Switch::LowerPath) {
             memchr::memchr2(b'?', b'#', url).unwrap_or(url.len())
         } else {
             0
         }
     }
 
-    /// Whether URLs have a second result, [`Normalizer::decoded`]: all of them under `servlet`, and those of
-    /// some hosts where a profile file gives these rules that are based on it.
-    pub fn has_decoded(&self) -> bool {
-        let hosts = self.choices.hosts.as_ref();
-        self.maps_paths() || hosts.is_some_and(|hosts| hosts.any(Normalizer::maps_paths))
-    }
-
     fn maps_paths(&self) -> bool {
-        self.profile().system == System::Servlet
+        self.profile.system == System::Servlet
     }
 
-    /// Appends the decoded path of `url`: under `servlet`, what the container maps. It may hold any
-    /// bytes, and holds one at least. Under any other profile there is none, and nothing is appended.
-    ///
-    /// ```
-    /// use uniqurl::{Normalizer, Outcome, Profile};
-    ///
-    /// let servlet = Normalizer::new(&Profile::SERVLET);
-    /// let mut out = Vec::new();
-    /// assert_eq!(servlet.decoded(b"http://h/a;v=1/./%20b?q", &mut out), Outcome::Canonical);
-    /// assert_eq!(out, b"/a/ b");
-    /// ```
-    ///
-    /// Scheme and authority are not looked at: where `url` has a canonical form, this is the other one.
-    pub fn decoded(&self, url: &[u8], out: &mut Vec<u8>) -> Outcome {
-        self.decoded_as(UrlKind::Absolute, url, out)
-    }
-
-    /// As [`Normalizer::decoded`], for what [`Normalizer::normalize_target`] takes.
-    pub fn decoded_target(&self, target: &[u8], out: &mut Vec<u8>) -> Outcome {
-        self.decoded_as(UrlKind::Target, target, out)
-    }
-
-    pub fn decoded_as(&self, kind: UrlKind, url: &[u8], out: &mut Vec<u8>) -> Outcome {
-        if let Some(end) = self.redirected(kind, url) {
-            return match kind {
-                UrlKind::Absolute => self.for_host_of(&end).decode(&read(&end), out),
-                UrlKind::Target => self.decode(&read(&end), out),
-            };
-        }
-        match &self.choices.hosts {
-            Some(hosts) if kind == UrlKind::Absolute => self.decoded_by_host(hosts, url, out),
-            _ => self.decoded_in_charset(url, kind, out),
-        }
-    }
-
-    /// As [`Normalizer::decoded_as`], by the rules for any host and without redirects.
-    pub(super) fn decoded_in_charset(
-        &self,
-        url: &[u8],
-        kind: UrlKind,
-        out: &mut Vec<u8>,
-    ) -> Outcome {
+    /// As [`Normalizer::decoded_as`], by these rules and without redirects.
+    pub(super) fn decoded(&self, url: &[u8], kind: UrlKind, out: &mut Vec<u8>) -> Outcome {
         #[cfg(feature = "transcode")]
         if let Some(transcoded) = self.transcoded(url, kind) {
             return transcoded.outcome(self.decoded_as_it_is(&transcoded.url, kind, out));
@@ -226,7 +238,7 @@ impl Normalizer {
     }
 
     fn decode(&self, read: &Read<'_>, out: &mut Vec<u8>) -> Outcome {
-        let mut troubles = Troubles::new(self.choices.allowed);
+        let mut troubles = Troubles::new(self.allowed);
         if self.maps_paths() {
             let length = out.len();
             let (Read::Absolute(parts) | Read::Target(parts)) = read;
@@ -243,21 +255,12 @@ impl Normalizer {
         Outcome::Canonical
     }
 
-    /// Whether `url`, as [`Normalizer::normalize`] takes it, is a request target for which no host is
-    /// known: `servlet` and the rings take one for what has no scheme and `//`.
-    pub fn is_hostless(&self, url: &[u8]) -> bool {
-        self.takes_targets()
-            && self.base_origin().is_none()
-            && self.assume(url).is_none()
-            && matches!(read(url), Read::Target(_))
-    }
-
     pub(super) fn takes_targets(&self) -> bool {
-        matches!(self.profile().system, System::Servlet | System::Ring(_))
+        matches!(self.profile.system, System::Servlet | System::Ring(_))
     }
 
     pub(super) fn ring(&self) -> Option<&Ring> {
-        match (&self.choices.ring, self.profile().system) {
+        match (&self.ring, self.profile.system) {
             (Some(ring), _) => Some(ring),
             (None, System::Ring(ring)) => Some(ring),
             _ => None,
@@ -275,7 +278,7 @@ impl Normalizer {
         out: &mut Vec<u8>,
         trace: &mut T,
     ) -> Result<(), Reject> {
-        match self.profile().system {
+        match self.profile.system {
             System::Sanitizer => return self.sanitize(url, kind, out, trace),
             System::Browser => return self.rewrite_as_browser(url, kind, out, trace),
             _ => {}
@@ -331,8 +334,8 @@ impl Normalizer {
         out: &mut Vec<u8>,
         trace: &mut T,
     ) -> Result<(), Reject> {
-        let mut troubles = Troubles::new(self.choices.allowed);
-        let own_port = |scheme: &[u8]| match &self.choices.ports {
+        let mut troubles = Troubles::new(self.allowed);
+        let own_port = |scheme: &[u8]| match &self.ports {
             Some(ports) => ports.of(scheme),
             None => scheme::facts(scheme).port,
         };
@@ -353,7 +356,7 @@ impl Normalizer {
     }
 
     /// The URL with the assumed scheme in front, and how much that is, where one is to be assumed.
-    pub fn assume(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
+    pub(super) fn assume(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
         let scheme = self.assumed_scheme()?;
         lacks_scheme(&Parts::split(url), url).then(|| {
             let delimiter: &[u8] = if url.starts_with(b"//") { b":" } else { b"://" };
@@ -375,13 +378,13 @@ impl Normalizer {
         trace: &mut T,
     ) -> Result<(), Reject> {
         trace.split(parts);
-        let mut troubles = Troubles::new(self.choices.allowed);
+        let mut troubles = Troubles::new(self.allowed);
         let front = Parts { path: b"/", query: None, fragment: None, ..*parts };
         let start = out.len();
-        let mut rules = Profile::SCHEME;
-        rules.ports = self.rules.ports;
-        troubles.join_result(normalize::absolute(&front, &rules, out, trace));
-        if let Some(ports) = &self.choices.ports {
+        let mut profile = Profile::SCHEME;
+        profile.ports = self.profile.ports;
+        troubles.join_result(normalize::absolute(&front, &profile, out, trace));
+        if let Some(ports) = &self.ports {
             ports.drop_default(start, out, trace);
         }
         if troubles.result().is_err() {
@@ -408,7 +411,7 @@ impl Normalizer {
         out: &mut Vec<u8>,
         trace: &mut T,
     ) -> Result<(), Reject> {
-        let mut troubles = Troubles::new(self.choices.allowed);
+        let mut troubles = Troubles::new(self.allowed);
         if target == b"*" {
             troubles.join(Reject::new(RejectReason::AsteriskForm, 0));
         } else if self.ring().is_some() && !parts.path.starts_with(b"/") {
@@ -450,7 +453,7 @@ impl Normalizer {
         trace: &mut T,
     ) -> Result<(), Reject> {
         trace.split(parts);
-        let mut troubles = Troubles::new(self.choices.allowed);
+        let mut troubles = Troubles::new(self.allowed);
         let rest = Rest::of(parts);
         let start = out.len();
         match self.ring() {

@@ -16,6 +16,7 @@ use super::heuristic::PARAMETER_CASE;
 use super::hosts::Hosts;
 use super::normalizer::Normalizer;
 use super::ports::DefaultPorts;
+use super::ruleset::Ruleset;
 use crate::bytes::{RejectReason, RejectReasons, set};
 use crate::profile::glob::{Glob, Globs};
 use crate::profile::{Ports, Profile, Ring, RingError, Switch, System};
@@ -141,7 +142,7 @@ impl<'i> File<'i> {
             if let Some(hosts) = find(all, "host") {
                 let own = first.of(self.hosts(hosts, normalizer.as_ref().unwrap_or(base)));
                 if let (Some(normalizer), Some(own)) = (&mut normalizer, own) {
-                    normalizer.choices.hosts = (own.len() > 0).then(|| Arc::new(own));
+                    normalizer.hosts = (own.len() > 0).then(|| Arc::new(own));
                 }
             }
         }
@@ -151,7 +152,7 @@ impl<'i> File<'i> {
         let name = name.flatten().ok_or_else(|| missing("name"))?;
         let version = version.flatten().ok_or_else(|| missing("version"))?;
         let mut normalizer = normalizer.ok_or_else(|| missing("base"))?;
-        normalizer.choices.label = Some(format!("{name}@{version}").into());
+        normalizer.label = Some(format!("{name}@{version}").into());
         Ok(normalizer)
     }
 
@@ -191,7 +192,7 @@ impl<'i> File<'i> {
         &self,
         section: Value<'_, 'i>,
         above: &Normalizer,
-    ) -> Result<Normalizer, ProfileFileError> {
+    ) -> Result<Ruleset, ProfileFileError> {
         let section = self.table(section)?;
         let mut first = First::default();
         first.of(self.only(section, RULES));
@@ -201,9 +202,7 @@ impl<'i> File<'i> {
         };
         let rules = start.and_then(|start| first.of(self.rules(section, start)));
         first.end()?;
-        let mut rules = rules.expect("without a trouble there are rules");
-        rules.choices.label = None;
-        Ok(rules)
+        Ok(rules.expect("without a trouble there are rules").rules)
     }
 
     /// What a section says, beginning with `normalizer`.
@@ -234,7 +233,7 @@ impl<'i> File<'i> {
         value: Value<'_, 'i>,
         mut normalizer: Normalizer,
     ) -> Result<Normalizer, ProfileFileError> {
-        normalizer.choices.allowed = RejectReasons::NONE;
+        normalizer.rules.allowed = RejectReasons::NONE;
         for (name, place) in self.strings(value)? {
             let code = RejectReason::named(name).ok_or_else(|| {
                 let names: Vec<_> =
@@ -276,13 +275,14 @@ impl<'i> File<'i> {
         value: Value<'_, 'i>,
         mut normalizer: Normalizer,
     ) -> Result<Normalizer, ProfileFileError> {
-        let (System::Ring(known), Some(above)) = (normalizer.profile().system, normalizer.ring())
+        let (System::Ring(known), Some(above)) =
+            (normalizer.profile().system, normalizer.rules.ring())
         else {
             let reason = format!("profile {} has no ring", normalizer.profile().name());
             return Err(self.error(&value.span(), reason));
         };
         let own = self.ring(value, above)?;
-        normalizer.choices.ring = (known != &own).then(|| Arc::new(own));
+        normalizer.rules.ring = (known != &own).then(|| Arc::new(own));
         Ok(normalizer)
     }
 
@@ -331,7 +331,7 @@ impl<'i> File<'i> {
                 return Err(self.error(&list.span(), format!("more than {MOST_PATTERNS} patterns")));
             }
             let globs = patterns.iter().map(|pattern| Glob::new(pattern.as_bytes()));
-            let heuristics = &mut normalizer.choices.heuristics;
+            let heuristics = &mut normalizer.rules.heuristics;
             // A list without a pattern is none, also where there is one above.
             let listed =
                 |globs: Vec<Glob>| (!globs.is_empty()).then(|| Globs::new(globs, PARAMETER_CASE));
@@ -355,7 +355,7 @@ impl<'i> File<'i> {
             return Err(self.error(&value.span(), reason));
         }
         let mut ports = DefaultPorts::of_schemes();
-        if let Some(known) = &normalizer.choices.ports {
+        if let Some(known) = &normalizer.rules.ports {
             ports = DefaultPorts::clone(known);
         }
         for (name, port) in ordered(self.table(value)?) {
@@ -377,8 +377,8 @@ impl<'i> File<'i> {
             ports.set(scheme, port);
         }
         let own = ports != DefaultPorts::of_schemes();
-        normalizer.rules.ports = if own { Ports::Others } else { Ports::OfSchemes };
-        normalizer.choices.ports = own.then(|| Arc::new(ports));
+        normalizer.rules.profile.ports = if own { Ports::Others } else { Ports::OfSchemes };
+        normalizer.rules.ports = own.then(|| Arc::new(ports));
         Ok(normalizer)
     }
 

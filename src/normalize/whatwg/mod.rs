@@ -17,15 +17,15 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use super::explain::Rule;
-use super::normalizer::Normalizer;
 use super::parts::Parts;
+use super::ruleset::Ruleset;
 use super::trace::Trace;
 use crate::bytes::set::SCHEME;
 use crate::bytes::{Reject, RejectReason, push_triplet};
 use crate::profile::whatwg::{Kind, Place};
 use crate::simd::UrlKind;
 
-impl Normalizer {
+impl Ruleset {
     /// Appends the canonical form of a URL of a list under `whatwg`, or of a request target whose host is
     /// not known: what it would be behind any host of the web.
     pub(super) fn rewrite_as_browser<T: Trace>(
