@@ -31,7 +31,7 @@ const FRONTS: &[&str] = &[
 /// What follows, in which most of a URL is left by all profiles.
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
-    "a", "b", "a/", "bc/", "segment/", "page", ".html", "index.html", "index.php", "default.aspx", "B", "OutputBuffer/", "//", "/", "/",
+    "a", "b", "a/", "bc/", "segment/", "page", ".html", "index.html", "index.php", "default.aspx", "B", "Page/", "//", "/", "/",
     "~u/", "%C3%A9", "%20", "%2F", "%3B", "%7E", "%c3", "%25", "+", "'", "!", "(", "(a)/", "(S(a1))/", ";", ";a=1", ";sid=1",
     ":", ",", "@", "..", "/.", "/../", "./a", "=", "-", "_", "*", "$", "|", "\"", " ", "#f", "^", "1", "1.2.3.4",
 ];
