@@ -118,7 +118,7 @@ fuzz_target!(|data: &[u8]| {
     let _ = detect("name", chunk);
     let mut out = Records::default();
     format.read(&ctx, chunk, &mut out);
-    let bytes = |place, span: Span| span.of(if place == BufferId::Chunk { chunk } else { &out.side });
+    let bytes = |place, span: Span| span.of(if place == BufferId::Chunk { chunk } else { &out.scratch });
     let expected = second(name, &known, chunk);
     let mut end = 0;
     let mut found = Vec::new();
@@ -134,7 +134,7 @@ fuzz_target!(|data: &[u8]| {
             Extracted::Url(place, span) => Holds::Url(bytes(place, span).to_vec()),
             Extracted::Target(place, span) => Holds::Target(bytes(place, span).to_vec()),
             Extracted::Joined { url, prefix } => {
-                Holds::Joined(url.of(&out.side).to_vec(), prefix as usize)
+                Holds::Joined(url.of(&out.scratch).to_vec(), prefix as usize)
             }
         });
         match found.last().expect("it was pushed") {

@@ -101,7 +101,7 @@ fn read(
     };
     let buffer = |place| match place {
         BufferId::Chunk => line,
-        BufferId::Scratch => &records.side[..],
+        BufferId::Scratch => &records.scratch[..],
     };
     let outcome = match record.found {
         Extracted::Blank => return Ok(Read::Blank),
@@ -111,7 +111,7 @@ fn read(
         Extracted::Target(place, span) => {
             rules.normalizer.normalize_target(span.of(buffer(place)), out)
         }
-        Extracted::Joined { url, .. } => rules.normalizer.normalize(url.of(&records.side), out),
+        Extracted::Joined { url, .. } => rules.normalizer.normalize(url.of(&records.scratch), out),
     };
     match outcome {
         Outcome::Canonical => Ok(Read::Canonical),

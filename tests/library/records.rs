@@ -271,7 +271,7 @@ fn every_format_agrees_with_the_oracle_on_hostile_lines() {
             let out = read(&format, &context(&known), &line);
             let expected = record_oracle::read(name, &known, &line);
             let found: Vec<Holds> =
-                out.records.iter().map(|record| holds(record, &line, &out.side)).collect();
+                out.records.iter().map(|record| holds(record, &line, &out.scratch)).collect();
             let shown = line.escape_ascii();
             if line.is_empty() {
                 assert!(found.is_empty(), "{name}, case {case}");
@@ -304,14 +304,16 @@ fn lines_read_one_by_one_are_what_they_are_together() {
                 let record = &out.records[0];
                 let ending = if line.ends_with(b"\r\n") { 2 } else { 1 };
                 assert_eq!(record.line.of(&line), &line[..line.len() - ending]);
-                apart.push((record.line.of(&line).to_vec(), holds(record, &line, &out.side)));
+                apart.push((record.line.of(&line).to_vec(), holds(record, &line, &out.scratch)));
                 chunk.extend_from_slice(&line);
             }
             let out = read(&format, &ctx, &chunk);
             let together: Vec<(Vec<u8>, Holds)> = out
                 .records
                 .iter()
-                .map(|record| (record.line.of(&chunk).to_vec(), holds(record, &chunk, &out.side)))
+                .map(|record| {
+                    (record.line.of(&chunk).to_vec(), holds(record, &chunk, &out.scratch))
+                })
                 .collect();
             assert_eq!(together, apart, "{name}, case {case}");
             let mut twice = out.clone();
@@ -396,7 +398,7 @@ fn what_a_logger_escaped_comes_back_byte_for_byte() {
             } else {
                 Holds::Target(target)
             };
-            let found = holds(&out.records[0], &line, &out.side);
+            let found = holds(&out.records[0], &line, &out.scratch);
             assert_eq!(found, expected, "{name}, case {case}: {}", line.escape_ascii());
         }
     }
@@ -423,7 +425,7 @@ fn no_bytes_make_a_reader_panic() {
             let ctx = context(&known(case));
             let out = read(&format, &ctx, &chunk);
             for record in &out.records {
-                let _ = holds(record, &chunk, &out.side);
+                let _ = holds(record, &chunk, &out.scratch);
             }
             let mut detected = Records::default();
             uniqurl_formats::record::detect("log", &chunk).read(&ctx, &chunk, &mut detected);
@@ -475,7 +477,7 @@ fn no_text_makes_the_parser_of_formats_panic() {
         let line = random.line();
         let out = read(&format, &Context::default(), &line);
         for record in &out.records {
-            let _ = holds(record, &line, &out.side);
+            let _ = holds(record, &line, &out.scratch);
         }
     }
 }
@@ -571,7 +573,7 @@ fn every_format_with_named_fields_agrees_with_the_oracle() {
             let known = known(case);
             let out = read(&format, &context(&known), input);
             let found: Vec<Holds> =
-                out.records.iter().map(|record| holds(record, input, &out.side)).collect();
+                out.records.iter().map(|record| holds(record, input, &out.scratch)).collect();
             let expected = record_oracle::tables::read_all(name, &known, input);
             assert_eq!(found, expected, "{name}, case {case}: {}", input.escape_ascii());
             seen.extend(found.iter().map(Holds::kind));
@@ -595,7 +597,7 @@ fn read_in_chunks(format: &Format, ctx: &Context, input: &[u8], random: &mut Ran
         let whole = if end == input.len() { lines.len() } else { format.whole(ctx, lines) };
         let chunk = &lines[..whole];
         let out = read(&format, ctx, chunk);
-        found.extend(out.records.iter().map(|record| holds(record, chunk, &out.side)));
+        found.extend(out.records.iter().map(|record| holds(record, chunk, &out.scratch)));
         if let Some(behind) = format.after(ctx, chunk) {
             format = behind;
         }
@@ -618,7 +620,7 @@ fn an_input_cut_into_chunks_holds_what_it_holds_as_a_whole() {
             let ctx = Context { max_record, ..context(&known(case)) };
             let out = read(&format, &ctx, &input);
             let whole: Vec<Holds> =
-                out.records.iter().map(|record| holds(record, &input, &out.side)).collect();
+                out.records.iter().map(|record| holds(record, &input, &out.scratch)).collect();
             let cut = read_in_chunks(&format, &ctx, &input, &mut random);
             assert_eq!(cut, whole, "{name}, case {case}: {}", input.escape_ascii());
         }

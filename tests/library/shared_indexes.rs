@@ -12,7 +12,7 @@ fn urls(format: &Format, filter: Filter, bytes: &[u8]) -> (Vec<String>, usize) {
     for record in &out.records {
         match record.found {
             Extracted::Url(BufferId::Chunk, span) => urls.push(span.of(bytes)),
-            Extracted::Url(BufferId::Scratch, span) => urls.push(span.of(&out.side)),
+            Extracted::Url(BufferId::Scratch, span) => urls.push(span.of(&out.scratch)),
             Extracted::Skipped if record.line.of(bytes).starts_with(b" CDX") => {}
             Extracted::Filtered => filtered += 1,
             other => panic!("{other:?}: {}", record.line.of(bytes).escape_ascii()),

@@ -61,10 +61,10 @@ pub(super) fn of_input(error: &InputError, job: Job) -> Option<&'static str> {
         Trouble::Memory(_) if has_memory(job) => {
             "give more with --memory, or share it among fewer threads (-j)"
         }
-        Trouble::Limit(packed, _) if packed.packing == Compression::Zstd => {
+        Trouble::Limit(packed, _) if packed.compression == Compression::Zstd => {
             "zstd -dc --long=31 unpacks it"
         }
-        Trouble::Limit(packed, _) if packed.packing == Compression::Xz => "xz -dc unpacks it",
+        Trouble::Limit(packed, _) if packed.compression == Compression::Xz => "xz -dc unpacks it",
         Trouble::Refused(why) => of_refusal(*why),
         _ if is_url(error) => "inputs are files, and `uniqurl explain` takes URLs",
         _ => return None,

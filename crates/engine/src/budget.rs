@@ -15,7 +15,7 @@ use super::scatter::{Firsts, Progress, Scatter, Scattering, SetChange, total};
 use super::sheet::Sheet;
 use uniqurl::set::{Bytes as _, SetFull, Shard};
 use uniqurl_store::sort::sort_memory;
-use uniqurl_store::spill::Entry;
+use uniqurl_store::spill::SpillEntry;
 
 impl Run<'_> {
     /// Whether the run would hold more than it may, once `inserting`, the first of the batches, is in
@@ -96,7 +96,7 @@ impl Run<'_> {
         let entries = (0..).zip(&*places).map(|(ordinal, place)| {
             let (shard, at) = (&shards[(place >> 32) as usize], *place as u32);
             let count = shard.count(at);
-            Entry { ordinal, count, key: shard.get(at), line: lines.candidate(*place) }
+            SpillEntry { ordinal, count, key: shard.get(at), line: lines.candidate(*place) }
         });
         overflow.spill_ahead(entries, &rules.key)?;
         self.moved = self.places.len() as u64;

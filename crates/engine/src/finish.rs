@@ -17,8 +17,8 @@ use uniqurl::set::{SetFull, Shard};
 use uniqurl::simd::prefetch;
 use uniqurl_formats::record::SetHeader;
 use uniqurl_store::keep_policy::{KeepPolicy, KeptRecords};
-use uniqurl_store::sort::{Shards, Threads, Urls, in_turn, sort};
-use uniqurl_store::spill::Entry;
+use uniqurl_store::sort::{ShardUrls, Threads, Urls, in_turn, sort};
+use uniqurl_store::spill::SpillEntry;
 
 /// Bytes that stand around a key at most: a count, a tab, a line feed.
 const COUNT: usize = 22;
@@ -124,7 +124,7 @@ impl Lines {
 /// The URLs of a set that is complete. Each has a number: what the lines were added by, where there are
 /// such, else its shard and place.
 struct Complete<'a> {
-    shards: Shards<'a>,
+    shards: ShardUrls<'a>,
     /// Shard and place by number, where these are not the numbers.
     places: Vec<u64>,
     lines: Option<Lines>,
@@ -203,7 +203,7 @@ impl<'a> Ordered<'a> {
         } else {
             std::mem::swap(&mut order, &mut places);
         }
-        let urls = Complete { shards: Shards(shards.iter().collect()), places, lines };
+        let urls = Complete { shards: ShardUrls(shards.iter().collect()), places, lines };
         if dedup.min_count > 1 {
             order.retain(|number| urls.shards.count(urls.place(*number)) >= dedup.min_count);
         }
@@ -214,8 +214,8 @@ impl<'a> Ordered<'a> {
     }
 
     /// The same for a merge with what was spilled.
-    pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        in_turn(&self.order, &self.urls).map(|number| Entry {
+    pub(super) fn entries(&self) -> impl Iterator<Item = SpillEntry<'_>> {
+        in_turn(&self.order, &self.urls).map(|number| SpillEntry {
             // What is merged by bytes needs none.
             ordinal: 0,
             count: self.urls.shards.count(self.urls.place(number)),
@@ -349,7 +349,7 @@ impl Run<'_> {
     fn save_set<'w>(&mut self, out: &'w mut (dyn Write + Send)) -> Result<Saving<'w>, RunError> {
         let header = self.header.as_ref().map(SetHeader::line).unwrap_or_default();
         out.write_all(header.as_bytes()).map_err(RunError::Output)?;
-        let shards = Shards(self.shards.iter().chain(self.seen.iter().flatten()).collect());
+        let shards = ShardUrls(self.shards.iter().chain(self.seen.iter().flatten()).collect());
         let mut places = Vec::new();
         let keys = shards.0.iter().map(|shard| shard.len()).sum();
         places.try_reserve_exact(keys).map_err(|_| SetFull::default())?;
@@ -359,7 +359,8 @@ impl Run<'_> {
         sort(&mut places, &shards, Threads::All)?;
         let mut runs = Vec::new();
         if let Some(overflow) = &mut self.overflow {
-            let entry = |place| Entry { ordinal: 0, count: 0, key: shards.get(place), line: &[] };
+            let entry =
+                |place| SpillEntry { ordinal: 0, count: 0, key: shards.get(place), line: &[] };
             runs.push(overflow.run_of(in_turn(&places, &shards).map(entry))?);
         } else {
             let written = write(&places, &shards, out, |_, key, text| {

@@ -16,7 +16,8 @@ use super::split::{self, Split};
 use uniqurl::set::{Counting, HashKey};
 use uniqurl_store::keep_policy::KeepPolicy;
 use uniqurl_store::spill::{
-    self, Entry, PARTITIONS, Packer, Plan, SpillError, Store, Stream, Told, Writer,
+    self, BlockCompressor, EntryWriter, PARTITIONS, PartitionPlan, RecordStatus, SpillEntry,
+    SpillError, Store, Stream,
 };
 
 /// Partitions that are being written.
@@ -37,8 +38,8 @@ const LEAST_TO_SETTLE: usize = 1 << 20;
 /// Partitions next to each other.
 pub(super) struct Group {
     first: usize,
-    writers: Vec<Writer>,
-    packer: Packer,
+    writers: Vec<EntryWriter>,
+    packer: BlockCompressor,
 }
 
 impl Group {
@@ -70,8 +71,8 @@ impl Overflow {
         let block = block(budget, threads);
         let share = PARTITIONS / threads.next_power_of_two().min(PARTITIONS);
         let groups = (0..PARTITIONS).step_by(share).map(|first| {
-            let writers = (0..share).map(|_| Writer::new(block)).collect();
-            Ok(Group { first, writers, packer: Packer::new(&store)? })
+            let writers = (0..share).map(|_| EntryWriter::new(block)).collect();
+            Ok(Group { first, writers, packer: BlockCompressor::new(&store)? })
         });
         let groups = groups.collect::<Result<_, SpillError>>()?;
         // With less, nearly all of it would be buffers, and hardly a URL settled by a pass.
@@ -108,7 +109,7 @@ impl Overflow {
     /// Spills entries that are not on a sheet, by their hash under `key`.
     fn spill<'e>(
         &mut self,
-        entries: impl IntoIterator<Item = Entry<'e>>,
+        entries: impl IntoIterator<Item = SpillEntry<'e>>,
         key: &HashKey,
     ) -> Result<(), SpillError> {
         let share = PARTITIONS / self.groups.len();
@@ -126,7 +127,7 @@ impl Overflow {
     /// The same ahead of what was spilled so far: they are of records that came before.
     pub(super) fn spill_ahead<'e>(
         &mut self,
-        entries: impl IntoIterator<Item = Entry<'e>>,
+        entries: impl IntoIterator<Item = SpillEntry<'e>>,
         key: &HashKey,
     ) -> Result<(), SpillError> {
         let mut later = Vec::new();
@@ -158,7 +159,7 @@ impl Overflow {
     /// Writes entries, which are in order, as a run.
     pub(super) fn run_of<'e>(
         &mut self,
-        entries: impl IntoIterator<Item = Entry<'e>>,
+        entries: impl IntoIterator<Item = SpillEntry<'e>>,
     ) -> Result<Stream, SpillError> {
         spill::written(entries, self.block, &mut self.groups[0].packer)
     }
@@ -172,7 +173,7 @@ impl Overflow {
         mut runs: Vec<Stream>,
         key: &HashKey,
         output: &Output<'_>,
-        found: impl Fn(u64, Told) + Sync,
+        found: impl Fn(u64, RecordStatus) + Sync,
         out: &mut (dyn Write + Send),
         mut saved: Option<Saving<'_>>,
     ) -> Result<(), RunError> {
@@ -183,14 +184,14 @@ impl Overflow {
             }
         }
         let Output { dedup, split, counting, survivor, columns, written } = *output;
-        let plan = Plan {
+        let plan = PartitionPlan {
             store: &self.store,
             order: match dedup.order {
-                Order::First | Order::None => spill::Order::First,
-                Order::Sorted => spill::Order::Sorted,
+                Order::First | Order::None => spill::MergeOrder::First,
+                Order::Sorted => spill::MergeOrder::Sorted,
             },
             counting,
-            survivor,
+            keep: survivor,
             min_count: dedup.min_count,
             saving: saved.is_some(),
             memory: self.memory,
@@ -199,7 +200,7 @@ impl Overflow {
         let mut key = key.clone();
         while !partitions.is_empty() {
             key = key.another();
-            let settle = |partition| spill::settle(partition, &plan, &key, &found);
+            let settle = |partition| spill::dedup_partition(partition, &plan, &key, &found);
             let in_turn = self.hands.map_or(1, |hands| partitions.len().div_ceil(hands));
             let settled = partitions.into_par_iter().with_min_len(in_turn).map(settle);
             let settled: Vec<_> = settled.collect::<Result<_, _>>()?;
@@ -224,20 +225,25 @@ impl Overflow {
             true
         })?;
         let Some(Saving { runs, out }) = saved else { return Ok(()) };
-        write(runs, &Plan { order: spill::Order::Sorted, ..plan }, out, |entry, text| {
-            text.extend_from_slice(entry.key);
-            text.push(b'\n');
-            true
-        })
+        write(
+            runs,
+            &PartitionPlan { order: spill::MergeOrder::Sorted, ..plan },
+            out,
+            |entry, text| {
+                text.extend_from_slice(entry.key);
+                text.push(b'\n');
+                true
+            },
+        )
     }
 }
 
 /// Writes what `append` makes of the entries of all runs, in order, until it says `false`.
 fn write(
     runs: Vec<Stream>,
-    plan: &Plan<'_>,
+    plan: &PartitionPlan<'_>,
     out: &mut (dyn Write + Send),
-    mut append: impl FnMut(Entry<'_>, &mut Vec<u8>) -> bool,
+    mut append: impl FnMut(SpillEntry<'_>, &mut Vec<u8>) -> bool,
 ) -> Result<(), RunError> {
     let mut text = Vec::new();
     spill::merge(runs, plan, |entry| {
@@ -288,7 +294,7 @@ impl Origins {
     }
 
     /// Counts a record.
-    pub(super) fn found(&self, ordinal: u64, told: Told) {
+    pub(super) fn found(&self, ordinal: u64, told: RecordStatus) {
         let after = self.starts.partition_point(|(start, _)| *start <= ordinal);
         if let Some(settled) = after.checked_sub(1).and_then(|at| self.settled.get(at)) {
             settled[told as usize].fetch_add(1, Ordering::Relaxed);

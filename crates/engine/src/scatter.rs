@@ -20,7 +20,7 @@ use crate::output::{FileStats, Tally, vectored};
 use uniqurl::bytes::alloc;
 use uniqurl::set::{Hash, HashKey, SetFull, Shard};
 use uniqurl_store::buckets::{Bucket, BucketUrls, Buckets, sample_of};
-use uniqurl_store::sort::{Measured, Shards, Threads};
+use uniqurl_store::sort::{Measured, ShardUrls, Threads};
 
 /// URLs that the set holds before the run decides. They are the sample. Small in unit tests.
 const SAMPLE_FROM: usize = if cfg!(test) { 256 } else { 1 << 18 };
@@ -163,7 +163,7 @@ impl Scattering {
     pub(super) fn begin(progress: &Progress<'_>, threads: usize) -> Result<Self, RunError> {
         let size = usize::try_from(progress.expected(AT_MOST) / SAMPLED).unwrap_or(usize::MAX);
         let mut sample = sample_of(progress.shards, size)?;
-        let shards = Shards(progress.shards.iter().collect());
+        let shards = ShardUrls(progress.shards.iter().collect());
         let mut buckets = Buckets::new(&shards, &mut sample, threads)?;
         progress.shards.par_iter().try_for_each(|shard| {
             let urls = shard.places().map(|place| Measured::whole(shard.get(place)));

@@ -59,7 +59,7 @@ impl<'a> Stages<'a> {
         self.format.read(&self.rules.context, chunk, records);
         let buffer = |place| match place {
             BufferId::Chunk => chunk,
-            BufferId::Scratch => &records.side,
+            BufferId::Scratch => &records.scratch,
         };
         let clean = records.records.iter().filter(|record| match record.found {
             Extracted::Url(place, span) => {
@@ -69,7 +69,7 @@ impl<'a> Stages<'a> {
                 normalizer.is_clean_in(buffer(place), span.range(), UrlKind::Target)
             }
             Extracted::Joined { url, .. } => {
-                normalizer.is_clean_in(&records.side, url.range(), UrlKind::Absolute)
+                normalizer.is_clean_in(&records.scratch, url.range(), UrlKind::Absolute)
             }
             Extracted::Blank | Extracted::Skipped | Extracted::Filtered | Extracted::Reject(..) => {
                 false

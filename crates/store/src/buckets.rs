@@ -14,7 +14,9 @@ use uniqurl::set::Shard;
 
 use rayon::prelude::*;
 
-use super::sort::{BATCH, Bounds, Measured, Shards, Threads, Urls, bounds_of, sort_few, sort_from};
+use super::sort::{
+    BATCH, Bounds, Measured, ShardUrls, Threads, Urls, bounds_of, sort_few, sort_from,
+};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl::simd::prefetch;
@@ -72,7 +74,11 @@ pub struct Bucket {
 
 impl Buckets {
     /// Empty buckets for URLs like those of a sample.
-    pub fn new(shards: &Shards<'_>, sample: &mut [u64], threads: usize) -> Result<Self, SetFull> {
+    pub fn new(
+        shards: &ShardUrls<'_>,
+        sample: &mut [u64],
+        threads: usize,
+    ) -> Result<Self, SetFull> {
         let bounds = bounds_of(0, sample, shards, Threads::All)?;
         let mut local = Vec::new();
         for _ in 0..threads {
@@ -383,7 +389,7 @@ mod tests {
         }
         let shards = [shard];
         let mut sample = sample_of(&shards, 1000).unwrap();
-        Buckets::new(&Shards(shards.iter().collect()), &mut sample, threads).unwrap()
+        Buckets::new(&ShardUrls(shards.iter().collect()), &mut sample, threads).unwrap()
     }
 
     #[test]

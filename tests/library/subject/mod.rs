@@ -80,7 +80,7 @@ pub fn held(normalizer: &Normalizer, target: &[u8]) -> Held {
     let [record] = records.records[..] else { panic!("one line is one record") };
     let bytes = |place, span: Span| match place {
         BufferId::Chunk => span.of(target).to_vec(),
-        BufferId::Scratch => span.of(&records.side).to_vec(),
+        BufferId::Scratch => span.of(&records.scratch).to_vec(),
     };
     match record.found {
         Extracted::Reject(code, at) => Held::Rejected(code.name(), at as usize),

@@ -126,7 +126,7 @@ fn one_by_one(sample: &Sample, profile: &'static Profile) -> Expected {
                     continue;
                 }
             };
-            let url = span.of(if place == BufferId::Chunk { chunk } else { &records.side });
+            let url = span.of(if place == BufferId::Chunk { chunk } else { &records.scratch });
             out.clear();
             let kind = match record.found {
                 Extracted::Target(..) => UrlKind::Target,

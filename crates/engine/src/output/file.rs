@@ -86,7 +86,7 @@ impl Output {
         let (file, place) = place::open(path).map_err(|error| named(name, error))?;
         let sync = match place {
             Place::Direct => {
-                pipe::widen(&file);
+                pipe::set_pipe_size(&file);
                 Sync::Never
             }
             _ => Sync::AtTheEnd,

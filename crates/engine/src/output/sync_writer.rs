@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use uniqurl_formats::input::pipe::write_patiently;
+use uniqurl_formats::input::pipe::write_blocking;
 
 /// How much is written before the disk is set to work on it.
 const WRITEBACK: u64 = 64 << 20;
@@ -114,7 +114,7 @@ impl Write for SyncWriter {
 
     fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         let write = || (&*self.file).write_vectored(parts);
-        let written = write_patiently(&self.file, write)?;
+        let written = write_blocking(&self.file, write)?;
         self.written += written as u64;
         if self.sync == Sync::AtTheEnd {
             self.unsynced += written as u64;

@@ -20,8 +20,8 @@ use super::memory::Memory;
 use super::report::Watch;
 use reading::Reading;
 use uniqurl_formats::input::{
-    self, Chunk, Compression, Cut, Data, Input, InputError, OpenFile, Origin, Packed, Piece,
-    Trouble,
+    self, Chunk, Compression, CutLine, Data, Input, InputError, OpenFile, Packed, StreamEvent,
+    StreamSource, Trouble,
 };
 use uniqurl_formats::record::{self, Context, Framing, Kinds};
 #[cfg(feature = "tables")]
@@ -69,7 +69,7 @@ pub(super) enum Bytes {
     Range { file: Arc<OpenFile>, range: Range<u64>, last: bool },
     /// Here. Perhaps a last line was left out of them, and so many bytes of the input were read for
     /// them.
-    Chunk { chunk: Chunk, cut: Option<Cut>, read: u64 },
+    Chunk { chunk: Chunk, cut: Option<CutLine>, read: u64 },
 }
 
 impl Bytes {
@@ -126,14 +126,14 @@ enum Current {
     },
     /// A pipe, or a file that has to be read in order.
     Stream {
-        pieces: Receiver<Piece>,
+        pieces: Receiver<StreamEvent>,
         reading: Option<Reading>,
         file: Option<Arc<OpenFile>>,
     },
     /// The rows of a table.
     #[cfg(feature = "tables")]
     Table {
-        rows: Box<table::Rows>,
+        rows: Box<table::TableReader>,
         format: Arc<record::Format>,
     },
 }
@@ -231,24 +231,24 @@ impl<'a> Schedule<'a> {
                 let trouble = Trouble::Refused(record::Refusal::Table);
                 return Err(InputError::new(&input.path, None, trouble));
             }
-            let pipe = Origin::Pipe(input.open_stream()?);
+            let pipe = StreamSource::Pipe(input.open_stream()?);
             self.begin_stream(index, pipe, None, None)?;
             return Ok(None);
         };
         let file = Arc::new(file);
-        let packing = input::packing_of(&file)
+        let packing = input::compression_of(&file)
             .map_err(|error| InputError::new(&input.path, Some(0), Trouble::Io(error)))?;
         #[cfg(feature = "tables")]
         if let Some(next) = self.try_table(index, &file, packing)? {
             return Ok(next);
         }
         if packing.is_some() {
-            let source = Origin::File(Arc::clone(&file));
+            let source = StreamSource::File(Arc::clone(&file));
             self.begin_stream(index, source, None, Some(file))?;
             return Ok(None);
         }
         if let (0, Some(packing)) = (file.size(), Compression::meant_by(&input.path)) {
-            let trouble = Trouble::Truncated(Packed { packing, at: 0 });
+            let trouble = Trouble::Truncated(Packed { compression: packing, at: 0 });
             return Err(InputError::new(&input.path, Some(0), trouble));
         }
         if file.size() == 0 && matches!(self.format, Format::Auto) {
@@ -258,7 +258,7 @@ impl<'a> Schedule<'a> {
         let (format, next) = match known {
             Some(format) => (self.taking_out(index, &format)?, None),
             None => {
-                let mut block = input::Block::default();
+                let mut block = input::RangeBuffer::default();
                 let head = 0..file.size().min(record::HEAD as u64);
                 let Context { max_record, separator, .. } = self.context;
                 input::read_range(&file, head, max_record, separator.byte(), &mut block)?;
@@ -269,7 +269,7 @@ impl<'a> Schedule<'a> {
             let reading = Reading::new(format);
             self.current = Some(Current::File { file, reading, at: 0 });
         } else {
-            let source = Origin::File(Arc::clone(&file));
+            let source = StreamSource::File(Arc::clone(&file));
             self.begin_stream(index, source, Some(format), Some(file))?;
         }
         Ok(next)
@@ -366,7 +366,7 @@ impl<'a> Schedule<'a> {
             self.current = Some(Current::File { file, reading, at: end });
             return Some(Next::Task(Task { input: index, format, bytes }));
         }
-        let mut block = input::Block::default();
+        let mut block = input::RangeBuffer::default();
         let Context { max_record, separator, .. } = self.context;
         let read = input::read_range(&file, at..end, max_record, separator.byte(), &mut block);
         let verified =
@@ -391,6 +391,6 @@ impl<'a> Schedule<'a> {
     }
 }
 
-fn here(chunk: Chunk, cut: Option<Cut>, read: u64) -> Bytes {
+fn here(chunk: Chunk, cut: Option<CutLine>, read: u64) -> Bytes {
     Bytes::Chunk { chunk, cut, read }
 }

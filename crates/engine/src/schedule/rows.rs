@@ -22,7 +22,7 @@ impl Schedule<'_> {
                 _ => return Ok(None),
             },
             Format::Auto => match table::container_of(file)? {
-                Some(container) => record::Table::any(container).carrying(self.taken_out),
+                Some(container) => record::TableFormat::any(container).carrying(self.taken_out),
                 None => return Ok(None),
             },
         };
@@ -30,14 +30,14 @@ impl Schedule<'_> {
             let trouble = Trouble::Refused(Refusal::Table);
             return Err(InputError::new(&self.inputs[index].path, None, trouble));
         }
-        let reading = table::Reading {
+        let reading = table::TableOptions {
             chunk_size: self.chunk_size,
             max_record: self.context.max_record,
             threads: self.threads,
             memory: self.memory,
             once: self.once,
         };
-        let (rows, table) = table::Rows::open(Arc::clone(file), &wanted, reading)?;
+        let (rows, table) = table::TableReader::open(Arc::clone(file), &wanted, reading)?;
         let format = Arc::new(record::Format::Table(table));
         let guessed =
             matches!(self.format, Format::Auto).then(|| Next::Guessed(index, Arc::clone(&format)));
@@ -48,18 +48,18 @@ impl Schedule<'_> {
     pub(super) fn next_rows(
         &mut self,
         index: usize,
-        mut rows: Box<table::Rows>,
+        mut rows: Box<table::TableReader>,
         format: Arc<record::Format>,
         idle: bool,
     ) -> Option<Next> {
         let next = match rows.next(idle) {
-            table::Next::Chunk(chunk, read) => {
+            table::TableEvent::Chunk(chunk, read) => {
                 let bytes = Bytes::Chunk { chunk, cut: None, read };
                 Next::Task(Task { input: index, format: Arc::clone(&format), bytes })
             }
-            table::Next::Wait => Next::Wait,
-            table::Next::Error(error) => return Some(Next::Trouble(index, error)),
-            table::Next::End => {
+            table::TableEvent::Wait => Next::Wait,
+            table::TableEvent::Error(error) => return Some(Next::Trouble(index, error)),
+            table::TableEvent::End => {
                 return Some(match rows.end() {
                     Ok(bytes) => Next::End(index, End { bytes, padding: 0 }),
                     Err(error) => Next::Trouble(index, error),

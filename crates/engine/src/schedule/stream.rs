@@ -7,7 +7,9 @@ use std::time::Duration;
 use super::reading::Reading;
 use super::{Current, End, Next, Schedule, Task, here};
 use crate::job::Format;
-use uniqurl_formats::input::{self, Cutting, InputError, OpenFile, Origin, Piece, Trouble};
+use uniqurl_formats::input::{
+    self, InputError, OpenFile, StreamEvent, StreamOptions, StreamSource, Trouble,
+};
 use uniqurl_formats::record;
 
 /// How often a wait for a slow stream looks whether the run is to end.
@@ -18,7 +20,7 @@ impl Schedule<'_> {
     pub(super) fn begin_stream(
         &mut self,
         index: usize,
-        source: Origin,
+        source: StreamSource,
         found: Option<Arc<record::Format>>,
         file: Option<Arc<OpenFile>>,
     ) -> Result<(), InputError> {
@@ -28,7 +30,7 @@ impl Schedule<'_> {
             (None, Format::Auto) => None,
             (None, Format::Fixed(format)) => Some(self.taking_out(index, format)?),
         };
-        let cutting = Cutting {
+        let cutting = StreamOptions {
             format: format.clone(),
             name: path.to_string_lossy().into_owned(),
             chunk_size: self.chunk_size,
@@ -45,7 +47,7 @@ impl Schedule<'_> {
     }
 
     /// What a stream says next, unless the run is to end before.
-    fn wait_for(&self, pieces: &Receiver<Piece>) -> Result<Piece, TryRecvError> {
+    fn wait_for(&self, pieces: &Receiver<StreamEvent>) -> Result<StreamEvent, TryRecvError> {
         loop {
             match pieces.recv_timeout(LOOK) {
                 Ok(piece) => return Ok(piece),
@@ -61,7 +63,7 @@ impl Schedule<'_> {
     pub(super) fn next_piece(
         &mut self,
         index: usize,
-        pieces: Receiver<Piece>,
+        pieces: Receiver<StreamEvent>,
         mut reading: Option<Reading>,
         file: Option<Arc<OpenFile>>,
         idle: bool,
@@ -74,7 +76,7 @@ impl Schedule<'_> {
         // What looks like damage may be a change of the file.
         let changed = || file.as_ref().and_then(|file| file.verify().err());
         let next = match (piece, &mut reading) {
-            (Ok(Piece::Chunk(chunk, read)), Some(reading)) => {
+            (Ok(StreamEvent::Chunk(chunk, read)), Some(reading)) => {
                 let advanced = match reading.advance(&self.context, self.taken_out, chunk) {
                     Ok(advanced) => advanced,
                     Err(why) => return Some(self.without_column(index, why)),
@@ -82,7 +84,7 @@ impl Schedule<'_> {
                 let (format, chunk) = advanced.unwrap_or_else(|| reading.nothing());
                 Some(Next::Task(Task { input: index, format, bytes: here(chunk, None, read) }))
             }
-            (Ok(Piece::Guess(format)), _) => {
+            (Ok(StreamEvent::Guess(format)), _) => {
                 let format = Arc::new(self.as_asked(format.as_ref().clone()));
                 if let Err(error) = self.taking_out(index, &format) {
                     return Some(Next::Trouble(index, error));
@@ -90,11 +92,11 @@ impl Schedule<'_> {
                 reading = Some(Reading::new(Arc::clone(&format)));
                 Some(Next::Guessed(index, format))
             }
-            (Ok(Piece::Cut(cut)), Some(reading)) => {
+            (Ok(StreamEvent::Cut(cut)), Some(reading)) => {
                 let (format, chunk) = reading.nothing();
                 Some(Next::Task(Task { input: index, format, bytes: here(chunk, Some(cut), 0) }))
             }
-            (Ok(Piece::End { taken, padding }), reading) => {
+            (Ok(StreamEvent::End { taken, padding }), reading) => {
                 if let Some(error) = changed() {
                     return Some(Next::Trouble(index, error));
                 }
@@ -115,7 +117,7 @@ impl Schedule<'_> {
                     bytes: here(chunk, None, 0),
                 }));
             }
-            (Ok(Piece::Error(at, trouble)), _) => {
+            (Ok(StreamEvent::Error(at, trouble)), _) => {
                 let at = (!matches!(trouble, Trouble::Refused(_))).then_some(at);
                 let error = changed().unwrap_or_else(|| InputError::new(path, at, trouble));
                 return Some(Next::Trouble(index, error));
@@ -123,7 +125,10 @@ impl Schedule<'_> {
             (Err(TryRecvError::Empty), _) => Some(Next::Wait),
             // The reader sends a guess before any chunk, and an end or an error before it goes; it can
             // only have panicked.
-            (Err(TryRecvError::Disconnected) | Ok(Piece::Chunk(..) | Piece::Cut(_)), _) => {
+            (
+                Err(TryRecvError::Disconnected) | Ok(StreamEvent::Chunk(..) | StreamEvent::Cut(_)),
+                _,
+            ) => {
                 let error = std::io::Error::other("the reading thread ended early");
                 let error = InputError::new(path, None, Trouble::Io(error));
                 return Some(Next::Trouble(index, error));

@@ -30,7 +30,7 @@ use uniqurl::normalize::Normalizer;
 use uniqurl::profile::{Grammar, Profile};
 use uniqurl::set::{Counting, HashKey, SetFull, Shard};
 use uniqurl_formats::input::{
-    self, Chunk, Cutting, Input, InputError, OpenFile, Origin, Piece, Trouble,
+    self, Chunk, Input, InputError, OpenFile, StreamEvent, StreamOptions, StreamSource, Trouble,
 };
 use uniqurl_formats::record::{self, BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
 use uniqurl_formats::record::{Context, Format, HEAD, MARK, Separator};
@@ -137,7 +137,7 @@ impl Loader<'_> {
             }
             while let Some(piece) = next {
                 match piece {
-                    Piece::Chunk(mut chunk, _) => {
+                    StreamEvent::Chunk(mut chunk, _) => {
                         if kind.is_none_or(|kind| kind == Kind::Saved) {
                             broken = unended_line(&chunk);
                         }
@@ -147,11 +147,11 @@ impl Loader<'_> {
                         sheets.push(self.sheet(chunk, 0));
                     }
                     // The format is known.
-                    Piece::Guess(_) => {}
+                    StreamEvent::Guess(_) => {}
                     // What was not there yet was not seen; but a saved set is written at once.
-                    Piece::Cut(cut) => broken = Some(cut.at),
-                    Piece::End { .. } => over = true,
-                    Piece::Error(at, trouble) => {
+                    StreamEvent::Cut(cut) => broken = Some(cut.at),
+                    StreamEvent::End { .. } => over = true,
+                    StreamEvent::Error(at, trouble) => {
                         let changed = file.as_ref().and_then(|file| file.verify().err());
                         let error = || InputError::new(&input.path, Some(at), trouble);
                         return Err(RunError::Input(changed.unwrap_or_else(error)));
@@ -225,12 +225,12 @@ impl Loader<'_> {
         input: &Input,
         file: Option<&Arc<OpenFile>>,
         separator: Separator,
-    ) -> Result<Receiver<Piece>, RunError> {
+    ) -> Result<Receiver<StreamEvent>, RunError> {
         let origin = match file {
-            Some(file) => Origin::File(Arc::clone(file)),
-            None => Origin::Pipe(input.open_stream().map_err(RunError::Input)?),
+            Some(file) => StreamSource::File(Arc::clone(file)),
+            None => StreamSource::Pipe(input.open_stream().map_err(RunError::Input)?),
         };
-        let cutting = Cutting {
+        let cutting = StreamOptions {
             format: Some(Arc::new(Format::Lines)),
             name: String::new(),
             chunk_size: self.setup.chunk_size,

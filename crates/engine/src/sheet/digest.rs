@@ -77,7 +77,7 @@ impl Sheet {
             if let Some(url) = self.repeated(&chunk, row, *record, rules) {
                 self.urls.push(url);
             } else {
-                self.record(chunk.bytes(), &records.side, *record, rules)?;
+                self.record(chunk.bytes(), &records.scratch, *record, rules)?;
             }
         }
         if read < records.records.len() || records.is_full() {

@@ -137,7 +137,7 @@ impl Sheet {
         self.spilled.resize_with(PARTITIONS, Vec::new);
         let times = self.text.chunk.as_ref().map_or(&[][..], Chunk::times);
         for (i, hash) in self.scratch.hashes.iter().enumerate().filter(|(i, _)| is_new(*i)) {
-            let entry = spill::Entry {
+            let entry = spill::SpillEntry {
                 ordinal: self.before.in_run + i as u64,
                 count: count * times.get(i).map_or(1, |times| u64::from(*times)),
                 key: self.text.get(self.urls[i]),
@@ -224,7 +224,7 @@ impl Sheet {
                 candidates.ends.push((place & !NEW, candidates.bytes.len()));
                 return Ok(());
             }
-            let entry = spill::Entry {
+            let entry = spill::SpillEntry {
                 ordinal: self.before.in_run + sequence as u64,
                 count: 1,
                 key: self.text.get(self.urls[sequence]),
@@ -275,9 +275,9 @@ impl Sheet {
                     url.of(chunk.bytes()).into()
                 }
                 Extracted::Url(BufferId::Scratch, url)
-                | Extracted::Target(BufferId::Scratch, url) => url.of(&records.side).into(),
+                | Extracted::Target(BufferId::Scratch, url) => url.of(&records.scratch).into(),
                 // What the log says, without the host that was put before it.
-                Extracted::Joined { url, prefix } => without_host(url.of(&records.side), prefix),
+                Extracted::Joined { url, prefix } => without_host(url.of(&records.scratch), prefix),
                 Extracted::Blank | Extracted::Filtered | Extracted::Reject(..) => Cow::default(),
             };
             let Some((sequence, url)) = canonical.next() else { break };

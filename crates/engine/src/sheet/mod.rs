@@ -20,7 +20,7 @@ use text::Url;
 use uniqurl::bytes::Span;
 use uniqurl::bytes::{HIDDEN, redact, redact_record};
 use uniqurl::bytes::{Reject, RejectReason};
-use uniqurl_formats::input::{Block, Chunk, Cut, Data};
+use uniqurl_formats::input::{Chunk, CutLine, Data, RangeBuffer};
 
 #[cfg(feature = "tables")]
 use uniqurl::set::{Bytes as _, Shard};
@@ -59,7 +59,7 @@ pub(crate) struct Sheet {
     pub(crate) listed: u64,
     pub(crate) tabbed: u64,
     /// A line that was left out since it was being written.
-    pub(crate) cut: Option<Cut>,
+    pub(crate) cut: Option<CutLine>,
     /// Records of the same input, and of the whole run, before this chunk.
     pub(crate) before: Before,
     /// What the chunk adds to the output, and to the list of rejected records.
@@ -166,10 +166,10 @@ const TOO_LONG_EXCERPT: usize = 1024;
 
 impl Sheet {
     /// A buffer to read a chunk into.
-    pub(crate) fn take_block(&mut self) -> Block {
+    pub(crate) fn take_block(&mut self) -> RangeBuffer {
         match self.text.chunk.take() {
             Some(Chunk { data: Data::Block(block), .. }) => block,
-            _ => Block::default(),
+            _ => RangeBuffer::default(),
         }
     }
 
@@ -254,7 +254,7 @@ impl Sheet {
     pub(crate) fn memory(&self) -> usize {
         // All fields are named, so that no new one is forgotten; what grows with no record is passed over.
         let Self {
-            text: Text { chunk, records: Records { records, side, .. }, rewritten },
+            text: Text { chunk, records: Records { records, scratch: side, .. }, rewritten },
             urls,
             canonical,
             rejected,
@@ -309,7 +309,7 @@ impl Sheet {
 
     /// More bytes than the canonical URLs of the chunk have.
     pub(crate) fn canonical_bytes(&self) -> usize {
-        self.text.chunk().len() + self.text.records.side.len() + self.text.rewritten.len()
+        self.text.chunk().len() + self.text.records.scratch.len() + self.text.rewritten.len()
     }
 
     /// The line of each record and what was found in it; of a list, that each line is a URL.
@@ -325,7 +325,7 @@ impl Sheet {
     /// The URL that was found in a record, as the normalizer is given it, what that is, and how many bytes
     /// a host before it takes.
     fn url_of(&self, found: Extracted) -> Option<(&[u8], UrlKind, u32)> {
-        let side = &self.text.records.side;
+        let side = &self.text.records.scratch;
         let buffer = |place| match place {
             BufferId::Chunk => self.text.chunk(),
             BufferId::Scratch => &side[..],
@@ -354,7 +354,7 @@ impl Sheet {
     fn raw(&self, reject: &Rejected) -> &[u8] {
         let buffer = match reject.place {
             BufferId::Chunk => self.text.chunk(),
-            BufferId::Scratch => &self.text.records.side,
+            BufferId::Scratch => &self.text.records.scratch,
         };
         let raw = reject.raw.of(buffer);
         match reject.reject.code {

@@ -32,7 +32,7 @@ impl Text {
     }
 
     pub(crate) fn buffers(&self) -> Buffers<'_> {
-        Buffers([self.chunk(), &self.records.side, &self.rewritten, NOTHING])
+        Buffers([self.chunk(), &self.records.scratch, &self.rewritten, NOTHING])
     }
 
     #[inline]
@@ -82,7 +82,7 @@ const NOWHERE: u32 = 3;
 pub(super) const PLACE_SHIFT: u32 = 30;
 
 /// Bytes that are put together of the URLs of a chunk before the rest of its records goes on another sheet,
-/// both in [`Records::side`] and as canonical forms. That is many times a chunk: only what stands before
+/// both in [`Records::scratch`] and as canonical forms. That is many times a chunk: only what stands before
 /// or in place of many short URLs, as a base, a page's address or the end of redirects, comes to it.
 pub(super) const AT_ONCE: usize = 8 << 20;
 

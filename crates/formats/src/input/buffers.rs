@@ -11,7 +11,7 @@ use bytes::Bytes;
 use super::range::PAGE;
 
 /// Where buffers come from.
-pub(super) struct Buffers {
+pub(super) struct BufferPool {
     size: usize,
     spare: Receiver<Vec<u8>>,
     back: Sender<Vec<u8>>,
@@ -26,7 +26,7 @@ pub(super) struct Buffer {
     end: usize,
 }
 
-impl Buffers {
+impl BufferPool {
     /// Of buffers that have room for `size` bytes without growing.
     pub(super) fn new(size: usize) -> Self {
         let (back, spare) = channel();
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn what_comes_behind_the_rest_of_a_line_goes_to_the_start_of_a_page() {
-        let buffers = Buffers::new(10_000);
+        let buffers = BufferPool::new(10_000);
         for length in [0, 1, 75, 4095, 4096, 9_999, 30_000] {
             let rest = vec![b'r'; length];
             let mut buffer = buffers.take(&rest);

@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn each_is_told_by_its_first_bytes() {
-        for (head, packing) in [
+        for (head, compression) in [
             (&b"\x1F\x8B\x08\0\0\0\0\0\0\x03"[..], Some(Compression::Gzip)),
             (b"\x1F\x8B", Some(Compression::Gzip)),
             (b"\x28\xB5\x2F\xFD\x24", Some(Compression::Zstd)),
@@ -154,7 +154,7 @@ mod tests {
             (b"P*M", None),
             (b"", None),
         ] {
-            assert_eq!(Compression::of(head), packing, "{}", head.escape_ascii());
+            assert_eq!(Compression::of(head), compression, "{}", head.escape_ascii());
         }
     }
 

@@ -52,7 +52,7 @@ pub enum Trouble {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packed {
     /// How it is compressed.
-    pub packing: Compression,
+    pub compression: Compression,
     /// Offset in the compressed bytes, where that of the [`InputError`] is in the unpacked ones.
     pub at: u64,
 }
@@ -117,12 +117,12 @@ impl fmt::Display for InputError {
             Trouble::Replaced => {
                 f.write_str("the file was replaced or rewritten while it was read")
             }
-            Trouble::Truncated(Packed { packing, at }) => {
-                write!(f, "the {packing} data ends early, at byte {at} of what is compressed")
+            Trouble::Truncated(Packed { compression, at }) => {
+                write!(f, "the {compression} data ends early, at byte {at} of what is compressed")
             }
-            Trouble::Damaged(Packed { packing, at }, why)
-            | Trouble::Limit(Packed { packing, at }, why) => {
-                write!(f, "{packing}: {why}, before byte {at} of what is compressed")
+            Trouble::Damaged(Packed { compression, at }, why)
+            | Trouble::Limit(Packed { compression, at }, why) => {
+                write!(f, "{compression}: {why}, before byte {at} of what is compressed")
             }
         }
     }

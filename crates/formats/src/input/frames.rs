@@ -16,8 +16,8 @@ use std::ops::Range;
 use memchr::{memchr, memmem, memrchr};
 
 use super::buffers::Buffer;
-use super::source::Source;
-use crate::record::{Frame, Framing, State, arc_body, blanks, warc_body, warc_head};
+use super::source::ByteSource;
+use crate::record::{Frame, FrameState, Framing, arc_body, blanks, warc_body, warc_head};
 
 /// A body that is wanted may be this long: the links of a page are one.
 const BODY: u64 = 16 << 20;
@@ -30,7 +30,7 @@ const READ: usize = 64 << 10;
 
 /// Cuts a source into records.
 pub(super) struct Framer<'a> {
-    source: &'a mut dyn Source,
+    source: &'a mut dyn ByteSource,
     framing: Framing,
     max_head: usize,
     /// Bytes that were read, and how many of them are dealt with.
@@ -56,7 +56,7 @@ pub(super) struct Framer<'a> {
 impl<'a> Framer<'a> {
     /// `head` is what was read of the source already.
     pub(super) fn new(
-        source: &'a mut dyn Source,
+        source: &'a mut dyn ByteSource,
         head: Vec<u8>,
         failed: Option<io::Error>,
         framing: Framing,
@@ -84,7 +84,7 @@ impl<'a> Framer<'a> {
         self.offset
     }
 
-    pub(super) fn source(&self) -> &dyn Source {
+    pub(super) fn source(&self) -> &dyn ByteSource {
         self.source
     }
 
@@ -104,60 +104,60 @@ impl<'a> Framer<'a> {
         self.begun = offset;
         let start = out.len();
         let state = match self.head()? {
-            Head::Complete { length, body: Some(body) } => {
+            RecordHead::Complete { length, body: Some(body) } => {
                 out.extend_from_slice(&self.rest()[..length]);
                 self.pass(length);
                 self.body(body, out)?
             }
-            Head::Complete { length, body: None } => {
+            RecordHead::Complete { length, body: None } => {
                 // The next head may stand right behind the last line feed.
                 self.find_next(length - 1, out)?;
-                State::Malformed
+                FrameState::Malformed
             }
-            Head::Broken(length) => {
+            RecordHead::Broken(length) => {
                 self.pass_into(length, out, start + EXCERPT);
-                State::Malformed
+                FrameState::Malformed
             }
-            Head::Endless => {
+            RecordHead::Endless => {
                 self.find_next(1, out)?;
-                State::TooLong
+                FrameState::TooLong
             }
-            Head::Cut => {
+            RecordHead::Cut => {
                 let rest = self.rest().len();
                 out.extend_from_slice(self.rest());
                 self.pass(rest);
-                State::Cut
+                FrameState::Cut
             }
-            Head::None => {
+            RecordHead::None => {
                 self.find_next(1, out)?;
-                State::Malformed
+                FrameState::Malformed
             }
         };
         Ok(Some(Frame::new(start as u32, out.len() as u32, offset, state)))
     }
 
     /// Looks at the head of a record.
-    fn head(&mut self) -> io::Result<Head> {
+    fn head(&mut self) -> io::Result<RecordHead> {
         loop {
             let next = self.next_member()?;
             let there = next.unwrap_or(self.rest().len());
             if !could_begin(self.framing, &self.rest()[..there]) {
-                return Ok(Head::None);
+                return Ok(RecordHead::None);
             }
             // The length decides first: whether the next member is known, and the end, depends on
             // how much came with the last read.
             let end = self.end_of_head(0, there);
             if end.unwrap_or(there) > self.max_head {
-                return Ok(Head::Endless);
+                return Ok(RecordHead::Endless);
             }
             if let Some(length) = end {
                 return Ok(complete(self.framing, &self.rest()[..length]));
             }
             if next.is_some() {
-                return Ok(Head::Broken(there));
+                return Ok(RecordHead::Broken(there));
             }
             if !self.more()? {
-                return Ok(Head::Cut);
+                return Ok(RecordHead::Cut);
             }
         }
     }
@@ -202,7 +202,7 @@ impl<'a> Framer<'a> {
     }
 
     /// Passes over a body, or appends it to `out`.
-    fn body(&mut self, length: u64, out: &mut Buffer) -> io::Result<State> {
+    fn body(&mut self, length: u64, out: &mut Buffer) -> io::Result<FrameState> {
         let wanted = self.framing == (Framing::Warc { bodies: true });
         let taken = wanted && length <= BODY;
         let mut left = length;
@@ -219,9 +219,9 @@ impl<'a> Framer<'a> {
                 break;
             }
             if next.is_some() {
-                return Ok(State::Malformed);
+                return Ok(FrameState::Malformed);
             }
-            if !taken && self.source.packing().is_none() && self.failed.is_none() {
+            if !taken && self.source.compression().is_none() && self.failed.is_none() {
                 let skipped = self.source.skip(left)?;
                 self.offset += skipped;
                 left -= skipped;
@@ -232,9 +232,9 @@ impl<'a> Framer<'a> {
             }
         }
         Ok(match () {
-            () if left > 0 => State::Cut,
-            () if wanted && !taken => State::TooLong,
-            () => State::Whole,
+            () if left > 0 => FrameState::Cut,
+            () if wanted && !taken => FrameState::TooLong,
+            () => FrameState::Whole,
         })
     }
 
@@ -371,7 +371,7 @@ impl<'a> Framer<'a> {
 }
 
 /// What stands where a record should.
-enum Head {
+enum RecordHead {
     /// A head of this many bytes; none: it does not say how long the body is.
     Complete {
         length: usize,
@@ -399,14 +399,14 @@ fn could_begin(framing: Framing, bytes: &[u8]) -> bool {
 }
 
 /// What these bytes are, up to the end of a head.
-fn complete(framing: Framing, head: &[u8]) -> Head {
+fn complete(framing: Framing, head: &[u8]) -> RecordHead {
     let length = head.len();
     match framing {
         Framing::Arc => match arc_body(&head[..length - 1]) {
-            Some(body) => Head::Complete { length, body: Some(body) },
-            None => Head::None,
+            Some(body) => RecordHead::Complete { length, body: Some(body) },
+            None => RecordHead::None,
         },
-        _ => Head::Complete { length, body: warc_body(head) },
+        _ => RecordHead::Complete { length, body: warc_body(head) },
     }
 }
 

@@ -20,9 +20,9 @@ mod opened;
 mod range;
 
 mod compression;
-mod engine;
-mod unpack;
-mod members;
+mod decoder;
+mod stream_decode;
+mod parallel_decode;
 mod source;
 mod whole;
 
@@ -39,17 +39,17 @@ pub use opened::{Input, Source, check};
 pub use state::InputState;
 pub use whole::read_whole;
 
-pub use engine::Limits;
+pub use decoder::Limits;
 pub use opened::OpenFile;
-pub use range::{Block, Cut, read_range};
-pub use source::{Origin, packing_of, unpacked_file};
+pub use range::{CutLine, RangeBuffer, read_range};
+pub use source::{StreamSource, compression_of, unpacked_file};
 pub use source::{Unpacked, pipe, unpacked};
-pub use stream::{Cutting, Piece, stream};
+pub use stream::{StreamEvent, StreamOptions, stream};
 
 use bytes::{Buf, Bytes};
 
 #[cfg(feature = "tables")]
-use crate::record::Rows;
+use crate::record::RowBatch;
 use crate::record::{Frame, MARK};
 
 /// Whole records, and where they stand in their input.
@@ -72,12 +72,12 @@ impl Default for Data {
 #[derive(Debug)]
 pub enum Data {
     /// In a buffer that its worker reads into again and again.
-    Block(Block),
+    Block(RangeBuffer),
     /// In a part of what a stream was read into.
     Shared(Bytes),
     /// In cells: the rows of a table. Offsets count rows.
     #[cfg(feature = "tables")]
-    Rows(Bytes, Rows),
+    Rows(Bytes, RowBatch),
 }
 
 impl Chunk {
@@ -92,7 +92,7 @@ impl Chunk {
 
     /// The rows, where the records are those of a table.
     #[cfg(feature = "tables")]
-    pub fn rows(&self) -> Option<&Rows> {
+    pub fn rows(&self) -> Option<&RowBatch> {
         match &self.data {
             Data::Rows(_, rows) => Some(rows),
             _ => None,

@@ -18,7 +18,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 const SIZE: usize = 1 << 20;
 
 /// Lets a pipe hold more, if it is one and the system allows it; whatever else it is stays as it is.
-pub fn widen(file: &impl AsFd) {
+pub fn set_pipe_size(file: &impl AsFd) {
     #[cfg(target_os = "linux")]
     {
         use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
@@ -32,21 +32,21 @@ pub fn widen(file: &impl AsFd) {
 }
 
 /// What is read, and waited for where it holds nothing yet.
-pub struct Patient(pub File);
+pub struct BlockingReader(pub File);
 
-impl Read for Patient {
+impl Read for BlockingReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let Self(file) = self;
-        patiently(file, PollFlags::IN, || (&*file).read(out))
+        blocking(file, PollFlags::IN, || (&*file).read(out))
     }
 }
 
 /// Calls `write` again whenever the file can take more, where it takes nothing now.
-pub fn write_patiently(file: &File, write: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
-    patiently(file, PollFlags::OUT, write)
+pub fn write_blocking(file: &File, write: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    blocking(file, PollFlags::OUT, write)
 }
 
-fn patiently(
+fn blocking(
     file: &File,
     wanted: PollFlags,
     mut call: impl FnMut() -> io::Result<usize>,
@@ -80,21 +80,21 @@ mod tests {
         let most = std::fs::read_to_string("/proc/sys/fs/pipe-max-size").unwrap();
         let most: usize = most.trim().parse().unwrap();
         let before = fcntl_getpipe_size(&read).unwrap();
-        widen(&read);
+        set_pipe_size(&read);
         let size = fcntl_getpipe_size(&write).unwrap();
         if most < SIZE {
             not_tried(&format!("pipes hold no more than {most} bytes here"));
         } else {
             assert!(before < SIZE && size == SIZE, "{before} -> {size}");
         }
-        widen(&write);
+        set_pipe_size(&write);
         assert_eq!(fcntl_getpipe_size(&read).unwrap(), size);
     }
 
     #[test]
     fn what_is_no_pipe_is_left_alone() {
         let file = tempfile::tempfile().unwrap();
-        widen(&file);
+        set_pipe_size(&file);
         assert_eq!(file.metadata().unwrap().len(), 0);
     }
 
@@ -121,7 +121,7 @@ mod tests {
             }
         });
         let mut text = String::new();
-        Patient(read).read_to_string(&mut text).unwrap();
+        BlockingReader(read).read_to_string(&mut text).unwrap();
         assert_eq!(text, "http://h/\n");
         late.join().unwrap();
     }
@@ -144,11 +144,11 @@ mod tests {
         });
         let mut left = &bytes[..];
         while !left.is_empty() {
-            let written = write_patiently(&write, || (&write).write(left)).unwrap();
+            let written = write_blocking(&write, || (&write).write(left)).unwrap();
             left = &left[written..];
         }
         assert!(late.join().unwrap() == bytes);
-        let gone = write_patiently(&write, || (&write).write(b"more"));
+        let gone = write_blocking(&write, || (&write).write(b"more"));
         assert_eq!(gone.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
     }
 }

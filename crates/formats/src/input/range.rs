@@ -17,7 +17,7 @@ use uniqurl::bytes::alloc::{self};
 
 /// A buffer for the records of a range. Its memory is kept from range to range.
 #[derive(Debug, Default)]
-pub struct Block {
+pub struct RangeBuffer {
     /// Initialized to its full length; what is outside of `used` is left over.
     buffer: Vec<u8>,
     /// Where what was read begins.
@@ -25,7 +25,7 @@ pub struct Block {
     used: Range<usize>,
 }
 
-impl Block {
+impl RangeBuffer {
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[self.used.clone()]
     }
@@ -71,7 +71,7 @@ impl Block {
 
 /// A last line without a line feed in a file that grew since: it was being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut {
+pub struct CutLine {
     /// Offset of its first byte.
     pub at: u64,
 }
@@ -95,8 +95,8 @@ pub fn read_range(
     range: Range<u64>,
     max_record: usize,
     separator: u8,
-    block: &mut Block,
-) -> Result<(u64, Option<Cut>), InputError> {
+    block: &mut RangeBuffer,
+) -> Result<(u64, Option<CutLine>), InputError> {
     let size = opened.size();
     // The byte before the range tells whether a record starts with it.
     let from = range.start.saturating_sub(1);
@@ -132,7 +132,7 @@ pub fn read_range(
     }
     let mut cut = None;
     if !complete && from + length as u64 == size && has_grown(opened)? {
-        cut = Some(Cut { at: from + last as u64 });
+        cut = Some(CutLine { at: from + last as u64 });
         length = last;
     } else if !complete {
         length = length.min(limit);
@@ -146,7 +146,7 @@ fn read(
     opened: &OpenFile,
     from: u64,
     part: Range<usize>,
-    block: &mut Block,
+    block: &mut RangeBuffer,
 ) -> Result<(), InputError> {
     let Range { start: mut at, end } = part;
     while at < end {
@@ -198,7 +198,7 @@ mod tests {
     /// The records of all ranges of `step` bytes, in order, and where each stands.
     fn records(opened: &OpenFile, step: u64, max_record: usize) -> Vec<(u64, Vec<u8>)> {
         let mut records = Vec::new();
-        let mut block = Block::default();
+        let mut block = RangeBuffer::default();
         for start in (0..opened.size()).step_by(step as usize) {
             let end = (start + step).min(opened.size());
             let (mut at, cut) =
@@ -229,7 +229,7 @@ mod tests {
         let text: Vec<u8> =
             (0..60_000u32).map(|i| if i % 70 == 9 { b'\n' } else { b'x' }).collect();
         let (_file, opened) = opened(&text);
-        let mut block = Block::default();
+        let mut block = RangeBuffer::default();
         // Where it grows for the last record of a range, that one may lie elsewhere.
         block.begin(0, text.len()).unwrap();
         for start in (0..50_000).step_by(997) {
@@ -280,7 +280,8 @@ mod tests {
         for step in 1..12 {
             let mut all = Vec::new();
             for start in (0..opened.size()).step_by(step) {
-                let (end, mut block) = ((start + step as u64).min(opened.size()), Block::default());
+                let (end, mut block) =
+                    ((start + step as u64).min(opened.size()), RangeBuffer::default());
                 read_range(&opened, start..end, 100, 0, &mut block).unwrap();
                 all.extend(block.bytes().split_inclusive(|byte| *byte == 0).map(<[u8]>::to_vec));
             }
@@ -292,9 +293,9 @@ mod tests {
     fn a_line_that_was_being_written_is_left_out_and_a_finished_one_is_not() {
         let (mut file, opened) = opened(b"a\nb");
         file.write_all(b"cd\n").unwrap();
-        let mut block = Block::default();
+        let mut block = RangeBuffer::default();
         let (at, cut) = read_range(&opened, 0..3, 100, b'\n', &mut block).unwrap();
-        assert_eq!((at, cut, block.bytes()), (0, Some(Cut { at: 2 }), &b"a\n"[..]));
+        assert_eq!((at, cut, block.bytes()), (0, Some(CutLine { at: 2 }), &b"a\n"[..]));
         opened.verify().unwrap();
     }
 
@@ -302,7 +303,7 @@ mod tests {
     fn a_file_that_shrinks_or_is_replaced_or_rewritten_is_an_error() {
         let (file, shrunk) = opened(b"a\nb\nc\n");
         file.as_file().set_len(3).unwrap();
-        let error = read_range(&shrunk, 0..6, 100, b'\n', &mut Block::default()).unwrap_err();
+        let error = read_range(&shrunk, 0..6, 100, b'\n', &mut RangeBuffer::default()).unwrap_err();
         assert!(matches!((error.trouble, error.at), (Trouble::Shrank, Some(3))));
         let error = shrunk.verify().unwrap_err();
         assert!(matches!((error.trouble, error.at), (Trouble::Shrank, Some(3))));

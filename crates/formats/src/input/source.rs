@@ -13,21 +13,21 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::compression::{Compression, HEAD};
-use super::engine::Limits;
+use super::decoder::Limits;
 use super::error::{Packed, Trouble};
-use super::members::Members;
 use super::opened::{self, OpenFile, standard_input};
+use super::parallel_decode::ParallelDecoder;
 use super::range::has_grown;
-use super::unpack::Unpacker;
-use crate::input::pipe::{self, Patient};
+use super::stream_decode::StreamDecoder;
+use crate::input::pipe::{self, BlockingReader};
 
 /// A source of bytes, unpacked if they were compressed.
-pub(super) trait Source: Read {
+pub(super) trait ByteSource: Read {
     /// Bytes of the input itself that were taken: compressed ones, where it is compressed.
     fn taken(&self) -> u64;
 
     /// How the input is compressed.
-    fn packing(&self) -> Option<Compression> {
+    fn compression(&self) -> Option<Compression> {
         None
     }
 
@@ -37,7 +37,7 @@ pub(super) trait Source: Read {
     }
 
     /// Where the members of what it gave started, if it is compressed in any.
-    fn starts(&mut self) -> Option<&mut Starts> {
+    fn starts(&mut self) -> Option<&mut MemberStarts> {
         None
     }
 
@@ -70,13 +70,13 @@ pub(super) trait Source: Read {
 
 /// Where members started in the bytes that a source gave, for who asks.
 #[derive(Debug, Default)]
-pub(super) struct Starts {
+pub(super) struct MemberStarts {
     given: u64,
     told: VecDeque<u64>,
     unwanted: bool,
 }
 
-impl Starts {
+impl MemberStarts {
     /// Behind so many bytes that are still to be given is the first of a member, or the end.
     pub(super) fn begin(&mut self, behind: usize) {
         let start = self.given + behind as u64;
@@ -102,7 +102,7 @@ impl Starts {
 }
 
 /// Where a stream comes from.
-pub enum Origin {
+pub enum StreamSource {
     Pipe(Box<dyn Pipe>),
     File(Arc<OpenFile>),
 }
@@ -120,7 +120,7 @@ pub trait Pipe: Read + Send {
     }
 }
 
-impl Pipe for Patient {
+impl Pipe for BlockingReader {
     fn waits(&self, patience: Duration) -> bool {
         let patience = patience.try_into().ok();
         // An end and an error are something that a read finds at once.
@@ -191,7 +191,7 @@ impl Grows for &[u8] {
 }
 
 /// How a file is compressed, if it is.
-pub fn packing_of(file: &OpenFile) -> io::Result<Option<Compression>> {
+pub fn compression_of(file: &OpenFile) -> io::Result<Option<Compression>> {
     let mut head = [0; HEAD];
     let mut reader = Plain::new(file, 0);
     let length = read_full(&mut reader, &mut head)?;
@@ -214,13 +214,17 @@ fn read_full(source: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
 
 /// The source of an origin. A pipe is waited on until its first bytes tell whether it is compressed;
 /// a compressed file is unpacked on `threads` threads where it allows.
-pub(super) fn open(origin: Origin, threads: usize, limits: Limits) -> io::Result<Box<dyn Source>> {
+pub(super) fn open(
+    origin: StreamSource,
+    threads: usize,
+    limits: Limits,
+) -> io::Result<Box<dyn ByteSource>> {
     match origin {
-        Origin::File(file) => match packing_of(&file)? {
+        StreamSource::File(file) => match compression_of(&file)? {
             None => Ok(Box::new(Plain::new(file, 0))),
-            Some(packing) => Members::open(file, packing, threads, limits),
+            Some(compression) => ParallelDecoder::open(file, compression, threads, limits),
         },
-        Origin::Pipe(mut pipe) => {
+        StreamSource::Pipe(mut pipe) => {
             let mut head = Vec::new();
             while Compression::could_be(&head) {
                 let mut byte = [0];
@@ -229,12 +233,12 @@ pub(super) fn open(origin: Origin, threads: usize, limits: Limits) -> io::Result
                 }
                 head.push(byte[0]);
             }
-            let packing = Compression::of(&head);
+            let compression = Compression::of(&head);
             let whole = Cursor::new(head).chain(pipe);
-            Ok(match packing {
+            Ok(match compression {
                 None => Box::new(Counted::new(whole)),
-                Some(packing) => {
-                    Box::new(Unpacker::new(Counted::buffered(whole), packing, limits)?)
+                Some(compression) => {
+                    Box::new(StreamDecoder::new(Counted::buffered(whole), compression, limits)?)
                 }
             })
         }
@@ -242,11 +246,11 @@ pub(super) fn open(origin: Origin, threads: usize, limits: Limits) -> io::Result
 }
 
 /// What an error of a source says of the input.
-pub(super) fn trouble(error: io::Error, source: &dyn Source) -> Trouble {
-    match source.packing() {
+pub(super) fn trouble(error: io::Error, source: &dyn ByteSource) -> Trouble {
+    match source.compression() {
         // Only what the system says has a number.
-        Some(packing) if error.raw_os_error().is_none() => {
-            let packed = Packed { packing, at: source.taken() };
+        Some(compression) if error.raw_os_error().is_none() => {
+            let packed = Packed { compression, at: source.taken() };
             match error.kind() {
                 io::ErrorKind::UnexpectedEof => Trouble::Truncated(packed),
                 io::ErrorKind::QuotaExceeded => Trouble::Limit(packed, error.to_string()),
@@ -259,7 +263,7 @@ pub(super) fn trouble(error: io::Error, source: &dyn Source) -> Trouble {
 }
 
 /// What is read from front to back by who asks for it: unpacked, if it was compressed.
-pub struct Unpacked(Box<dyn Source>);
+pub struct Unpacked(Box<dyn ByteSource>);
 
 impl Unpacked {
     /// Whether more stands behind its end by now, so that its last line may have been cut there.
@@ -281,7 +285,7 @@ impl Read for Unpacked {
 
 /// A reader of compressed bytes, for lists of names: those that are not compressed come as they are.
 pub fn unpacked(pipe: Box<dyn Pipe>) -> io::Result<Unpacked> {
-    open(Origin::Pipe(pipe), 1, Limits::MOST).map(Unpacked)
+    open(StreamSource::Pipe(pipe), 1, Limits::MOST).map(Unpacked)
 }
 
 /// What a name stands for, read from front to back: `-` is standard input.
@@ -293,8 +297,8 @@ pub fn pipe(path: &Path) -> io::Result<Box<dyn Pipe>> {
         },
         false => File::open(path)?,
     };
-    pipe::widen(&file);
-    Ok(Box::new(Patient(file)))
+    pipe::set_pipe_size(&file);
+    Ok(Box::new(BlockingReader(file)))
 }
 
 /// Standard input that is a file and had this `size`. It is read from where it is at now: at its end,
@@ -312,7 +316,7 @@ pub(super) fn stdin() -> io::Result<File> {
 
 /// The same for a regular file, up to the size it had when it was looked at.
 pub fn unpacked_file(file: Arc<OpenFile>) -> io::Result<Unpacked> {
-    open(Origin::File(file), 1, Limits::MOST).map(Unpacked)
+    open(StreamSource::File(file), 1, Limits::MOST).map(Unpacked)
 }
 
 /// Counts what is taken.
@@ -360,7 +364,7 @@ impl<R: BufRead> BufRead for Counted<R> {
 }
 
 /// A pipe, behind its first bytes, which were looked at.
-impl Source for Counted<Chain<Cursor<Vec<u8>>, Box<dyn Pipe>>> {
+impl ByteSource for Counted<Chain<Cursor<Vec<u8>>, Box<dyn Pipe>>> {
     fn taken(&self) -> u64 {
         self.taken
     }
@@ -398,7 +402,7 @@ impl<F: Borrow<OpenFile>> Read for Plain<F> {
     }
 }
 
-impl<F: Borrow<OpenFile>> Source for Plain<F> {
+impl<F: Borrow<OpenFile>> ByteSource for Plain<F> {
     fn taken(&self) -> u64 {
         self.at
     }

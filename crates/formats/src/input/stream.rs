@@ -12,24 +12,24 @@ use std::time::{Duration, Instant};
 
 use memchr::{memchr, memrchr};
 
-use super::buffers::{Buffer, Buffers};
-use super::engine::Limits;
+use super::buffers::{Buffer, BufferPool};
+use super::decoder::Limits;
 use super::error::Trouble;
 use super::frames::Framer;
-use super::range::{Cut, TOO_LONG};
-use super::source::{self, Origin, Source};
+use super::range::{CutLine, TOO_LONG};
+use super::source::{self, ByteSource, StreamSource};
 use super::{Chunk, Data};
 use crate::record::{self, Format, Framing};
 
 /// What comes out of a stream.
 #[derive(Debug)]
-pub enum Piece {
+pub enum StreamEvent {
     /// The format that was guessed, before anything else; none where there are no bytes.
     Guess(Arc<Format>),
     /// Records, and how many bytes of the input were read for them.
     Chunk(Chunk, u64),
     /// A line that was left out, since it was being written.
-    Cut(Cut),
+    Cut(CutLine),
     /// It could not be read on, at this offset.
     Error(u64, Trouble),
     /// It ended.
@@ -43,7 +43,7 @@ pub enum Piece {
 
 /// How a stream is to be cut.
 #[derive(Debug, Clone)]
-pub struct Cutting {
+pub struct StreamOptions {
     /// The format; none: to be guessed, with the help of this name.
     pub format: Option<Arc<Format>>,
     pub name: String,
@@ -70,29 +70,29 @@ const PATIENCE: Duration = Duration::from_millis(50);
 const QUIET: Duration = Duration::from_millis(5);
 
 /// Reads a stream on a thread of its own.
-pub fn stream(origin: Origin, cutting: Cutting) -> io::Result<Receiver<Piece>> {
-    let (sender, receiver) = sync_channel(cutting.ahead);
-    let Cutting { threads, limits, .. } = cutting;
+pub fn stream(origin: StreamSource, options: StreamOptions) -> io::Result<Receiver<StreamEvent>> {
+    let (sender, receiver) = sync_channel(options.ahead);
+    let StreamOptions { threads, limits, .. } = options;
     // A pipe may be slow to say more; a file is all there.
-    let patience = if matches!(origin, Origin::Pipe(_)) { PATIENCE } else { Duration::MAX };
-    let buffers = Buffers::new(cutting.chunk_size + READ);
-    let reader = Reader { cutting, patience, sender, buffers, taken: 0 };
+    let patience = if matches!(origin, StreamSource::Pipe(_)) { PATIENCE } else { Duration::MAX };
+    let buffers = BufferPool::new(options.chunk_size + READ);
+    let reader = StreamReader { options, patience, sender, buffers, taken: 0 };
     thread::Builder::new().name("uniqurl-read".into()).spawn(move || {
         // The other side went away: nobody wants the rest.
         let _ = match source::open(origin, threads, limits) {
             Ok(source) => reader.run(source),
-            Err(error) => reader.send(Piece::Error(0, Trouble::Io(error))),
+            Err(error) => reader.send(StreamEvent::Error(0, Trouble::Io(error))),
         };
     })?;
     Ok(receiver)
 }
 
-struct Reader {
-    cutting: Cutting,
+struct StreamReader {
+    options: StreamOptions,
     /// How long the guess of a format may wait.
     patience: Duration,
-    sender: SyncSender<Piece>,
-    buffers: Buffers,
+    sender: SyncSender<StreamEvent>,
+    buffers: BufferPool,
     /// What of the input was read for the chunks that were handed on.
     taken: u64,
 }
@@ -107,15 +107,15 @@ enum Got {
     Error(io::Error),
 }
 
-impl Reader {
-    fn run(mut self, mut source: Box<dyn Source>) -> Result<(), Unwanted> {
+impl StreamReader {
+    fn run(mut self, mut source: Box<dyn ByteSource>) -> Result<(), Unwanted> {
         let mut head = self.buffers.take(&[]);
         let mut last = Got::Some;
-        let known = self.cutting.format.clone();
+        let known = self.options.format.clone();
         if known.as_ref().is_none_or(|format| format.may_refuse()) {
             let begun = Instant::now();
             // Nobody waits long for the format of a list.
-            let is_late = |head: &[u8], source: &dyn Source| {
+            let is_late = |head: &[u8], source: &dyn ByteSource| {
                 let left = self.patience.saturating_sub(begun.elapsed());
                 left.is_zero() || memchr(b'\n', head).is_some() && source.waits(left)
             };
@@ -130,7 +130,7 @@ impl Reader {
                 None => record::refusal_of_auto(head.bytes()),
             };
             if let Some(why) = why {
-                return self.send(Piece::Error(0, Trouble::Refused(why)));
+                return self.send(StreamEvent::Error(0, Trouble::Refused(why)));
             }
         }
         let format = match known {
@@ -143,10 +143,10 @@ impl Reader {
                     }
                     last => last,
                 };
-                let format = Arc::new(record::detect(&self.cutting.name, head.bytes()));
+                let format = Arc::new(record::detect(&self.options.name, head.bytes()));
                 // What holds nothing says nothing of its format.
                 if !(head.bytes().is_empty() && matches!(last, Got::End)) {
-                    self.send(Piece::Guess(Arc::clone(&format)))?;
+                    self.send(StreamEvent::Guess(Arc::clone(&format)))?;
                 }
                 format
             }
@@ -160,11 +160,11 @@ impl Reader {
     /// Cuts behind separators.
     fn lines(
         &mut self,
-        mut source: Box<dyn Source>,
+        mut source: Box<dyn ByteSource>,
         mut buffer: Buffer,
         mut last: Got,
     ) -> Result<(), Unwanted> {
-        let Cutting { chunk_size, max_record, separator, .. } = self.cutting;
+        let StreamOptions { chunk_size, max_record, separator, .. } = self.options;
         if let Some(starts) = source.starts() {
             starts.forget();
         }
@@ -233,7 +233,7 @@ impl Reader {
                 Got::Some => {}
                 Got::End => {
                     if cut {
-                        self.send(Piece::Cut(Cut { at: offset }))?;
+                        self.send(StreamEvent::Cut(CutLine { at: offset }))?;
                     }
                     return self.end(&*source);
                 }
@@ -247,12 +247,12 @@ impl Reader {
     /// Cuts at the records of an archive.
     fn frames(
         &mut self,
-        mut source: Box<dyn Source>,
+        mut source: Box<dyn ByteSource>,
         head: Buffer,
         last: Got,
         framing: Framing,
     ) -> Result<(), Unwanted> {
-        let Cutting { chunk_size, max_record, .. } = self.cutting;
+        let StreamOptions { chunk_size, max_record, .. } = self.options;
         let failed = match last {
             Got::Error(error) => Some(error),
             Got::Some | Got::End => None,
@@ -286,28 +286,28 @@ impl Reader {
         }
     }
 
-    fn hand_on(&mut self, chunk: Chunk, source: &dyn Source) -> Result<(), Unwanted> {
+    fn hand_on(&mut self, chunk: Chunk, source: &dyn ByteSource) -> Result<(), Unwanted> {
         let taken = source.taken();
         let read = taken - self.taken;
         self.taken = taken;
-        self.send(Piece::Chunk(chunk, read))
+        self.send(StreamEvent::Chunk(chunk, read))
     }
 
-    fn end(&self, source: &dyn Source) -> Result<(), Unwanted> {
-        self.send(Piece::End { taken: source.taken(), padding: source.padding() })
+    fn end(&self, source: &dyn ByteSource) -> Result<(), Unwanted> {
+        self.send(StreamEvent::End { taken: source.taken(), padding: source.padding() })
     }
 
-    fn fail(&self, at: u64, error: io::Error, source: &dyn Source) -> Result<(), Unwanted> {
-        self.send(Piece::Error(at, source::trouble(error, source)))
+    fn fail(&self, at: u64, error: io::Error, source: &dyn ByteSource) -> Result<(), Unwanted> {
+        self.send(StreamEvent::Error(at, source::trouble(error, source)))
     }
 
-    fn send(&self, piece: Piece) -> Result<(), Unwanted> {
+    fn send(&self, piece: StreamEvent) -> Result<(), Unwanted> {
         self.sender.send(piece).map_err(|_| Unwanted)
     }
 }
 
 /// Appends what comes next.
-fn read(source: &mut dyn Source, buffer: &mut Buffer) -> Got {
+fn read(source: &mut dyn ByteSource, buffer: &mut Buffer) -> Got {
     let read = loop {
         match source.read(buffer.room(READ)) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -335,11 +335,11 @@ mod tests {
     use super::super::opened::{OpenFile, check};
 
     /// Hands out a few bytes at a time.
-    struct Dribble(Vec<u8>, usize);
+    struct DribblingPipe(Vec<u8>, usize);
 
-    impl source::Pipe for Dribble {}
+    impl source::Pipe for DribblingPipe {}
 
-    impl Read for Dribble {
+    impl Read for DribblingPipe {
         fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
             let length = self.1.min(out.len()).min(self.0.len());
             out[..length].copy_from_slice(&self.0[..length]);
@@ -348,8 +348,8 @@ mod tests {
         }
     }
 
-    fn cutting(chunk_size: usize, max_record: usize) -> Cutting {
-        Cutting {
+    fn options(chunk_size: usize, max_record: usize) -> StreamOptions {
+        StreamOptions {
             format: Some(Arc::new(Format::Lines)),
             name: String::new(),
             chunk_size,
@@ -362,21 +362,21 @@ mod tests {
     }
 
     fn records(text: &[u8], read: usize, chunk: usize, max_record: usize) -> Vec<(u64, Vec<u8>)> {
-        let source = Box::new(Dribble(text.to_vec(), read));
+        let source = Box::new(DribblingPipe(text.to_vec(), read));
         let mut records = Vec::new();
-        for piece in stream(Origin::Pipe(source), cutting(chunk, max_record)).unwrap() {
+        for piece in stream(StreamSource::Pipe(source), options(chunk, max_record)).unwrap() {
             match piece {
-                Piece::Guess(_) => panic!("nothing to guess"),
-                Piece::Chunk(chunk, _) => {
+                StreamEvent::Guess(_) => panic!("nothing to guess"),
+                StreamEvent::Chunk(chunk, _) => {
                     let mut at = chunk.offset;
                     for line in chunk.bytes().split_inclusive(|byte| *byte == b'\n') {
                         records.push((at, line.to_vec()));
                         at += line.len() as u64;
                     }
                 }
-                Piece::Cut(_) => panic!("a pipe does not grow"),
-                Piece::Error(..) => panic!("no error was read"),
-                Piece::End { taken, .. } => assert_eq!(taken, text.len() as u64),
+                StreamEvent::Cut(_) => panic!("a pipe does not grow"),
+                StreamEvent::Error(..) => panic!("no error was read"),
+                StreamEvent::End { taken, .. } => assert_eq!(taken, text.len() as u64),
             }
         }
         records
@@ -401,12 +401,12 @@ mod tests {
                 if grows {
                     file.write_all(&member(b"5\n")).unwrap();
                 }
-                let cutting = Cutting { threads: 2, ..cutting(1 << 20, 100) };
+                let options = StreamOptions { threads: 2, ..options(1 << 20, 100) };
                 let (mut bytes, mut cuts) = (0, Vec::new());
-                for piece in stream(Origin::File(Arc::new(opened)), cutting).unwrap() {
+                for piece in stream(StreamSource::File(Arc::new(opened)), options).unwrap() {
                     match piece {
-                        Piece::Chunk(chunk, _) => bytes += chunk.bytes().len(),
-                        Piece::Cut(cut) => cuts.push(cut.at as usize),
+                        StreamEvent::Chunk(chunk, _) => bytes += chunk.bytes().len(),
+                        StreamEvent::Cut(cut) => cuts.push(cut.at as usize),
                         _ => {}
                     }
                 }

@@ -5,17 +5,17 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use super::compression::Compression;
-use super::engine::Limits;
-use super::members::Members;
+use super::decoder::Limits;
 use super::opened::{OpenFile, check};
-use super::source::{Counted, Grows, Source};
-use super::unpack::Unpacker;
+use super::parallel_decode::ParallelDecoder;
+use super::source::{ByteSource, Counted, Grows};
+use super::stream_decode::StreamDecoder;
 
 const ALL: [Compression; 4] =
     [Compression::Gzip, Compression::Zstd, Compression::Bzip2, Compression::Xz];
 
-fn pack(packing: Compression, bytes: &[u8]) -> Vec<u8> {
-    match packing {
+fn pack(compression: Compression, bytes: &[u8]) -> Vec<u8> {
+    match compression {
         Compression::Gzip => {
             let mut encoder = flate2::GzBuilder::new()
                 .filename("urls.txt")
@@ -66,8 +66,8 @@ fn read_all(source: &mut dyn Read) -> (Vec<u8>, io::Result<()>) {
     }
 }
 
-fn unpacked(packing: Compression, packed: &[u8]) -> (Vec<u8>, io::Result<()>) {
-    read_all(&mut Unpacker::new(Counted::new(packed), packing, Limits::MOST).unwrap())
+fn unpacked(compression: Compression, packed: &[u8]) -> (Vec<u8>, io::Result<()>) {
+    read_all(&mut StreamDecoder::new(Counted::new(packed), compression, Limits::MOST).unwrap())
 }
 
 /// Reads a few bytes at a time.
@@ -89,21 +89,21 @@ impl Grows for Dribble<'_> {
 #[test]
 fn members_are_read_one_behind_the_other_however_they_come_in() {
     let text = text(30_000, 1);
-    for packing in ALL {
+    for compression in ALL {
         let mut packed = Vec::new();
         let mut whole = Vec::new();
         for part in [&text[..], b"", &text[..10], &text[..20_000]] {
-            packed.extend(pack(packing, part));
+            packed.extend(pack(compression, part));
             whole.extend_from_slice(part);
         }
-        assert_eq!(Compression::of(&packed), Some(packing));
-        let (bytes, result) = unpacked(packing, &packed);
-        assert!(bytes == whole && result.is_ok(), "{packing}: {result:?}");
+        assert_eq!(Compression::of(&packed), Some(compression));
+        let (bytes, result) = unpacked(compression, &packed);
+        assert!(bytes == whole && result.is_ok(), "{compression}: {result:?}");
         for step in [1, 7, 1000] {
             let input = Counted::buffered(Dribble(&packed, step));
-            let mut unpacker = Unpacker::new(input, packing, Limits::MOST).unwrap();
+            let mut unpacker = StreamDecoder::new(input, compression, Limits::MOST).unwrap();
             let (bytes, result) = read_all(&mut unpacker);
-            assert!(bytes == whole && result.is_ok(), "{packing} by {step}: {result:?}");
+            assert!(bytes == whole && result.is_ok(), "{compression} by {step}: {result:?}");
             assert_eq!(unpacker.taken(), packed.len() as u64);
         }
     }
@@ -112,21 +112,21 @@ fn members_are_read_one_behind_the_other_however_they_come_in() {
 #[test]
 fn every_truncation_is_an_error() {
     let text = text(14_000, 2);
-    for packing in ALL {
-        let packed = pack(packing, &text);
+    for compression in ALL {
+        let packed = pack(compression, &text);
         for length in 1..packed.len() {
-            let (bytes, result) = unpacked(packing, &packed[..length]);
+            let (bytes, result) = unpacked(compression, &packed[..length]);
             let kind = result.expect_err("cut").kind();
-            assert_eq!(kind, io::ErrorKind::UnexpectedEof, "{packing} cut to {length}");
-            assert!(text.starts_with(&bytes), "{packing} cut to {length}");
+            assert_eq!(kind, io::ErrorKind::UnexpectedEof, "{compression} cut to {length}");
+            assert!(text.starts_with(&bytes), "{compression} cut to {length}");
         }
     }
 }
 
 /// Bits that say nothing about the content, as byte and mask. Flipped, they change nothing.
-fn is_unchecked(packing: Compression, packed: &[u8], byte: usize, bit: u8) -> bool {
+fn is_unchecked(compression: Compression, packed: &[u8], byte: usize, bit: u8) -> bool {
     let last = packed.len() - 1;
-    match packing {
+    match compression {
         // RFC 1952 2.3: FTEXT, MTIME, XFL, OS, and the name. The bits behind the end of the deflate
         // data, up to its last byte, are padding (RFC 1951 3.1.1).
         Compression::Gzip => match byte {
@@ -146,18 +146,18 @@ fn is_unchecked(packing: Compression, packed: &[u8], byte: usize, bit: u8) -> bo
 #[test]
 fn no_flipped_bit_is_silent() {
     let text = text(14_000, 3);
-    for packing in ALL {
-        let packed = pack(packing, &text);
-        assert!((2_500..6_000).contains(&packed.len()), "{packing}: {}", packed.len());
+    for compression in ALL {
+        let packed = pack(compression, &text);
+        assert!((2_500..6_000).contains(&packed.len()), "{compression}: {}", packed.len());
         let mut elsewhere = Vec::new();
         for byte in 0..packed.len() {
             for bit in 0..8 {
                 let mut flipped = packed.clone();
                 flipped[byte] ^= 1 << bit;
-                let (bytes, result) = unpacked(packing, &flipped);
+                let (bytes, result) = unpacked(compression, &flipped);
                 if result.is_ok() {
-                    assert!(bytes == text, "{packing}: bit {bit} of byte {byte} is silent");
-                    if !is_unchecked(packing, &packed, byte, bit) {
+                    assert!(bytes == text, "{compression}: bit {bit} of byte {byte} is silent");
+                    if !is_unchecked(compression, &packed, byte, bit) {
                         elsewhere.push((byte, bit));
                     }
                 }
@@ -166,12 +166,12 @@ fn no_flipped_bit_is_silent() {
         // The same text can be packed in several ways: a match may point at another place where the
         // same bytes stand, a code may be one that nobody uses. Such a flip changes nothing, and the
         // checksum proves it. What is behind the text is the checksum, and the length where there is one.
-        let (head, tail) = if packing == Compression::Gzip { (19, 8) } else { (6, 4) };
+        let (head, tail) = if compression == Compression::Gzip { (19, 8) } else { (6, 4) };
         let inside = head..packed.len() - tail;
-        assert!(elsewhere.len() < 60, "{packing}: {elsewhere:?}");
+        assert!(elsewhere.len() < 60, "{compression}: {elsewhere:?}");
         assert!(
             elsewhere.iter().all(|(byte, _)| inside.contains(byte)),
-            "{packing}: {elsewhere:?}"
+            "{compression}: {elsewhere:?}"
         );
     }
 }
@@ -212,15 +212,15 @@ fn whatever_a_header_of_gzip_holds_is_stepped_over_and_its_checksum_verified() {
 }
 
 /// By how many bytes the place of an error may differ with how the bytes came.
-fn ahead(packing: Compression) -> u64 {
-    if packing == Compression::Bzip2 { 7 } else { 0 }
+fn ahead(compression: Compression) -> u64 {
+    if compression == Compression::Bzip2 { 7 } else { 0 }
 }
 
 #[test]
 fn damage_is_told_alike_however_the_bytes_come_in() {
-    for packing in ALL {
-        let first = pack(packing, &text(6_000, 6));
-        let packed = [&first[..], &pack(packing, &text(3_000, 7))].concat();
+    for compression in ALL {
+        let first = pack(compression, &text(6_000, 6));
+        let packed = [&first[..], &pack(compression, &text(3_000, 7))].concat();
         let places = (0..packed.len()).step_by(29);
         let places = places.chain(0..30).chain(first.len() - 12..first.len() + 30);
         for byte in places.chain(packed.len() - 20..packed.len()) {
@@ -228,16 +228,19 @@ fn damage_is_told_alike_however_the_bytes_come_in() {
             flipped[byte] ^= 1 << (byte % 8);
             let told = |step| {
                 let input = Counted::buffered(Dribble(&flipped, step));
-                let mut unpacker = Unpacker::new(input, packing, Limits::MOST).unwrap();
+                let mut unpacker = StreamDecoder::new(input, compression, Limits::MOST).unwrap();
                 let (bytes, result) = read_all(&mut unpacker);
                 (bytes, result.err().map(|error| error.to_string()), unpacker.taken())
             };
             let whole = told(packed.len());
             for step in [1, 2, 10, 100] {
                 let (bytes, words, taken) = told(step);
-                assert!(bytes == whole.0 && words == whole.1, "{packing}: byte {byte}, by {step}");
+                assert!(
+                    bytes == whole.0 && words == whole.1,
+                    "{compression}: byte {byte}, by {step}"
+                );
                 let apart = taken.abs_diff(whole.2);
-                assert!(apart <= ahead(packing), "{packing}: byte {byte}, by {step}");
+                assert!(apart <= ahead(compression), "{compression}: byte {byte}, by {step}");
             }
         }
     }
@@ -263,21 +266,21 @@ fn what_stands_before_a_damaged_block_comes_out() {
 
 #[test]
 fn zeros_behind_the_last_member_are_padding_and_anything_else_is_an_error() {
-    for packing in ALL {
-        let packed = pack(packing, b"http://h/\n");
+    for compression in ALL {
+        let packed = pack(compression, b"http://h/\n");
         for zeros in [1, 4, 511, 100_000] {
             let padded = [packed.clone(), vec![0; zeros]].concat();
             let mut unpacker =
-                Unpacker::new(Counted::new(&padded[..]), packing, Limits::MOST).unwrap();
+                StreamDecoder::new(Counted::new(&padded[..]), compression, Limits::MOST).unwrap();
             let (bytes, result) = read_all(&mut unpacker);
             assert!(bytes == b"http://h/\n" && result.is_ok());
             // To xz, four zeros at a time are a part of the format.
-            let expected = if packing == Compression::Xz && zeros % 4 == 0 { 0 } else { zeros };
+            let expected = if compression == Compression::Xz && zeros % 4 == 0 { 0 } else { zeros };
             assert_eq!(unpacker.padding(), expected as u64);
         }
         for garbage in [&b"x"[..], b"\0x", b"\0\0\0\x1F\x8B", b"http://h/\n"] {
             let followed = [&packed, garbage].concat();
-            let (bytes, result) = unpacked(packing, &followed);
+            let (bytes, result) = unpacked(compression, &followed);
             let error = result.expect_err("garbage").to_string();
             assert!(bytes == b"http://h/\n" && error.contains("follows the last"), "{error}");
         }
@@ -387,7 +390,7 @@ fn windows_and_memory_have_limits_that_are_told() {
         let limits = Limits::within(memory, 2);
         let read = |packed: Vec<u8>| {
             let packed = Counted::new(packed.as_slice());
-            read_all(&mut Unpacker::new(packed, Compression::Zstd, limits).unwrap()).1
+            read_all(&mut StreamDecoder::new(packed, Compression::Zstd, limits).unwrap()).1
         };
         assert!(read(window(limit)).is_ok(), "{limit}");
         let error = read(window(limit + 1)).expect_err("a window");
@@ -411,19 +414,19 @@ fn windows_and_memory_have_limits_that_are_told() {
     assert!(error.to_string().contains("256 MiB"), "{error}");
 }
 
-/// The same by [`Members`], on three threads.
-fn on_threads(packing: Compression, packed: &[u8]) -> (Vec<u8>, io::Result<()>, u64) {
+/// The same by [`ParallelDecoder`], on three threads.
+fn on_threads(compression: Compression, packed: &[u8]) -> (Vec<u8>, io::Result<()>, u64) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(packed).unwrap();
     let (inputs, _) = check(&[file.path().to_owned()]);
     let opened = Arc::new(OpenFile::open(&inputs[0]).unwrap().unwrap());
-    let mut source = Members::open(opened, packing, 3, Limits::MOST).unwrap();
+    let mut source = ParallelDecoder::open(opened, compression, 3, Limits::MOST).unwrap();
     let (bytes, result) = read_all(&mut *source);
     (bytes, result, source.taken())
 }
 
 /// Members of all lengths, and some that hold what looks like members.
-fn members(packing: Compression) -> (Vec<u8>, Vec<u8>) {
+fn members(compression: Compression) -> (Vec<u8>, Vec<u8>) {
     let mut packed = Vec::new();
     let mut whole = Vec::new();
     for seed in 0..400 {
@@ -431,17 +434,17 @@ fn members(packing: Compression) -> (Vec<u8>, Vec<u8>) {
         let mut part = text(length, seed);
         if seed % 50 == 9 {
             // Not compressible any further: it is stored as it is.
-            let inner: Vec<u8> = (0..60).flat_map(|i| pack(packing, &text(4_000, i))).collect();
+            let inner: Vec<u8> = (0..60).flat_map(|i| pack(compression, &text(4_000, i))).collect();
             part.extend(inner);
         }
-        let stored = match packing {
+        let stored = match compression {
             Compression::Gzip if seed % 50 == 9 => {
                 let level = flate2::Compression::none();
                 let mut encoder = flate2::write::GzEncoder::new(Vec::new(), level);
                 encoder.write_all(&part).unwrap();
                 encoder.finish().unwrap()
             }
-            _ => pack(packing, &part),
+            _ => pack(compression, &part),
         };
         packed.extend(stored);
         whole.extend(part);
@@ -451,19 +454,19 @@ fn members(packing: Compression) -> (Vec<u8>, Vec<u8>) {
 
 #[test]
 fn members_come_out_in_order_from_several_threads_also_where_starts_are_guessed_wrong() {
-    for packing in [Compression::Gzip, Compression::Zstd] {
-        let (packed, whole) = members(packing);
+    for compression in [Compression::Gzip, Compression::Zstd] {
+        let (packed, whole) = members(compression);
         assert!(packed.len() > 1 << 20);
-        let (bytes, result, taken) = on_threads(packing, &packed);
-        assert!(bytes == whole && result.is_ok(), "{packing}: {result:?}");
+        let (bytes, result, taken) = on_threads(compression, &packed);
+        assert!(bytes == whole && result.is_ok(), "{compression}: {result:?}");
         assert_eq!(taken, packed.len() as u64);
         // One long member between many short ones.
         let long = text(12 << 20, 5);
-        let mixed = [&packed[..], &pack(packing, &long), &packed].concat();
-        let (bytes, result, _) = on_threads(packing, &mixed);
+        let mixed = [&packed[..], &pack(compression, &long), &packed].concat();
+        let (bytes, result, _) = on_threads(compression, &mixed);
         assert!(bytes == [&whole[..], &long, &whole].concat() && result.is_ok());
         let padded = [&packed[..], &[0; 1000]].concat();
-        assert!(on_threads(packing, &padded).0 == whole);
+        assert!(on_threads(compression, &padded).0 == whole);
     }
 }
 
@@ -475,18 +478,20 @@ fn members_whose_starts_nobody_guesses_take_linear_time() {
     let unknown = unknown.write(Vec::new(), Default::default()).finish().unwrap();
     assert_eq!(unknown.len(), 32);
     let skippable = [0x50, 0x2A, 0x4D, 0x18, 0, 0, 0, 0];
-    for (packing, member) in [(Compression::Gzip, &unknown[..]), (Compression::Zstd, &skippable)] {
+    for (compression, member) in
+        [(Compression::Gzip, &unknown[..]), (Compression::Zstd, &skippable)]
+    {
         let packed = member.repeat((4 << 20) / member.len());
-        let (bytes, result, taken) = on_threads(packing, &packed);
-        assert!(bytes.is_empty() && result.is_ok(), "{packing}: {result:?}");
+        let (bytes, result, taken) = on_threads(compression, &packed);
+        assert!(bytes.is_empty() && result.is_ok(), "{compression}: {result:?}");
         assert_eq!(taken, packed.len() as u64);
     }
 }
 
 #[test]
 fn damage_is_the_same_on_several_threads_as_from_front_to_back() {
-    for packing in [Compression::Gzip, Compression::Zstd] {
-        let (packed, _) = members(packing);
+    for compression in [Compression::Gzip, Compression::Zstd] {
+        let (packed, _) = members(compression);
         for i in 0..12 {
             let mut damaged = packed.clone();
             let at = packed.len() / 13 * (i + 1) + i * 17;
@@ -496,13 +501,16 @@ fn damage_is_the_same_on_several_threads_as_from_front_to_back() {
                 damaged[at] ^= 1 << (i % 8);
             }
             let input = Counted::new(&damaged[..]);
-            let mut unpacker = Unpacker::new(input, packing, Limits::MOST).unwrap();
+            let mut unpacker = StreamDecoder::new(input, compression, Limits::MOST).unwrap();
             let (expected, result) = read_all(&mut unpacker);
-            let (bytes, on_threads, taken) = on_threads(packing, &damaged);
-            assert!(bytes == expected, "{packing} at {at}");
-            assert!(taken.abs_diff(unpacker.taken()) <= ahead(packing), "{packing} at {at}");
+            let (bytes, on_threads, taken) = on_threads(compression, &damaged);
+            assert!(bytes == expected, "{compression} at {at}");
+            assert!(
+                taken.abs_diff(unpacker.taken()) <= ahead(compression),
+                "{compression} at {at}"
+            );
             let words = |result: io::Result<()>| result.err().map(|error| error.to_string());
-            assert_eq!(words(on_threads), words(result), "{packing} at {at}");
+            assert_eq!(words(on_threads), words(result), "{compression} at {at}");
         }
     }
 }
@@ -516,6 +524,6 @@ fn a_bomb_is_unpacked_a_little_at_a_time() {
     file.write_all(&bomb).unwrap();
     let (inputs, _) = check(&[file.path().to_owned()]);
     let opened = Arc::new(OpenFile::open(&inputs[0]).unwrap().unwrap());
-    let mut source = Members::open(opened, Compression::Gzip, 2, Limits::MOST).unwrap();
+    let mut source = ParallelDecoder::open(opened, Compression::Gzip, 2, Limits::MOST).unwrap();
     assert_eq!(source.skip(u64::MAX).unwrap(), 600 << 20);
 }

@@ -7,11 +7,11 @@
 
 use std::ops::Range;
 
-use super::columns::{Columns, Name};
+use super::columns::{ColumnName, Columns};
 use super::part::Value;
 use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
 #[cfg(feature = "tables")]
-use super::{NULL, Rows};
+use super::{NULL, RowBatch};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc::{self};
 use uniqurl::bytes::{Excerpt, HIDDEN, UrlExcerpt, redact, redact_query, redact_record};
@@ -59,26 +59,26 @@ impl Values {
 
 /// Columns, and where they are in the records of a chunk.
 pub struct Carrier {
-    from: From,
+    from: CarrySource,
     /// Of JSON and tables, whether each column is a query, or holds one.
     queries: Vec<bool>,
     buffer: Vec<u8>,
 }
 
-enum From {
+enum CarrySource {
     Cdx(Cdx, Vec<u8>),
-    Cdxj(Vec<Member>),
-    Csv(Csv, Vec<Name>),
-    Extended(Extended, Vec<Name>),
+    Cdxj(Vec<CdxjColumn>),
+    Csv(Csv, Vec<ColumnName>),
+    Extended(Extended, Vec<ColumnName>),
     Json(Vec<Vec<Vec<u8>>>),
     #[cfg(feature = "tables")]
     Table(Vec<usize>),
-    Tsv(Tsv, Vec<Name>),
+    Tsv(Tsv, Vec<ColumnName>),
     Nothing,
 }
 
 /// A column of a CDXJ line.
-struct Member {
+struct CdxjColumn {
     pointer: Vec<Vec<u8>>,
     /// Which of the two fields before the object it is, where that has no such member.
     before: Option<usize>,
@@ -119,9 +119,9 @@ pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
                 }
             }
             Format::Csv(Csv { columns: of_url, .. }) | Format::Tsv(Tsv { columns: of_url, .. }) => {
-                match Name::parse(column) {
+                match ColumnName::parse(column) {
                     Err(why) => return wrong(column, why),
-                    Ok(Name::Header(_)) if !of_url.need_header() => {
+                    Ok(ColumnName::Header(_)) if !of_url.need_header() => {
                         let why = format!(
                             "{name} takes the first line for a record, and no other line names \
                              columns; carry the column by its number, or name that of the URL as \
@@ -135,7 +135,7 @@ pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
             Format::Extended(_) => {}
             #[cfg(feature = "tables")]
             Format::Table(_) => {
-                if let Err(why) = Name::parse(column) {
+                if let Err(why) = ColumnName::parse(column) {
                     return wrong(column, why);
                 }
             }
@@ -155,19 +155,20 @@ const LISTED: usize = 40;
 /// What is wrong with the first header in a chunk that does not have all of the columns that a format
 /// names, and these. `format` is how it stands at the start of the chunk.
 pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String]) -> Option<String> {
-    let lacking = |names: &[Name], header: &[Vec<u8>]| {
-        let lacks = |name: &&Name| name.find(header).is_none_or(|column| column >= header.len());
+    let lacking = |names: &[ColumnName], header: &[Vec<u8>]| {
+        let lacks =
+            |name: &&ColumnName| name.find(header).is_none_or(|column| column >= header.len());
         let lacking = names.iter().find(lacks)?;
         let printed = |name: &[u8]| uniqurl::bytes::Printable(name).to_string();
         let column = match lacking {
-            Name::Number(number) => (number + 1).to_string(),
-            Name::Header(name) => printed(name),
+            ColumnName::Number(number) => (number + 1).to_string(),
+            ColumnName::Header(name) => printed(name),
         };
         #[cfg(feature = "tables")]
         if let Some(kind) = super::Container::of(chunk).map(super::Container::name) {
             return Some(format!("it is no text; the format {kind}:{column} reads it"));
         }
-        if let Some(why) = super::foreign::refusal_of_header(chunk, header) {
+        if let Some(why) = super::unsupported::refusal_of_header(chunk, header) {
             return Some(format!("it has no column `{column}`: {why}"));
         }
         // A first row that is no header may have a URL in the place of a name.
@@ -181,8 +182,8 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
         }
         Some(format!("it has no column `{column}`; its columns are {}", listed.join(", ")))
     };
-    let named = |own: &Columns| -> Vec<Name> {
-        let carried = columns.iter().filter_map(|column| Name::parse(column).ok());
+    let named = |own: &Columns| -> Vec<ColumnName> {
+        let carried = columns.iter().filter_map(|column| ColumnName::parse(column).ok());
         own.names().cloned().chain(carried).collect()
     };
     match format {
@@ -190,8 +191,8 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
         Format::Tsv(tsv) => lacking(&named(&tsv.columns), tsv.after(ctx, chunk)?.header()),
         // What a log has no field for its records do not say.
         Format::Extended(extended) if !columns.is_empty() => {
-            let names = columns.iter().map(|name| Name::Header(name.as_bytes().to_vec()));
-            let names: Vec<Name> = names.collect();
+            let names = columns.iter().map(|name| ColumnName::Header(name.as_bytes().to_vec()));
+            let names: Vec<ColumnName> = names.collect();
             extended.headers(ctx, chunk).find_map(|header| lacking(&names, &header))
         }
         _ => None,
@@ -201,36 +202,37 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
 impl Carrier {
     /// For the records of a chunk that `format` reads, which [`carrying`] has allowed.
     pub fn new(format: &Format, columns: &[String]) -> Self {
-        let names = || columns.iter().filter_map(|column| Name::parse(column).ok()).collect();
+        let names = || columns.iter().filter_map(|column| ColumnName::parse(column).ok()).collect();
         let pointers = || columns.iter().filter_map(|column| json::tokens(column).ok());
         let from = match format {
-            Format::Cdx(cdx) => {
-                From::Cdx(cdx.clone(), columns.iter().filter_map(|column| letter(column)).collect())
-            }
+            Format::Cdx(cdx) => CarrySource::Cdx(
+                cdx.clone(),
+                columns.iter().filter_map(|column| letter(column)).collect(),
+            ),
             Format::Cdxj(_) => {
-                let member = |(pointer, column): (_, &String)| Member {
+                let member = |(pointer, column): (_, &String)| CdxjColumn {
                     pointer,
                     before: BEFORE.iter().position(|name| name == column),
                 };
-                From::Cdxj(pointers().zip(columns).map(member).collect())
+                CarrySource::Cdxj(pointers().zip(columns).map(member).collect())
             }
-            Format::Json(_) => From::Json(pointers().collect()),
-            Format::Csv(csv) => From::Csv(csv.clone(), names()),
-            Format::Tsv(tsv) => From::Tsv(tsv.clone(), names()),
+            Format::Json(_) => CarrySource::Json(pointers().collect()),
+            Format::Csv(csv) => CarrySource::Csv(csv.clone(), names()),
+            Format::Tsv(tsv) => CarrySource::Tsv(tsv.clone(), names()),
             Format::Extended(extended) => {
-                let names = columns.iter().map(|name| Name::Header(name.as_bytes().to_vec()));
-                From::Extended(extended.clone(), names.collect())
+                let names = columns.iter().map(|name| ColumnName::Header(name.as_bytes().to_vec()));
+                CarrySource::Extended(extended.clone(), names.collect())
             }
             #[cfg(feature = "tables")]
-            Format::Table(table) => From::Table(table.carried().to_vec()),
-            _ => From::Nothing,
+            Format::Table(table) => CarrySource::Table(table.carried().to_vec()),
+            _ => CarrySource::Nothing,
         };
         let queries = match (format, &from) {
-            (Format::Json(json), From::Json(pointers)) => {
+            (Format::Json(json), CarrySource::Json(pointers)) => {
                 pointers.iter().map(|pointer| json.is_query(pointer)).collect()
             }
             #[cfg(feature = "tables")]
-            (Format::Table(table), From::Table(cells)) => {
+            (Format::Table(table), CarrySource::Table(cells)) => {
                 cells.iter().map(|cell| table.is_query(*cell)).collect()
             }
             _ => Vec::new(),
@@ -242,14 +244,14 @@ impl Carrier {
     /// in it.
     pub fn mask(&self, n: usize, value: &[u8], out: &mut Vec<u8>) {
         let is_query = match &self.from {
-            From::Csv(csv, names) => names.get(n).is_some_and(|name| csv.is_query(name)),
-            From::Tsv(tsv, names) => names.get(n).is_some_and(|name| tsv.is_query(name)),
-            From::Extended(extended, names) => {
+            CarrySource::Csv(csv, names) => names.get(n).is_some_and(|name| csv.is_query(name)),
+            CarrySource::Tsv(tsv, names) => names.get(n).is_some_and(|name| tsv.is_query(name)),
+            CarrySource::Extended(extended, names) => {
                 names.get(n).is_some_and(|name| extended.is_query(name))
             }
             _ => self.queries.get(n) == Some(&true),
         };
-        let is_json = matches!(self.from, From::Json(_) | From::Cdxj(_));
+        let is_json = matches!(self.from, CarrySource::Json(_) | CarrySource::Cdxj(_));
         match is_json && matches!(value, [b'{' | b'[', ..]) {
             // Where a query is in it is not looked for.
             true if is_query => out.extend_from_slice(HIDDEN.as_bytes()),
@@ -263,13 +265,13 @@ impl Carrier {
     /// Takes what a line says that is no record.
     pub fn pass(&mut self, line: &[u8]) {
         match &mut self.from {
-            From::Cdx(cdx, _) => cdx.take(line),
-            From::Csv(csv, _) => csv.take_header(line),
-            From::Extended(extended, _) => extended.take(line),
-            From::Tsv(tsv, _) => tsv.take_header(line),
-            From::Cdxj(_) | From::Json(_) | From::Nothing => {}
+            CarrySource::Cdx(cdx, _) => cdx.take(line),
+            CarrySource::Csv(csv, _) => csv.take_header(line),
+            CarrySource::Extended(extended, _) => extended.take(line),
+            CarrySource::Tsv(tsv, _) => tsv.take_header(line),
+            CarrySource::Cdxj(_) | CarrySource::Json(_) | CarrySource::Nothing => {}
             #[cfg(feature = "tables")]
-            From::Table(_) => {}
+            CarrySource::Table(_) => {}
         }
     }
 
@@ -277,7 +279,7 @@ impl Carrier {
     pub fn values(&mut self, line: &[u8], out: &mut Values) -> Result<(), AllocError> {
         out.clear();
         match &self.from {
-            From::Cdx(cdx, letters) => {
+            CarrySource::Cdx(cdx, letters) => {
                 let (delimiter, legend) = cdx.columns(line);
                 for letter in letters {
                     let column = legend.iter().position(|other| other == letter);
@@ -285,7 +287,7 @@ impl Carrier {
                     out.push(column.and_then(|column| fields.nth(column)));
                 }
             }
-            From::Cdxj(members) => {
+            CarrySource::Cdxj(members) => {
                 let object = cdxj::object(line).unwrap_or_default();
                 let pointers = members.iter().map(|member| &member.pointer);
                 let mut members = members.iter();
@@ -295,25 +297,25 @@ impl Carrier {
                     out.push(value.or_else(field));
                 });
             }
-            From::Json(pointers) => {
+            CarrySource::Json(pointers) => {
                 json::carry(line, pointers, &mut self.buffer, |value| out.push(value));
             }
-            From::Csv(csv, names) => {
+            CarrySource::Csv(csv, names) => {
                 let fields = csv.fields(line);
                 let fields: Vec<&[u8]> = fields.iter().map(Value::bytes).collect();
                 take(names, csv.header(), &fields, out);
             }
-            From::Tsv(tsv, names) => {
+            CarrySource::Tsv(tsv, names) => {
                 let fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
                 take(names, tsv.header(), &fields, out);
             }
-            From::Extended(extended, names) => extended.fields(line, |header, fields| {
+            CarrySource::Extended(extended, names) => extended.fields(line, |header, fields| {
                 let fields: Vec<&[u8]> = fields.iter().map(Value::bytes).collect();
                 take(names, header, &fields, out);
             }),
-            From::Nothing => {}
+            CarrySource::Nothing => {}
             #[cfg(feature = "tables")]
-            From::Table(_) => {}
+            CarrySource::Table(_) => {}
         }
         out.are_whole()
     }
@@ -323,12 +325,12 @@ impl Carrier {
     pub fn row(
         &self,
         chunk: &[u8],
-        rows: &Rows,
+        rows: &RowBatch,
         row: usize,
         out: &mut Values,
     ) -> Result<(), AllocError> {
         out.clear();
-        let From::Table(carried) = &self.from else { return Ok(()) };
+        let CarrySource::Table(carried) = &self.from else { return Ok(()) };
         let cells = &rows.cells[row * rows.width..][..rows.width];
         for cell in carried {
             out.push(Some(cells[*cell]).filter(|cell| *cell != NULL).map(|cell| cell.of(chunk)));
@@ -337,7 +339,7 @@ impl Carrier {
     }
 }
 
-fn take(names: &[Name], header: &[Vec<u8>], fields: &[&[u8]], out: &mut Values) {
+fn take(names: &[ColumnName], header: &[Vec<u8>], fields: &[&[u8]], out: &mut Values) {
     for name in names {
         out.push(name.find(header).and_then(|column| fields.get(column).copied()));
     }

@@ -11,9 +11,9 @@
 
 use std::sync::Arc;
 
-use super::columns::Layout;
+use super::columns::ColumnLayout;
 use super::line::{self, Line, without_mark};
-use super::part::{Facts, Part, Value};
+use super::part::{Facts, RecordPart, Value};
 use super::separators::Separators;
 use super::{Context, Extracted, Records};
 use uniqurl::bytes::RejectReason;
@@ -29,7 +29,7 @@ struct Legend {
     delimiter: u8,
     /// One for each column.
     letters: Vec<u8>,
-    layout: Layout,
+    layout: ColumnLayout,
 }
 
 /// The indexes that are in use all have these.
@@ -42,7 +42,7 @@ impl Cdx {
         let mut now = self.legend.clone();
         let at_start = self.delimiter();
         let separators = Separators::find(chunk, [at_start]);
-        line::each(ctx, 0, chunk, out, |line, side| {
+        line::each(ctx, 0, chunk, out, |line, scratch| {
             if let Some(legend) = legend(line.bytes) {
                 now = Some(Arc::new(legend));
                 return Extracted::Skipped;
@@ -69,7 +69,7 @@ impl Cdx {
                 return Extracted::Reject(RejectReason::LogSyntax, 0);
             }
             let fields = separators.split(place);
-            layout.found(ctx, line, fields, |_, field| Value::InLine(field), side)
+            layout.found(ctx, line, fields, |_, field| Value::InLine(field), scratch)
         });
     }
 
@@ -126,12 +126,12 @@ pub(super) const NAMES: &[(u8, &[&str])] = &[
     (b'3', &["orig.filename"]),
 ];
 
-fn usual() -> Layout {
-    layout(vec![(2, Part::Url), (3, Part::Mime), (4, Part::Status)])
+fn usual() -> ColumnLayout {
+    layout(vec![(2, RecordPart::Url), (3, RecordPart::Mime), (4, RecordPart::Status)])
 }
 
-fn layout(slots: Vec<(usize, Part)>) -> Layout {
-    let mut layout = Layout::new(slots);
+fn layout(slots: Vec<(usize, RecordPart)>) -> ColumnLayout {
+    let mut layout = ColumnLayout::new(slots);
     layout.facts = FACTS;
     layout
 }
@@ -171,9 +171,9 @@ fn legend(line: &[u8]) -> Option<Legend> {
     }
     let part = |(column, letter): (usize, &&[u8])| {
         let part = match *letter {
-            b"a" => Part::Url,
-            b"m" => Part::Mime,
-            b"s" => Part::Status,
+            b"a" => RecordPart::Url,
+            b"m" => RecordPart::Mime,
+            b"s" => RecordPart::Status,
             _ => return None,
         };
         Some((column, part))

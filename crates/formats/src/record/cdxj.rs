@@ -6,7 +6,7 @@
 
 use memchr::memchr;
 
-use super::json::{Error, Json};
+use super::json::{Json, JsonError};
 use super::line;
 use super::{Context, Extracted, Records};
 use uniqurl::bytes::RejectReason;
@@ -14,7 +14,7 @@ use uniqurl::bytes::RejectReason;
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, json: &Json, chunk: &[u8], out: &mut Records) {
     let mut buffer = Vec::new();
-    line::each(ctx, 0, chunk, out, |line, side| {
+    line::each(ctx, 0, chunk, out, |line, scratch| {
         if is_header(line.bytes) {
             return Extracted::Skipped;
         }
@@ -22,9 +22,9 @@ pub(super) fn read(ctx: &Context, json: &Json, chunk: &[u8], out: &mut Records) 
             return Extracted::Reject(RejectReason::LogSyntax, 0);
         };
         match json.said(object, &mut buffer) {
-            Ok(said) => said.found(ctx, json.facts(), line, side),
-            Err(Error::Syntax) => Extracted::Reject(RejectReason::LogSyntax, 0),
-            Err(Error::Type) => Extracted::Reject(RejectReason::NoField, 0),
+            Ok(said) => said.found(ctx, json.facts(), line, scratch),
+            Err(JsonError::Syntax) => Extracted::Reject(RejectReason::LogSyntax, 0),
+            Err(JsonError::Type) => Extracted::Reject(RejectReason::NoField, 0),
         }
     });
 }

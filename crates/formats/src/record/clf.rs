@@ -11,16 +11,16 @@ use memchr::{memchr, memchr_iter};
 
 use super::escape::{Escape, quoted};
 use super::line::{self, Line};
-use super::site::Site;
+use super::origin::RecordOrigin;
 use super::{Context, Extracted, Records, request};
 use uniqurl::bytes::RejectReason;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
-    line::each(ctx, 0, chunk, out, |line, side| found(ctx, line, None, side));
+    line::each(ctx, 0, chunk, out, |line, scratch| found(ctx, line, None, scratch));
 }
 
-/// What the request of a line asks for, with the site the format has read before it.
+/// What the request of a line asks for, with the origin the format has read before it.
 ///
 /// From here to the target all is inlined: a range or a [`Found`] handed up from function to function goes
 /// through memory, and is read there in other pieces than it was written in, for which a CPU waits.
@@ -28,12 +28,12 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
 pub(super) fn found(
     ctx: &Context,
     line: Line<'_>,
-    site: Option<Site<'_>>,
-    side: &mut Vec<u8>,
+    origin: Option<RecordOrigin<'_>>,
+    scratch: &mut Vec<u8>,
 ) -> Extracted {
     match field(line.bytes) {
         Ok((field, _)) if !is_wanted(ctx, line.bytes, field.clone()) => Extracted::Filtered,
-        Ok((field, escape)) => request::found(ctx, line, field, escape, site, side),
+        Ok((field, escape)) => request::found(ctx, line, field, escape, origin, scratch),
         Err(code) => Extracted::Reject(code, 0),
     }
 }

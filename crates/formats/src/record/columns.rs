@@ -1,24 +1,24 @@
 //! Which column of a table says what.
 //!
 //! In comes what a user wrote behind `csv:` or `tsv:`, or the header of a log that has its own; out
-//! goes a [`Layout`], and from a layout and the fields of a record what the record says.
+//! goes a [`ColumnLayout`], and from a layout and the fields of a record what the record says.
 
 use super::line::Line;
-use super::part::{Facts, Part, Said, Value};
+use super::part::{Facts, RecordPart, Said, Value};
 use super::{Context, Extracted};
 
 /// The parts of the columns that matter, by ascending column, counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Layout {
-    slots: Vec<(usize, Part)>,
+pub(super) struct ColumnLayout {
+    slots: Vec<(usize, RecordPart)>,
     /// What filters can judge by.
     pub facts: Facts,
     /// What all columns are called, where a header says so.
     pub names: Vec<Vec<u8>>,
 }
 
-impl Layout {
-    pub fn new(mut slots: Vec<(usize, Part)>) -> Self {
+impl ColumnLayout {
+    pub fn new(mut slots: Vec<(usize, RecordPart)>) -> Self {
         slots.sort_by_key(|(column, _)| *column);
         let facts = Facts::of(slots.iter().map(|(_, part)| *part));
         Self { slots, facts, names: Vec::new() }
@@ -30,7 +30,7 @@ impl Layout {
     }
 
     /// The same of the column that is called so.
-    pub fn is_query_named(&self, name: &Name) -> bool {
+    pub fn is_query_named(&self, name: &ColumnName) -> bool {
         name.find(&self.names).is_some_and(|column| self.is_query(column))
     }
 
@@ -41,12 +41,13 @@ impl Layout {
         ctx: &Context,
         line: Line<'_>,
         mut fields: impl Iterator<Item = F>,
-        value: impl Fn(Part, F) -> Value<'a>,
-        side: &mut Vec<u8>,
+        value: impl Fn(RecordPart, F) -> Value<'a>,
+        scratch: &mut Vec<u8>,
     ) -> Extracted {
         let mut said = Said::default();
         let mut next = 0;
-        let is_asked = |part| !matches!(part, Part::Status | Part::Mime) || !ctx.filter.is_empty();
+        let is_asked =
+            |part| !matches!(part, RecordPart::Status | RecordPart::Mime) || !ctx.filter.is_empty();
         let mut slots = self.slots.iter().filter(|(_, part)| is_asked(*part)).peekable();
         while let Some((column, _)) = slots.peek() {
             let Some(field) = fields.nth(column - next) else { break };
@@ -55,27 +56,27 @@ impl Layout {
                 said.set(*part, value(*part, field.clone()));
             }
         }
-        said.found(ctx, self.facts, line, side)
+        said.found(ctx, self.facts, line, scratch)
     }
 }
 
-impl Name {
+impl ColumnName {
     pub fn parse(name: &str) -> Result<Self, &'static str> {
         if name.is_empty() {
             return Err("a column is a name in the header, or a number counted from 1");
         }
         if !name.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Ok(Name::Header(name.as_bytes().to_vec()));
+            return Ok(ColumnName::Header(name.as_bytes().to_vec()));
         }
         let number = name.parse::<usize>().ok().filter(|number| *number > 0);
-        number.map(|n| Name::Number(n - 1)).ok_or("columns are counted from 1")
+        number.map(|n| ColumnName::Number(n - 1)).ok_or("columns are counted from 1")
     }
 
     /// The column under a header, if it is there: as it is called, else in any case.
     pub fn find(&self, header: &[Vec<u8>]) -> Option<usize> {
         match self {
-            Name::Number(number) => Some(*number),
-            Name::Header(name) => position(header, name),
+            ColumnName::Number(number) => Some(*number),
+            ColumnName::Header(name) => position(header, name),
         }
     }
 }
@@ -84,12 +85,12 @@ impl Name {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Columns {
     text: String,
-    names: Vec<(Part, Name)>,
+    names: Vec<(RecordPart, ColumnName)>,
 }
 
 /// How a column is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Name {
+pub(super) enum ColumnName {
     /// Counted from 0.
     Number(usize),
     /// As the header has it.
@@ -99,7 +100,8 @@ pub(super) enum Name {
 impl Columns {
     /// Reads `COL`, or `host=COL,target=COL`; a column is a number from 1, or a name in the header.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
-        let names = parts(text)?.into_iter().map(|(part, column)| Ok((part, Name::parse(column)?)));
+        let names =
+            parts(text)?.into_iter().map(|(part, column)| Ok((part, ColumnName::parse(column)?)));
         Ok(Self { text: text.to_owned(), names: names.collect::<Result<_, &'static str>>()? })
     }
 
@@ -110,11 +112,11 @@ impl Columns {
     /// Whether the first line of an input is a header; if none of the columns has a name, it is a
     /// record like any other.
     pub fn need_header(&self) -> bool {
-        self.names.iter().any(|(_, name)| matches!(name, Name::Header(_)))
+        self.names.iter().any(|(_, name)| matches!(name, ColumnName::Header(_)))
     }
 
     /// Each column as it is named.
-    pub fn names(&self) -> impl Iterator<Item = &Name> {
+    pub fn names(&self) -> impl Iterator<Item = &ColumnName> {
         self.names.iter().map(|(_, name)| name)
     }
 
@@ -129,24 +131,24 @@ impl Columns {
 
     /// The columns by number. A name is looked for as it is, then in any case; a column that is not
     /// there stays empty.
-    pub fn layout(&self, header: &[Vec<u8>]) -> Layout {
-        let slot = |(part, name): &(Part, Name)| match name {
-            Name::Number(number) => Some((*number, *part)),
-            Name::Header(name) => Some((position(header, name)?, *part)),
+    pub fn layout(&self, header: &[Vec<u8>]) -> ColumnLayout {
+        let slot = |(part, name): &(RecordPart, ColumnName)| match name {
+            ColumnName::Number(number) => Some((*number, *part)),
+            ColumnName::Header(name) => Some((position(header, name)?, *part)),
         };
-        Layout {
+        ColumnLayout {
             facts: self.facts(),
             names: header.to_vec(),
-            ..Layout::new(self.names.iter().filter_map(slot).collect())
+            ..ColumnLayout::new(self.names.iter().filter_map(slot).collect())
         }
     }
 }
 
 #[cfg(feature = "tables")]
-impl Layout {
+impl ColumnLayout {
     /// Whether the one thing that is known of a record is its URL.
     pub fn is_url_alone(&self) -> bool {
-        matches!(self.slots[..], [(_, Part::Url)])
+        matches!(self.slots[..], [(_, RecordPart::Url)])
     }
 
     /// The columns that say something of a URL.
@@ -163,11 +165,11 @@ impl Layout {
 #[cfg(feature = "tables")]
 impl Columns {
     /// The columns by number, all of which must be there; an error names one that is not.
-    pub fn find(&self, header: &[Vec<u8>]) -> Result<Vec<(usize, Part)>, String> {
+    pub fn find(&self, header: &[Vec<u8>]) -> Result<Vec<(usize, RecordPart)>, String> {
         let found = self.names.iter().map(|(part, name)| match name {
-            Name::Number(number) if *number < header.len() => Ok((*number, *part)),
-            Name::Number(number) => Err((number + 1).to_string()),
-            Name::Header(name) => {
+            ColumnName::Number(number) if *number < header.len() => Ok((*number, *part)),
+            ColumnName::Number(number) => Err((number + 1).to_string()),
+            ColumnName::Header(name) => {
                 let column = position(header, name).map(|column| (column, *part));
                 column.ok_or_else(|| String::from_utf8_lossy(name).into_owned())
             }
@@ -187,20 +189,20 @@ fn position(header: &[Vec<u8>], name: &[u8]) -> Option<usize> {
 
 /// Reads `host=A,target=B`, or a lone name, which is that of the URL; also where parts follow it, as
 /// in `link,status=B`.
-pub(super) fn parts(text: &str) -> Result<Vec<(Part, &str)>, &'static str> {
+pub(super) fn parts(text: &str) -> Result<Vec<(RecordPart, &str)>, &'static str> {
     let part = |item: &str| {
         let (name, _) = item.split_once('=')?;
-        Part::NAMED.iter().find(|(known, _)| *known == name).map(|(_, part)| *part)
+        RecordPart::NAMED.iter().find(|(known, _)| *known == name).map(|(_, part)| *part)
     };
     let mut parts = Vec::new();
     let mut items = text;
     if part(text).is_none() && !text.starts_with("url=") {
         match text.split_once(',') {
             Some((url, more)) if more.split(',').all(|item| part(item).is_some()) => {
-                parts.push((Part::Url, url));
+                parts.push((RecordPart::Url, url));
                 items = more;
             }
-            _ => return Ok(vec![(Part::Url, text)]),
+            _ => return Ok(vec![(RecordPart::Url, text)]),
         }
     }
     for item in items.split(',') {
@@ -208,7 +210,7 @@ pub(super) fn parts(text: &str) -> Result<Vec<(Part, &str)>, &'static str> {
             return Err("each part is a name, =, and where it stands, as in host=a,target=b");
         };
         let part = match name {
-            "url" => Part::Url,
+            "url" => RecordPart::Url,
             _ => part(item).ok_or(
                 "the parts are url, or scheme, host, target or path and query; beside them status, \
                  method and mime, for filters",
@@ -229,19 +231,19 @@ pub(super) fn parts(text: &str) -> Result<Vec<(Part, &str)>, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::part::Part;
+    use super::super::part::RecordPart;
     use super::{Columns, parts};
 
     #[test]
     fn a_lone_column_is_that_of_the_url() {
-        assert_eq!(parts("a=b").unwrap(), [(Part::Url, "a=b")]);
-        assert_eq!(parts("a,b").unwrap(), [(Part::Url, "a,b")]);
-        let two = [(Part::Host, "h"), (Part::Target, "t")];
+        assert_eq!(parts("a=b").unwrap(), [(RecordPart::Url, "a=b")]);
+        assert_eq!(parts("a,b").unwrap(), [(RecordPart::Url, "a,b")]);
+        let two = [(RecordPart::Host, "h"), (RecordPart::Target, "t")];
         assert_eq!(parts("host=h,target=t").unwrap(), two);
         for text in ["url=u,status=s", "u,status=s"] {
-            assert_eq!(parts(text).unwrap(), [(Part::Url, "u"), (Part::Status, "s")]);
+            assert_eq!(parts(text).unwrap(), [(RecordPart::Url, "u"), (RecordPart::Status, "s")]);
         }
-        assert_eq!(parts("u,other=s").unwrap(), [(Part::Url, "u,other=s")]);
+        assert_eq!(parts("u,other=s").unwrap(), [(RecordPart::Url, "u,other=s")]);
     }
 
     #[test]

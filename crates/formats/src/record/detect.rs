@@ -57,7 +57,7 @@ pub fn refusal(head: &[u8]) -> Option<Refusal> {
             false => Refusal::NoTables,
         });
     }
-    if let Some(why) = super::foreign::refusal(head) {
+    if let Some(why) = super::unsupported::refusal(head) {
         return Some(why);
     }
     let mut lines = lines(head).filter(|line| !line.starts_with(b"!")).take(10).peekable();
@@ -72,7 +72,7 @@ pub fn is_table(head: &[u8]) -> bool {
 
 /// The same of an input whose format is not said: its lines may end otherwise.
 pub fn refusal_of_auto(head: &[u8]) -> Option<Refusal> {
-    refusal(head).or_else(|| super::foreign::ends_otherwise(head))
+    refusal(head).or_else(|| super::unsupported::ends_otherwise(head))
 }
 
 fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {

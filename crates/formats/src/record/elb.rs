@@ -15,7 +15,7 @@ use uniqurl::bytes::RejectReason;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
-    line::each(ctx, 0, chunk, out, |line, side| {
+    line::each(ctx, 0, chunk, out, |line, scratch| {
         let Some(open) = memchr(b'"', line.bytes) else {
             return Extracted::Reject(RejectReason::LogSyntax, 0);
         };
@@ -31,7 +31,7 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
         if method == Some(b"-") {
             return Extracted::Reject(RejectReason::LogSyntax, 0);
         }
-        request::found(ctx, line, field, Escape::Hex, None, side)
+        request::found(ctx, line, field, Escape::Hex, None, scratch)
     });
 }
 

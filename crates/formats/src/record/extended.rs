@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memmem};
 
-use super::columns::Layout;
-use super::columns::Name;
+use super::columns::ColumnLayout;
+use super::columns::ColumnName;
 use super::line::{self, Line, MARK, without_mark};
-use super::part::{Facts, Part, Value, encoded, marked};
+use super::part::{Facts, RecordPart, Value, encoded, marked};
 use super::separators::Separators;
 use super::{Context, Extracted, Records};
 use uniqurl::bytes::RejectReason;
@@ -26,7 +26,7 @@ use uniqurl::bytes::RejectReason;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extended {
     dialect: Dialect,
-    layout: Option<Arc<Layout>>,
+    layout: Option<Arc<ColumnLayout>>,
     software: Software,
 }
 
@@ -71,7 +71,7 @@ impl Extended {
     pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let mut now = self.clone();
         let separators = self.dialect.separators(chunk);
-        line::each(ctx, 0, chunk, out, |line, side| {
+        line::each(ctx, 0, chunk, out, |line, scratch| {
             if without_mark(line.bytes).starts_with(b"#") {
                 now.take(line.bytes);
                 return Extracted::Skipped;
@@ -81,18 +81,20 @@ impl Extended {
             };
             let is_other = now.software == Software::Other;
             let meant = |part, value| match part {
-                Part::Path if !is_other => encoded(value),
-                Part::Query if !is_other || now.dialect == Dialect::CloudFront => marked(value),
+                RecordPart::Path if !is_other => encoded(value),
+                RecordPart::Query if !is_other || now.dialect == Dialect::CloudFront => {
+                    marked(value)
+                }
                 _ => value,
             };
             match now.dialect {
                 Dialect::W3c => {
                     let fields = fields(line, &separators, now.software);
-                    layout.found(ctx, line, fields, meant, side)
+                    layout.found(ctx, line, fields, meant, scratch)
                 }
                 Dialect::CloudFront => {
                     let value = |part, field| meant(part, decoded(field));
-                    layout.found(ctx, line, separators.split(line), value, side)
+                    layout.found(ctx, line, separators.split(line), value, scratch)
                 }
             }
         });
@@ -135,7 +137,7 @@ impl Extended {
     }
 
     /// Whether a field of this name holds queries by themselves.
-    pub(super) fn is_query(&self, name: &Name) -> bool {
+    pub(super) fn is_query(&self, name: &ColumnName) -> bool {
         self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
     }
 
@@ -158,32 +160,32 @@ impl Extended {
 }
 
 /// The part that each name stands for. Of several that say the same, the first listed here counts.
-const W3C: &[(&str, Part)] = &[
-    ("cs-uri", Part::Target),
-    ("cs-uri-stem", Part::Path),
-    ("cs-uri-path", Part::Path),
-    ("cs-uri-query", Part::Query),
-    ("cs-host", Part::Host),
-    ("cs(host)", Part::Host),
-    ("cs-uri-scheme", Part::Scheme),
-    ("s-port", Part::Port),
-    ("cs-uri-port", Part::Port),
-    ("cs-method", Part::Method),
-    ("sc-status", Part::Status),
-    ("sc(content-type)", Part::Mime),
-    ("rs(content-type)", Part::Mime),
-    ("sc-content-type", Part::Mime),
+const W3C: &[(&str, RecordPart)] = &[
+    ("cs-uri", RecordPart::Target),
+    ("cs-uri-stem", RecordPart::Path),
+    ("cs-uri-path", RecordPart::Path),
+    ("cs-uri-query", RecordPart::Query),
+    ("cs-host", RecordPart::Host),
+    ("cs(host)", RecordPart::Host),
+    ("cs-uri-scheme", RecordPart::Scheme),
+    ("s-port", RecordPart::Port),
+    ("cs-uri-port", RecordPart::Port),
+    ("cs-method", RecordPart::Method),
+    ("sc-status", RecordPart::Status),
+    ("sc(content-type)", RecordPart::Mime),
+    ("rs(content-type)", RecordPart::Mime),
+    ("sc-content-type", RecordPart::Mime),
 ];
 
-const CLOUDFRONT: &[(&str, Part)] = &[
-    ("cs-uri-stem", Part::Path),
-    ("cs-uri-query", Part::Query),
-    ("x-host-header", Part::Host),
-    ("cs(host)", Part::Host),
-    ("cs-protocol", Part::Scheme),
-    ("cs-method", Part::Method),
-    ("sc-status", Part::Status),
-    ("sc-content-type", Part::Mime),
+const CLOUDFRONT: &[(&str, RecordPart)] = &[
+    ("cs-uri-stem", RecordPart::Path),
+    ("cs-uri-query", RecordPart::Query),
+    ("x-host-header", RecordPart::Host),
+    ("cs(host)", RecordPart::Host),
+    ("cs-protocol", RecordPart::Scheme),
+    ("cs-method", RecordPart::Method),
+    ("sc-status", RecordPart::Status),
+    ("sc-content-type", RecordPart::Mime),
 ];
 
 impl Dialect {
@@ -195,14 +197,14 @@ impl Dialect {
         }
     }
 
-    fn layout(self, names: &[u8]) -> Layout {
+    fn layout(self, names: &[u8]) -> ColumnLayout {
         let known = match self {
             Dialect::W3c => W3C,
             Dialect::CloudFront => CLOUDFRONT,
         };
         let names: Vec<&[u8]> =
             names.split(u8::is_ascii_whitespace).filter(|name| !name.is_empty()).collect();
-        let mut slots: Vec<(usize, Part)> = Vec::new();
+        let mut slots: Vec<(usize, RecordPart)> = Vec::new();
         for (name, part) in known {
             let column = names.iter().position(|other| other.eq_ignore_ascii_case(name.as_bytes()));
             if let Some(column) = column
@@ -211,7 +213,7 @@ impl Dialect {
                 slots.push((column, *part));
             }
         }
-        let mut layout = Layout::new(slots);
+        let mut layout = ColumnLayout::new(slots);
         layout.names = names.into_iter().map(<[u8]>::to_vec).collect();
         layout
     }

@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 #[cfg(feature = "tables")]
-use super::Table;
+use super::TableFormat;
 use super::extended::{self, Dialect};
 use super::{Archive, Csv, Framing, Json, Kinds, cdxj};
 use super::{
@@ -30,7 +30,7 @@ use super::{
 /// let mut records = Records::default();
 /// format.read(&Context::default(), log, &mut records);
 /// let Extracted::Target(BufferId::Scratch, target) = records.records[0].found else { panic!() };
-/// assert_eq!(target.of(&records.side), b"/a\"b");
+/// assert_eq!(target.of(&records.scratch), b"/a\"b");
 /// # Ok::<(), crate::record::FormatError>(())
 /// ```
 ///
@@ -73,7 +73,7 @@ pub enum Format {
     Archive(Archive),
     /// `parquet:COL`, `arrow:COL`: the rows of a table.
     #[cfg(feature = "tables")]
-    Table(Table),
+    Table(TableFormat),
 }
 
 /// What is said of a name that is none.
@@ -123,7 +123,7 @@ impl Format {
             return Ok(Format::Archive(archive));
         }
         #[cfg(feature = "tables")]
-        if let Some(table) = Table::parse(name) {
+        if let Some(table) = TableFormat::parse(name) {
             return table.map(Format::Table).map_err(error);
         }
         Ok(match name {
@@ -387,7 +387,7 @@ pub(super) mod tests {
         let out = read(format, ctx, line);
         let [record] = out.records[..] else { panic!("one line, {} records", out.records.len()) };
         let text = |place, span: super::super::Span| {
-            let bytes = span.of(if place == BufferId::Chunk { line } else { &out.side });
+            let bytes = span.of(if place == BufferId::Chunk { line } else { &out.scratch });
             String::from_utf8(bytes.to_vec()).expect("the tests that show are in ASCII")
         };
         match record.found {

@@ -15,7 +15,7 @@ use uniqurl::bytes::RejectReason;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
-    line::each(ctx, 0, chunk, out, |line, side| {
+    line::each(ctx, 0, chunk, out, |line, scratch| {
         let quote = |from: usize| Some(from + memchr(b'"', &line.bytes[from..])?);
         let open = clf::bracketed_time(line.bytes).and_then(|time| quote(time.end));
         let Some(open) = open else {
@@ -33,7 +33,7 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
                 return Extracted::Filtered;
             }
         }
-        request::found(ctx, line, open + 1..close, Escape::Hash, None, side)
+        request::found(ctx, line, open + 1..close, Escape::Hash, None, scratch)
     });
 }
 

@@ -69,7 +69,7 @@ fn each_between(
         } else if is_blank(bytes) {
             Extracted::Blank
         } else {
-            find(Line { bytes, start: line.start }, &mut out.side)
+            find(Line { bytes, start: line.start }, &mut out.scratch)
         };
         out.push(Record { line, found });
         if out.is_full() {

@@ -12,12 +12,12 @@
 //! says where things are has an `after` too: the format as it stands behind a chunk.
 
 mod detect;
-mod foreign;
+mod unsupported;
 mod format;
 
 mod filter;
 mod line;
-mod site;
+mod origin;
 mod target;
 
 mod escape;
@@ -58,17 +58,17 @@ pub use detect::detect;
 pub use detect::refusal;
 pub use extended::Extended;
 pub use filter::{BadFilter, Filter};
-pub use foreign::Refusal;
 pub use format::{Format, FormatError};
 pub use json::Json;
 pub use log::LogFormat;
 pub use part::Facts;
 pub use saved_set::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
 #[cfg(feature = "tables")]
-pub use table::Table;
+pub use table::TableFormat;
 pub use tsv::Tsv;
+pub use unsupported::Refusal;
 
-pub use archive::{Frame, State, arc_body, blanks, could_be_archive, warc_body, warc_head};
+pub use archive::{Frame, FrameState, arc_body, blanks, could_be_archive, warc_body, warc_head};
 
 pub use detect::{HEAD, is_table, refusal_of_auto};
 pub use line::without_mark;
@@ -76,7 +76,7 @@ pub use line::{MARK, cut};
 
 pub use carry::{Carrier, Values, carrying, missing};
 #[cfg(feature = "tables")]
-pub use table::{ALIKE, NULL, NoColumn, Rows};
+pub use table::{ALIKE, NULL, NoColumn, RowBatch};
 
 use uniqurl::bytes::{RejectReason, Span};
 use uniqurl::normalize::{Origin, Targets};
@@ -120,7 +120,7 @@ pub enum Extracted {
     /// A request target with no host known, in origin-form but where [`Targets`] says more: a path
     /// and a query, never a reference.
     Target(BufferId, Span),
-    /// A target behind the scheme and authority it was joined to, in [`Records::side`]. Bytes up to
+    /// A target behind the scheme and authority it was joined to, in [`Records::scratch`]. Bytes up to
     /// 0x20 before the target's slash stand before the scheme, where profiles that trim find them
     /// ([`Targets::Trimmed`]).
     Joined {
@@ -138,7 +138,7 @@ pub enum Extracted {
 pub enum BufferId {
     /// The chunk itself: the bytes stand there as they are meant.
     Chunk,
-    /// [`Records::side`]: an escape had to be undone.
+    /// [`Records::scratch`]: an escape had to be undone.
     Scratch,
 }
 
@@ -148,7 +148,7 @@ pub struct Records {
     /// One entry for each record, in the order of the chunk.
     pub records: Vec<Record>,
     /// URLs that are not in the chunk as they are meant: unescaped or joined.
-    pub side: Vec<u8>,
+    pub scratch: Vec<u8>,
     window: Window,
 }
 
@@ -158,7 +158,7 @@ pub struct Records {
 struct Window {
     /// Records that are still to be passed over.
     passing: usize,
-    /// Bytes of [`Records::side`] behind which no record is read.
+    /// Bytes of [`Records::scratch`] behind which no record is read.
     most: usize,
     /// Records that were passed over and are there nevertheless: they say what is behind them.
     headers: usize,
@@ -174,7 +174,7 @@ impl Records {
     /// Forgets the records and keeps the memory.
     pub fn clear(&mut self) {
         self.records.clear();
-        self.side.clear();
+        self.scratch.clear();
         self.window = Window::default();
     }
 
@@ -193,7 +193,7 @@ impl Records {
             return;
         }
         self.window.passing -= 1;
-        self.side.clear();
+        self.scratch.clear();
         if record.found == Extracted::Skipped {
             self.window.headers += 1;
             self.records.push(record);
@@ -210,7 +210,7 @@ impl Records {
     /// Whether no more are to be read of this chunk.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.side.len() > self.window.most
+        self.scratch.len() > self.window.most
     }
 
     /// How many of the records are headers from among those that were passed over.
@@ -297,12 +297,12 @@ mod tests {
             ("text", "see <http://a\tb/> and\nhttp://c http://d\nnothing\n<http://e\tf/>\n"),
         ] {
             let format = Format::parse(format).unwrap();
-            let urls = |records: &Records, side: &[u8]| -> Vec<(Extracted, Vec<u8>)> {
+            let urls = |records: &Records, scratch: &[u8]| -> Vec<(Extracted, Vec<u8>)> {
                 let found = records.records.iter().skip(records.headers());
                 let bytes = |found| match found {
                     Extracted::Url(BufferId::Scratch, span)
-                    | Extracted::Target(BufferId::Scratch, span) => span.of(side),
-                    Extracted::Joined { url, .. } => url.of(side),
+                    | Extracted::Target(BufferId::Scratch, span) => span.of(scratch),
+                    Extracted::Joined { url, .. } => url.of(scratch),
                     _ => b"",
                 };
                 // Where it is in the buffer depends on what is before it.
@@ -324,14 +324,14 @@ mod tests {
                 loop {
                     records.limit(from, most);
                     format.read(&ctx, chunk.as_bytes(), &mut records);
-                    let part = urls(&records, &records.side);
+                    let part = urls(&records, &records.scratch);
                     from += part.len();
                     parts.extend(part);
                     if !records.is_full() {
                         break;
                     }
                 }
-                assert_eq!(parts, urls(&all, &all.side), "{} {most}", format.name());
+                assert_eq!(parts, urls(&all, &all.scratch), "{} {most}", format.name());
             }
         }
     }

@@ -9,15 +9,15 @@ use std::borrow::Cow;
 use memchr::memchr3;
 
 use super::line::{Line, is_blank};
-use super::site::{Site, scheme_of};
-use super::target::{self, Method, Text};
+use super::origin::{RecordOrigin, scheme_of};
+use super::target::{self, Method, TargetText};
 use super::{BufferId, Context, Extracted, request};
 use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
 
 /// What a field says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum RecordPart {
     /// The URL.
     Url,
     /// Its scheme.
@@ -46,29 +46,32 @@ pub(super) enum Part {
     Mime,
 }
 
-impl Part {
-    const COUNT: usize = Part::Mime as usize + 1;
+impl RecordPart {
+    const COUNT: usize = RecordPart::Mime as usize + 1;
 
     /// Those that a user may name.
-    pub const NAMED: &'static [(&'static str, Part)] = &[
-        ("scheme", Part::Scheme),
-        ("host", Part::Host),
-        ("path", Part::Path),
-        ("query", Part::Query),
-        ("target", Part::Target),
-        ("status", Part::Status),
-        ("method", Part::Method),
-        ("mime", Part::Mime),
+    pub const NAMED: &'static [(&'static str, RecordPart)] = &[
+        ("scheme", RecordPart::Scheme),
+        ("host", RecordPart::Host),
+        ("path", RecordPart::Path),
+        ("query", RecordPart::Query),
+        ("target", RecordPart::Target),
+        ("status", RecordPart::Status),
+        ("method", RecordPart::Method),
+        ("mime", RecordPart::Mime),
     ];
 
     /// Whether it is a query, which stands by itself and has no mark that tells it.
     pub fn is_query(self) -> bool {
-        self == Part::Query
+        self == RecordPart::Query
     }
 
     /// Whether a URL can be made of it alone.
     pub fn is_source(self) -> bool {
-        matches!(self, Part::Url | Part::Target | Part::Request | Part::Path)
+        matches!(
+            self,
+            RecordPart::Url | RecordPart::Target | RecordPart::Request | RecordPart::Path
+        )
     }
 }
 
@@ -90,13 +93,13 @@ impl Value<'_> {
     }
 
     /// The value as a text that a target is read from.
-    fn text(&self, line: Line<'_>, side: &mut Vec<u8>) -> Text {
+    fn text(&self, line: Line<'_>, scratch: &mut Vec<u8>) -> TargetText {
         match self {
-            Value::InLine(bytes) => Text::Line(line.range_of(bytes)),
+            Value::InLine(bytes) => TargetText::Line(line.range_of(bytes)),
             Value::Elsewhere(bytes) => {
-                let start = side.len();
-                side.extend_from_slice(bytes);
-                Text::Side(start..side.len())
+                let start = scratch.len();
+                scratch.extend_from_slice(bytes);
+                TargetText::Side(start..scratch.len())
             }
         }
     }
@@ -105,24 +108,24 @@ impl Value<'_> {
 /// What a record says.
 #[derive(Debug, Default)]
 pub(super) struct Said<'a> {
-    values: [Option<Value<'a>>; Part::COUNT],
+    values: [Option<Value<'a>>; RecordPart::COUNT],
 }
 
 impl<'a> Said<'a> {
     /// Takes the value of a part, in place of one that it had.
-    pub fn set(&mut self, part: Part, value: Value<'a>) {
+    pub fn set(&mut self, part: RecordPart, value: Value<'a>) {
         self.values[part as usize] = Some(value);
     }
 
     /// The value of a part; none also where a log writes a dash for it.
-    pub fn get(&self, part: Part) -> Option<&[u8]> {
+    pub fn get(&self, part: RecordPart) -> Option<&[u8]> {
         let value = self.values[part as usize].as_ref()?.bytes();
         (!matches!(value, b"" | b"-")).then_some(value)
     }
 
     /// Whether there is something to make a URL of.
     pub fn has_source(&self) -> bool {
-        let sources = [Part::Url, Part::Target, Part::Request, Part::Path];
+        let sources = [RecordPart::Url, RecordPart::Target, RecordPart::Request, RecordPart::Path];
         sources.into_iter().any(|part| self.get(part).is_some())
     }
 
@@ -132,73 +135,77 @@ impl<'a> Said<'a> {
         ctx: &Context,
         facts: Facts,
         line: Line<'_>,
-        side: &mut Vec<u8>,
+        scratch: &mut Vec<u8>,
     ) -> Extracted {
-        let fact = |has: bool, part: Part| has.then(|| self.get(part).unwrap_or_default());
-        let method = self.get(Part::Method).or_else(|| {
-            let request = self.get(Part::Request)?;
+        let fact = |has: bool, part: RecordPart| has.then(|| self.get(part).unwrap_or_default());
+        let method = self.get(RecordPart::Method).or_else(|| {
+            let request = self.get(RecordPart::Request)?;
             request.split(|byte| *byte == b' ').next()
         });
         if !ctx.filter.keeps(
             facts.method.then(|| method.unwrap_or_default()),
-            fact(facts.status, Part::Status),
-            fact(facts.mime, Part::Mime),
+            fact(facts.status, RecordPart::Status),
+            fact(facts.mime, RecordPart::Mime),
         ) {
             return Extracted::Filtered;
         }
-        if let Some(value) = &self.values[Part::Url as usize] {
-            return url(ctx, value, line, side);
+        if let Some(value) = &self.values[RecordPart::Url as usize] {
+            return url(ctx, value, line, scratch);
         }
         let method = method.map_or(Method::Unknown, request::method);
-        let site = match self.site() {
-            Ok(site) => site,
+        let origin = match self.origin() {
+            Ok(origin) => origin,
             Err(code) => return Extracted::Reject(code, 0),
         };
-        if self.get(Part::Target).is_some()
-            && let Some(value) = &self.values[Part::Target as usize]
+        if self.get(RecordPart::Target).is_some()
+            && let Some(value) = &self.values[RecordPart::Target as usize]
         {
-            let text = value.text(line, side);
-            return target::found(ctx, line, text, method, site, side);
+            let text = value.text(line, scratch);
+            return target::found(ctx, line, text, method, origin, scratch);
         }
-        if let Some(value) = &self.values[Part::Request as usize] {
+        if let Some(value) = &self.values[RecordPart::Request as usize] {
             let Some((method, range)) = request::split(value.bytes()) else {
                 return Extracted::Reject(RejectReason::LogSyntax, 0);
             };
-            let text = match value.text(line, side) {
-                Text::Line(whole) => Text::Line(whole.start + range.start..whole.start + range.end),
-                Text::Side(whole) => Text::Side(whole.start + range.start..whole.start + range.end),
+            let text = match value.text(line, scratch) {
+                TargetText::Line(whole) => {
+                    TargetText::Line(whole.start + range.start..whole.start + range.end)
+                }
+                TargetText::Side(whole) => {
+                    TargetText::Side(whole.start + range.start..whole.start + range.end)
+                }
             };
-            return target::found(ctx, line, text, method, site, side);
+            return target::found(ctx, line, text, method, origin, scratch);
         }
-        let decoded = self.values[Part::DecodedPath as usize].clone().map(encoded);
-        let named = self.values[Part::Path as usize].as_ref();
+        let decoded = self.values[RecordPart::DecodedPath as usize].clone().map(encoded);
+        let named = self.values[RecordPart::Path as usize].as_ref();
         let Some(path) = named.or(decoded.as_ref()) else {
             return Extracted::Reject(RejectReason::NoField, 0);
         };
-        let text = match (path.bytes(), self.get(Part::Query)) {
+        let text = match (path.bytes(), self.get(RecordPart::Query)) {
             (b"" | b"-", _) => return Extracted::Reject(RejectReason::NoField, 0),
-            (_, None) => path.text(line, side),
+            (_, None) => path.text(line, scratch),
             (path, Some(query)) => {
-                let start = side.len();
-                side.extend_from_slice(path);
+                let start = scratch.len();
+                scratch.extend_from_slice(path);
                 // The server that logs its path decoded logs its query without the mark.
                 if named.is_none() || !query.starts_with(b"?") {
-                    side.push(b'?');
+                    scratch.push(b'?');
                 }
-                side.extend_from_slice(query);
-                Text::Side(start..side.len())
+                scratch.extend_from_slice(query);
+                TargetText::Side(start..scratch.len())
             }
         };
-        target::found(ctx, line, text, method, site, side)
+        target::found(ctx, line, text, method, origin, scratch)
     }
 
     /// The scheme and host that the record names, if it names a host.
-    fn site(&self) -> Result<Option<Site<'_>>, RejectReason> {
-        let (client, own) = (self.get(Part::ClientHost), self.get(Part::Host));
+    fn origin(&self) -> Result<Option<RecordOrigin<'_>>, RejectReason> {
+        let (client, own) = (self.get(RecordPart::ClientHost), self.get(RecordPart::Host));
         if client.or(own).is_none() {
             return Ok(None);
         }
-        let scheme = self.get(Part::Scheme);
+        let scheme = self.get(RecordPart::Scheme);
         let is_scheme = |name: &[u8]| {
             name[0].is_ascii_alphabetic()
                 && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte))
@@ -206,11 +213,11 @@ impl<'a> Said<'a> {
         if scheme.is_some_and(|scheme| !is_scheme(scheme)) {
             return Err(RejectReason::LogSyntax);
         }
-        let port = self.get(Part::Port);
+        let port = self.get(RecordPart::Port);
         // The port that a request came to may tell the scheme; the client asked for the one it named.
         let told = scheme.or_else(|| port.and_then(scheme_of));
-        let asked = client.and_then(|host| Site::plain(told, host, None));
-        Ok(asked.or_else(|| Site::plain(scheme, own?, port)))
+        let asked = client.and_then(|host| RecordOrigin::plain(told, host, None));
+        Ok(asked.or_else(|| RecordOrigin::plain(scheme, own?, port)))
     }
 }
 
@@ -253,17 +260,17 @@ pub struct Facts {
 
 impl Facts {
     /// Those that are among some parts.
-    pub(super) fn of(parts: impl IntoIterator<Item = Part>) -> Self {
+    pub(super) fn of(parts: impl IntoIterator<Item = RecordPart>) -> Self {
         parts.into_iter().fold(Self::default(), |facts, part| Self {
-            method: facts.method || matches!(part, Part::Method | Part::Request),
-            status: facts.status || part == Part::Status,
-            mime: facts.mime || part == Part::Mime,
+            method: facts.method || matches!(part, RecordPart::Method | RecordPart::Request),
+            status: facts.status || part == RecordPart::Status,
+            mime: facts.mime || part == RecordPart::Mime,
         })
     }
 }
 
 /// A URL that stands there whole. As in a list, one of nothing but spaces and tabs is none.
-fn url(ctx: &Context, value: &Value<'_>, line: Line<'_>, side: &mut Vec<u8>) -> Extracted {
+fn url(ctx: &Context, value: &Value<'_>, line: Line<'_>, scratch: &mut Vec<u8>) -> Extracted {
     if is_blank(value.bytes()) {
         return Extracted::Blank;
     }
@@ -271,9 +278,9 @@ fn url(ctx: &Context, value: &Value<'_>, line: Line<'_>, side: &mut Vec<u8>) -> 
     if value.bytes().len() > ctx.max_url {
         return too_long;
     }
-    match value.text(line, side) {
-        Text::Line(range) => Extracted::Url(BufferId::Chunk, line.span(range)),
-        Text::Side(range) => {
+    match value.text(line, scratch) {
+        TargetText::Line(range) => Extracted::Url(BufferId::Chunk, line.span(range)),
+        TargetText::Side(range) => {
             Span::checked(range).map_or(too_long, |span| Extracted::Url(BufferId::Scratch, span))
         }
     }

@@ -10,8 +10,8 @@ use std::ops::Range;
 
 use super::escape::Escape;
 use super::line::Line;
-use super::site::Site;
-use super::target::{self, Method, Text};
+use super::origin::RecordOrigin;
+use super::target::{self, Method, TargetText};
 use super::{Context, Extracted};
 use uniqurl::bytes::RejectReason;
 
@@ -22,8 +22,8 @@ pub(super) fn found(
     line: Line<'_>,
     field: Range<usize>,
     escape: Escape,
-    site: Option<Site<'_>>,
-    side: &mut Vec<u8>,
+    origin: Option<RecordOrigin<'_>>,
+    scratch: &mut Vec<u8>,
 ) -> Extracted {
     let request = &line.bytes[field.clone()];
     let Some((method, target)) = split(request) else {
@@ -33,8 +33,8 @@ pub(super) fn found(
         return Extracted::Reject(RejectReason::LogSyntax, 0);
     }
     let range = field.start + target.start..field.start + target.end;
-    let text = Text::unescaped(line, range, escape, side);
-    target::found(ctx, line, text, method, site, side)
+    let text = TargetText::unescaped(line, range, escape, scratch);
+    target::found(ctx, line, text, method, origin, scratch)
 }
 
 /// The method of a request line, and the range of its target without the spaces around it. None

@@ -10,20 +10,20 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::columns::{Columns, Layout, Name};
+use super::columns::{ColumnLayout, ColumnName, Columns};
 use super::line::{Line, is_blank};
-use super::part::{Facts, Part, Value};
+use super::part::{Facts, RecordPart, Value};
 use super::{BufferId, Container, Context, Extracted, Record, Records};
 use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
 
 /// The columns, and which cell of a row is which once the schema is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct TableFormat {
     container: Container,
     /// None: the one that seems to hold the URL.
     columns: Option<Columns>,
-    layout: Option<Arc<Layout>>,
+    layout: Option<Arc<ColumnLayout>>,
     /// Columns that go beside the URL, and which cells they are once the schema is known.
     carry: Vec<String>,
     carried: Vec<usize>,
@@ -31,7 +31,7 @@ pub struct Table {
 
 /// The cells of a chunk, row by row.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Rows {
+pub struct RowBatch {
     /// Cells in a row.
     pub width: usize,
     /// Where each is in the chunk, or [`NULL`].
@@ -51,7 +51,7 @@ pub const ALIKE: usize = 4;
 /// A cell without a value.
 pub const NULL: Span = Span { start: u32::MAX, end: u32::MAX };
 
-impl Rows {
+impl RowBatch {
     pub fn len(&self) -> usize {
         self.cells.len().checked_div(self.width).unwrap_or(0)
     }
@@ -96,7 +96,7 @@ impl Rows {
     }
 }
 
-impl Table {
+impl TableFormat {
     /// Reads what a user wrote: a container, and behind a colon the columns.
     pub(super) fn parse(name: &str) -> Option<Result<Self, &'static str>> {
         let (name, columns) = match name.split_once(':') {
@@ -168,7 +168,7 @@ impl Table {
                 let name = String::from_utf8_lossy(&names[column]);
                 // A name that reads as something else is told by its number.
                 let by_name = Columns::parse(&name).ok().filter(|columns| {
-                    columns.find(names).is_ok_and(|found| found == [(column, Part::Url)])
+                    columns.find(names).is_ok_and(|found| found == [(column, RecordPart::Url)])
                 });
                 let by_number = || Columns::parse(&(column + 1).to_string());
                 by_name.map_or_else(by_number, Ok).map_err(|_| NoColumn::Unclear)?
@@ -176,7 +176,7 @@ impl Table {
         };
         let found = columns.find(names).map_err(NoColumn::Missing)?;
         let carried = self.carry.iter().map(|name| {
-            let column = Name::parse(name).ok().and_then(|name| name.find(names));
+            let column = ColumnName::parse(name).ok().and_then(|name| name.find(names));
             let column = column.filter(|column| *column < names.len());
             column.ok_or_else(|| NoColumn::Missing(name.clone()))
         });
@@ -187,7 +187,7 @@ impl Table {
         wanted.dedup();
         let cell = |column: usize| wanted.partition_point(|other| *other < column);
         let layout =
-            Layout::new(found.iter().map(|(column, part)| (cell(*column), *part)).collect());
+            ColumnLayout::new(found.iter().map(|(column, part)| (cell(*column), *part)).collect());
         let resolved = Self {
             container: self.container,
             columns: Some(columns),
@@ -204,7 +204,7 @@ impl Table {
     }
 
     /// Appends a record for each row.
-    pub fn read(&self, ctx: &Context, chunk: &[u8], rows: &Rows, out: &mut Records) {
+    pub fn read(&self, ctx: &Context, chunk: &[u8], rows: &RowBatch, out: &mut Records) {
         let Some(layout) = &self.layout else { return };
         out.records.reserve(rows.len());
         if rows.width == 1 && layout.is_url_alone() {
@@ -225,7 +225,7 @@ impl Table {
                 Extracted::Reject(RejectReason::TooLong, 0)
             } else {
                 let value = |_, cell| Value::InLine(value(cell));
-                layout.found(ctx, line, cells.iter(), value, &mut out.side)
+                layout.found(ctx, line, cells.iter(), value, &mut out.scratch)
             };
             out.push(Record { line: own, found });
             if out.is_full() {
@@ -279,7 +279,7 @@ mod tests {
         names.iter().map(|name| name.as_bytes().to_vec()).collect()
     }
 
-    fn table(name: &str) -> Table {
+    fn table(name: &str) -> TableFormat {
         let Format::Table(table) = Format::parse(name).unwrap() else { panic!("{name}") };
         table
     }
@@ -297,7 +297,7 @@ mod tests {
         ] {
             let holds_text = |column: usize| columns[column] != "n";
             let names = names(columns);
-            let resolved = Table::any(Container::Parquet).resolve(&names, holds_text);
+            let resolved = TableFormat::any(Container::Parquet).resolve(&names, holds_text);
             let name = resolved.as_ref().ok().map(|(table, _)| table.name().into_owned());
             assert_eq!(name.as_deref(), found, "{columns:?}");
         }
@@ -322,12 +322,12 @@ mod tests {
         let cell = |start, end| Span { start, end };
         let cells =
             vec![cell(0, 2), cell(2, 3), NULL, cell(2, 3), cell(3, 4), NULL, cell(0, 2), NULL];
-        let rows = Rows { width: 2, cells, ..Rows::default() };
+        let rows = RowBatch { width: 2, cells, ..RowBatch::default() };
         let mut out = Records::default();
         table.read(&Context::default(), chunk, &rows, &mut out);
         let found: Vec<_> = out.records.iter().map(|record| record.found).collect();
         assert!(
-            matches!(found[0], Extracted::Joined { prefix: 8, url } if url.of(&out.side) == b"http://h/a")
+            matches!(found[0], Extracted::Joined { prefix: 8, url } if url.of(&out.scratch) == b"http://h/a")
         );
         assert_eq!(found[1..3], [Extracted::Blank, Extracted::Blank]);
         assert_eq!(found[3], Extracted::Target(BufferId::Chunk, cell(0, 2)));
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn rows_behind_others_are_like_those_among_them_alone() {
         let cell = |start| Span { start, end: start + 1 };
-        let rows = Rows {
+        let rows = RowBatch {
             width: 2,
             cells: (0..10).map(cell).collect(),
             first: vec![0, 1, 0, 3, 3],

@@ -13,7 +13,7 @@ use memchr::{memchr, memchr3};
 
 use super::escape::Escape;
 use super::line::{self, Line};
-use super::site::Site;
+use super::origin::RecordOrigin;
 use super::{BufferId, Context, Extracted, Records};
 use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
@@ -31,29 +31,29 @@ pub(super) enum Method {
 }
 
 /// The bytes of a target, and where they are.
-pub(super) enum Text {
+pub(super) enum TargetText {
     /// A range of the line.
     Line(Range<usize>),
-    /// A range of [`Records::side`](super::Records::side).
+    /// A range of [`Records::scratch`](super::Records::scratch).
     Side(Range<usize>),
 }
 
-impl Text {
-    /// A range of the line with the log's escaping undone, in the side buffer if there was any.
+impl TargetText {
+    /// A range of the line with the log's escaping undone, in the scratch buffer if there was any.
     #[inline(always)]
     pub fn unescaped(
         line: Line<'_>,
         range: Range<usize>,
         escape: Escape,
-        side: &mut Vec<u8>,
+        scratch: &mut Vec<u8>,
     ) -> Self {
         let raw = &line.bytes[range.clone()];
         if !escape.is_in(raw) {
-            return Text::Line(range);
+            return TargetText::Line(range);
         }
-        let start = side.len();
-        escape.undo(raw, side);
-        Text::Side(start..side.len())
+        let start = scratch.len();
+        escape.undo(raw, scratch);
+        TargetText::Side(start..scratch.len())
     }
 }
 
@@ -133,25 +133,25 @@ fn is_authority(target: &[u8]) -> bool {
         && (bracketed || !host.contains(&b':'))
 }
 
-/// What a target is worth, with the site the log names for it, if any.
+/// What a target is worth, with the origin the log names for it, if any.
 ///
-/// An origin-form target goes to the site, else to the base, else it stays hostless. It is joined as
+/// An origin-form target goes to the origin, else to the base, else it stays hostless. It is joined as
 /// it stands, never resolved: `//h/x` is a path, and no host can come out of it.
 #[inline(always)]
 pub(super) fn found(
     ctx: &Context,
     line: Line<'_>,
-    text: Text,
+    text: TargetText,
     method: Method,
-    site: Option<Site<'_>>,
-    side: &mut Vec<u8>,
+    origin: Option<RecordOrigin<'_>>,
+    scratch: &mut Vec<u8>,
 ) -> Extracted {
     let (place, bytes, span) = match &text {
-        Text::Line(range) => {
+        TargetText::Line(range) => {
             (BufferId::Chunk, &line.bytes[range.clone()], Some(line.span(range.clone())))
         }
-        Text::Side(range) => {
-            (BufferId::Scratch, &side[range.clone()], Span::checked(range.clone()))
+        TargetText::Side(range) => {
+            (BufferId::Scratch, &scratch[range.clone()], Span::checked(range.clone()))
         }
     };
     let Some(span) = span.filter(|_| bytes.len() <= ctx.max_url) else {
@@ -165,8 +165,8 @@ pub(super) fn found(
         (Form::Asterisk | Form::Other, Targets::Judged) => Extracted::Target(place, span),
         (Form::Asterisk, _) => Extracted::Reject(RejectReason::AsteriskForm, start as u32),
         (Form::Origin, _) | (Form::Other, Targets::Completed) => {
-            match site.or(ctx.base.as_ref().map(Site::Base)) {
-                Some(site) => join(ctx, line, text, start, site, side),
+            match origin.or(ctx.base.as_ref().map(RecordOrigin::Base)) {
+                Some(origin) => join(ctx, line, text, start, origin, scratch),
                 None => Extracted::Target(place, span),
             }
         }
@@ -174,44 +174,45 @@ pub(super) fn found(
     }
 }
 
-/// Writes the site and the target behind one another into the side buffer. The target's path starts
+/// Writes the origin and the target behind one another into the scratch buffer. The target's path starts
 /// at `path`, with a slash or without.
 fn join(
     ctx: &Context,
     line: Line<'_>,
-    text: Text,
+    text: TargetText,
     path: usize,
-    site: Site<'_>,
-    side: &mut Vec<u8>,
+    origin: RecordOrigin<'_>,
+    scratch: &mut Vec<u8>,
 ) -> Extracted {
-    let copy = |side: &mut Vec<u8>, part: Range<usize>| match &text {
-        Text::Line(range) => {
-            side.extend_from_slice(&line.bytes[range.start + part.start..range.start + part.end]);
+    let copy = |scratch: &mut Vec<u8>, part: Range<usize>| match &text {
+        TargetText::Line(range) => {
+            scratch
+                .extend_from_slice(&line.bytes[range.start + part.start..range.start + part.end]);
         }
-        Text::Side(range) => {
-            side.extend_from_within(range.start + part.start..range.start + part.end);
+        TargetText::Side(range) => {
+            scratch.extend_from_within(range.start + part.start..range.start + part.end);
         }
     };
     let (bytes, length) = match &text {
-        Text::Line(range) => (&line.bytes[range.clone()], range.len()),
-        Text::Side(range) => (&side[range.clone()], range.len()),
+        TargetText::Line(range) => (&line.bytes[range.clone()], range.len()),
+        TargetText::Side(range) => (&scratch[range.clone()], range.len()),
     };
     let lacks_slash = bytes.get(path) != Some(&b'/');
-    let start = side.len();
-    copy(side, 0..path);
-    if site.write(ctx, side).is_none() {
-        side.truncate(start);
+    let start = scratch.len();
+    copy(scratch, 0..path);
+    if origin.write(ctx, scratch).is_none() {
+        scratch.truncate(start);
         return Extracted::Reject(RejectReason::LogSyntax, 0);
     }
     if lacks_slash {
-        side.push(b'/');
+        scratch.push(b'/');
     }
-    let prefix = (side.len() - start - path) as u32;
-    copy(side, path..length);
-    match Span::checked(start..side.len()) {
+    let prefix = (scratch.len() - start - path) as u32;
+    copy(scratch, path..length);
+    match Span::checked(start..scratch.len()) {
         Some(url) => Extracted::Joined { url, prefix },
         None => {
-            side.truncate(start);
+            scratch.truncate(start);
             Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32)
         }
     }
@@ -219,8 +220,8 @@ fn join(
 
 /// Reads the format `target`: the whole line is a request target.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
-    line::each(ctx, ctx.max_url, chunk, out, |line, side| {
-        found(ctx, line, Text::Line(0..line.bytes.len()), Method::Unknown, None, side)
+    line::each(ctx, ctx.max_url, chunk, out, |line, scratch| {
+        found(ctx, line, TargetText::Line(0..line.bytes.len()), Method::Unknown, None, scratch)
     });
 }
 

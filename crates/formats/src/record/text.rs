@@ -48,9 +48,9 @@ fn read_line(ctx: &Context, line: Line<'_>, out: &mut Records) {
         } else if url.uri.len() == url.span.len() {
             Extracted::Url(BufferId::Chunk, span)
         } else {
-            let start = out.side.len();
-            out.side.extend_from_slice(&url.uri);
-            match Span::checked(start..out.side.len()) {
+            let start = out.scratch.len();
+            out.scratch.extend_from_slice(&url.uri);
+            match Span::checked(start..out.scratch.len()) {
                 Some(uri) => Extracted::Url(BufferId::Scratch, uri),
                 None => Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32),
             }

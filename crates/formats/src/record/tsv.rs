@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use super::columns::Name;
-use super::columns::{Columns, Layout};
+use super::columns::ColumnName;
+use super::columns::{ColumnLayout, Columns};
 use super::line::{self, is_blank, without_mark};
 use super::part::Value;
 use super::separators::Separators;
@@ -17,7 +17,7 @@ use super::{Context, Extracted, Records};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tsv {
     pub(super) columns: Columns,
-    layout: Option<Arc<Layout>>,
+    layout: Option<Arc<ColumnLayout>>,
 }
 
 impl Tsv {
@@ -36,12 +36,12 @@ impl Tsv {
     pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let mut now = self.layout.clone();
         let tabs = Separators::find(chunk, [b'\t']);
-        line::each(ctx, 0, chunk, out, |line, side| {
+        line::each(ctx, 0, chunk, out, |line, scratch| {
             let Some(layout) = &now else {
                 now = Some(Arc::new(self.layout(line.bytes)));
                 return Extracted::Skipped;
             };
-            layout.found(ctx, line, tabs.split(line), |_, field| Value::InLine(field), side)
+            layout.found(ctx, line, tabs.split(line), |_, field| Value::InLine(field), scratch)
         });
     }
 
@@ -65,7 +65,7 @@ impl Tsv {
     }
 
     /// Whether a column holds queries by themselves.
-    pub(super) fn is_query(&self, name: &Name) -> bool {
+    pub(super) fn is_query(&self, name: &ColumnName) -> bool {
         self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
     }
 
@@ -74,7 +74,7 @@ impl Tsv {
         self.layout.as_ref().map_or(&[], |layout| &layout.names)
     }
 
-    fn layout(&self, line: &[u8]) -> Layout {
+    fn layout(&self, line: &[u8]) -> ColumnLayout {
         let names: Vec<Vec<u8>> =
             without_mark(line).split(|byte| *byte == b'\t').map(<[u8]>::to_vec).collect();
         self.columns.layout(&names)

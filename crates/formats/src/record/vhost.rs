@@ -6,14 +6,14 @@
 use memchr::memchr;
 
 use super::line;
-use super::site::Site;
+use super::origin::RecordOrigin;
 use super::{Context, Records, clf};
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
-    line::each(ctx, 0, chunk, out, |line, side| {
-        let site = Site::logged(None, first_field(line.bytes));
-        clf::found(ctx, line, site, side)
+    line::each(ctx, 0, chunk, out, |line, scratch| {
+        let origin = RecordOrigin::logged(None, first_field(line.bytes));
+        clf::found(ctx, line, origin, scratch)
     });
 }
 

@@ -10,17 +10,17 @@ use std::ops::Range;
 use memchr::memchr2;
 
 use super::line;
-use super::target::{self, Method, Text};
+use super::target::{self, Method, TargetText};
 use super::{BufferId, Context, Extracted, Records};
 use uniqurl::bytes::RejectReason;
 
 /// Appends a record for each line of `chunk`.
 pub(super) fn read(ctx: &Context, field: NonZeroUsize, chunk: &[u8], out: &mut Records) {
-    line::each(ctx, 0, chunk, out, |line, side| match nth(line.bytes, field.get()) {
+    line::each(ctx, 0, chunk, out, |line, scratch| match nth(line.bytes, field.get()) {
         Some(range) if &line.bytes[range.clone()] != b"-" => {
             let is_path = target::is_path(&line.bytes[range.clone()], ctx.targets);
-            let text = Text::Line(range.clone());
-            match target::found(ctx, line, text, Method::Unknown, None, side) {
+            let text = TargetText::Line(range.clone());
+            match target::found(ctx, line, text, Method::Unknown, None, scratch) {
                 Extracted::Reject(RejectReason::Relative, _)
                 | Extracted::Target(..)
                 | Extracted::Joined { .. }

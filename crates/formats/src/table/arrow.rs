@@ -7,21 +7,21 @@ use arrow_ipc::Block;
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_schema::{ArrowError, DataType, Fields, Schema, SchemaRef};
 
-use super::fault::Fault;
+use super::error::TableError;
 use super::file::At;
 use super::messages::{Message, Messages};
 use super::schema::{self, Holds, Leaf};
-use super::{Column, Reading, Stop, Take, column};
+use super::{Column, Stop, TableOptions, Take, column};
 use crate::input::Trouble;
-use crate::record::Table;
+use crate::record::TableFormat;
 
 /// Rows that are handed on at a time. A batch has as many as its writer liked.
 const ROWS: usize = 16 << 10;
 
 /// A file whose schema was read.
-pub(super) struct Content {
+pub(super) struct ArrowFile {
     at: At,
-    kind: Kind,
+    kind: IpcKind,
     /// All columns at the top, and those that are read.
     schema: SchemaRef,
     projection: Vec<usize>,
@@ -33,7 +33,7 @@ pub(super) struct Content {
 
 /// How the batches are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum IpcKind {
     File,
     Stream,
 }
@@ -43,16 +43,20 @@ enum Kind {
 /// In a file nothing else tells the end from a cut.
 const END_OF_STREAM: [u8; 8] = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0];
 
-impl Content {
+impl ArrowFile {
     /// Reads the schema, for which there are `memory` bytes.
-    pub(super) fn open(at: At, table: &Table, memory: usize) -> Result<(Self, Table), Trouble> {
+    pub(super) fn open(
+        at: At,
+        table: &TableFormat,
+        memory: usize,
+    ) -> Result<(Self, TableFormat), Trouble> {
         let mut head = [0; 6];
         at.read_at(&mut head, 0).map_err(Trouble::Io)?;
-        let kind = if head == *b"ARROW1" { Kind::File } else { Kind::Stream };
+        let kind = if head == *b"ARROW1" { IpcKind::File } else { IpcKind::Stream };
         let messages = Messages::new(&at, memory);
         let (schema, start) = match kind {
-            Kind::File => (messages.file()?.schema, 0),
-            Kind::Stream => messages.stream()?,
+            IpcKind::File => (messages.file()?.schema, 0),
+            IpcKind::Stream => messages.stream()?,
         };
         let mut leaves = Vec::new();
         flatten((&[], &[]), schema.fields(), &mut leaves);
@@ -68,10 +72,10 @@ impl Content {
         Ok((Self { at, kind, schema, projection, places, start }, table))
     }
 
-    pub(super) fn read(&self, reading: Reading, take: Take<'_>) -> Result<(), Stop> {
-        let mut batches = Batches::new(self, reading.at_once()).map_err(Stop::Failed)?;
+    pub(super) fn read(&self, options: TableOptions, take: Take<'_>) -> Result<(), Stop> {
+        let mut batches = Batches::new(self, options.at_once()).map_err(Stop::Failed)?;
         match self.kind {
-            Kind::File => {
+            IpcKind::File => {
                 let footer = batches.messages.file().map_err(Stop::Failed)?;
                 for block in &footer.dictionaries {
                     if batches.read_block(block).map_err(Stop::Failed)?.is_some() {
@@ -82,15 +86,15 @@ impl Content {
                 for (number, block) in (1..).zip(&footer.batches) {
                     let read = batches.read_block(block);
                     let read = read.and_then(|batch| batch.ok_or("it is a dictionary".into()));
-                    let batch = read.map_err(|fault| {
+                    let batch = read.map_err(|error| {
                         let tell = |why| format!("batch {number} of {count}: {why}");
-                        Stop::Failed(fault.told(tell))
+                        Stop::Failed(error.told(tell))
                     })?;
                     self.hand_on(&batch, self.at.size() / count * number, take)?;
                 }
                 Ok(())
             }
-            Kind::Stream => {
+            IpcKind::Stream => {
                 let mut place = self.start;
                 while let Some(said) = batches.messages.of_stream(place).map_err(Stop::Failed)? {
                     place = said.end();
@@ -136,7 +140,7 @@ impl Content {
 /// The batches of a file or stream, with the dictionaries that the columns in them need.
 struct Batches<'a> {
     messages: Messages<'a>,
-    content: &'a Content,
+    content: &'a ArrowFile,
     /// The columns at the top that are read.
     wanted: Schema,
     /// Numbers of the dictionaries of these, and of all columns.
@@ -146,7 +150,7 @@ struct Batches<'a> {
 }
 
 impl<'a> Batches<'a> {
-    fn new(content: &'a Content, memory: usize) -> Result<Self, Fault> {
+    fn new(content: &'a ArrowFile, memory: usize) -> Result<Self, TableError> {
         let wanted = content.schema.project(&content.projection).map_err(words)?;
         Ok(Self {
             messages: Messages::new(&content.at, memory),
@@ -159,16 +163,16 @@ impl<'a> Batches<'a> {
     }
 
     /// Reads a message that the footer of a file tells of.
-    fn read_block(&mut self, block: &Block) -> Result<Option<RecordBatch>, Fault> {
+    fn read_block(&mut self, block: &Block) -> Result<Option<RecordBatch>, TableError> {
         let said = self.messages.of_file(block)?;
         self.read(&said)
     }
 
     /// Reads a message: a batch, or a dictionary, which those behind it need.
-    fn read(&mut self, said: &Message) -> Result<Option<RecordBatch>, Fault> {
+    fn read(&mut self, said: &Message) -> Result<Option<RecordBatch>, TableError> {
         let message = said.read()?;
         let version = message.version();
-        let Content { schema, projection, .. } = self.content;
+        let ArrowFile { schema, projection, .. } = self.content;
         if let Some(batch) = message.header_as_record_batch() {
             self.messages.batch(said, version, &batch, schema.fields(), projection)?;
             let body = self.messages.body(said)?;
@@ -183,7 +187,7 @@ impl<'a> Batches<'a> {
         if self.read.contains(&number) {
             // In a file the batches before it would have other values.
             let is_new = dictionary.isDelta() || !self.dictionaries.contains_key(&number);
-            if self.content.kind == Kind::File && !is_new {
+            if self.content.kind == IpcKind::File && !is_new {
                 return Err("a dictionary of it comes twice".into());
             }
             self.messages.dictionary(said, version, &dictionary)?;

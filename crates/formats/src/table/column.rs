@@ -32,7 +32,7 @@ pub(super) fn find(batch: &RecordBatch, place: &[usize]) -> Option<Column> {
 /// The cells of a column.
 pub(super) struct Cells<'a> {
     above: Vec<&'a StructArray>,
-    values: Values<'a>,
+    values: ColumnValues<'a>,
 }
 
 /// Which value of a dictionary each row has.
@@ -103,7 +103,7 @@ pub(super) enum Cell<'a> {
     Words(String),
 }
 
-enum Values<'a> {
+enum ColumnValues<'a> {
     Text(&'a StringArray),
     LargeText(&'a LargeStringArray),
     TextView(&'a StringViewArray),
@@ -127,7 +127,7 @@ impl<'a> Cells<'a> {
     pub(super) fn new(column: &'a Column) -> Option<Self> {
         let above =
             column.above.iter().map(|array| array.as_struct_opt()).collect::<Option<_>>()?;
-        Some(Self { above, values: Values::new(&column.array)? })
+        Some(Self { above, values: ColumnValues::new(&column.array)? })
     }
 
     pub(super) fn get(&self, row: usize) -> Cell<'_> {
@@ -139,7 +139,7 @@ impl<'a> Cells<'a> {
 
     /// Which value each row has, where a dictionary says so.
     pub(super) fn keys(&self) -> Option<Keys<'_>> {
-        let Values::Dictionary { keys, array, .. } = &self.values else { return None };
+        let ColumnValues::Dictionary { keys, array, .. } = &self.values else { return None };
         let values = array.as_any_dictionary_opt()?.values().len();
         Some(Keys { keys, nulls: self.nulls(array.nulls()), values })
     }
@@ -147,8 +147,8 @@ impl<'a> Cells<'a> {
     /// Where each text stands, where that can be told.
     pub(super) fn views(&self) -> Option<Views<'_>> {
         let (views, nulls, buffers) = match &self.values {
-            Values::TextView(array) => (array.views(), array.nulls(), array.data_buffers()),
-            Values::BytesView(array) => (array.views(), array.nulls(), array.data_buffers()),
+            ColumnValues::TextView(array) => (array.views(), array.nulls(), array.data_buffers()),
+            ColumnValues::BytesView(array) => (array.views(), array.nulls(), array.data_buffers()),
             _ => return None,
         };
         Some(Views { views, nulls: self.nulls(nulls), buffers })
@@ -163,9 +163,9 @@ impl<'a> Cells<'a> {
     /// What two rows have in common only if their cells are the same, where a dictionary says so.
     pub(super) fn identity(&self, row: usize) -> Option<u128> {
         match &self.values {
-            Values::Dictionary { keys, .. } => Some(keys[row] as u128),
-            Values::TextView(array) => Some(array.views()[row]),
-            Values::BytesView(array) => Some(array.views()[row]),
+            ColumnValues::Dictionary { keys, .. } => Some(keys[row] as u128),
+            ColumnValues::TextView(array) => Some(array.views()[row]),
+            ColumnValues::BytesView(array) => Some(array.views()[row]),
             _ => None,
         }
     }
@@ -174,9 +174,9 @@ impl<'a> Cells<'a> {
     /// stand one behind the other none are shared.
     pub(super) fn may_repeat(&self) -> bool {
         let views = match &self.values {
-            Values::Dictionary { .. } => return true,
-            Values::TextView(array) => array.views(),
-            Values::BytesView(array) => array.views(),
+            ColumnValues::Dictionary { .. } => return true,
+            ColumnValues::TextView(array) => array.views(),
+            ColumnValues::BytesView(array) => array.views(),
             _ => return false,
         };
         // A view of more than 12 bytes: length, prefix, buffer, offset, 32 bits each.
@@ -186,24 +186,24 @@ impl<'a> Cells<'a> {
     }
 }
 
-impl<'a> Values<'a> {
+impl<'a> ColumnValues<'a> {
     fn new(array: &'a ArrayRef) -> Option<Self> {
         macro_rules! numbers {
             ($type:ty) => {{
                 let values = array.as_primitive_opt::<$type>()?.values();
-                Values::Numbers(Box::new(|row| values[row].into()), array)
+                ColumnValues::Numbers(Box::new(|row| values[row].into()), array)
             }};
         }
         macro_rules! floats {
             ($type:ty) => {{
                 let values = array.as_primitive_opt::<$type>()?.values();
-                Values::Words(Box::new(|row| values[row].to_string()), array)
+                ColumnValues::Words(Box::new(|row| values[row].to_string()), array)
             }};
         }
         macro_rules! decimals {
             ($type:ty) => {{
                 let decimals = array.as_primitive_opt::<$type>()?;
-                Values::Words(Box::new(|row| decimals.value_as_string(row)), array)
+                ColumnValues::Words(Box::new(|row| decimals.value_as_string(row)), array)
             }};
         }
         // What no calendar reaches stays the number that it is.
@@ -217,16 +217,16 @@ impl<'a> Values<'a> {
                     Some(time) => format!("{time}{zone}"),
                     None => times.value(row).to_string(),
                 };
-                Values::Words(Box::new(text), array)
+                ColumnValues::Words(Box::new(text), array)
             }};
         }
         Some(match array.data_type() {
-            DataType::Utf8 => Values::Text(array.as_string_opt()?),
-            DataType::LargeUtf8 => Values::LargeText(array.as_string_opt()?),
-            DataType::Utf8View => Values::TextView(array.as_string_view_opt()?),
-            DataType::Binary => Values::Bytes(array.as_binary_opt()?),
-            DataType::LargeBinary => Values::LargeBytes(array.as_binary_opt()?),
-            DataType::BinaryView => Values::BytesView(array.as_binary_view_opt()?),
+            DataType::Utf8 => ColumnValues::Text(array.as_string_opt()?),
+            DataType::LargeUtf8 => ColumnValues::LargeText(array.as_string_opt()?),
+            DataType::Utf8View => ColumnValues::TextView(array.as_string_view_opt()?),
+            DataType::Binary => ColumnValues::Bytes(array.as_binary_opt()?),
+            DataType::LargeBinary => ColumnValues::LargeBytes(array.as_binary_opt()?),
+            DataType::BinaryView => ColumnValues::BytesView(array.as_binary_view_opt()?),
             DataType::Int8 => numbers!(Int8Type),
             DataType::Int16 => numbers!(Int16Type),
             DataType::Int32 => numbers!(Int32Type),
@@ -237,7 +237,7 @@ impl<'a> Values<'a> {
             DataType::UInt64 => numbers!(UInt64Type),
             DataType::Float16 => {
                 let values = array.as_primitive_opt::<Float16Type>()?.values();
-                Values::Words(Box::new(|row| shortest(values[row])), array)
+                ColumnValues::Words(Box::new(|row| shortest(values[row])), array)
             }
             DataType::Float32 => floats!(Float32Type),
             DataType::Float64 => floats!(Float64Type),
@@ -247,7 +247,7 @@ impl<'a> Values<'a> {
             DataType::Decimal256(..) => decimals!(Decimal256Type),
             DataType::Boolean => {
                 let flags = array.as_boolean_opt()?;
-                Values::Words(Box::new(|row| flags.value(row).to_string()), array)
+                ColumnValues::Words(Box::new(|row| flags.value(row).to_string()), array)
             }
             DataType::Date32 => times!(Date32Type, value_as_date),
             DataType::Date64 => times!(Date64Type, value_as_date),
@@ -274,16 +274,16 @@ impl<'a> Values<'a> {
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary_opt()?;
                 if dictionary.values().is_empty() {
-                    return Some(Values::Nothing);
+                    return Some(ColumnValues::Nothing);
                 }
-                let values = Values::new(dictionary.values())?;
-                Values::Dictionary {
+                let values = ColumnValues::new(dictionary.values())?;
+                ColumnValues::Dictionary {
                     keys: dictionary.normalized_keys(),
                     array,
                     values: Box::new(Cells { above: Vec::new(), values }),
                 }
             }
-            DataType::Null => Values::Nothing,
+            DataType::Null => ColumnValues::Nothing,
             _ => return None,
         })
     }
@@ -293,19 +293,19 @@ impl<'a> Values<'a> {
             if array.is_null(row) { Cell::Null } else { Cell::Text(value()) }
         }
         match self {
-            Values::Text(array) => cell(array, row, || array.value(row).as_bytes()),
-            Values::LargeText(array) => cell(array, row, || array.value(row).as_bytes()),
-            Values::TextView(array) => cell(array, row, || array.value(row).as_bytes()),
-            Values::Bytes(array) => cell(array, row, || array.value(row)),
-            Values::LargeBytes(array) => cell(array, row, || array.value(row)),
-            Values::BytesView(array) => cell(array, row, || array.value(row)),
-            Values::Numbers(_, array) if array.is_null(row) => Cell::Null,
-            Values::Numbers(number, _) => Cell::Number(number(row)),
-            Values::Words(_, array) if array.is_null(row) => Cell::Null,
-            Values::Words(text, _) => Cell::Words(text(row)),
-            Values::Dictionary { array, .. } if array.is_null(row) => Cell::Null,
-            Values::Dictionary { keys, values, .. } => values.get(keys[row]),
-            Values::Nothing => Cell::Null,
+            ColumnValues::Text(array) => cell(array, row, || array.value(row).as_bytes()),
+            ColumnValues::LargeText(array) => cell(array, row, || array.value(row).as_bytes()),
+            ColumnValues::TextView(array) => cell(array, row, || array.value(row).as_bytes()),
+            ColumnValues::Bytes(array) => cell(array, row, || array.value(row)),
+            ColumnValues::LargeBytes(array) => cell(array, row, || array.value(row)),
+            ColumnValues::BytesView(array) => cell(array, row, || array.value(row)),
+            ColumnValues::Numbers(_, array) if array.is_null(row) => Cell::Null,
+            ColumnValues::Numbers(number, _) => Cell::Number(number(row)),
+            ColumnValues::Words(_, array) if array.is_null(row) => Cell::Null,
+            ColumnValues::Words(text, _) => Cell::Words(text(row)),
+            ColumnValues::Dictionary { array, .. } if array.is_null(row) => Cell::Null,
+            ColumnValues::Dictionary { keys, values, .. } => values.get(keys[row]),
+            ColumnValues::Nothing => Cell::Null,
         }
     }
 }

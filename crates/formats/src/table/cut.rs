@@ -10,9 +10,9 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::column::{Cell, Cells, Keys, Standing, Views};
-use super::{Column, Reading, Stop};
+use super::{Column, Stop, TableOptions};
 use crate::input::{Chunk, Data};
-use crate::record::{ALIKE, NULL, Rows};
+use crate::record::{ALIKE, NULL, RowBatch};
 use uniqurl::bytes::Span;
 
 /// Rows of a chunk, however short they are.
@@ -32,7 +32,7 @@ const VALUES_A_ROW: usize = 8;
 const LEAST_IN_PLACE: usize = 256;
 
 /// Where the rows of a section come by.
-pub(super) struct Cutter {
+pub(super) struct RowCutter {
     /// Rows before the next chunk.
     at: u64,
     chunk_size: usize,
@@ -46,17 +46,17 @@ pub(super) struct Cutter {
 #[derive(Default)]
 struct Making {
     bytes: Vec<u8>,
-    rows: Rows,
+    rows: RowBatch,
     /// Bytes of its cells, also of those that are alike.
     told: usize,
     /// By what tells it apart, where a cell of the chunk is and which row it was the first of.
     seen: HashMap<u128, (Span, u32), rapidhash::fast::RandomState>,
 }
 
-impl Cutter {
+impl RowCutter {
     /// `at` rows stand before the first.
-    pub(super) fn new(at: u64, reading: Reading) -> Self {
-        let Reading { chunk_size, max_record, once, .. } = reading;
+    pub(super) fn new(at: u64, options: TableOptions) -> Self {
+        let TableOptions { chunk_size, max_record, once, .. } = options;
         Self { at, chunk_size: chunk_size.clamp(1, MOST), max_record, once, usual: (0, 0) }
     }
 
@@ -92,7 +92,7 @@ impl Cutter {
             if let Some(views) = &views
                 && let Some(chunk) = self.in_place(views, row..length, &mut buffers)
             {
-                row += chunk.rows().map_or(0, Rows::len);
+                row += chunk.rows().map_or(0, RowBatch::len);
                 hand_on(chunk)?;
                 continue;
             }
@@ -181,7 +181,7 @@ impl Cutter {
         self.usual.1 = cells.len();
         let offset = self.at;
         self.at += cells.len() as u64;
-        let rows = Rows { width: 1, cells, ..Rows::default() };
+        let rows = RowBatch { width: 1, cells, ..RowBatch::default() };
         Some(Chunk { data: Data::Rows(bytes, rows), offset, frames: Vec::new() })
     }
 
@@ -293,15 +293,15 @@ mod tests {
 
     use super::*;
 
-    fn reading(chunk_size: usize) -> Reading {
-        Reading { chunk_size, max_record: 9000, threads: 1, memory: usize::MAX, once: false }
+    fn options(chunk_size: usize) -> TableOptions {
+        TableOptions { chunk_size, max_record: 9000, threads: 1, memory: usize::MAX, once: false }
     }
 
     /// The length of each chunk of a column: its rows, and the bytes of all their cells.
     fn chunks(array: ArrayRef, chunk_size: usize) -> Vec<(usize, usize)> {
         let mut chunks = Vec::new();
         let columns = [Column { above: Vec::new(), array }];
-        let cut = Cutter::new(0, reading(chunk_size)).cut(&columns, |chunk| {
+        let cut = RowCutter::new(0, options(chunk_size)).cut(&columns, |chunk| {
             let cells = &chunk.rows().expect("rows").cells;
             chunks.push((cells.len(), cells.iter().map(|cell| cell.len()).sum()));
             Ok(())
@@ -357,7 +357,7 @@ mod tests {
         let array = Arc::new(BinaryViewArray::try_new(views, vec![buffer], None).expect("views"));
         let columns = [Column { above: Vec::new(), array }];
         let mut row = 0;
-        let cut = Cutter::new(0, reading(1 << 20)).cut(&columns, |chunk| {
+        let cut = RowCutter::new(0, options(1 << 20)).cut(&columns, |chunk| {
             for cell in &chunk.rows().expect("rows").cells {
                 let (at, length) = place(row);
                 assert_eq!(cell.of(chunk.bytes()), &text.as_bytes()[at..at + length]);

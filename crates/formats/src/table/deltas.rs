@@ -31,7 +31,7 @@ pub(super) struct Deltas<'a> {
 }
 
 /// What stands before the numbers.
-struct Head {
+struct DeltaHeader {
     miniblock: u32,
     miniblocks: u32,
     count: u32,
@@ -39,7 +39,7 @@ struct Head {
     length: usize,
 }
 
-fn head(bytes: &[u8]) -> Result<Head, &'static str> {
+fn head(bytes: &[u8]) -> Result<DeltaHeader, &'static str> {
     let mut length = 0;
     let mut next = || varint(bytes, &mut length);
     let said = [next()?, next()?, next()?].map(u32::try_from);
@@ -50,7 +50,7 @@ fn head(bytes: &[u8]) -> Result<Head, &'static str> {
         [Ok(block @ 128..), Ok(miniblocks @ 1..), Ok(count)]
             if block % 128 == 0 && block % miniblocks == 0 && block / miniblocks % 32 == 0 =>
         {
-            Ok(Head { miniblock: block / miniblocks, miniblocks, count, first, length })
+            Ok(DeltaHeader { miniblock: block / miniblocks, miniblocks, count, first, length })
         }
         [_, _, Err(_)] => Err("it has more numbers than there can be"),
         _ => Err("its numbers are packed in blocks of a size that none can have"),
@@ -65,7 +65,7 @@ pub(super) fn count(bytes: &[u8]) -> Result<usize, &'static str> {
 impl<'a> Deltas<'a> {
     /// Numbers that begin with these bytes.
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self, &'static str> {
-        let Head { miniblock, miniblocks, count, first, length } = head(bytes)?;
+        let DeltaHeader { miniblock, miniblocks, count, first, length } = head(bytes)?;
         Ok(Self {
             bytes,
             at: length,

@@ -16,7 +16,7 @@ use arrow_ipc::{
 use arrow_schema::{DataType, Fields, SchemaRef, UnionMode};
 
 use super::arrow::words;
-use super::fault::Fault;
+use super::error::TableError;
 use super::file::At;
 
 /// What the library takes for a column of a schema, about.
@@ -59,7 +59,7 @@ pub(super) struct Message {
 }
 
 impl Message {
-    pub(super) fn read(&self) -> Result<arrow_ipc::Message<'_>, Fault> {
+    pub(super) fn read(&self) -> Result<arrow_ipc::Message<'_>, TableError> {
         message(&self.metadata)
     }
 
@@ -83,7 +83,7 @@ impl<'a> Messages<'a> {
     }
 
     /// Looks at the footer of a file. Gives what it says.
-    pub(super) fn file(&self) -> Result<Footer, Fault> {
+    pub(super) fn file(&self) -> Result<Footer, TableError> {
         let mut end = [0; END];
         let place = self.at.size().checked_sub(END as u64).ok_or("it ends early")?;
         self.read(&mut end, place)?;
@@ -109,7 +109,11 @@ impl<'a> Messages<'a> {
     /// twice: a list with a number or a place that was changed has them so, and nothing else tells. What
     /// else stands between the messages that it names, such as the schema, the end of a stream and what
     /// fills up, is as it may.
-    fn gaps<'b>(&self, blocks: impl Iterator<Item = &'b Block>, end: u64) -> Result<(), Fault> {
+    fn gaps<'b>(
+        &self,
+        blocks: impl Iterator<Item = &'b Block>,
+        end: u64,
+    ) -> Result<(), TableError> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for block in blocks {
             // What none can have is told of when the message is looked at.
@@ -134,7 +138,7 @@ impl<'a> Messages<'a> {
         Ok(())
     }
 
-    fn gap(&self, mut place: u64, end: u64) -> Result<(), Fault> {
+    fn gap(&self, mut place: u64, end: u64) -> Result<(), TableError> {
         let mut filling = 0;
         while place + 8 <= end && filling < FILLING {
             let mut head = [0; 8];
@@ -168,7 +172,7 @@ impl<'a> Messages<'a> {
     }
 
     /// A message that the footer of a file tells of.
-    pub(super) fn of_file(&self, block: &Block) -> Result<Message, Fault> {
+    pub(super) fn of_file(&self, block: &Block) -> Result<Message, TableError> {
         let numbers = [block.offset(), block.metaDataLength().into(), block.bodyLength()];
         let [Ok(place), Ok(head @ 8..), Ok(length)] = numbers.map(u64::try_from) else {
             return Err(NO_LENGTH.into());
@@ -180,14 +184,14 @@ impl<'a> Messages<'a> {
     }
 
     /// The first message of a stream, which tells the schema, and where the next one begins.
-    pub(super) fn stream(&self) -> Result<(SchemaRef, u64), Fault> {
+    pub(super) fn stream(&self) -> Result<(SchemaRef, u64), TableError> {
         let first = self.of_stream(0)?.ok_or("it has no message")?;
         let schema = first.read()?.header_as_schema().ok_or("its first message is no schema")?;
         Ok((self.schema(schema)?, first.end()))
     }
 
     /// The message of a stream that begins at `place`; none at the end.
-    pub(super) fn of_stream(&self, place: u64) -> Result<Option<Message>, Fault> {
+    pub(super) fn of_stream(&self, place: u64) -> Result<Option<Message>, TableError> {
         let (mut place, mut length) = (place, [0; 4]);
         // What is too short for a length is an end.
         for _ in 0..2 {
@@ -210,7 +214,7 @@ impl<'a> Messages<'a> {
     }
 
     /// Looks at where a body is.
-    fn message(&self, metadata: Vec<u8>, body: u64, length: u64) -> Result<Message, Fault> {
+    fn message(&self, metadata: Vec<u8>, body: u64, length: u64) -> Result<Message, TableError> {
         if body.checked_add(length).is_none_or(|end| end > self.at.size()) {
             return Err(
                 format!("a message of {length} bytes at {body} reaches behind its end").into()
@@ -220,7 +224,7 @@ impl<'a> Messages<'a> {
     }
 
     /// The body of a message that was looked at.
-    pub(super) fn body(&self, message: &Message) -> Result<Buffer, Fault> {
+    pub(super) fn body(&self, message: &Message) -> Result<Buffer, TableError> {
         let bytes = MutableBuffer::try_from_len_zeroed(message.length as usize);
         let mut bytes = bytes.map_err(|_| too_much("a message", message.length))?;
         self.read(&mut bytes, message.body)?;
@@ -235,7 +239,7 @@ impl<'a> Messages<'a> {
         batch: &RecordBatch<'_>,
         fields: &Fields,
         columns: &[usize],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), TableError> {
         let taken = self.taken(message, version, batch, Some((fields, columns)))?;
         self.has_room_for(taken, "a batch")
     }
@@ -246,7 +250,7 @@ impl<'a> Messages<'a> {
         message: &Message,
         version: MetadataVersion,
         dictionary: &DictionaryBatch<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), TableError> {
         let data = dictionary.data().ok_or("a dictionary has no values")?;
         let taken = self.taken(message, version, &data, None)?;
         let bytes = self.dictionaries.entry(dictionary.id()).or_default();
@@ -259,7 +263,7 @@ impl<'a> Messages<'a> {
         self.has_room_for(0, "what its dictionaries hold")
     }
 
-    fn has_room_for(&self, taken: u64, what: &str) -> Result<(), Fault> {
+    fn has_room_for(&self, taken: u64, what: &str) -> Result<(), TableError> {
         let taken = taken.saturating_add(self.all_dictionaries);
         if taken > self.memory { Err(too_much(what, taken)) } else { Ok(()) }
     }
@@ -271,7 +275,7 @@ impl<'a> Messages<'a> {
         version: MetadataVersion,
         batch: &RecordBatch<'_>,
         wanted: Option<(&Fields, &[usize])>,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, TableError> {
         let &Message { body, length, .. } = message;
         let packed = batch.compression().is_some();
         let buffers = batch.buffers();
@@ -279,7 +283,7 @@ impl<'a> Messages<'a> {
         let variadic = batch.variadicBufferCounts();
         let mut variadic = variadic.iter().flatten();
         let mut sum = 0_u64;
-        let mut column = |count: usize, is_wanted: bool| -> Result<(), Fault> {
+        let mut column = |count: usize, is_wanted: bool| -> Result<(), TableError> {
             for buffer in buffers.by_ref().take(count) {
                 let [Ok(start), Ok(bytes)] = [buffer.offset(), buffer.length()].map(u64::try_from)
                 else {
@@ -309,7 +313,7 @@ impl<'a> Messages<'a> {
     }
 
     /// How long a packed buffer says that it is.
-    fn unpacked(&self, place: u64, length: u64) -> Result<u64, Fault> {
+    fn unpacked(&self, place: u64, length: u64) -> Result<u64, TableError> {
         if length < 8 {
             return Err("a packed buffer is too short for its length".into());
         }
@@ -322,7 +326,7 @@ impl<'a> Messages<'a> {
     }
 
     /// Looks at what columns there are: each of them, and the names on the way to it, are kept.
-    fn schema(&self, schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef, Fault> {
+    fn schema(&self, schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef, TableError> {
         let mut taken = 0;
         for field in schema.fields().iter().flatten() {
             self.field(&field, 0, &mut taken)?;
@@ -333,7 +337,7 @@ impl<'a> Messages<'a> {
         Ok(Arc::new(try_fb_to_schema(schema).map_err(words)?))
     }
 
-    fn field(&self, field: &Field<'_>, above: usize, taken: &mut u64) -> Result<(), Fault> {
+    fn field(&self, field: &Field<'_>, above: usize, taken: &mut u64) -> Result<(), TableError> {
         let name = field.name().map_or(0, str::len);
         let path = above + name + size_of::<String>();
         let said = field.custom_metadata();
@@ -352,7 +356,7 @@ impl<'a> Messages<'a> {
         Ok(())
     }
 
-    fn bytes(&self, start: u64, length: u64, what: &str) -> Result<Vec<u8>, Fault> {
+    fn bytes(&self, start: u64, length: u64, what: &str) -> Result<Vec<u8>, TableError> {
         if start.checked_add(length).is_none_or(|end| end > self.at.size()) {
             return Err(format!("{what} reaches behind its end").into());
         }
@@ -364,18 +368,18 @@ impl<'a> Messages<'a> {
         Ok(bytes)
     }
 
-    fn read(&self, out: &mut [u8], place: u64) -> Result<(), Fault> {
+    fn read(&self, out: &mut [u8], place: u64) -> Result<(), TableError> {
         Ok(self.at.read_at(out, place)?)
     }
 }
 
 const NO_LENGTH: &str = "a message has a length that none can have";
 
-fn too_much(what: &str, taken: u64) -> Fault {
-    Fault::too_much(format_args!("{what} takes {taken} bytes"))
+fn too_much(what: &str, taken: u64) -> TableError {
+    TableError::too_much(format_args!("{what} takes {taken} bytes"))
 }
 
-fn message(metadata: &[u8]) -> Result<arrow_ipc::Message<'_>, Fault> {
+fn message(metadata: &[u8]) -> Result<arrow_ipc::Message<'_>, TableError> {
     root_as_message(metadata).map_err(|error| format!("a message: {}", line(error)).into())
 }
 

@@ -5,15 +5,15 @@
 //! threads; what they are ahead is bounded by the chunks that may wait.
 //!
 //! The readers are libraries for formats that say where things are, so bytes that lie can make them
-//! panic. What could end the process is looked at before (`claims`, `pages`, `messages`). They run on
+//! panic. What could end the process is looked at before (`parquet_limits`, `pages`, `messages`). They run on
 //! threads of their own, named [`THREAD`], and one that does not come back is a file that is damaged.
 
 mod arrow;
-mod claims;
+mod parquet_limits;
 mod column;
 mod cut;
 mod deltas;
-mod fault;
+mod error;
 mod file;
 mod messages;
 mod pages;
@@ -30,12 +30,12 @@ use std::thread;
 
 use arrow_array::ArrayRef;
 
-use self::cut::Cutter;
-use self::fault::Fault;
+use self::cut::RowCutter;
+use self::error::TableError;
 use self::file::At;
 use crate::input::{Chunk, OpenFile};
 use crate::input::{InputError, Trouble};
-use crate::record::{Container, Table};
+use crate::record::{Container, TableFormat};
 
 /// The name of the threads that read what strangers wrote.
 pub const THREAD: &str = "uniqurl-table";
@@ -48,7 +48,7 @@ const UNSAID: usize = 4 << 30;
 
 /// How a table is read.
 #[derive(Debug, Clone, Copy)]
-pub struct Reading {
+pub struct TableOptions {
     pub chunk_size: usize,
     pub max_record: usize,
     pub threads: usize,
@@ -58,7 +58,7 @@ pub struct Reading {
     pub once: bool,
 }
 
-impl Reading {
+impl TableOptions {
     /// Bytes that what is there only once may take.
     fn at_once(&self) -> usize {
         if self.memory == usize::MAX { UNSAID } else { self.memory }
@@ -79,7 +79,7 @@ pub fn container_of(file: &Arc<OpenFile>) -> Result<Option<Container>, InputErro
 }
 
 /// What comes next of a table.
-pub enum Next {
+pub enum TableEvent {
     /// Rows, and how many bytes of the file were read for them.
     Chunk(Chunk, u64),
     /// There is nothing yet.
@@ -89,17 +89,17 @@ pub enum Next {
 }
 
 /// A table that is being read.
-pub struct Rows {
+pub struct TableReader {
     file: Arc<OpenFile>,
-    content: Arc<Content>,
-    reading: Reading,
+    content: Arc<TableContent>,
+    options: TableOptions,
     /// Sections that were begun, of how many.
     begun: usize,
     sections: usize,
     running: VecDeque<Running>,
     /// The way to the threads, who are there once there is work: they keep their memory from section
     /// to section.
-    workers: Option<Sender<Task>>,
+    workers: Option<Sender<SectionTask>>,
     /// Bytes of memory that the threads hold.
     held: Arc<AtomicUsize>,
     /// Bytes of the file that were told as read.
@@ -109,28 +109,28 @@ pub struct Rows {
 }
 
 /// A section for a thread, and where its parts go.
-struct Task {
+struct SectionTask {
     section: usize,
-    sender: SyncSender<Part>,
+    sender: SyncSender<SectionEvent>,
 }
 
 /// A section that is being unpacked.
 struct Running {
-    parts: Receiver<Part>,
+    parts: Receiver<SectionEvent>,
 }
 
 /// What comes out of a section.
-enum Part {
+enum SectionEvent {
     /// Rows, and how far into the file they go.
     Chunk(Chunk, u64),
-    Failed(Fault),
+    Failed(TableError),
     End,
 }
 
 /// A file whose schema is known.
-enum Content {
-    Parquet(parquet::Content),
-    Arrow(arrow::Content),
+enum TableContent {
+    Parquet(parquet::ParquetFile),
+    Arrow(arrow::ArrowFile),
 }
 
 /// Why a batch is not taken.
@@ -138,7 +138,7 @@ enum Stop {
     /// Nobody wants the rest.
     Unwanted,
     /// This is wrong with the file.
-    Failed(Fault),
+    Failed(TableError),
 }
 
 /// Takes the columns of a batch, and how far into the file it goes.
@@ -150,45 +150,47 @@ struct Column {
     array: ArrayRef,
 }
 
-impl Content {
+impl TableContent {
     fn sections(&self) -> usize {
         match self {
-            Content::Parquet(content) => content.sections(),
-            Content::Arrow(_) => 1,
+            TableContent::Parquet(content) => content.sections(),
+            TableContent::Arrow(_) => 1,
         }
     }
 
     /// Number of the first row of a section, from 0.
     fn first_row(&self, section: usize) -> u64 {
         match self {
-            Content::Parquet(content) => content.first_row(section),
-            Content::Arrow(_) => 0,
+            TableContent::Parquet(content) => content.first_row(section),
+            TableContent::Arrow(_) => 0,
         }
     }
 
-    fn read(&self, section: usize, reading: Reading, take: Take<'_>) -> Result<(), Stop> {
+    fn read(&self, section: usize, options: TableOptions, take: Take<'_>) -> Result<(), Stop> {
         match self {
-            Content::Parquet(content) => content.read(section, reading, take),
-            Content::Arrow(content) => content.read(reading, take),
+            TableContent::Parquet(content) => content.read(section, options, take),
+            TableContent::Arrow(content) => content.read(options, take),
         }
     }
 
     /// Words for a section, where there are several.
     fn name(&self, section: usize) -> String {
         match self {
-            Content::Parquet(_) => format!("row group {} of {}: ", section + 1, self.sections()),
-            Content::Arrow(_) => String::new(),
+            TableContent::Parquet(_) => {
+                format!("row group {} of {}: ", section + 1, self.sections())
+            }
+            TableContent::Arrow(_) => String::new(),
         }
     }
 }
 
-impl Rows {
+impl TableReader {
     /// Opens the table in a file. Out comes the table as `wanted` has it, its columns found.
     pub fn open(
         file: Arc<OpenFile>,
-        wanted: &Table,
-        reading: Reading,
-    ) -> Result<(Self, Table), InputError> {
+        wanted: &TableFormat,
+        options: TableOptions,
+    ) -> Result<(Self, TableFormat), InputError> {
         let trouble = |trouble| InputError::new(file.path(), None, trouble);
         let found = container_of(&file)?;
         let container = wanted.container();
@@ -197,21 +199,21 @@ impl Rows {
         }
         let (at, table) = (At::new(Arc::clone(&file)), wanted.clone());
         let opened = on_thread(move || match container {
-            Container::Parquet => parquet::Content::open(at, &table, reading.at_once())
-                .map(|(content, table)| (Content::Parquet(content), table)),
-            Container::Arrow => arrow::Content::open(at, &table, reading.at_once())
-                .map(|(content, table)| (Content::Arrow(content), table)),
+            Container::Parquet => parquet::ParquetFile::open(at, &table, options.at_once())
+                .map(|(content, table)| (TableContent::Parquet(content), table)),
+            Container::Arrow => arrow::ArrowFile::open(at, &table, options.at_once())
+                .map(|(content, table)| (TableContent::Arrow(content), table)),
         });
         let (content, table) = match opened.map_err(|error| trouble(Trouble::Io(error)))? {
             Some(opened) => opened.map_err(trouble)?,
             None => return Err(trouble(Trouble::Malformed(PANICKED.to_owned()))),
         };
         let sections = content.sections();
-        let reading = Reading { once: reading.once && table.is_list(), ..reading };
+        let options = TableOptions { once: options.once && table.is_list(), ..options };
         let rows = Self {
             file,
             content: Arc::new(content),
-            reading,
+            options,
             begun: 0,
             sections,
             running: VecDeque::new(),
@@ -224,36 +226,38 @@ impl Rows {
     }
 
     /// The next rows. Waits for them only if `idle`.
-    pub fn next(&mut self, idle: bool) -> Next {
+    pub fn next(&mut self, idle: bool) -> TableEvent {
         loop {
-            while self.begun < self.sections && self.running.len() < self.reading.threads {
+            while self.begun < self.sections && self.running.len() < self.options.threads {
                 match self.begin(self.begun) {
                     Ok(running) => self.running.push_back(running),
-                    Err(error) => return Next::Error(self.error(Trouble::Io(error))),
+                    Err(error) => return TableEvent::Error(self.error(Trouble::Io(error))),
                 }
                 self.begun += 1;
             }
             let section = self.begun - self.running.len();
-            let Some(running) = self.running.front() else { return Next::End };
+            let Some(running) = self.running.front() else { return TableEvent::End };
             let part = match idle {
                 true => running.parts.recv().map_err(|_| TryRecvError::Disconnected),
                 false => running.parts.try_recv(),
             };
             match part {
-                Ok(Part::Chunk(chunk, end)) => {
+                Ok(SectionEvent::Chunk(chunk, end)) => {
                     self.held.fetch_sub(chunk.memory(), Ordering::Relaxed);
                     let read = end.saturating_sub(self.told);
                     self.told += read;
                     self.rows += chunk.rows().map_or(0, |rows| rows.of_table());
-                    return Next::Chunk(chunk, read);
+                    return TableEvent::Chunk(chunk, read);
                 }
-                Ok(Part::End) => {
+                Ok(SectionEvent::End) => {
                     self.running.pop_front();
                 }
-                Ok(Part::Failed(why)) => return Next::Error(self.fault(section, why)),
-                Err(TryRecvError::Empty) => return Next::Wait,
+                Ok(SectionEvent::Failed(why)) => {
+                    return TableEvent::Error(self.section_error(section, why));
+                }
+                Err(TryRecvError::Empty) => return TableEvent::Wait,
                 Err(TryRecvError::Disconnected) => {
-                    return Next::Error(self.fault(section, PANICKED.into()));
+                    return TableEvent::Error(self.section_error(section, PANICKED.into()));
                 }
             }
         }
@@ -269,9 +273,9 @@ impl Rows {
         self.held.load(Ordering::Relaxed)
     }
 
-    fn fault(&self, section: usize, fault: Fault) -> InputError {
+    fn section_error(&self, section: usize, error: TableError) -> InputError {
         let name = self.content.name(section);
-        self.error(fault.told(|why| format!("{name}{why}, behind row {}", self.rows)).into())
+        self.error(error.told(|why| format!("{name}{why}, behind row {}", self.rows)).into())
     }
 
     /// What looks like damage may be a change of the file.
@@ -287,22 +291,22 @@ impl Rows {
             None => self.workers.insert(self.hire()?),
         };
         // Where all of them have panicked nobody sends anything, which tells so.
-        let _ = workers.send(Task { section, sender });
+        let _ = workers.send(SectionTask { section, sender });
         Ok(Running { parts })
     }
 
     /// Starts the threads.
-    fn hire(&self) -> io::Result<Sender<Task>> {
-        let (sender, tasks) = channel::<Task>();
+    fn hire(&self) -> io::Result<Sender<SectionTask>> {
+        let (sender, tasks) = channel::<SectionTask>();
         let tasks = Arc::new(Mutex::new(tasks));
-        for _ in 0..self.reading.threads.min(self.sections) {
-            let (content, reading) = (Arc::clone(&self.content), self.reading);
+        for _ in 0..self.options.threads.min(self.sections) {
+            let (content, options) = (Arc::clone(&self.content), self.options);
             let (tasks, held) = (Arc::clone(&tasks), Arc::clone(&self.held));
             thread::Builder::new().name(THREAD.into()).spawn(move || {
                 loop {
                     let task = tasks.lock().unwrap_or_else(|e| e.into_inner()).recv();
-                    let Ok(Task { section, sender }) = task else { break };
-                    work(&content, section, reading, Sending { sender, held: Arc::clone(&held) });
+                    let Ok(SectionTask { section, sender }) = task else { break };
+                    work(&content, section, options, Sending { sender, held: Arc::clone(&held) });
                 }
             })?;
         }
@@ -311,9 +315,9 @@ impl Rows {
 }
 
 /// Unpacks a section.
-fn work(content: &Content, section: usize, reading: Reading, mut sending: Sending) {
-    let mut cutter = Cutter::new(content.first_row(section), reading);
-    let read = content.read(section, reading, &mut |columns, end| {
+fn work(content: &TableContent, section: usize, options: TableOptions, mut sending: Sending) {
+    let mut cutter = RowCutter::new(content.first_row(section), options);
+    let read = content.read(section, options, &mut |columns, end| {
         let batch = columns.iter().map(|column| column.array.get_array_memory_size()).sum();
         sending.held.fetch_add(batch, Ordering::Relaxed);
         let cut = cutter.cut(columns, |chunk| sending.chunk(chunk, end));
@@ -322,8 +326,8 @@ fn work(content: &Content, section: usize, reading: Reading, mut sending: Sendin
     });
     // Where the other side went away nobody wants to know.
     let _ = match read {
-        Ok(()) => sending.sender.send(Part::End),
-        Err(Stop::Failed(why)) => sending.sender.send(Part::Failed(why)),
+        Ok(()) => sending.sender.send(SectionEvent::End),
+        Err(Stop::Failed(why)) => sending.sender.send(SectionEvent::Failed(why)),
         Err(Stop::Unwanted) => Ok(()),
     };
 }
@@ -332,14 +336,14 @@ fn work(content: &Content, section: usize, reading: Reading, mut sending: Sendin
 const PANICKED: &str = "what it says of itself contradicts itself";
 
 struct Sending {
-    sender: SyncSender<Part>,
+    sender: SyncSender<SectionEvent>,
     held: Arc<AtomicUsize>,
 }
 
 impl Sending {
     fn chunk(&mut self, chunk: Chunk, end: u64) -> Result<(), Stop> {
         self.held.fetch_add(chunk.memory(), Ordering::Relaxed);
-        self.sender.send(Part::Chunk(chunk, end)).map_err(|_| Stop::Unwanted)
+        self.sender.send(SectionEvent::Chunk(chunk, end)).map_err(|_| Stop::Unwanted)
     }
 }
 

@@ -18,7 +18,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::deltas::{self, Deltas};
-use super::fault::Fault;
+use super::error::TableError;
 use super::file::At;
 
 /// The columns of a row group.
@@ -44,7 +44,7 @@ impl Looked {
         let chunk = self.group().column(column);
         let rows = usize::try_from(self.group().num_rows())?;
         let reader = SerializedPageReader::new(Arc::clone(&self.at), chunk, rows, None)?;
-        let limits = Limits {
+        let limits = PageLimits {
             batch: self.batch.max(1),
             room: self.room,
             keyed: self.keyed,
@@ -86,7 +86,7 @@ impl Iterator for One {
 
 impl PageIterator for One {}
 
-struct Limits {
+struct PageLimits {
     batch: usize,
     room: usize,
     keyed: bool,
@@ -97,7 +97,7 @@ struct Limits {
 struct Pages {
     reader: SerializedPageReader<At>,
     column: ColumnDescPtr,
-    limits: Limits,
+    limits: PageLimits,
     /// Of a batch, or about one: texts that were spelled out, and their bytes.
     values: usize,
     bytes: usize,
@@ -115,13 +115,13 @@ impl PageReader for Pages {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
         let page = self.reader.get_next_page()?;
         if let Some(page) = &page {
-            self.look(page).map_err(|fault| {
+            self.look(page).map_err(|error| {
                 let column = self.column.path().string();
-                ParquetError::General(match fault {
-                    Fault::Damage(why) => {
+                ParquetError::General(match error {
+                    TableError::Damage(why) => {
                         format!("column `{column}`: a page says what cannot be: {why}")
                     }
-                    Fault::Limit(why) => {
+                    TableError::Limit(why) => {
                         self.limits.is_over.store(true, Ordering::Relaxed);
                         format!("column `{column}`: in a page, {why}")
                     }
@@ -145,7 +145,7 @@ impl PageReader for Pages {
 }
 
 impl Pages {
-    fn look(&mut self, page: &Page) -> std::result::Result<(), Fault> {
+    fn look(&mut self, page: &Page) -> std::result::Result<(), TableError> {
         let (levels, values, encoding, bytes) = match page {
             // What it says was looked at in its head.
             Page::DictionaryPage { .. } => return Ok(()),
@@ -241,12 +241,12 @@ impl Pages {
         stated: usize,
         values: usize,
         lengths: usize,
-    ) -> std::result::Result<(), Fault> {
+    ) -> std::result::Result<(), TableError> {
         if stated > values {
             return Err(too_many(stated, values));
         }
         if stated * lengths * size_of::<i32>() > self.limits.room {
-            return Err(Fault::Limit(format!("{stated} values are {NO_ROOM}")));
+            return Err(TableError::Limit(format!("{stated} values are {NO_ROOM}")));
         }
         Ok(())
     }
@@ -257,7 +257,7 @@ impl Pages {
         &mut self,
         mut prefixes: Deltas<'_>,
         mut suffixes: Deltas<'_>,
-    ) -> std::result::Result<(), Fault> {
+    ) -> std::result::Result<(), TableError> {
         let mut last = 0;
         while let (Some(prefix), Some(suffix)) = (prefixes.next()?, suffixes.next()?) {
             let (Ok(prefix), Ok(suffix)) = (usize::try_from(prefix), usize::try_from(suffix))
@@ -273,7 +273,7 @@ impl Pages {
             if self.bytes > self.limits.room {
                 let Self { values, bytes, .. } = self;
                 let why = format!("{values} values are {bytes} bytes spelled out, {NO_ROOM}");
-                return Err(Fault::Limit(why));
+                return Err(TableError::Limit(why));
             }
         }
         Ok(())
@@ -282,12 +282,12 @@ impl Pages {
 
 const NO_ROOM: &str = "more than there is memory for";
 
-fn too_many(stated: usize, values: usize) -> Fault {
+fn too_many(stated: usize, values: usize) -> TableError {
     format!("it has {values} values by its head, and {stated} by what stands before them").into()
 }
 
 /// Judges bytes of numbers that are so wide, the first bytes of all, the second of all and so on.
-fn streams(length: usize, width: usize, values: usize) -> std::result::Result<(), Fault> {
+fn streams(length: usize, width: usize, values: usize) -> std::result::Result<(), TableError> {
     match length / width {
         _ if !length.is_multiple_of(width) => {
             Err(format!("{length} bytes are no numbers of {width}").into())

@@ -15,13 +15,13 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{PageIndexPolicy, ParquetMetaDataReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type, TypePtr};
 
-use super::fault::Fault;
+use super::error::TableError;
 use super::file::At;
 use super::pages::Looked;
 use super::schema::{self, Holds, Leaf};
-use super::{Column, Reading, Stop, Take, arrow, claims, column};
+use super::{Column, Stop, TableOptions, Take, arrow, column, parquet_limits};
 use crate::input::Trouble;
-use crate::record::Table;
+use crate::record::TableFormat;
 
 /// Rows of a batch, whatever they hold, but for pages of which not so many have room.
 const ROWS: std::ops::RangeInclusive<u64> = 64..=16 << 10;
@@ -33,7 +33,7 @@ const KEYED_ROWS: std::ops::RangeInclusive<u64> = 64..=128 << 10;
 const PAGES: usize = 4;
 
 /// A file whose footer was read.
-pub(super) struct Content {
+pub(super) struct ParquetFile {
     at: At,
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
@@ -46,10 +46,14 @@ pub(super) struct Content {
     starts: Vec<u64>,
 }
 
-impl Content {
+impl ParquetFile {
     /// Reads the footer, for which there are `memory` bytes.
-    pub(super) fn open(at: At, table: &Table, memory: usize) -> Result<(Self, Table), Trouble> {
-        let encrypted = claims::footer(&at, memory)?;
+    pub(super) fn open(
+        at: At,
+        table: &TableFormat,
+        memory: usize,
+    ) -> Result<(Self, TableFormat), Trouble> {
+        let encrypted = parquet_limits::footer(&at, memory)?;
         let footer = ParquetMetaDataReader::new().parse_and_finish(&at).map_err(malformed)?;
         let descriptor = footer.file_metadata().schema_descr();
         let mut places = Vec::new();
@@ -116,7 +120,7 @@ impl Content {
     pub(super) fn read(
         &self,
         section: usize,
-        reading: Reading,
+        options: TableOptions,
         take: Take<'_>,
     ) -> Result<(), Stop> {
         let rows = self.starts[section + 1] - self.starts[section];
@@ -126,28 +130,28 @@ impl Content {
         let read: Vec<_> = read.map(|(_, column)| column).collect();
         let bytes: u64 = read.iter().map(|column| column.uncompressed_size().unsigned_abs()).sum();
         let each = (bytes / rows.max(1)).max(1);
-        let room = claims::room(reading.memory / (PAGES * reading.threads));
+        let room = parquet_limits::room(options.memory / (PAGES * options.threads));
         let mut claims = Vec::new();
         for column in &read {
             let (start, length) = column.byte_range();
             let range = start..start.saturating_add(length);
             let value = least(column.column_descr());
-            let pages = claims::pages(&self.at, range, column.compression(), value, room);
-            let pages = pages.map_err(|fault| {
+            let pages = parquet_limits::pages(&self.at, range, column.compression(), value, room);
+            let pages = pages.map_err(|error| {
                 let tell = |why| format!("column `{}`: {why}", column.column_path().string());
-                Stop::Failed(fault.told(tell))
+                Stop::Failed(error.told(tell))
             })?;
             claims.push(pages);
         }
         let keyed = claims.iter().flatten().all(|page| page.keyed);
-        let levels_of_keys = self.levels_of_keys.as_ref().filter(|_| keyed && reading.once);
+        let levels_of_keys = self.levels_of_keys.as_ref().filter(|_| keyed && options.once);
         let (levels, usual, each) = match levels_of_keys {
             Some(levels) => (levels, KEYED_ROWS, 1),
             None => (&self.levels, ROWS, each),
         };
-        let mut batch = (reading.chunk_size as u64 / each).clamp(*usual.start(), *usual.end());
+        let mut batch = (options.chunk_size as u64 / each).clamp(*usual.start(), *usual.end());
         for pages in &claims {
-            batch = batch.min(claims::batch(pages, batch, room as u64));
+            batch = batch.min(parquet_limits::batch(pages, batch, room as u64));
         }
         let batch = batch.min(rows).max(1) as usize;
         let mut groups = Looked {
@@ -211,7 +215,7 @@ fn behind(
 /// Why it cannot be read on: the library hands on the words of an error alone.
 fn failed(groups: &Looked, why: String) -> Stop {
     let is_over = groups.is_over.load(Ordering::Relaxed);
-    Stop::Failed(if is_over { Fault::Limit(why) } else { Fault::Damage(why) })
+    Stop::Failed(if is_over { TableError::Limit(why) } else { TableError::Damage(why) })
 }
 
 /// Bytes that a value of a column takes at least, where it stands in a dictionary: four for a number or the

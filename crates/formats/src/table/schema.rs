@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::input::Trouble;
-use crate::record::{Container, NoColumn, Table};
+use crate::record::{Container, NoColumn, TableFormat};
 use uniqurl::bytes::Printable;
 
 /// A column that holds values, and no other columns.
@@ -39,7 +39,10 @@ pub(super) enum Holds {
 const LISTED: usize = 40;
 
 /// Finds the columns that `table` asks for: the table with its layout, and which leaves they are.
-pub(super) fn choose(table: &Table, leaves: &[Leaf]) -> Result<(Table, Vec<usize>), Trouble> {
+pub(super) fn choose(
+    table: &TableFormat,
+    leaves: &[Leaf],
+) -> Result<(TableFormat, Vec<usize>), Trouble> {
     let names: Vec<Vec<u8>> = leaves.iter().map(|leaf| leaf.path.join(".").into_bytes()).collect();
     let found = table.resolve(&names, |leaf| leaves[leaf].holds == Holds::Text);
     let (resolved, wanted) =
@@ -63,7 +66,7 @@ pub(super) fn choose(table: &Table, leaves: &[Leaf]) -> Result<(Table, Vec<usize
     Ok((resolved, wanted))
 }
 
-fn no_column(why: &NoColumn, table: &Table, leaves: &[Leaf]) -> String {
+fn no_column(why: &NoColumn, table: &TableFormat, leaves: &[Leaf]) -> String {
     if leaves.is_empty() {
         return "it has no columns, and so no URLs".to_owned();
     }

@@ -32,7 +32,7 @@ pub(super) const I64: Shape = Shape::Int(Width::B64);
 
 /// Why a struct cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wrong {
+pub(super) enum ThriftError {
     /// It goes on behind the bytes that there are.
     Cut,
     /// It contradicts the protocol or its shape, or the caller does not have it.
@@ -63,14 +63,14 @@ const DEPTH: u8 = 32;
 pub(super) fn read(
     bytes: &[u8],
     fields: &'static [(i16, Shape)],
-    judge: &mut dyn FnMut(Event) -> Result<(), Wrong>,
-) -> Result<usize, Wrong> {
-    let mut reader = Reader { bytes, at: 0 };
+    judge: &mut dyn FnMut(Event) -> Result<(), ThriftError>,
+) -> Result<usize, ThriftError> {
+    let mut reader = ThriftReader { bytes, at: 0 };
     reader.fields(0, fields, judge)?;
     Ok(reader.at)
 }
 
-struct Reader<'a> {
+struct ThriftReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
@@ -103,22 +103,22 @@ impl Shape {
     }
 }
 
-impl Reader<'_> {
-    fn byte(&mut self) -> Result<u8, Wrong> {
-        let byte = *self.bytes.get(self.at).ok_or(Wrong::Cut)?;
+impl ThriftReader<'_> {
+    fn byte(&mut self) -> Result<u8, ThriftError> {
+        let byte = *self.bytes.get(self.at).ok_or(ThriftError::Cut)?;
         self.at += 1;
         Ok(byte)
     }
 
-    fn pass(&mut self, length: u64) -> Result<(), Wrong> {
+    fn pass(&mut self, length: u64) -> Result<(), ThriftError> {
         let rest = self.bytes.len() - self.at;
         let length = usize::try_from(length).ok().filter(|length| *length <= rest);
-        self.at += length.ok_or(Wrong::Cut)?;
+        self.at += length.ok_or(ThriftError::Cut)?;
         Ok(())
     }
 
     /// "Varint": seven bits a byte, the lowest first.
-    fn varint(&mut self) -> Result<u64, Wrong> {
+    fn varint(&mut self) -> Result<u64, ThriftError> {
         let mut number = 0;
         for shift in (0..u64::BITS).step_by(7) {
             let byte = self.byte()?;
@@ -131,14 +131,16 @@ impl Reader<'_> {
                 return Ok(number);
             }
         }
-        Err(Wrong::Not("a number is too long"))
+        Err(ThriftError::Not("a number is too long"))
     }
 
-    fn int(&mut self, width: Width) -> Result<i64, Wrong> {
+    fn int(&mut self, width: Width) -> Result<i64, ThriftError> {
         let zigzag = self.varint()?;
         let number = (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
         match width {
-            Width::B32 if i32::try_from(number).is_err() => Err(Wrong::Not("a number is too long")),
+            Width::B32 if i32::try_from(number).is_err() => {
+                Err(ThriftError::Not("a number is too long"))
+            }
             _ => Ok(number),
         }
     }
@@ -147,8 +149,8 @@ impl Reader<'_> {
         &mut self,
         depth: u8,
         fields: &'static [(i16, Shape)],
-        judge: &mut dyn FnMut(Event) -> Result<(), Wrong>,
-    ) -> Result<(), Wrong> {
+        judge: &mut dyn FnMut(Event) -> Result<(), ThriftError>,
+    ) -> Result<(), ThriftError> {
         let mut last = 0_i16;
         loop {
             let header = self.byte()?;
@@ -160,11 +162,11 @@ impl Reader<'_> {
                 0 => i16::try_from(self.int(Width::B32)?).ok(),
                 delta => last.checked_add(i16::from(delta)),
             };
-            let id = id.ok_or(Wrong::Not("a field has a number that none can have"))?;
+            let id = id.ok_or(ThriftError::Not("a field has a number that none can have"))?;
             last = id;
             match fields.iter().find(|(known, _)| *known == id) {
                 Some((_, shape)) if shape.is(kind) => self.value(depth, id, kind, shape, judge)?,
-                Some(_) => return Err(Wrong::Not("a field has a type that it cannot have")),
+                Some(_) => return Err(ThriftError::Not("a field has a type that it cannot have")),
                 None => self.skip(kind, depth + 1)?,
             }
         }
@@ -176,8 +178,8 @@ impl Reader<'_> {
         id: i16,
         kind: u8,
         shape: &'static Shape,
-        judge: &mut dyn FnMut(Event) -> Result<(), Wrong>,
-    ) -> Result<(), Wrong> {
+        judge: &mut dyn FnMut(Event) -> Result<(), ThriftError>,
+    ) -> Result<(), ThriftError> {
         match shape {
             Shape::Int(width) => judge(Event::Int(depth, id, self.int(*width)?)),
             Shape::Struct(fields) => {
@@ -187,7 +189,7 @@ impl Reader<'_> {
             Shape::List(of) => {
                 let (element, count) = self.list()?;
                 if !of.is(element) {
-                    return Err(Wrong::Not("a list is of a type that it cannot be of"));
+                    return Err(ThriftError::Not("a list is of a type that it cannot be of"));
                 }
                 judge(Event::List(depth, id, count))?;
                 for _ in 0..count {
@@ -207,21 +209,21 @@ impl Reader<'_> {
     }
 
     /// The type of the elements that follow, and their number, of which each takes a byte at least.
-    fn list(&mut self) -> Result<(u8, u64), Wrong> {
+    fn list(&mut self) -> Result<(u8, u64), ThriftError> {
         let header = self.byte()?;
         let count = match header >> 4 {
             0x0F => self.varint()?,
             few => u64::from(few),
         };
         if count > (self.bytes.len() - self.at) as u64 {
-            return Err(Wrong::Cut);
+            return Err(ThriftError::Cut);
         }
         Ok((header & 0x0F, count))
     }
 
-    fn skip(&mut self, kind: u8, depth: u8) -> Result<(), Wrong> {
+    fn skip(&mut self, kind: u8, depth: u8) -> Result<(), ThriftError> {
         if depth > DEPTH {
-            return Err(Wrong::Not("it is nested too deep"));
+            return Err(ThriftError::Not("it is nested too deep"));
         }
         match kind {
             // As a field; the value is in the type.
@@ -258,14 +260,14 @@ impl Reader<'_> {
                 }
                 self.skip(header & 0x0F, depth + 1)?;
             },
-            _ => Err(Wrong::Not("a field has a type that there is not")),
+            _ => Err(ThriftError::Not("a field has a type that there is not")),
         }
     }
 
     /// Steps over an element. Where it is a truth value, readers do not agree on its length.
-    fn element(&mut self, kind: u8, depth: u8) -> Result<(), Wrong> {
+    fn element(&mut self, kind: u8, depth: u8) -> Result<(), ThriftError> {
         match kind {
-            TRUE | FALSE => Err(Wrong::Not("it has a list that nobody knows")),
+            TRUE | FALSE => Err(ThriftError::Not("it has a list that nobody knows")),
             kind => self.skip(kind, depth),
         }
     }

@@ -63,16 +63,16 @@ fn until_feed(text: &[u8]) -> &[u8] {
 }
 
 /// Shards whose places have the number of the shard in their upper half.
-pub struct Shards<'a>(pub Vec<&'a Shard>);
+pub struct ShardUrls<'a>(pub Vec<&'a Shard>);
 
-impl Shards<'_> {
+impl ShardUrls<'_> {
     /// How often the URL there was added.
     pub fn count(&self, place: u64) -> u64 {
         self.0[(place >> 32) as usize].count(place as u32)
     }
 }
 
-impl Urls for Shards<'_> {
+impl Urls for ShardUrls<'_> {
     #[inline]
     fn text(&self, place: u64) -> &[u8] {
         self.0[(place >> 32) as usize].text(place as u32)
@@ -122,7 +122,7 @@ pub fn sort_memory(places: usize) -> usize {
 
 /// What a bucket is sorted by, and its places as they came.
 #[derive(Default)]
-struct Keyed {
+struct Digits {
     digits: Vec<u128>,
     places: Vec<u64>,
 }
@@ -142,7 +142,7 @@ pub(super) fn sort_from(
     let mut unsorted = vec![(depth, places)];
     while let Some((depth, places)) = unsorted.pop() {
         match places.len() < MANY {
-            true => sort_bucket(depth, places, urls, &mut Keyed::default())?,
+            true => sort_bucket(depth, places, urls, &mut Digits::default())?,
             false => unsorted.extend(sort_many(depth, places, urls, threads)?),
         }
     }
@@ -178,7 +178,7 @@ fn sort_many<'p>(
         let size = parts.iter().map(|part| part.bucket(bucket).len()).sum();
         buckets.push((bucket, rest.split_off_mut(..size).unwrap_or_default()));
     }
-    let sort_one = |keyed: &mut Keyed, (bucket, places): &mut (usize, &mut [u64])| {
+    let sort_one = |keyed: &mut Digits, (bucket, places): &mut (usize, &mut [u64])| {
         let mut rest = &mut **places;
         for part in parts.iter().map(|part| part.bucket(*bucket)) {
             rest.split_off_mut(..part.len()).unwrap_or_default().copy_from_slice(part);
@@ -189,9 +189,9 @@ fn sort_many<'p>(
         }
     };
     match threads {
-        Threads::All => buckets.par_iter_mut().try_for_each_init(Keyed::default, sort_one)?,
+        Threads::All => buckets.par_iter_mut().try_for_each_init(Digits::default, sort_one)?,
         Threads::One => {
-            let mut keyed = Keyed::default();
+            let mut keyed = Digits::default();
             buckets.iter_mut().try_for_each(|bucket| sort_one(&mut keyed, bucket))?;
         }
     }
@@ -280,9 +280,9 @@ fn sort_bucket(
     depth: usize,
     places: &mut [u64],
     urls: &impl Urls,
-    keyed: &mut Keyed,
+    keyed: &mut Digits,
 ) -> Result<(), AllocError> {
-    let Keyed { digits, places: unsorted } = keyed;
+    let Digits { digits, places: unsorted } = keyed;
     digits.clear();
     unsorted.clear();
     alloc::try_reserve_exact(digits, places.len())?;

@@ -9,7 +9,7 @@ const NUMBERS: usize = 40;
 /// A key, and what the output says of it. Lengths and numbers are written in seven bits a byte,
 /// the lowest first, as in LEB128.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct SpillEntry<'a> {
     /// The place of its first record among all records of the run.
     pub ordinal: u64,
     /// Its records; 0 for a key that was seen before the run.
@@ -19,7 +19,7 @@ pub struct Entry<'a> {
     pub line: &'a [u8],
 }
 
-impl Entry<'_> {
+impl SpillEntry<'_> {
     pub fn append(&self, out: &mut Vec<u8>) -> Result<(), AllocError> {
         alloc::try_reserve(out, NUMBERS + self.key.len() + self.line.len())?;
         number(self.ordinal, out);
@@ -42,15 +42,15 @@ fn number(mut number: u64, out: &mut Vec<u8>) {
 
 /// An entry that was read back, in buffers that are used again for the next.
 #[derive(Debug, Default)]
-pub struct Owned {
+pub struct OwnedEntry {
     pub(super) ordinal: u64,
     pub(super) count: u64,
     pub(super) key: Vec<u8>,
     pub(super) line: Vec<u8>,
 }
 
-impl Owned {
-    pub fn entry(&self) -> Entry<'_> {
-        Entry { ordinal: self.ordinal, count: self.count, key: &self.key, line: &self.line }
+impl OwnedEntry {
+    pub fn entry(&self) -> SpillEntry<'_> {
+        SpillEntry { ordinal: self.ordinal, count: self.count, key: &self.key, line: &self.line }
     }
 }

@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use super::entry::{Entry, Owned};
-use super::settle::Plan;
+use super::dedup_partition::PartitionPlan;
+use super::entry::{OwnedEntry, SpillEntry};
 use super::store::SpillError;
-use super::stream::{Packer, Reader, Stream, Unpacker, Writer};
+use super::stream::{BlockCompressor, BlockDecompressor, EntryReader, EntryWriter, Stream};
 
 /// The order of runs, and of what they are merged into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum MergeOrder {
     /// By first occurrence.
     First,
     /// By bytes.
@@ -25,21 +25,21 @@ pub enum Order {
 /// some are merged into longer runs first.
 pub fn merge<E: From<SpillError>>(
     runs: Vec<Stream>,
-    plan: &Plan<'_>,
-    take: impl FnMut(Entry<'_>) -> Result<bool, E>,
+    plan: &PartitionPlan<'_>,
+    take: impl FnMut(SpillEntry<'_>) -> Result<bool, E>,
 ) -> Result<(), E> {
     let at_once = (plan.memory / plan.block).max(MIN_RUNS);
     let mut runs: std::collections::VecDeque<_> = runs.into();
     while runs.len() > at_once {
-        let mut packer = Packer::new(plan.store)?;
-        let mut writer = Writer::new(plan.block);
+        let mut compressor = BlockCompressor::new(plan.store)?;
+        let mut writer = EntryWriter::new(plan.block);
         let mut text = Vec::new();
         merge_now(runs.drain(..at_once), plan, |entry| {
             text.clear();
             entry.append(&mut text).map_err(|error| plan.store.error(error.into()))?;
-            writer.write(&text, &mut packer).map(|()| true)
+            writer.write(&text, &mut compressor).map(|()| true)
         })?;
-        runs.push_back(writer.finish(&mut packer)?);
+        runs.push_back(writer.finish(&mut compressor)?);
     }
     merge_now(runs, plan, take)
 }
@@ -49,15 +49,15 @@ const MIN_RUNS: usize = 8;
 
 fn merge_now<E: From<SpillError>>(
     runs: impl IntoIterator<Item = Stream>,
-    plan: &Plan<'_>,
-    mut take: impl FnMut(Entry<'_>) -> Result<bool, E>,
+    plan: &PartitionPlan<'_>,
+    mut take: impl FnMut(SpillEntry<'_>) -> Result<bool, E>,
 ) -> Result<(), E> {
-    let mut unpacker = Unpacker::new(plan.store, plan.block)?;
+    let mut decompressor = BlockDecompressor::new(plan.store, plan.block)?;
     let mut heads = BinaryHeap::new();
     for run in runs {
-        let mut reader = Reader::new(run);
-        let mut entry = Owned::default();
-        if reader.next(&mut unpacker, &mut entry)? {
+        let mut reader = EntryReader::new(run);
+        let mut entry = OwnedEntry::default();
+        if reader.next(&mut decompressor, &mut entry)? {
             heads.push(Head { order: plan.order, reader, entry });
         }
     }
@@ -66,7 +66,7 @@ fn merge_now<E: From<SpillError>>(
             break;
         }
         let Head { reader, entry, .. } = &mut *head;
-        if !reader.next(&mut unpacker, entry)? {
+        if !reader.next(&mut decompressor, entry)? {
             PeekMut::pop(head);
         }
     }
@@ -75,17 +75,17 @@ fn merge_now<E: From<SpillError>>(
 
 /// The next entry of a run.
 struct Head {
-    order: Order,
-    reader: Reader,
-    entry: Owned,
+    order: MergeOrder,
+    reader: EntryReader,
+    entry: OwnedEntry,
 }
 
 impl Ord for Head {
     /// The entry that comes first is the greatest, since that is what a heap gives out.
     fn cmp(&self, other: &Self) -> Ordering {
         match self.order {
-            Order::First => other.entry.ordinal.cmp(&self.entry.ordinal),
-            Order::Sorted => other.entry.key.cmp(&self.entry.key),
+            MergeOrder::First => other.entry.ordinal.cmp(&self.entry.ordinal),
+            MergeOrder::Sorted => other.entry.key.cmp(&self.entry.key),
         }
     }
 }

@@ -2,11 +2,11 @@
 //! deduplicated from there, a part at a time.
 //!
 //! A set that is full stays what it is, and still says of each URL whether it holds it. The others
-//! become `Entry`s, each with its ordinal: its place among all records of the run. A hash picks the
+//! become `SpillEntry`s, each with its ordinal: its place among all records of the run. A hash picks the
 //! partition an entry is written to, so all with one key are in one partition, in the order of the
 //! input. At the end
 //!
-//! 1. `settle` takes each partition through a set of its own, by the same rule:
+//! 1. `dedup_partition` takes each partition through a set of its own, by the same rule:
 //!    what does not fit is spilled again, under another hash. Every pass settles some URLs, so it
 //!    ends, whatever the hash. What was seen before the run, where that is too much for memory, comes
 //!    first in each partition;
@@ -17,17 +17,17 @@
 
 mod entry;
 mod merge;
-mod settle;
+mod dedup_partition;
 mod store;
 mod stream;
 
 pub use store::SpillError;
 
-pub use entry::Entry;
-pub use merge::{Order, merge};
-pub use settle::{Plan, Told, settle};
+pub use dedup_partition::{PartitionPlan, RecordStatus, dedup_partition};
+pub use entry::SpillEntry;
+pub use merge::{MergeOrder, merge};
 pub use store::Store;
-pub use stream::{Packer, Stream, Writer, written};
+pub use stream::{BlockCompressor, EntryWriter, Stream, written};
 
 /// Partitions that a set is spilled to.
 pub const PARTITIONS: usize = 64;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use zstd::bulk::{Compressor, Decompressor};
 
-use super::entry::{Entry, Owned};
+use super::entry::{OwnedEntry, SpillEntry};
 use super::store::{Extent, SpillError, Store};
 use uniqurl::bytes::alloc;
 
@@ -27,13 +27,13 @@ impl Stream {
 }
 
 /// Packs blocks, one at a time, for any number of writers.
-pub struct Packer {
+pub struct BlockCompressor {
     store: Arc<Store>,
     compressor: Compressor<'static>,
     packed: Vec<u8>,
 }
 
-impl Packer {
+impl BlockCompressor {
     pub fn new(store: &Arc<Store>) -> Result<Self, SpillError> {
         let made = Compressor::new(LEVEL).and_then(|mut compressor| {
             compressor.include_checksum(true)?;
@@ -55,77 +55,85 @@ impl Packer {
 
 /// A stream that is being written. Its buffer is one block.
 #[derive(Debug)]
-pub struct Writer {
+pub struct EntryWriter {
     buffer: Vec<u8>,
     block: usize,
     extents: Vec<Extent>,
 }
 
-impl Writer {
+impl EntryWriter {
     pub fn new(block: usize) -> Self {
         Self { buffer: Vec::new(), block, extents: Vec::new() }
     }
 
-    /// Writes whole entries, as [`Entry::append`] makes them.
-    pub fn write(&mut self, mut entries: &[u8], packer: &mut Packer) -> Result<(), SpillError> {
+    /// Writes whole entries, as [`SpillEntry::append`] makes them.
+    pub fn write(
+        &mut self,
+        mut entries: &[u8],
+        compressor: &mut BlockCompressor,
+    ) -> Result<(), SpillError> {
         while !entries.is_empty() {
             if self.buffer.capacity() == 0 {
                 alloc::try_reserve_exact(&mut self.buffer, self.block)
-                    .map_err(|error| packer.store.error(error.into()))?;
+                    .map_err(|error| compressor.store.error(error.into()))?;
             }
             let room = self.block - self.buffer.len();
             let (now, later) = entries.split_at(room.min(entries.len()));
             self.buffer.extend_from_slice(now);
             entries = later;
             if self.buffer.len() == self.block {
-                self.flush(packer)?;
+                self.flush(compressor)?;
             }
         }
         Ok(())
     }
 
-    fn flush(&mut self, packer: &mut Packer) -> Result<(), SpillError> {
+    fn flush(&mut self, compressor: &mut BlockCompressor) -> Result<(), SpillError> {
         alloc::try_reserve(&mut self.extents, 1)
-            .map_err(|error| packer.store.error(error.into()))?;
-        self.extents.push(packer.write(&self.buffer)?);
+            .map_err(|error| compressor.store.error(error.into()))?;
+        self.extents.push(compressor.write(&self.buffer)?);
         self.buffer.clear();
         Ok(())
     }
 
     /// Begins anew; what was written is the stream that is returned.
-    pub fn turn(&mut self, packer: &mut Packer) -> Result<Stream, SpillError> {
+    pub fn turn(&mut self, compressor: &mut BlockCompressor) -> Result<Stream, SpillError> {
         let new = Self::new(self.block);
-        std::mem::replace(self, new).finish(packer)
+        std::mem::replace(self, new).finish(compressor)
     }
 
     /// Writes the entries of a stream.
-    pub fn append(&mut self, mut stream: Stream, packer: &mut Packer) -> Result<(), SpillError> {
+    pub fn append(
+        &mut self,
+        mut stream: Stream,
+        compressor: &mut BlockCompressor,
+    ) -> Result<(), SpillError> {
         if !self.buffer.is_empty() {
-            self.flush(packer)?;
+            self.flush(compressor)?;
         }
         alloc::try_reserve(&mut self.extents, stream.0.len())
-            .map_err(|error| packer.store.error(error.into()))?;
+            .map_err(|error| compressor.store.error(error.into()))?;
         self.extents.append(&mut stream.0);
         Ok(())
     }
 
-    pub fn finish(mut self, packer: &mut Packer) -> Result<Stream, SpillError> {
+    pub fn finish(mut self, compressor: &mut BlockCompressor) -> Result<Stream, SpillError> {
         if !self.buffer.is_empty() {
-            self.flush(packer)?;
+            self.flush(compressor)?;
         }
         Ok(Stream(self.extents))
     }
 }
 
 /// Unpacks blocks, one at a time, for any number of readers.
-pub struct Unpacker<'a> {
+pub struct BlockDecompressor<'a> {
     store: &'a Store,
     block: usize,
     decompressor: Decompressor<'static>,
     packed: Vec<u8>,
 }
 
-impl<'a> Unpacker<'a> {
+impl<'a> BlockDecompressor<'a> {
     /// For blocks of at most `block` bytes.
     pub(super) fn new(store: &'a Store, block: usize) -> Result<Self, SpillError> {
         let decompressor = Decompressor::new().map_err(|error| store.error(error))?;
@@ -151,13 +159,13 @@ impl<'a> Unpacker<'a> {
 
 /// Reads a stream from front to back, with one block in memory.
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct EntryReader {
     extents: std::vec::IntoIter<Extent>,
     block: Vec<u8>,
     at: usize,
 }
 
-impl Reader {
+impl EntryReader {
     pub(super) fn new(stream: Stream) -> Self {
         Self { extents: stream.0.into_iter(), block: Vec::new(), at: 0 }
     }
@@ -165,21 +173,21 @@ impl Reader {
     /// Reads the next entry; whether there was one.
     pub(super) fn next(
         &mut self,
-        unpacker: &mut Unpacker<'_>,
-        entry: &mut Owned,
+        decompressor: &mut BlockDecompressor<'_>,
+        entry: &mut OwnedEntry,
     ) -> Result<bool, SpillError> {
-        if !self.fill(unpacker)? {
+        if !self.fill(decompressor)? {
             return Ok(false);
         }
-        entry.ordinal = self.number(unpacker)?;
-        entry.count = self.number(unpacker)?;
-        self.bytes(unpacker, &mut entry.key)?;
-        self.bytes(unpacker, &mut entry.line)?;
+        entry.ordinal = self.number(decompressor)?;
+        entry.count = self.number(decompressor)?;
+        self.bytes(decompressor, &mut entry.key)?;
+        self.bytes(decompressor, &mut entry.line)?;
         Ok(true)
     }
 
     /// Sees to it that there is a byte to read; whether there is.
-    fn fill(&mut self, unpacker: &mut Unpacker<'_>) -> Result<bool, SpillError> {
+    fn fill(&mut self, decompressor: &mut BlockDecompressor<'_>) -> Result<bool, SpillError> {
         if self.at < self.block.len() {
             return Ok(true);
         }
@@ -188,15 +196,15 @@ impl Reader {
             self.at = 0;
             return Ok(false);
         };
-        unpacker.read(extent, &mut self.block)?;
+        decompressor.read(extent, &mut self.block)?;
         self.at = 0;
         Ok(true)
     }
 
-    fn number(&mut self, unpacker: &mut Unpacker<'_>) -> Result<u64, SpillError> {
+    fn number(&mut self, decompressor: &mut BlockDecompressor<'_>) -> Result<u64, SpillError> {
         let mut number = 0;
         for shift in (0..u64::BITS).step_by(7) {
-            if !self.fill(unpacker)? {
+            if !self.fill(decompressor)? {
                 break;
             }
             let byte = self.block[self.at];
@@ -206,19 +214,23 @@ impl Reader {
                 return Ok(number);
             }
         }
-        Err(unpacker.damaged())
+        Err(decompressor.damaged())
     }
 
-    fn bytes(&mut self, unpacker: &mut Unpacker<'_>, out: &mut Vec<u8>) -> Result<(), SpillError> {
-        let mut left = self.number(unpacker)?;
+    fn bytes(
+        &mut self,
+        decompressor: &mut BlockDecompressor<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SpillError> {
+        let mut left = self.number(decompressor)?;
         out.clear();
         while left > 0 {
-            if !self.fill(unpacker)? {
-                return Err(unpacker.damaged());
+            if !self.fill(decompressor)? {
+                return Err(decompressor.damaged());
             }
             let here = self.block.len() - self.at;
             let now = usize::try_from(left).map_or(here, |left| left.min(here));
-            alloc::try_reserve(out, now).map_err(|error| unpacker.store.error(error.into()))?;
+            alloc::try_reserve(out, now).map_err(|error| decompressor.store.error(error.into()))?;
             out.extend_from_slice(&self.block[self.at..self.at + now]);
             self.at += now;
             left -= now as u64;
@@ -229,24 +241,24 @@ impl Reader {
 
 /// Writes entries as one stream.
 pub fn written<'e>(
-    entries: impl IntoIterator<Item = Entry<'e>>,
+    entries: impl IntoIterator<Item = SpillEntry<'e>>,
     block: usize,
-    packer: &mut Packer,
+    compressor: &mut BlockCompressor,
 ) -> Result<Stream, SpillError> {
-    let mut writer = Writer::new(block);
+    let mut writer = EntryWriter::new(block);
     let mut text = Vec::new();
     for entry in entries {
         text.clear();
-        entry.append(&mut text).map_err(|error| packer.store.error(error.into()))?;
-        writer.write(&text, packer)?;
+        entry.append(&mut text).map_err(|error| compressor.store.error(error.into()))?;
+        writer.write(&text, compressor)?;
     }
-    writer.finish(packer)
+    writer.finish(compressor)
 }
 
 #[cfg(test)]
 mod tests {
     /// Ordinal, count, key and line.
-    type Told = (u64, u64, Vec<u8>, Vec<u8>);
+    type EntryParts = (u64, u64, Vec<u8>, Vec<u8>);
 
     use super::*;
 
@@ -258,17 +270,18 @@ mod tests {
         (directory, store)
     }
 
-    fn read(store: &Store, stream: Stream) -> Result<Vec<Told>, SpillError> {
-        let mut unpacker = Unpacker::new(store, BLOCK)?;
-        let (mut reader, mut entry, mut read) = (Reader::new(stream), Owned::default(), Vec::new());
-        while reader.next(&mut unpacker, &mut entry)? {
+    fn read(store: &Store, stream: Stream) -> Result<Vec<EntryParts>, SpillError> {
+        let mut decompressor = BlockDecompressor::new(store, BLOCK)?;
+        let (mut reader, mut entry, mut read) =
+            (EntryReader::new(stream), OwnedEntry::default(), Vec::new());
+        while reader.next(&mut decompressor, &mut entry)? {
             read.push((entry.ordinal, entry.count, entry.key.clone(), entry.line.clone()));
         }
         Ok(read)
     }
 
     /// Entries shorter and longer than a block, and numbers of every length.
-    fn entries() -> Vec<Told> {
+    fn entries() -> Vec<EntryParts> {
         let entry = |i: u64| {
             let key = format!("http://h/{i}/").into_bytes();
             let line = vec![b'x'; [0, 1, 127, 128, 5000, 20_000][i as usize % 6]];
@@ -279,13 +292,13 @@ mod tests {
 
     fn stream(store: &Arc<Store>) -> Stream {
         let entries = entries();
-        let entries = entries.iter().map(|(ordinal, count, key, line)| Entry {
+        let entries = entries.iter().map(|(ordinal, count, key, line)| SpillEntry {
             ordinal: *ordinal,
             count: *count,
             key,
             line,
         });
-        written(entries, BLOCK, &mut Packer::new(store).unwrap()).unwrap()
+        written(entries, BLOCK, &mut BlockCompressor::new(store).unwrap()).unwrap()
     }
 
     #[test]
@@ -300,10 +313,10 @@ mod tests {
     #[test]
     fn a_damaged_byte_anywhere_is_an_error_and_never_an_entry() {
         let (_directory, store) = store();
-        let mut packer = Packer::new(&store).unwrap();
-        let entry = Entry { ordinal: 7, count: 1, key: b"http://example.com/", line: b"" };
+        let mut compressor = BlockCompressor::new(&store).unwrap();
+        let entry = SpillEntry { ordinal: 7, count: 1, key: b"http://example.com/", line: b"" };
         let size = {
-            written([entry], BLOCK, &mut packer).unwrap();
+            written([entry], BLOCK, &mut compressor).unwrap();
             store.size()
         };
         for at in 0..size {

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::*;
-use crate::input::source::Starts;
+use crate::input::source::MemberStarts;
 
 /// So long a head may be.
 const MAX_HEAD: usize = 400;
@@ -16,7 +16,7 @@ struct Given {
     starts: Vec<usize>,
     at: usize,
     step: usize,
-    told: Starts,
+    told: MemberStarts,
 }
 
 impl Given {
@@ -26,7 +26,7 @@ impl Given {
             Some(*end - member.len())
         });
         let (bytes, starts) = (members.concat(), starts.collect());
-        Self { bytes, starts, at: 0, step, told: Starts::default() }
+        Self { bytes, starts, at: 0, step, told: MemberStarts::default() }
     }
 }
 
@@ -43,18 +43,18 @@ impl Read for Given {
     }
 }
 
-impl Source for Given {
+impl ByteSource for Given {
     fn taken(&self) -> u64 {
         self.at as u64
     }
 
-    fn starts(&mut self) -> Option<&mut Starts> {
+    fn starts(&mut self) -> Option<&mut MemberStarts> {
         Some(&mut self.told)
     }
 }
 
 /// Offset and state of each record, and how many bytes were looked at for the ends of heads.
-fn read(framing: Framing, members: &[&[u8]], step: usize) -> (Vec<(u64, State)>, u64) {
+fn read(framing: Framing, members: &[&[u8]], step: usize) -> (Vec<(u64, FrameState)>, u64) {
     let mut given = Given::new(members, step);
     let mut framer = Framer::new(&mut given, Vec::new(), None, framing, MAX_HEAD);
     let mut out = Buffer::default();
@@ -67,13 +67,13 @@ fn read(framing: Framing, members: &[&[u8]], step: usize) -> (Vec<(u64, State)>,
 fn what_a_record_is_does_not_depend_on_the_reads() {
     let warc: &[u8] = b"WARC/1.0\r\nContent-Length: 2\r\n\r\nab\r\n\r\n";
     let arc: &[u8] = b"http://a/ 1.2.3.4 20200101000000 text/html 2\nab\n";
-    let whole = |offset: usize| (offset as u64, State::Whole);
+    let whole = |offset: usize| (offset as u64, FrameState::Whole);
     for step in [7, 50, 101, 300, 1000] {
         // A head without an end before the next member: by its length.
         for (length, state) in [
-            (MAX_HEAD - 1, State::Malformed),
-            (MAX_HEAD, State::Malformed),
-            (MAX_HEAD + 1, State::TooLong),
+            (MAX_HEAD - 1, FrameState::Malformed),
+            (MAX_HEAD, FrameState::Malformed),
+            (MAX_HEAD + 1, FrameState::TooLong),
         ] {
             for (framing, good, begins) in
                 [(WARC, warc, "WARC/1.0\r\nX: "), (Framing::Arc, arc, "")]
@@ -90,7 +90,7 @@ fn what_a_record_is_does_not_depend_on_the_reads() {
         for (framing, good, cut) in
             [(WARC, warc, &b"WARC/1.0\r\nX"[..]), (Framing::Arc, arc, b"http://b/ 1.2")]
         {
-            let expected = [whole(0), (good.len() as u64, State::Cut)];
+            let expected = [whole(0), (good.len() as u64, FrameState::Cut)];
             for members in [&[good, cut][..], &[&[good, cut].concat()]] {
                 assert_eq!(read(framing, members, step).0, expected, "{framing:?} by {step}");
             }
@@ -102,7 +102,7 @@ fn what_a_record_is_does_not_depend_on_the_reads() {
 fn a_line_of_an_arc_file_that_is_too_long_is_so_whatever_the_reads() {
     let line = [&vec![b'x'; MAX_HEAD][..], b"\n"].concat();
     for step in [7, 50, 101, 300, 1000] {
-        assert_eq!(read(Framing::Arc, &[&line], step).0, [(0, State::TooLong)], "by {step}");
+        assert_eq!(read(Framing::Arc, &[&line], step).0, [(0, FrameState::TooLong)], "by {step}");
     }
 }
 
@@ -116,11 +116,11 @@ fn a_line_of_an_arc_file_that_is_too_long_is_no_head_behind_junk_whatever_the_re
         head.resize(length - rest.len(), b'x');
         let all = [good, &b"junk\n"[..], &head, rest, b"ab\n", good].concat();
         let behind = good.len() + b"junk\n".len();
-        let mut expected = vec![(0, State::Whole), (good.len() as u64, State::Malformed)];
+        let mut expected = vec![(0, FrameState::Whole), (good.len() as u64, FrameState::Malformed)];
         if length <= MAX_HEAD {
-            expected.push((behind as u64, State::Whole));
+            expected.push((behind as u64, FrameState::Whole));
         }
-        expected.push(((all.len() - good.len()) as u64, State::Whole));
+        expected.push(((all.len() - good.len()) as u64, FrameState::Whole));
         for step in (1..50).chain([101, 300, 1000, 5000]) {
             assert_eq!(read(Framing::Arc, &[&all], step).0, expected, "{length} by {step}");
         }
@@ -146,7 +146,7 @@ fn what_is_kept_of_what_is_no_record_does_not_depend_on_the_reads() {
                     let kept = &out.bytes()[junk_frame.start as usize..junk_frame.end as usize];
                     let most = &junk[..length.min(EXCERPT)];
                     assert!(kept == most, "{framing:?} {length} by {step}");
-                    assert_eq!(junk_frame.state, State::Malformed);
+                    assert_eq!(junk_frame.state, FrameState::Malformed);
                 }
             }
         }

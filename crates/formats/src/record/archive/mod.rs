@@ -45,7 +45,7 @@ pub struct Frame {
     pub end: u32,
     /// Where it starts in the input.
     pub offset: u64,
-    pub state: State,
+    pub state: FrameState,
     /// The links of the page that it tells of, where they are more than are read [at
     /// once](Records::limit): to read the record anew for each part takes quadratic time.
     links: Option<Arc<Links>>,
@@ -53,7 +53,7 @@ pub struct Frame {
 
 /// What became of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum FrameState {
     /// It is there.
     Whole,
     /// The input ended inside it.
@@ -65,7 +65,7 @@ pub enum State {
 }
 
 impl Frame {
-    pub fn new(start: u32, end: u32, offset: u64, state: State) -> Self {
+    pub fn new(start: u32, end: u32, offset: u64, state: FrameState) -> Self {
         Self { start, end, offset, state, links: None }
     }
 
@@ -136,10 +136,10 @@ impl Archive {
             // The head's own bytes, for whoever asks what was rejected.
             let line = Span { start: frame.start, end: frame.start + head_length(bytes) };
             let reject = match frame.state {
-                State::Whole => None,
-                State::Cut => Some(RejectReason::Truncated),
-                State::Malformed => Some(RejectReason::LogSyntax),
-                State::TooLong => Some(RejectReason::TooLong),
+                FrameState::Whole => None,
+                FrameState::Cut => Some(RejectReason::Truncated),
+                FrameState::Malformed => Some(RejectReason::LogSyntax),
+                FrameState::TooLong => Some(RejectReason::TooLong),
             };
             if let Some(code) = reject {
                 out.push(Record { line, found: Extracted::Reject(code, 0) });
@@ -199,10 +199,10 @@ fn url(ctx: &Context, place: BufferId, start: u32, target: &[u8]) -> Extracted {
     }
 }
 
-/// The URL at the end of [`Records::side`], from `start` on.
-fn side(ctx: &Context, start: usize, out: &Records) -> Extracted {
+/// The URL at the end of [`Records::scratch`], from `start` on.
+fn scratch(ctx: &Context, start: usize, out: &Records) -> Extracted {
     match u32::try_from(start) {
-        Ok(start) => url(ctx, BufferId::Scratch, start, &out.side[start as usize..]),
+        Ok(start) => url(ctx, BufferId::Scratch, start, &out.scratch[start as usize..]),
         Err(_) => Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32),
     }
 }

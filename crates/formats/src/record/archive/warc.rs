@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr_iter};
 
 use super::super::{BufferId, Context, Extracted, Records};
-use super::{Kinds, side, url};
+use super::{Kinds, scratch, url};
 use uniqurl::bytes::RejectReason;
 
 /// What every record begins with.
@@ -91,9 +91,9 @@ pub(super) fn find(
             url(ctx, BufferId::Chunk, at, target)
         }
         Some(Cow::Owned(value)) => {
-            let start = out.side.len();
-            out.side.extend_from_slice(bare(&value));
-            side(ctx, start, out)
+            let start = out.scratch.len();
+            out.scratch.extend_from_slice(bare(&value));
+            scratch(ctx, start, out)
         }
     }
 }

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::super::json::{Text, slice};
+use super::super::json::{JsonText, slice};
 use super::super::{Context, Extracted, Record, Records};
 use super::base::{Base, TooLong};
 use super::links::Links;
 use super::warc::bare;
-use super::{side, warc};
+use super::{scratch, warc};
 use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
 use uniqurl::uri;
@@ -29,17 +29,17 @@ struct Document<'a> {
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(rename = "WARC-Header-Metadata", borrow)]
-    head: Head<'a>,
+    head: HeaderMetadata<'a>,
     #[serde(rename = "Payload-Metadata", borrow)]
     payload: Option<Payload<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Head<'a> {
+struct HeaderMetadata<'a> {
     #[serde(rename = "WARC-Type", borrow)]
-    kind: Option<Text<'a>>,
+    kind: Option<JsonText<'a>>,
     #[serde(rename = "WARC-Target-URI", borrow)]
-    target: Option<Text<'a>>,
+    target: Option<JsonText<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -51,52 +51,52 @@ struct Payload<'a> {
 #[derive(Deserialize)]
 struct Response<'a> {
     #[serde(rename = "HTML-Metadata", borrow)]
-    page: Option<Page<'a>>,
+    page: Option<PageMetadata<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Page<'a> {
+struct PageMetadata<'a> {
     #[serde(rename = "Head", borrow)]
     head: Option<PageHead<'a>>,
     #[serde(rename = "Links", borrow, default, deserialize_with = "references")]
-    links: Vec<Text<'a>>,
+    links: Vec<JsonText<'a>>,
 }
 
 #[derive(Deserialize)]
 struct PageHead<'a> {
     #[serde(rename = "Base", borrow)]
-    base: Option<Text<'a>>,
+    base: Option<JsonText<'a>>,
     #[serde(rename = "Link", borrow, default, deserialize_with = "references")]
-    links: Vec<Text<'a>>,
+    links: Vec<JsonText<'a>>,
     #[serde(rename = "Scripts", borrow, default, deserialize_with = "references")]
-    scripts: Vec<Text<'a>>,
+    scripts: Vec<JsonText<'a>>,
 }
 
 #[derive(Deserialize)]
 struct Link<'a> {
     #[serde(borrow)]
-    url: Option<Text<'a>>,
+    url: Option<JsonText<'a>>,
     /// What stands in its place for a URL of a style sheet that the page holds: `STYLE/#text`.
     #[serde(borrow)]
-    href: Option<Text<'a>>,
+    href: Option<JsonText<'a>>,
 }
 
 impl<'a> Link<'a> {
-    fn reference(self) -> Option<Text<'a>> {
+    fn reference(self) -> Option<JsonText<'a>> {
         self.url.or(self.href)
     }
 }
 
 /// Where the links of a list lead. Those that lead nowhere are not kept: in JSON they take three bytes
 /// each, and in memory many more.
-fn references<'de: 'a, 'a, D: Deserializer<'de>>(list: D) -> Result<Vec<Text<'a>>, D::Error> {
+fn references<'de: 'a, 'a, D: Deserializer<'de>>(list: D) -> Result<Vec<JsonText<'a>>, D::Error> {
     list.deserialize_seq(References)
 }
 
 struct References;
 
 impl<'de> Visitor<'de> for References {
-    type Value = Vec<Text<'de>>;
+    type Value = Vec<JsonText<'de>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of links")
@@ -112,48 +112,48 @@ impl<'de> Visitor<'de> for References {
 }
 
 /// What a record tells, and its target.
-enum Told<'a> {
+enum WatRecord<'a> {
     /// Of no response.
     Nothing,
     /// In no JSON of the kind that is known.
     Malformed,
     Response {
         target: Cow<'a, [u8]>,
-        page: Option<Page<'a>>,
+        page: Option<PageMetadata<'a>>,
     },
 }
 
-fn told(record: &[u8]) -> Told<'_> {
-    let Some(end) = warc::end_of_fields(record) else { return Told::Malformed };
+fn wat_record(record: &[u8]) -> WatRecord<'_> {
+    let Some(end) = warc::end_of_fields(record) else { return WatRecord::Malformed };
     let (head, body) = record.split_at(end);
     if !warc::is_wat(head) {
-        return Told::Nothing;
+        return WatRecord::Nothing;
     }
-    let (Head { kind, target }, page) = match serde_json::from_slice(body) {
+    let (HeaderMetadata { kind, target }, page) = match serde_json::from_slice(body) {
         Ok(Document { envelope: Envelope { head, payload } }) => {
             (head, payload.and_then(|payload| payload.response?.page))
         }
         Err(_) if serde_json::from_slice::<IgnoredAny>(body).is_ok() => odd(body),
-        Err(_) => return Told::Malformed,
+        Err(_) => return WatRecord::Malformed,
     };
     match kind {
-        Some(Text(kind)) if kind.eq_ignore_ascii_case(b"response") => {}
-        Some(_) => return Told::Nothing,
-        None => return Told::Malformed,
+        Some(JsonText(kind)) if kind.eq_ignore_ascii_case(b"response") => {}
+        Some(_) => return WatRecord::Nothing,
+        None => return WatRecord::Malformed,
     }
     match target {
-        Some(Text(target)) => Told::Response { target, page },
-        None => Told::Malformed,
+        Some(JsonText(target)) => WatRecord::Response { target, page },
+        None => WatRecord::Malformed,
     }
 }
 
 /// What JSON says that has a name twice, or what is none of its kind. Of a name the last one counts, and
 /// what makes no sense is as good as not there.
-fn odd(body: &[u8]) -> (Head<'_>, Option<Page<'_>>) {
-    fn text<'a>(object: &'a [u8], name: &str) -> Option<Text<'a>> {
+fn odd(body: &[u8]) -> (HeaderMetadata<'_>, Option<PageMetadata<'_>>) {
+    fn text<'a>(object: &'a [u8], name: &str) -> Option<JsonText<'a>> {
         serde_json::from_slice(slice::at(object, &[name])?).ok()
     }
-    fn links<'a>(object: &'a [u8], name: &str) -> Vec<Text<'a>> {
+    fn links<'a>(object: &'a [u8], name: &str) -> Vec<JsonText<'a>> {
         let links = slice::elements(slice::at(object, &[name]).unwrap_or_default());
         let links = links.map(|link| Link { url: text(link, "url"), href: text(link, "href") });
         links.filter_map(Link::reference).collect()
@@ -167,19 +167,20 @@ fn odd(body: &[u8]) -> (Head<'_>, Option<Page<'_>>) {
         links: links(top, "Link"),
         scripts: links(top, "Scripts"),
     };
-    let head = Head { kind: text(head, "WARC-Type"), target: text(head, "WARC-Target-URI") };
-    (head, Some(Page { head: Some(top), links: links(page, "Links") }))
+    let head =
+        HeaderMetadata { kind: text(head, "WARC-Type"), target: text(head, "WARC-Target-URI") };
+    (head, Some(PageMetadata { head: Some(top), links: links(page, "Links") }))
 }
 
 /// Appends the target of a response.
 pub(super) fn target(ctx: &Context, record: &[u8], line: Span, out: &mut Records) {
-    let found = match told(record) {
-        Told::Nothing => Extracted::Skipped,
-        Told::Malformed => Extracted::Reject(RejectReason::LogSyntax, 0),
-        Told::Response { target, .. } => {
-            let start = out.side.len();
-            out.side.extend_from_slice(bare(&target));
-            side(ctx, start, out)
+    let found = match wat_record(record) {
+        WatRecord::Nothing => Extracted::Skipped,
+        WatRecord::Malformed => Extracted::Reject(RejectReason::LogSyntax, 0),
+        WatRecord::Response { target, .. } => {
+            let start = out.scratch.len();
+            out.scratch.extend_from_slice(bare(&target));
+            scratch(ctx, start, out)
         }
     };
     out.push(Record { line, found });
@@ -207,9 +208,9 @@ pub(super) fn links(
         if out.is_full() {
             break;
         }
-        let start = out.side.len();
-        let found = match links.append(n, &mut out.side) {
-            Ok(()) => side(ctx, start, out),
+        let start = out.scratch.len();
+        let found = match links.append(n, &mut out.scratch) {
+            Ok(()) => scratch(ctx, start, out),
             Err(TooLong) => Extracted::Reject(RejectReason::TooLong, ctx.max_url as u32),
         };
         out.push(Record { line, found });
@@ -221,21 +222,22 @@ pub(super) fn links(
 
 /// The links of the page that a record tells of, or what else is to be said of the record.
 fn links_of(ctx: &Context, record: &[u8]) -> Result<Links, Extracted> {
-    let (target, page) = match told(record) {
-        Told::Nothing => return Err(Extracted::Skipped),
-        Told::Malformed => return Err(Extracted::Reject(RejectReason::LogSyntax, 0)),
-        Told::Response { target, page } => (target, page),
+    let (target, page) = match wat_record(record) {
+        WatRecord::Nothing => return Err(Extracted::Skipped),
+        WatRecord::Malformed => return Err(Extracted::Reject(RejectReason::LogSyntax, 0)),
+        WatRecord::Response { target, page } => (target, page),
     };
     let (head, body) = page.map_or((None, Vec::new()), |page| (page.head, page.links));
     let head = head.unwrap_or(PageHead { base: None, links: Vec::new(), scripts: Vec::new() });
     let own = bare(&target);
     let mut base = Vec::new();
     match &head.base {
-        Some(Text(reference)) if uri::resolve(own, reference.trim_ascii(), &mut base).is_ok() => {}
+        Some(JsonText(reference))
+            if uri::resolve(own, reference.trim_ascii(), &mut base).is_ok() => {}
         _ => base = own.to_vec(),
     }
     let mut links = Links::new(Base::new(&base, ctx.max_url));
-    for Text(reference) in head.links.iter().chain(&head.scripts).chain(&body) {
+    for JsonText(reference) in head.links.iter().chain(&head.scripts).chain(&body) {
         links.add(reference);
     }
     Ok(links)
@@ -243,7 +245,7 @@ fn links_of(ctx: &Context, record: &[u8]) -> Result<Links, Extracted> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Archive, Frame, State};
+    use super::super::{Archive, Frame, FrameState};
     use super::*;
 
     fn archive(target: &str, links: &[&str]) -> Vec<u8> {
@@ -259,7 +261,7 @@ mod tests {
     }
 
     fn frame(record: &[u8]) -> Frame {
-        Frame::new(0, record.len() as u32, 0, State::Whole)
+        Frame::new(0, record.len() as u32, 0, FrameState::Whole)
     }
 
     #[test]
@@ -267,7 +269,7 @@ mod tests {
         let chunk = String::from_utf8(archive("http://h/", &["a", "b"])).unwrap();
         for list in [r#"[{},{"url":"#, r#"[{},{"url":1,"url":"#] {
             let chunk = chunk.replace(r#"[{"url":"#, list);
-            let Told::Response { page: Some(page), .. } = told(chunk.as_bytes()) else {
+            let WatRecord::Response { page: Some(page), .. } = wat_record(chunk.as_bytes()) else {
                 panic!("a page");
             };
             assert_eq!(page.links.len(), 2, "{list}");
@@ -287,7 +289,7 @@ mod tests {
             Archive::WatLinks.read(&ctx, &chunk, &mut frames, &mut records);
             found.extend(records.records.iter().map(|record| match record.found {
                 Extracted::Url(_, span) => {
-                    String::from_utf8_lossy(span.of(&records.side)).into_owned()
+                    String::from_utf8_lossy(span.of(&records.scratch)).into_owned()
                 }
                 other => format!("{other:?}"),
             }));

@@ -16,7 +16,7 @@ use uniqurl::simd::{BLOCK, Block, Kernel, Vector, VectorOp};
 
 /// A piece of a chunk: the range of its bytes without the line ending.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum CsvRecord {
     /// A whole record.
     Record(Range<usize>),
     /// A line that is longer than a record may be.
@@ -25,16 +25,18 @@ pub(super) enum Cut {
     Unclosed(Range<usize>),
 }
 
-impl Cut {
+impl CsvRecord {
     pub fn range(&self) -> Range<usize> {
         match self {
-            Cut::Record(range) | Cut::TooLong(range) | Cut::Unclosed(range) => range.clone(),
+            CsvRecord::Record(range) | CsvRecord::TooLong(range) | CsvRecord::Unclosed(range) => {
+                range.clone()
+            }
         }
     }
 }
 
 /// The pieces of a chunk that ends with a record or with the input.
-pub(super) struct Cutter<'a> {
+pub(super) struct CsvCutter<'a> {
     bytes: &'a [u8],
     max_record: usize,
     at: usize,
@@ -56,7 +58,7 @@ enum Reach {
     TooFar,
 }
 
-impl<'a> Cutter<'a> {
+impl<'a> CsvCutter<'a> {
     pub fn new(bytes: &'a [u8], max_record: usize) -> Self {
         // No record is longer than all bytes, and a limit far behind them would overflow.
         let max_record = max_record.min(bytes.len());
@@ -90,14 +92,14 @@ impl<'a> Cutter<'a> {
     }
 }
 
-impl Iterator for Cutter<'_> {
-    type Item = Cut;
+impl Iterator for CsvCutter<'_> {
+    type Item = CsvRecord;
 
-    fn next(&mut self) -> Option<Cut> {
+    fn next(&mut self) -> Option<CsvRecord> {
         if let Some(feed) = self.usual() {
             let range = without_return(self.bytes, self.at..feed);
             self.at = feed + 1;
-            return Some(Cut::Record(range));
+            return Some(CsvRecord::Record(range));
         }
         if self.at == self.bytes.len() {
             return None;
@@ -107,12 +109,12 @@ impl Iterator for Cutter<'_> {
                 Reach::End(feed) => {
                     let range = without_return(self.bytes, self.at..feed);
                     self.at = feed + 1;
-                    return Some(Cut::Record(range));
+                    return Some(CsvRecord::Record(range));
                 }
                 Reach::Open { quoted: false } => {
                     let range = self.at..self.bytes.len();
                     self.at = self.bytes.len();
-                    return Some(Cut::Record(range));
+                    return Some(CsvRecord::Record(range));
                 }
                 Reach::Open { quoted: true } | Reach::TooFar => {
                     self.single_until = self.at + self.max_record + 1;
@@ -123,9 +125,9 @@ impl Iterator for Cutter<'_> {
         let line = &self.bytes[range.clone()];
         self.at = next;
         Some(match reach(line, 0, self.max_record) {
-            Reach::TooFar => Cut::TooLong(range),
-            Reach::Open { quoted: true } => Cut::Unclosed(range),
-            Reach::Open { quoted: false } | Reach::End(_) => Cut::Record(range),
+            Reach::TooFar => CsvRecord::TooLong(range),
+            Reach::Open { quoted: true } => CsvRecord::Unclosed(range),
+            Reach::Open { quoted: false } | Reach::End(_) => CsvRecord::Record(range),
         })
     }
 }
@@ -140,7 +142,7 @@ pub(super) fn whole(bytes: &[u8], max_record: usize) -> usize {
     if memchr(b'"', bytes).is_none() {
         return lines;
     }
-    let mut cutter = Cutter::new(bytes, max_record);
+    let mut cutter = CsvCutter::new(bytes, max_record);
     while cutter.at < lines {
         if let Some(feed) = cutter.usual() {
             cutter.at = feed + 1;

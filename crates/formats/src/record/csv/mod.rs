@@ -16,8 +16,8 @@ use std::sync::Arc;
 use csv_core::{Reader, ReaderBuilder, Terminator};
 use memchr::memchr;
 
-use self::cut::{Cut, Cutter};
-use super::columns::{Columns, Layout, Name};
+use self::cut::{CsvCutter, CsvRecord};
+use super::columns::{ColumnLayout, ColumnName, Columns};
 use super::line::{Line, is_blank, without_mark};
 use super::part::Value;
 use super::{Context, Extracted, Record, Records};
@@ -27,7 +27,7 @@ use uniqurl::bytes::RejectReason;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Csv {
     pub(super) columns: Columns,
-    layout: Option<Arc<Layout>>,
+    layout: Option<Arc<ColumnLayout>>,
 }
 
 impl Csv {
@@ -40,20 +40,20 @@ impl Csv {
     /// Appends the records of `chunk`, which ends where a record does, or with the input.
     pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let mut now = self.layout.clone();
-        for cut in Cutter::new(chunk, ctx.max_record) {
+        for cut in CsvCutter::new(chunk, ctx.max_record) {
             let range = cut.range();
             let line = Line { bytes: &chunk[range.clone()], start: range.start as u32 };
             let found = match (cut, &now) {
-                (Cut::TooLong(_), _) => Extracted::Reject(RejectReason::TooLong, 0),
-                (Cut::Unclosed(_), _) => Extracted::Reject(RejectReason::Truncated, 0),
-                (Cut::Record(_), _) if is_blank(line.bytes) => Extracted::Blank,
-                (Cut::Record(_), None) => {
+                (CsvRecord::TooLong(_), _) => Extracted::Reject(RejectReason::TooLong, 0),
+                (CsvRecord::Unclosed(_), _) => Extracted::Reject(RejectReason::Truncated, 0),
+                (CsvRecord::Record(_), _) if is_blank(line.bytes) => Extracted::Blank,
+                (CsvRecord::Record(_), None) => {
                     now = Some(Arc::new(self.layout(line.bytes)));
                     Extracted::Skipped
                 }
-                (Cut::Record(_), Some(layout)) => {
+                (CsvRecord::Record(_), Some(layout)) => {
                     let fields = cut::fields(line.bytes);
-                    layout.found(ctx, line, fields, |_, field| value(field), &mut out.side)
+                    layout.found(ctx, line, fields, |_, field| value(field), &mut out.scratch)
                 }
             };
             out.push(Record { line: line.span(0..line.bytes.len()), found });
@@ -68,8 +68,8 @@ impl Csv {
         if self.layout.is_some() {
             return None;
         }
-        let header = Cutter::new(chunk, ctx.max_record).find_map(|cut| match cut {
-            Cut::Record(range) if !is_blank(&chunk[range.clone()]) => Some(range),
+        let header = CsvCutter::new(chunk, ctx.max_record).find_map(|cut| match cut {
+            CsvRecord::Record(range) if !is_blank(&chunk[range.clone()]) => Some(range),
             _ => None,
         })?;
         let layout = self.layout(&chunk[header]);
@@ -89,7 +89,7 @@ impl Csv {
     }
 
     /// Whether a column holds queries by themselves.
-    pub(super) fn is_query(&self, name: &Name) -> bool {
+    pub(super) fn is_query(&self, name: &ColumnName) -> bool {
         self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
     }
 
@@ -103,7 +103,7 @@ impl Csv {
         cut::fields(record).map(value).collect()
     }
 
-    fn layout(&self, record: &[u8]) -> Layout {
+    fn layout(&self, record: &[u8]) -> ColumnLayout {
         let names = cut::fields(without_mark(record)).map(|field| value(field).bytes().to_vec());
         self.columns.layout(&names.collect::<Vec<_>>())
     }

@@ -9,10 +9,10 @@ fn csv(columns: &str) -> Format {
 
 /// What was found in each record, as text.
 fn found(format: &Format, ctx: &Context, chunk: &[u8]) -> Vec<String> {
-    let Records { records, side, .. } = read(format, ctx, chunk);
+    let Records { records, scratch, .. } = read(format, ctx, chunk);
     let show = |found| match found {
         Extracted::Url(BufferId::Chunk, span) => span.of(chunk).escape_ascii().to_string(),
-        Extracted::Url(BufferId::Scratch, span) => span.of(&side).escape_ascii().to_string(),
+        Extracted::Url(BufferId::Scratch, span) => span.of(&scratch).escape_ascii().to_string(),
         Extracted::Reject(code, 0) => code.name().to_owned(),
         Extracted::Skipped => "skipped".into(),
         Extracted::Blank => "blank".into(),
@@ -102,7 +102,7 @@ fn how_much_is_whole_does_not_change_what_is_read() {
             text.extend_from_slice(words[(state >> 33) as usize % words.len()]);
         }
         let max_record = [3, 8, 100, usize::MAX][case as usize % 4];
-        let all: Vec<_> = cut::Cutter::new(&text, max_record).collect();
+        let all: Vec<_> = cut::CsvCutter::new(&text, max_record).collect();
         let mut apart = Vec::new();
         let (mut start, mut seen) = (0, 0);
         while start < text.len() {
@@ -112,7 +112,7 @@ fn how_much_is_whole_does_not_change_what_is_read() {
             let at_end = seen == text.len();
             let known = &text[start..seen];
             let whole = if at_end { known.len() } else { cut::whole(known, max_record) };
-            for piece in cut::Cutter::new(&known[..whole], max_record) {
+            for piece in cut::CsvCutter::new(&known[..whole], max_record) {
                 let range = piece.range();
                 apart
                     .push((range.start + start..range.end + start, std::mem::discriminant(&piece)));
@@ -147,8 +147,8 @@ fn texts() -> impl Iterator<Item = Vec<u8>> {
 fn records_cut_by_masks_are_those_cut_field_by_field() {
     for (case, text) in texts().enumerate() {
         let max_record = [3, 20, 70, 1000][case % 4];
-        let by_masks: Vec<_> = cut::Cutter::new(&text, max_record).collect();
-        let by_fields: Vec<_> = cut::Cutter::by_fields(&text, max_record).collect();
+        let by_masks: Vec<_> = cut::CsvCutter::new(&text, max_record).collect();
+        let by_fields: Vec<_> = cut::CsvCutter::by_fields(&text, max_record).collect();
         assert_eq!(by_masks, by_fields, "{max_record}: {}", text.escape_ascii());
     }
 }
@@ -157,8 +157,8 @@ fn records_cut_by_masks_are_those_cut_field_by_field() {
 fn fields_are_those_of_csv_core() {
     let mut reader = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
     for text in texts() {
-        for piece in cut::Cutter::new(&text, 1000) {
-            let cut::Cut::Record(range) = piece else { continue };
+        for piece in cut::CsvCutter::new(&text, 1000) {
+            let cut::CsvRecord::Record(range) = piece else { continue };
             let record = &text[range];
             let own: Vec<Vec<u8>> =
                 cut::fields(record).map(|field| value(field).bytes().to_vec()).collect();

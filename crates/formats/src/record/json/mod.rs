@@ -11,7 +11,7 @@
 mod pointer;
 mod preset;
 pub(super) mod slice;
-mod careful;
+mod slow_path;
 mod walk;
 
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ use serde::Deserialize;
 use self::pointer::Node;
 use super::columns::parts;
 use super::line::{self, Line};
-use super::part::{Facts, Part, Said, Value};
+use super::part::{Facts, RecordPart, Said, Value};
 use super::{Context, Extracted, Records};
 use uniqurl::bytes::RejectReason;
 
@@ -36,7 +36,7 @@ pub struct Json {
 
 /// Why a value has nothing to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Error {
+pub(super) enum JsonError {
     /// It is no JSON.
     Syntax,
     /// A pointer leads to a value that cannot be what it should be.
@@ -80,7 +80,7 @@ impl Json {
     /// Appends a record for each line of `chunk`.
     pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let mut buffer = Vec::new();
-        line::each(ctx, 0, chunk, out, |line, side| self.found(ctx, line, &mut buffer, side));
+        line::each(ctx, 0, chunk, out, |line, scratch| self.found(ctx, line, &mut buffer, scratch));
     }
 
     fn found(
@@ -88,12 +88,12 @@ impl Json {
         ctx: &Context,
         line: Line<'_>,
         buffer: &mut Vec<u8>,
-        side: &mut Vec<u8>,
+        scratch: &mut Vec<u8>,
     ) -> Extracted {
         match self.said(line.bytes, buffer) {
-            Ok(said) => said.found(ctx, self.facts, line, side),
-            Err(Error::Syntax) => Extracted::Reject(RejectReason::LogSyntax, 0),
-            Err(Error::Type) => Extracted::Reject(RejectReason::NoField, 0),
+            Ok(said) => said.found(ctx, self.facts, line, scratch),
+            Err(JsonError::Syntax) => Extracted::Reject(RejectReason::LogSyntax, 0),
+            Err(JsonError::Type) => Extracted::Reject(RejectReason::NoField, 0),
         }
     }
 
@@ -102,7 +102,7 @@ impl Json {
         &self,
         text: &'a [u8],
         buffer: &'a mut Vec<u8>,
-    ) -> Result<Said<'a>, Error> {
+    ) -> Result<Said<'a>, JsonError> {
         let rewritten = memmem::find(text, b"\\x").is_some();
         if !rewritten {
             return walk::walk(&self.root, text, Value::InLine);
@@ -148,10 +148,10 @@ pub(super) fn carry(
 /// What a string holds, UTF-8 or not.
 #[derive(Deserialize)]
 #[serde(transparent)]
-pub(super) struct Text<'a>(#[serde(borrow)] pub Cow<'a, [u8]>);
+pub(super) struct JsonText<'a>(#[serde(borrow)] pub Cow<'a, [u8]>);
 
 fn bytes_of_string(text: &[u8]) -> Option<Cow<'_, [u8]>> {
-    serde_json::from_slice(text).ok().map(|Text(bytes)| bytes)
+    serde_json::from_slice(text).ok().map(|JsonText(bytes)| bytes)
 }
 
 /// Where the URL seems to be in lines like this one. What begins with a slash is the target of a request,
@@ -168,10 +168,10 @@ pub(super) fn guess(line: &[u8]) -> Option<Json> {
         let said = json.said(line, &mut buffer).ok()?;
         let fits = match name {
             "nginx-json" => {
-                said.has_source() || said.get(Part::DecodedPath).is_some_and(is_decoded)
+                said.has_source() || said.get(RecordPart::DecodedPath).is_some_and(is_decoded)
             }
             "target=/url" | "target=/uri" => {
-                said.get(Part::Target).is_some_and(|target| target.starts_with(b"/"))
+                said.get(RecordPart::Target).is_some_and(|target| target.starts_with(b"/"))
             }
             _ => said.has_source(),
         };

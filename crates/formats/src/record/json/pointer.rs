@@ -1,19 +1,24 @@
 //! JSON pointers (RFC 6901) as a tree, so that one pass over a value follows all of them.
 
-use super::super::part::Part;
+use super::super::part::RecordPart;
 
 /// What is to be done with a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Node {
     /// The parts that the value itself is, each with its rank among the pointers to that part.
-    pub parts: Vec<(Part, usize)>,
+    pub parts: Vec<(RecordPart, usize)>,
     /// Members or elements that pointers lead into, by reference token.
     pub children: Vec<(Vec<u8>, Node)>,
 }
 
 impl Node {
     /// Adds the target of a pointer.
-    pub fn add(&mut self, pointer: &str, part: Part, rank: usize) -> Result<(), &'static str> {
+    pub fn add(
+        &mut self,
+        pointer: &str,
+        part: RecordPart,
+        rank: usize,
+    ) -> Result<(), &'static str> {
         let mut node = self;
         // Section 3: `json-pointer = *( "/" reference-token )`.
         let tokens = match pointer.strip_prefix('/') {
@@ -48,7 +53,7 @@ impl Node {
     /// Whether all that pointers lead to here can be missing without the URL missing.
     pub fn is_aside(&self) -> bool {
         let aside = |part| {
-            use Part::{Method, Mime, Port, Scheme, Status};
+            use RecordPart::{Method, Mime, Port, Scheme, Status};
             matches!(part, Scheme | Port | Method | Status | Mime)
         };
         self.parts.iter().all(|(part, _)| aside(*part))
@@ -57,11 +62,11 @@ impl Node {
 
     /// Whether the value is the scheme.
     pub fn says_scheme(&self) -> bool {
-        self.parts.iter().any(|(part, _)| *part == Part::Scheme)
+        self.parts.iter().any(|(part, _)| *part == RecordPart::Scheme)
     }
 
     /// Whether the pointer of this rank to a part leads to here or on from here.
-    pub fn holds(&self, part: Part, rank: usize) -> bool {
+    pub fn holds(&self, part: RecordPart, rank: usize) -> bool {
         self.parts.contains(&(part, rank))
             || self.children.iter().any(|(_, child)| child.holds(part, rank))
     }

@@ -69,11 +69,11 @@ fn bytes_that_are_not_utf_8_pass() {
     let line = b"{\"\xff\":\"\xfe\",\"u\":\"/\xe9\\xE9\\ud800\"}";
     let mut out = super::super::Records::default();
     format.read(&Context::default(), line, &mut out);
-    assert_eq!(out.side, b"/\xe9\xe9\xed\xa0\x80");
+    assert_eq!(out.scratch, b"/\xe9\xe9\xed\xa0\x80");
     let plain = b"{\"u\":\"/\xe9\"}";
     out.clear();
     format.read(&Context::default(), plain, &mut out);
-    assert!(out.side.is_empty(), "the bytes are used where they stand");
+    assert!(out.scratch.is_empty(), "the bytes are used where they stand");
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_careful_reading_is_the_usual_one() {
                     format!(r#"{{"{}":{first},"v":[1,{{}}],"{}":{second}}}"#, names[0], names[1]);
                 let text = line.as_bytes();
                 if let Some(taken) = super::walk::usual(&root, text) {
-                    assert_eq!(super::careful::walk(&root, text), Ok(taken), "{line}");
+                    assert_eq!(super::slow_path::walk(&root, text), Ok(taken), "{line}");
                 }
             }
         }

@@ -8,27 +8,27 @@ use serde::de::{
     Visitor,
 };
 
-use super::super::part::{Part, Said, Value};
+use super::super::part::{RecordPart, Said, Value};
 use super::pointer::Node;
-use super::{Error, careful};
+use super::{JsonError, slow_path};
 
 /// Parts, the ranks of the pointers that led to them, and their values: slices of the text where
 /// they are borrowed.
-pub(super) type Taken<'a> = Vec<(Part, usize, Cow<'a, [u8]>)>;
+pub(super) type Taken<'a> = Vec<(RecordPart, usize, Cow<'a, [u8]>)>;
 
 /// What the JSON value in `text` says under `root`. A slice of the text is made a value by `in_text`.
 pub(super) fn walk<'a>(
     root: &Node,
     text: &'a [u8],
     in_text: impl Fn(&'a [u8]) -> Value<'a>,
-) -> Result<Said<'a>, Error> {
-    let taken = usual(root, text).map_or_else(|| careful::walk(root, text), Ok)?;
+) -> Result<Said<'a>, JsonError> {
+    let taken = usual(root, text).map_or_else(|| slow_path::walk(root, text), Ok)?;
     let mut said = Said::default();
     let mut ranks: [Option<usize>; 16] = [None; 16];
     for (part, rank, value) in taken {
         let best = &mut ranks[part as usize];
         // Of several pointers to a part, the first that leads to something.
-        let is_nothing = part != Part::Url && matches!(&value[..], b"" | b"-");
+        let is_nothing = part != RecordPart::Url && matches!(&value[..], b"" | b"-");
         if is_nothing || best.is_some_and(|best| best < rank) {
             continue;
         }
@@ -48,18 +48,18 @@ pub(super) fn walk<'a>(
 pub(super) fn usual<'a>(root: &Node, text: &'a [u8]) -> Option<Taken<'a>> {
     let mut taken = Taken::new();
     let mut json = serde_json::Deserializer::from_slice(text);
-    Step { node: root, taken: &mut taken }.deserialize(&mut json).ok()?;
+    Visit { node: root, taken: &mut taken }.deserialize(&mut json).ok()?;
     json.end().ok()?;
     Some(taken)
 }
 
 /// A value on the way.
-struct Step<'n, 't, 'a> {
+struct Visit<'n, 't, 'a> {
     node: &'n Node,
     taken: &'t mut Taken<'a>,
 }
 
-impl<'a> DeserializeSeed<'a> for Step<'_, '_, 'a> {
+impl<'a> DeserializeSeed<'a> for Visit<'_, '_, 'a> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<(), D::Error> {
@@ -67,7 +67,7 @@ impl<'a> DeserializeSeed<'a> for Step<'_, '_, 'a> {
     }
 }
 
-impl<'a> Visitor<'a> for Step<'_, '_, 'a> {
+impl<'a> Visitor<'a> for Visit<'_, '_, 'a> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -92,12 +92,12 @@ impl<'a> Visitor<'a> for Step<'_, '_, 'a> {
     }
 
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
-        while let Some(child) = map.next_key_seed(Name(self.node))? {
+        while let Some(child) = map.next_key_seed(MemberName(self.node))? {
             match child {
                 Some(node) => {
                     // The name may have come before.
                     self.taken.retain(|(part, rank, _)| !node.holds(*part, *rank));
-                    map.next_value_seed(Step { node, taken: self.taken })?;
+                    map.next_value_seed(Visit { node, taken: self.taken })?;
                 }
                 None => {
                     map.next_value::<IgnoredAny>()?;
@@ -126,12 +126,12 @@ impl<'a> Visitor<'a> for Step<'_, '_, 'a> {
     }
 }
 
-impl<'a> Step<'_, '_, 'a> {
+impl<'a> Visit<'_, '_, 'a> {
     fn elements<S: SeqAccess<'a>>(self, mut seq: S) -> Result<(), S::Error> {
         for index in 0.. {
             let more = match self.node.element(index) {
                 Some(node) => {
-                    let step = Step { node, taken: self.taken };
+                    let step = Visit { node, taken: self.taken };
                     seq.next_element_seed(step)?.is_some()
                 }
                 None => seq.next_element::<IgnoredAny>()?.is_some(),
@@ -153,7 +153,7 @@ impl<'a> Step<'_, '_, 'a> {
 /// A value beside the URL, of whatever type: a status is a number or a string; where a scheme is
 /// looked for, an object describes the TLS that the request came over. What makes no sense is as good
 /// as not there.
-struct Loose<'n, 't, 'a>(Step<'n, 't, 'a>);
+struct Loose<'n, 't, 'a>(Visit<'n, 't, 'a>);
 
 impl<'a> Visitor<'a> for Loose<'_, '_, 'a> {
     type Value = ();
@@ -187,10 +187,10 @@ impl<'a> Visitor<'a> for Loose<'_, '_, 'a> {
     }
 
     fn visit_map<M: MapAccess<'a>>(self, map: M) -> Result<(), M::Error> {
-        let Step { node, taken } = self.0;
-        Step { node, taken }.visit_map(map)?;
+        let Visit { node, taken } = self.0;
+        Visit { node, taken }.visit_map(map)?;
         if node.says_scheme() {
-            Step { node, taken }.take(Cow::Owned(b"https".to_vec()));
+            Visit { node, taken }.take(Cow::Owned(b"https".to_vec()));
         }
         Ok(())
     }
@@ -201,9 +201,9 @@ impl<'a> Visitor<'a> for Loose<'_, '_, 'a> {
 }
 
 /// A member's name: the node behind it, if a pointer goes there.
-struct Name<'n>(&'n Node);
+struct MemberName<'n>(&'n Node);
 
-impl<'a, 'n> DeserializeSeed<'a> for Name<'n> {
+impl<'a, 'n> DeserializeSeed<'a> for MemberName<'n> {
     type Value = Option<&'n Node>;
 
     fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<Self::Value, D::Error> {
@@ -211,7 +211,7 @@ impl<'a, 'n> DeserializeSeed<'a> for Name<'n> {
     }
 }
 
-impl<'a, 'n> Visitor<'a> for Name<'n> {
+impl<'a, 'n> Visitor<'a> for MemberName<'n> {
     type Value = Option<&'n Node>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

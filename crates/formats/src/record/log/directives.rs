@@ -16,10 +16,10 @@ pub(super) enum Token {
 }
 
 /// A position in a format string, and what is wrong there.
-pub(super) type Trouble = (usize, &'static str);
+pub(super) type FormatStringError = (usize, &'static str);
 
 /// The parts of `text`, each with its position.
-pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, Trouble> {
+pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, FormatStringError> {
     let bytes = text.as_bytes();
     let is_nginx = bytes.windows(2).find_map(|pair| match pair {
         [b'%', b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'{' | b'<' | b'>' | b'!' | b'^'] => {

@@ -20,11 +20,11 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr3, memmem};
 
-use self::plan::{End, Field, Piece, Plan, Quote};
+use self::plan::{End, Field, LinePlan, LogField, Quote};
 use super::escape::{Escape, closing_quote};
 use super::line::{self, Line};
-use super::site::{Site, scheme_of};
-use super::target::{self, Method, Text};
+use super::origin::{RecordOrigin, scheme_of};
+use super::target::{self, Method, TargetText};
 use super::{Context, Extracted, Facts, FormatError, Records, request};
 use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
@@ -34,7 +34,7 @@ use uniqurl::bytes::Span;
 pub struct LogFormat {
     /// As it was given.
     text: String,
-    plan: Plan,
+    plan: LinePlan,
 }
 
 /// What a line has in each field that matters; empty where it has nothing.
@@ -60,16 +60,16 @@ impl LogFormat {
 
     /// Appends a record for each line of `chunk`.
     pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
-        line::each(ctx, 0, chunk, out, |line, side| match self.slots(ctx, line.bytes) {
+        line::each(ctx, 0, chunk, out, |line, scratch| match self.slots(ctx, line.bytes) {
             Ok(slots) if !self.is_wanted(ctx, line.bytes, &slots) => Extracted::Filtered,
-            Ok(slots) => self.found(ctx, line, &slots, side),
+            Ok(slots) => self.found(ctx, line, &slots, scratch),
             Err(code) => Extracted::Reject(code, 0),
         });
     }
 
     /// Matches a line against the pieces.
     fn slots(&self, ctx: &Context, line: &[u8]) -> Result<Slots, RejectReason> {
-        let Plan { lead, pieces, of_url, .. } = &self.plan;
+        let LinePlan { lead, pieces, of_url, .. } = &self.plan;
         let mut slots = Slots::default();
         if !begins(line, lead) {
             return Err(RejectReason::LogSyntax);
@@ -128,12 +128,18 @@ impl LogFormat {
         Facts { method, status: has(Field::Status), mime: false }
     }
 
-    fn found(&self, ctx: &Context, line: Line<'_>, slots: &Slots, side: &mut Vec<u8>) -> Extracted {
+    fn found(
+        &self,
+        ctx: &Context,
+        line: Line<'_>,
+        slots: &Slots,
+        scratch: &mut Vec<u8>,
+    ) -> Extracted {
         let range = |field: Field| slots[field as usize].range();
-        let site = site(line.bytes, slots);
+        let origin = origin(line.bytes, slots);
         let source = range(self.plan.source);
         if self.plan.source == Field::Request {
-            return request::found(ctx, line, source, Escape::Backslash, site, side);
+            return request::found(ctx, line, source, Escape::Backslash, origin, scratch);
         }
         if matches!(&line.bytes[source.clone()], b"" | b"-") {
             return Extracted::Reject(RejectReason::LogSyntax, 0);
@@ -143,19 +149,19 @@ impl LogFormat {
             name => request::method(name),
         };
         let text = match self.plan.source {
-            Field::Uri => Text::unescaped(line, source, Escape::Backslash, side),
+            Field::Uri => TargetText::unescaped(line, source, Escape::Backslash, scratch),
             Field::Path => {
                 let query = query(line.bytes, range(Field::Query), range(Field::Args));
-                decoded(line, source, query, side)
+                decoded(line, source, query, scratch)
             }
-            joint => path_and_query(line, source, joint, side),
+            joint => path_and_query(line, source, joint, scratch),
         };
-        target::found(ctx, line, text, method, site, side)
+        target::found(ctx, line, text, method, origin, scratch)
     }
 }
 
 /// Where the field that begins at `at` ends, and where what comes after its literal begins.
-fn field_end(piece: &Piece, line: &[u8], at: usize, limit: usize) -> Option<(usize, usize)> {
+fn field_end(piece: &LogField, line: &[u8], at: usize, limit: usize) -> Option<(usize, usize)> {
     let mut from = at;
     for _ in 0..piece.spaces {
         from += memchr(b' ', &line[from..limit])? + 1;
@@ -216,8 +222,8 @@ fn begins(text: &[u8], literal: &[u8]) -> bool {
     text.len() >= literal.len() && text.iter().zip(literal).all(|(a, b)| a == b)
 }
 
-/// The site that a line names.
-fn site<'a>(line: &'a [u8], slots: &Slots) -> Option<Site<'a>> {
+/// The origin that a line names.
+fn origin<'a>(line: &'a [u8], slots: &Slots) -> Option<RecordOrigin<'a>> {
     let value = |field: Field| match slots[field as usize].of(line) {
         b"-" => b"",
         value => value,
@@ -230,16 +236,16 @@ fn site<'a>(line: &'a [u8], slots: &Slots) -> Option<Site<'a>> {
         .filter(is_http)
         .or_else(|| Some(value(Field::Scheme)).filter(is_http))
         .or(scheme_of(port));
-    let site = |field: Field| Site::logged(scheme, value(field));
-    let with_port = |site: Site<'a>| match site {
-        Site::Logged { scheme, host, port: None | Some(b"") } if !port.is_empty() => {
-            Site::Logged { scheme, host, port: Some(port) }
+    let origin = |field: Field| RecordOrigin::logged(scheme, value(field));
+    let with_port = |origin: RecordOrigin<'a>| match origin {
+        RecordOrigin::Logged { scheme, host, port: None | Some(b"") } if !port.is_empty() => {
+            RecordOrigin::Logged { scheme, host, port: Some(port) }
         }
         own => own,
     };
-    site(Field::ClientHost)
-        .or_else(|| site(Field::Host).map(with_port))
-        .or_else(|| site(Field::ServerName).map(with_port))
+    origin(Field::ClientHost)
+        .or_else(|| origin(Field::Host).map(with_port))
+        .or_else(|| origin(Field::ServerName).map(with_port))
 }
 
 /// The query without its mark: that of `%q`, which has one, or of `$args`, which has none. nginx
@@ -255,7 +261,12 @@ fn query(line: &[u8], marked: Range<usize>, args: Range<usize>) -> Option<Range<
 /// The target of `%U%q` or `$uri$is_args$args`, which stand in the log as one.
 ///
 /// The first `?` begins the query: queries hold more of them, decoded paths hardly ever do.
-fn path_and_query(line: Line<'_>, range: Range<usize>, joint: Field, side: &mut Vec<u8>) -> Text {
+fn path_and_query(
+    line: Line<'_>,
+    range: Range<usize>,
+    joint: Field,
+    scratch: &mut Vec<u8>,
+) -> TargetText {
     let mut path = range.clone();
     let query = memchr(b'?', &line.bytes[range.clone()]).map(|mark| {
         path.end = range.start + mark;
@@ -265,7 +276,7 @@ fn path_and_query(line: Line<'_>, range: Range<usize>, joint: Field, side: &mut 
     if joint == Field::PathDashQuery && query.is_none() && line.bytes[..path.end].ends_with(b"-") {
         path.end -= 1;
     }
-    decoded(line, path, query, side)
+    decoded(line, path, query, scratch)
 }
 
 /// A target from a path that was logged decoded and a query that was logged as it came.
@@ -275,35 +286,40 @@ fn decoded(
     line: Line<'_>,
     path: Range<usize>,
     query: Option<Range<usize>>,
-    side: &mut Vec<u8>,
-) -> Text {
+    scratch: &mut Vec<u8>,
+) -> TargetText {
     let raw = &line.bytes[path.clone()];
     if memchr3(b'%', b'#', b'\\', raw).is_none() && !raw.contains(&b'?') {
         match query {
-            None => return Text::Line(path),
+            None => return TargetText::Line(path),
             // The mark between them is in the line, where the two stand as one.
             Some(query) if query.start == path.end + 1 && line.bytes[path.end] == b'?' => {
-                return Text::unescaped(line, path.start..query.end, Escape::Backslash, side);
+                return TargetText::unescaped(
+                    line,
+                    path.start..query.end,
+                    Escape::Backslash,
+                    scratch,
+                );
             }
             Some(_) => {}
         }
     }
-    let plain = side.len();
-    Escape::Backslash.undo(raw, side);
-    let start = side.len();
+    let plain = scratch.len();
+    Escape::Backslash.undo(raw, scratch);
+    let start = scratch.len();
     for at in plain..start {
-        match side[at] {
-            b'%' => side.extend_from_slice(b"%25"),
-            b'?' => side.extend_from_slice(b"%3F"),
-            b'#' => side.extend_from_slice(b"%23"),
-            byte => side.push(byte),
+        match scratch[at] {
+            b'%' => scratch.extend_from_slice(b"%25"),
+            b'?' => scratch.extend_from_slice(b"%3F"),
+            b'#' => scratch.extend_from_slice(b"%23"),
+            byte => scratch.push(byte),
         }
     }
     if let Some(query) = query {
-        side.push(b'?');
-        Escape::Backslash.undo(&line.bytes[query], side);
+        scratch.push(b'?');
+        Escape::Backslash.undo(&line.bytes[query], scratch);
     }
-    Text::Side(start..side.len())
+    TargetText::Side(start..scratch.len())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! the field that holds the request. A format without one, or one in which the end of a field cannot
 //! be told, is refused here, before any line is read.
 
-use super::directives::{Token, Trouble};
+use super::directives::{FormatStringError, Token};
 use uniqurl::bytes::RejectReason;
 
 /// What a field of a log says.
@@ -82,7 +82,7 @@ impl Field {
 
 /// A field and what comes after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct LogField {
     pub field: Field,
     /// Spaces that the field surely holds, though it may end with one.
     pub spaces: u8,
@@ -122,7 +122,7 @@ const SIDE_BY_SIDE: &str = "nothing stands between this field and the one before
 const OPEN: &str = "a quotation mark that never closes";
 
 /// A part on its way to a piece: the literal before a field, the field, its spaces and position.
-struct Part {
+struct RawField {
     before: Vec<u8>,
     field: Field,
     spaces: u8,
@@ -131,11 +131,11 @@ struct Part {
 
 /// How a line is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct LinePlan {
     /// What every line begins with.
     pub lead: Vec<u8>,
     /// The fields up to the last that matters.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<LogField>,
     /// How many of them the URL takes; behind them there may be a status.
     pub of_url: usize,
     /// Which field is the request.
@@ -143,7 +143,7 @@ pub(super) struct Plan {
 }
 
 /// The plan for the parts of a format string.
-pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<Plan, Trouble> {
+pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<LinePlan, FormatStringError> {
     let (parts, tail) = parts(tokens);
     let sources = [Field::Request, Field::Uri, Field::PathDashQuery, Field::PathQuery, Field::Path];
     let source = *sources
@@ -156,7 +156,7 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<Plan, Trouble> {
         field if field.is_request() => field == source,
         field => field != Field::Other,
     };
-    let mut pieces: Vec<Piece> = Vec::new();
+    let mut pieces: Vec<LogField> = Vec::new();
     let mut open = false;
     for (index, part) in parts.iter().enumerate() {
         let marks = part.before.iter().filter(|&&byte| byte == b'"').count();
@@ -170,7 +170,7 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<Plan, Trouble> {
         let after = |index: usize| parts.get(index + 1).map_or(&tail, |next| &next.before);
         let end = match after(index) {
             literal if !literal.is_empty() => match next {
-                Some(Part { field: Field::Status, .. })
+                Some(RawField { field: Field::Status, .. })
                     if quote == Quote::Outside && part.field.is_request() =>
                 {
                     End::Status(literal.clone(), after(index + 1).clone())
@@ -186,7 +186,13 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<Plan, Trouble> {
             },
         };
         let field = if matters(part.field) { part.field } else { Field::Other };
-        pieces.push(Piece { field, spaces: part.spaces, quote, end, cut: RejectReason::LogSyntax });
+        pieces.push(LogField {
+            field,
+            spaces: part.spaces,
+            quote,
+            end,
+            cut: RejectReason::LogSyntax,
+        });
     }
     if open ^ (tail.iter().filter(|&&byte| byte == b'"').count() % 2 == 1) {
         return Err((0, OPEN));
@@ -194,15 +200,15 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<Plan, Trouble> {
     mark_cuts(&mut pieces);
     let up_to = |last: Option<usize>| last.map_or(0, |last| last + 1);
     pieces.truncate(up_to(pieces.iter().rposition(|piece| piece.field != Field::Other)));
-    let of_url = |piece: &Piece| !matches!(piece.field, Field::Other | Field::Status);
+    let of_url = |piece: &LogField| !matches!(piece.field, Field::Other | Field::Status);
     let of_url = up_to(pieces.iter().rposition(of_url));
     let lead = parts.into_iter().next().map(|part| part.before).unwrap_or_default();
-    Ok(Plan { lead, pieces, of_url, source })
+    Ok(LinePlan { lead, pieces, of_url, source })
 }
 
 /// The fields, those that make one taken together, and the literal after the last.
-fn parts(tokens: Vec<(usize, Token)>) -> (Vec<Part>, Vec<u8>) {
-    let mut parts: Vec<Part> = Vec::new();
+fn parts(tokens: Vec<(usize, Token)>) -> (Vec<RawField>, Vec<u8>) {
+    let mut parts: Vec<RawField> = Vec::new();
     let mut before = Vec::new();
     for (at, token) in tokens {
         let (field, spaces) = match token {
@@ -218,7 +224,7 @@ fn parts(tokens: Vec<(usize, Token)>) -> (Vec<Part>, Vec<u8>) {
             last.field = both;
             last.spaces = last.spaces.saturating_add(spaces);
         } else {
-            parts.push(Part { before: std::mem::take(&mut before), field, spaces, at });
+            parts.push(RawField { before: std::mem::take(&mut before), field, spaces, at });
         }
     }
     (parts, before)
@@ -229,10 +235,10 @@ fn begins_with_slash(field: Field) -> bool {
 }
 
 /// Says of every quotation that holds a part of the request that a line cut there is `truncated`.
-fn mark_cuts(pieces: &mut [Piece]) {
+fn mark_cuts(pieces: &mut [LogField]) {
     let mut start = 0;
     while start < pieces.len() {
-        let inside = |piece: &&Piece| piece.quote == Quote::Inside;
+        let inside = |piece: &&LogField| piece.quote == Quote::Inside;
         let end = start + 1 + pieces[start + 1..].iter().take_while(inside).count();
         let quotation = &mut pieces[start..end];
         if quotation.iter().any(|piece| piece.field.is_request()) {

@@ -12,7 +12,7 @@ use uniqurl::normalize::Origin;
 
 /// The scheme and authority that a target belongs to.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Site<'a> {
+pub(super) enum RecordOrigin<'a> {
     /// The base's.
     Base(&'a Origin),
     /// The log's own, as the log has it: its escaping is not undone yet.
@@ -35,7 +35,7 @@ pub(super) enum Site<'a> {
     },
 }
 
-impl<'a> Site<'a> {
+impl<'a> RecordOrigin<'a> {
     /// Splits `host`, `host:port` or `[address]:port`; none if there is no host in it.
     #[inline]
     pub fn logged(scheme: Option<&'a [u8]>, field: &'a [u8]) -> Option<Self> {
@@ -48,7 +48,7 @@ impl<'a> Site<'a> {
         if matches!(host, b"" | b"-") {
             return None;
         }
-        Some(Site::Logged { scheme, host, port })
+        Some(RecordOrigin::Logged { scheme, host, port })
     }
 
     /// The same for values that need no unescaping, with a port that stands apart for a host that
@@ -59,42 +59,43 @@ impl<'a> Site<'a> {
         port: Option<&'a [u8]>,
     ) -> Option<Self> {
         match Self::logged(scheme, field)? {
-            Site::Logged { scheme, host, port: own } => {
+            RecordOrigin::Logged { scheme, host, port: own } => {
                 let port = own.filter(|own| !own.is_empty()).or(port).or(own);
-                Some(Site::Plain { scheme, host, port })
+                Some(RecordOrigin::Plain { scheme, host, port })
             }
             other => Some(other),
         }
     }
 
     /// Appends `scheme://authority`, or nothing where the host can be none.
-    pub fn write(self, ctx: &Context, side: &mut Vec<u8>) -> Option<()> {
-        let mut unescape: fn(&[u8], &mut Vec<u8>) = |text, side| Escape::Backslash.undo(text, side);
+    pub fn write(self, ctx: &Context, scratch: &mut Vec<u8>) -> Option<()> {
+        let mut unescape: fn(&[u8], &mut Vec<u8>) =
+            |text, scratch| Escape::Backslash.undo(text, scratch);
         let (scheme, host, port) = match self {
-            Site::Base(origin) => {
-                side.extend_from_slice(&origin.scheme);
-                side.extend_from_slice(b"://");
-                side.extend_from_slice(&origin.authority);
+            RecordOrigin::Base(origin) => {
+                scratch.extend_from_slice(&origin.scheme);
+                scratch.extend_from_slice(b"://");
+                scratch.extend_from_slice(&origin.authority);
                 return Some(());
             }
-            Site::Logged { scheme, host, port } => (scheme, host, port),
-            Site::Plain { scheme, host, port } => {
-                unescape = |text, side| side.extend_from_slice(text);
+            RecordOrigin::Logged { scheme, host, port } => (scheme, host, port),
+            RecordOrigin::Plain { scheme, host, port } => {
+                unescape = |text, scratch| scratch.extend_from_slice(text);
                 (scheme, host, port)
             }
         };
         let told = scheme.or(port.and_then(scheme_of));
         let base = ctx.base.as_ref().map(|base| &base.scheme[..]);
-        side.extend_from_slice(told.or(base).unwrap_or(b"http"));
-        side.extend_from_slice(b"://");
-        let start = side.len();
-        unescape(host, side);
+        scratch.extend_from_slice(told.or(base).unwrap_or(b"http"));
+        scratch.extend_from_slice(b"://");
+        let start = scratch.len();
+        unescape(host, scratch);
         if let Some(port) = port {
-            side.push(b':');
-            unescape(port, side);
+            scratch.push(b':');
+            unescape(port, scratch);
         }
         // Clients name hosts: one with a delimiter in it would become a path or another host.
-        let host = &side[start..];
+        let host = &scratch[start..];
         let breaks = memchr3(b'/', b'?', b'#', host).or_else(|| memchr2(b'@', b'\\', host));
         breaks.is_none().then_some(())
     }

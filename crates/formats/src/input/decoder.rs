@@ -10,7 +10,7 @@ use flate2::{Decompress, FlushDecompress};
 use liblzma::stream::{
     Action, Error as XzError, Status as XzStatus, Stream, TELL_UNSUPPORTED_CHECK,
 };
-use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
+use zstd::stream::raw::{DParameter, Decoder as ZstdDecoder, InBuffer, Operation, OutBuffer};
 use zstd::zstd_safe::get_frame_content_size;
 
 use super::compression::Compression;
@@ -50,19 +50,19 @@ impl Limits {
 }
 
 /// A library at work.
-pub(super) enum Engine {
+pub(super) enum Decoder {
     /// With the checksum of what was unpacked.
     Gzip {
         inflate: Box<Decompress>,
         crc: Crc,
     },
-    Zstd(Box<Decoder<'static>>, Frame, Limits),
+    Zstd(Box<ZstdDecoder<'static>>, ZstdFrame, Limits),
     Bzip2(bzip2::Decompress),
     Xz(Box<Stream>, Limits),
 }
 
 /// How far a frame of zstd has come.
-pub(super) struct Frame {
+pub(super) struct ZstdFrame {
     /// Bytes that the library wants next: the rest of a header or of a block.
     wanted: usize,
     /// As many of its first bytes as its header can have.
@@ -74,7 +74,7 @@ pub(super) struct Frame {
     holds: bool,
 }
 
-impl Frame {
+impl ZstdFrame {
     const NEW: Self =
         Self { wanted: ZSTD_FIRST, head: [0; ZSTD_HEADER], headed: 0, given: 0, holds: false };
 
@@ -88,7 +88,12 @@ impl Frame {
 
     /// Goes on with a header or a block, or a part of it. The library forgets what it took and gave
     /// before an error, so it takes no two of them at a time, and none while it holds some of the last.
-    fn step(&mut self, decoder: &mut Decoder<'_>, input: &[u8], out: &mut [u8]) -> Step<io::Error> {
+    fn step(
+        &mut self,
+        decoder: &mut ZstdDecoder<'_>,
+        input: &[u8],
+        out: &mut [u8],
+    ) -> DecodeStep<io::Error> {
         if self.holds {
             let step = self.run(decoder, &[], out);
             if step.given > 0 || step.result.is_err() {
@@ -99,17 +104,22 @@ impl Frame {
             // They are judged together, so that damage is told alike however they come.
             let taken = self.keep(input, ZSTD_FIRST);
             if self.headed < ZSTD_FIRST {
-                return Step { taken, given: 0, result: Ok(Then::More) };
+                return DecodeStep { taken, given: 0, result: Ok(Progress::More) };
             }
             let first = self.head;
-            return Step { taken, ..self.run(decoder, &first[..ZSTD_FIRST], out) };
+            return DecodeStep { taken, ..self.run(decoder, &first[..ZSTD_FIRST], out) };
         }
         let bytes = &input[..input.len().min(self.wanted)];
         self.keep(bytes, ZSTD_HEADER);
         self.run(decoder, bytes, out)
     }
 
-    fn run(&mut self, decoder: &mut Decoder<'_>, bytes: &[u8], out: &mut [u8]) -> Step<io::Error> {
+    fn run(
+        &mut self,
+        decoder: &mut ZstdDecoder<'_>,
+        bytes: &[u8],
+        out: &mut [u8],
+    ) -> DecodeStep<io::Error> {
         let room = out.len();
         let (mut input, mut output) = (InBuffer::around(bytes), OutBuffer::around(out));
         let result = decoder.run(&mut input, &mut output);
@@ -120,18 +130,18 @@ impl Frame {
         let result = result.map(|hint| {
             // Of a block it asks for the header behind it, too.
             self.wanted = if hint > ZSTD_BLOCK { hint - ZSTD_BLOCK } else { hint };
-            if hint == 0 { Then::End } else { Then::More }
+            if hint == 0 { Progress::End } else { Progress::More }
         });
-        Step { taken, given, result }
+        DecodeStep { taken, given, result }
     }
 
     /// Judges its length at its end. Frame_Content_Size "is the original (uncompressed) size" (RFC 8878
     /// 3.1.1.1.4); the library does not ask where the last block is empty.
-    fn judge(&self) -> Result<(), Wrong> {
+    fn judge(&self) -> Result<(), DecodeError> {
         match get_frame_content_size(&self.head[..self.headed]) {
             Ok(Some(said)) if said != self.given => {
                 let Self { given, .. } = self;
-                Err(Wrong::Damaged(format!(
+                Err(DecodeError::Damaged(format!(
                     "a frame says that it has {said} bytes, and has {given}"
                 )))
             }
@@ -141,117 +151,121 @@ impl Frame {
 }
 
 /// What came of a step.
-pub(super) struct Step<E = Wrong> {
+pub(super) struct DecodeStep<E = DecodeError> {
     pub(super) taken: usize,
     pub(super) given: usize,
-    pub(super) result: Result<Then, E>,
+    pub(super) result: Result<Progress, E>,
 }
 
 /// Why it does not go on, in words.
-pub(super) enum Wrong {
+pub(super) enum DecodeError {
     Damaged(String),
     /// It takes more than it may.
     Limit(String),
 }
 
-impl From<Wrong> for io::Error {
-    fn from(wrong: Wrong) -> Self {
+impl From<DecodeError> for io::Error {
+    fn from(wrong: DecodeError) -> Self {
         match wrong {
-            Wrong::Damaged(words) => Self::new(io::ErrorKind::InvalidData, words),
-            Wrong::Limit(words) => Self::new(io::ErrorKind::QuotaExceeded, words),
+            DecodeError::Damaged(words) => Self::new(io::ErrorKind::InvalidData, words),
+            DecodeError::Limit(words) => Self::new(io::ErrorKind::QuotaExceeded, words),
         }
     }
 }
 
 /// How it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum Progress {
     More,
     /// The member is complete.
     End,
 }
 
-impl Engine {
+impl Decoder {
     /// Ready for the first member. `dictionary` is for zstd.
-    pub(super) fn new(packing: Compression, dictionary: &[u8], limits: Limits) -> io::Result<Self> {
-        Ok(match packing {
+    pub(super) fn new(
+        compression: Compression,
+        dictionary: &[u8],
+        limits: Limits,
+    ) -> io::Result<Self> {
+        Ok(match compression {
             Compression::Gzip => {
-                Engine::Gzip { inflate: Box::new(Decompress::new(false)), crc: Crc::new() }
+                Decoder::Gzip { inflate: Box::new(Decompress::new(false)), crc: Crc::new() }
             }
             Compression::Zstd => {
-                let mut decoder = Decoder::with_dictionary(dictionary)?;
+                let mut decoder = ZstdDecoder::with_dictionary(dictionary)?;
                 decoder.set_parameter(DParameter::WindowLogMax(limits.zstd_window))?;
-                Engine::Zstd(Box::new(decoder), Frame::NEW, limits)
+                Decoder::Zstd(Box::new(decoder), ZstdFrame::NEW, limits)
             }
-            Compression::Bzip2 => Engine::Bzip2(bzip2::Decompress::new(false)),
-            Compression::Xz => Engine::Xz(Box::new(xz(limits)?), limits),
+            Compression::Bzip2 => Decoder::Bzip2(bzip2::Decompress::new(false)),
+            Compression::Xz => Decoder::Xz(Box::new(xz(limits)?), limits),
         })
     }
 
     /// Makes ready for another member.
     pub(super) fn reset(&mut self) -> io::Result<()> {
         match self {
-            Engine::Gzip { inflate, crc } => {
+            Decoder::Gzip { inflate, crc } => {
                 inflate.reset(false);
                 crc.reset();
             }
-            Engine::Zstd(decoder, frame, _) => {
+            Decoder::Zstd(decoder, frame, _) => {
                 decoder.reinit()?;
-                *frame = Frame::NEW;
+                *frame = ZstdFrame::NEW;
             }
-            Engine::Bzip2(decompress) => *decompress = bzip2::Decompress::new(false),
-            Engine::Xz(stream, limits) => **stream = xz(*limits)?,
+            Decoder::Bzip2(decompress) => *decompress = bzip2::Decompress::new(false),
+            Decoder::Xz(stream, limits) => **stream = xz(*limits)?,
         }
         Ok(())
     }
 
     /// Unpacks some of `input` into `out`, which has room.
-    pub(super) fn step(&mut self, input: &[u8], out: &mut [u8]) -> Step {
+    pub(super) fn step(&mut self, input: &[u8], out: &mut [u8]) -> DecodeStep {
         match self {
-            Engine::Gzip { inflate, crc } => {
+            Decoder::Gzip { inflate, crc } => {
                 let before = (inflate.total_in(), inflate.total_out());
                 let result = match inflate.decompress(input, out, FlushDecompress::None) {
-                    Ok(flate2::Status::StreamEnd) => Ok(Then::End),
-                    Ok(_) => Ok(Then::More),
+                    Ok(flate2::Status::StreamEnd) => Ok(Progress::End),
+                    Ok(_) => Ok(Progress::More),
                     // What the library says of it depends on how the bytes came.
-                    Err(_) => Err(Wrong::Damaged("invalid data".to_owned())),
+                    Err(_) => Err(DecodeError::Damaged("invalid data".to_owned())),
                 };
                 let given = (inflate.total_out() - before.1) as usize;
                 crc.update(&out[..given]);
-                Step { taken: (inflate.total_in() - before.0) as usize, given, result }
+                DecodeStep { taken: (inflate.total_in() - before.0) as usize, given, result }
             }
-            Engine::Zstd(decoder, frame, limits) => {
-                let Step { taken, given, result } = frame.step(decoder, input, out);
+            Decoder::Zstd(decoder, frame, limits) => {
+                let DecodeStep { taken, given, result } = frame.step(decoder, input, out);
                 let result = match result {
-                    Ok(Then::End) => frame.judge().map(|()| Then::End),
-                    Ok(Then::More) => Ok(Then::More),
+                    Ok(Progress::End) => frame.judge().map(|()| Progress::End),
+                    Ok(Progress::More) => Ok(Progress::More),
                     Err(error) => Err(wrong_zstd(&error, *limits)),
                 };
-                Step { taken, given, result }
+                DecodeStep { taken, given, result }
             }
             // The library reads up to seven bytes ahead where there are eight, so where it stands at an
             // error depends a little on how the bytes came. With seven at a time it takes 1.10 of the time.
-            Engine::Bzip2(decompress) => {
+            Decoder::Bzip2(decompress) => {
                 let before = (decompress.total_in(), decompress.total_out());
                 let result = match decompress.decompress(input, out) {
-                    Ok(bzip2::Status::StreamEnd) => Ok(Then::End),
-                    Ok(_) => Ok(Then::More),
-                    Err(_) => Err(Wrong::Damaged(INVALID.to_owned())),
+                    Ok(bzip2::Status::StreamEnd) => Ok(Progress::End),
+                    Ok(_) => Ok(Progress::More),
+                    Err(_) => Err(DecodeError::Damaged(INVALID.to_owned())),
                 };
-                Step {
+                DecodeStep {
                     taken: (decompress.total_in() - before.0) as usize,
                     given: (decompress.total_out() - before.1) as usize,
                     result,
                 }
             }
-            Engine::Xz(stream, limits) => {
+            Decoder::Xz(stream, limits) => {
                 let before = (stream.total_in(), stream.total_out());
                 let result = match stream.process(input, out, Action::Run) {
-                    Ok(XzStatus::StreamEnd) => Ok(Then::End),
-                    Ok(_) => Ok(Then::More),
+                    Ok(XzStatus::StreamEnd) => Ok(Progress::End),
+                    Ok(_) => Ok(Progress::More),
                     Err(error) => Err(wrong_xz(error, *limits)),
                 };
-                Step {
+                DecodeStep {
                     taken: (stream.total_in() - before.0) as usize,
                     given: (stream.total_out() - before.1) as usize,
                     result,
@@ -276,28 +290,30 @@ fn xz(limits: Limits) -> io::Result<Stream> {
 
 const INVALID: &str = "invalid data or a checksum that does not match";
 
-fn wrong_zstd(error: &io::Error, limits: Limits) -> Wrong {
+fn wrong_zstd(error: &io::Error, limits: Limits) -> DecodeError {
     let words = error.to_string();
     if words.contains("too much memory") {
         let most = 1 << (limits.zstd_window - 20);
-        return Wrong::Limit(format!("its window is beyond the limit of {most} MiB"));
+        return DecodeError::Limit(format!("its window is beyond the limit of {most} MiB"));
     }
     if words.starts_with("Dictionary mismatch") {
-        return Wrong::Damaged("its dictionary is not at the start of the input".into());
+        return DecodeError::Damaged("its dictionary is not at the start of the input".into());
     }
-    Wrong::Damaged(words)
+    DecodeError::Damaged(words)
 }
 
-fn wrong_xz(error: XzError, limits: Limits) -> Wrong {
+fn wrong_xz(error: XzError, limits: Limits) -> DecodeError {
     match error {
-        XzError::Data => Wrong::Damaged(INVALID.to_owned()),
+        XzError::Data => DecodeError::Damaged(INVALID.to_owned()),
         XzError::MemLimit => {
             let most = limits.xz_memory >> 20;
-            Wrong::Limit(format!("unpacking it takes more memory than the limit of {most} MiB"))
+            DecodeError::Limit(format!(
+                "unpacking it takes more memory than the limit of {most} MiB"
+            ))
         }
         XzError::UnsupportedCheck => {
-            Wrong::Damaged("its kind of checksum cannot be verified".to_owned())
+            DecodeError::Damaged("its kind of checksum cannot be verified".to_owned())
         }
-        error => Wrong::Damaged(error.to_string()),
+        error => DecodeError::Damaged(error.to_string()),
     }
 }

@@ -3,24 +3,26 @@
 use std::sync::Arc;
 
 use super::PARTITIONS;
-use super::entry::{Entry, Owned};
-use super::merge::Order;
+use super::entry::{OwnedEntry, SpillEntry};
+use super::merge::MergeOrder;
 use super::store::{SpillError, Store};
-use super::stream::{Packer, Reader, Stream, Unpacker, Writer, written};
+use super::stream::{
+    BlockCompressor, BlockDecompressor, EntryReader, EntryWriter, Stream, written,
+};
 use crate::keep_policy::{KeepPolicy, KeptRecords};
-use crate::sort::{Shards, Threads, Urls, in_turn, sort, sort_memory};
+use crate::sort::{ShardUrls, Threads, Urls, in_turn, sort, sort_memory};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl::set::{Counting, Hash, HashKey, Shard};
 
 /// How partitions are settled and runs are merged.
 #[derive(Clone, Copy)]
-pub struct Plan<'a> {
+pub struct PartitionPlan<'a> {
     pub store: &'a Arc<Store>,
-    pub order: Order,
+    pub order: MergeOrder,
     pub counting: Counting,
     /// Whose line a key is written with. Where that is not the first's, each line is a candidate.
-    pub survivor: KeepPolicy,
+    pub keep: KeepPolicy,
     /// Only URLs with as many records.
     pub min_count: u64,
     /// Whether all keys are wanted by their bytes too, with those that were seen before the run.
@@ -34,7 +36,7 @@ pub struct Plan<'a> {
 
 /// What became of a partition.
 #[derive(Debug, Default)]
-pub struct Settled {
+pub struct PartitionResult {
     /// The URLs that were settled, in order, each with its first ordinal and all its records.
     pub run: Stream,
     /// All keys of the set, and those that were seen before the run, by their bytes, where they are
@@ -46,7 +48,7 @@ pub struct Settled {
 
 /// What is told of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum RecordStatus {
     /// It is the first with its key.
     New,
     /// Its key was seen before the run.
@@ -69,26 +71,26 @@ struct Kept {
 /// Finds the distinct URLs of a partition, whose entries are in ascending order, behind the keys that
 /// were seen before the run. `found` is told the ordinal of each that is settled and of each record whose
 /// key was seen. `key` is another than the one that made the partition.
-pub fn settle(
+pub fn dedup_partition(
     partition: Stream,
-    plan: &Plan<'_>,
+    plan: &PartitionPlan<'_>,
     key: &HashKey,
-    found: impl Fn(u64, Told),
-) -> Result<Settled, SpillError> {
-    let mut unpacker = Unpacker::new(plan.store, plan.block)?;
-    let mut packer = Packer::new(plan.store)?;
-    let mut reader = Reader::new(partition);
-    let mut entry = Owned::default();
+    found: impl Fn(u64, RecordStatus),
+) -> Result<PartitionResult, SpillError> {
+    let mut decompressor = BlockDecompressor::new(plan.store, plan.block)?;
+    let mut compressor = BlockCompressor::new(plan.store)?;
+    let mut reader = EntryReader::new(partition);
+    let mut entry = OwnedEntry::default();
     let mut set = Set::new(plan);
-    let mut rest: Option<Vec<Writer>> = None;
+    let mut rest: Option<Vec<EntryWriter>> = None;
     let mut text = Vec::new();
-    while reader.next(&mut unpacker, &mut entry)? {
+    while reader.next(&mut decompressor, &mut entry)? {
         let entry = entry.entry();
         let hash = key.hash(entry.key);
         let seen_before = entry.count == 0;
         if set.seen.contains(hash, entry.key) {
             if !seen_before {
-                found(entry.ordinal, Told::Seen);
+                found(entry.ordinal, RecordStatus::Seen);
             }
             continue;
         }
@@ -117,45 +119,45 @@ pub fn settle(
                 if set.has_outgrown(plan) {
                     let all = set.cut(plan, key).map_err(no_room)?;
                     let moved = (MIN_URLS..all.kept.len()).map(|at| all.entry(at));
-                    write_ahead(moved, writers, plan, key, &mut packer)?;
+                    write_ahead(moved, writers, plan, key, &mut compressor)?;
                 }
             }
             Some(writers) => {
                 text.clear();
                 entry.append(&mut text).map_err(no_room)?;
-                writers[hash.partition(PARTITIONS)].write(&text, &mut packer)?;
+                writers[hash.partition(PARTITIONS)].write(&text, &mut compressor)?;
             }
         }
     }
-    set.kept.iter().for_each(|kept| found(kept.ordinal, Told::New));
-    let rest = rest.into_iter().flatten().map(|writer| writer.finish(&mut packer));
+    set.kept.iter().for_each(|kept| found(kept.ordinal, RecordStatus::New));
+    let rest = rest.into_iter().flatten().map(|writer| writer.finish(&mut compressor));
     let rest = rest.filter(|stream| !stream.as_ref().is_ok_and(Stream::is_empty));
     let rest = rest.collect::<Result<_, _>>()?;
-    let saved = if plan.saving { set.saved(plan, &mut packer)? } else { Stream::default() };
-    Ok(Settled { run: set.run(plan, &mut packer)?, saved, rest })
+    let saved = if plan.saving { set.saved(plan, &mut compressor)? } else { Stream::default() };
+    Ok(PartitionResult { run: set.run(plan, &mut compressor)?, saved, rest })
 }
 
-fn writers(plan: &Plan<'_>) -> Vec<Writer> {
-    (0..PARTITIONS).map(|_| Writer::new(plan.block)).collect()
+fn writers(plan: &PartitionPlan<'_>) -> Vec<EntryWriter> {
+    (0..PARTITIONS).map(|_| EntryWriter::new(plan.block)).collect()
 }
 
 /// Writes entries to the partitions ahead of what is there: they are of records that came before.
 fn write_ahead<'e>(
-    entries: impl Iterator<Item = Entry<'e>>,
-    writers: &mut [Writer],
-    plan: &Plan<'_>,
+    entries: impl Iterator<Item = SpillEntry<'e>>,
+    writers: &mut [EntryWriter],
+    plan: &PartitionPlan<'_>,
     key: &HashKey,
-    packer: &mut Packer,
+    compressor: &mut BlockCompressor,
 ) -> Result<(), SpillError> {
-    let later = writers.iter_mut().map(|writer| writer.turn(packer));
+    let later = writers.iter_mut().map(|writer| writer.turn(compressor));
     let later: Vec<_> = later.collect::<Result<_, _>>()?;
     let mut text = Vec::new();
     for entry in entries {
         text.clear();
         entry.append(&mut text).map_err(|error| plan.store.error(error.into()))?;
-        writers[key.hash(entry.key).partition(PARTITIONS)].write(&text, packer)?;
+        writers[key.hash(entry.key).partition(PARTITIONS)].write(&text, compressor)?;
     }
-    writers.iter_mut().zip(later).try_for_each(|(writer, later)| writer.append(later, packer))
+    writers.iter_mut().zip(later).try_for_each(|(writer, later)| writer.append(later, compressor))
 }
 
 /// The URLs of a partition.
@@ -166,21 +168,20 @@ struct Set {
     kept: Vec<Kept>,
     lines: Vec<u8>,
     /// Instead of the lines, where they may be another record's than the first.
-    survivors: Option<KeptRecords>,
+    kept_records: Option<KeptRecords>,
 }
 
 /// Memory ran out, or a shard cannot hold more.
 struct Full;
 
 impl Set {
-    fn new(plan: &Plan<'_>) -> Self {
+    fn new(plan: &PartitionPlan<'_>) -> Self {
         Self {
             seen: Shard::new(Counting::Off),
             shard: Shard::new(plan.counting),
             kept: Vec::new(),
             lines: Vec::new(),
-            survivors: (plan.survivor != KeepPolicy::First)
-                .then(|| KeptRecords::new(plan.survivor)),
+            kept_records: (plan.keep != KeepPolicy::First).then(|| KeptRecords::new(plan.keep)),
         }
     }
 
@@ -189,18 +190,18 @@ impl Set {
         self.seen.len() + self.kept.len()
     }
 
-    fn has_room(&self, plan: &Plan<'_>) -> bool {
+    fn has_room(&self, plan: &PartitionPlan<'_>) -> bool {
         self.len() < MIN_URLS || self.memory(plan) <= plan.memory
     }
 
     /// Whether the lines of its URLs have become more than it may hold, and there are URLs that it can do
     /// without.
-    fn has_outgrown(&self, plan: &Plan<'_>) -> bool {
-        self.survivors.is_some() && self.kept.len() > MIN_URLS && self.memory(plan) > plan.memory
+    fn has_outgrown(&self, plan: &PartitionPlan<'_>) -> bool {
+        self.kept_records.is_some() && self.kept.len() > MIN_URLS && self.memory(plan) > plan.memory
     }
 
     /// Keeps of its URLs the first [`MIN_URLS`]; the set as it was.
-    fn cut(&mut self, plan: &Plan<'_>, key: &HashKey) -> Result<Self, AllocError> {
+    fn cut(&mut self, plan: &PartitionPlan<'_>, key: &HashKey) -> Result<Self, AllocError> {
         let mut all = std::mem::replace(self, Self::new(plan));
         self.seen = std::mem::replace(&mut all.seen, Shard::new(Counting::Off));
         for at in 0..MIN_URLS {
@@ -218,7 +219,7 @@ impl Set {
     }
 
     /// Adds a URL, or counts it once more.
-    fn add(&mut self, hash: Hash, entry: &Entry<'_>) -> Result<(), Full> {
+    fn add(&mut self, hash: Hash, entry: &SpillEntry<'_>) -> Result<(), Full> {
         alloc::try_reserve(&mut self.kept, 1).map_err(|_| Full)?;
         alloc::try_reserve(&mut self.lines, entry.line.len()).map_err(|_| Full)?;
         let added = self.shard.add(hash, entry.key).map_err(|_| Full)?;
@@ -228,7 +229,7 @@ impl Set {
         };
         // More than one where it was moved out of a set, or stands for several rows of a table.
         self.shard.set_count(place, entry.count);
-        if self.survivors.is_none() {
+        if self.kept_records.is_none() {
             self.lines.extend_from_slice(entry.line);
         }
         self.kept.push(Kept { ordinal: entry.ordinal, place, line_end: self.lines.len() });
@@ -236,65 +237,74 @@ impl Set {
     }
 
     /// Counts the records of an entry behind its first, which is counted.
-    fn count_rest(&mut self, hash: Hash, entry: &Entry<'_>) {
+    fn count_rest(&mut self, hash: Hash, entry: &SpillEntry<'_>) {
         if entry.count > 1 {
             self.shard.count_more(hash, entry.key, entry.count - 1);
         }
     }
 
     /// A URL that it holds, as it would be spilled.
-    fn entry(&self, at: usize) -> Entry<'_> {
+    fn entry(&self, at: usize) -> SpillEntry<'_> {
         let Kept { ordinal, place, line_end } = self.kept[at];
         let line_start = at.checked_sub(1).map_or(0, |before| self.kept[before].line_end);
-        let line = match &self.survivors {
-            Some(survivors) => survivors.candidate(place.into()),
+        let line = match &self.kept_records {
+            Some(kept_records) => kept_records.candidate(place.into()),
             None => &self.lines[line_start..line_end],
         };
         let count = self.shard.count(place);
-        Entry { ordinal, count, key: self.shard.get(place), line }
+        SpillEntry { ordinal, count, key: self.shard.get(place), line }
     }
 
     /// Takes the line of a record whose URL the set holds, if it survives the one before.
-    fn offer(&mut self, hash: Hash, entry: &Entry<'_>) -> Result<(), AllocError> {
-        let Some(survivors) = &mut self.survivors else { return Ok(()) };
+    fn offer(&mut self, hash: Hash, entry: &SpillEntry<'_>) -> Result<(), AllocError> {
+        let Some(kept_records) = &mut self.kept_records else { return Ok(()) };
         let Some(place) = self.shard.place_of(hash, entry.key) else { return Ok(()) };
-        survivors.offer(place.get().into(), entry.line)
+        kept_records.offer(place.get().into(), entry.line)
     }
 
     /// Bytes it takes, once it has taken one more URL and was sorted.
-    fn memory(&self, plan: &Plan<'_>) -> usize {
+    fn memory(&self, plan: &PartitionPlan<'_>) -> usize {
         let sorting = match plan.order {
             _ if plan.saving => self.len(),
-            Order::First => 0,
-            Order::Sorted => self.kept.len(),
+            MergeOrder::First => 0,
+            MergeOrder::Sorted => self.kept.len(),
         };
         let sorting = sorting * size_of::<u64>() + sort_memory(sorting);
         // A vector that grows is there twice for a moment, once at double size.
         let kept = 3 * self.kept.len() * size_of::<Kept>();
-        let survivors = self.survivors.as_ref().map_or(0, |survivors| survivors.memory(1));
-        let lines = 3 * self.lines.len() + survivors;
+        let kept_records =
+            self.kept_records.as_ref().map_or(0, |kept_records| kept_records.memory(1));
+        let lines = 3 * self.lines.len() + kept_records;
         self.seen.memory(1) + self.shard.memory(1) + kept + lines + sorting
     }
 
     /// Writes all keys by their bytes.
-    fn saved(&self, plan: &Plan<'_>, packer: &mut Packer) -> Result<Stream, SpillError> {
+    fn saved(
+        &self,
+        plan: &PartitionPlan<'_>,
+        compressor: &mut BlockCompressor,
+    ) -> Result<Stream, SpillError> {
         const IN_SET: u64 = 1 << 32;
         let seen = self.seen.places().map(u64::from);
         let new = self.kept.iter().map(|kept| IN_SET | u64::from(kept.place));
         let mut places: Vec<u64> = seen.chain(new).collect();
-        let shards = Shards(vec![&self.seen, &self.shard]);
+        let shards = ShardUrls(vec![&self.seen, &self.shard]);
         if sort(&mut places, &shards, Threads::One).is_err() {
             return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
         }
-        let entry = |place| Entry { ordinal: 0, count: 0, key: shards.get(place), line: &[] };
-        written(in_turn(&places, &shards).map(entry), plan.block, packer)
+        let entry = |place| SpillEntry { ordinal: 0, count: 0, key: shards.get(place), line: &[] };
+        written(in_turn(&places, &shards).map(entry), plan.block, compressor)
     }
 
     /// Writes the set in order.
-    fn run(self, plan: &Plan<'_>, packer: &mut Packer) -> Result<Stream, SpillError> {
+    fn run(
+        self,
+        plan: &PartitionPlan<'_>,
+        compressor: &mut BlockCompressor,
+    ) -> Result<Stream, SpillError> {
         let mut order: Vec<u64> = match plan.order {
-            Order::First => Vec::new(),
-            Order::Sorted => (0..self.kept.len() as u64).collect(),
+            MergeOrder::First => Vec::new(),
+            MergeOrder::Sorted => (0..self.kept.len() as u64).collect(),
         };
         if sort(&mut order, &self, Threads::One).is_err() {
             return Err(plan.store.error(std::io::ErrorKind::OutOfMemory.into()));
@@ -303,15 +313,15 @@ impl Set {
         let first = 0..if order.is_empty() { self.kept.len() } else { 0 };
         let entries = first.chain(sorted).map(|at| {
             let entry = self.entry(at);
-            match &self.survivors {
-                Some(survivors) => {
-                    Entry { line: survivors.line(self.kept[at].place.into()), ..entry }
+            match &self.kept_records {
+                Some(kept_records) => {
+                    SpillEntry { line: kept_records.line(self.kept[at].place.into()), ..entry }
                 }
                 None => entry,
             }
         });
         let often = entries.filter(|entry| entry.count >= plan.min_count);
-        written(often, plan.block, packer)
+        written(often, plan.block, compressor)
     }
 }
 
@@ -356,15 +366,15 @@ mod tests {
     }
 
     /// The whole of it, until nothing is left.
-    fn settled(memory: usize, order: Order, width: u32) -> (Vec<Row>, u32) {
+    fn settled(memory: usize, order: MergeOrder, width: u32) -> (Vec<Row>, u32) {
         settled_by(KeepPolicy::First, &entries().collect::<Vec<_>>(), memory, order, width)
     }
 
     fn settled_by(
-        survivor: KeepPolicy,
+        keep: KeepPolicy,
         entries: &[(u64, Vec<u8>, Vec<u8>)],
         memory: usize,
-        order: Order,
+        order: MergeOrder,
         width: u32,
     ) -> (Vec<Row>, u32) {
         let directory = tempfile::tempdir().unwrap();
@@ -372,24 +382,33 @@ mod tests {
         let block = 4096;
         let counting = Counting::On;
         let saving = false;
-        let plan =
-            Plan { store: &store, order, counting, survivor, min_count: 1, saving, memory, block };
-        let mut packer = Packer::new(&store).unwrap();
-        let all = entries.iter().map(|(ordinal, key, line)| Entry {
+        let plan = PartitionPlan {
+            store: &store,
+            order,
+            counting,
+            keep,
+            min_count: 1,
+            saving,
+            memory,
+            block,
+        };
+        let mut compressor = BlockCompressor::new(&store).unwrap();
+        let all = entries.iter().map(|(ordinal, key, line)| SpillEntry {
             ordinal: *ordinal,
             count: times(*ordinal),
             key,
             line,
         });
-        let mut left = vec![written(all, block, &mut packer).unwrap()];
+        let mut left = vec![written(all, block, &mut compressor).unwrap()];
         let (mut runs, mut passes) = (Vec::new(), 0);
         let found = Mutex::new(Vec::new());
         while let Some(partition) = left.pop() {
             let found = |ordinal, told| {
-                assert_eq!(told, Told::New);
+                assert_eq!(told, RecordStatus::New);
                 found.lock().unwrap().push(ordinal);
             };
-            let settled = settle(partition, &plan, &HashKey::narrow(width), found).unwrap();
+            let settled =
+                dedup_partition(partition, &plan, &HashKey::narrow(width), found).unwrap();
             runs.push(settled.run);
             left.extend(settled.rest);
             passes += 1;
@@ -421,7 +440,7 @@ mod tests {
         }
         for width in [64, 8, 0] {
             for memory in [1 << 30, 20_000, 0] {
-                let (first, passes) = settled(memory, Order::First, width);
+                let (first, passes) = settled(memory, MergeOrder::First, width);
                 assert!(first == expected, "{width} {memory}");
                 let many = match memory {
                     0 => 20..,
@@ -433,7 +452,7 @@ mod tests {
         }
         expected.sort_by(|a, b| a.2.cmp(&b.2));
         for (width, memory) in [(64, 1 << 30), (64, 0), (8, 20_000), (0, 0)] {
-            assert!(settled(memory, Order::Sorted, width).0 == expected, "{width} {memory}");
+            assert!(settled(memory, MergeOrder::Sorted, width).0 == expected, "{width} {memory}");
         }
     }
 
@@ -462,9 +481,7 @@ mod tests {
             (0..keys * rounds).map(line).collect()
         };
         let entries = [0, 1000].map(lines_from);
-        for (survivor, length) in
-            [(KeepPolicy::Last, 20), (KeepPolicy::Greatest, 700 * (rounds - 2))]
-        {
+        for (keep, length) in [(KeepPolicy::Last, 20), (KeepPolicy::Greatest, 700 * (rounds - 2))] {
             let mut expected: Vec<Row> = (0..keys)
                 .map(|key| {
                     let line = format!("{}{key}\n", "x".repeat(length as usize)).into_bytes();
@@ -472,17 +489,17 @@ mod tests {
                     (key * 2, count, format!("http://h/{key}").into_bytes(), line)
                 })
                 .collect();
-            for order in [Order::First, Order::Sorted] {
-                if order == Order::Sorted {
+            for order in [MergeOrder::First, MergeOrder::Sorted] {
+                if order == MergeOrder::Sorted {
                     expected.sort_by(|a, b| a.2.cmp(&b.2));
                 }
                 for entries in &entries {
                     for (memory, width) in [(40_000, 64), (40_000, 8), (40_000, 0), (0, 0)] {
-                        let (all, passes) = settled_by(survivor, entries, memory, order, width);
-                        assert!(all == expected, "{survivor:?} {order:?} {memory} {width}");
-                        assert!(passes > 1, "{survivor:?} {memory} {width}");
+                        let (all, passes) = settled_by(keep, entries, memory, order, width);
+                        assert!(all == expected, "{keep:?} {order:?} {memory} {width}");
+                        assert!(passes > 1, "{keep:?} {memory} {width}");
                     }
-                    assert_eq!(settled_by(survivor, entries, 1 << 30, order, 64).1, 1);
+                    assert_eq!(settled_by(keep, entries, 1 << 30, order, 64).1, 1);
                 }
             }
         }
@@ -492,10 +509,18 @@ mod tests {
     fn a_set_that_lines_grow_out_of_keeps_those_of_its_first_urls_and_what_was_seen() {
         let directory = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::create(directory.path()).unwrap());
-        let (order, counting, block) = (Order::First, Counting::Off, 4096);
-        let (survivor, min_count, saving, memory) = (KeepPolicy::Last, 1, false, 40_000);
-        let plan =
-            Plan { store: &store, order, counting, survivor, min_count, saving, memory, block };
+        let (order, counting, block) = (MergeOrder::First, Counting::Off, 4096);
+        let (keep, min_count, saving, memory) = (KeepPolicy::Last, 1, false, 40_000);
+        let plan = PartitionPlan {
+            store: &store,
+            order,
+            counting,
+            keep,
+            min_count,
+            saving,
+            memory,
+            block,
+        };
         let key = |number: u64| format!("http://h/{number}").into_bytes();
         let line = |number: u64, length: usize| {
             let mut line = Vec::new();
@@ -509,17 +534,17 @@ mod tests {
         let seen = (0, 0, key(99), Vec::new());
         let records = (0..).zip(records).map(|(i, (n, length))| (i, 1, key(n), line(n, length)));
         let rows: Vec<Row> = std::iter::once(seen).chain(records).collect();
-        let entries = rows.iter().map(|(ordinal, count, key, line)| Entry {
+        let entries = rows.iter().map(|(ordinal, count, key, line)| SpillEntry {
             ordinal: *ordinal,
             count: *count,
             key,
             line,
         });
-        let mut packer = Packer::new(&store).unwrap();
-        let partition = written(entries, block, &mut packer).unwrap();
+        let mut compressor = BlockCompressor::new(&store).unwrap();
+        let partition = written(entries, block, &mut compressor).unwrap();
         let told = Mutex::new(Vec::new());
         let found = |ordinal, what| told.lock().unwrap().push((ordinal, what));
-        let settled = settle(partition, &plan, &HashKey::narrow(64), found).unwrap();
+        let settled = dedup_partition(partition, &plan, &HashKey::narrow(64), found).unwrap();
         assert!(!settled.rest.is_empty());
         let mut kept = Vec::new();
         merge(vec![settled.run], &plan, |entry| {
@@ -531,8 +556,8 @@ mod tests {
             (0..MIN_URLS as u64).map(|number| (key(number), format!("{number}\n").into()));
         assert_eq!(kept, expected.collect::<Vec<_>>());
         let mut told = told.into_inner().unwrap();
-        told.retain(|(_, what)| *what == Told::Seen);
-        assert_eq!(told, [(90, Told::Seen), (91, Told::Seen)]);
+        told.retain(|(_, what)| *what == RecordStatus::Seen);
+        assert_eq!(told, [(90, RecordStatus::Seen), (91, RecordStatus::Seen)]);
     }
 
     #[test]
@@ -541,39 +566,48 @@ mod tests {
         for (memory, width) in [(1 << 30, 64), (20_000, 64), (0, 64), (0, 0)] {
             let directory = tempfile::tempdir().unwrap();
             let store = Arc::new(Store::create(directory.path()).unwrap());
-            let (order, counting, block) = (Order::First, Counting::Off, 4096);
-            let (survivor, min_count, saving) = (KeepPolicy::First, 1, true);
-            let plan =
-                Plan { store: &store, order, counting, survivor, min_count, saving, memory, block };
-            let mut packer = Packer::new(&store).unwrap();
+            let (order, counting, block) = (MergeOrder::First, Counting::Off, 4096);
+            let (keep, min_count, saving) = (KeepPolicy::First, 1, true);
+            let plan = PartitionPlan {
+                store: &store,
+                order,
+                counting,
+                keep,
+                min_count,
+                saving,
+                memory,
+                block,
+            };
+            let mut compressor = BlockCompressor::new(&store).unwrap();
             let records: Vec<_> = entries().collect();
             let mut seen: Vec<_> = records.iter().map(|(_, key, _)| key.clone()).collect();
             seen.retain(|key| is_seen(key));
             seen.push(b"http://h/never again 3".to_vec());
-            let before = seen.iter().map(|key| Entry { ordinal: 0, count: 0, key, line: b"" });
-            let all = records.iter().map(|(ordinal, key, line)| Entry {
+            let before = seen.iter().map(|key| SpillEntry { ordinal: 0, count: 0, key, line: b"" });
+            let all = records.iter().map(|(ordinal, key, line)| SpillEntry {
                 ordinal: *ordinal,
                 count: 1,
                 key,
                 line,
             });
-            let mut left = vec![written(before.chain(all), block, &mut packer).unwrap()];
+            let mut left = vec![written(before.chain(all), block, &mut compressor).unwrap()];
             let (mut runs, mut saved) = (Vec::new(), Vec::new());
             let told = Mutex::new((Vec::new(), Vec::new()));
             while let Some(partition) = left.pop() {
                 let found = |ordinal, what| {
                     let mut told = told.lock().unwrap();
                     match what {
-                        Told::New => told.0.push(ordinal),
-                        Told::Seen => told.1.push(ordinal),
+                        RecordStatus::New => told.0.push(ordinal),
+                        RecordStatus::Seen => told.1.push(ordinal),
                     }
                 };
-                let settled = settle(partition, &plan, &HashKey::narrow(width), found).unwrap();
+                let settled =
+                    dedup_partition(partition, &plan, &HashKey::narrow(width), found).unwrap();
                 runs.push(settled.run);
                 saved.push(settled.saved);
                 left.extend(settled.rest);
             }
-            let keys = |runs, plan: &Plan<'_>| {
+            let keys = |runs, plan: &PartitionPlan<'_>| {
                 let mut keys: Vec<Vec<u8>> = Vec::new();
                 merge(runs, plan, |entry| {
                     keys.push(entry.key.to_vec());
@@ -602,7 +636,7 @@ mod tests {
             expected.extend(seen);
             expected.sort();
             expected.dedup();
-            let plan = Plan { order: Order::Sorted, ..plan };
+            let plan = PartitionPlan { order: MergeOrder::Sorted, ..plan };
             assert!(keys(saved, &plan) == expected, "{memory} {width}");
         }
     }

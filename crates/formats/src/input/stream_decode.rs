@@ -5,31 +5,31 @@ use std::io::{self, BufRead, Read};
 use crc32fast::Hasher as Crc;
 
 use super::compression::Compression;
-use super::engine::{Engine, Limits, Step, Then, Wrong};
-use super::source::{Counted, Grows, Source, Starts};
+use super::decoder::{DecodeError, DecodeStep, Decoder, Limits, Progress};
+use super::source::{ByteSource, Counted, Grows, MemberStarts};
 
 /// A dictionary of a zstd input is no longer, packed or not.
 const DICTIONARY: usize = 16 << 20;
 
 /// Unpacks what it reads.
-pub(super) struct Unpacker<R> {
+pub(super) struct StreamDecoder<R> {
     input: Counted<R>,
-    packing: Compression,
+    compression: Compression,
     limits: Limits,
-    engine: Engine,
-    place: Place,
+    decoder: Decoder,
+    position: StreamPosition,
     /// What ended it, once that was told.
     over: bool,
     /// An error to be told after the bytes before it.
     error: Option<io::Error>,
     /// Zeros behind the last member.
     padding: u64,
-    starts: Starts,
+    starts: MemberStarts,
 }
 
 /// Where in the input it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum StreamPosition {
     /// Before the first member.
     Start,
     /// Inside a member.
@@ -38,28 +38,32 @@ pub(super) enum Place {
     Between,
 }
 
-impl<R: BufRead> Unpacker<R> {
+impl<R: BufRead> StreamDecoder<R> {
     /// Unpacks an input from its start.
-    pub(super) fn new(input: Counted<R>, packing: Compression, limits: Limits) -> io::Result<Self> {
-        Self::with_dictionary(input, packing, limits, &[], Place::Start)
+    pub(super) fn new(
+        input: Counted<R>,
+        compression: Compression,
+        limits: Limits,
+    ) -> io::Result<Self> {
+        Self::with_dictionary(input, compression, limits, &[], StreamPosition::Start)
     }
 
     /// Goes on with an input at the start of a member.
     pub(super) fn with_dictionary(
         input: Counted<R>,
-        packing: Compression,
+        compression: Compression,
         limits: Limits,
         dictionary: &[u8],
-        place: Place,
+        position: StreamPosition,
     ) -> io::Result<Self> {
-        let engine = Engine::new(packing, dictionary, limits)?;
-        let starts = Starts::default();
+        let decoder = Decoder::new(compression, dictionary, limits)?;
+        let starts = MemberStarts::default();
         Ok(Self {
             input,
-            packing,
+            compression,
             limits,
-            engine,
-            place,
+            decoder,
+            position,
             over: false,
             error: None,
             padding: 0,
@@ -67,8 +71,8 @@ impl<R: BufRead> Unpacker<R> {
         })
     }
 
-    pub(super) fn place(&self) -> Place {
-        self.place
+    pub(super) fn position(&self) -> StreamPosition {
+        self.position
     }
 
     /// Whether it gave all that it had.
@@ -103,17 +107,17 @@ impl<R: BufRead> Unpacker<R> {
     }
 
     fn read_on(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.place == Place::Start && self.take_dictionary()? {
+        if self.position == StreamPosition::Start && self.take_dictionary()? {
             // It may be all that there is.
-            self.place = Place::Between;
+            self.position = StreamPosition::Between;
         }
-        if self.place != Place::Member {
-            if self.place == Place::Between && !self.has_more()? {
+        if self.position != StreamPosition::Member {
+            if self.position == StreamPosition::Between && !self.has_more()? {
                 self.over = true;
                 return Ok(0);
             }
             self.begin()?;
-            self.place = Place::Member;
+            self.position = StreamPosition::Member;
         }
         loop {
             let input = match self.input.fill_buf() {
@@ -122,15 +126,15 @@ impl<R: BufRead> Unpacker<R> {
                 Err(error) => return Err(error),
             };
             let at_end = input.is_empty();
-            let Step { taken, given, result } = self.engine.step(input, out);
+            let DecodeStep { taken, given, result } = self.decoder.step(input, out);
             self.input.consume(taken);
             let end = match result {
-                Ok(Then::More) if taken + given > 0 => None,
-                Ok(Then::More) if at_end => Some(truncated()),
-                Ok(Then::More) => Some(damaged("invalid data")),
-                Ok(Then::End) => match self.finish() {
+                Ok(Progress::More) if taken + given > 0 => None,
+                Ok(Progress::More) if at_end => Some(truncated()),
+                Ok(Progress::More) => Some(damaged("invalid data")),
+                Ok(Progress::End) => match self.finish() {
                     Ok(()) => {
-                        self.place = Place::Between;
+                        self.position = StreamPosition::Between;
                         return Ok(given);
                     }
                     Err(error) => Some(error),
@@ -163,17 +167,17 @@ impl<R: BufRead> Unpacker<R> {
         match self.peek()? {
             None => {
                 // Four zeros at a time belong to the format ("The .xz File Format" 2.2).
-                if self.packing == Compression::Xz && self.padding.is_multiple_of(4) {
+                if self.compression == Compression::Xz && self.padding.is_multiple_of(4) {
                     self.padding = 0;
                 }
                 Ok(false)
             }
             Some(byte) => {
-                let padded =
-                    padding > 0 && (self.packing != Compression::Xz || !padding.is_multiple_of(4));
-                if padded || !self.packing.begins_with(byte) {
-                    let (packing, part) = (self.packing, self.packing.part());
-                    let words = format!("what follows the last {packing} {part} is none");
+                let padded = padding > 0
+                    && (self.compression != Compression::Xz || !padding.is_multiple_of(4));
+                if padded || !self.compression.begins_with(byte) {
+                    let (compression, part) = (self.compression, self.compression.part());
+                    let words = format!("what follows the last {compression} {part} is none");
                     return Err(damaged(words));
                 }
                 self.padding = before;
@@ -184,22 +188,22 @@ impl<R: BufRead> Unpacker<R> {
 
     /// Reads the dictionary at the start, if there is one.
     fn take_dictionary(&mut self) -> io::Result<bool> {
-        if self.packing != Compression::Zstd {
+        if self.compression != Compression::Zstd {
             return Ok(false);
         }
         let Some(dictionary) = dictionary(&mut self.input)? else { return Ok(false) };
         // The library says of such a one that there is not enough memory.
-        self.engine = Engine::new(self.packing, &dictionary, self.limits)
+        self.decoder = Decoder::new(self.compression, &dictionary, self.limits)
             .map_err(|_| damaged("its dictionary is damaged"))?;
         Ok(true)
     }
 
     /// Reads what stands before the packed bytes of a member.
     fn begin(&mut self) -> io::Result<()> {
-        if self.place == Place::Between {
-            self.engine.reset()?;
+        if self.position == StreamPosition::Between {
+            self.decoder.reset()?;
         }
-        match self.packing {
+        match self.compression {
             Compression::Gzip => gzip_header(&mut self.input),
             _ => Ok(()),
         }
@@ -208,7 +212,7 @@ impl<R: BufRead> Unpacker<R> {
     /// Reads what stands behind the packed bytes of a member, and verifies it. (The other formats
     /// verify their own.)
     fn finish(&mut self) -> io::Result<()> {
-        let Engine::Gzip { inflate, crc } = &self.engine else { return Ok(()) };
+        let Decoder::Gzip { inflate, crc } = &self.decoder else { return Ok(()) };
         let mut trailer = [0; 8];
         self.input.read_exact(&mut trailer).map_err(or_truncated)?;
         let [a, b, c, d, e, f, g, h] = trailer;
@@ -223,10 +227,10 @@ impl<R: BufRead> Unpacker<R> {
     }
 }
 
-impl<R: BufRead> Read for Unpacker<R> {
+impl<R: BufRead> Read for StreamDecoder<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         loop {
-            if self.place != Place::Member {
+            if self.position != StreamPosition::Member {
                 self.starts.begin(0);
             }
             let read = self.read_member(out)?;
@@ -238,20 +242,20 @@ impl<R: BufRead> Read for Unpacker<R> {
     }
 }
 
-impl<R: BufRead + Grows> Source for Unpacker<R> {
+impl<R: BufRead + Grows> ByteSource for StreamDecoder<R> {
     fn taken(&self) -> u64 {
         self.input.taken()
     }
 
-    fn packing(&self) -> Option<Compression> {
-        Some(self.packing)
+    fn compression(&self) -> Option<Compression> {
+        Some(self.compression)
     }
 
     fn padding(&self) -> u64 {
         self.padding
     }
 
-    fn starts(&mut self) -> Option<&mut Starts> {
+    fn starts(&mut self) -> Option<&mut MemberStarts> {
         Some(&mut self.starts)
     }
 
@@ -334,16 +338,22 @@ pub(super) fn dictionary(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>
         return Ok(Some(bytes));
     }
     let packed = Counted::new(bytes.as_slice());
-    let mut unpacker =
-        Unpacker::with_dictionary(packed, Compression::Zstd, Limits::MOST, &[], Place::Between)?;
+    let mut decoder = StreamDecoder::with_dictionary(
+        packed,
+        Compression::Zstd,
+        Limits::MOST,
+        &[],
+        StreamPosition::Between,
+    )?;
     let mut dictionary = Vec::new();
     let limit = DICTIONARY as u64 + 1;
-    (&mut unpacker).take(limit).read_to_end(&mut dictionary)?;
+    (&mut decoder).take(limit).read_to_end(&mut dictionary)?;
     if dictionary.len() > DICTIONARY { Err(too_long()) } else { Ok(Some(dictionary)) }
 }
 
 fn too_long() -> io::Error {
-    Wrong::Limit(format!("its dictionary is beyond the limit of {} MiB", DICTIONARY >> 20)).into()
+    DecodeError::Limit(format!("its dictionary is beyond the limit of {} MiB", DICTIONARY >> 20))
+        .into()
 }
 
 fn truncated() -> io::Error {
@@ -355,5 +365,5 @@ fn or_truncated(error: io::Error) -> io::Error {
 }
 
 fn damaged(words: impl Into<String>) -> io::Error {
-    Wrong::Damaged(words.into()).into()
+    DecodeError::Damaged(words.into()).into()
 }

@@ -11,9 +11,9 @@ use std::io::Read;
 use flate2::read::MultiGzDecoder;
 use parquet::basic::Compression;
 
-use super::fault::Fault;
+use super::error::TableError;
 use super::file::At;
-use super::thrift::{self, Event, I32, I64, Shape, Wrong};
+use super::thrift::{self, Event, I32, I64, Shape, ThriftError};
 
 /// Columns in each other. Writers of nested data get to a tenth of that.
 const NESTED: usize = 100;
@@ -143,7 +143,7 @@ const STATISTICS: Shape = Shape::Struct(&[
 /// some row group.
 ///
 /// A file that is none is left to the library.
-pub(super) fn footer(at: &At, memory: usize) -> Result<BTreeSet<usize>, Fault> {
+pub(super) fn footer(at: &At, memory: usize) -> Result<BTreeSet<usize>, TableError> {
     let memory = memory.max(LEAST);
     let size = at.size();
     let mut end = [0; 8];
@@ -155,7 +155,7 @@ pub(super) fn footer(at: &At, memory: usize) -> Result<BTreeSet<usize>, Fault> {
         return Ok(BTreeSet::new());
     }
     if length as usize > FOOTER.min(memory) {
-        return Err(Fault::too_much(format_args!("its footer has {length} bytes")));
+        return Err(TableError::too_much(format_args!("its footer has {length} bytes")));
     }
     let mut bytes = vec![0; length as usize];
     at.read_at(&mut bytes, place - u64::from(length))?;
@@ -185,15 +185,15 @@ pub(super) fn footer(at: &At, memory: usize) -> Result<BTreeSet<usize>, Fault> {
         Ok(())
     });
     judged.map_err(|wrong| match wrong {
-        Wrong::Cut => "its footer ends early".to_owned(),
-        Wrong::Not(words) => format!("its footer: {words}"),
+        ThriftError::Cut => "its footer ends early".to_owned(),
+        ThriftError::Not(words) => format!("its footer: {words}"),
     })?;
     // The library knows every column by all the names on the way to it, and that twice.
     let columns = schema.columns.saturating_mul(COLUMN).saturating_add(2 * schema.paths);
     let all = columns.saturating_add(chunks.saturating_mul(CHUNK)).saturating_add(2 * bytes.len());
     if all > memory {
         let Schema { columns, .. } = schema;
-        return Err(Fault::too_much(format_args!(
+        return Err(TableError::too_much(format_args!(
             "its footer tells of {columns} columns, and {chunks} in all row groups"
         )));
     }
@@ -217,7 +217,7 @@ struct Schema {
 }
 
 impl Schema {
-    fn end_column(&mut self) -> Result<(), Wrong> {
+    fn end_column(&mut self) -> Result<(), ThriftError> {
         let (children, name) = (std::mem::take(&mut self.children), std::mem::take(&mut self.name));
         self.left = self.left.saturating_sub(1);
         self.columns += 1;
@@ -229,11 +229,11 @@ impl Schema {
         let path = above + name + size_of::<String>();
         let children = u64::try_from(children).unwrap_or(u64::MAX);
         if children > self.left {
-            return Err(Wrong::Not("a column has more columns in it than there are"));
+            return Err(ThriftError::Not("a column has more columns in it than there are"));
         }
         if children > 0 {
             if self.open.len() == NESTED {
-                return Err(Wrong::Not("its columns are nested too deep"));
+                return Err(ThriftError::Not("its columns are nested too deep"));
             }
             self.open.push((children, path));
         } else {
@@ -265,7 +265,7 @@ pub(super) fn pages(
     codec: Compression,
     value: u32,
     room: usize,
-) -> Result<Vec<Claim>, Fault> {
+) -> Result<Vec<Claim>, TableError> {
     let mut claims = Vec::new();
     let mut place = range.start;
     let mut bytes = Vec::new();
@@ -277,16 +277,18 @@ pub(super) fn pages(
             at.read_at(&mut bytes, place)?;
             match page(&bytes, value) {
                 Ok(found) => break found,
-                Err(Wrong::Cut) if (bytes.len() as u64) < there && wanted < HEAD => wanted *= 8,
-                Err(Wrong::Cut) => return Err("the head of a page ends early".into()),
-                Err(Wrong::Not(words)) => return Err(words.into()),
+                Err(ThriftError::Cut) if (bytes.len() as u64) < there && wanted < HEAD => {
+                    wanted *= 8
+                }
+                Err(ThriftError::Cut) => return Err("the head of a page ends early".into()),
+                Err(ThriftError::Not(words)) => return Err(words.into()),
             }
         };
         place += page.head as u64;
         let is_too_long = page.packed.max(page.unpacked) > room as u64
             || !page.is_stored && unpacks_to_more(at, place, &page, codec, room as u64)?;
         if is_too_long {
-            return Err(Fault::Limit(TOO_LONG.to_owned()));
+            return Err(TableError::Limit(TOO_LONG.to_owned()));
         }
         place += page.packed;
         if let Some(rows) = page.rows {
@@ -323,7 +325,7 @@ pub(super) fn batch(pages: &[Claim], usual: u64, room: u64) -> u64 {
 
 /// What the head of a page says.
 #[derive(Default)]
-struct Page {
+struct PageHeader {
     /// How long the head is, and what is behind it.
     head: usize,
     packed: u64,
@@ -339,8 +341,8 @@ struct Page {
 const TOO_LONG: &str = "a page is longer than there is memory for";
 
 /// What stands at the start of `bytes`.
-fn page(bytes: &[u8], value: u32) -> Result<Page, Wrong> {
-    let mut page = Page::default();
+fn page(bytes: &[u8], value: u32) -> Result<PageHeader, ThriftError> {
+    let mut page = PageHeader::default();
     let (mut packed, mut unpacked, mut values) = (0, 0, 0);
     let mut inside = 0;
     let mut rows = i64::MAX;
@@ -368,7 +370,9 @@ fn page(bytes: &[u8], value: u32) -> Result<Page, Wrong> {
         Ok(())
     })?;
     if values > unpacked / i64::from(value) {
-        return Err(Wrong::Not("a dictionary says that it has more values than it has room for"));
+        return Err(ThriftError::Not(
+            "a dictionary says that it has more values than it has room for",
+        ));
     }
     let [packed, unpacked, count, _] = [packed, unpacked, rows, values].map(u64::try_from);
     match (packed, unpacked, count, values >= 0) {
@@ -377,7 +381,7 @@ fn page(bytes: &[u8], value: u32) -> Result<Page, Wrong> {
             page.rows = (rows != i64::MAX).then_some(count);
             Ok(page)
         }
-        _ => Err(Wrong::Not("a page has a length that none can have")),
+        _ => Err(ThriftError::Not("a page has a length that none can have")),
     }
 }
 
@@ -386,7 +390,7 @@ fn page(bytes: &[u8], value: u32) -> Result<Page, Wrong> {
 fn unpacks_to_more(
     at: &At,
     place: u64,
-    page: &Page,
+    page: &PageHeader,
     codec: Compression,
     room: u64,
 ) -> std::io::Result<bool> {

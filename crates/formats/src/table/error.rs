@@ -4,14 +4,14 @@ use crate::input::Trouble;
 
 /// Why a table is not read on.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum TableError {
     /// It contradicts its format.
     Damage(String),
     /// It takes more memory than it may.
     Limit(String),
 }
 
-impl Fault {
+impl TableError {
     /// What takes more memory than it may.
     pub(super) fn too_much(what: impl std::fmt::Display) -> Self {
         Self::Limit(format!("{what}, more than there is memory for"))
@@ -26,28 +26,28 @@ impl Fault {
     }
 }
 
-impl From<Fault> for Trouble {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::Damage(why) => Trouble::Malformed(why),
-            Fault::Limit(why) => Trouble::Memory(why),
+impl From<TableError> for Trouble {
+    fn from(error: TableError) -> Self {
+        match error {
+            TableError::Damage(why) => Trouble::Malformed(why),
+            TableError::Limit(why) => Trouble::Memory(why),
         }
     }
 }
 
-impl From<String> for Fault {
+impl From<String> for TableError {
     fn from(why: String) -> Self {
         Self::Damage(why)
     }
 }
 
-impl From<&str> for Fault {
+impl From<&str> for TableError {
     fn from(why: &str) -> Self {
         Self::Damage(why.to_owned())
     }
 }
 
-impl From<std::io::Error> for Fault {
+impl From<std::io::Error> for TableError {
     fn from(error: std::io::Error) -> Self {
         Self::Damage(error.to_string())
     }

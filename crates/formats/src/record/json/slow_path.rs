@@ -11,42 +11,42 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
-use super::super::part::Part;
+use super::super::part::RecordPart;
 use super::pointer::Node;
 use super::walk::Taken;
-use super::{Error, Text};
+use super::{JsonError, JsonText};
 
 /// How deep values may be nested where pointers lead, as everywhere in `serde_json`.
 const DEEPEST: usize = 128;
 
 /// What the JSON value in `text` says under `root`.
-pub(super) fn walk<'a>(root: &Node, text: &'a [u8]) -> Result<Taken<'a>, Error> {
-    let mut careful = Careful { rest: text, found: Vec::new() };
-    careful.value(root, 0)?;
-    if !careful.trimmed().is_empty() {
-        return Err(Error::Syntax);
+pub(super) fn walk<'a>(root: &Node, text: &'a [u8]) -> Result<Taken<'a>, JsonError> {
+    let mut slow_path = SlowPath { rest: text, found: Vec::new() };
+    slow_path.value(root, 0)?;
+    if !slow_path.trimmed().is_empty() {
+        return Err(JsonError::Syntax);
     }
-    let is_meant = |(part, rank, value): (_, _, Value<'a>)| Some((part, rank, value?));
-    careful.found.into_iter().map(is_meant).collect::<Option<_>>().ok_or(Error::Type)
+    let is_meant = |(part, rank, value): (_, _, FoundValue<'a>)| Some((part, rank, value?));
+    slow_path.found.into_iter().map(is_meant).collect::<Option<_>>().ok_or(JsonError::Type)
 }
 
 /// A value that was found, or none where it is none of the kind that there should be.
-type Value<'a> = Option<Cow<'a, [u8]>>;
+type FoundValue<'a> = Option<Cow<'a, [u8]>>;
 
-struct Careful<'a> {
+struct SlowPath<'a> {
     /// The text from where the next value, or what is around it, begins.
     rest: &'a [u8],
     /// What was found, in order.
-    found: Vec<(Part, usize, Value<'a>)>,
+    found: Vec<(RecordPart, usize, FoundValue<'a>)>,
 }
 
-impl<'a> Careful<'a> {
+impl<'a> SlowPath<'a> {
     /// Takes the value of a node.
-    fn value(&mut self, node: &Node, depth: usize) -> Result<(), Error> {
+    fn value(&mut self, node: &Node, depth: usize) -> Result<(), JsonError> {
         let takes = !node.parts.is_empty();
         match self.trimmed() {
             [b'"', ..] if takes => {
-                let Text(text) = self.pass()?;
+                let JsonText(text) = self.pass()?;
                 self.take(node, Some(&text));
             }
             [b'{', ..] if !takes && depth < DEEPEST => self.members(node, depth)?,
@@ -68,16 +68,16 @@ impl<'a> Careful<'a> {
     }
 
     /// Takes the values of an object's members, of each name the last.
-    fn members(&mut self, node: &Node, depth: usize) -> Result<(), Error> {
+    fn members(&mut self, node: &Node, depth: usize) -> Result<(), JsonError> {
         self.rest = &self.trimmed()[1..];
         if self.has(b'}') {
             return Ok(());
         }
         loop {
             if !self.trimmed().starts_with(b"\"") {
-                return Err(Error::Syntax);
+                return Err(JsonError::Syntax);
             }
-            let Text(name) = self.pass()?;
+            let JsonText(name) = self.pass()?;
             self.expect(b':')?;
             match node.child(&name) {
                 Some(child) => {
@@ -95,7 +95,7 @@ impl<'a> Careful<'a> {
         }
     }
 
-    fn elements(&mut self, node: &Node, depth: usize) -> Result<(), Error> {
+    fn elements(&mut self, node: &Node, depth: usize) -> Result<(), JsonError> {
         self.rest = &self.trimmed()[1..];
         if self.has(b']') {
             return Ok(());
@@ -126,9 +126,9 @@ impl<'a> Careful<'a> {
     }
 
     /// Steps over a value, and says what it is.
-    fn pass<T: Deserialize<'a>>(&mut self) -> Result<T, Error> {
+    fn pass<T: Deserialize<'a>>(&mut self) -> Result<T, JsonError> {
         let mut values = Deserializer::from_slice(self.rest).into_iter();
-        let Some(Ok(value)) = values.next() else { return Err(Error::Syntax) };
+        let Some(Ok(value)) = values.next() else { return Err(JsonError::Syntax) };
         self.rest = &self.rest[values.byte_offset()..];
         Ok(value)
     }
@@ -140,8 +140,8 @@ impl<'a> Careful<'a> {
         behind.is_some()
     }
 
-    fn expect(&mut self, byte: u8) -> Result<(), Error> {
-        if self.has(byte) { Ok(()) } else { Err(Error::Syntax) }
+    fn expect(&mut self, byte: u8) -> Result<(), JsonError> {
+        if self.has(byte) { Ok(()) } else { Err(JsonError::Syntax) }
     }
 
     /// The text without the white space before it: section 2 of RFC 8259.
