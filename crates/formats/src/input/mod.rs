@@ -48,7 +48,6 @@ pub use stream::{StreamEvent, StreamOptions, stream};
 
 use bytes::{Buf, Bytes};
 
-#[cfg(feature = "tables")]
 use crate::record::RowBatch;
 use crate::record::{Frame, MARK};
 
@@ -76,7 +75,6 @@ pub enum Data {
     /// In a part of what a stream was read into.
     Shared(Bytes),
     /// In cells: the rows of a table. Offsets count rows.
-    #[cfg(feature = "tables")]
     Rows(Bytes, RowBatch),
 }
 
@@ -85,13 +83,11 @@ impl Chunk {
         match &self.data {
             Data::Block(block) => block.bytes(),
             Data::Shared(bytes) => bytes,
-            #[cfg(feature = "tables")]
             Data::Rows(bytes, _) => bytes,
         }
     }
 
     /// The rows, where the records are those of a table.
-    #[cfg(feature = "tables")]
     pub fn rows(&self) -> Option<&RowBatch> {
         match &self.data {
             Data::Rows(_, rows) => Some(rows),
@@ -101,7 +97,6 @@ impl Chunk {
 
     /// How many rows each row stands for, where some stand for several.
     pub fn times(&self) -> &[u32] {
-        #[cfg(feature = "tables")]
         if let Data::Rows(_, rows) = &self.data {
             return &rows.times;
         }
@@ -111,7 +106,6 @@ impl Chunk {
     /// An earlier row with the same cell as this one, where a table says so.
     #[inline]
     pub fn earlier(&self, row: usize) -> Option<usize> {
-        #[cfg(feature = "tables")]
         if let Data::Rows(_, rows) = &self.data {
             return rows.earlier(row);
         }
@@ -122,7 +116,6 @@ impl Chunk {
     /// The offset in the input of the n-th record, counted from 0, which stands at `start` of the
     /// chunk. Of a row that is how many are before it.
     pub fn offset_of(&self, n: usize, start: u32) -> u64 {
-        #[cfg(feature = "tables")]
         if let Data::Rows(..) = &self.data {
             return self.offset + n as u64;
         }
@@ -139,7 +132,6 @@ impl Chunk {
     /// How much it is to work on, in bytes. Rows may be more than theirs.
     pub fn size(&self) -> usize {
         match &self.data {
-            #[cfg(feature = "tables")]
             Data::Rows(bytes, rows) => rows.size(bytes.len()),
             _ => self.bytes().len(),
         }
@@ -150,7 +142,6 @@ impl Chunk {
         let data = match &self.data {
             Data::Block(block) => block.memory(),
             Data::Shared(bytes) => bytes.len(),
-            #[cfg(feature = "tables")]
             Data::Rows(bytes, rows) => bytes.len() + rows.memory(),
         };
         data + self.frames.iter().map(Frame::memory).sum::<usize>()
@@ -163,7 +154,6 @@ impl Chunk {
             Data::Block(block) => block.skip(count),
             Data::Shared(bytes) => bytes.advance(count),
             // No mark is at the start of a table.
-            #[cfg(feature = "tables")]
             Data::Rows(..) => {}
         }
     }
@@ -191,7 +181,6 @@ impl Chunk {
         let (data, first) = match &self.data {
             Data::Block(block) => (Data::Shared(Bytes::copy_from_slice(block.bytes())), n),
             Data::Shared(bytes) => (Data::Shared(bytes.clone()), n),
-            #[cfg(feature = "tables")]
             Data::Rows(bytes, rows) => {
                 let data = Data::Rows(bytes.clone(), rows.behind(n));
                 return (Chunk { data, offset: self.offset + n as u64, frames: Vec::new() }, 0);
@@ -207,7 +196,6 @@ impl Chunk {
         match &mut self.data {
             Data::Block(block) => block.truncate(at),
             Data::Shared(bytes) => bytes.truncate(at),
-            #[cfg(feature = "tables")]
             Data::Rows(bytes, _) => bytes.truncate(at),
         }
         Chunk { data: Data::Shared(rest), offset, frames: Vec::new() }

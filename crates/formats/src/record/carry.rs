@@ -10,8 +10,7 @@ use std::ops::Range;
 use super::columns::{ColumnName, Columns};
 use super::part::Value;
 use super::{Cdx, Context, Csv, Extended, Format, Tsv, cdx, cdxj, json};
-#[cfg(feature = "tables")]
-use super::{NULL, RowBatch};
+use super::{NULL, READS_TABLES, RowBatch};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc::{self};
 use uniqurl::bytes::{Excerpt, HIDDEN, UrlExcerpt, redact, redact_query, redact_record};
@@ -71,7 +70,6 @@ enum CarrySource {
     Csv(Csv, Vec<ColumnName>),
     Extended(Extended, Vec<ColumnName>),
     Json(Vec<Vec<Vec<u8>>>),
-    #[cfg(feature = "tables")]
     Table(Vec<usize>),
     Tsv(Tsv, Vec<ColumnName>),
     Nothing,
@@ -133,7 +131,6 @@ pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
                 }
             }
             Format::Extended(_) => {}
-            #[cfg(feature = "tables")]
             Format::Table(_) => {
                 if let Err(why) = ColumnName::parse(column) {
                     return wrong(column, why);
@@ -143,7 +140,6 @@ pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
         }
     }
     Ok(match format {
-        #[cfg(feature = "tables")]
         Format::Table(table) => Format::Table(table.carrying(columns)),
         format => format.clone(),
     })
@@ -164,8 +160,8 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
             ColumnName::Number(number) => (number + 1).to_string(),
             ColumnName::Header(name) => printed(name),
         };
-        #[cfg(feature = "tables")]
-        if let Some(kind) = super::Container::of(chunk).map(super::Container::name) {
+        if READS_TABLES && let Some(kind) = super::Container::of(chunk).map(super::Container::name)
+        {
             return Some(format!("it is no text; the format {kind}:{column} reads it"));
         }
         if let Some(why) = super::unsupported::refusal_of_header(chunk, header) {
@@ -223,7 +219,6 @@ impl Carrier {
                 let names = columns.iter().map(|name| ColumnName::Header(name.as_bytes().to_vec()));
                 CarrySource::Extended(extended.clone(), names.collect())
             }
-            #[cfg(feature = "tables")]
             Format::Table(table) => CarrySource::Table(table.carried().to_vec()),
             _ => CarrySource::Nothing,
         };
@@ -231,7 +226,6 @@ impl Carrier {
             (Format::Json(json), CarrySource::Json(pointers)) => {
                 pointers.iter().map(|pointer| json.is_query(pointer)).collect()
             }
-            #[cfg(feature = "tables")]
             (Format::Table(table), CarrySource::Table(cells)) => {
                 cells.iter().map(|cell| table.is_query(*cell)).collect()
             }
@@ -270,7 +264,6 @@ impl Carrier {
             CarrySource::Extended(extended, _) => extended.take(line),
             CarrySource::Tsv(tsv, _) => tsv.take_header(line),
             CarrySource::Cdxj(_) | CarrySource::Json(_) | CarrySource::Nothing => {}
-            #[cfg(feature = "tables")]
             CarrySource::Table(_) => {}
         }
     }
@@ -314,14 +307,12 @@ impl Carrier {
                 take(names, header, &fields, out);
             }),
             CarrySource::Nothing => {}
-            #[cfg(feature = "tables")]
             CarrySource::Table(_) => {}
         }
         out.are_whole()
     }
 
     /// The same for a row of a table.
-    #[cfg(feature = "tables")]
     pub fn row(
         &self,
         chunk: &[u8],

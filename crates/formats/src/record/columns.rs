@@ -144,7 +144,6 @@ impl Columns {
     }
 }
 
-#[cfg(feature = "tables")]
 impl ColumnLayout {
     /// Whether the one thing that is known of a record is its URL.
     pub fn is_url_alone(&self) -> bool {
@@ -162,7 +161,6 @@ impl ColumnLayout {
     }
 }
 
-#[cfg(feature = "tables")]
 impl Columns {
     /// The columns by number, all of which must be there; an error names one that is not.
     pub fn find(&self, header: &[Vec<u8>]) -> Result<Vec<(usize, RecordPart)>, String> {

@@ -34,7 +34,6 @@ impl Container {
     }
 
     /// The name, as `--format` of the command takes it.
-    #[cfg(feature = "tables")]
     pub fn name(self) -> &'static str {
         match self {
             Container::Parquet => "parquet",

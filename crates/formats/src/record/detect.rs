@@ -9,10 +9,10 @@ use std::ops::Range;
 use memchr::{memchr, memrchr};
 
 use super::Archive;
-use super::Refusal;
 use super::escape::closing_quote;
 use super::line::{is_blank, without_mark};
 use super::{Format, cdx, clf, elb, extended, request};
+use super::{READS_TABLES, Refusal};
 use uniqurl::normalize::Parts;
 
 /// How much of an input its format is told from.
@@ -52,7 +52,7 @@ pub fn detect(name: &str, head: &[u8]) -> Format {
 /// ```
 pub fn refusal(head: &[u8]) -> Option<Refusal> {
     if is_table(head) {
-        return Some(match cfg!(feature = "tables") {
+        return Some(match READS_TABLES {
             true => Refusal::Table,
             false => Refusal::NoTables,
         });
@@ -291,7 +291,7 @@ fn is_haproxy(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Format, detect};
+    use super::{Format, READS_TABLES, detect};
 
     const CLF: &str = r#"1.2.3.4 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 5"#;
     const COMBINED: &str =
@@ -410,7 +410,7 @@ mod tests {
 
     #[test]
     fn a_table_is_refused_whether_tables_are_read_or_not() {
-        let why = if cfg!(feature = "tables") { "read from its end" } else { "not read here" };
+        let why = if READS_TABLES { "read from its end" } else { "not read here" };
         for head in [&b"PAR1\x15\x04"[..], b"ARROW1\0\0", b"\xFF\xFF\xFF\xFF\x78\0\0\0\x10"] {
             assert!(super::refusal(head).is_some_and(|said| said.to_string().contains(why)));
         }

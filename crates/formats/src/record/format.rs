@@ -7,14 +7,13 @@ use std::fmt::{self, Write as _};
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
-#[cfg(feature = "tables")]
-use super::TableFormat;
 use super::extended::{self, Dialect};
 use super::{Archive, Csv, Framing, Json, Kinds, cdxj};
 use super::{
     Cdx, Context, Extended, Facts, LogFormat, Records, Tsv, cdx, clf, elb, haproxy, line, target,
     text, vhost, ws,
 };
+use super::{READS_TABLES, TableFormat};
 
 /// Where the URL is in a record.
 ///
@@ -72,12 +71,11 @@ pub enum Format {
     /// `warc`, `wat`, `wat:links`, `arc`: the records of a web archive.
     Archive(Archive),
     /// `parquet:COL`, `arrow:COL`: the rows of a table.
-    #[cfg(feature = "tables")]
     Table(TableFormat),
 }
 
 /// What is said of a name that is none.
-const NO_SUCH: &str = if cfg!(feature = "tables") {
+const NO_SUCH: &str = if READS_TABLES {
     "no such format; there are lines, target, text, clf, combined, vhost, log:FORMAT, w3c, elb, \
      alb, cloudfront, haproxy, ws:N, csv:COL, tsv:COL, json:POINTER, cdx, cdxj, warc, wat, \
      wat:links, arc, parquet, parquet:COL, arrow and arrow:COL; and auto, for the command"
@@ -122,8 +120,7 @@ impl Format {
         if let Some(archive) = Archive::named(name) {
             return Ok(Format::Archive(archive));
         }
-        #[cfg(feature = "tables")]
-        if let Some(table) = TableFormat::parse(name) {
+        if READS_TABLES && let Some(table) = TableFormat::parse(name) {
             return table.map(Format::Table).map_err(error);
         }
         Ok(match name {
@@ -172,7 +169,6 @@ impl Format {
             Format::Log(format) => return Cow::Owned(format!("log:{}", format.as_str())),
             Format::Ws(field) => return Cow::Owned(format!("ws:{field}")),
             Format::Archive(archive) => return archive.name(),
-            #[cfg(feature = "tables")]
             Format::Table(table) => return table.name(),
         })
     }
@@ -219,7 +215,6 @@ impl Format {
             Format::Tsv(tsv) => tsv.read(ctx, chunk, out),
             Format::Text => text::read(ctx, chunk, out),
             Format::Archive(_) => {}
-            #[cfg(feature = "tables")]
             Format::Table(_) => {}
         }
     }
@@ -284,7 +279,6 @@ impl Format {
             Format::Cdxj(json) | Format::Json(json) => json.has_queries(),
             Format::Csv(csv) => csv.columns.have_queries(),
             Format::Tsv(tsv) => tsv.columns.have_queries(),
-            #[cfg(feature = "tables")]
             Format::Table(table) => table.has_queries(),
             _ => false,
         }
@@ -309,7 +303,6 @@ impl Format {
             Format::Cdxj(json) | Format::Json(json) => json.facts(),
             Format::Csv(csv) => csv.columns.facts(),
             Format::Archive(archive) => archive.facts(),
-            #[cfg(feature = "tables")]
             Format::Table(table) => table.facts(),
         }
     }
@@ -373,7 +366,7 @@ impl std::error::Error for FormatError {}
 #[cfg(test)]
 pub(super) mod tests {
     use super::super::{BufferId, Context, Extracted, Records};
-    use super::Format;
+    use super::{Format, READS_TABLES};
 
     /// The records of a chunk.
     pub fn read(format: &Format, ctx: &Context, chunk: &[u8]) -> Records {
@@ -430,6 +423,14 @@ pub(super) mod tests {
     fn well_known_log_formats_have_names() {
         assert_eq!(Format::parse("log:combined"), Ok(Format::Combined));
         assert_eq!(Format::parse("log:vhost_combined"), Ok(Format::Vhost));
+    }
+
+    #[test]
+    fn formats_of_tables_are_listed_only_where_they_are_read() {
+        let error = Format::parse("no").unwrap_err().to_string();
+        let (_, listed) = error.split_once("; there are ").unwrap();
+        assert_eq!(listed.contains("parquet"), READS_TABLES, "{error}");
+        assert_eq!(Format::parse("parquet:url").is_ok(), READS_TABLES);
     }
 
     #[test]

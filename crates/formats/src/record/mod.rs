@@ -37,7 +37,6 @@ mod haproxy;
 mod json;
 mod log;
 mod container;
-#[cfg(feature = "tables")]
 mod table;
 mod text;
 mod tsv;
@@ -51,7 +50,6 @@ mod saved_set;
 
 pub use archive::{Archive, Kinds};
 pub use cdx::Cdx;
-#[cfg(feature = "tables")]
 pub use container::Container;
 pub use csv::Csv;
 pub use detect::detect;
@@ -63,7 +61,6 @@ pub use json::Json;
 pub use log::LogFormat;
 pub use part::Facts;
 pub use saved_set::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
-#[cfg(feature = "tables")]
 pub use table::TableFormat;
 pub use tsv::Tsv;
 pub use unsupported::Refusal;
@@ -75,11 +72,13 @@ pub use line::without_mark;
 pub use line::{MARK, cut};
 
 pub use carry::{Carrier, Values, carrying, missing};
-#[cfg(feature = "tables")]
 pub use table::{ALIKE, NULL, NoColumn, RowBatch};
 
 use uniqurl::bytes::{RejectReason, Span};
 use uniqurl::normalize::{Origin, Targets};
+
+/// Whether this build reads Parquet and Arrow.
+pub(crate) const READS_TABLES: bool = cfg!(feature = "tables");
 
 /// How an input is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
