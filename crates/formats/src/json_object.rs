@@ -45,6 +45,11 @@ impl Object {
     }
 }
 
+/// Bytes that are not UTF-8, as JSON can hold them.
+pub fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,9 +61,4 @@ mod tests {
         assert_eq!(object.end(), r#"{"z":"a\"\n","b_base64":"/w==","l":[{"n":1}]}"#);
         assert_eq!(Object::default().end(), "{}");
     }
-}
-
-/// Bytes that are not UTF-8, as JSON can hold them.
-pub fn base64(bytes: &[u8]) -> String {
-    STANDARD.encode(bytes)
 }

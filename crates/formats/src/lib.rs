@@ -4,6 +4,8 @@
 //! records only. [`record`] finds the URL in each record of a chunk. [`table`] reads columns of Parquet
 //! and Arrow files.
 
+#![warn(missing_debug_implementations)]
+
 mod json_object;
 pub mod input;
 pub mod record;
@@ -14,4 +16,5 @@ pub use json_object::{Object, base64};
 
 #[cfg(test)]
 #[path = "../../../src/test_util.rs"]
+#[allow(dead_code, reason = "the tests of this crate draw no cases")]
 mod test_util;

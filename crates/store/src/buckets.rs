@@ -7,6 +7,7 @@
 //! A URL is stored as its length in four bytes, its bytes, and a line feed. If it is of another input
 //! than the URL before it, [`INPUT`] in place of a length and the number of the input come first.
 
+use std::fmt;
 use std::sync::Mutex;
 
 use uniqurl::SetFull;
@@ -67,9 +68,16 @@ struct OpenPiece {
 }
 
 /// One bucket of all threads.
+#[derive(Debug)]
 pub struct Bucket {
     depth: usize,
     pieces: Vec<Vec<u8>>,
+}
+
+impl fmt::Debug for Buckets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buckets").field("buckets", &self.bounds.len()).finish_non_exhaustive()
+    }
 }
 
 impl Buckets {
@@ -249,6 +257,7 @@ impl Bucket {
         self.pieces.iter().map(Vec::len).sum()
     }
 
+    /// Its URLs, ready to be sorted.
     pub fn urls(&self) -> Result<BucketUrls<'_>, AllocError> {
         BucketUrls::of(self.pieces.iter().map(Vec::as_slice))
     }
@@ -260,7 +269,7 @@ impl Bucket {
 }
 
 /// The URLs of a bucket, each placed by its index.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct BucketUrls<'b> {
     urls: Vec<Measured<'b>>,
     /// The index of the first URL of an input, and the number of the input.
@@ -311,6 +320,12 @@ impl<'b> BucketUrls<'b> {
         Ok(found)
     }
 
+    /// Whether it has no URLs.
+    pub fn is_empty(&self) -> bool {
+        self.urls.is_empty()
+    }
+
+    /// Number of its URLs.
     pub fn len(&self) -> usize {
         self.urls.len()
     }

@@ -28,6 +28,7 @@ pub enum KeepPolicy {
 pub struct KeptRecord<'a> {
     /// Empty where there is none.
     pub value: &'a [u8],
+    /// The line that is written for the record.
     pub line: &'a [u8],
 }
 
@@ -119,14 +120,15 @@ impl<'a> Number<'a> {
 /// The candidate of each key that survives so far, by the place of the key in a set.
 #[derive(Debug)]
 pub struct KeptRecords {
-    survivor: KeepPolicy,
+    policy: KeepPolicy,
     by_place: HashMap<u64, Vec<u8>, rapidhash::fast::RandomState>,
     bytes: usize,
 }
 
 impl KeptRecords {
-    pub fn new(survivor: KeepPolicy) -> Self {
-        Self { survivor, by_place: HashMap::default(), bytes: 0 }
+    /// No records, which this policy chooses from.
+    pub fn new(policy: KeepPolicy) -> Self {
+        Self { policy, by_place: HashMap::default(), bytes: 0 }
     }
 
     /// Takes the candidate of a record, which comes behind all that were taken before.
@@ -142,7 +144,7 @@ impl KeptRecords {
             }
             Entry::Occupied(mut entry) => {
                 let kept = entry.get_mut();
-                if self.survivor.is_replaced(candidate, kept) {
+                if self.policy.is_replaced(candidate, kept) {
                     self.bytes -= kept.capacity();
                     kept.clear();
                     let room = alloc::try_reserve_exact(kept, allocated(candidate.len()));
@@ -220,17 +222,17 @@ mod tests {
 
     #[test]
     fn of_equals_the_earlier_survives_and_nothing_loses_to_anything() {
-        for (survivor, line) in
+        for (policy, line) in
             [(KeepPolicy::First, "a\n"), (KeepPolicy::Last, "e\n"), (KeepPolicy::Greatest, "c\n")]
         {
-            let mut survivors = KeptRecords::new(survivor);
+            let mut kept_records = KeptRecords::new(policy);
             for (value, line) in
                 [("", "a\n"), ("9", "b\n"), ("10", "c\n"), ("10.0", "d\n"), ("-", "e\n")]
             {
-                survivors.offer(7, &candidate(value, line)).unwrap();
-                survivors.offer(8, &candidate("", line)).unwrap();
+                kept_records.offer(7, &candidate(value, line)).unwrap();
+                kept_records.offer(8, &candidate("", line)).unwrap();
             }
-            assert_eq!(survivors.line(7), line.as_bytes(), "{survivor:?}");
+            assert_eq!(kept_records.line(7), line.as_bytes(), "{policy:?}");
         }
     }
 }

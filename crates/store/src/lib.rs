@@ -2,6 +2,8 @@
 //!
 //! [`spill`] holds the part of a set that memory does not.
 
+#![warn(missing_debug_implementations)]
+
 pub mod sort;
 pub mod buckets;
 pub mod keep_policy;

@@ -58,6 +58,7 @@ pub struct Packed {
 }
 
 impl InputError {
+    /// Names the input and the place of its trouble.
     pub fn new(path: &Path, at: Option<u64>, trouble: Trouble) -> Self {
         Self { path: path.to_owned(), at, trouble }
     }

@@ -54,6 +54,7 @@ use crate::record::{Frame, MARK};
 /// Whole records, and where they stand in their input.
 #[derive(Debug, Default)]
 pub struct Chunk {
+    /// Its bytes.
     pub data: Data,
     /// Offset of the first byte.
     pub offset: u64,
@@ -79,6 +80,7 @@ pub enum Data {
 }
 
 impl Chunk {
+    /// The bytes of its records.
     pub fn bytes(&self) -> &[u8] {
         match &self.data {
             Data::Block(block) => block.bytes(),

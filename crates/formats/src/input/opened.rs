@@ -109,6 +109,7 @@ impl Input {
 /// A regular file that is being read.
 #[derive(Debug)]
 pub struct OpenFile {
+    /// The file itself.
     pub file: File,
     path: PathBuf,
     size: u64,
@@ -127,6 +128,7 @@ impl OpenFile {
         Ok(Some(opened))
     }
 
+    /// Its name.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -1,4 +1,4 @@
-//! Pipes that hold more, and that are waited for whatever others have said.
+//! Enlarges pipe buffers, and blocks on pipes that were set `O_NONBLOCK`.
 //!
 //! A pipe holds 64 KiB when it is made, and each time that it is full or empty one side sleeps until the
 //! other has run. With sixteen times as much, a gigabyte from `cat` to `dedup` takes 0.78 of the time.
@@ -17,7 +17,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 /// taken as they are written to.
 const SIZE: usize = 1 << 20;
 
-/// Lets a pipe hold more, if it is one and the system allows it; whatever else it is stays as it is.
+/// Enlarges the buffer of a pipe if the system allows it. Other files stay as they are.
 pub fn set_pipe_size(file: &impl AsFd) {
     #[cfg(target_os = "linux")]
     {
@@ -31,7 +31,8 @@ pub fn set_pipe_size(file: &impl AsFd) {
     let _ = (file, SIZE);
 }
 
-/// What is read, and waited for where it holds nothing yet.
+/// Reads a file, and waits where it holds nothing yet.
+#[derive(Debug)]
 pub struct BlockingReader(pub File);
 
 impl Read for BlockingReader {
@@ -41,7 +42,7 @@ impl Read for BlockingReader {
     }
 }
 
-/// Calls `write` again whenever the file can take more, where it takes nothing now.
+/// Calls `write`, and again once the file can take more while it takes nothing.
 pub fn write_blocking(file: &File, write: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     blocking(file, PollFlags::OUT, write)
 }

@@ -26,6 +26,7 @@ pub struct RangeBuffer {
 }
 
 impl RangeBuffer {
+    /// The records of the range.
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[self.used.clone()]
     }

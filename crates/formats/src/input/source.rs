@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::collections::VecDeque;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Seek};
 use std::os::fd::AsFd;
@@ -103,8 +104,19 @@ impl MemberStarts {
 
 /// Where a stream comes from.
 pub enum StreamSource {
+    /// A pipe, a device, or standard input.
     Pipe(Box<dyn Pipe>),
+    /// A regular file.
     File(Arc<OpenFile>),
+}
+
+impl fmt::Debug for StreamSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StreamSource::Pipe(_) => f.write_str("Pipe(..)"),
+            StreamSource::File(file) => f.debug_tuple("File").field(file).finish(),
+        }
+    }
 }
 
 /// What is read from front to back, and may be slow.
@@ -280,6 +292,12 @@ impl Unpacked {
 impl Read for Unpacked {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.0.read(out)
+    }
+}
+
+impl fmt::Debug for Unpacked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Unpacked(..)")
     }
 }
 

@@ -46,8 +46,11 @@ pub enum StreamEvent {
 pub struct StreamOptions {
     /// The format; none: to be guessed, with the help of this name.
     pub format: Option<Arc<Format>>,
+    /// The name of the input, which helps to guess.
     pub name: String,
+    /// Bytes of a chunk.
     pub chunk_size: usize,
+    /// Longest record in bytes.
     pub max_record: usize,
     /// What ends a record that is a line.
     pub separator: u8,
@@ -55,6 +58,7 @@ pub struct StreamOptions {
     pub ahead: usize,
     /// Threads that may unpack, and what each may take for it.
     pub threads: usize,
+    /// Memory that each thread may take to decompress.
     pub limits: Limits,
 }
 

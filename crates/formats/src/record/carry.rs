@@ -57,6 +57,7 @@ impl Values {
 }
 
 /// Columns, and where they are in the records of a chunk.
+#[derive(Debug)]
 pub struct Carrier {
     from: CarrySource,
     /// Of JSON and tables, whether each column is a query, or holds one.
@@ -64,6 +65,7 @@ pub struct Carrier {
     buffer: Vec<u8>,
 }
 
+#[derive(Debug)]
 enum CarrySource {
     Cdx(Cdx, Vec<u8>),
     Cdxj(Vec<CdxjColumn>),
@@ -76,6 +78,7 @@ enum CarrySource {
 }
 
 /// A column of a CDXJ line.
+#[derive(Debug)]
 struct CdxjColumn {
     pointer: Vec<Vec<u8>>,
     /// Which of the two fields before the object it is, where that has no such member.

@@ -48,7 +48,7 @@ pub fn detect(name: &str, head: &[u8]) -> Format {
 ///
 /// ```
 /// let head = b"com,example)/ 20240101000000\tcdx-00000.gz\t0\t188224\t1\n";
-/// assert!(crate::record::refusal(head).is_some());
+/// assert!(uniqurl_formats::record::refusal(head).is_some());
 /// ```
 pub fn refusal(head: &[u8]) -> Option<Refusal> {
     if is_table(head) {

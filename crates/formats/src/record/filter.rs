@@ -9,13 +9,13 @@ use std::fmt;
 /// A choice of records. The default keeps all of them.
 ///
 /// ```
-/// use crate::record::Filter;
+/// use uniqurl_formats::record::Filter;
 ///
 /// let mut filter = Filter::default();
 /// filter.status("2xx,304")?;
 /// filter.mime("text/*")?;
 /// assert!(!filter.is_empty());
-/// # Ok::<(), crate::record::BadFilter>(())
+/// # Ok::<(), uniqurl_formats::record::BadFilter>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
@@ -102,7 +102,7 @@ impl Filter {
     /// these facts.
     ///
     /// ```
-    /// use crate::record::{Filter, Format};
+    /// use uniqurl_formats::record::{Filter, Format};
     ///
     /// let mut filter = Filter::default();
     /// filter.status("200")?;

@@ -21,7 +21,7 @@ use super::{READS_TABLES, TableFormat};
 /// the same lines give the same records however they are cut into chunks.
 ///
 /// ```
-/// use crate::record::{Context, Format, Extracted, BufferId, Records};
+/// use uniqurl_formats::record::{Context, Format, Extracted, BufferId, Records};
 ///
 /// let format = Format::parse("combined")?;
 /// let log = br#"10.0.0.7 - - [17/May/2015:10:05:03 +0000] "GET /a\x22b HTTP/1.1" 200 5 "-" "-"
@@ -30,7 +30,7 @@ use super::{READS_TABLES, TableFormat};
 /// format.read(&Context::default(), log, &mut records);
 /// let Extracted::Target(BufferId::Scratch, target) = records.records[0].found else { panic!() };
 /// assert_eq!(target.of(&records.scratch), b"/a\"b");
-/// # Ok::<(), crate::record::FormatError>(())
+/// # Ok::<(), uniqurl_formats::record::FormatError>(())
 /// ```
 ///
 /// Not for bytes that are no lines: archives, Parquet and Arrow have readers of their own.
@@ -223,14 +223,14 @@ impl Format {
     /// header in the chunk says where things are in the records behind it.
     ///
     /// ```
-    /// use crate::record::{Context, Format, Extracted, Records};
+    /// use uniqurl_formats::record::{Context, Format, Extracted, Records};
     ///
     /// let at_start = Format::parse("tsv:url")?;
     /// let behind = at_start.after(&Context::default(), b"id\turl\n").expect("there is a header");
     /// let mut records = Records::default();
     /// behind.read(&Context::default(), b"1\thttp://h/\n", &mut records);
     /// assert!(matches!(records.records[0].found, Extracted::Url(..)));
-    /// # Ok::<(), crate::record::FormatError>(())
+    /// # Ok::<(), uniqurl_formats::record::FormatError>(())
     /// ```
     pub fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
         match self {

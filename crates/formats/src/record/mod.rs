@@ -65,14 +65,17 @@ pub use table::TableFormat;
 pub use tsv::Tsv;
 pub use unsupported::Refusal;
 
-pub use archive::{Frame, FrameState, arc_body, blanks, could_be_archive, warc_body, warc_head};
+pub use archive::{Frame, FrameState};
+pub(crate) use archive::{arc_body, blanks, could_be_archive, warc_body, warc_head};
 
 pub use detect::{HEAD, is_table, refusal_of_auto};
 pub use line::without_mark;
 pub use line::{MARK, cut};
 
 pub use carry::{Carrier, Values, carrying, missing};
-pub use table::{ALIKE, NULL, NoColumn, RowBatch};
+#[cfg(feature = "tables")]
+pub(crate) use table::{ALIKE, NoColumn};
+pub use table::{NULL, RowBatch};
 
 use uniqurl::bytes::{RejectReason, Span};
 use uniqurl::normalize::{Origin, Targets};
@@ -276,6 +279,7 @@ impl Separator {
         }
     }
 
+    /// The byte 0 if `nul`, else a line feed.
     pub fn from_flag(nul: bool) -> Self {
         if nul { Separator::Nul } else { Separator::LineFeed }
     }

@@ -50,6 +50,7 @@ impl SetHeader {
     /// `string`, where any line is one.
     pub const MAGIC: &str = "#uniqurl-set ";
 
+    /// The header of a set that this normalizer and key make.
     pub fn of(normalizer: &Normalizer, key: Key) -> Self {
         Self {
             version: VERSION,

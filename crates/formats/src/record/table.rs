@@ -52,11 +52,17 @@ pub const ALIKE: usize = 4;
 pub const NULL: Span = Span { start: u32::MAX, end: u32::MAX };
 
 impl RowBatch {
+    /// Rows of the chunk.
     pub fn len(&self) -> usize {
         self.cells.len().checked_div(self.width).unwrap_or(0)
     }
 
-    /// Those behind the first `n`.
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The rows after the first `n`.
     pub fn behind(&self, n: usize) -> Self {
         // One that is like a row before them is like no other now.
         let first = self.first.iter().enumerate().skip(n);
@@ -90,6 +96,7 @@ impl RowBatch {
         bytes.max(told / ALIKE) + self.memory()
     }
 
+    /// Bytes of memory beside the cells themselves.
     pub fn memory(&self) -> usize {
         self.cells.capacity() * size_of::<Span>()
             + (self.first.capacity() + self.times.capacity()) * size_of::<u32>()
@@ -134,6 +141,7 @@ impl TableFormat {
         self.layout.as_ref().is_some_and(|layout| layout.is_query(cell))
     }
 
+    /// The name, as `--format` of the command takes it.
     pub fn name(&self) -> Cow<'_, str> {
         match &self.columns {
             Some(columns) => Cow::Owned(format!("{}:{}", self.container.name(), columns.as_str())),
@@ -146,6 +154,7 @@ impl TableFormat {
         self.layout.as_ref().and_then(|layout| layout.source()).unwrap_or(0)
     }
 
+    /// The container that it is read from.
     pub fn container(&self) -> Container {
         self.container
     }

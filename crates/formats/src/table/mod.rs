@@ -22,6 +22,7 @@ mod schema;
 mod thrift;
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
@@ -49,8 +50,11 @@ const UNSAID: usize = 4 << 30;
 /// How a table is read.
 #[derive(Debug, Clone, Copy)]
 pub struct TableOptions {
+    /// Bytes of a chunk.
     pub chunk_size: usize,
+    /// Longest cell in bytes.
     pub max_record: usize,
+    /// Threads that decode row groups.
     pub threads: usize,
     /// Bytes of memory that all of it may take, if anybody said.
     pub memory: usize,
@@ -79,12 +83,15 @@ pub fn container_of(file: &Arc<OpenFile>) -> Result<Option<Container>, InputErro
 }
 
 /// What comes next of a table.
+#[derive(Debug)]
 pub enum TableEvent {
     /// Rows, and how many bytes of the file were read for them.
     Chunk(Chunk, u64),
     /// There is nothing yet.
     Wait,
+    /// The file cannot be read on.
     Error(InputError),
+    /// The last row was handed out.
     End,
 }
 
@@ -106,6 +113,12 @@ pub struct TableReader {
     told: u64,
     /// Rows that were handed on.
     rows: u64,
+}
+
+impl fmt::Debug for TableReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableReader").field("file", &self.file).finish_non_exhaustive()
+    }
 }
 
 /// A section for a thread, and where its parts go.

@@ -77,7 +77,9 @@ impl<'t> Text<'t> for &'t [u8] {
 /// A URL whose length is known, and what stands behind it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Measured<'t> {
+    /// The URL, and the bytes after it.
     pub bytes: &'t [u8],
+    /// Length of the URL.
     pub len: usize,
 }
 
@@ -87,6 +89,7 @@ impl<'t> Measured<'t> {
         Self { bytes: url, len: url.len() }
     }
 
+    /// The URL alone.
     #[inline]
     pub fn url(self) -> &'t [u8] {
         &self.bytes[..self.len]

@@ -63,6 +63,7 @@ fn until_feed(text: &[u8]) -> &[u8] {
 }
 
 /// Shards whose places have the number of the shard in their upper half.
+#[derive(Debug)]
 pub struct ShardUrls<'a>(pub Vec<&'a Shard>);
 
 impl ShardUrls<'_> {

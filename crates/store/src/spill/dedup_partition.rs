@@ -16,10 +16,13 @@ use uniqurl::bytes::alloc;
 use uniqurl::set::{Counting, Hash, HashKey, Shard};
 
 /// How partitions are settled and runs are merged.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct PartitionPlan<'a> {
+    /// Where partitions and runs are.
     pub store: &'a Arc<Store>,
+    /// The order of the run.
     pub order: MergeOrder,
+    /// Whether records are counted by key.
     pub counting: Counting,
     /// Whose line a key is written with. Where that is not the first's, each line is a candidate.
     pub keep: KeepPolicy,

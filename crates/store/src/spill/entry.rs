@@ -14,12 +14,14 @@ pub struct SpillEntry<'a> {
     pub ordinal: u64,
     /// Its records; 0 for a key that was seen before the run.
     pub count: u64,
+    /// The key.
     pub key: &'a [u8],
     /// The line of columns, where lines hold more than the key.
     pub line: &'a [u8],
 }
 
 impl SpillEntry<'_> {
+    /// Appends its bytes, as a partition or run holds them.
     pub fn append(&self, out: &mut Vec<u8>) -> Result<(), AllocError> {
         alloc::try_reserve(out, NUMBERS + self.key.len() + self.line.len())?;
         number(self.ordinal, out);

@@ -70,6 +70,7 @@ impl Store {
         self.end.load(Ordering::Relaxed)
     }
 
+    /// An error of this file.
     pub fn error(&self, error: io::Error) -> SpillError {
         SpillError { directory: self.directory.clone(), error }
     }

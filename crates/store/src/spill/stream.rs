@@ -4,6 +4,7 @@
 //! gives back other bytes than it was given is an error, never a URL. An entry may go on in the
 //! next block, so blocks are small however long a URL is.
 
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ const LEVEL: i32 = 1;
 pub struct Stream(Vec<Extent>);
 
 impl Stream {
+    /// Whether it holds no entries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -33,7 +35,14 @@ pub struct BlockCompressor {
     packed: Vec<u8>,
 }
 
+impl fmt::Debug for BlockCompressor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockCompressor").field("store", &self.store).finish_non_exhaustive()
+    }
+}
+
 impl BlockCompressor {
+    /// Compresses blocks into this file.
     pub fn new(store: &Arc<Store>) -> Result<Self, SpillError> {
         let made = Compressor::new(LEVEL).and_then(|mut compressor| {
             compressor.include_checksum(true)?;
@@ -62,6 +71,7 @@ pub struct EntryWriter {
 }
 
 impl EntryWriter {
+    /// Writes blocks of this many bytes.
     pub fn new(block: usize) -> Self {
         Self { buffer: Vec::new(), block, extents: Vec::new() }
     }
@@ -117,6 +127,7 @@ impl EntryWriter {
         Ok(())
     }
 
+    /// Writes the last block, and gives the stream.
     pub fn finish(mut self, compressor: &mut BlockCompressor) -> Result<Stream, SpillError> {
         if !self.buffer.is_empty() {
             self.flush(compressor)?;
@@ -126,7 +137,7 @@ impl EntryWriter {
 }
 
 /// Unpacks blocks, one at a time, for any number of readers.
-pub struct BlockDecompressor<'a> {
+pub(super) struct BlockDecompressor<'a> {
     store: &'a Store,
     block: usize,
     decompressor: Decompressor<'static>,

@@ -18,7 +18,7 @@ const NAMES: [&str; 8] = [
 /// `response`, `revisit`, `resource` and `conversion`.
 ///
 /// ```
-/// use crate::record::Kinds;
+/// use uniqurl_formats::record::Kinds;
 ///
 /// let kinds = Kinds::named(["request", "response"])?;
 /// assert!(kinds.contains(b"Request"));

@@ -42,9 +42,11 @@ pub enum Archive {
 pub struct Frame {
     /// Its head, and its body if that is there, in the chunk.
     pub start: u32,
+    /// Where it ends in the chunk.
     pub end: u32,
     /// Where it starts in the input.
     pub offset: u64,
+    /// Whether all of it is there.
     pub state: FrameState,
     /// The links of the page that it tells of, where they are more than are read [at
     /// once](Records::limit): to read the record anew for each part takes quadratic time.
@@ -65,6 +67,7 @@ pub enum FrameState {
 }
 
 impl Frame {
+    /// A record from `start` to `end` of a chunk.
     pub fn new(start: u32, end: u32, offset: u64, state: FrameState) -> Self {
         Self { start, end, offset, state, links: None }
     }
