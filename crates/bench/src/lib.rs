@@ -1,6 +1,6 @@
 //! Measuring: corpora from a seed, stages on them, and charts.
 
-#![allow(missing_debug_implementations, reason = "a part of the command")]
+#![warn(missing_debug_implementations)]
 
 pub mod corpus;
 pub mod measure;

@@ -13,13 +13,13 @@ use rustix::process::{Resource, getrlimit};
 
 use uniqurl::profile::{Profile, System};
 use uniqurl::{Normalizer, RejectReason};
-use uniqurl_engine::output::Job;
+use uniqurl_engine::output::JobKind;
 use uniqurl_engine::{RunError, SeenError, SeenTrouble};
 use uniqurl_formats::input::{Compression, InputError, Trouble};
 use uniqurl_formats::record::Refusal;
 
 /// An error, and its hint after a semicolon.
-pub(super) fn with_hint(error: impl Display, hint: Option<&str>) -> String {
+pub(crate) fn with_hint(error: impl Display, hint: Option<&str>) -> String {
     match hint {
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),
@@ -27,7 +27,7 @@ pub(super) fn with_hint(error: impl Display, hint: Option<&str>) -> String {
 }
 
 /// The hint of an error that ends a run.
-pub(super) fn of_run(error: &RunError, job: Job) -> Option<&'static str> {
+pub(crate) fn of_run(error: &RunError, job: JobKind) -> Option<&'static str> {
     Some(match error {
         RunError::Input(error) => return of_input(error, job),
         RunError::Seen(SeenError { trouble: SeenTrouble::Refused(why), .. }) => of_refusal(*why),
@@ -55,7 +55,7 @@ pub(super) fn of_run(error: &RunError, job: Job) -> Option<&'static str> {
 }
 
 /// The hint of an input that cannot be read.
-pub(super) fn of_input(error: &InputError, job: Job) -> Option<&'static str> {
+pub(crate) fn of_input(error: &InputError, job: JobKind) -> Option<&'static str> {
     Some(match &error.trouble {
         Trouble::Directory => "name the files in it, or give -r",
         Trouble::Memory(_) if has_memory(job) => {
@@ -72,7 +72,7 @@ pub(super) fn of_input(error: &InputError, job: Job) -> Option<&'static str> {
 }
 
 /// The hint of a file of `--seen` that is not there.
-pub(super) fn of_seen(error: &InputError) -> &'static str {
+pub(crate) fn of_seen(error: &InputError) -> &'static str {
     match error.trouble {
         Trouble::Directory => "name the files in it",
         _ if is_url(error) => "that is a URL, and --seen takes files",
@@ -82,7 +82,7 @@ pub(super) fn of_seen(error: &InputError) -> &'static str {
 }
 
 /// The hint of a set that is not there.
-pub(super) fn of_set(error: &InputError) -> Option<&'static str> {
+pub(crate) fn of_set(error: &InputError) -> Option<&'static str> {
     match error.trouble {
         Trouble::Directory => Some("name the files in it"),
         _ => is_url(error).then_some("sets are files, or standard input (-)"),
@@ -122,7 +122,7 @@ fn of_refusal(why: Refusal) -> &'static str {
 }
 
 /// The hint of records of which `most` were rejected with this code; of lists, or of other formats.
-pub(super) fn of_rejects(most: Option<RejectReason>, are_lists: bool) -> &'static str {
+pub(crate) fn of_rejects(most: Option<RejectReason>, are_lists: bool) -> &'static str {
     match most {
         Some(RejectReason::TooLong) => "--max-url can be raised",
         Some(RejectReason::Relative) if are_lists => {
@@ -133,7 +133,7 @@ pub(super) fn of_rejects(most: Option<RejectReason>, are_lists: bool) -> &'stati
 }
 
 /// The hint of a filter `option` that judges a field which the format `name` does not have.
-pub(super) fn of_idle(name: &str, option: &str) -> Option<String> {
+pub(crate) fn of_idle(name: &str, option: &str) -> Option<String> {
     let (kind, _) = name.split_once(':')?;
     let part = option.strip_prefix("--")?;
     let place = match kind {
@@ -146,7 +146,7 @@ pub(super) fn of_idle(name: &str, option: &str) -> Option<String> {
 }
 
 /// The hint of a URL that was rejected with this code, in a sentence or two.
-pub(super) fn of_code(code: RejectReason, normalizer: &Normalizer) -> Option<Cow<'static, str>> {
+pub(crate) fn of_code(code: RejectReason, normalizer: &Normalizer) -> Option<Cow<'static, str>> {
     let takes_targets = matches!(normalizer.profile().system, System::Servlet | System::Ring(_));
     // `--allow` does not go with a profile file.
     let allowing = || match normalizer.is_from_file() {
@@ -223,19 +223,19 @@ pub(super) fn of_code(code: RejectReason, normalizer: &Normalizer) -> Option<Cow
 }
 
 /// Whether a URL was given for an input, which is a file.
-pub(super) fn is_url(error: &InputError) -> bool {
+pub(crate) fn is_url(error: &InputError) -> bool {
     error.code() == "missing"
         && memmem::find(error.path.as_os_str().as_encoded_bytes(), b"://").is_some()
 }
 
 /// Whether a profile looks for a scheme in each line: to `string` it is bytes, to `servlet` and the
 /// rings a target.
-pub(super) fn reads_schemes(profile: &Profile) -> bool {
+pub(crate) fn reads_schemes(profile: &Profile) -> bool {
     *profile != Profile::STRING && !matches!(profile.system, System::Servlet | System::Ring(_))
 }
 
 /// Whether a URL begins with a name that `--assume-scheme` takes for a host, and a port after it.
-pub(super) fn is_host_and_port(url: &[u8]) -> bool {
+pub(crate) fn is_host_and_port(url: &[u8]) -> bool {
     let Some(colon) = memchr::memchr(b':', url) else { return false };
     let (name, rest) = (&url[..colon], &url[colon + 1..]);
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -250,8 +250,8 @@ fn has_longest_file() -> bool {
 }
 
 /// Whether the subcommand has `--memory`.
-fn has_memory(job: Job) -> bool {
-    job == Job::Dedup
+fn has_memory(job: JobKind) -> bool {
+    job == JobKind::Dedup
 }
 
 #[cfg(test)]
@@ -263,7 +263,7 @@ mod tests {
     fn a_limit_of_the_process_is_not_mended_by_another_directory() {
         let told = |errno: Errno| {
             let error = SpillError { directory: "d".into(), error: errno.into() };
-            of_run(&RunError::Spill(error), Job::Dedup).expect("a hint")
+            of_run(&RunError::Spill(error), JobKind::Dedup).expect("a hint")
         };
         assert_eq!(told(Errno::NOSPC), "--temp-dir names another directory");
         let full = told(Errno::MFILE);
@@ -275,8 +275,8 @@ mod tests {
         let input = || InputError::new("in".as_ref(), None, Trouble::Memory("much".into()));
         for error in [RunError::Memory, RunError::Input(input())] {
             let names = |job| of_run(&error, job).is_some_and(|hint| hint.contains("--memory"));
-            assert!(names(Job::Dedup), "{error}");
-            assert!(!names(Job::Normalize), "{error}");
+            assert!(names(JobKind::Dedup), "{error}");
+            assert!(!names(JobKind::Normalize), "{error}");
         }
     }
 
@@ -287,11 +287,13 @@ mod tests {
             InputError::new(name.as_ref(), None, Trouble::Io(error))
         };
         let (url, file) = (missing("http://h/"), missing("h"));
-        assert!(of_input(&url, Job::Dedup).is_some() && of_input(&file, Job::Dedup).is_none());
+        assert!(
+            of_input(&url, JobKind::Dedup).is_some() && of_input(&file, JobKind::Dedup).is_none()
+        );
         assert!(of_set(&url).is_some() && of_set(&file).is_none());
         assert_ne!(of_seen(&url), of_seen(&file));
         let directory = InputError::new("d".as_ref(), None, Trouble::Directory);
-        assert!(of_input(&directory, Job::Dedup).is_some_and(|hint| hint.ends_with("give -r")));
+        assert!(of_input(&directory, JobKind::Dedup).is_some_and(|hint| hint.ends_with("give -r")));
     }
 
     #[test]

@@ -1,46 +1,53 @@
 //! The `uniqurl` command: the meaning of its arguments, and what a person sees of a run.
 
-// From arguments to a plan.
-mod entry;
-pub mod flags;
-pub mod policy;
-mod choices;
-pub mod filters;
-pub mod archives;
-pub mod names;
-pub mod memory;
-mod available;
+// What is asked for.
+mod args;
 
-// A run.
+// Who does it.
+mod commands;
+
+// A run over inputs.
 mod run;
-mod found;
-mod walk;
-mod open_files;
+mod inputs;
 mod outputs;
+mod failure;
 mod tables;
+mod open_files;
+
+// What a person sees of it.
 mod signals;
-pub mod progress;
-mod tell;
-mod status;
+mod progress;
+mod diagnostics;
 mod hints;
+mod status;
+mod diff_view;
 
-// The other subcommands.
-pub mod compare;
-pub mod set;
-pub mod explain;
-pub mod paint;
-pub mod profiles;
-pub mod bench;
-pub mod generate;
-
-use status::say;
-
+use std::io;
 use std::process::ExitCode;
+
+use args::{Cli, Command};
+use commands::{bench, compare, dedup, explain, generate, normalize, profiles, set};
+use status::wrote;
+use uniqurl::Backend;
 
 /// Faster than the system's where many threads allocate.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    entry::main()
+    tables::expect_panics();
+    open_files::allow_most();
+    match Cli::parse_or_exit(Backend::best().name()).command {
+        Command::Dedup(args) => dedup::main(*args),
+        Command::Normalize(args) => normalize::main(&args),
+        Command::Explain(args) => wrote(explain::main(&args)),
+        Command::Compare(args) => compare::main(&args),
+        Command::Profiles { name } => wrote(profiles::write(name, &mut io::stdout().lock())),
+        Command::Set(args) => set::main(&args),
+        Command::Bench(args) => bench::main(&args),
+        Command::Completions { shell } => {
+            wrote(generate::completions(shell, &mut io::stdout().lock()))
+        }
+        Command::Man { command } => wrote(generate::man(command, &mut io::stdout().lock())),
+    }
 }

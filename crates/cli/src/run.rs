@@ -9,15 +9,17 @@ use std::time::Instant;
 
 use clap::error::ErrorKind;
 
-use super::flags::{self, BadInput, Common, Form, FormatChoice, Messages};
-use super::found::{Found, paths};
-use super::names::is_standard_input;
-use super::outputs::{Division, End, Known, Outputs, Shape, failure, write_anew};
-use super::progress::{Bar, Progress, When};
-use super::signals::Signals;
-use super::status::{CLOSED_PIPE, Status, say};
-use super::tell::{are_all_rejected, nothing_but_rejects, tell};
-use super::{memory, outputs, tables};
+use crate::args::memory;
+use crate::args::{self, BadInput, FormatChoice, MessageLevel, RecordForm, RunArgs};
+use crate::diagnostics::{are_all_rejected, nothing_but_rejects, print_diagnostics};
+use crate::failure::{RunFailure, failure};
+use crate::inputs::names::is_standard_input;
+use crate::inputs::{RunInputs, paths};
+use crate::outputs::{Division, Known, OutputSpec, Outputs, write_anew};
+use crate::progress::{Bar, Progress, When};
+use crate::signals::Signals;
+use crate::status::{CLOSED_PIPE, Status, eprint_message};
+use crate::{outputs, tables};
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{self, Field, FileStats, Inputs, LineForm, Stats, Summary};
 use uniqurl_engine::{self, Job, Keep, Memory, Report, RunError, Setup, Watch};
@@ -26,27 +28,27 @@ use uniqurl_formats::input::{Input, InputError, Source};
 use uniqurl_formats::record::{Format, Separator, carrying};
 
 /// What a run over inputs is to do.
-pub(super) struct Plan {
-    pub(super) job: Job,
-    pub(super) fields: Vec<Field>,
-    pub(super) carry: Vec<String>,
-    pub(super) keep: Keep,
-    pub(super) form: Form,
-    pub(super) seen: Vec<PathBuf>,
-    pub(super) save_seen: Option<PathBuf>,
-    pub(super) division: Option<Division>,
-    pub(super) memory: Option<Memory>,
-    pub(super) name: output::Job,
+pub(crate) struct Plan {
+    pub(crate) job: Job,
+    pub(crate) fields: Vec<Field>,
+    pub(crate) carry: Vec<String>,
+    pub(crate) keep: Keep,
+    pub(crate) form: RecordForm,
+    pub(crate) seen: Vec<PathBuf>,
+    pub(crate) save_seen: Option<PathBuf>,
+    pub(crate) division: Option<Division>,
+    pub(crate) memory: Option<Memory>,
+    pub(crate) name: output::JobKind,
 }
 
 impl Plan {
-    pub(super) fn new(job: Job, name: output::Job) -> Self {
+    pub(crate) fn new(job: Job, name: output::JobKind) -> Self {
         Self {
             job,
             fields: Vec::new(),
             carry: Vec::new(),
             keep: Keep::First,
-            form: Form::Line,
+            form: RecordForm::Line,
             seen: Vec::new(),
             save_seen: None,
             division: None,
@@ -57,7 +59,7 @@ impl Plan {
 }
 
 /// Does what was asked for.
-pub(super) fn start(common: &Common, plan: Plan) -> ExitCode {
+pub(crate) fn start(common: &RunArgs, plan: Plan) -> ExitCode {
     let normalizer = normalizer(common).and_then(|normalizer| {
         if plan.fields.contains(&Field::Decoded) && !normalizer.has_decoded() {
             let profile = normalizer.profile().name();
@@ -82,23 +84,23 @@ pub(super) fn start(common: &Common, plan: Plan) -> ExitCode {
     match normalizer {
         Ok(normalizer) => run(common, normalizer, plan),
         Err(message) => {
-            flags::exit(&flags::usage(plan.name.name(), ErrorKind::ValueValidation, message))
+            args::exit(&args::usage(plan.name.name(), ErrorKind::ValueValidation, message))
         }
     }
 }
 
 /// What the last line of a run is made of besides its counts.
 #[derive(Clone, Copy)]
-struct LastLine {
-    job: output::Job,
+struct SummaryLine {
+    job: output::JobKind,
     filters: output::Filters,
     before: output::Before,
-    messages: Messages,
+    messages: MessageLevel,
     start: Instant,
 }
 
-impl LastLine {
-    fn new(common: &Common, normalizer: &Normalizer, plan: &Plan) -> Self {
+impl SummaryLine {
+    fn new(common: &RunArgs, normalizer: &Normalizer, plan: &Plan) -> Self {
         let filters = &common.filters;
         let filters = (filters.records().is_empty() && filters.urls(normalizer).is_empty())
             .then_some(output::Filters::None);
@@ -125,74 +127,78 @@ impl LastLine {
     }
 
     fn write(&self, summary: &Summary) {
-        if self.messages == Messages::All {
+        if self.messages == MessageLevel::All {
             let _ = writeln!(io::stderr(), "{summary}");
         }
     }
 }
 
 /// Does it with these rules.
-pub(super) fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCode {
+pub(crate) fn run(common: &RunArgs, normalizer: Normalizer, plan: Plan) -> ExitCode {
     let ssurt = common.key == Key::Ssurt || plan.fields.contains(&Field::Ssurt);
     if ssurt && normalizer.has_own_ports() {
         let message = "ssurt names the ports of the registry, and the profile file has others";
-        flags::exit(&flags::usage(plan.name.name(), ErrorKind::ArgumentConflict, message));
+        args::exit(&args::usage(plan.name.name(), ErrorKind::ArgumentConflict, message));
     }
-    let last_line = LastLine::new(common, &normalizer, &plan);
+    let summary_line = SummaryLine::new(common, &normalizer, &plan);
     let (watch, bar) = (Arc::new(Watch::default()), Bar::default());
-    let signals = match await_signals(last_line, &watch, &bar) {
+    let signals = match await_signals(summary_line, &watch, &bar) {
         Ok(signals) => signals,
         Err(error) => {
-            say(format_args!("cannot watch for signals: {error}"));
+            eprint_message(format_args!("cannot watch for signals: {error}"));
             return ExitCode::from(Status::Failed as u8);
         }
     };
-    let opened = paths(common, &plan.seen)
-        .and_then(|paths| Ok((paths, Outputs::create(common, shape(common, &plan, &normalizer))?)));
+    let opened = paths(common, &plan.seen).and_then(|paths| {
+        Ok((paths, Outputs::create(common, output_spec(common, &plan, &normalizer))?))
+    });
     let (paths, mut outputs) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            say(&error);
-            last_line.write(&last_line.summary_of(&Report::default(), &[]));
+            eprint_message(&error);
+            summary_line.write(&summary_line.summary_of(&Report::default(), &[]));
             return ExitCode::from(Status::Failed as u8);
         }
     };
-    let found = Found::look(common, paths, &plan);
+    let found = RunInputs::resolve(common, paths, &plan);
     watch.count(|_, inputs| *inputs = found.missing.iter().map(unopened).collect());
     let backend = normalizer.backend();
     let profile = normalizer.description();
     let (mut report, result) = if !found.unseen.is_empty() {
-        (Report::default(), Err(End::Told))
+        (Report::default(), Err(RunFailure::Reported))
     } else if !found.is_readable(common) {
         if !found.inputs.is_empty() {
-            say("nothing was read; --keep-going goes on without what cannot be read");
+            eprint_message("nothing was read; --keep-going goes on without what cannot be read");
         }
-        (Report::default(), Err(End::Told))
+        (Report::default(), Err(RunFailure::Reported))
     } else {
         found.warn_of_outputs(common);
         let (inputs, seen) = (&found.inputs, found.seen);
-        if let (Some(tip), Messages::All) = (tables::tip(&common.output, &plan), common.messages) {
-            say(tip);
+        if let (Some(tip), MessageLevel::All) =
+            (tables::output_hint(&common.output, &plan), common.messages)
+        {
+            eprint_message(tip);
         }
         bar.draw(|| {
             let done = Arc::clone(&watch.bytes);
             Progress::start(when(common, inputs, &outputs), done, total(inputs))
         });
         let setup = setup(common, normalizer, plan, seen, &watch);
-        let (report, result) = read(&setup, inputs, &mut outputs, last_line.job);
+        let (report, result) = read(&setup, inputs, &mut outputs, summary_line.job);
         bar.wipe();
-        if matches!(result, Err(End::ClosedPipe)) {
+        if matches!(result, Err(RunFailure::ClosedPipe)) {
             return ExitCode::from(CLOSED_PIPE);
         }
-        tell(&report, inputs.len(), last_line.job, common);
-        if let (Some(memory), Messages::All, 1..) = (&setup.memory, common.messages, report.spilled)
+        print_diagnostics(&report, inputs.len(), summary_line.job, common);
+        if let (Some(memory), MessageLevel::All, 1..) =
+            (&setup.memory, common.messages, report.spilled)
         {
-            memory::tell(memory, report.spilled);
+            memory::report_spilled(memory, report.spilled);
         }
         (report, result)
     };
-    let summary = last_line.summary_of(&report, &found.missing);
-    debug_assert!(summary.tally.adds_up(last_line.job));
+    let summary = summary_line.summary_of(&report, &found.missing);
+    debug_assert!(summary.tally.adds_up(summary_line.job));
     let files = files(&mut report, found.missing);
     let stats = |status: Status| Stats {
         status: status as u8,
@@ -212,16 +218,16 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCo
     let given = outputs.main.given();
     let status = match settle(outputs, result, &signals, &known(committed)) {
         Ok(()) => committed,
-        Err((End::ClosedPipe, _)) => return ExitCode::from(CLOSED_PIPE),
+        Err((RunFailure::ClosedPipe, _)) => return ExitCode::from(CLOSED_PIPE),
         Err((why, given_up)) => {
             let told = match &why {
-                End::Failed(RunError::Output(error)) => Some(error.to_string()),
+                RunFailure::Failed(RunError::Output(error)) => Some(error.to_string()),
                 _ => None,
             };
             let is_one_of_several = found.inputs.len() > 1 && is_for_want_of_an_input(&why);
             let hint =
                 is_one_of_several.then_some("--keep-going goes on without what cannot be read");
-            let status = failure(why, last_line.job, given, hint);
+            let status = failure(why, summary_line.job, given, hint);
             match write_anew(&known(status), account_files, given_up) {
                 Ok(()) => status,
                 // Why the run failed is told; that nobody reads its accounts is no news.
@@ -229,51 +235,51 @@ pub(super) fn run(common: &Common, normalizer: Normalizer, plan: Plan) -> ExitCo
                 // An account that ended the run mostly meets the same full disk again.
                 Err(error) if told == Some(error.to_string()) => status,
                 Err(error) => {
-                    say(error);
+                    eprint_message(error);
                     Status::Failed
                 }
             }
         }
     };
-    last_line.write(&summary);
+    summary_line.write(&summary);
     ExitCode::from(status as u8)
 }
 
 /// Whether a run ended since an input could not be read, which --keep-going would have left out.
-fn is_for_want_of_an_input(why: &End) -> bool {
-    let End::Failed(RunError::Input(error)) = why else { return false };
+fn is_for_want_of_an_input(why: &RunFailure) -> bool {
+    let RunFailure::Failed(RunError::Input(error)) = why else { return false };
     matches!(error.state(), InputState::Refused | InputState::Damaged | InputState::Missing)
 }
 
 /// Watches for signals that end the run, the last line of which is then all that is left of it.
-fn await_signals(last_line: LastLine, watch: &Arc<Watch>, bar: &Bar) -> io::Result<Signals> {
+fn await_signals(summary_line: SummaryLine, watch: &Arc<Watch>, bar: &Bar) -> io::Result<Signals> {
     let (watch, bar) = (Arc::clone(watch), bar.clone());
     Signals::watch(move || {
         bar.wipe();
         let (tally, inputs) = watch.counted();
         let bytes = watch.bytes.load(Ordering::Relaxed);
-        last_line.write(&last_line.summary(tally, inputs, bytes));
+        summary_line.write(&summary_line.summary(tally, inputs, bytes));
     })
 }
 
 /// What the outputs are like.
-fn shape<'a>(common: &Common, plan: &'a Plan, normalizer: &Normalizer) -> Shape<'a> {
+fn output_spec<'a>(common: &RunArgs, plan: &'a Plan, normalizer: &Normalizer) -> OutputSpec<'a> {
     let Plan { job, fields, carry, save_seen, division, .. } = plan;
-    Shape {
+    OutputSpec {
         seen: save_seen.as_deref(),
         division: division.as_ref(),
-        table: tables::Plan::new(common, job, fields, carry, normalizer),
+        table: tables::TableSpec::new(common, job, fields, carry, normalizer),
         // JSON says by itself where an object ends.
         end: match job {
             Job::Normalize { json: true } => Separator::LineFeed,
-            Job::Dedup(_) if plan.form == Form::Json => Separator::LineFeed,
+            Job::Dedup(_) if plan.form == RecordForm::Json => Separator::LineFeed,
             _ => common.separator,
         },
     }
 }
 
 fn setup<'a>(
-    common: &Common,
+    common: &RunArgs,
     normalizer: Normalizer,
     plan: Plan,
     seen: Vec<Input>,
@@ -303,8 +309,8 @@ fn setup<'a>(
         carry: plan.carry,
         keep: plan.keep,
         form: match plan.form {
-            Form::Line => LineForm::Tabs,
-            Form::Json => LineForm::Json,
+            RecordForm::Line => LineForm::Tabs,
+            RecordForm::Json => LineForm::Json,
         },
         split: plan.division.map(|Division { by, shards, .. }| uniqurl_engine::Split {
             by,
@@ -328,8 +334,8 @@ fn read(
     setup: &Setup<'_>,
     inputs: &[Input],
     outputs: &mut Outputs,
-    job: output::Job,
-) -> (Report, Result<(), End>) {
+    job: output::JobKind,
+) -> (Report, Result<(), RunFailure>) {
     let Outputs { main, rejects, seen, .. } = outputs;
     let sinks = uniqurl_engine::Sinks {
         out: main,
@@ -339,12 +345,12 @@ fn read(
     let (report, result) = uniqurl_engine::run_to(setup, inputs, sinks);
     let result = match result {
         Ok(()) if are_all_rejected(&report, job, setup.max_rejected) => {
-            Err(End::NothingButRejects(nothing_but_rejects(&report)))
+            Err(RunFailure::NothingButRejects(nothing_but_rejects(&report)))
         }
         // The last bytes may be the first to meet a full disk or a closed pipe.
-        Ok(()) => prepare(outputs, setup.threads).map_err(End::from),
-        Err(RunError::Output(error)) => Err(End::from(error)),
-        Err(error) => Err(End::Failed(error)),
+        Ok(()) => prepare(outputs, setup.threads).map_err(RunFailure::from),
+        Err(RunError::Output(error)) => Err(RunFailure::from(error)),
+        Err(error) => Err(RunFailure::Failed(error)),
     };
     (report, result)
 }
@@ -381,10 +387,10 @@ fn files(report: &mut Report, missing: Vec<InputError>) -> Vec<FileStats> {
 /// which nothing was written.
 fn settle(
     mut outputs: Outputs,
-    result: Result<(), End>,
+    result: Result<(), RunFailure>,
     signals: &Signals,
     known: &Known<'_>,
-) -> Result<(), (End, Vec<outputs::Account>)> {
+) -> Result<(), (RunFailure, Vec<outputs::Account>)> {
     // A full pipe can still be waited for in vain here.
     let result = result.and_then(|()| outputs.write_accounts(known));
     signals.hold_off();
@@ -395,24 +401,26 @@ fn settle(
 }
 
 /// The rules that were chosen.
-fn normalizer(common: &Common) -> Result<Normalizer, String> {
-    let normalizer = match common.policy.from_file(common.transcode) {
+fn normalizer(common: &RunArgs) -> Result<Normalizer, String> {
+    let normalizer = match common.policy.of_profile_file(common.transcode) {
         Some(normalizer) => normalizer?.with_backend(common.backend),
         None => common.normalizer()?,
     };
     common.choices().finish(normalizer)
 }
 
-fn when(common: &Common, inputs: &[Input], outputs: &Outputs) -> When {
+fn when(common: &RunArgs, inputs: &[Input], outputs: &Outputs) -> When {
     // Who types would have their line wiped away.
     let is_typed =
         || inputs.iter().any(|input| is_standard_input(&input.path)) && io::stdin().is_terminal();
     match common.messages {
-        Messages::All if common.progress == When::Auto && (outputs.are_watched() || is_typed()) => {
+        MessageLevel::All
+            if common.progress == When::Auto && (outputs.are_watched() || is_typed()) =>
+        {
             When::Never
         }
-        Messages::All => common.progress,
-        Messages::Warnings => When::Never,
+        MessageLevel::All => common.progress,
+        MessageLevel::Warnings => When::Never,
     }
 }
 

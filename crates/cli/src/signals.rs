@@ -58,7 +58,7 @@ impl Signals {
             flag::register_conditional_default(*signal, Arc::clone(&at_once))?;
         }
         let signals = iterator::Signals::new(&wanted)?;
-        let end = End { signals, at_once, held_off: Arc::clone(&held_off) };
+        let end = SignalThread { signals, at_once, held_off: Arc::clone(&held_off) };
         thread::Builder::new().name("signals".into()).spawn(move || end.wait(last_words))?;
         Ok(Self { held_off })
     }
@@ -70,14 +70,14 @@ impl Signals {
     }
 }
 
-struct End {
+struct SignalThread {
     signals: iterator::Signals,
     /// Whether a signal has its default effect.
     at_once: Arc<AtomicBool>,
     held_off: Arc<Mutex<bool>>,
 }
 
-impl End {
+impl SignalThread {
     fn wait(mut self, last_words: impl FnOnce() + Send + 'static) {
         for signal in self.signals.forever() {
             let held_off = self.held_off.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,7 +88,7 @@ impl End {
             // The lock is kept until the end, so nothing can be committed any more.
             output::remove_all();
             // `timeout` sends each signal twice, and the second is not to cut the last words off.
-            say(last_words);
+            call_with_timeout(last_words);
             self.at_once.store(true, Ordering::SeqCst);
             let _ = emulate_default_handler(signal);
             return;
@@ -97,7 +97,7 @@ impl End {
 }
 
 /// Calls `last_words`, and waits a while for it to return.
-fn say(last_words: impl FnOnce() + Send + 'static) {
+fn call_with_timeout(last_words: impl FnOnce() + Send + 'static) {
     let (said, waiting) = channel();
     let speak = move || {
         last_words();
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn last_words_that_never_end_do_not_keep_the_process() {
         let (_keep, never) = channel::<()>();
-        say(move || {
+        call_with_timeout(move || {
             let _ = never.recv();
         });
     }

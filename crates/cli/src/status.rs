@@ -9,7 +9,7 @@ use uniqurl::bytes::Printable;
 /// How a run ended, as its exit status says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Status {
+pub(crate) enum Status {
     Complete = 0,
     /// Committed, but an input was skipped, or what was compared is different.
     Incomplete = 1,
@@ -20,27 +20,27 @@ pub(super) enum Status {
 }
 
 /// What a shell reports of a process that wrote to a closed pipe: 128 + SIGPIPE.
-pub(super) const CLOSED_PIPE: u8 = 141;
+pub(crate) const CLOSED_PIPE: u8 = 141;
 
 /// The end of a command that only wrote to standard output.
-pub(super) fn wrote(result: io::Result<()>) -> ExitCode {
+pub(crate) fn wrote(result: io::Result<()>) -> ExitCode {
     ExitCode::from(status_of(result))
 }
 
 /// Its exit status; what went wrong is told.
-pub(super) fn status_of(result: io::Result<()>) -> u8 {
+pub(crate) fn status_of(result: io::Result<()>) -> u8 {
     match result {
         Ok(()) => Status::Complete as u8,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => CLOSED_PIPE,
         Err(error) => {
-            say(format_args!("standard output: {error}"));
+            eprint_message(format_args!("standard output: {error}"));
             Status::Failed as u8
         }
     }
 }
 
 /// One line on standard error. Whether it could be written does not matter: there is nobody to tell.
-pub(super) fn say(message: impl Display) {
+pub(crate) fn eprint_message(message: impl Display) {
     let _ = writeln!(io::stderr(), "uniqurl: {}", printable(&message.to_string()));
 }
 
@@ -48,7 +48,7 @@ pub(super) fn say(message: impl Display) {
 ///
 /// Messages escape what they quote of names and URLs, backslashes too, and that stays. What they
 /// forget is escaped here: a text of the system, or of a library, can quote too.
-pub(super) fn printable(message: &str) -> String {
+pub(crate) fn printable(message: &str) -> String {
     let shown = message.bytes().map(|byte| match byte {
         0x20..=0x7E => char::from(byte).to_string(),
         _ => Printable(&[byte]).to_string(),

@@ -5,8 +5,8 @@ use std::panic;
 use std::path::Path;
 use std::thread;
 
-use super::flags::{Common, Form};
-use super::run;
+use crate::args::{RecordForm, RunArgs};
+use crate::run;
 use uniqurl::bytes::Printable;
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{Field, TableColumn, TableKind, TableValues};
@@ -15,17 +15,17 @@ use uniqurl_formats::input::ending;
 use uniqurl_formats::table::THREAD;
 
 /// What is written into a table.
-pub(super) struct Plan {
-    pub(super) kind: TableKind,
-    pub(super) columns: Vec<TableColumn>,
+pub(crate) struct TableSpec {
+    pub(crate) kind: TableKind,
+    pub(crate) columns: Vec<TableColumn>,
     /// The column by which rows are sorted.
-    pub(super) sorted_by: Option<usize>,
+    pub(crate) sorted_by: Option<usize>,
 }
 
-impl Plan {
+impl TableSpec {
     /// The table that a run writes, if its output is one.
-    pub(super) fn new(
-        common: &Common,
+    pub(crate) fn new(
+        common: &RunArgs,
         job: &Job,
         fields: &[Field],
         carry: &[String],
@@ -78,7 +78,7 @@ impl Plan {
 
 /// What is wrong with the name that `option` gives an output, where `as_table` says why there can be no
 /// table.
-pub(super) fn check(option: &str, output: &Path, as_table: Option<&str>) -> Result<(), String> {
+pub(crate) fn check(option: &str, output: &Path, as_table: Option<&str>) -> Result<(), String> {
     if let (Some(why), Some(_)) = (as_table, TableKind::of(output)) {
         return Err(format!("{why}; give {option} another name than one of a table"));
     }
@@ -102,10 +102,10 @@ pub(super) fn check(option: &str, output: &Path, as_table: Option<&str>) -> Resu
 
 /// What to know of lines that go into a file whose name promises objects of JSON or cells of a table: what
 /// they are, and how to get the other.
-pub(super) fn tip(output: &Path, plan: &run::Plan) -> Option<String> {
+pub(crate) fn output_hint(output: &Path, plan: &run::Plan) -> Option<String> {
     let is_json = match &plan.job {
         Job::Normalize { json } => *json,
-        Job::Dedup(_) | Job::Tabulate => plan.form == Form::Json,
+        Job::Dedup(_) | Job::Tabulate => plan.form == RecordForm::Json,
     };
     if is_json || plan.division.is_some() {
         return None;
@@ -130,7 +130,7 @@ pub(super) fn tip(output: &Path, plan: &run::Plan) -> Option<String> {
 
 /// Keeps quiet about readers of tables that panic: what they read is damaged, which is said where it
 /// is found out.
-pub(super) fn expect_panics() {
+pub(crate) fn expect_panics() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panicked| {
         if thread::current().name() != Some(THREAD) {

@@ -13,7 +13,7 @@ use super::scatter::{Scatter, SetChange};
 use super::schedule::Schedule;
 use super::seen;
 use super::sheet::{Before, Columns, Rules, Sheet};
-use crate::output::{Bytes, Field, FileStats, Inputs, Layout, LineForm, Tally};
+use crate::output::{CanonicalBytes, Field, FileStats, Inputs, Layout, LineForm, Tally};
 #[cfg(test)]
 use uniqurl::bytes::alloc;
 use uniqurl::set::{Counting, HashKey, Shard, shards_for};
@@ -266,8 +266,8 @@ impl<'a> Run<'a> {
                 },
                 carry: &setup.carry,
                 bytes: match setup.normalizer.may_write_any_byte() {
-                    true => Bytes::Any,
-                    false => Bytes::Printable,
+                    true => CanonicalBytes::Any,
+                    false => CanonicalBytes::Printable,
                 },
                 form: setup.form,
             },

@@ -9,7 +9,7 @@ use super::words::*;
 pub const ORIGIN: &str = "http://www.example.org";
 
 /// What a line asks for.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
     /// A target in origin-form.
     Origin,
@@ -43,6 +43,7 @@ impl Request {
 pub const STYLE: Style = Style { triplets: 20, idn: 0 };
 
 /// Writes line after line, the clock going on.
+#[derive(Debug)]
 pub struct Log {
     seconds: u64,
     day: u64,

@@ -123,6 +123,7 @@ impl Truth {
 }
 
 /// Writes a corpus piece by piece.
+#[derive(Debug)]
 pub struct Corpus {
     kind: Kind,
     seed: u64,
@@ -304,6 +305,7 @@ pub fn parse_amount(text: &str) -> Option<Amount> {
 }
 
 /// A set of small numbers.
+#[derive(Debug)]
 struct Bits(Vec<u64>);
 
 impl Bits {

@@ -2,7 +2,7 @@
 //! machine and in every year, so it rests on no crate whose stream may change.
 
 /// A stream of numbers, wholly given by its seed.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Rng(u64);
 
 impl Rng {

@@ -13,7 +13,7 @@ use super::words::*;
 const HOSTS: u64 = 300_000;
 
 /// How the canonical URLs of a corpus look.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Style {
     /// Of a thousand segments and query values, how many hold triplets.
     pub triplets: u64,
@@ -22,7 +22,7 @@ pub struct Style {
 }
 
 /// A canonical URL and where its parts are.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Base {
     /// The URL, or for a log its target.
     pub bytes: Vec<u8>,
@@ -449,7 +449,7 @@ fn base(out: &mut Vec<u8>, mut n: u64, radix: u64) {
 }
 
 /// Case of the digits of a triplet.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub enum Hex {
     /// As the RFC wants it.
     Upper,

@@ -4,7 +4,7 @@
 //! the plain scanner, one URL at a time, with the set of the standard library.
 
 use super::stage::{Answer, Limit, Stage};
-use super::subject::Sample;
+use super::subject::LoadedCorpus;
 use crate::corpus::Truth;
 use std::collections::HashSet;
 use uniqurl::simd::UrlKind;
@@ -25,7 +25,7 @@ pub struct Expected {
 
 impl Expected {
     /// Finds the answers for a profile.
-    pub fn new(sample: &Sample, profile: &'static Profile) -> Result<Self, String> {
+    pub fn new(sample: &LoadedCorpus, profile: &'static Profile) -> Result<Self, String> {
         let found = one_by_one(sample, profile);
         if profile != &Profile::CRAWL {
             return Ok(found);
@@ -82,7 +82,7 @@ impl Expected {
 /// Whether a limit was reached by doing the work.
 pub fn check_limit(
     limit: Limit,
-    sample: &Sample,
+    sample: &LoadedCorpus,
     copy: &[u8],
     found: &Answer,
 ) -> Result<(), String> {
@@ -102,7 +102,7 @@ fn same(found: &Answer, expected: &[(&str, u64)]) -> Result<(), String> {
     if found.len() == expected.len() { Ok(()) } else { Err("another answer than asked for".into()) }
 }
 
-fn one_by_one(sample: &Sample, profile: &'static Profile) -> Expected {
+fn one_by_one(sample: &LoadedCorpus, profile: &'static Profile) -> Expected {
     let normalizer = Normalizer::new(profile).with_backend(Backend::Scalar);
     let context = Context { targets: normalizer.targets(), ..Context::default() };
     let mut expected = Expected::default();
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn one_by_one_the_truth_is_found() {
         for kind in Kind::ALL {
-            let sample = Sample::new(kind, 2, 200_000).expect("made");
+            let sample = LoadedCorpus::new(kind, 2, 200_000).expect("made");
             let expected = Expected::new(&sample, &Profile::CRAWL).expect("the truth");
             assert_eq!(expected.records, sample.truth.lines, "{}", kind.name());
         }
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_wrong_answer_is_named() {
-        let sample = Sample::new(Kind::Sample, 2, 20_000).expect("made");
+        let sample = LoadedCorpus::new(Kind::Sample, 2, 20_000).expect("made");
         let expected = Expected::new(&sample, &Profile::CRAWL).expect("the truth");
         let mut answer = vec![
             ("records", expected.records),
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_corpus_that_is_not_what_it_says_is_an_error() {
-        let mut sample = Sample::new(Kind::Mixed, 2, 20_000).expect("made");
+        let mut sample = LoadedCorpus::new(Kind::Mixed, 2, 20_000).expect("made");
         sample.truth.distinct += 1;
         assert!(Expected::new(&sample, &Profile::CRAWL).is_err());
     }

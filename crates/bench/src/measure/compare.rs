@@ -1,6 +1,6 @@
 //! Two results side by side.
 
-use super::result::{Document, FORMAT, Row};
+use super::result::{Document, FORMAT, StageRow};
 use super::table::heading;
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
@@ -55,14 +55,14 @@ impl Comparison {
     }
 
     /// The rows that both have, and the fastest scanner of each where no other has a partner.
-    fn pairs(&self) -> impl Iterator<Item = (String, &Row, &Row)> {
+    fn pairs(&self) -> impl Iterator<Item = (String, &StageRow, &StageRow)> {
         let b = &self.b.results;
         let partner =
-            move |a: &Row| b.iter().find(move |b| same_work(a, b) && a.backend == b.backend);
+            move |a: &StageRow| b.iter().find(move |b| same_work(a, b) && a.backend == b.backend);
         let exact =
             self.a.results.iter().filter_map(move |a| Some((a.backend.clone(), a, partner(a)?)));
         let fastest = self.a.results.iter().filter_map(move |row| {
-            let best = |rows: &'_ [Row]| {
+            let best = |rows: &'_ [StageRow]| {
                 let rows = rows.iter().enumerate().filter(|(_, other)| same_work(row, other));
                 rows.min_by(|(_, x), (_, y)| x.seconds.median.total_cmp(&y.seconds.median))
                     .map(|(i, _)| i)
@@ -78,7 +78,7 @@ impl Comparison {
 }
 
 /// Whether two rows did the same, but for the scanner.
-fn same_work(a: &Row, b: &Row) -> bool {
+fn same_work(a: &StageRow, b: &StageRow) -> bool {
     (&a.corpus, &a.profile, &a.stage, a.threads) == (&b.corpus, &b.profile, &b.stage, b.threads)
 }
 

@@ -3,7 +3,7 @@
 pub mod check;
 pub mod compare;
 pub mod machine;
-pub mod measure;
+pub mod rounds;
 pub mod plot;
 pub mod result;
 pub mod stage;

@@ -4,9 +4,9 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use super::result::{Document, Row};
+use super::result::{Document, StageRow};
 use super::table::heading;
-use uniqurl_engine::output::Text;
+use uniqurl_engine::output::HtmlText;
 
 const WIDTH: f64 = 1100.0;
 const HEIGHT: f64 = 320.0;
@@ -25,7 +25,7 @@ pub fn svg(document: &Document) -> String {
     for corpus in &flags.corpus {
         for profile in &flags.profile {
             let rows = document.results.iter();
-            let rows: Vec<&Row> =
+            let rows: Vec<&StageRow> =
                 rows.filter(|row| row.corpus == *corpus && row.profile == *profile).collect();
             panels += &bars(document, corpus, profile, &rows, (0.0, middle, top));
             if has_lines {
@@ -39,7 +39,7 @@ pub fn svg(document: &Document) -> String {
          height=\"{top}\" font-family=\"sans-serif\" font-size=\"13\">\n<title>uniqurl bench</title>\n\
          <rect width=\"{WIDTH}\" height=\"{top}\" fill=\"white\"/>\n\
          <text x=\"12\" y=\"24\">{}</text>\n{panels}</svg>\n",
-        Text(heading(document))
+        HtmlText(heading(document))
     )
 }
 
@@ -47,7 +47,7 @@ fn bars(
     document: &Document,
     corpus: &str,
     profile: &str,
-    rows: &[&Row],
+    rows: &[&StageRow],
     place: (f64, f64, f64),
 ) -> String {
     let flags = &document.flags;
@@ -86,7 +86,7 @@ fn bars(
     panel.svg
 }
 
-fn lines(document: &Document, corpus: &str, rows: &[&Row], place: (f64, f64, f64)) -> String {
+fn lines(document: &Document, corpus: &str, rows: &[&StageRow], place: (f64, f64, f64)) -> String {
     let flags = &document.flags;
     // They are listed slowest first.
     let Some(backend) = flags.backend.last() else { return String::new() };
@@ -213,7 +213,8 @@ impl Panel {
     }
 
     fn text(&mut self, (x, y): (f64, f64), how: &str, text: &str) {
-        let _ = writeln!(self.svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" {how}>{}</text>", Text(text));
+        let _ =
+            writeln!(self.svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" {how}>{}</text>", HtmlText(text));
     }
 }
 
@@ -225,6 +226,6 @@ fn step(highest: f64) -> f64 {
 }
 
 /// 10^9 bytes a second, where another time than the median counts.
-fn rate(row: &Row, seconds: f64) -> f64 {
+fn rate(row: &StageRow, seconds: f64) -> f64 {
     row.gb_per_second * row.seconds.median / seconds
 }

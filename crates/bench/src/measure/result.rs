@@ -25,7 +25,7 @@ pub struct Document {
     /// The machine's own limits.
     pub limits: Vec<LimitRow>,
     /// The stages.
-    pub results: Vec<Row>,
+    pub results: Vec<StageRow>,
 }
 
 /// What was asked for, defaults filled in.
@@ -85,7 +85,7 @@ pub struct LimitRow {
 
 /// How fast a stage is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct StageRow {
     /// Name of the corpus.
     pub corpus: String,
     /// Profile with its version.

@@ -1,6 +1,6 @@
 //! What is timed: the stages of the work, and the machine's own limits.
 
-use super::subject::{Sample, Team};
+use super::subject::{LoadedCorpus, Team};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -58,7 +58,7 @@ impl Stage {
     /// before it and what is freed after it.
     pub fn run(
         self,
-        sample: &Sample,
+        sample: &LoadedCorpus,
         normalizer: &Normalizer,
         team: &Team,
     ) -> Result<(Duration, Answer), String> {
@@ -109,7 +109,7 @@ impl Stage {
 
 /// The pipeline of the command, with its own threads.
 fn whole(
-    sample: &Sample,
+    sample: &LoadedCorpus,
     normalizer: &Normalizer,
     threads: usize,
 ) -> Result<(Duration, Answer), String> {
@@ -174,7 +174,7 @@ impl Limit {
     }
 
     /// Does it once, to all bytes of the corpus. `copy` has room for them.
-    pub fn run(self, sample: &Sample, team: &Team, copy: &mut [u8]) -> (Duration, Answer) {
+    pub fn run(self, sample: &LoadedCorpus, team: &Team, copy: &mut [u8]) -> (Duration, Answer) {
         let start = Instant::now();
         match self {
             Limit::Copy => {

@@ -17,7 +17,8 @@ use uniqurl_formats::input::{self, Input};
 use uniqurl_formats::record::Format;
 
 /// A corpus in memory and in a file, and the truth about it.
-pub struct Sample {
+#[derive(Debug)]
+pub struct LoadedCorpus {
     /// What it is made of.
     pub kind: Kind,
     /// Where the URL is in a record.
@@ -36,7 +37,7 @@ pub struct Sample {
     _file: Temporary,
 }
 
-impl Sample {
+impl LoadedCorpus {
     /// Draws at least so many bytes.
     pub fn new(kind: Kind, seed: u64, size: u64) -> Result<Self, String> {
         let mut corpus = Corpus::new(kind, seed, Amount::Bytes(size));
@@ -91,6 +92,7 @@ fn chunks(bytes: &Bytes) -> Vec<Bytes> {
 }
 
 /// So many threads, each with its buffers.
+#[derive(Debug)]
 pub struct Team {
     pool: rayon::ThreadPool,
     buffers: Vec<Mutex<Buffers>>,
@@ -138,7 +140,7 @@ mod tests {
 
     #[test]
     fn chunks_hold_whole_lines_and_all_of_them() {
-        let sample = Sample::new(Kind::Access, 3, 1 << 20).expect("made");
+        let sample = LoadedCorpus::new(Kind::Access, 3, 1 << 20).expect("made");
         assert!(sample.chunks.len() >= 4);
         assert!(
             sample.chunks.iter().all(|chunk| chunk.len() <= CHUNK_SIZE && chunk.ends_with(b"\n"))
@@ -150,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_team_does_each_chunk_once() {
-        let sample = Sample::new(Kind::Clean, 1, 1 << 20).expect("made");
+        let sample = LoadedCorpus::new(Kind::Clean, 1, 1 << 20).expect("made");
         let team = Team::new(3).expect("started");
         let done = Mutex::new(Vec::new());
         team.each(&sample.chunks, |chunk, _, _| done.lock().unwrap().push(chunk.as_ptr() as usize));

@@ -5,9 +5,10 @@ use std::fmt::{self, Display, Formatter};
 use uniqurl::bytes::Printable;
 
 /// Prints a result.
-pub struct Table<'a>(pub &'a Document);
+#[derive(Debug)]
+pub struct ResultTable<'a>(pub &'a Document);
 
-impl Display for Table<'_> {
+impl Display for ResultTable<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let document = self.0;
         writeln!(f, "{}", heading(document))?;

@@ -118,12 +118,17 @@ const COUNT: u8 = 0;
 /// What the columns are made from.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
+    /// The canonical URL.
     pub canonical: &'a [u8],
+    /// The URL as its record has it.
     pub original: &'a [u8],
+    /// The decoded path; empty where the profile has none.
     pub decoded: &'a [u8],
     /// The name of the input: printable between tabs, and as it is in an object.
     pub file: &'a [u8],
+    /// Number of the record in that input, from 1.
     pub record: u64,
+    /// Where the record starts, in bytes.
     pub offset: u64,
     /// What is carried beside the URL, as far as the record has it.
     pub carried: &'a [Option<&'a [u8]>],
@@ -132,10 +137,13 @@ pub struct Row<'a> {
 /// What a line says of a URL, and how.
 #[derive(Debug, Clone, Copy)]
 pub struct Layout<'a> {
+    /// The columns.
     pub fields: &'a [Field],
     /// The names of what is carried, behind the fields.
     pub carry: &'a [String],
-    pub bytes: Bytes,
+    /// Whether canonical URLs are escaped.
+    pub bytes: CanonicalBytes,
+    /// How columns are told apart.
     pub form: LineForm,
 }
 
@@ -152,7 +160,7 @@ pub enum LineForm {
 
 /// Whether canonical URLs can be written as they stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bytes {
+pub enum CanonicalBytes {
     /// They are within 0x20-0x7E, and 0x20 in few of them.
     Printable,
     /// They are any bytes, and escaped as the original is.
@@ -183,7 +191,7 @@ impl Row<'_> {
                 Field::Original => self.original,
                 Field::Decoded => self.decoded,
                 field => {
-                    let (fields, bytes) = (&[*field][..], Bytes::Printable);
+                    let (fields, bytes) = (&[*field][..], CanonicalBytes::Printable);
                     self.append_columns(
                         &Layout { fields, carry: &[], bytes, ..*layout },
                         &mut column,
@@ -204,8 +212,8 @@ impl Row<'_> {
 
     fn append_columns(&self, layout: &Layout<'_>, out: &mut Vec<u8>) {
         let text = |text: &[u8], out: &mut Vec<u8>| match layout.bytes {
-            Bytes::Printable => out.extend_from_slice(text),
-            Bytes::Any => escaped(text, out),
+            CanonicalBytes::Printable => out.extend_from_slice(text),
+            CanonicalBytes::Any => escaped(text, out),
         };
         let key = |key: Key, out: &mut Vec<u8>| {
             let mut made = Vec::new();
@@ -275,7 +283,7 @@ pub fn escaped(bytes: &[u8], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    fn line(canonical: &[u8], bytes: Bytes) -> String {
+    fn line(canonical: &[u8], bytes: CanonicalBytes) -> String {
         let original = b"a\tb\\\n\xE9 ";
         let (file, decoded) = (&b"f:1"[..], &b"/\t\xE9"[..]);
         let row = Row { canonical, original, decoded, file, record: 7, offset: 9, carried: &[] };
@@ -289,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_url_is_taken_apart() {
-        let line = line(b"ssh://u:p@h.example:81/p//q?r?s#t", Bytes::Printable);
+        let line = line(b"ssh://u:p@h.example:81/p//q?r?s#t", CanonicalBytes::Printable);
         let columns: Vec<_> = line.split('\t').collect();
         assert_eq!(
             columns[..5],
@@ -304,14 +312,14 @@ mod tests {
 
     #[test]
     fn a_target_has_neither_scheme_nor_host() {
-        let line = line(b"//h/p?q", Bytes::Printable);
+        let line = line(b"//h/p?q", CanonicalBytes::Printable);
         assert!(line.starts_with("//h/p?q\t\t\t//h/p\tq\t//h/p?q\t//h/p?q\t"), "{line}");
     }
 
     #[test]
     fn any_bytes_make_one_line_of_as_many_columns() {
         for byte in 0..=255u8 {
-            let line = line(&[b'a', byte, b'b'], Bytes::Any);
+            let line = line(&[b'a', byte, b'b'], CanonicalBytes::Any);
             assert_eq!(line.matches('\t').count(), Field::ALL.len() - 1, "{byte:#x}");
             assert_eq!(line.matches('\n').count(), 1, "{byte:#x}");
             assert!(line.bytes().all(|b| matches!(b, b'\t' | b'\n' | 0x20..=0x7E)), "{byte:#x}");
@@ -341,8 +349,12 @@ mod tests {
         };
         let carry = ["x".to_owned(), "na\"me".to_owned(), "none".to_owned()];
         let fields = &[Field::Count, Field::Canonical, Field::First, Field::Original];
-        let layout =
-            Layout { fields, carry: &carry, bytes: Bytes::Printable, form: LineForm::Json };
+        let layout = Layout {
+            fields,
+            carry: &carry,
+            bytes: CanonicalBytes::Printable,
+            form: LineForm::Json,
+        };
         let (mut line, mut out) = (Vec::new(), Vec::new());
         row.append(&layout, &mut line);
         with_count(&line, 7, &mut out);

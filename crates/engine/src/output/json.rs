@@ -42,14 +42,14 @@ pub fn canonical_and_decoded(record: u64, url: &[u8], decoded: &[u8], out: &mut 
 pub fn rejected(
     record: u64,
     codes: impl Iterator<Item = RejectReason>,
-    at: u64,
+    url_offset: u64,
     out: &mut Vec<u8>,
 ) {
     open(record, out);
     out.extend_from_slice(b",\"reject\":");
     code_list(codes, out);
     out.extend_from_slice(b",\"at\":");
-    number(at, out);
+    number(url_offset, out);
     out.extend_from_slice(b"}\n");
 }
 
@@ -90,7 +90,7 @@ pub struct Rejected<'a, RejectReasons> {
     /// Why it has no canonical URL.
     pub codes: RejectReasons,
     /// Where in the URL the trouble starts.
-    pub at: u64,
+    pub url_offset: u64,
     /// What was rejected, as it came.
     pub raw: &'a [u8],
 }
@@ -107,7 +107,7 @@ impl<RejectReasons: Iterator<Item = RejectReason>> Rejected<'_, RejectReasons> {
         out.extend_from_slice(b",\"codes\":");
         code_list(self.codes, out);
         out.extend_from_slice(b",\"at\":");
-        number(self.at, out);
+        number(self.url_offset, out);
         out.push(b',');
         member(&names!("raw"), self.raw, out);
         out.extend_from_slice(b"}\n");
@@ -220,7 +220,7 @@ mod tests {
             offset: 120,
             record: 4,
             codes: [RejectReason::Idna].into_iter(),
-            at: 7,
+            url_offset: 7,
             raw: b"http://\xC3\xA9\xCC\x80/",
         };
         assert_eq!(
@@ -273,7 +273,7 @@ mod tests {
             offset: 0,
             record: 1,
             codes: [RejectReason::Byte].into_iter(),
-            at: 0,
+            url_offset: 0,
             raw: name,
         };
         let object = parsed(|out| reject.write(out));

@@ -28,17 +28,17 @@ mod summary;
 mod stats;
 mod page;
 
-pub use fields::{Bytes, Layout, Row, escaped, with_count};
+pub use fields::{CanonicalBytes, Layout, Row, escaped, with_count};
 pub use fields::{Field, LineForm};
 pub use file::Output;
-pub use page::Text;
-pub use page::{Observed, Page};
+pub use page::HtmlText;
+pub use page::{Observed, ReportPage};
 pub use place::place;
-pub use shards::Shards;
+pub use shards::ShardFiles;
 pub use stats::{FileStats, Stats};
-pub use summary::{Before, Filters, Inputs, Job, Summary, Tally};
+pub use summary::{Before, Filters, Inputs, JobKind, Summary, Tally};
 #[cfg(feature = "tables")]
 pub use table::{TableColumn, TableFile, TableKind, TableValues};
 pub use temporary::Temporary;
 pub use temporary::remove_all;
-pub use terminator::Terminated;
+pub use terminator::TerminatorWriter;

@@ -23,7 +23,7 @@ const BUFFERS: usize = 64 << 20;
 ///
 /// What is written are lines that end with a line feed, each behind [`MARK`] bytes: the number of its
 /// file, the lowest byte first.
-pub struct Shards {
+pub struct ShardFiles {
     /// The name the user gave.
     name: PathBuf,
     /// Where it leads.
@@ -35,7 +35,7 @@ pub struct Shards {
     begun: Vec<u8>,
 }
 
-impl Shards {
+impl ShardFiles {
     /// Makes the files below a temporary name. `suffix` stands at the end of their names; where that is
     /// `.gz` or `.zst`, they are compressed.
     ///
@@ -133,7 +133,7 @@ fn old(target: &Path) -> io::Result<Option<fs::Metadata>> {
     Ok(Some(old))
 }
 
-impl Write for Shards {
+impl Write for ShardFiles {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut rest = bytes;
         if !self.begun.is_empty() {
@@ -185,7 +185,7 @@ mod tests {
         for step in 1..40 {
             let directory = tempfile::tempdir().unwrap();
             let target = directory.path().join("shards");
-            let mut shards = Shards::create(&target, 3, ".txt", Separator::LineFeed).unwrap();
+            let mut shards = ShardFiles::create(&target, 3, ".txt", Separator::LineFeed).unwrap();
             for part in text.chunks(step) {
                 shards.write_all(part).unwrap();
             }
@@ -204,7 +204,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("shards");
         for step in [1, 3, 100] {
-            let mut shards = Shards::create(&target, 11, "", Separator::Nul).unwrap();
+            let mut shards = ShardFiles::create(&target, 11, "", Separator::Nul).unwrap();
             for part in b"\n\0\0\0a\n\n\0\0\0b\n".chunks(step) {
                 shards.write_all(part).unwrap();
             }
@@ -218,7 +218,7 @@ mod tests {
     fn a_directory_that_was_removed_is_told_by_the_name_that_it_was_to_have() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("shards");
-        let mut shards = Shards::create(&target, 2, ".zst", Separator::LineFeed).unwrap();
+        let mut shards = ShardFiles::create(&target, 2, ".zst", Separator::LineFeed).unwrap();
         shards.write_all(b"\0\0\0\0a\n").unwrap();
         fs::remove_dir_all(shards.temporary.path()).unwrap();
         let error = shards.commit().expect_err("it is gone").to_string();
@@ -230,7 +230,7 @@ mod tests {
     fn many_compressed_files_gather_no_more_than_their_share() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("shards");
-        let mut shards = Shards::create(&target, 2000, ".gz", Separator::LineFeed).unwrap();
+        let mut shards = ShardFiles::create(&target, 2000, ".gz", Separator::LineFeed).unwrap();
         let line = [&b"\0\0\0\0"[..], &[b'x'; 999], b"\n"].concat();
         shards.write_all(&line.repeat(100)).unwrap();
         shards.commit().unwrap();
@@ -244,13 +244,14 @@ mod tests {
     fn what_is_given_up_leaves_nothing() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("shards");
-        let mut shards = Shards::create(&target, 4, ".gz", Separator::LineFeed).unwrap();
+        let mut shards = ShardFiles::create(&target, 4, ".gz", Separator::LineFeed).unwrap();
         shards.write_all(b"\0\0\0\0a\n").unwrap();
         drop(shards);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
         fs::create_dir(&target).unwrap();
-        Shards::create(&target, 1, "", Separator::LineFeed).unwrap().commit().unwrap();
-        let error = Shards::create(&target, 1, "", Separator::LineFeed).err().expect("not empty");
+        ShardFiles::create(&target, 1, "", Separator::LineFeed).unwrap().commit().unwrap();
+        let error =
+            ShardFiles::create(&target, 1, "", Separator::LineFeed).err().expect("not empty");
         assert!(error.to_string().contains("not empty"), "{error}");
     }
 }

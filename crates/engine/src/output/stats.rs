@@ -1,6 +1,6 @@
 //! The document of `--stats`: the accounting of a run, in all and for each input, as one JSON object.
 
-use super::summary::{Before, Filters, Inputs, Job, Summary, Tally};
+use super::summary::{Before, Filters, Inputs, JobKind, Summary, Tally};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -105,7 +105,7 @@ enum FileName<'a> {
 }
 
 /// What decides which terms there are.
-type Terms = (Job, Filters, Before);
+type Terms = (JobKind, Filters, Before);
 
 /// A [`Tally`] with the terms of one job.
 #[derive(Serialize)]
@@ -132,11 +132,11 @@ struct Counts {
 
 impl Counts {
     fn new((job, filters, before): Terms, tally: &Tally) -> Self {
-        let of_set = |count| (job == Job::Dedup).then_some(count);
+        let of_set = |count| (job == JobKind::Dedup).then_some(count);
         Self {
             records: tally.records,
             // Of a set it is the sum of its terms.
-            canonical: (job != Job::Dedup).then_some(tally.canonical),
+            canonical: (job != JobKind::Dedup).then_some(tally.canonical),
             unique: of_set(tally.unique),
             duplicates: of_set(tally.duplicates),
             seen: of_set(tally.seen).filter(|_| before == Before::Seen),
@@ -177,7 +177,7 @@ mod tests {
     use serde_json::{Value, json};
     use uniqurl::bytes::RejectReason;
 
-    fn document(job: Job) -> Value {
+    fn document(job: JobKind) -> Value {
         let mut tally = Tally::default();
         (0..3).for_each(|_| tally.canonical());
         tally.reject(RejectReason::Port);
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn the_document_holds_totals_and_files() {
         assert_eq!(
-            document(Job::Dedup),
+            document(JobKind::Dedup),
             json!({
                 "version": env!("CARGO_PKG_VERSION"), "command": "dedup", "profile": "crawl@1",
                 "key": "url", "backend": "avx2", "threads": 2, "status": 0, "bytes": 60, "spilled": 4,
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn normalize_counts_canonical_urls() {
-        let document = document(Job::Normalize);
+        let document = document(JobKind::Normalize);
         assert_eq!(document["canonical"], 3);
         assert!(document.get("unique").is_none() && document.get("duplicates").is_none());
     }

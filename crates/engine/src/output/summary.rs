@@ -9,19 +9,19 @@ use uniqurl_formats::input::InputState;
 
 /// What becomes of canonical URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Job {
+pub enum JobKind {
     /// They go into a set: each is unique or a duplicate.
     Dedup,
     /// They are written one for each record.
     Normalize,
 }
 
-impl Job {
+impl JobKind {
     /// The subcommand.
     pub const fn name(self) -> &'static str {
         match self {
-            Job::Dedup => "dedup",
-            Job::Normalize => "normalize",
+            JobKind::Dedup => "dedup",
+            JobKind::Normalize => "normalize",
         }
     }
 }
@@ -88,7 +88,6 @@ impl Tally {
     }
 
     /// Counts more records that are rejected as one was that is counted already.
-    #[cfg(feature = "tables")]
     pub fn reject_again(&mut self, codes: RejectReasons, times: u64) {
         self.records += times;
         self.rejected += times;
@@ -145,10 +144,10 @@ impl Tally {
     /// Whether every record is accounted for exactly once, and every rejected one under a code or
     /// more.
     #[must_use]
-    pub fn adds_up(&self, job: Job) -> bool {
+    pub fn adds_up(&self, job: JobKind) -> bool {
         let of_urls = match job {
-            Job::Dedup => self.unique + self.duplicates + self.seen + self.undecided,
-            Job::Normalize => self.canonical,
+            JobKind::Dedup => self.unique + self.duplicates + self.seen + self.undecided,
+            JobKind::Normalize => self.canonical,
         };
         self.records == of_urls + self.filtered + self.rejected + self.blank
             && self.canonical == of_urls
@@ -233,7 +232,7 @@ pub enum Before {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
     /// Which terms the line has.
-    pub job: Job,
+    pub job: JobKind,
     /// The records.
     pub tally: Tally,
     /// Whether the line has a term for what was filtered.
@@ -255,8 +254,8 @@ impl fmt::Display for Summary {
         let Tally { filtered, seen, undecided, .. } = self.tally;
         write!(f, "records {records} = ")?;
         match self.job {
-            Job::Dedup => write!(f, "unique {unique} + duplicates {duplicates}")?,
-            Job::Normalize => write!(f, "canonical {canonical}")?,
+            JobKind::Dedup => write!(f, "unique {unique} + duplicates {duplicates}")?,
+            JobKind::Normalize => write!(f, "canonical {canonical}")?,
         }
         if self.before == Before::Seen {
             write!(f, " + seen {seen}")?;
@@ -300,7 +299,7 @@ mod tests {
         tally
     }
 
-    fn summary(job: Job, tally: Tally) -> Summary {
+    fn summary(job: JobKind, tally: Tally) -> Summary {
         let inputs = Inputs { ok: 2, missing: 1, ..Inputs::default() };
         let (filters, before) = (Filters::None, Before::Nothing);
         Summary { job, tally, filters, before, inputs, bytes: 1_230_000_000, seconds: 0.5 }
@@ -317,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_record_that_is_lost_or_counted_twice_is_seen() {
-        assert!(tally().adds_up(Job::Dedup) && tally().adds_up(Job::Normalize));
+        assert!(tally().adds_up(JobKind::Dedup) && tally().adds_up(JobKind::Normalize));
         for spoil in [
             |t: &mut Tally| t.records += 1,
             |t: &mut Tally| t.canonical -= 1,
@@ -329,11 +328,11 @@ mod tests {
         ] {
             let mut spoiled = tally();
             spoil(&mut spoiled);
-            assert!(!spoiled.adds_up(Job::Dedup) && !spoiled.adds_up(Job::Normalize));
+            assert!(!spoiled.adds_up(JobKind::Dedup) && !spoiled.adds_up(JobKind::Normalize));
         }
         let mut lost = tally();
         lost.unique -= 1;
-        assert!(!lost.adds_up(Job::Dedup));
+        assert!(!lost.adds_up(JobKind::Dedup));
     }
 
     #[test]
@@ -341,7 +340,7 @@ mod tests {
         let mut several = tally();
         several.reject([RejectReason::Backslash, RejectReason::Control]);
         assert_eq!((several.rejected, several.records), (4, 10));
-        assert!(several.adds_up(Job::Dedup));
+        assert!(several.adds_up(JobKind::Dedup));
         let codes = [
             (RejectReason::Byte, 2),
             (RejectReason::Port, 1),
@@ -361,19 +360,19 @@ mod tests {
             (18, 10, 6, 4)
         );
         assert_eq!((twice.rejected, twice.blank, twice.skipped), (6, 2, 8));
-        assert!(twice.adds_up(Job::Dedup));
+        assert!(twice.adds_up(JobKind::Dedup));
     }
 
     #[test]
     fn the_line_has_the_terms_of_its_job() {
         assert_eq!(
-            summary(Job::Dedup, tally()).to_string(),
+            summary(JobKind::Dedup, tally()).to_string(),
             "records 9 = unique 3 + duplicates 2 + rejected 3 + blank 1; \
              inputs 2 ok, 0 damaged, 1 missing; 1230000000 bytes in 0.50 s (2.46 GB/s)"
         );
         let skipped = Tally { skipped: 7, ..tally() };
         assert_eq!(
-            summary(Job::Normalize, skipped).to_string(),
+            summary(JobKind::Normalize, skipped).to_string(),
             "records 9 = canonical 5 + rejected 3 + blank 1, skipped 7; \
              inputs 2 ok, 0 damaged, 1 missing; 1230000000 bytes in 0.50 s (2.46 GB/s)"
         );
@@ -384,37 +383,38 @@ mod tests {
         let mut filtered = Tally { filtered: 4, ..tally() };
         filtered.records += 4;
         assert!(
-            filtered.adds_up(Job::Dedup) && !Tally { filtered: 3, ..filtered }.adds_up(Job::Dedup)
+            filtered.adds_up(JobKind::Dedup)
+                && !Tally { filtered: 3, ..filtered }.adds_up(JobKind::Dedup)
         );
         let line =
-            Summary { filters: Filters::InPlay, ..summary(Job::Dedup, filtered) }.to_string();
+            Summary { filters: Filters::InPlay, ..summary(JobKind::Dedup, filtered) }.to_string();
         assert!(line.starts_with("records 13 = unique 3 + duplicates 2 + filtered 4 + rejected 3"));
     }
 
     #[test]
     fn what_was_seen_before_is_a_term_of_its_own() {
         let mut seen = Tally { seen: 3, ..tally() };
-        assert!(!seen.adds_up(Job::Dedup));
+        assert!(!seen.adds_up(JobKind::Dedup));
         (seen.canonical, seen.records) = (8, 12);
-        assert!(seen.adds_up(Job::Dedup));
-        let line = Summary { before: Before::Seen, ..summary(Job::Dedup, seen) }.to_string();
+        assert!(seen.adds_up(JobKind::Dedup));
+        let line = Summary { before: Before::Seen, ..summary(JobKind::Dedup, seen) }.to_string();
         assert!(line.starts_with("records 12 = unique 3 + duplicates 2 + seen 3 + rejected 3"));
     }
 
     #[test]
     fn what_is_not_known_is_not_called_duplicate() {
         let mut early = Tally { undecided: 3, ..tally() };
-        assert!(!early.adds_up(Job::Dedup));
+        assert!(!early.adds_up(JobKind::Dedup));
         (early.canonical, early.records) = (8, 12);
-        assert!(early.adds_up(Job::Dedup));
-        let line = Summary { before: Before::Seen, ..summary(Job::Dedup, early) }.to_string();
+        assert!(early.adds_up(JobKind::Dedup));
+        let line = Summary { before: Before::Seen, ..summary(JobKind::Dedup, early) }.to_string();
         let terms = "records 12 = unique 3 + duplicates 2 + seen 0 + undecided 3 + rejected 3";
         assert!(line.starts_with(terms), "{line}");
     }
 
     #[test]
     fn a_run_too_short_to_time_has_no_infinite_rate() {
-        let instant = Summary { seconds: 0.0, ..summary(Job::Dedup, tally()) };
+        let instant = Summary { seconds: 0.0, ..summary(JobKind::Dedup, tally()) };
         assert!(instant.to_string().ends_with("in 0.00 s (0.00 GB/s)"));
     }
 }

@@ -30,16 +30,16 @@ use uniqurl_formats::input::ending;
 /// Rows that are handed to the writer together, and the memory that ends a batch earlier, since it is
 /// held up to its end.
 #[derive(Debug, Clone, Copy, Default)]
-struct Batch {
+struct TableBatch {
     rows: usize,
     bytes: usize,
 }
 
 /// A row group of Parquet.
-const ROW_GROUP: Batch = Batch { rows: 128 << 10, bytes: 32 << 20 };
+const ROW_GROUP: TableBatch = TableBatch { rows: 128 << 10, bytes: 32 << 20 };
 
 /// A batch of Arrow.
-const ARROW: Batch = Batch { rows: 16 << 10, bytes: 16 << 20 };
+const ARROW: TableBatch = TableBatch { rows: 16 << 10, bytes: 16 << 20 };
 
 /// Bytes of a row, so that with a batch before it every place in it is a number of 31 bits.
 const LONGEST: usize = 1 << 30;
@@ -114,12 +114,12 @@ impl TableKind {
 pub struct TableFile {
     /// The name that errors give.
     name: PathBuf,
-    writer: Writer,
+    writer: TableWriter,
     schema: Arc<Schema>,
     columns: Vec<Making>,
     /// What the columns hold, and what they hold when it is written.
-    held: Batch,
-    full: Batch,
+    held: TableBatch,
+    full: TableBatch,
     /// A line whose end has not come yet.
     pending: Vec<u8>,
 }
@@ -130,7 +130,7 @@ impl fmt::Debug for TableFile {
     }
 }
 
-enum Writer {
+enum TableWriter {
     Parquet(Box<RowGroups>),
     Arrow(Box<FileWriter<Output>>),
     /// All of it is written.
@@ -182,14 +182,14 @@ impl TableFile {
             TableKind::Parquet => {
                 let properties = properties(sorted_by);
                 let writer = RowGroups::new(output, &schema, properties);
-                Writer::Parquet(Box::new(writer.map_err(|error| of_parquet(path, error))?))
+                TableWriter::Parquet(Box::new(writer.map_err(|error| of_parquet(path, error))?))
             }
             TableKind::Arrow => {
                 let options = IpcWriteOptions::try_new(64, false, MetadataVersion::V5)
                     .and_then(|options| options.try_with_compression(Some(CompressionType::ZSTD)))
                     .map_err(|error| of_arrow(path, error))?;
                 let writer = FileWriter::try_new_with_options(output, &schema, options);
-                Writer::Arrow(Box::new(writer.map_err(|error| of_arrow(path, error))?))
+                TableWriter::Arrow(Box::new(writer.map_err(|error| of_arrow(path, error))?))
             }
         };
         let columns = columns.iter().map(|column| Making::new(column.holds)).collect();
@@ -197,7 +197,7 @@ impl TableFile {
             TableKind::Parquet => ROW_GROUP,
             TableKind::Arrow => ARROW,
         };
-        let (name, held) = (path.to_owned(), Batch::default());
+        let (name, held) = (path.to_owned(), TableBatch::default());
         Ok(Self { name, writer, schema, columns, held, full, pending: Vec::new() })
     }
 
@@ -210,7 +210,7 @@ impl TableFile {
         let done = self.finish();
         self.noted(done)?;
         match &mut self.writer {
-            Writer::Done(output) => output.prepare(),
+            TableWriter::Done(output) => output.prepare(),
             _ => Err(self.ended()),
         }
     }
@@ -223,7 +223,7 @@ impl TableFile {
     pub fn commit(mut self) -> io::Result<()> {
         self.prepare()?;
         match self.writer {
-            Writer::Done(output) => output.commit(),
+            TableWriter::Done(output) => output.commit(),
             _ => Err(self.ended()),
         }
     }
@@ -231,7 +231,7 @@ impl TableFile {
     /// Remembers that there was an error: rows are lost with it.
     fn noted<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
         if done.is_err() {
-            self.writer = Writer::Lost;
+            self.writer = TableWriter::Lost;
         }
         done
     }
@@ -239,7 +239,7 @@ impl TableFile {
     /// Why nothing can be written.
     fn ended(&self) -> io::Error {
         let why = match self.writer {
-            Writer::Lost => "an earlier error ended the table",
+            TableWriter::Lost => "an earlier error ended the table",
             _ => "the table is complete and takes no more rows",
         };
         named(&self.name, io::Error::other(why))
@@ -248,32 +248,32 @@ impl TableFile {
     /// Writes all that is left.
     fn finish(&mut self) -> io::Result<()> {
         match self.writer {
-            Writer::Parquet(_) | Writer::Arrow(_) => {}
-            Writer::Done(_) => return Ok(()),
-            Writer::Lost => return Err(self.ended()),
+            TableWriter::Parquet(_) | TableWriter::Arrow(_) => {}
+            TableWriter::Done(_) => return Ok(()),
+            TableWriter::Lost => return Err(self.ended()),
         }
         if !self.pending.is_empty() {
             let line = std::mem::take(&mut self.pending);
             self.line(&line)?;
         }
         self.write_rows()?;
-        let output = match std::mem::replace(&mut self.writer, Writer::Lost) {
-            Writer::Parquet(writer) => {
+        let output = match std::mem::replace(&mut self.writer, TableWriter::Lost) {
+            TableWriter::Parquet(writer) => {
                 writer.finish().map_err(|error| of_parquet(&self.name, error))?
             }
-            Writer::Arrow(writer) => {
+            TableWriter::Arrow(writer) => {
                 writer.into_inner().map_err(|error| of_arrow(&self.name, error))?
             }
-            Writer::Done(output) => *output,
-            Writer::Lost => return Err(self.ended()),
+            TableWriter::Done(output) => *output,
+            TableWriter::Lost => return Err(self.ended()),
         };
-        self.writer = Writer::Done(Box::new(output));
+        self.writer = TableWriter::Done(Box::new(output));
         Ok(())
     }
 
     /// Adds the lines that are whole now.
     fn lines(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if matches!(self.writer, Writer::Done(_) | Writer::Lost) {
+        if matches!(self.writer, TableWriter::Done(_) | TableWriter::Lost) {
             return Err(self.ended());
         }
         let mut start = 0;
@@ -308,7 +308,7 @@ impl TableFile {
     }
 
     fn write_rows(&mut self) -> io::Result<()> {
-        let Batch { rows, bytes } = std::mem::take(&mut self.held);
+        let TableBatch { rows, bytes } = std::mem::take(&mut self.held);
         if rows == 0 {
             return Ok(());
         }
@@ -317,14 +317,14 @@ impl TableFile {
             arrays.and_then(|arrays| RecordBatch::try_new(Arc::clone(&self.schema), arrays));
         let batch = batch.map_err(|error| of_arrow(&self.name, error))?;
         let written = match &mut self.writer {
-            Writer::Parquet(writer) => {
+            TableWriter::Parquet(writer) => {
                 writer.push(batch, bytes).map_err(|error| of_parquet(&self.name, error))?
             }
-            Writer::Arrow(writer) => {
+            TableWriter::Arrow(writer) => {
                 writer.write(&batch).map_err(|error| of_arrow(&self.name, error))?;
                 vec![batch]
             }
-            Writer::Done(_) | Writer::Lost => return Err(self.ended()),
+            TableWriter::Done(_) | TableWriter::Lost => return Err(self.ended()),
         };
         for batch in written {
             let (_, arrays, _) = batch.into_parts();

@@ -1,4 +1,6 @@
-//! Lines that end with another byte than a line feed.
+//! Lines that end with NUL instead of a line feed (`-0`).
+//!
+//! In: text whose lines end with line feeds. Out: the same text with the separator in their place.
 
 use std::io::{self, IoSlice, Write};
 
@@ -7,31 +9,36 @@ use uniqurl_formats::record::Separator;
 
 /// Puts the separator in the place of each line feed. No canonical URL, key or column holds one, so a
 /// line feed is always the end of a line.
-pub struct Terminated<W> {
+#[derive(Debug)]
+pub struct TerminatorWriter<W> {
     inner: W,
     separator: Separator,
     text: Vec<u8>,
 }
 
-impl<W: Write> Terminated<W> {
+impl<W: Write> TerminatorWriter<W> {
+    /// Ends lines with `separator`.
     pub fn new(inner: W, separator: Separator) -> Self {
         Self { inner, separator, text: Vec::new() }
     }
 
+    /// The writer that the text goes to.
     pub fn inner(&self) -> &W {
         &self.inner
     }
 
+    /// The same, to be changed.
     pub fn inner_mut(&mut self) -> &mut W {
         &mut self.inner
     }
 
+    /// Gives the writer back.
     pub fn into_inner(self) -> W {
         self.inner
     }
 }
 
-impl<W: Write> Write for Terminated<W> {
+impl<W: Write> Write for TerminatorWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.separator == Separator::LineFeed {
             return self.inner.write(bytes);
@@ -64,7 +71,7 @@ mod tests {
             [(Separator::LineFeed, &b"a\r\n\0b\n"[..]), (Separator::Nul, b"a\r\0\0b\0")]
         {
             let mut out = Vec::new();
-            Terminated::new(&mut out, separator).write_all(b"a\r\n\0b\n").unwrap();
+            TerminatorWriter::new(&mut out, separator).write_all(b"a\r\n\0b\n").unwrap();
             assert_eq!(out, expected);
         }
     }

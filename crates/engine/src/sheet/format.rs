@@ -430,7 +430,7 @@ impl Sheet {
                 offset: chunk.offset_of(reject.sequence as usize, reject.line.start),
                 record: self.before.in_input + u64::from(reject.sequence) + 1,
                 codes: reject.reject.in_order(),
-                at: reject.reject.at as u64,
+                url_offset: reject.reject.at as u64,
                 raw,
             }
             .write(&mut out);

@@ -14,7 +14,7 @@ pub use observed::Observed;
 use std::fmt::{self, Display, Write};
 
 use super::stats::{FileStats, Stats};
-use super::summary::{Before, Filters, Job, Summary, Tally};
+use super::summary::{Before, Filters, JobKind, Summary, Tally};
 use chart::{bar, curve, parts};
 use uniqurl::bytes::Printable;
 use uniqurl::bytes::RejectReason;
@@ -30,7 +30,7 @@ const STYLE: &str = include_str!("page.css");
 
 /// A run, to be shown.
 #[derive(Debug, Clone, Copy)]
-pub struct Page<'a> {
+pub struct ReportPage<'a> {
     /// The accounting.
     pub stats: &'a Stats<'a>,
     /// What was gathered on the way.
@@ -38,15 +38,15 @@ pub struct Page<'a> {
 }
 
 /// Text of a run inside HTML.
-pub struct Text<T>(pub T);
+pub struct HtmlText<T>(pub T);
 
 /// A number with its thousands apart.
 struct Number(u64);
 
 /// A number of bytes in the unit that suits it, powers of 1000.
-struct Bytes(f64);
+struct ByteSize(f64);
 
-impl Page<'_> {
+impl ReportPage<'_> {
     /// Appends the page.
     pub fn write(&self, out: &mut Vec<u8>) {
         let mut html = String::new();
@@ -70,7 +70,7 @@ impl Page<'_> {
             "<h1>uniqurl {}</h1>\n<p class=\"soft\">profile {}, key {}, scanner {}, threads {}, \
              version {}</p>\n<p>{}</p>\n",
             stats.summary.job.name(),
-            Text(stats.profile),
+            HtmlText(stats.profile),
             stats.key.name(),
             stats.backend,
             stats.threads,
@@ -133,11 +133,11 @@ impl Page<'_> {
         html.push_str("<h2 id=\"size\">Size</h2>\n<table>\n");
         let after = self.observed.unique_bytes;
         let most = summary.bytes.max(after);
-        let known = summary.job == Job::Dedup && self.set_was_in_memory();
+        let known = summary.job == JobKind::Dedup && self.set_was_in_memory();
         let rows = [("read", Some(summary.bytes)), ("in the set", known.then_some(after))];
         for (name, bytes) in rows {
             let Some(bytes) = bytes else { continue };
-            write!(html, "<tr><td>{name}</td><td class=\"n\">{}</td>", Bytes(bytes as f64))?;
+            write!(html, "<tr><td>{name}</td><td class=\"n\">{}</td>", ByteSize(bytes as f64))?;
             bar(html, bytes, most)?;
             html.push_str("</tr>\n");
         }
@@ -147,7 +147,7 @@ impl Page<'_> {
                 html,
                 "<p class=\"soft\">{} went to temporary files, since the set did not fit into \
                  memory.</p>",
-                Bytes(self.stats.spilled as f64)
+                ByteSize(self.stats.spilled as f64)
             )?;
         }
         Ok(())
@@ -159,11 +159,11 @@ impl Page<'_> {
         write!(
             html,
             "<h2 id=\"pace\">Throughput</h2>\n<p>{} in {:.2} s: {}/s.</p>\n",
-            Bytes(summary.bytes as f64),
+            ByteSize(summary.bytes as f64),
             summary.seconds,
-            Bytes(rate)
+            ByteSize(rate)
         )?;
-        curve(html, &self.observed.pace.rates(), |rate| format!("{}/s", Bytes(rate)))
+        curve(html, &self.observed.pace.rates(), |rate| format!("{}/s", ByteSize(rate)))
     }
 
     fn rejected(&self, html: &mut String) -> fmt::Result {
@@ -194,13 +194,13 @@ impl Page<'_> {
     }
 
     fn samples(&self, code: RejectReason, html: &mut String) -> fmt::Result {
-        write!(html, "<td>{}", Text(code.sentence()))?;
+        write!(html, "<td>{}", HtmlText(code.sentence()))?;
         for sample in self.observed.samples.of(code) {
             write!(
                 html,
                 "<br><code>{}</code> <span class=\"soft\">{}, record {}</span>",
-                Text(Printable(&sample.raw)),
-                Text(&sample.file),
+                HtmlText(Printable(&sample.raw)),
+                HtmlText(&sample.file),
                 sample.record
             )?;
         }
@@ -227,7 +227,7 @@ impl Page<'_> {
                 Number(count)
             )?;
             bar(html, count, most)?;
-            writeln!(html, "<td>{}</td></tr>", Text(rule.sentence()))?;
+            writeln!(html, "<td>{}</td></tr>", HtmlText(rule.sentence()))?;
         }
         html.push_str("</table>\n");
         Ok(())
@@ -241,7 +241,7 @@ impl Page<'_> {
     fn hosts(&self, html: &mut String) -> fmt::Result {
         html.push_str("<h2 id=\"hosts\">Hosts</h2>\n<div class=\"hosts\">\n");
         host_list(html, "records", &self.observed.records)?;
-        if self.stats.summary.job == Job::Dedup {
+        if self.stats.summary.job == JobKind::Dedup {
             if self.set_was_in_memory() {
                 host_list(html, "duplicates", &self.observed.duplicates)?;
             } else {
@@ -273,8 +273,8 @@ impl Page<'_> {
                 html,
                 "<tr><td><code>{}</code></td><td>{state}</td><td class=\"n\">{}</td>\
                  <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
-                Text(Printable::path(path)),
-                Bytes(*bytes as f64),
+                HtmlText(Printable::path(path)),
+                ByteSize(*bytes as f64),
                 Number(tally.records),
                 Number(tally.rejected),
             )?;
@@ -294,8 +294,10 @@ impl Page<'_> {
 /// The terms of the accounting, each with its colour.
 fn terms(summary: &Summary, tally: &Tally) -> Vec<(&'static str, &'static str, u64)> {
     let mut terms = match summary.job {
-        Job::Dedup => vec![("unique", "t0", tally.unique), ("duplicates", "t1", tally.duplicates)],
-        Job::Normalize => vec![("canonical", "t0", tally.canonical)],
+        JobKind::Dedup => {
+            vec![("unique", "t0", tally.unique), ("duplicates", "t1", tally.duplicates)]
+        }
+        JobKind::Normalize => vec![("canonical", "t0", tally.canonical)],
     };
     if summary.before == Before::Seen {
         terms.push(("seen before", "t5", tally.seen));
@@ -319,7 +321,7 @@ fn host_list(html: &mut String, what: &str, hosts: &Hosts) -> fmt::Result {
         write!(
             html,
             "<tr><td><code>{}</code></td><td class=\"n\">{}</td>",
-            Text(Printable(host)),
+            HtmlText(Printable(host)),
             Number(count)
         )?;
         bar(html, count, most)?;
@@ -356,7 +358,7 @@ impl Display for Share {
     }
 }
 
-impl<T: Display> Display for Text<T> {
+impl<T: Display> Display for HtmlText<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for char in self.0.to_string().chars() {
             match char {
@@ -385,7 +387,7 @@ impl Display for Number {
     }
 }
 
-impl Display for Bytes {
+impl Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut bytes = self.0;
         for unit in ["B", "KB", "MB", "GB"] {
@@ -406,7 +408,7 @@ mod tests {
     #[test]
     fn what_html_has_a_meaning_for_is_text() {
         let hostile = "<script>alert('1')</script>&\"";
-        let shown = Text(hostile).to_string();
+        let shown = HtmlText(hostile).to_string();
         assert_eq!(shown, "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;");
     }
 
@@ -415,7 +417,7 @@ mod tests {
         assert_eq!(Number(0).to_string(), "0");
         assert_eq!(Number(999).to_string(), "999");
         assert_eq!(Number(1_234_567).to_string(), "1,234,567");
-        let bytes = |n| Bytes(n).to_string();
+        let bytes = |n| ByteSize(n).to_string();
         assert_eq!([bytes(7.0), bytes(1500.0), bytes(234e6)], ["7 B", "1.5 KB", "234 MB"]);
         assert_eq!(bytes(5e15), "5000.0 TB");
         assert_eq!(Share(1, 3).to_string(), "33.33 %");

@@ -21,7 +21,9 @@ pub struct Observed {
     pub records: Hosts,
     /// Those of them that were in the set already.
     pub duplicates: Hosts,
+    /// The first rejected records of each code.
     pub samples: Samples,
+    /// How far the run was when.
     pub pace: Pace,
     /// Bytes of the canonical URLs or keys, each once.
     pub unique_bytes: u64,
@@ -38,6 +40,7 @@ pub struct Sample {
     pub file: String,
     /// Its number there, from 1.
     pub record: u64,
+    /// The start of it, as it came.
     pub raw: Box<[u8]>,
 }
 
@@ -56,6 +59,7 @@ impl Samples {
         }
     }
 
+    /// The samples of a code.
     pub fn of(&self, code: RejectReason) -> &[Sample] {
         self.0.get(&code).map_or(&[], Vec::as_slice)
     }

@@ -1,0 +1,365 @@
+//! The arguments of `uniqurl bench`.
+
+use crate::args::{self, MESSAGES, MessageLevel, ProfileParser, ProfileSelection};
+use crate::progress::When;
+use crate::tables;
+use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{ArgAction, Args};
+use std::path::{Path, PathBuf};
+use uniqurl::{Backend, Profile};
+use uniqurl_bench::corpus::Kind;
+use uniqurl_bench::measure::stage::Stage;
+use uniqurl_engine::MOST_THREADS;
+use uniqurl_engine::cores;
+
+/// Largest size of a corpus, which stays in memory together with a copy of it.
+const MAX_SIZE: u64 = 64 << 30;
+
+const WHAT: &str = "What is measured";
+const RESULT: &str = "Result";
+
+/// `uniqurl bench`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each stage does all that the one before it does:
+  scan        find the records, and prove most URLs clean with the vector code
+  normalize   and write the canonical form of all others
+  dedup       and put the canonical URLs into the set
+  whole       the command's own pipeline, from a temporary file in the page cache to a sink that
+              counts bytes; the file is in $TMPDIR, or else in /tmp
+
+Beside them, on the same bytes with as many threads: copying them (memory copy) and counting their
+line feeds with memchr (newline count). Times are medians; x newlines is the ratio to the newline
+count.
+
+Every result is checked before it is timed: the generator knows what is true of a corpus under the
+profile crawl, and under every other profile a slow one-by-one pass with the standard library's set
+must find the same. A wrong answer ends the benchmark with exit status 2.
+
+Examples:
+  uniqurl bench                                      this machine under crawl, about a minute
+  uniqurl bench --json here.json --plot here.svg     and keep the result
+  uniqurl bench --compare here.json there.json       two machines, or two versions
+  uniqurl bench --corpus clean --profile all --threads 1 --backend avx2
+  uniqurl bench --corpus access --stage whole --size 1G --repeats 9")]
+pub struct BenchArgs {
+    /// Corpora: clean, mixed, dirty, dup, access [default: all of them]
+    ///
+    /// clean: canonical URLs, 9 distinct of 13. mixed: one in ten needs work. dirty: each needs work.
+    /// dup: 65 lines for each distinct URL. access: a web server's log in the combined format.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(kinds()).map(kind),
+        hide_possible_values = true,
+        help_heading = WHAT
+    )]
+    pub corpus: Vec<Kind>,
+
+    /// Profiles, or all
+    #[arg(
+        short,
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "crawl",
+        value_parser = ProfileParser::or_all(),
+        hide_possible_values = true,
+        help_heading = WHAT
+    )]
+    pub profile: Vec<ProfileSelection>,
+
+    /// Stages: scan, normalize, dedup, whole [default: all of them]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(stages()).map(stage),
+        hide_possible_values = true,
+        help_heading = WHAT
+    )]
+    pub stage: Vec<Stage>,
+
+    /// Scanners [default: all that this CPU has]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(backends()).try_map(args::backend),
+        hide_possible_values = true,
+        help_heading = WHAT
+    )]
+    pub backend: Vec<Backend>,
+
+    /// Numbers of threads [default: 1, 2, 4 and so on, and one for each core]
+    #[arg(
+        short = 'j',
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_parser = args::number(1..=MOST_THREADS),
+        allow_negative_numbers = true,
+        help_heading = WHAT
+    )]
+    threads: Vec<u16>,
+
+    /// Size of each corpus; K, M, G are powers of 1024
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = "32M",
+        value_parser = size,
+        allow_negative_numbers = true,
+        help_heading = WHAT
+    )]
+    pub size: u64,
+
+    /// Seed of the corpora
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = args::number(0u64..),
+        allow_negative_numbers = true,
+        help_heading = WHAT
+    )]
+    pub seed: u64,
+
+    /// How often each is timed, after one pass that is checked
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 5,
+        value_parser = args::number(1..=1000u32),
+        allow_negative_numbers = true,
+        help_heading = WHAT
+    )]
+    pub repeats: u32,
+
+    /// Write the result to FILE as JSON; -: to standard output, instead of the table
+    #[arg(long, value_name = "FILE", help_heading = RESULT)]
+    pub json: Option<PathBuf>,
+
+    /// Draw the result to FILE as SVG: bars for scanners, lines over threads; -: to standard output,
+    /// instead of the table
+    #[arg(long, value_name = "FILE", help_heading = RESULT)]
+    pub plot: Option<PathBuf>,
+
+    /// Measure nothing; print two results of --json side by side, compressed or not
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 2,
+        value_names = ["A", "B"],
+        conflicts_with_all = [
+            "corpus", "profile", "stage", "backend", "threads", "size", "seed", "repeats", "json", "plot",
+        ],
+        help_heading = RESULT
+    )]
+    pub compare: Vec<PathBuf>,
+
+    /// Neither progress nor expected duration on standard error
+    #[arg(
+        short = 'q',
+        long = "quiet",
+        action = ArgAction::SetTrue,
+        value_parser = BoolishValueParser::new().map(MessageLevel::from_flag),
+        help_heading = MESSAGES
+    )]
+    pub messages: MessageLevel,
+
+    /// When to show progress on standard error
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t = When::Auto,
+        help_heading = MESSAGES
+    )]
+    pub progress: When,
+}
+
+impl BenchArgs {
+    /// Finds what contradicts itself.
+    pub fn check(&self) -> Result<(), clap::Error> {
+        let conflict = |message| args::usage("bench", ErrorKind::ArgumentConflict, message);
+        for (option, path) in [("--json", &self.json), ("--plot", &self.plot)] {
+            let Some(path) = path else { continue };
+            tables::check(option, path, Some(&format!("{option} writes no table")))
+                .map_err(conflict)?;
+        }
+        match (&self.json, &self.plot) {
+            (Some(json), Some(plot)) if args::share_a_place(&[json, plot]) => {
+                Err(conflict("--json and --plot would write to the same place".into()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether standard output has the JSON or the plot, beside which nothing else may stand.
+    pub fn writes_to_stdout(&self) -> bool {
+        let mut files = [&self.json, &self.plot].into_iter().flatten();
+        files.any(|path| args::share_a_place(&[path, Path::new("-")]))
+    }
+
+    /// The corpora, each once.
+    pub fn corpora(&self) -> Vec<Kind> {
+        unique(or_all(&self.corpus, &KINDS))
+    }
+
+    /// The profiles, each once.
+    pub fn profiles(&self) -> Vec<&'static Profile> {
+        if self.profile.contains(&ProfileSelection::All) {
+            return Profile::ALL.to_vec();
+        }
+        let one = |profile: &ProfileSelection| match profile {
+            ProfileSelection::One(profile) => Some(*profile),
+            ProfileSelection::All => None,
+        };
+        unique(self.profile.iter().filter_map(one).collect())
+    }
+
+    /// The stages, each once, in the order of the data flow.
+    pub fn stages(&self) -> Vec<Stage> {
+        let stages = or_all(&self.stage, &Stage::ALL);
+        Stage::ALL.into_iter().filter(|stage| stages.contains(stage)).collect()
+    }
+
+    /// The scanners, each once, slowest first.
+    pub fn backends(&self) -> Vec<Backend> {
+        let available = Backend::available();
+        let backends = or_all(&self.backend, &available);
+        available.into_iter().filter(|backend| backends.contains(backend)).collect()
+    }
+
+    /// The numbers of threads, each once, ascending.
+    pub fn threads(&self) -> Vec<usize> {
+        let mut threads: Vec<usize> = self.threads.iter().map(|n| usize::from(*n)).collect();
+        if threads.is_empty() {
+            let cores = cores().min(MOST_THREADS.into());
+            threads = std::iter::successors(Some(1), |n| Some(n * 2))
+                .take_while(|n| *n < cores)
+                .collect();
+            threads.push(cores);
+        }
+        threads.sort_unstable();
+        threads.dedup();
+        threads
+    }
+}
+
+fn or_all<T: Copy>(chosen: &[T], all: &[T]) -> Vec<T> {
+    if chosen.is_empty() { all.to_vec() } else { chosen.to_vec() }
+}
+
+fn unique<T: PartialEq>(list: Vec<T>) -> Vec<T> {
+    list.into_iter().fold(Vec::new(), |mut unique, item| {
+        if !unique.contains(&item) {
+            unique.push(item);
+        }
+        unique
+    })
+}
+
+/// The corpora for measuring; `sample` is one for tests.
+const KINDS: [Kind; 5] = [Kind::Clean, Kind::Mixed, Kind::Dirty, Kind::Dup, Kind::Access];
+
+fn kinds() -> Vec<&'static str> {
+    KINDS.iter().map(|kind| kind.name()).collect()
+}
+
+fn kind(name: String) -> Kind {
+    Kind::named(&name).expect("only names of corpora are accepted")
+}
+
+fn stages() -> Vec<&'static str> {
+    Stage::ALL.iter().map(|stage| stage.name()).collect()
+}
+
+fn stage(name: String) -> Stage {
+    Stage::named(&name).expect("only names of stages are accepted")
+}
+
+fn backends() -> Vec<&'static str> {
+    Backend::ALL.iter().map(|backend| backend.name()).collect()
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    match args::size(text)? {
+        0 => Err("nothing can be measured on no bytes".into()),
+        bytes if bytes > MAX_SIZE => Err("more than 64G".into()),
+        bytes => Ok(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, Parser};
+
+    #[derive(Debug, Parser)]
+    struct Only {
+        #[command(flatten)]
+        bench: BenchArgs,
+    }
+
+    fn parse(line: &str) -> Result<BenchArgs, clap::Error> {
+        let arguments = std::iter::once("bench").chain(line.split_whitespace());
+        Only::try_parse_from(arguments).map(|only| only.bench)
+    }
+
+    #[test]
+    fn without_choices_everything_is_measured_under_crawl() {
+        let bench = parse("").expect("valid");
+        assert_eq!(bench.corpora(), KINDS);
+        assert_eq!(bench.profiles(), [&Profile::CRAWL]);
+        assert_eq!(bench.stages(), Stage::ALL);
+        assert_eq!(bench.backends(), Backend::available());
+        let threads = bench.threads();
+        assert_eq!(
+            (threads.first(), threads.last()),
+            (Some(&1), Some(&cores().min(MOST_THREADS.into())))
+        );
+        assert!(threads.is_sorted_by(|a, b| a < b && *b <= a * 2), "{threads:?}");
+        assert_eq!((bench.size, bench.seed, bench.repeats), (32 << 20, 1, 5));
+    }
+
+    #[test]
+    fn choices_are_taken_once_and_in_order() {
+        let bench = parse(
+            "--corpus dup,clean,dup --profile ia,syntax --profile ia --stage whole,scan \
+             --backend scalar,scalar -j 3,1 --threads 3 --size 2K --seed 7 --repeats 1",
+        )
+        .expect("valid");
+        assert_eq!(bench.corpora(), [Kind::Dup, Kind::Clean]);
+        assert_eq!(bench.profiles(), [&Profile::IA, &Profile::SYNTAX]);
+        assert_eq!(bench.stages(), [Stage::Scan, Stage::Whole]);
+        assert_eq!((bench.backends(), bench.threads()), (vec![Backend::Scalar], vec![1, 3]));
+        assert_eq!((bench.size, bench.seed, bench.repeats), (2048, 7, 1));
+        assert_eq!(parse("-p all").expect("valid").profiles(), Profile::ALL);
+        assert_eq!(parse("-p crawl,all").expect("valid").profiles(), Profile::ALL);
+    }
+
+    #[test]
+    fn a_comparison_measures_nothing() {
+        for line in ["--compare a b", "-q --compare a b", "--compare a b --progress never"] {
+            assert_eq!(parse(line).expect("valid").compare.len(), 2);
+        }
+        for line in ["--compare a", "--compare a b c"] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+        let mut command = Only::command();
+        command.build();
+        let compare = command.get_arguments().find(|argument| argument.get_id() == "compare");
+        let compare = compare.expect("it is there");
+        let refused = command.get_arg_conflicts_with(compare);
+        let stay = ["compare", "messages", "progress", "help"];
+        for other in
+            command.get_arguments().filter(|other| !stay.contains(&other.get_id().as_str()))
+        {
+            assert!(refused.contains(&other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What contradicts itself among the options of `dedup`.
+
+use std::path::{Path, PathBuf};
+
+use clap::error::ErrorKind;
+
+use super::{DedupArgs, DedupColumns};
+use crate::args::run_args::share_a_place;
+use crate::args::{RecordForm, usage};
+use crate::inputs::names::is_standard_input;
+use crate::tables;
+use uniqurl::Key;
+use uniqurl::bytes::Printable;
+use uniqurl_engine::output::{Field, TableKind, place};
+use uniqurl_engine::{Keep, SplitBy};
+
+impl DedupArgs {
+    /// Finds what contradicts itself.
+    pub(in crate::args) fn check(&self) -> Result<(), clap::Error> {
+        let wrong = |message| Err(usage("dedup", ErrorKind::ArgumentConflict, message));
+        let common = &self.common;
+        let standard = Path::new("-");
+        let of_standard = self.seen.iter().filter(|file| is_standard_input(file)).count();
+        let is_taken =
+            || common.reads_standard_input() || common.policy.of_standard_input().is_some();
+        if of_standard > 1 || (of_standard == 1 && is_taken()) {
+            return wrong("standard input cannot be both --seen and another input");
+        }
+        if let Some((by, _)) = self.split_by {
+            if common.output == standard {
+                return wrong("--split-by writes a directory, which -o has to name");
+            }
+            if by == SplitBy::Host && common.key == Key::Hash {
+                return wrong(
+                    "--split-by host:N cannot tell the host of a --key hash; hash:N can do",
+                );
+            }
+        }
+        if self.keep != Keep::First && self.carry.is_empty() && self.fields.is_empty() {
+            return wrong(
+                "--keep chooses what --carry and --fields tell of a URL, and neither is given",
+            );
+        }
+        self.check_names()?;
+        let named = |message| usage("dedup", ErrorKind::ArgumentConflict, message);
+        if let Some(suffix) = &self.split_suffix {
+            let shard = PathBuf::from(format!("shard{suffix}"));
+            tables::check("--split-suffix", &shard, Some("--split-by writes lists"))
+                .map_err(named)?;
+        }
+        if let Some(saved) = &self.save_seen {
+            tables::check("--save-seen", saved, Some("a saved set is a list")).map_err(named)?;
+            if common.outputs().iter().any(|other| share_a_place(&[other, saved])) {
+                return wrong("--save-seen and another output would write to the same place");
+            }
+        }
+        if let Some(output) = self.seen.iter().find_map(|list| common.replacing(list)) {
+            return Err(named(format!(
+                "{output} would replace the file of --seen, and what was seen would be lost: \
+                 `>>` appends what is new, and --save-seen keeps both"
+            )));
+        }
+        if self.split_by.is_some() {
+            let others = [
+                ("--rejects", &common.rejects),
+                ("--stats", &common.stats),
+                ("--report", &common.report),
+                ("--save-seen", &self.save_seen),
+            ];
+            let directory = place(&common.output);
+            let is_there = |path: &PathBuf| path != standard && place(path).starts_with(&directory);
+            let there = others.iter().find(|(_, path)| path.as_ref().is_some_and(is_there));
+            if let Some((option, _)) = there {
+                let why = "is in the directory that --split-by writes anew";
+                return Err(named(format!("{option} {why}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds two columns of one name, where names tell columns apart.
+    fn check_names(&self) -> Result<(), clap::Error> {
+        let counted = self.columns == DedupColumns::CountAndUrl;
+        let fields = match &self.fields[..] {
+            [] => Field::of_key(self.common.key, counted),
+            fields => fields,
+        };
+        let is_json = self.form == RecordForm::Json;
+        let has_names = is_json || TableKind::of(&self.common.output).is_some();
+        let fields = if has_names { fields } else { &[] };
+        let fields = fields.iter().map(|field| ("--fields", field.name()));
+        let carried = self.carry.iter().map(|name| ("--carry", name.as_str()));
+        let mut names: Vec<&str> = Vec::new();
+        for (option, name) in fields.chain(carried) {
+            // Text that is no UTF-8 has its name with this behind it.
+            let is_spelling = |one: &str, other: &str| {
+                is_json && one.strip_suffix("_base64").is_some_and(|name| name == other)
+            };
+            let why = if names.contains(&name) {
+                "there is a column of that name already".to_owned()
+            } else if let Some(other) =
+                names.iter().find(|other| is_spelling(other, name) || is_spelling(name, other))
+            {
+                let other = Printable(other.as_bytes());
+                format!(
+                    "under --json it could have the name of the column {other}, or that its name"
+                )
+            } else {
+                names.push(name);
+                continue;
+            };
+            let message = format!("{option} {}: {why}", Printable(name.as_bytes()));
+            return Err(usage("dedup", ErrorKind::ArgumentConflict, message));
+        }
+        Ok(())
+    }
+}

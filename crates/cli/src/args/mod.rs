@@ -1,0 +1,273 @@
+//! The arguments: what may be given, what it means, and what `--help` says about it.
+//!
+//! In: the command line. Out: a [`Cli`] that holds no contradiction, or the end of the process with a
+//! usage error, which is exit status 2.
+
+// The options of each subcommand.
+mod run_args;
+mod dedup;
+mod normalize;
+pub mod explain;
+pub mod compare;
+pub mod set;
+pub mod bench;
+
+// Options of several, by what they are about.
+pub mod archives;
+pub mod filters;
+pub mod memory;
+pub mod policy;
+pub mod profile_choices;
+mod values;
+
+// Wrong usage.
+mod suggestions;
+mod usage;
+
+pub use dedup::{DedupArgs, DedupColumns, OrderArg};
+pub use normalize::{NormalizeArgs, RecordForm};
+pub use run_args::{BadInput, Directories, FormatChoice, MessageLevel, RunArgs};
+pub(crate) use run_args::{TRANSCODE_HELP, TRANSCODE_LONG_HELP, share_a_place};
+pub use usage::{exit, usage};
+pub use values::ProfileSelection;
+pub(crate) use values::{ProfileParser, backend, charset, checks, code, number, ring, size};
+
+use bench::BenchArgs;
+use compare::CompareArgs;
+use explain::ExplainArgs;
+use set::SetArgs;
+use suggestions::with_suggestion;
+
+use crate::tables;
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, IsTerminal};
+use uniqurl::Profile;
+use uniqurl_formats::record::Separator;
+
+pub(crate) const INPUT: &str = "Input";
+pub(crate) const RULES: &str = "Rules";
+pub(crate) const OUTPUT: &str = "Output";
+pub(crate) const RESOURCES: &str = "Resources";
+pub(crate) const MESSAGES: &str = "Messages";
+
+/// Normalizes and deduplicates URLs, exactly by the standards and fast.
+#[derive(Debug, Parser)]
+#[command(
+    name = "uniqurl",
+    version,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    after_help = "\
+Examples:
+  uniqurl dedup urls.txt -o unique.txt         one canonical URL a line, first seen first
+  uniqurl dedup --base https://example.com access.log
+                                               the pages a web server was asked for
+  cat *.txt | uniqurl dedup --order sorted --count
+                                               how often each URL occurs
+  uniqurl normalize --json urls.txt            what becomes of each line, and why
+  uniqurl set diff today.txt yesterday.txt     what is new in a sorted set
+  uniqurl explain 'HTTP://Example.com:80/%7Ea' each rule that acts on a URL
+  uniqurl bench                                how fast this machine is
+
+`uniqurl dedup --help` tells all options."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write the set of canonical URLs, each once.
+    #[command(mut_arg("secrets", |arg| arg.help(dedup::REDACT_HELP)))]
+    Dedup(Box<DedupArgs>),
+    /// Write the canonical URL of each record, in order.
+    Normalize(Box<NormalizeArgs>),
+    /// Show what each rule does to a URL, or why it is rejected.
+    Explain(Box<ExplainArgs>),
+    /// Tell at which rung two URLs are the same.
+    Compare(Box<CompareArgs>),
+    /// List the profiles, or write one as a profile file.
+    #[command(after_help = "\
+Examples:
+  uniqurl profiles
+  uniqurl profiles crawl > shop.toml           a file to change
+  uniqurl dedup --profile-file shop.toml urls.txt")]
+    Profiles {
+        /// The profile to write, as a file that --profile-file takes
+        #[arg(
+            value_name = "NAME",
+            value_parser = ProfileParser::new(),
+            hide_possible_values = true
+        )]
+        name: Option<&'static Profile>,
+    },
+    /// Join, intersect or subtract sorted sets, streaming.
+    Set(SetArgs),
+    /// Measure how fast this machine is, beside its own limits.
+    Bench(Box<BenchArgs>),
+    /// Write the completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Write the man page.
+    Man {
+        /// The subcommand whose page it is; without it, the page of uniqurl itself.
+        command: Option<ManPage>,
+    },
+}
+
+/// Subcommands that have a man page of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ManPage {
+    /// uniqurl-dedup(1)
+    Dedup,
+    /// uniqurl-normalize(1)
+    Normalize,
+    /// uniqurl-explain(1)
+    Explain,
+    /// uniqurl-compare(1)
+    Compare,
+    /// uniqurl-profiles(1)
+    Profiles,
+    /// uniqurl-set(1)
+    Set,
+    /// uniqurl-bench(1)
+    Bench,
+    /// uniqurl-completions(1)
+    Completions,
+    /// uniqurl-man(1)
+    Man,
+}
+
+impl ManPage {
+    /// The subcommand.
+    pub fn name(self) -> &'static str {
+        match self {
+            ManPage::Dedup => "dedup",
+            ManPage::Normalize => "normalize",
+            ManPage::Explain => "explain",
+            ManPage::Compare => "compare",
+            ManPage::Profiles => "profiles",
+            ManPage::Set => "set",
+            ManPage::Bench => "bench",
+            ManPage::Completions => "completions",
+            ManPage::Man => "man",
+        }
+    }
+}
+
+impl Cli {
+    /// Reads the arguments of this process. `scanner` is what `--version` names. Ends the process
+    /// where there is nothing to run: after `--help`, `--version`, or a usage error.
+    pub fn parse_or_exit(scanner: &str) -> Self {
+        let stdin = if io::stdin().is_terminal() { Stdin::Terminal } else { Stdin::Other };
+        Self::try_parse(std::env::args_os(), scanner, stdin).unwrap_or_else(|error| exit(&error))
+    }
+
+    fn try_parse(
+        arguments: impl IntoIterator<Item = OsString>,
+        scanner: &str,
+        stdin: Stdin,
+    ) -> Result<Self, clap::Error> {
+        let version = format!("{} (scanner {scanner})", env!("CARGO_PKG_VERSION"));
+        let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+        let first = arguments.get(1).cloned();
+        // To clap what stands behind `help` is a subcommand, whatever it looks like.
+        if first.as_deref() == Some(OsStr::new("help")) {
+            arguments.retain(|argument| argument != "--help" && argument != "-h");
+        }
+        let matches = to_parse()
+            .version(version)
+            .try_get_matches_from(arguments)
+            .map_err(|error| with_suggestion(error, first.as_deref()))?;
+        let mut cli = Cli::from_arg_matches(&matches)?;
+        if let Command::Dedup(dedup) = &cli.command {
+            dedup.check()?;
+        }
+        let mut no_table;
+        let (common, name) = match &mut cli.command {
+            Command::Dedup(dedup) => {
+                let DedupArgs { common, split_by, form, .. } = &mut **dedup;
+                no_table = split_by.is_some().then_some("--split-by writes a directory");
+                if *form == RecordForm::Json {
+                    no_table = Some("--json writes JSON, and no table");
+                }
+                (common, "dedup")
+            }
+            Command::Normalize(normalize) => {
+                let NormalizeArgs { common, form } = &mut **normalize;
+                no_table =
+                    (*form == RecordForm::Json).then_some("--json writes JSON, and no table");
+                (common, "normalize")
+            }
+            Command::Compare(compare) => return compare.check().map(|()| cli),
+            Command::Set(set) => return set.check().map(|()| cli),
+            Command::Bench(bench) => return bench.check().map(|()| cli),
+            Command::Explain(explain) => {
+                let wrong = |message| usage("explain", ErrorKind::ArgumentConflict, message);
+                return explain.policy.check().map_err(wrong).map(|()| cli);
+            }
+            Command::Profiles { .. } | Command::Completions { .. } | Command::Man { .. } => {
+                return Ok(cli);
+            }
+        };
+        let of_subcommand = matches.subcommand_matches(name);
+        let named = of_subcommand.and_then(|matches| matches.value_source("profile"));
+        if common.ring.is_some() && named == Some(ValueSource::DefaultValue) {
+            common.profile = &Profile::RING;
+        }
+        if common.separator == Separator::Nul {
+            no_table = Some("-0 ends records with NUL, and those of a table have no end");
+        }
+        tables::check("--output", &common.output, no_table)
+            .map_err(|message| usage(name, ErrorKind::ArgumentConflict, message))?;
+        common.check(name, stdin)?;
+        Ok(cli)
+    }
+}
+
+/// The arguments as they are parsed: of a choice that is given again the last one counts, so that a command
+/// line can say otherwise than the alias that it begins with.
+fn to_parse() -> clap::Command {
+    Cli::command().mut_subcommands(|command| {
+        command.mut_args(|argument| match is_choice(&argument) {
+            true => {
+                let id = argument.get_id().clone();
+                argument.overrides_with(id)
+            }
+            false => argument,
+        })
+    })
+}
+
+/// Options that name what is read or written, each once: of two the first would not be, and nobody told.
+#[rustfmt::skip]
+const NAMED_ONCE: [&str; 10] = [
+    "files_from", "redirects", "profile_file", "output", "rejects", "stats", "report", "save_seen", "json",
+    "plot",
+];
+
+/// Whether it is an option that has one value or none. Lists grow with each time that they are given.
+fn is_choice(argument: &clap::Arg) -> bool {
+    let is_one = matches!(argument.get_action(), ArgAction::Set | ArgAction::SetTrue);
+    let is_file = NAMED_ONCE.contains(&argument.get_id().as_str());
+    is_one && !argument.is_positional() && !is_file
+}
+
+/// What standard input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stdin {
+    Terminal,
+    Other,
+}
+
+#[cfg(test)]
+mod tests;

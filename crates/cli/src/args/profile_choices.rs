@@ -1,0 +1,142 @@
+//! What is chosen beside a profile, put to use for one profile or for several.
+
+use std::ffi::OsStr;
+
+use crate::args::policy::PolicyArgs;
+use crate::hints::is_host_and_port;
+use uniqurl::normalize::Charset;
+use uniqurl::{Normalizer, Profile, RejectReason, Ring, Switch, UnsupportedOption};
+
+/// The choices of a command line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ProfileChoices<'a> {
+    pub(crate) allow: &'a [RejectReason],
+    pub(crate) policy: &'a PolicyArgs,
+    pub(crate) ring: Option<&'a Ring>,
+    pub(crate) transcode: Option<Charset>,
+    pub(crate) base: Option<&'a OsStr>,
+    pub(crate) assume_scheme: Option<&'a OsStr>,
+}
+
+/// What to do with a choice that a profile does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unsupported {
+    /// It is wrong usage.
+    Refused,
+    /// It is meant for another of several profiles.
+    Ignored,
+}
+
+impl ProfileChoices<'_> {
+    /// The profile with what was chosen.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub(crate) fn normalizer(
+        &self,
+        profile: &'static Profile,
+        unsupported: Unsupported,
+    ) -> Result<Normalizer, String> {
+        self.finish(self.turned(profile, unsupported)?)
+    }
+
+    /// The profile with what of the choices is its own, to be finished.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub(crate) fn turned(
+        &self,
+        profile: &'static Profile,
+        unsupported: Unsupported,
+    ) -> Result<Normalizer, String> {
+        let mut normalizer = Normalizer::new(profile);
+        let lenient = unsupported == Unsupported::Ignored;
+        let known = |code: &&RejectReason| !lenient || profile.checks().contains(**code);
+        for code in self.allow.iter().filter(known) {
+            normalizer = normalizer.with_allowed([*code]).map_err(|error| error.to_string())?;
+        }
+        let known = |switch: &Switch| !lenient || profile.switchable().contains(*switch);
+        normalizer = normalizer
+            .with_switches(self.policy.with.iter().copied().filter(known))
+            .and_then(|made| {
+                made.without_switches(self.policy.without.iter().copied().filter(known))
+            })
+            .map_err(|error| error.to_string())?;
+        if !lenient || profile.takes_parameters() {
+            normalizer =
+                self.policy.filter_parameters(normalizer).map_err(|error| error.to_string())?;
+        }
+        if let Some(ring) = self.ring
+            && (!lenient || profile == &Profile::RING)
+        {
+            normalizer = normalizer.with_ring(ring.clone()).map_err(|error| error.to_string())?;
+        }
+        if let Some(charset) = self.transcode {
+            normalizer = match normalizer.clone().with_charset(charset) {
+                Err(_) if lenient => normalizer,
+                made => made.map_err(|error| error.to_string())?,
+            };
+        }
+        Ok(normalizer)
+    }
+
+    /// Finds a choice that none of several profiles has, so that it would do nothing.
+    ///
+    /// # Errors
+    ///
+    /// What the last of them does not have.
+    pub(crate) fn are_had_by(
+        &self,
+        profiles: &[&'static Profile],
+    ) -> Result<(), UnsupportedOption> {
+        let had = |turn: &dyn Fn(Normalizer) -> Result<Normalizer, UnsupportedOption>| {
+            let turned = profiles.iter().map(|profile| turn(Normalizer::new(profile)).map(|_| ()));
+            turned.reduce(Result::or).unwrap_or(Ok(()))
+        };
+        for code in self.allow {
+            had(&|normalizer| normalizer.with_allowed([*code]))?;
+        }
+        for switch in self.policy.with.iter().chain(&self.policy.without) {
+            had(&|normalizer| normalizer.with_switches([*switch]))?;
+        }
+        had(&|normalizer| self.policy.filter_parameters(normalizer))?;
+        if let Some(ring) = self.ring {
+            had(&|normalizer| normalizer.with_ring(ring.clone()))?;
+        }
+        if let Some(charset) = self.transcode {
+            had(&|normalizer| normalizer.with_charset(charset))?;
+        }
+        Ok(())
+    }
+
+    /// The same with what every profile takes.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub(crate) fn finish(&self, mut normalizer: Normalizer) -> Result<Normalizer, String> {
+        if let Some(scheme) = self.assume_scheme {
+            normalizer = normalizer
+                .with_assumed_scheme(scheme.as_encoded_bytes())
+                .map_err(|reject| format!("--assume-scheme is no scheme, as https is: {reject}"))?;
+        }
+        if let Some(base) = self.base {
+            let base = base.as_encoded_bytes();
+            // As a URL it has a scheme and no host, and nobody who gives it means that.
+            if self.assume_scheme.is_none() && is_host_and_port(base) {
+                return Err("--base begins with a host and a port, which read as a scheme: write \
+                            http:// before them"
+                    .into());
+            }
+            normalizer = normalizer.with_base(base).map_err(|reject| match reject.code {
+                RejectReason::Relative => {
+                    format!("--base is no absolute URL, as https://example.com/ is: {reject}")
+                }
+                _ => format!("--base is rejected by the profile: {reject}"),
+            })?;
+        }
+        self.policy.redirect(normalizer)
+    }
+}

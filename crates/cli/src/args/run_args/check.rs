@@ -1,0 +1,105 @@
+//! What contradicts itself among the options that `dedup` and `normalize` share.
+
+use std::path::Path;
+
+use clap::error::ErrorKind;
+
+use super::{Directories, FormatChoice, RunArgs, share_a_place};
+use crate::args::{Stdin, usage};
+use crate::inputs::names::is_standard_input;
+use crate::tables;
+use uniqurl::bytes::Printable;
+use uniqurl_formats::record::{Format, Separator};
+
+impl RunArgs {
+    /// Finds what contradicts itself.
+    pub(in crate::args) fn check(&self, subcommand: &str, stdin: Stdin) -> Result<(), clap::Error> {
+        if let Err(message) = self.policy.check() {
+            return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
+        }
+        if let Err(error) = self.normalizer() {
+            return Err(usage(subcommand, ErrorKind::ArgumentConflict, error));
+        }
+        let is_unnamed = self.files.is_empty() && self.files_from.is_none();
+        if is_unnamed && matches!(self.directories, Directories::AreWalked) {
+            // Who leaves the directory out means the one they are in, and would wait for a pipe.
+            let message = "-r reads the files below directories: name one, such as .";
+            return Err(usage(subcommand, ErrorKind::MissingRequiredArgument, message));
+        }
+        if is_unnamed && stdin == Stdin::Terminal {
+            return Err(usage(
+                subcommand,
+                ErrorKind::MissingRequiredArgument,
+                "no input: name a FILE, pipe something in, or give - to type it here",
+            ));
+        }
+        let known = match (&self.format, self.separator) {
+            (FormatChoice::Named(format), _) => Some(format),
+            (FormatChoice::Auto, Separator::Nul) => Some(&Format::Lines),
+            (FormatChoice::Auto, Separator::LineFeed) => None,
+        };
+        if let Some(format) = known
+            && let Some(option) = self.idle(format).next()
+        {
+            let message = format!(
+                "{option} can do nothing with the format {}: its records have no such field",
+                Printable(format.name().as_bytes())
+            );
+            return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
+        }
+        if let (Separator::Nul, FormatChoice::Named(format)) = (self.separator, &self.format)
+            && *format != Format::Lines
+        {
+            let message = format!(
+                "-0 is for lists of URLs (--format lines), and the records of {} end as they do",
+                Printable(format.name().as_bytes())
+            );
+            return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
+        }
+        if let Some(option) = self.policy.of_standard_input()
+            && self.reads_standard_input()
+        {
+            let message = format!("standard input cannot be both {option} and another input");
+            return Err(usage(subcommand, ErrorKind::ArgumentConflict, message));
+        }
+        let standard = Path::new("-");
+        if self.files_from.as_deref().is_some_and(is_standard_input)
+            && self.files.iter().any(|file| is_standard_input(file))
+        {
+            return Err(usage(
+                subcommand,
+                ErrorKind::ArgumentConflict,
+                "standard input cannot be both an input and the list of inputs",
+            ));
+        }
+        let conflict = |message| usage(subcommand, ErrorKind::ArgumentConflict, message);
+        let texts =
+            [("--rejects", &self.rejects), ("--stats", &self.stats), ("--report", &self.report)];
+        for (option, path) in texts {
+            let Some(path) = path else { continue };
+            tables::check(option, path, Some(&format!("{option} writes no table")))
+                .map_err(conflict)?;
+        }
+        let outputs = self.outputs();
+        if outputs.iter().filter(|path| **path == standard).count() > 1 {
+            return Err(conflict(
+                "two of --output, --rejects, --stats and --report would write to standard output, \
+                 where --output goes unless -o FILE names another place"
+                    .into(),
+            ));
+        }
+        if share_a_place(&outputs) {
+            return Err(conflict(
+                "two of --output, --rejects, --stats and --report would write to the same place"
+                    .into(),
+            ));
+        }
+        let names = self.files_from.as_deref().map(|list| ("--files-from", list));
+        for (option, list) in names.into_iter().chain(self.policy.files()) {
+            if let Some(output) = self.replacing(list) {
+                return Err(conflict(format!("{output} would replace the file of {option}")));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,317 @@
+use super::usage::printable_lines;
+use super::*;
+use crate::args::values::{FORMATS, max_url};
+use crate::progress::When;
+use std::path::Path;
+use uniqurl::{Backend, Key};
+use uniqurl_engine::output::Field;
+use uniqurl_engine::{cores, most_threads};
+use uniqurl_formats::record::{Format, MAX_URL};
+
+fn parse(line: &str) -> Result<Cli, clap::Error> {
+    let arguments = std::iter::once("uniqurl").chain(line.split_whitespace());
+    Cli::try_parse(arguments.map(OsString::from), "avx2", Stdin::Other)
+}
+
+fn dedup(line: &str) -> DedupArgs {
+    match parse(&format!("dedup {line}")).expect("valid").command {
+        Command::Dedup(dedup) => *dedup,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn error(line: &str) -> String {
+    let error = parse(line).expect_err(line);
+    assert_eq!(error.exit_code(), 2, "{line}");
+    error.render().to_string()
+}
+
+#[test]
+fn the_definitions_are_consistent() {
+    Cli::command().debug_assert();
+    to_parse().debug_assert();
+    let all = Cli::command();
+    let ids: Vec<_> = all.get_subcommands().flat_map(|command| command.get_arguments()).collect();
+    for id in NAMED_ONCE {
+        assert!(ids.iter().any(|argument| argument.get_id() == id), "{id}");
+    }
+}
+
+#[test]
+fn of_a_choice_that_is_given_again_the_last_one_counts() {
+    let again = dedup(
+        "-q -j 3 --order sorted -p ia -f warc --memory 1G --max-url 2K --count --schemes http -q -j 4 --order none \
+         -p syntax -f lines --memory 2G --max-url 3K --count --schemes https",
+    );
+    assert_eq!((again.order, again.memory.memory), (OrderArg::None, Some(2 << 30)));
+    let RunArgs { profile, format, max_url, filters, .. } = &again.common;
+    assert_eq!((*profile, *max_url), (&Profile::SYNTAX, 3 << 10));
+    assert_eq!(*format, FormatChoice::Named(Format::Lines));
+    assert_eq!((again.common.threads(), again.common.messages), (4, MessageLevel::Warnings));
+    assert_eq!(filters.schemes.len(), 2, "lists grow");
+}
+
+#[test]
+fn what_names_a_file_is_given_once() {
+    for option in [
+        "-o",
+        "--rejects",
+        "--stats",
+        "--report",
+        "--save-seen",
+        "--files-from",
+        "--redirects",
+        "--profile-file",
+    ] {
+        let told = error(&format!("dedup {option} a {option} b"));
+        assert!(told.contains("cannot be used multiple times"), "{option}: {told}");
+    }
+    for option in ["--json", "--plot"] {
+        let told = error(&format!("bench {option} a {option} b"));
+        assert!(told.contains("cannot be used multiple times"), "{option}: {told}");
+    }
+}
+
+#[test]
+fn defaults_are_as_documented() {
+    let DedupArgs { common, order, columns, fields, min_count, limit, memory, .. } = dedup("");
+    let DedupArgs { seen, save_seen, split_by, split_suffix, .. } = dedup("");
+    assert_eq!((split_by, split_suffix), (None, None));
+    assert_eq!((seen, save_seen), (vec![], None));
+    assert_eq!((memory.memory, memory.temp_dir), (None, None));
+    assert_eq!((common.key, fields), (Key::Url, vec![]));
+    assert_eq!((order, columns, min_count, limit), (OrderArg::First, DedupColumns::Url, 1, None));
+    assert_eq!((common.profile, common.backend), (&Profile::CRAWL, Backend::best()));
+    assert_eq!((&common.format, common.max_url), (&FormatChoice::Auto, MAX_URL));
+    assert_eq!((common.output.as_path(), common.progress), (Path::new("-"), When::Auto));
+    assert_eq!((common.bad_input, common.messages), (BadInput::Fails, MessageLevel::All));
+    assert!((1..=1024).contains(&common.threads()));
+}
+
+#[test]
+fn every_option_is_read() {
+    let all = dedup(
+        "a - --files-from list -p syntax@1 -f ws:3 --base http://h/ --assume-scheme https -j 3 \
+         --max-url 1m --backend scalar --keep-going --rejects r --stats s -q --progress never \
+         -o out --order sorted --count --min-count 2 --limit 5 --memory 3G --temp-dir t",
+    );
+    assert_eq!(all.memory.memory, Some(3 << 30));
+    assert_eq!(all.memory.temp_dir.as_deref(), Some(Path::new("t")));
+    let common = all.common;
+    assert_eq!(common.files, [Path::new("a"), Path::new("-")]);
+    assert_eq!((common.profile, common.backend), (&Profile::SYNTAX, Backend::Scalar));
+    assert_eq!((common.threads(), common.max_url), (3, 1 << 20));
+    assert_eq!(common.format, FormatChoice::Named(Format::parse("ws:3").expect("valid")));
+    assert_eq!((common.bad_input, common.messages), (BadInput::IsSkipped, MessageLevel::Warnings));
+    assert_eq!((common.progress, all.order), (When::Never, OrderArg::Sorted));
+    assert_eq!((all.columns, all.min_count, all.limit), (DedupColumns::CountAndUrl, 2, Some(5)));
+    let keyed = dedup("--key surt --fields count,first --fields host");
+    assert_eq!(keyed.common.key, Key::Surt);
+    assert_eq!(keyed.fields, [Field::Count, Field::First, Field::Host]);
+    let normalize = parse("normalize --json").expect("valid").command;
+    assert!(
+        matches!(normalize, Command::Normalize(normalize) if normalize.form == RecordForm::Json)
+    );
+}
+
+#[test]
+fn choices_are_those_of_the_profile() {
+    let common = dedup("-p servlet --allow encoded-slash,control --with keep-empty-segments");
+    let normalizer = common.common.normalizer().expect("valid");
+    let expected = "servlet@1 allow=encoded-slash,control with=keep-empty-segments";
+    assert_eq!(normalizer.description(), expected);
+    for line in [
+        "dedup --allow control",
+        "dedup -p servlet --allow userinfo",
+        "dedup -p sanitize --allow backslash",
+        "dedup -p sanitize --with keep-empty-segments",
+        "dedup -p servlet --with squeeze-slashes",
+        "dedup -p servlet --allow byte",
+        "dedup -p servlet --allow ",
+        "dedup -p crawl --ring decode=2F",
+        "dedup -p mediawiki --ring decode=2F",
+    ] {
+        error(line);
+    }
+    assert!(error("dedup --allow encoded-slsh").contains("similar value exists: 'encoded-slash'"));
+    let told = "makes no check control; it is one of sanitize, servlet";
+    assert!(error("dedup -p mediawiki --allow control").contains(told));
+    assert!(error("dedup -p servlet --allow nul").contains("leading-dot-dot"));
+}
+
+#[test]
+fn a_ring_is_a_profile_of_its_own() {
+    for line in ["--ring decode=2F", "--ring decode=2F -p ring", "-p ring@1 --ring encode="] {
+        assert_eq!(dedup(line).common.profile, &Profile::RING);
+    }
+    assert_eq!(dedup("").common.profile, &Profile::CRAWL);
+    assert!(error("dedup --ring decode=2F,2f,41").contains("byte 41 (A)"));
+    let overlap = ["uniqurl", "dedup", "--ring", "decode=2F encode=2F"].map(OsString::from);
+    let error = Cli::try_parse(overlap, "avx2", Stdin::Other).expect_err("an overlap");
+    assert!(error.to_string().contains("byte 2F (/)"), "{error}");
+}
+
+#[test]
+fn sizes_are_powers_of_1024() {
+    for (text, bytes) in
+        [("0", 0), ("7", 7), ("1K", 1024), ("64k", 65_536), ("3M", 3 << 20), ("2G", 2 << 30)]
+    {
+        assert_eq!(size(text), Ok(bytes), "{text}");
+    }
+    for text in ["", "K", "1T", "1KB", "1.5K", "-1", "+1", " 1", "1 K", "\u{e9}", "0x10"] {
+        assert!(size(text).expect_err(text).contains("not a number"), "{text}");
+    }
+    for text in ["18446744073709551616", "18446744073709551615K", "99999999999G"] {
+        assert_eq!(size(text), Err("too large".into()), "{text}");
+    }
+    assert_eq!(size("18446744073709551615"), Ok(u64::MAX));
+    assert_eq!((max_url("1"), max_url("64M")), (Ok(1), Ok(64 << 20)));
+    assert!(max_url("0").is_err() && max_url("67108865").is_err());
+}
+
+#[test]
+fn a_number_that_is_none_is_told_what_to_give_instead() {
+    for (line, told) in [
+        ("dedup --min-count 0", "not a whole number that is 1 or more"),
+        ("dedup --min-count 1.5", "not a whole number that is 1 or more"),
+        ("dedup --limit -1", "not a whole number that is 0 or more"),
+        ("dedup --limit=-1", "not a whole number that is 0 or more"),
+        ("dedup --limit 18446744073709551616", "too large"),
+        ("dedup -j 0", "not a whole number from 1 to 1024"),
+        ("normalize --threads -1", "not a whole number from 1 to 1024"),
+        ("dedup -j 99999", "not a whole number from 1 to 1024"),
+        ("dedup --memory -1", "not a number of bytes, like 65536, 64K or 1M"),
+        ("dedup --max-url -1", "not a number of bytes, like 65536, 64K or 1M"),
+        ("dedup --max-rejected -1", "not a number of records like 100"),
+        ("bench --repeats 0", "not a whole number from 1 to 1000"),
+        ("bench -j 1,0", "not a whole number from 1 to 1024"),
+        ("bench --seed x", "not a whole number that is 0 or more"),
+    ] {
+        assert!(error(line).contains(told), "{line}: {}", error(line));
+    }
+    assert_eq!((dedup("--limit 0").limit, dedup("--min-count 1").min_count), (Some(0), 1));
+    assert_eq!(dedup("-j 64").common.threads(), 64);
+    assert_eq!(dedup("-j 1024").common.threads(), most_threads(cores()).min(1024));
+}
+
+#[test]
+fn a_shell_offers_every_format_that_is_complete_by_its_name() {
+    for name in FORMATS {
+        assert!(parse(&format!("dedup -f {name}")).is_ok(), "{name}");
+    }
+    // What is said of a name that is none lists all, and what is still to be filled in is in capitals.
+    let told = error("dedup -f none");
+    let (_, names) = told.split_once("there are ").expect("a list");
+    let (names, _) = names.split_once(';').expect("its end");
+    let mut names = names.split([',', ' ']).filter(|name| !["", "and"].contains(name));
+    let missing = names.find(|name| !name.contains(char::is_uppercase) && !FORMATS.contains(name));
+    assert_eq!(missing, None);
+}
+
+#[test]
+fn wrong_usage_is_told_with_status_2() {
+    for line in [
+        "",
+        "frobnicate",
+        "dedup --frobnicate",
+        "dedup -p nothing",
+        "dedup -p crawl@2",
+        "dedup -j 0",
+        "dedup -j 1025",
+        "dedup --max-url 65M",
+        "dedup -f csv",
+        "dedup -f lines --status 200",
+        "dedup -f csv:url --mime text/html",
+        "dedup -f combined --mime text/html",
+        "dedup --status 20x",
+        "dedup --match (",
+        "dedup --host [",
+        "dedup --schemes http:",
+        "dedup --max-rejected 101%",
+        "dedup --max-rejected x",
+        "dedup -f ws:0",
+        "dedup -f log:",
+        "dedup --min-count 0",
+        "dedup --memory 0",
+        "dedup --memory 1023K",
+        "normalize --memory 1G",
+        "dedup --order last",
+        "dedup --key sha",
+        "dedup --fields",
+        "dedup --fields url",
+        "dedup --fields host,",
+        "dedup --fields host --count",
+        "dedup --carry",
+        "dedup --carry a,a",
+        "dedup --carry canonical --json",
+        "dedup --carry first --fields host,first -o x.parquet",
+        "dedup --carry a --keep max:",
+        "dedup --carry a --keep greatest",
+        "dedup --keep last",
+        "dedup --json -o x.parquet",
+        "normalize --carry a",
+        "normalize --fields host",
+        "normalize --order first",
+        "normalize --count",
+        "completions cmd",
+    ] {
+        error(line);
+    }
+    assert!(error("dedup - --files-from -").contains("standard input"));
+    assert!(error("dedup --rejects -").contains("unless -o FILE"));
+    assert!(error("normalize -o x --stats x").contains("same place"));
+    assert!(dedup("-o x --stats /dev/null --rejects /dev/null").common.stats.is_some());
+}
+
+#[test]
+fn a_scanner_the_cpu_lacks_is_wrong_usage_that_lists_the_others() {
+    for backend in Backend::ALL.iter().filter(|backend| !backend.is_available()) {
+        assert!(error(&format!("dedup --backend {}", backend.name())).contains("it has scalar"));
+    }
+    for backend in Backend::available() {
+        assert_eq!(dedup(&format!("--backend {}", backend.name())).common.backend, backend);
+    }
+}
+
+#[test]
+fn a_terminal_is_not_waited_for_unasked() {
+    let parse = |line: &str| {
+        let arguments = line.split_whitespace().map(OsString::from);
+        Cli::try_parse(arguments, "avx2", Stdin::Terminal)
+    };
+    let error = parse("uniqurl dedup").expect_err("no input");
+    assert_eq!(error.exit_code(), 2);
+    assert!(error.to_string().contains("name a FILE"), "{error}");
+    for line in ["uniqurl dedup -", "uniqurl dedup a", "uniqurl dedup --files-from l"] {
+        assert!(parse(line).is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn the_version_names_the_scanner() {
+    let shown = parse("--version").expect_err("shown instead");
+    assert_eq!(shown.exit_code(), 0);
+    let expected = format!("uniqurl {} (scanner avx2)\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(shown.to_string(), expected);
+}
+
+#[test]
+fn help_has_headings_examples_and_profiles() {
+    let help = |line| parse(line).expect_err("shown instead").to_string();
+    assert!(help("--help").contains("Examples:"));
+    let dedup = help("dedup --help");
+    for part in [INPUT, RULES, OUTPUT, RESOURCES, MESSAGES, "Examples", "Exit status"] {
+        assert!(dedup.contains(&format!("{part}:")), "{part} is missing");
+    }
+    for profile in Profile::ALL {
+        assert!(dedup.contains(&format!("- {}:", profile.name())), "{}", profile.name());
+    }
+}
+
+#[test]
+fn hostile_arguments_are_quoted_printably() {
+    let message = error("dedup --\x07\u{e9}");
+    let shown = printable_lines(&message);
+    assert!(shown.contains("\\xC3\\xA9"), "{shown}");
+    assert!(shown.bytes().all(|b| b == b'\n' || (0x20..=0x7E).contains(&b)));
+}

@@ -1,0 +1,235 @@
+//! What is written after an option, read: sizes, and names of what there is.
+
+use crate::args::FormatChoice;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command};
+use std::ffi::OsStr;
+use std::fmt::Display;
+use std::num::{IntErrorKind, ParseIntError};
+use std::ops::{Bound, RangeBounds};
+use std::str::FromStr;
+use uniqurl::normalize::Charset;
+use uniqurl::normalize::GROWTH;
+use uniqurl::{Backend, Key, Profile, RejectReason, Ring, RingError};
+use uniqurl_formats::record::LONGEST_KEY;
+use uniqurl_formats::record::{Format, FormatError, LONGEST_URL};
+
+fn profiles() -> Vec<PossibleValue> {
+    let value = |profile: &&'static Profile| {
+        PossibleValue::new(profile.name()).help(profile.summary()).alias(profile.to_string())
+    };
+    Profile::ALL.iter().map(value).collect()
+}
+
+/// What an option names that takes several profiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProfileSelection {
+    /// Every one there is.
+    All,
+    /// This one.
+    One(&'static Profile),
+}
+
+/// Reads the name of a profile, behind which its version may stand.
+#[derive(Clone)]
+pub(crate) struct ProfileParser<T> {
+    names: PossibleValuesParser,
+    meant: fn(String) -> T,
+}
+
+impl ProfileParser<&'static Profile> {
+    pub(crate) fn new() -> Self {
+        Self { names: PossibleValuesParser::new(profiles()), meant: profile }
+    }
+}
+
+impl ProfileParser<ProfileSelection> {
+    /// The same, and `all` for every profile.
+    pub(crate) fn or_all() -> Self {
+        let all = PossibleValue::new("all").help("every profile");
+        let names = PossibleValuesParser::new(profiles().into_iter().chain([all]));
+        let meant = |name: String| {
+            Profile::named(&name).map_or(ProfileSelection::All, ProfileSelection::One)
+        };
+        Self { names, meant }
+    }
+}
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for ProfileParser<T> {
+    type Value = T;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        let known = self.names.parse_ref(command, argument, value).map(self.meant);
+        match value.to_str().and_then(Profile::unknown_version) {
+            Some(message) if known.is_err() => {
+                Err(command.clone().error(ErrorKind::InvalidValue, message))
+            }
+            _ => known,
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.names.possible_values()
+    }
+}
+
+fn profile(name: String) -> &'static Profile {
+    Profile::named(&name).expect("only names of profiles are accepted")
+}
+
+pub(crate) fn keys() -> Vec<PossibleValue> {
+    Key::ALL.iter().map(|key| PossibleValue::new(key.name()).help(key.summary())).collect()
+}
+
+pub(crate) fn key(name: String) -> Key {
+    Key::named(&name).expect("only names of keys are accepted")
+}
+
+pub(crate) fn checks() -> Vec<PossibleValue> {
+    let value = |code: RejectReason| PossibleValue::new(code.name()).help(code.sentence());
+    Profile::checks_of_all().iter().map(value).collect()
+}
+
+pub(crate) fn code(name: String) -> RejectReason {
+    RejectReason::named(&name).expect("only codes of checks are accepted")
+}
+
+pub(crate) fn ring(lists: &str) -> Result<Ring, RingError> {
+    Ring::parse(lists)
+}
+
+pub(crate) fn charset(label: &str) -> Result<Charset, String> {
+    Charset::for_label(label.as_bytes()).ok_or_else(|| {
+        "no charset of the Encoding Standard that agrees with ASCII, like latin1 or shift_jis"
+            .into()
+    })
+}
+
+/// The formats that are complete by their names, which a shell can offer.
+pub(crate) const FORMATS: [&str; 23] = [
+    "auto",
+    "lines",
+    "target",
+    "text",
+    "clf",
+    "combined",
+    "vhost",
+    "w3c",
+    "elb",
+    "alb",
+    "cloudfront",
+    "haproxy",
+    "json:caddy",
+    "json:cloudflare",
+    "json:nginx-json",
+    "cdx",
+    "cdxj",
+    "warc",
+    "wat",
+    "wat:links",
+    "arc",
+    "parquet",
+    "arrow",
+];
+
+/// Reads the name of a format, behind which a column or a pattern may stand.
+#[derive(Clone)]
+pub(crate) struct FormatParser;
+
+impl TypedValueParser for FormatParser {
+    type Value = FormatChoice;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        format.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(FORMATS.into_iter().map(PossibleValue::new)))
+    }
+}
+
+fn format(name: &str) -> Result<FormatChoice, FormatError> {
+    match name {
+        "auto" => Ok(FormatChoice::Auto),
+        _ => Format::parse(name).map(FormatChoice::Named),
+    }
+}
+
+pub(crate) fn backends() -> Vec<&'static str> {
+    std::iter::once("auto").chain(Backend::ALL.iter().map(|backend| backend.name())).collect()
+}
+
+pub(crate) fn backend(name: String) -> Result<Backend, String> {
+    match Backend::named(&name) {
+        None => Ok(Backend::best()),
+        Some(backend) if backend.is_available() => Ok(backend),
+        Some(_) => {
+            let names: Vec<_> = Backend::available().iter().map(|backend| backend.name()).collect();
+            Err(format!("this CPU lacks it; it has {}", names.join(", ")))
+        }
+    }
+}
+
+// What is written can be read again: a form is no more than [`GROWTH`] times as long as its URL, and a key
+// is little longer than that.
+const _: () = assert!((GROWTH + 1) * LONGEST_URL <= LONGEST_KEY);
+
+pub(crate) fn max_url(text: &str) -> Result<usize, String> {
+    match size(text)? {
+        0 => Err("no URL is that short".into()),
+        bytes => usize::try_from(bytes)
+            .ok()
+            .filter(|bytes| *bytes <= LONGEST_URL)
+            .ok_or_else(|| format!("more than {}M", LONGEST_URL >> 20)),
+    }
+}
+
+/// Reads a whole number in a range; where it is none, says what to give instead.
+pub(crate) fn number<N>(
+    range: impl RangeBounds<N> + Clone,
+) -> impl Fn(&str) -> Result<N, String> + Clone
+where
+    N: FromStr<Err = ParseIntError> + PartialOrd + Display,
+{
+    move |text| match (text.parse(), range.start_bound(), range.end_bound()) {
+        (Ok(number), ..) if range.contains(&number) => Ok(number),
+        (_, Bound::Included(least), Bound::Included(most)) => {
+            Err(format!("not a whole number from {least} to {most}"))
+        }
+        (Err(error), ..) if *error.kind() == IntErrorKind::PosOverflow => Err("too large".into()),
+        (_, Bound::Included(least), _) => {
+            Err(format!("not a whole number that is {least} or more"))
+        }
+        _ => Err("not a whole number".into()),
+    }
+}
+
+/// A number of bytes: digits, and K, M or G for powers of 1024.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let unit = |letter: char| match letter.to_ascii_uppercase() {
+        'K' => Some(1u64 << 10),
+        'M' => Some(1 << 20),
+        'G' => Some(1 << 30),
+        _ => None,
+    };
+    let (digits, unit) = match text.chars().last().and_then(unit) {
+        Some(unit) => (&text[..text.len() - 1], unit),
+        None => (text, 1),
+    };
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err("not a number of bytes, like 65536, 64K or 1M".into());
+    }
+    let number: Option<u64> = digits.parse().ok();
+    number.and_then(|number| number.checked_mul(unit)).ok_or_else(|| "too large".into())
+}

@@ -1,0 +1,189 @@
+//! `uniqurl compare`: the rung of the ladder at which two URLs are the same, and why no lower one.
+//!
+//! In: two URLs. Out: the name of a rung for scripts, and the reason for a person; or one JSON object.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+
+use crate::args::compare::CompareArgs;
+use crate::args::{MessageLevel, exit, usage};
+use crate::commands::explain::{file_of, place_as_text, rejected, troubles_as_text};
+use crate::diff_view::{Role, TextStyle, differences, marked};
+use crate::status::{Status, eprint_message, wrote};
+use uniqurl::bytes::Printable;
+use uniqurl::{Normalizer, Outcome, Reject};
+use uniqurl_formats::Object;
+
+/// Compares two URLs.
+pub(crate) fn main(compare: &CompareArgs) -> ExitCode {
+    let rungs = compare
+        .rungs()
+        .unwrap_or_else(|message| exit(&usage("compare", ErrorKind::ValueValidation, message)));
+    let comparison = UrlComparison::new(compare.urls(), &rungs);
+    comparison.warn_of_files();
+    let result = if compare.json { comparison.as_json() } else { comparison.name().into() };
+    // The name comes first where both go to one terminal.
+    let printed = writeln!(io::stdout().lock(), "{result}");
+    if compare.messages == MessageLevel::All && !compare.json {
+        let mut reasons = String::new();
+        comparison.reasons(TextStyle::new(compare.color, &io::stderr()), &mut reasons);
+        let _ = io::stderr().write_all(reasons.as_bytes());
+    }
+    match printed {
+        Ok(()) if !comparison.is_same() => ExitCode::from(Status::Incomplete as u8),
+        printed => wrote(printed),
+    }
+}
+
+/// What a rung makes of both URLs.
+struct Rung<'a> {
+    normalizer: &'a Normalizer,
+    forms: [Result<Vec<u8>, Reject>; 2],
+}
+
+/// Two URLs on every rung.
+struct UrlComparison<'a> {
+    urls: [&'a [u8]; 2],
+    rungs: Vec<Rung<'a>>,
+    /// The first rung that accepts both and gives them one form.
+    lowest: Option<usize>,
+}
+
+const LEADS: [&str; 2] = ["  A ", "  B "];
+
+impl<'a> UrlComparison<'a> {
+    fn new(urls: [&'a [u8]; 2], ladder: &'a [Normalizer]) -> Self {
+        let rungs: Vec<_> = ladder
+            .iter()
+            .map(|normalizer| Rung {
+                normalizer,
+                forms: urls.map(|url| {
+                    let mut form = Vec::new();
+                    match normalizer.normalize(url, &mut form) {
+                        Outcome::Canonical => Ok(form),
+                        Outcome::Reject(reject) => Err(reject),
+                    }
+                }),
+            })
+            .collect();
+        let lowest = rungs.iter().position(Rung::joins);
+        Self { urls, rungs, lowest }
+    }
+
+    pub(crate) fn is_same(&self) -> bool {
+        self.lowest.is_some()
+    }
+
+    /// The name of the rung, or `different`.
+    pub(crate) fn name(&self) -> &'static str {
+        self.lowest.map_or("different", |i| self.rungs[i].normalizer.profile().name())
+    }
+
+    /// Appends why the rung is that one: what the two still differ in at the next one below that
+    /// accepts both, and why those between were passed over.
+    pub(crate) fn reasons(&self, style: TextStyle, out: &mut String) {
+        if let Some(rung) = self.lowest.map(|i| &self.rungs[i])
+            && let Ok(form) = &rung.forms[0]
+        {
+            let _ = writeln!(out, "{}: both are\n    {}", rung.heading(style), Printable(form));
+        }
+        let below = &self.rungs[..self.lowest.unwrap_or(self.rungs.len())];
+        let descending: Vec<&Rung<'_>> = below.iter().rev().collect();
+        for alike in descending.chunk_by(|a, b| a.is_passed_over() && a.rejects() == b.rejects()) {
+            out.push_str(if out.is_empty() { "" } else { "\n" });
+            let rung = alike[0];
+            let [Ok(a), Ok(b)] = &rung.forms else {
+                rung.passed_over(self.urls, style, out);
+                if alike.len() > 1 {
+                    let names: Vec<_> = alike[1..].iter().map(|rung| rung.heading(style)).collect();
+                    let _ = writeln!(out, "\n{}: passed over likewise", names.join(", "));
+                }
+                continue;
+            };
+            let _ = writeln!(out, "{}: they differ", rung.heading(style));
+            let [only_a, only_b] = differences(a, b);
+            marked(LEADS[0], a, &only_a, (style, Role::Removed), out);
+            marked(LEADS[1], b, &only_b, (style, Role::Added), out);
+            break;
+        }
+    }
+
+    /// Says what is for files where that is what the arguments seem to be.
+    fn warn_of_files(&self) {
+        for (at, url) in self.urls.into_iter().enumerate() {
+            let is_rejected = self.rungs.iter().any(|rung| rung.forms[at].is_err());
+            if let Some(file) = file_of(url).filter(|_| is_rejected) {
+                eprint_message(format_args!(
+                    "warning: {} is a file, and its name was compared; `uniqurl set diff` compares \
+                     two sorted sets",
+                    Printable::path(file)
+                ));
+                break;
+            }
+        }
+    }
+
+    /// The whole comparison as an object.
+    pub(crate) fn as_json(&self) -> String {
+        let rungs = self.rungs.iter().map(|rung| {
+            let mut object = Object::default().text("profile", &rung.normalizer.description());
+            for (name, form) in ["a", "b"].into_iter().zip(&rung.forms) {
+                object = match form {
+                    Ok(form) => object.bytes(name, form),
+                    Err(reject) => rejected(object, &format!("{name}_"), reject),
+                };
+            }
+            object.end()
+        });
+        let [a, b] = self.urls;
+        Object::default()
+            .text("rung", self.name())
+            .bytes("a", a)
+            .bytes("b", b)
+            .list("rungs", rungs)
+            .end()
+    }
+}
+
+impl Rung<'_> {
+    fn joins(&self) -> bool {
+        matches!(&self.forms, [Ok(a), Ok(b)] if a == b)
+    }
+
+    fn is_passed_over(&self) -> bool {
+        self.forms.iter().any(Result::is_err)
+    }
+
+    fn rejects(&self) -> [Option<&Reject>; 2] {
+        self.forms.each_ref().map(|form| form.as_ref().err())
+    }
+
+    fn heading(&self, style: TextStyle) -> String {
+        style.text(Role::Heading, self.normalizer.profile().name())
+    }
+
+    fn passed_over(&self, urls: [&[u8]; 2], style: TextStyle, out: &mut String) {
+        let rejects = self.rejects();
+        let names: Vec<_> =
+            ["A", "B"].into_iter().zip(rejects).filter_map(|(n, r)| r.map(|_| n)).collect();
+        let why = format!(": passed over, since it rejects {}", names.join(" and "));
+        style.headed("", self.normalizer.profile().name(), &why, out);
+        let mut rejected = urls.into_iter().zip(rejects).filter_map(|(url, reject)| {
+            let mut troubles = String::new();
+            troubles_as_text(reject?, self.normalizer, style, &mut troubles);
+            Some((url, reject?, troubles))
+        });
+        let mut next = rejected.next();
+        while let Some((url, reject, troubles)) = next {
+            place_as_text(url, reject, style, out);
+            next = rejected.next();
+            // What is wrong with both is told once, below the second of them.
+            if next.as_ref().is_none_or(|next| next.2 != troubles) {
+                out.push_str(&troubles);
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! `uniqurl explain`: what becomes of a URL, rule by rule, or why nothing does.
+//!
+//! In: URLs and profiles. Out: text of 80 columns at most for a person, or JSON objects for a program.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use clap::error::ErrorKind;
+
+use crate::args::explain::{ExplainArgs, ProfileResult, Unusable};
+use crate::args::{exit, usage};
+use crate::diff_view::{Role, TextStyle, differences, marked, wrapped};
+use crate::hints::{self, is_host_and_port, reads_schemes};
+use crate::status::eprint_message;
+use uniqurl::bytes::{Printable, UrlExcerpt};
+use uniqurl::{Normalizer, Reject, Step};
+use uniqurl_formats::Object;
+
+/// Explains the URLs on standard output.
+pub(crate) fn main(explain: &ExplainArgs) -> io::Result<()> {
+    let normalizers = explain
+        .normalizers()
+        .unwrap_or_else(|message| exit(&usage("explain", ErrorKind::ValueValidation, message)));
+    let mut out = io::stdout().lock();
+    let style = TextStyle::new(explain.color, &out);
+    for (i, url) in explain.urls.iter().enumerate() {
+        let url = url.as_encoded_bytes();
+        let mut text = String::new();
+        if explain.json {
+            as_json(url, &normalizers, &mut text);
+        } else {
+            text.push_str(if i > 0 { "\n" } else { "" });
+            as_text(url, &normalizers, style, &mut text);
+        }
+        out.write_all(text.as_bytes())?;
+    }
+    out.flush()?;
+    let is_rejected = |url: &[u8]| {
+        normalizers.iter().flatten().all(|normalizer| normalizer.explain(url).is_err())
+    };
+    let mut urls = explain.urls.iter().map(|url| url.as_encoded_bytes());
+    if let Some(file) = urls.find_map(|url| file_of(url).filter(|_| is_rejected(url))) {
+        eprint_message(format_args!(
+            "warning: {} is a file, and its name was explained; `uniqurl normalize --json` says what \
+             becomes of the URLs in files",
+            Printable::path(file)
+        ));
+    }
+    let is_taken = |url: &[u8]| {
+        let mut reading = normalizers.iter().flatten().filter(|made| reads_schemes(made.profile()));
+        explain.assume_scheme.is_none() && reading.any(|made| made.explain(url).is_ok())
+    };
+    let mut urls = explain.urls.iter().map(|url| url.as_encoded_bytes());
+    if let Some(url) = urls.find(|url| is_host_and_port(url) && is_taken(url)) {
+        eprint_message(format_args!(
+            "warning: in {} what stands before the colon is a scheme; --assume-scheme reads a host and \
+             a port there",
+            UrlExcerpt(url)
+        ));
+    }
+    Ok(())
+}
+
+/// The file that somebody may mean by what is taken for a URL.
+pub(crate) fn file_of(url: &[u8]) -> Option<&Path> {
+    Some(Path::new(OsStr::from_bytes(url))).filter(|path| path.is_file())
+}
+
+/// What there is to say of a URL under a profile.
+enum Explanation<'a> {
+    Steps(Vec<Step>),
+    Rejected(Reject, &'a Normalizer),
+    /// Why the profile cannot be asked.
+    Unusable(&'a str),
+}
+
+impl<'a> Explanation<'a> {
+    /// The name of a profile, and what it does to the URL.
+    fn of(url: &[u8], made: &'a ProfileResult) -> (String, Self) {
+        match made {
+            Ok(normalizer) => {
+                let rejected = |reject| Self::Rejected(reject, normalizer);
+                let told = normalizer.explain(url).map_or_else(rejected, Self::Steps);
+                (normalizer.description(), told)
+            }
+            Err(Unusable { name, reason }) => (name.clone(), Self::Unusable(reason)),
+        }
+    }
+}
+
+/// Appends what there is to say of one URL, a block for each profile; profiles of which the same is to
+/// be said share one.
+fn as_text(url: &[u8], profiles: &[ProfileResult], style: TextStyle, out: &mut String) {
+    let mut blocks: Vec<(Vec<String>, String)> = Vec::new();
+    for (name, explanation) in profiles.iter().map(|made| Explanation::of(url, made)) {
+        let mut text = String::new();
+        match explanation {
+            Explanation::Steps(steps) => steps_as_text(url, &steps, style, &mut text),
+            Explanation::Rejected(reject, normalizer) => {
+                place_as_text(url, &reject, style, &mut text);
+                troubles_as_text(&reject, normalizer, style, &mut text);
+            }
+            Explanation::Unusable(reason) => {
+                wrapped("  ", &format!("cannot be asked: {reason}"), style, &mut text);
+            }
+        }
+        match blocks.iter_mut().find(|(_, known)| *known == text) {
+            Some((names, _)) => names.push(name),
+            None => blocks.push((vec![name], text)),
+        }
+    }
+    for (i, (names, text)) in blocks.iter().enumerate() {
+        if i > 0 {
+            out.push('\n');
+        }
+        let mut heading = String::new();
+        wrapped("", &names.join(", "), style, &mut heading);
+        let _ = writeln!(out, "{}", style.text(Role::Heading, heading.trim_end()));
+        out.push_str(text);
+    }
+}
+
+fn steps_as_text(url: &[u8], steps: &[Step], style: TextStyle, out: &mut String) {
+    let Some(last) = steps.last() else {
+        let _ = writeln!(out, "  {}\n  is in canonical form.", Printable(url));
+        return;
+    };
+    for Step { rule, before, after, .. } in steps {
+        let source = rule.source().map_or_else(String::new, |source| format!(" ({source})"));
+        out.push('\n');
+        style.headed("  ", rule.name(), &source, out);
+        wrapped("  ", rule.sentence(), style, out);
+        let [removed, added] = differences(before, after);
+        marked("  - ", before, &removed, (style, Role::Removed), out);
+        marked("  + ", after, &added, (style, Role::Added), out);
+    }
+    let _ = writeln!(out, "\n  = {}", Printable(&last.after));
+}
+
+/// Appends a caret under the byte where the trouble starts.
+pub(crate) fn place_as_text(url: &[u8], reject: &Reject, style: TextStyle, out: &mut String) {
+    let at = reject.at.min(url.len());
+    let end = (at + 1).min(url.len());
+    let _ = writeln!(out, "\n  rejected at byte {}", reject.at);
+    marked("    ", url, std::slice::from_ref(&(at..end)), (style, Role::Wrong), out);
+}
+
+/// Appends what the trouble is, and what can be done about it.
+pub(crate) fn troubles_as_text(
+    reject: &Reject,
+    normalizer: &Normalizer,
+    style: TextStyle,
+    out: &mut String,
+) {
+    for code in reject.in_order() {
+        style.headed("  ", code.name(), &format!(": {}.", code.sentence()), out);
+        if let Some(hint) = hints::of_code(code, normalizer) {
+            wrapped("  ", &hint, style, out);
+        }
+    }
+}
+
+/// Appends an object for each profile.
+fn as_json(url: &[u8], profiles: &[ProfileResult], out: &mut String) {
+    for (name, explanation) in profiles.iter().map(|made| Explanation::of(url, made)) {
+        let object = Object::default().text("profile", &name).bytes("url", url);
+        let object = match explanation {
+            Explanation::Steps(steps) => {
+                let canonical = steps.last().map_or(url, |step| &step.after);
+                object.bytes("out", canonical).list("steps", steps.iter().map(step_as_json))
+            }
+            Explanation::Rejected(reject, _) => rejected(object, "", &reject),
+            Explanation::Unusable(reason) => object.text("unusable", reason),
+        };
+        let _ = writeln!(out, "{}", object.end());
+    }
+}
+
+fn step_as_json(step: &Step) -> String {
+    let mut object = Object::default().text("rule", step.rule.name());
+    if let Some(source) = step.rule.source() {
+        object = object.text("source", source);
+    }
+    object.bytes("before", &step.before).bytes("after", &step.after).end()
+}
+
+/// Adds `"reject":["code",...],"at":N`, with a prefix to the names.
+pub(crate) fn rejected(object: Object, prefix: &str, reject: &Reject) -> Object {
+    let codes = reject.in_order().map(|code| format!("\"{}\"", code.name()));
+    object.list(&format!("{prefix}reject"), codes).raw(&format!("{prefix}at"), reject.at)
+}

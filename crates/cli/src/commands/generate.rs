@@ -1,0 +1,280 @@
+//! Shell completions and man pages, made from the argument definitions so that they never disagree.
+
+use crate::args::{Cli, ManPage};
+use clap::builder::PossibleValue;
+use clap::{Command, CommandFactory, ValueHint};
+use clap_complete::Shell;
+use clap_mangen::Man;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Writes the completion script for a shell.
+pub fn completions(shell: Shell, out: &mut impl Write) -> io::Result<()> {
+    // By way of memory: the generator panics where it cannot write, as to a closed pipe.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "uniqurl", &mut script);
+    let mut script = String::from_utf8(script).map_err(io::Error::other)?;
+    if shell == Shell::Bash {
+        script = script.replacen(PREVIOUS, &format!("{PREVIOUS}{BEFORE_EQUALS}"), 1);
+        with_files(&Cli::command(), &mut script);
+    }
+    for named in named(&Cli::command()) {
+        match shell {
+            Shell::Bash => named.end_in_bash(&mut script),
+            Shell::Fish => named.add_to_fish(&mut script),
+            _ => {}
+        }
+    }
+    out.write_all(script.as_bytes())
+}
+
+/// Where the generated script for bash takes the word before the one to be completed.
+const PREVIOUS: &str = "    prev=\"$3\"\n";
+
+/// To bash an equals sign is a word, so in `--order=so` it stands where the script looks for the option.
+const BEFORE_EQUALS: &str = "    if [[ \"${prev}\" == \"=\" ]] ; then
+        prev=\"${COMP_WORDS[COMP_CWORD-2]}\"
+    fi\n";
+
+/// Has bash complete files, where a subcommand takes them and no option was begun: an empty answer leaves
+/// it to bash. The generated script would offer the options there.
+fn with_files(command: &Command, script: &mut String) {
+    let takes_files = |subcommand: &&Command| {
+        let mut first = subcommand.get_positionals().take(1);
+        first.any(|argument| argument.get_value_hint() == ValueHint::AnyPath)
+    };
+    for subcommand in command.get_subcommands().filter(takes_files) {
+        let start = format!("\n        uniqurl__subcmd__{})\n", subcommand.get_name());
+        // Another version of the generator may write otherwise, and then options are offered.
+        let Some(start) = script.find(&start) else { continue };
+        let Some(length) = script[start..].find("\n            ;;\n") else { continue };
+        let end = start + length;
+        let case = script[start..end].replacen(" || ${COMP_CWORD} -eq 2 ]]", " ]]", 1);
+        let Some((values, _)) = case.rsplit_once("COMPREPLY=") else { continue };
+        script.replace_range(start..end, &format!("{values}return 0"));
+    }
+}
+
+/// A first argument that is one of a few names. The generators for some shells know the names as
+/// values of options alone.
+struct Named {
+    subcommand: String,
+    names: Vec<PossibleValue>,
+    /// Whether files come behind it.
+    has_files: bool,
+}
+
+/// The subcommands with such an argument.
+fn named(command: &Command) -> Vec<Named> {
+    let of_subcommand = |subcommand: &Command| {
+        let mut arguments = subcommand.get_positionals();
+        Some(Named {
+            subcommand: subcommand.get_name().to_owned(),
+            names: arguments.next()?.get_possible_values(),
+            has_files: arguments.next().is_some(),
+        })
+    };
+    let all = command.get_subcommands().filter_map(of_subcommand);
+    all.filter(|named| !named.names.is_empty()).collect()
+}
+
+impl Named {
+    fn names_between(&self, between: &str) -> String {
+        self.names.iter().map(PossibleValue::get_name).collect::<Vec<_>>().join(between)
+    }
+
+    /// Has bash complete files where a name is there: it knows the names as words that may stand
+    /// anywhere.
+    fn end_in_bash(&self, script: &mut String) {
+        if !self.has_files {
+            return;
+        }
+        let start = format!("\n        uniqurl__subcmd__{})\n", self.subcommand);
+        let at = script.find(&start).expect("each subcommand has its case") + start.len();
+        let test = format!(
+            "            if [[ ${{cur}} != -* && \" ${{COMP_WORDS[*]:2:COMP_CWORD-2}} \" =~ \\ ({})\\  ]] ; then
+                return 0
+            fi\n",
+            self.names_between("|")
+        );
+        script.insert_str(at, &test);
+    }
+
+    /// Tells fish the names, in the place of which it would complete files.
+    fn add_to_fish(&self, script: &mut String) {
+        let mut place = format!("__fish_uniqurl_using_subcommand {}", self.subcommand);
+        if self.has_files {
+            let names = self.names_between(" ");
+            place += &format!("; and not __fish_seen_subcommand_from {names}");
+        }
+        for name in &self.names {
+            let help = name.get_help().map_or(String::new(), |help| {
+                format!(" -d '{}'", help.to_string().replace('\\', r"\\").replace('\'', r"\'"))
+            });
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                script,
+                "complete -c uniqurl -n \"{place}\" -f -a {}{help}",
+                name.get_name()
+            );
+        }
+    }
+}
+
+/// Writes the man page of the command, or of one of its subcommands.
+pub fn man(page: Option<ManPage>, out: &mut impl Write) -> io::Result<()> {
+    // `help` is no page of its own.
+    let mut whole = Cli::command().disable_help_subcommand(true);
+    // Gives the subcommands their full names.
+    whole.build();
+    let command = match page {
+        None => whole,
+        Some(page) => {
+            let found = whole.find_subcommand(page.name());
+            found.expect("each page has its subcommand").clone()
+        }
+    };
+    let usage = command.clone().render_usage().to_string();
+    let mut text = Vec::new();
+    let source = concat!("uniqurl ", env!("CARGO_PKG_VERSION"));
+    Man::new(command).source(source).render(&mut text)?;
+    // The date, which is empty, is left out of the title, and the source is taken for it.
+    let text = String::from_utf8_lossy(&text).replacen(" 1  \"", " 1 \"\" \"", 1);
+    let page = with_synopsis(&text, &usage);
+    out.write_all(unfilled(&page).as_bytes())
+}
+
+/// A page whose synopsis is what `--help` calls the usage. The generated one lists each option
+/// without its value, and does not know that there may be several files.
+fn with_synopsis(page: &str, usage: &str) -> String {
+    let (before, rest) = page.split_once(".SH SYNOPSIS\n").expect("each page has a synopsis");
+    let (_, behind) = rest.split_once(".SH ").expect("the description is behind it");
+    let synopsis = usage.trim_start_matches("Usage:").trim().replace('-', "\\-");
+    format!("{before}.SH SYNOPSIS\n{synopsis}\n.SH {behind}")
+}
+
+/// A page whose examples stay as they are: filled, a command would be hyphenated where its line ends.
+///
+/// What stands behind the options of a help text has its examples, and what else is set line by line,
+/// behind two spaces.
+fn unfilled(page: &str) -> String {
+    let Some((options, rest)) = page.split_once(".SH EXTRA\n") else { return page.into() };
+    let (heading, rest) = match rest.strip_prefix("Examples:\n") {
+        Some(examples) => ("EXAMPLES", examples),
+        None => ("EXTRA", rest),
+    };
+    let mut text = format!("{options}.SH {heading}\n");
+    let lines: Vec<&str> = rest.lines().collect();
+    for alike in lines.chunk_by(|a, b| a.starts_with("  ") == b.starts_with("  ")) {
+        let (before, after) = match alike[0].starts_with("  ") {
+            true => (".nf\n", ".fi\n"),
+            false => ("", ""),
+        };
+        text += before;
+        alike.iter().for_each(|line| text.extend([line, "\n"]));
+        text += after;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ValueEnum;
+
+    #[test]
+    fn every_shell_learns_every_option() {
+        for &shell in Shell::value_variants() {
+            let mut script = Vec::new();
+            completions(shell, &mut script).expect("written");
+            let script = String::from_utf8(script).expect("text");
+            for name in ["uniqurl", "dedup", "normalize", "files-from", "max-url"] {
+                assert!(script.contains(name), "{shell} does not know {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_page_is_a_man_page_with_its_own_name() {
+        for (page, name) in [
+            (None, "uniqurl"),
+            (Some(ManPage::Dedup), "uniqurl\\-dedup"),
+            (Some(ManPage::Normalize), "uniqurl\\-normalize"),
+            (Some(ManPage::Explain), "uniqurl\\-explain"),
+            (Some(ManPage::Compare), "uniqurl\\-compare"),
+            (Some(ManPage::Profiles), "uniqurl\\-profiles"),
+            (Some(ManPage::Set), "uniqurl\\-set"),
+            (Some(ManPage::Bench), "uniqurl\\-bench"),
+            (Some(ManPage::Completions), "uniqurl\\-completions"),
+            (Some(ManPage::Man), "uniqurl\\-man"),
+        ] {
+            let mut text = Vec::new();
+            man(page, &mut text).expect("written");
+            let text = String::from_utf8(text).expect("text");
+            assert!(text.contains(&format!(".SH NAME\n{name}")), "{text}");
+            // Title, section, date, source (man(7)).
+            let title = name.replace('\\', "");
+            let version = env!("CARGO_PKG_VERSION");
+            assert!(text.contains(&format!(".TH {title} 1 \"\" \"uniqurl {version}\"")), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_synopsis_is_the_usage_of_the_command() {
+        for (page, synopsis) in [
+            (None, "uniqurl <COMMAND>"),
+            (Some(ManPage::Dedup), "uniqurl dedup [OPTIONS] [FILE]..."),
+            (Some(ManPage::Compare), "uniqurl compare [OPTIONS] <URL> <URL>"),
+            (Some(ManPage::Set), "uniqurl set [OPTIONS] <OPERATION> <FILE>..."),
+        ] {
+            let mut text = Vec::new();
+            man(page, &mut text).expect("written");
+            let text = String::from_utf8(text).expect("text");
+            let section = format!(".SH SYNOPSIS\n{synopsis}\n.SH DESCRIPTION\n");
+            assert!(text.contains(&section), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_page_that_is_listed_can_be_made() {
+        let mut text = Vec::new();
+        man(None, &mut text).expect("written");
+        let text = String::from_utf8(text).expect("text");
+        let listed: Vec<_> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("uniqurl\\-")?.strip_suffix("(1)"))
+            .collect();
+        let pages: Vec<_> = ManPage::value_variants().iter().map(|page| page.name()).collect();
+        assert_eq!(listed, pages);
+    }
+
+    #[test]
+    fn examples_are_not_filled() {
+        let filled = |page| {
+            let mut text = Vec::new();
+            man(page, &mut text).expect("written");
+            let text = String::from_utf8(text).expect("text");
+            let mut fills = true;
+            let mut examples = 0;
+            for line in text.lines() {
+                match line {
+                    ".nf" => fills = false,
+                    ".fi" => fills = true,
+                    _ if line.starts_with("  uniqurl ") => {
+                        assert!(!fills, "{line}");
+                        examples += 1;
+                    }
+                    _ => {}
+                }
+            }
+            assert!(fills);
+            examples
+        };
+        assert_eq!(filled(Some(ManPage::Man)), 0);
+        for page in ManPage::value_variants() {
+            let expected = !matches!(page, ManPage::Man | ManPage::Completions);
+            assert_eq!(filled(Some(*page)) > 0, expected, "{page:?}");
+        }
+        assert!(filled(None) > 3);
+    }
+}

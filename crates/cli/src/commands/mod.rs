@@ -1,0 +1,10 @@
+//! The subcommands: each takes its arguments and gives an exit status.
+
+pub mod dedup;
+pub mod normalize;
+pub mod explain;
+pub mod compare;
+pub mod profiles;
+pub mod set;
+pub mod bench;
+pub mod generate;

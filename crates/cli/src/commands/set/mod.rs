@@ -1,0 +1,171 @@
+//! `uniqurl set`: union, intersection and difference of sorted sets, streaming.
+
+mod sorted;
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use crate::args::set::{Operation, SetArgs, SetLines};
+use crate::signals::Signals;
+use crate::status::{Status, eprint_message, wrote};
+use crate::{hints, inputs, open_files};
+use sorted::SortedSet;
+use uniqurl::bytes::Printable;
+use uniqurl_engine::output::Output;
+use uniqurl_formats::input;
+use uniqurl_formats::record::Separator;
+use uniqurl_formats::record::SetHeader;
+
+/// Why nothing was written.
+enum SetFailure {
+    /// It has been said already.
+    Reported,
+    Message(String),
+    Output(io::Error),
+}
+
+impl From<String> for SetFailure {
+    fn from(message: String) -> Self {
+        SetFailure::Message(message)
+    }
+}
+
+impl From<io::Error> for SetFailure {
+    fn from(error: io::Error) -> Self {
+        SetFailure::Output(error)
+    }
+}
+
+/// Runs the subcommand.
+pub(crate) fn main(set: &SetArgs) -> ExitCode {
+    match run(set) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(SetFailure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            wrote(Err(error))
+        }
+        Err(end) => {
+            match end {
+                SetFailure::Reported => {}
+                SetFailure::Message(message) => eprint_message(message),
+                SetFailure::Output(error) => eprint_message(error),
+            }
+            ExitCode::from(Status::Failed as u8)
+        }
+    }
+}
+
+fn run(set: &SetArgs) -> Result<(), SetFailure> {
+    let signals = Signals::watch(|| {});
+    let signals = signals.map_err(|error| format!("cannot watch for signals: {error}"))?;
+    let (inputs, errors) = input::check(&set.files);
+    for error in &errors {
+        eprint_message(hints::with_hint(error, hints::of_set(error)));
+    }
+    if !errors.is_empty() {
+        return Err(SetFailure::Reported);
+    }
+    inputs::warn_of_emptied(&set.files, &set.output);
+    open_files::suffice_for(inputs.len() as u64, "sets")?;
+    let mut out = Output::create(&set.output)?;
+    let open = |input| SortedSet::open(input, set);
+    let sets: Vec<SortedSet> = inputs.iter().map(open).collect::<Result<_, _>>()?;
+    if let Some(header) = common_header(&sets, set.operation)?
+        && set.separator == Separator::LineFeed
+    {
+        out.write_all(header.line().as_bytes())?;
+    }
+    merge(sets, set, &mut out)?;
+    out.prepare()?;
+    signals.hold_off();
+    Ok(out.commit()?)
+}
+
+/// The rules of the result, where all sets are saved ones; those that are must not differ. An empty file
+/// is as good as one in a union, since `--seen` takes it for a set that begins. Elsewhere it is a list,
+/// as it would be if it held a line.
+fn common_header(sets: &[SortedSet], operation: Operation) -> Result<Option<SetHeader>, String> {
+    let mut headers = sets.iter().filter_map(|set| Some((set.path(), set.header()?)));
+    let Some((first, header)) = headers.next() else { return Ok(None) };
+    for (path, other) in headers {
+        if let Some(difference) = other.difference(header, &Printable::path(first).to_string()) {
+            return Err(format!("{}: set: {difference}", Printable::path(path)));
+        }
+    }
+    let begins = |set: &SortedSet| operation == Operation::Union && set.holds_nothing();
+    let by_rules = sets.iter().all(|set| set.header().is_some() || begins(set));
+    Ok(by_rules.then(|| header.clone()))
+}
+
+/// Writes the keys that `set` asks for. Takes time for each key, and memory for the longest.
+fn merge(sets: Vec<SortedSet>, set: &SetArgs, out: &mut impl Write) -> Result<(), SetFailure> {
+    let all = sets.len();
+    let mut heads = BinaryHeap::with_capacity(all);
+    for (place, mut sorted) in sets.into_iter().enumerate() {
+        if sorted.advance()? {
+            heads.push(Head { sorted, place });
+        }
+    }
+    let (mut key, mut line) = (Vec::new(), Vec::new());
+    while let Some(head) = heads.peek() {
+        key.clear();
+        key.extend_from_slice(head.sorted.key());
+        // Each set tells a key once, so this counts the sets that hold it.
+        let (mut holders, mut in_first, mut count) = (0, false, 0u64);
+        while let Some(mut head) = heads.peek_mut()
+            && head.sorted.key() == key
+        {
+            holders += 1;
+            in_first |= head.place == 0;
+            count = count.saturating_add(head.sorted.count());
+            if !head.sorted.advance()? {
+                PeekMut::pop(head);
+            }
+        }
+        let wanted = match set.operation {
+            Operation::Union => true,
+            Operation::Intersect => holders == all,
+            Operation::Diff => in_first && holders == 1,
+        };
+        if wanted {
+            line.clear();
+            if set.lines == SetLines::CountAndKey {
+                write!(line, "{count}\t")?;
+            }
+            line.extend_from_slice(&key);
+            line.push(set.separator.byte());
+            out.write_all(&line)?;
+        }
+    }
+    Ok(())
+}
+
+/// The key that comes next in a set.
+struct Head {
+    sorted: SortedSet,
+    /// Place of the set among all.
+    place: usize,
+}
+
+impl Ord for Head {
+    /// The key that comes first is the greatest, since that is what a heap gives out.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.sorted.key().cmp(self.sorted.key())
+    }
+}
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Head {}

@@ -1,0 +1,251 @@
+//! A sorted set, read from front to back, one key at a time.
+
+use std::cmp::Ordering;
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::args::set::{Operation, SetArgs, SetLines};
+use crate::diagnostics::LEFT_OUT;
+use crate::status::eprint_message;
+use uniqurl::bytes::{Printable, UrlExcerpt};
+use uniqurl_formats::input::{self, Input, InputError, OpenFile, Trouble, Unpacked};
+#[cfg(feature = "tables")]
+use uniqurl_formats::record::Container;
+use uniqurl_formats::record::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
+
+/// How much of an input is held.
+const BUFFER: usize = 64 << 10;
+
+/// Longest line that is read: a key, and a count before it.
+const LONGEST: u64 = LONGEST_KEY as u64 + 32;
+
+/// A line of a set.
+#[derive(Debug, Default)]
+struct Line {
+    key: Vec<u8>,
+    count: u64,
+}
+
+/// A set that is being read. Its keys come out in ascending order, each once.
+pub(crate) struct SortedSet {
+    path: PathBuf,
+    reader: BufReader<Chain<Cursor<Vec<u8>>, Unpacked>>,
+    file: Option<Arc<OpenFile>>,
+    separator: u8,
+    /// Whether it begins as a saved set does, all of whose lines have an end.
+    is_saved: bool,
+    lines: SetLines,
+    /// What it is read for.
+    operation: Operation,
+    header: Option<SetHeader>,
+    /// The key that is told, and the one behind it, if there is one.
+    now: Line,
+    ahead: Option<Line>,
+    text: Vec<u8>,
+    /// Number of the last line that was read, and where it and the next begin.
+    number: u64,
+    start: u64,
+    end: u64,
+}
+
+impl SortedSet {
+    /// Opens a set and reads its first line, not yet told.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, in printable words.
+    pub(crate) fn open(input: &Input, set: &SetArgs) -> Result<Self, String> {
+        let failed = |error| InputError::new(&input.path, None, Trouble::Io(error)).to_string();
+        let file = OpenFile::open(input).map_err(|error| error.to_string())?.map(Arc::new);
+        let reader = match &file {
+            Some(file) => input::unpacked_file(Arc::clone(file)),
+            None => input::unpacked(input.open_stream().map_err(|error| error.to_string())?),
+        };
+        let mut reader = reader.map_err(failed)?;
+        // A pipe gives its first bytes in pieces.
+        let mut head = Vec::new();
+        let magic = SetHeader::MAGIC.as_bytes();
+        let read = reader.by_ref().take(magic.len() as u64).read_to_end(&mut head);
+        read.map_err(|error| {
+            let trouble = reader.trouble(error);
+            InputError::new(&input.path, Some(head.len() as u64), trouble).to_string()
+        })?;
+        #[cfg(feature = "tables")]
+        let is_table = Container::of(&head).is_some();
+        let is_saved = head == magic;
+        let reader = Cursor::new(head).chain(reader);
+        let mut sorted = Self {
+            path: input.path.clone(),
+            reader: BufReader::with_capacity(BUFFER, reader),
+            file,
+            separator: set.separator.byte(),
+            is_saved,
+            lines: set.lines,
+            operation: set.operation,
+            header: None,
+            now: Line::default(),
+            ahead: None,
+            text: Vec::new(),
+            number: 0,
+            start: 0,
+            end: 0,
+        };
+        #[cfg(feature = "tables")]
+        if is_table {
+            let why = "is a table, and no sorted list; dedup --order sorted writes one of it";
+            return Err(sorted.fault("format", why));
+        }
+        if is_saved {
+            sorted.separator = b'\n';
+            sorted.read()?;
+            match SetHeader::parse(&sorted.text) {
+                Parsed::Header(header) => sorted.header = Some(header),
+                Parsed::Unreadable(why) => return Err(sorted.fault("header", &why)),
+                Parsed::NoHeader => {}
+            }
+        }
+        sorted.ahead = sorted.next_line()?;
+        Ok(sorted)
+    }
+
+    /// The rules of a saved set.
+    pub(crate) fn header(&self) -> Option<&SetHeader> {
+        self.header.as_ref()
+    }
+
+    /// Whether there is no key, none of them having been told.
+    pub(crate) fn holds_nothing(&self) -> bool {
+        self.ahead.is_none()
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The key that was told last.
+    pub(crate) fn key(&self) -> &[u8] {
+        &self.now.key
+    }
+
+    /// The sum of its counts.
+    pub(crate) fn count(&self) -> u64 {
+        self.now.count
+    }
+
+    /// Goes on to the next key; whether there is one.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the line that could not be read, in printable words.
+    pub(crate) fn advance(&mut self) -> Result<bool, String> {
+        let Some(now) = self.ahead.take() else {
+            if let Some(file) = &self.file {
+                file.verify().map_err(|error| error.to_string())?;
+            }
+            return Ok(false);
+        };
+        self.now = now;
+        while let Some(next) = self.next_line()? {
+            match next.key.cmp(&self.now.key) {
+                Ordering::Equal => self.now.count = self.now.count.saturating_add(next.count),
+                Ordering::Greater => {
+                    self.ahead = Some(next);
+                    break;
+                }
+                Ordering::Less => return Err(self.out_of_order(&next.key)),
+            }
+        }
+        Ok(true)
+    }
+
+    /// The next line that is not empty.
+    fn next_line(&mut self) -> Result<Option<Line>, String> {
+        while self.read()? {
+            if self.text.is_empty() {
+                continue;
+            }
+            if self.lines == SetLines::Key {
+                return Ok(Some(Line { key: std::mem::take(&mut self.text), count: 1 }));
+            }
+            let Some((count, key)) = counted(&self.text) else {
+                let why = "is no count, tab and URL, as `dedup --count --order sorted` writes them";
+                return Err(self.fault("count", &self.about_line(why)));
+            };
+            return Ok(Some(Line { key: key.to_vec(), count }));
+        }
+        Ok(None)
+    }
+
+    /// Reads a line without its ending; whether there is one. The last one of a list that grew since is
+    /// left out: half a key may be another one.
+    fn read(&mut self) -> Result<bool, String> {
+        self.text.clear();
+        let mut limited = self.reader.by_ref().take(LONGEST);
+        let read = limited.read_until(self.separator, &mut self.text);
+        let read = read.map_err(|error| self.failed(error))?;
+        if read == 0 {
+            return Ok(false);
+        }
+        (self.start, self.end) = (self.end, self.end + read as u64);
+        self.number += 1;
+        if self.text.last() == Some(&self.separator) {
+            self.text.pop();
+            if self.separator == b'\n' && self.text.last() == Some(&b'\r') {
+                self.text.pop();
+            }
+        } else if read as u64 == LONGEST {
+            return Err(self.fault("too-long", &self.about_line("is longer than any URL")));
+        } else if self.is_saved {
+            return Err(self.fault("damaged", BREAKS_OFF));
+        } else if self.reader.get_ref().get_ref().1.grew() {
+            eprint_message(self.fault("cut", LEFT_OUT));
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// What to say of an error behind the bytes that were read.
+    fn failed(&self, error: io::Error) -> String {
+        let at = self.end + self.text.len() as u64;
+        let (_, unpacked) = self.reader.get_ref().get_ref();
+        let trouble = unpacked.trouble(error);
+        InputError::new(&self.path, Some(at), trouble).to_string()
+    }
+
+    /// What to say of a line that does not come behind the one before it.
+    fn out_of_order(&self, key: &[u8]) -> String {
+        let hint = match counted(key) {
+            Some(_) if self.lines == SetLines::Key && self.operation == Operation::Union => {
+                "lines of --count are added up by union --count"
+            }
+            Some(_) if self.lines == SetLines::Key => {
+                "only union reads lines of --count; cut -f 2- takes the counts off"
+            }
+            _ => "dedup --order sorted and LC_ALL=C sort bring it into order",
+        };
+        let why = format!(
+            "line {} is not sorted by bytes: {} stands behind {}; {hint}",
+            self.number,
+            UrlExcerpt(key),
+            UrlExcerpt(&self.now.key),
+        );
+        self.fault("order", &why)
+    }
+
+    fn about_line(&self, what: &str) -> String {
+        format!("line {} {what}: {}", self.number, UrlExcerpt(&self.text))
+    }
+
+    fn fault(&self, code: &str, why: &str) -> String {
+        format!("{}@{}: {code}: {why}", Printable::path(&self.path), self.start)
+    }
+}
+
+/// A count, and what stands behind its tab.
+fn counted(line: &[u8]) -> Option<(u64, &[u8])> {
+    let tab = memchr::memchr(b'\t', line)?;
+    let digits = std::str::from_utf8(&line[..tab]).ok()?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    Some((digits.parse().ok().filter(|_| is_number)?, &line[tab + 1..]))
+}

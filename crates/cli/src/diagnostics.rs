@@ -1,0 +1,187 @@
+//! What a run says on standard error besides its numbers.
+
+use std::path::Path;
+
+use crate::args::{MessageLevel, RunArgs};
+use crate::hints;
+use crate::status::eprint_message;
+use uniqurl::bytes::{Printable, RejectReason};
+use uniqurl_engine::output::{self, Tally};
+use uniqurl_engine::{MaxRejected, Report};
+use uniqurl_formats::record;
+
+/// What is said of a line that was cut where an input ended when it was looked at.
+pub(crate) const LEFT_OUT: &str = "the last line was still being written and is left out";
+
+/// What a person should know of a run besides its numbers.
+pub(crate) fn print_diagnostics(
+    report: &Report,
+    inputs: usize,
+    name: output::JobKind,
+    common: &RunArgs,
+) {
+    let path = |input: usize| Printable::path(&report.files[input].path);
+    for (input, error) in &report.damaged {
+        let taken = report.files[*input].tally.records;
+        let hint = hints::of_input(error, name);
+        eprint_message(hints::with_hint(
+            format_args!("{error}; {taken} records before were taken"),
+            hint,
+        ));
+    }
+    for (input, at) in &report.cut {
+        let path = path(*input);
+        eprint_message(format_args!("{path}@{at}: cut: {LEFT_OUT}"));
+    }
+    for (input, zeros) in &report.padded {
+        let path = path(*input);
+        eprint_message(format_args!(
+            "warning: {path}: {zeros} zeros behind what is compressed are left out"
+        ));
+    }
+    if common.messages == MessageLevel::All {
+        inform(report);
+    }
+    for (input, name) in &report.guessed {
+        let format = record::Format::parse(name);
+        for option in format.iter().flat_map(|format| common.idle(format)) {
+            let path = path(*input);
+            eprint_message(hints::with_hint(
+                format_args!(
+                    "{path}: warning: read as {name}, whose records have no such field as {option} \
+                     judges, so it dropped none of them"
+                ),
+                hints::of_idle(name, option).as_deref(),
+            ));
+        }
+    }
+    warn_of_lists(report, are_all_rejected(report, name, common.filters.max_rejected));
+    // A list whose records end with NUL is no table.
+    if report.tabbed * 100 > report.listed && common.separator == record::Separator::LineFeed {
+        eprint_message(format_args!(
+            "warning: {} of {} lines hold a tab, which is a byte of the URL in the format lines; \
+             --format tsv:COLUMN reads a column",
+            report.tabbed, report.listed
+        ));
+    }
+    for list in &report.rejected_seen {
+        eprint_message(format_args!(
+            "{}: warning: {} of {} lines are no URLs under this profile, so they say nothing of what \
+             was seen",
+            Printable::path(&list.path),
+            list.rejected,
+            list.lines
+        ));
+    }
+    if report.hostless > 0 && !common.filters.host.is_empty() {
+        eprint_message(format_args!(
+            "warning: {} request targets name no host, so --host dropped them; --base gives them one",
+            report.hostless
+        ));
+    } else if report.hostless > 0 && inputs > 1 {
+        eprint_message(format_args!(
+            "warning: {} request targets name no host, so equal paths of different hosts are one; \
+             --base gives them a host",
+            report.hostless
+        ));
+    } else if report.hostless > 0 && common.assume_scheme.is_some() {
+        eprint_message(format_args!(
+            "warning: {} request targets name no host, so --assume-scheme did nothing to them; --base \
+             gives them scheme and host",
+            report.hostless
+        ));
+    }
+}
+
+/// Rejected records of an input from which on its format is doubted.
+const DOUBTED: u64 = 5;
+
+/// Warns of inputs that were read as lists for want of a better guess.
+fn warn_of_lists(report: &Report, are_all_rejected: bool) {
+    let guessed = report.guessed.iter().filter(|(_, format)| format == "lines");
+    let lists = || guessed.clone().map(|(input, _)| &report.files[*input]);
+    for kind in ["csv", "tsv"] {
+        let mut named = lists().filter(|file| kind_of_table(&file.path) == Some(kind));
+        let Some(file) = named.next() else { continue };
+        let path = Printable::path(&file.path);
+        let more = match named.count() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        eprint_message(format_args!(
+            "{path}{more}: warning: read as lines, though its name is that of a table; --format \
+             {kind}:COLUMN reads a column"
+        ));
+    }
+    // Then the run ends for that, and says so.
+    if are_all_rejected {
+        return;
+    }
+    let is_doubted =
+        |tally: &Tally| tally.rejected >= DOUBTED && tally.rejected * 2 > tally.records;
+    for file in lists().filter(|file| is_doubted(&file.tally)) {
+        let (path, tally) = (Printable::path(&file.path), &file.tally);
+        let most = most_frequent(tally);
+        let code = most.map_or("", RejectReason::name);
+        eprint_message(format_args!(
+            "{path}: warning: read as lines, of which {} of {} were rejected, most of them as {code}; {}",
+            tally.rejected,
+            tally.records,
+            hints::of_rejects(most, true)
+        ));
+    }
+}
+
+/// `csv` or `tsv`, where the name of a file says that there are columns in it, packed or not.
+fn kind_of_table(path: &Path) -> Option<&'static str> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let mut endings = name.split('.').skip(1);
+    endings.find_map(|ending| ["csv", "tsv"].into_iter().find(|kind| *kind == ending))
+}
+
+/// The code under which most records were rejected.
+fn most_frequent(tally: &Tally) -> Option<RejectReason> {
+    let counts = RejectReason::ALL.iter().zip(tally.by_code).rev();
+    counts.max_by_key(|(_, count)| *count).map(|(code, _)| *code)
+}
+
+/// Whether a run ends for that every record was rejected. A limit that was given stands in the place of
+/// this one.
+pub(crate) fn are_all_rejected(
+    report: &Report,
+    job: output::JobKind,
+    limit: Option<MaxRejected>,
+) -> bool {
+    let tally = &report.tally;
+    let is_limited = job == output::JobKind::Dedup && limit.is_none();
+    is_limited && tally.rejected > 0 && tally.rejected + tally.blank == tally.records
+}
+
+/// What is said of a run that ends for that, and what to do about it.
+pub(crate) fn nothing_but_rejects(report: &Report) -> String {
+    let which = match report.tally.blank {
+        0 => "rejected",
+        _ => "rejected or blank",
+    };
+    let hint = hints::of_rejects(most_frequent(&report.tally), report.listed > 0);
+    format!("every record was {which}, so nothing was written; {hint}")
+}
+
+/// What was found that nobody has to do anything about.
+fn inform(report: &Report) {
+    let mut guesses: Vec<(&str, usize, usize)> = Vec::new();
+    // A list goes without saying.
+    for (input, format) in report.guessed.iter().filter(|(_, format)| format != "lines") {
+        match guesses.iter_mut().find(|(name, ..)| name == format) {
+            Some((.., more)) => *more += 1,
+            None => guesses.push((format, *input, 0)),
+        }
+    }
+    for (format, input, more) in guesses {
+        let path = Printable::path(&report.files[input].path);
+        match more {
+            0 => eprint_message(format_args!("{path}: read as {format}")),
+            more => eprint_message(format_args!("{path} and {more} more: read as {format}")),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Why a run over inputs fails, what is said of it, and the exit status.
+
+use std::io;
+
+use crate::hints;
+use crate::status::{Status, eprint_message};
+use uniqurl_engine::RunError;
+use uniqurl_engine::output::JobKind;
+use uniqurl_formats::input::{InputError, Trouble};
+
+/// Why nothing is committed.
+pub(crate) enum RunFailure {
+    /// It has been said already.
+    Reported,
+    /// With what is said of it.
+    NothingButRejects(String),
+    ClosedPipe,
+    Failed(RunError),
+}
+
+impl From<io::Error> for RunFailure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            RunFailure::ClosedPipe
+        } else {
+            RunFailure::Failed(RunError::Output(error))
+        }
+    }
+}
+
+/// Says why nothing is committed of a `job`. `given` is what went where it cannot be taken back, and
+/// `hint` stands where the error has none of its own.
+pub(crate) fn failure(
+    why: RunFailure,
+    job: JobKind,
+    given: Option<String>,
+    hint: Option<&str>,
+) -> Status {
+    match why {
+        RunFailure::Reported | RunFailure::ClosedPipe => Status::Failed,
+        RunFailure::NothingButRejects(message) => {
+            eprint_message(message);
+            Status::Limit
+        }
+        RunFailure::Failed(error) => {
+            match (&error, given) {
+                (RunError::Rejected(_), Some(given)) => {
+                    eprint_message(format_args!("{error}; stopped by --max-rejected when {given}"));
+                }
+                (RunError::Rejected(_), None) => {
+                    eprint_message(format_args!(
+                        "{error}; stopped by --max-rejected, nothing was written"
+                    ));
+                }
+                _ => eprint_message(hints::with_hint(&error, hints::of_run(&error, job).or(hint))),
+            }
+            match error {
+                RunError::Set(_) | RunError::Memory | RunError::Rejected(_) => Status::Limit,
+                RunError::Input(InputError {
+                    trouble: Trouble::Limit(..) | Trouble::Memory(_),
+                    ..
+                }) => Status::Limit,
+                RunError::Output(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+                    Status::Limit
+                }
+                _ => Status::Failed,
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What a run reads: the names of its inputs, what of them is there, and which are outputs, too.
+
+pub mod names;
+mod walk;
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::args::{BadInput, Directories, RunArgs, share_a_place};
+use crate::hints;
+use crate::run::Plan;
+use crate::status::eprint_message;
+use names::is_standard_input;
+use uniqurl::bytes::Printable;
+use uniqurl_formats::input::{self, Input, InputError, Source};
+
+/// The names of the inputs: arguments first, then the list; standard input where there are neither.
+/// Whether it is read twice is known of the list only now: as the list itself, or as one of `seen`.
+pub(crate) fn paths(common: &RunArgs, seen: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
+    let mut paths = common.files.clone();
+    match &common.files_from {
+        Some(list) => {
+            let listed = names::from_list(list).map_err(|error| {
+                let text = format!("{error}; it is the list of inputs (--files-from)");
+                io::Error::new(error.kind(), text)
+            })?;
+            let has_it = |names: &[PathBuf]| names.iter().any(|name| is_standard_input(name));
+            let others = [("the list of inputs", std::slice::from_ref(list)), ("--seen", seen)];
+            let others = others.into_iter().find(|(_, names)| has_it(names));
+            let other = others.map(|(other, _)| other).or(common.policy.of_standard_input());
+            if let Some(other) = other
+                && has_it(&listed)
+            {
+                let list = Printable::path(list);
+                let text = format!("{list}: standard input cannot be both an input and {other}");
+                return Err(io::Error::other(text));
+            }
+            paths.extend(listed);
+        }
+        None if paths.is_empty() => paths.push(PathBuf::from("-")),
+        None => {}
+    }
+    Ok(paths)
+}
+
+/// What there is to be read, and what is not there.
+pub(crate) struct RunInputs {
+    pub inputs: Vec<Input>,
+    pub missing: Vec<InputError>,
+    pub seen: Vec<Input>,
+    pub unseen: Vec<InputError>,
+}
+
+impl RunInputs {
+    /// Looks for it, and says what is not there.
+    pub fn resolve(common: &RunArgs, paths: Vec<PathBuf>, plan: &Plan) -> Self {
+        let (paths, mut missing) = match common.directories {
+            Directories::AreWalked => {
+                let is_asked = !paths.is_empty();
+                let (files, errors) = walk::files_below(paths);
+                if is_asked && files.is_empty() && errors.is_empty() {
+                    eprint_message(
+                        "warning: -r found no file to read; names that begin with a dot are passed \
+                         over, and links are not followed",
+                    );
+                }
+                (files, errors)
+            }
+            Directories::AreRefused => (paths, Vec::new()),
+        };
+        let (inputs, unreadable) = input::check(&paths);
+        missing.extend(unreadable);
+        // A list of URLs that was taken for one of names has thousands.
+        let mut urls = missing.iter().filter(|error| hints::is_url(error));
+        if let Some(error) = urls.next() {
+            let more = match urls.count() {
+                0 => String::new(),
+                more => format!(", and {more} more of this kind"),
+            };
+            let hint = hints::of_input(error, plan.name);
+            eprint_message(hints::with_hint(format_args!("{error}{more}"), hint));
+        }
+        for error in missing.iter().filter(|error| !hints::is_url(error)) {
+            eprint_message(hints::with_hint(error, hints::of_input(error, plan.name)));
+        }
+        let (seen, unseen) = input::check(&plan.seen);
+        for error in &unseen {
+            eprint_message(hints::with_hint(error, Some(hints::of_seen(error))));
+        }
+        Self { inputs, missing, seen, unseen }
+    }
+
+    /// Whether the inputs can be read, as far as that was asked for.
+    pub fn is_readable(&self, common: &RunArgs) -> bool {
+        self.missing.is_empty() || common.bad_input == BadInput::IsSkipped
+    }
+
+    /// Warns of inputs that are outputs, too, where hardly anybody means that.
+    pub fn warn_of_outputs(&self, common: &RunArgs) {
+        warn_of_emptied(&common.files, &common.output);
+        if matches!(common.directories, Directories::AreWalked) {
+            warn_of_replaced(common, &self.inputs);
+        }
+    }
+}
+
+/// Warns of an input that the shell has emptied, since standard output goes there too: what was in it is lost.
+/// `named` are the inputs that somebody meant, and not those that were found.
+pub(crate) fn warn_of_emptied(named: &[PathBuf], output: &Path) {
+    let standard = Path::new("-");
+    let is_empty = |path: &Path| {
+        path != standard && fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0)
+    };
+    let is_emptied = |path: &&PathBuf| is_empty(path) && share_a_place(&[standard, path]);
+    if output == standard
+        && let Some(path) = named.iter().find(is_emptied)
+    {
+        eprint_message(format_args!(
+            "warning: {} is empty: standard output goes there, for which the shell empties it before \
+             anything is read; -o FILE replaces an input at the end",
+            Printable::path(path)
+        ));
+    }
+}
+
+/// Warns of what -r has found and the run replaces. Mostly a run before has written it, and nobody meant it
+/// to be read.
+fn warn_of_replaced(common: &RunArgs, inputs: &[Input]) {
+    let identity = |path: &Path| {
+        let file = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        Some((file.dev(), file.ino()))
+    };
+    for (option, output) in common.named_outputs() {
+        let Some(replaced) = identity(output) else { continue };
+        let is_found = |input: &&Input| {
+            let is_it = |identity| identity == replaced;
+            matches!(input.source, Source::File { identity, .. } if is_it(identity))
+                && !common.files.contains(&input.path)
+        };
+        if let Some(input) = inputs.iter().find(is_found) {
+            eprint_message(format_args!(
+                "warning: {} is read, since -r found it, and {option} replaces it; if it is no input, \
+                 write it to another directory",
+                Printable::path(&input.path)
+            ));
+        }
+    }
+}
