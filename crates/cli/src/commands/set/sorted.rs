@@ -10,9 +10,7 @@ use crate::diagnostics::LEFT_OUT;
 use crate::status::eprint_message;
 use uniqurl::bytes::{Printable, UrlExcerpt};
 use uniqurl_formats::input::{self, Input, InputError, OpenFile, Trouble, Unpacked};
-#[cfg(feature = "tables")]
-use uniqurl_formats::record::Container;
-use uniqurl_formats::record::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
+use uniqurl_formats::record::{BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader, is_table};
 
 /// How much of an input is held.
 const BUFFER: usize = 64 << 10;
@@ -71,8 +69,7 @@ impl SortedSet {
             let trouble = reader.trouble(error);
             InputError::new(&input.path, Some(head.len() as u64), trouble).to_string()
         })?;
-        #[cfg(feature = "tables")]
-        let is_table = Container::of(&head).is_some();
+        let is_table = is_table(&head);
         let is_saved = head == magic;
         let reader = Cursor::new(head).chain(reader);
         let mut sorted = Self {
@@ -91,7 +88,6 @@ impl SortedSet {
             start: 0,
             end: 0,
         };
-        #[cfg(feature = "tables")]
         if is_table {
             let why = "is a table, and no sorted list; dedup --order sorted writes one of it";
             return Err(sorted.fault("format", why));
