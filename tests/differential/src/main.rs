@@ -12,23 +12,23 @@ mod tally;
 
 // The second implementations, the generator and the laws are those of the tests.
 #[allow(dead_code, missing_docs)]
-#[path = "../../tests/library/browser/mod.rs"]
+#[path = "../../library/browser/mod.rs"]
 mod browser;
 #[allow(dead_code, missing_docs)]
-#[path = "../../tests/library/generator/mod.rs"]
+#[path = "../../library/generator/mod.rs"]
 mod generator;
 #[allow(dead_code, missing_docs)]
-#[path = "../../tests/library/law/mod.rs"]
+#[path = "../../library/law/mod.rs"]
 mod law;
 #[allow(dead_code, missing_docs)]
-#[path = "../../tests/library/oracle/mod.rs"]
+#[path = "../../library/oracle/mod.rs"]
 mod oracle;
 mod second;
 #[allow(dead_code, missing_docs)]
-#[path = "../../tests/library/tsv/mod.rs"]
+#[path = "../../library/tsv/mod.rs"]
 mod tsv;
 #[allow(dead_code, missing_docs)]
-#[path = "../../tests/library/variant/mod.rs"]
+#[path = "../../library/variant/mod.rs"]
 mod variant;
 
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ usage: scripts/prove [--executions N] [--seconds N] [--seed N] [--threads N] [--
 ";
 
 /// The URLs that are changed unless others are named.
-const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../corpora/sample.txt");
+const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpora/sample.txt");
 
 /// What was asked for.
 struct Wish {
