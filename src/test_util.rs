@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 /// `most`, and fewer on other processors than x86-64, which are emulated as a rule, and in an interpreter;
-/// never more than ten times what `UNIQURL_CASES` says, which is 20,000 unless it is set.
+/// never more than ten times what `UNIQURL_CASES` says, which is 2,000 unless it is set.
 pub(crate) fn cases(most: usize) -> usize {
     if cfg!(miri) {
         return (most / 4000).max(8);
     }
-    let asked = std::env::var("UNIQURL_CASES").map_or(20_000, |n| n.parse().expect("a number"));
+    let asked = std::env::var("UNIQURL_CASES").map_or(2_000, |n| n.parse().expect("a number"));
     let most = if cfg!(target_arch = "x86_64") { most } else { most.min(5_000) };
     most.min(asked * 10)
 }

@@ -20,6 +20,7 @@ mod charsets;
 mod choices;
 mod explain;
 mod extract;
+mod floors;
 mod interface;
 mod keys;
 mod laws;
