@@ -90,7 +90,7 @@ fn bytes_of_urls_are_shown_as_text() {
         r#"Uri { scheme: Some(b"http"), authority: Some(Authority { userinfo: Some(b"u"), host: b"h", port: Some(b"1") }), path: b"/\xff", query: Some(b""), fragment: None }"#
     );
     let found: Vec<_> = uri::extract(b"see http://h/").collect();
-    assert_eq!(format!("{found:?}"), r#"[Extracted { span: 4..13, uri: b"http://h/" }]"#);
+    assert_eq!(format!("{found:?}"), r#"[FoundUri { span: 4..13, uri: b"http://h/" }]"#);
     let steps = Normalizer::new(&Profile::SCHEME).explain(b"HTTP://h/").unwrap();
     assert_eq!(
         format!("{steps:?}"),

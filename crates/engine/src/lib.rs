@@ -85,3 +85,8 @@ pub use url_filter::{BadUrlFilter, UrlFilter};
 #[cfg(test)]
 #[path = "../../../src/test_util.rs"]
 mod test_util;
+
+/// Runs the examples of the README. They stand here since they use all libraries of the workspace.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}
