@@ -3,7 +3,7 @@
 #![no_main]
 
 #[allow(dead_code)]
-#[path = "../../tests/library/record_oracle/mod.rs"]
+#[path = "../../tests/formats/record_oracle/mod.rs"]
 mod record_oracle;
 
 use std::sync::LazyLock;

@@ -3,7 +3,7 @@
 use crate::cases::{self, for_each_case};
 use crate::generator::{self, Temper, words};
 use crate::oracle::{Answer, Oracle};
-use crate::subject::{Library, is_a_line, on_best_backend, on_every_backend};
+use crate::subject::{Library, on_best_backend, on_every_backend};
 use crate::tsv::{LADDER, escape, show};
 use crate::worded::worded;
 use proptest::prelude::*;
@@ -81,37 +81,6 @@ fn targets_agree_with_the_oracle_on_every_backend() {
             }
         });
     }
-}
-
-fn forms_agree(bases: &[Option<&[u8]>]) {
-    for profile in LADDER {
-        for &base in bases {
-            let (mut oracle, mut library) = (Oracle::new(profile), on_best_backend(profile));
-            if let Some(base) = base {
-                (oracle, library) = (oracle.with_base(base), library.with_base(base));
-            }
-            for_each_case(16, |rng| {
-                let mut target = generator::target(rng, Temper::Wild);
-                if rng.one_in(4) {
-                    target.insert(0, rng.byte() % 0x21);
-                }
-                if is_a_line(&target) {
-                    let expected = oracle.read_target(&target);
-                    assert_agree(&library, &target, &library.read_target(&target), &expected);
-                }
-            });
-        }
-    }
-}
-
-#[test]
-fn forms_of_targets_agree_with_the_oracle() {
-    forms_agree(&[None, Some(b"HTTP://u@H:0080/a/b?c#d"), Some(b"x://h"), Some(b"x://[::1]:")]);
-}
-
-#[test]
-fn targets_of_a_base_without_authority_agree_with_the_oracle() {
-    forms_agree(&[Some(b"x:/a"), Some(b"x:")]);
 }
 
 fn references_agree(bases: &[&[u8]]) {

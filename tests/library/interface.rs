@@ -10,7 +10,6 @@ use uniqurl::{
     Redirects, Reject, RejectReason, RejectReasons, Ring, RingError, Rule, Scratch, SetFull, Step,
     Switch, Switches, UnknownName, UnsupportedOption, UrlSet, uri,
 };
-use uniqurl_formats::record;
 
 fn are_read_as_shown<T>(all: impl IntoIterator<Item = T>)
 where
@@ -34,8 +33,6 @@ fn whatever_has_a_name_is_read_as_it_is_shown() {
     are_read_as_shown(Backend::ALL.iter().copied());
     are_read_as_shown(Profile::ALL.iter().map(|profile| profile.switches()));
     are_read_as_shown([Ring::new(b"/:", b"!").unwrap(), Ring::parse("").unwrap()]);
-    let formats = ["lines", "combined", "ws:3", "tsv:url", "w3c", "log:%h \"%r\"", "cdx"];
-    are_read_as_shown(formats.map(|name| record::Format::parse(name).unwrap()));
 }
 
 #[test]
@@ -120,7 +117,6 @@ fn types_go_from_thread_to_thread() {
     do_so::<(Batch, Scratch, Canonical<'_>, Keyed<'_>, Outcome, Reject, Step)>();
     do_so::<(RejectReason, RejectReasons, Key, Rule, Switch, Switches, Backend)>();
     do_so::<(uri::Uri<'_>, uri::Extract<'_>, uri::DissectQuery<'_>, uri::Component)>();
-    do_so::<(record::Format, record::Context, record::Records, record::Record, record::Filter)>();
     do_so::<uri::Charset>();
 }
 
@@ -135,7 +131,5 @@ fn errors_are_those_of_the_standard_library() {
     is_one::<RedirectError>();
     is_one::<RingError>();
     is_one::<uri::Error>();
-    is_one::<record::FormatError>();
-    is_one::<record::BadFilter>();
     is_one::<uniqurl::ProfileFileError>();
 }

@@ -4,13 +4,13 @@ use crate::cases::{self, for_each_case};
 use crate::generator::{self, Rng, Temper};
 use crate::law::{self, Subject};
 use crate::oracle::Answer;
-use crate::subject::{Library, is_a_line, on_best_backend, on_every_backend};
+use crate::subject::{Library, on_best_backend, on_every_backend};
 use crate::tsv::{LADDER, escape, show};
 use crate::variant;
 use crate::worded::worded;
 use proptest::prelude::*;
 use uniqurl::bytes::Span;
-use uniqurl::{Batch, Outcome, Profile, Scratch};
+use uniqurl::{Batch, Outcome, Scratch};
 
 impl Subject for Library {
     fn profile(&self) -> &'static str {
@@ -46,46 +46,6 @@ fn laws_hold_for_generated_targets() {
             let target = generator::target(rng, Temper::Wild);
             law::all_for_target(&library, &target);
         });
-    }
-}
-
-#[test]
-fn what_a_target_gives_is_read_again_as_itself() {
-    for profile in Profile::ALL {
-        for base in [None, Some(b"http://H:80/a?b")] {
-            let mut library = on_best_backend(profile.name());
-            if let Some(base) = base {
-                library = library.with_base(base);
-            }
-            for_each_case(32, |rng| {
-                let mut target = match rng.below(3) {
-                    0 => generator::target(rng, Temper::Wild),
-                    1 => generator::any(rng),
-                    _ => generator::systems::url(rng),
-                };
-                if rng.one_in(4) {
-                    target.insert(0, rng.byte() % 0x21);
-                }
-                if !is_a_line(&target) {
-                    return;
-                }
-                let answer = library.read_target(&target);
-                let Ok(canonical) = &answer else { return };
-                let again = match library.read_target(canonical) {
-                    // A URL whose path is `1`, which `a:1#` and `a:%31` become, is one only in a list.
-                    Err(("authority-form", _)) => library.normalize(canonical),
-                    again => again,
-                };
-                assert!(
-                    again == answer,
-                    "{} with base {base:?}\ntarget {}\n gives {}\n again {}",
-                    library.name(),
-                    escape(&target),
-                    escape(canonical),
-                    show(&again)
-                );
-            });
-        }
     }
 }
 

@@ -7,7 +7,6 @@ mod cases;
 mod generator;
 mod law;
 mod oracle;
-mod record_oracle;
 mod shared;
 mod subject;
 mod tsv;
@@ -29,10 +28,7 @@ mod oracle_laws;
 mod oracle_vectors;
 #[cfg(feature = "profile-file")]
 mod profile_file;
-mod records;
 mod redirects;
-mod shared_indexes;
-mod shared_logs;
 mod shared_uri;
 mod shared_vectors;
 mod shared_whatwg;

@@ -7,94 +7,10 @@ use crate::cases::for_each_case;
 use crate::generator::Rng;
 use crate::generator::systems::{WORDS, url};
 use crate::oracle::system::{Answer, System};
-use crate::subject::{Held, held, is_a_line};
+use crate::subject::systems::{ask, assert_same, draw, for_each_system, library, show, trouble};
 use crate::tsv::{self, SYSTEMS, escape};
 use uniqurl::bytes::Span;
-use uniqurl::{Backend, Normalizer, Outcome, Profile, Reject, RejectReason, Ring, Scratch, Switch};
-
-/// A profile with choices drawn for it.
-fn draw(rng: &mut Rng, profile: &'static str) -> System {
-    let mut system = System::new(profile);
-    let checks = Profile::named(profile).unwrap().checks();
-    match rng.below(4) {
-        0 => system.allowed = checks.iter().map(RejectReason::name).collect(),
-        1 => {
-            system.allowed =
-                checks.iter().filter(|_| rng.one_in(2)).map(RejectReason::name).collect()
-        }
-        _ => {}
-    }
-    system.keep_empty_segments = profile == "servlet" && rng.one_in(3);
-    if profile == "ring" {
-        for &byte in b":/[]@!$&'()*+,;=" {
-            match rng.below(3) {
-                0 => system.ring.0.push(byte),
-                1 => system.ring.1.push(byte),
-                _ => {}
-            }
-        }
-    }
-    system
-}
-
-fn library(system: &System, backend: Backend) -> Normalizer {
-    let mut normalizer = Normalizer::new(Profile::named(system.profile).unwrap())
-        .with_backend(backend)
-        .with_allowed(system.allowed.iter().map(|name| RejectReason::named(name).unwrap()))
-        .unwrap();
-    if system.keep_empty_segments {
-        normalizer = normalizer.with_switches([Switch::KeepEmptySegments]).unwrap();
-    }
-    if system.profile == "ring" {
-        let ring = Ring::new(&system.ring.0, &system.ring.1).unwrap();
-        normalizer = normalizer.with_ring(ring).unwrap();
-    }
-    normalizer
-}
-
-fn trouble(reject: Reject) -> (BTreeSet<&'static str>, usize) {
-    assert!(reject.codes.contains(reject.code));
-    assert_eq!(reject.in_order().next(), Some(reject.code));
-    (reject.in_order().map(RejectReason::name).collect(), reject.at)
-}
-
-fn ask(call: impl FnOnce(&mut Vec<u8>) -> Outcome) -> Answer {
-    let mut out = b"before".to_vec();
-    match call(&mut out) {
-        Outcome::Canonical => Ok(out.split_off(6)),
-        Outcome::Reject(reject) => {
-            assert_eq!(out, b"before", "a rejection appends nothing");
-            Err(trouble(reject))
-        }
-    }
-}
-
-fn show(answer: &Answer) -> String {
-    match answer {
-        Ok(url) => escape(url),
-        Err(trouble) => format!("{trouble:?}"),
-    }
-}
-
-#[track_caller]
-fn assert_same(what: &str, system: &System, url: &[u8], got: &Answer, expected: &Answer) {
-    assert!(
-        got == expected,
-        "{what} under {system:?}\n   url {}\n   got {}\nwanted {}",
-        escape(url),
-        show(got),
-        show(expected)
-    );
-}
-
-fn for_each_system(share: u64, mut test: impl FnMut(&mut Rng, &System)) {
-    for profile in SYSTEMS {
-        for_each_case(share, |rng| {
-            let system = draw(rng, profile);
-            test(rng, &system);
-        });
-    }
-}
+use uniqurl::{Backend, Normalizer, Outcome, Profile, RejectReason, Ring, Scratch, Switch};
 
 #[test]
 fn systems_agree_with_their_oracles_on_every_backend() {
@@ -141,39 +57,6 @@ fn systems_agree_with_their_oracles_behind_a_base_or_an_assumed_scheme() {
         if let Ok(canonical) = &got {
             let again = ask(|out| library.normalize(canonical, out));
             assert_same("idempotence", &system, canonical, &again, &got);
-        }
-    });
-}
-
-/// A line of the format `target`, joined to the base if there is one.
-fn read_target(library: &Normalizer, target: &[u8]) -> Answer {
-    match held(library, target) {
-        Held::Rejected(code, at) => Err((BTreeSet::from([code]), at)),
-        Held::Target(target) => ask(|out| library.normalize_target(&target, out)),
-        Held::Url { url, prefix } => ask(|out| library.normalize(&url, out))
-            .map_err(|(codes, at)| (codes, at.saturating_sub(prefix))),
-    }
-}
-
-#[test]
-fn targets_of_logs_agree_with_the_oracles_and_are_read_again() {
-    for_each_system(20, |rng, system| {
-        let (mut system, target) = (system.clone(), url(rng));
-        // Its rules for targets are the ladder's.
-        if system.profile == "sanitize" || !is_a_line(&target) {
-            return;
-        }
-        let mut library = library(&system, Backend::best());
-        if rng.one_in(2) {
-            let base = b"http://H:80/a/b";
-            system.base = Some(base.into());
-            library = library.with_base(base).unwrap();
-        }
-        let got = read_target(&library, &target);
-        assert_same("the answer of a target", &system, &target, &got, &system.read_target(&target));
-        if let Ok(canonical) = &got {
-            let again = read_target(&library, canonical);
-            assert_same("idempotence of targets", &system, canonical, &again, &got);
         }
     });
 }

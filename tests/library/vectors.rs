@@ -57,11 +57,6 @@ fn library_states_the_rows_of_targets() {
 }
 
 #[test]
-fn library_states_the_rows_of_forms() {
-    check("forms", Library::read_target);
-}
-
-#[test]
 fn library_joins_and_parts_the_pairs_of_merge() {
     for pair in tsv::pairs() {
         for profile in &pair.profiles {

@@ -1,8 +1,8 @@
 //! The library as the tests ask it: one profile on one backend.
 
-use uniqurl::bytes::Span;
+pub mod systems;
+
 use uniqurl::{Backend, Normalizer, Outcome, Profile};
-use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
 
 /// What `oracle::Answer` is, named here too so that a test can use this module without the oracle.
 pub type Answer = Result<Vec<u8>, (&'static str, usize)>;
@@ -42,64 +42,10 @@ impl Library {
         answer(|out| self.0.normalize_target(target, out))
     }
 
-    /// As a line of the format `target`, joined to the base if there is one.
-    pub fn read_target(&self, target: &[u8]) -> Answer {
-        match held(&self.0, target) {
-            Held::Rejected(code, at) => Err((code, at)),
-            Held::Target(target) => self.normalize_target(&target),
-            Held::Url { url, prefix } => {
-                self.normalize(&url).map_err(|(code, at)| (code, at.saturating_sub(prefix)))
-            }
-        }
-    }
-
     /// For messages.
     pub fn name(&self) -> String {
         format!("{} on {}", self.0.profile().name(), self.0.backend().name())
     }
-}
-
-/// What a line of the format `target` holds.
-pub enum Held {
-    Rejected(&'static str, usize),
-    /// A URL, of which so many bytes do not stand in the line.
-    Url {
-        url: Vec<u8>,
-        prefix: usize,
-    },
-    Target(Vec<u8>),
-}
-
-/// Reads one line of the format `target` for a normalizer and its base.
-pub fn held(normalizer: &Normalizer, target: &[u8]) -> Held {
-    let (base, targets) = (normalizer.origin(), normalizer.targets());
-    let context = Context { base, targets, ..Context::default() };
-    let mut records = Records::default();
-    let format = Format::parse("target").unwrap();
-    format.read(&context, &[target, b"\n"].concat(), &mut records);
-    let [record] = records.records[..] else { panic!("one line is one record") };
-    let bytes = |place, span: Span| match place {
-        BufferId::Chunk => span.of(target).to_vec(),
-        BufferId::Scratch => span.of(&records.scratch).to_vec(),
-    };
-    match record.found {
-        Extracted::Reject(code, at) => Held::Rejected(code.name(), at as usize),
-        Extracted::Url(place, span) => Held::Url { url: bytes(place, span), prefix: 0 },
-        Extracted::Target(place, span) => Held::Target(bytes(place, span)),
-        Extracted::Joined { url, prefix } => {
-            Held::Url { url: bytes(BufferId::Scratch, url), prefix: prefix as usize }
-        }
-        Extracted::Blank | Extracted::Skipped | Extracted::Filtered => {
-            panic!("{target:?} is no target")
-        }
-    }
-}
-
-/// What a file of targets can hold in one record that says something.
-pub fn is_a_line(target: &[u8]) -> bool {
-    target.iter().any(|&byte| byte > 0x20)
-        && target.last() != Some(&b'\r')
-        && !target.contains(&b'\n')
 }
 
 /// The output is appended, so it starts with bytes that must survive.

@@ -72,8 +72,10 @@ pub fn pairs() -> Vec<Pair> {
 
 /// Every line that is neither a comment nor empty, with its place.
 pub fn lines(name: &str) -> Vec<(String, String)> {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/vectors").join(format!("{name}.tsv"));
+    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let folder =
+        folders.map(|folder| folder.join("corpora/vectors")).find(|folder| folder.is_dir());
+    let path = folder.expect("corpora/vectors").join(format!("{name}.tsv"));
     let text = std::fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     text.lines()

@@ -7,7 +7,7 @@
 //!
 //! In comes a chunk and a [`Context`]; out come [`Records`], spans without lifetimes. [`Format`]
 //! names the formats. To add one: a file here with a `read` built on `line::each`, a variant of
-//! [`Format`], and a second, slow reader in `tests/library/record_oracle/` that must agree with it. A format
+//! [`Format`], and a second, slow reader in `tests/formats/record_oracle/` that must agree with it. A format
 //! with named fields says which of them is what part of a URL, and is done. One whose header
 //! says where things are has an `after` too: the format as it stands behind a chunk.
 

@@ -1,0 +1,23 @@
+//! Record formats against a slow second reader, real logs and indexes, and request targets against
+//! the oracles.
+#![allow(missing_docs, reason = "tests are named by the fact that they protect")]
+
+#[allow(dead_code, reason = "parts of them are used")]
+#[path = "../library"]
+mod told_twice {
+    pub mod cases;
+    pub mod generator;
+    pub mod oracle;
+    pub mod shared;
+    pub mod subject;
+    pub mod tsv;
+}
+use told_twice::{cases, generator, oracle, shared, subject, tsv};
+
+mod record_oracle;
+
+mod interface;
+mod records;
+mod shared_indexes;
+mod shared_logs;
+mod targets;

@@ -1,0 +1,208 @@
+//! Lines of the format `target`, normalized: the vectors, the oracles, and the laws.
+
+use std::collections::BTreeSet;
+
+use crate::cases::for_each_case;
+use crate::generator::systems::url;
+use crate::generator::{self, Temper};
+use crate::oracle::{Answer, Oracle, system};
+use crate::subject::systems::{ask, assert_same, for_each_system, library};
+use crate::subject::{Library, on_best_backend, on_every_backend};
+use crate::tsv::{self, LADDER, escape, show};
+use uniqurl::bytes::Span;
+use uniqurl::{Backend, Normalizer, Profile};
+use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
+
+/// What a line of the format `target` holds.
+enum Held {
+    Rejected(&'static str, usize),
+    /// A URL, of which so many bytes do not stand in the line.
+    Url {
+        url: Vec<u8>,
+        prefix: usize,
+    },
+    Target(Vec<u8>),
+}
+
+/// Reads one line of the format `target` for a normalizer and its base.
+fn held(normalizer: &Normalizer, target: &[u8]) -> Held {
+    let (base, targets) = (normalizer.origin(), normalizer.targets());
+    let context = Context { base, targets, ..Context::default() };
+    let mut records = Records::default();
+    let format = Format::parse("target").unwrap();
+    format.read(&context, &[target, b"\n"].concat(), &mut records);
+    let [record] = records.records[..] else { panic!("one line is one record") };
+    let bytes = |place, span: Span| match place {
+        BufferId::Chunk => span.of(target).to_vec(),
+        BufferId::Scratch => span.of(&records.scratch).to_vec(),
+    };
+    match record.found {
+        Extracted::Reject(code, at) => Held::Rejected(code.name(), at as usize),
+        Extracted::Url(place, span) => Held::Url { url: bytes(place, span), prefix: 0 },
+        Extracted::Target(place, span) => Held::Target(bytes(place, span)),
+        Extracted::Joined { url, prefix } => {
+            Held::Url { url: bytes(BufferId::Scratch, url), prefix: prefix as usize }
+        }
+        Extracted::Blank | Extracted::Skipped | Extracted::Filtered => {
+            panic!("{target:?} is no target")
+        }
+    }
+}
+
+/// What a file of targets can hold in one record that says something.
+fn is_a_line(target: &[u8]) -> bool {
+    target.iter().any(|&byte| byte > 0x20)
+        && target.last() != Some(&b'\r')
+        && !target.contains(&b'\n')
+}
+
+/// Reads a line of the format `target` and normalizes its URL, joined to the base if there is one.
+fn read_target(library: &Library, target: &[u8]) -> Answer {
+    match held(&library.0, target) {
+        Held::Rejected(code, at) => Err((code, at)),
+        Held::Target(target) => library.normalize_target(&target),
+        Held::Url { url, prefix } => {
+            library.normalize(&url).map_err(|(code, at)| (code, at.saturating_sub(prefix)))
+        }
+    }
+}
+
+/// The same with all reasons that a system names.
+fn read_for_system(library: &Normalizer, target: &[u8]) -> system::Answer {
+    match held(library, target) {
+        Held::Rejected(code, at) => Err((BTreeSet::from([code]), at)),
+        Held::Target(target) => ask(|out| library.normalize_target(&target, out)),
+        Held::Url { url, prefix } => ask(|out| library.normalize(&url, out))
+            .map_err(|(codes, at)| (codes, at.saturating_sub(prefix))),
+    }
+}
+
+#[track_caller]
+fn assert_agree(library: &Library, target: &[u8], got: &Answer, expected: &Answer) {
+    assert!(
+        got == expected,
+        "{} and the oracle differ\n target {}\nlibrary {}\n oracle {}",
+        library.name(),
+        escape(target),
+        show(got),
+        show(expected)
+    );
+}
+
+#[test]
+fn targets_are_read_as_the_rows_of_forms_say() {
+    let mut wrong = Vec::new();
+    for row in tsv::rows("forms") {
+        for profile in &row.profiles {
+            for mut library in on_every_backend(profile) {
+                if let Some(base) = &row.base {
+                    library = library.with_base(base);
+                }
+                if let Some(scheme) = &row.assume {
+                    library = library.with_assumed_scheme(scheme);
+                }
+                let got = read_target(&library, &row.input);
+                let got = got.map_err(|(code, at)| (code.to_owned(), at));
+                if got != row.expected {
+                    let difference = tsv::difference(&row, &got);
+                    wrong.push(format!("{} under {}: {difference}", row.place, library.name()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} answers differ\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_a_target_gives_is_read_again_as_itself() {
+    for profile in Profile::ALL {
+        for base in [None, Some(b"http://H:80/a?b")] {
+            let mut library = on_best_backend(profile.name());
+            if let Some(base) = base {
+                library = library.with_base(base);
+            }
+            for_each_case(32, |rng| {
+                let mut target = match rng.below(3) {
+                    0 => generator::target(rng, Temper::Wild),
+                    1 => generator::any(rng),
+                    _ => generator::systems::url(rng),
+                };
+                if rng.one_in(4) {
+                    target.insert(0, rng.byte() % 0x21);
+                }
+                if !is_a_line(&target) {
+                    return;
+                }
+                let answer = read_target(&library, &target);
+                let Ok(canonical) = &answer else { return };
+                let again = match read_target(&library, canonical) {
+                    // A URL whose path is `1`, which `a:1#` and `a:%31` become, is one only in a list.
+                    Err(("authority-form", _)) => library.normalize(canonical),
+                    again => again,
+                };
+                assert!(
+                    again == answer,
+                    "{} with base {base:?}\ntarget {}\n gives {}\n again {}",
+                    library.name(),
+                    escape(&target),
+                    escape(canonical),
+                    show(&again)
+                );
+            });
+        }
+    }
+}
+
+fn forms_agree(bases: &[Option<&[u8]>]) {
+    for profile in LADDER {
+        for &base in bases {
+            let (mut oracle, mut library) = (Oracle::new(profile), on_best_backend(profile));
+            if let Some(base) = base {
+                (oracle, library) = (oracle.with_base(base), library.with_base(base));
+            }
+            for_each_case(16, |rng| {
+                let mut target = generator::target(rng, Temper::Wild);
+                if rng.one_in(4) {
+                    target.insert(0, rng.byte() % 0x21);
+                }
+                if is_a_line(&target) {
+                    let expected = oracle.read_target(&target);
+                    assert_agree(&library, &target, &read_target(&library, &target), &expected);
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn forms_of_targets_agree_with_the_oracle() {
+    forms_agree(&[None, Some(b"HTTP://u@H:0080/a/b?c#d"), Some(b"x://h"), Some(b"x://[::1]:")]);
+}
+
+#[test]
+fn targets_of_a_base_without_authority_agree_with_the_oracle() {
+    forms_agree(&[Some(b"x:/a"), Some(b"x:")]);
+}
+
+#[test]
+fn targets_of_logs_agree_with_the_oracles_and_are_read_again() {
+    for_each_system(20, |rng, system| {
+        let (mut system, target) = (system.clone(), url(rng));
+        // Its rules for targets are the ladder's.
+        if system.profile == "sanitize" || !is_a_line(&target) {
+            return;
+        }
+        let mut library = library(&system, Backend::best());
+        if rng.one_in(2) {
+            let base = b"http://H:80/a/b";
+            system.base = Some(base.into());
+            library = library.with_base(base).unwrap();
+        }
+        let got = read_for_system(&library, &target);
+        assert_same("the answer of a target", &system, &target, &got, &system.read_target(&target));
+        if let Ok(canonical) = &got {
+            let again = read_for_system(&library, canonical);
+            assert_same("idempotence of targets", &system, canonical, &again, &got);
+        }
+    });
+}

@@ -1,0 +1,93 @@
+//! The library under the profiles of single systems, and their oracles with the same choices.
+
+use std::collections::BTreeSet;
+
+use crate::cases::for_each_case;
+use crate::generator::Rng;
+use crate::oracle::system::{Answer, System};
+use crate::tsv::{SYSTEMS, escape};
+use uniqurl::{Backend, Normalizer, Outcome, Profile, Reject, RejectReason, Ring, Switch};
+
+/// A profile with choices drawn for it.
+pub fn draw(rng: &mut Rng, profile: &'static str) -> System {
+    let mut system = System::new(profile);
+    let checks = Profile::named(profile).unwrap().checks();
+    match rng.below(4) {
+        0 => system.allowed = checks.iter().map(RejectReason::name).collect(),
+        1 => {
+            system.allowed =
+                checks.iter().filter(|_| rng.one_in(2)).map(RejectReason::name).collect()
+        }
+        _ => {}
+    }
+    system.keep_empty_segments = profile == "servlet" && rng.one_in(3);
+    if profile == "ring" {
+        for &byte in b":/[]@!$&'()*+,;=" {
+            match rng.below(3) {
+                0 => system.ring.0.push(byte),
+                1 => system.ring.1.push(byte),
+                _ => {}
+            }
+        }
+    }
+    system
+}
+
+pub fn library(system: &System, backend: Backend) -> Normalizer {
+    let mut normalizer = Normalizer::new(Profile::named(system.profile).unwrap())
+        .with_backend(backend)
+        .with_allowed(system.allowed.iter().map(|name| RejectReason::named(name).unwrap()))
+        .unwrap();
+    if system.keep_empty_segments {
+        normalizer = normalizer.with_switches([Switch::KeepEmptySegments]).unwrap();
+    }
+    if system.profile == "ring" {
+        let ring = Ring::new(&system.ring.0, &system.ring.1).unwrap();
+        normalizer = normalizer.with_ring(ring).unwrap();
+    }
+    normalizer
+}
+
+pub fn trouble(reject: Reject) -> (BTreeSet<&'static str>, usize) {
+    assert!(reject.codes.contains(reject.code));
+    assert_eq!(reject.in_order().next(), Some(reject.code));
+    (reject.in_order().map(RejectReason::name).collect(), reject.at)
+}
+
+pub fn ask(call: impl FnOnce(&mut Vec<u8>) -> Outcome) -> Answer {
+    let mut out = b"before".to_vec();
+    match call(&mut out) {
+        Outcome::Canonical => Ok(out.split_off(6)),
+        Outcome::Reject(reject) => {
+            assert_eq!(out, b"before", "a rejection appends nothing");
+            Err(trouble(reject))
+        }
+    }
+}
+
+pub fn show(answer: &Answer) -> String {
+    match answer {
+        Ok(url) => escape(url),
+        Err(trouble) => format!("{trouble:?}"),
+    }
+}
+
+#[track_caller]
+pub fn assert_same(what: &str, system: &System, url: &[u8], got: &Answer, expected: &Answer) {
+    assert!(
+        got == expected,
+        "{what} under {system:?}\n   url {}\n   got {}\nwanted {}",
+        escape(url),
+        show(got),
+        show(expected)
+    );
+}
+
+pub fn for_each_system(share: u64, mut test: impl FnMut(&mut Rng, &System)) {
+    for profile in SYSTEMS {
+        for_each_case(share, |rng| {
+            let system = draw(rng, profile);
+            test(rng, &system);
+        });
+    }
+}
