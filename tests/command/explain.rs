@@ -74,33 +74,6 @@ scheme@1
 }
 
 #[test]
-fn a_page_of_a_wiki_has_one_spelling() {
-    let text = explain(&["-p", "mediawiki", "/wiki/User:Ema%2fProfiling_Python's"]);
-    assert_eq!(
-        text,
-        "\
-mediawiki@1
-
-  ring-encode
-  the ring writes these characters as triplets
-  - /wiki/User:Ema%2fProfiling_Python's
-                                     ^
-  + /wiki/User:Ema%2fProfiling_Python%27s
-                                     ^^^
-
-  ring-decode
-  the ring writes these characters as themselves
-  - /wiki/User:Ema%2fProfiling_Python%27s
-                  ^^^
-  + /wiki/User:Ema/Profiling_Python%27s
-                  ^
-
-  = /wiki/User:Ema/Profiling_Python%27s
-"
-    );
-}
-
-#[test]
 fn a_ring_alone_implies_its_profile() {
     let place = Place::new();
     let run = place.run(["explain", "--ring", "decode=21", "http://h/%21"]).exits(0);
@@ -124,24 +97,6 @@ syntax@1, scheme@1
   byte: a byte that the grammar does not allow here.
   Write the byte as a triplet, or use the profile crawl, which does so; a host
   takes neither.
-"
-    );
-    // Sequences that a container refuses by default.
-    let text = explain(&["-p", "servlet", "/app/..;v=1/%2E%2e/admin"]);
-    assert_eq!(
-        text,
-        "\
-servlet@1
-
-  rejected at byte 5
-    /app/..;v=1/%2E%2e/admin
-         ^
-  dot-segment-parameter: a dot segment with a parameter.
-  --allow dot-segment-parameter switches this check off.
-  leading-dot-dot: the path leads above the root.
-  --allow leading-dot-dot switches this check off.
-  encoded-dot-segment: a dot segment with encoded dots.
-  --allow encoded-dot-segment switches this check off.
 "
     );
 }
@@ -173,42 +128,16 @@ fn a_check_of_a_profile_file_is_switched_off_there() {
 
 #[test]
 fn a_host_and_a_port_that_read_as_a_scheme_are_told_of() {
-    let place = Place::new();
-    let told =
-        "what stands before the colon is a scheme; --assume-scheme reads a host and a port there";
+    let told = "--assume-scheme reads a host and a port there";
     for (arguments, is_told) in [
-        (&["localhost:3000/x"][..], true),
-        (&["http://h/", "example.com:80", "--json"], true),
-        (&["-p", "all", "example.com:80?secret"], true),
+        (&["-p", "all", "example.com:80?secret"][..], true),
         (&["--assume-scheme", "http", "example.com:80"], false),
-        (&["-p", "string", "example.com:80"], false),
-        (&["-p", "mediawiki", "example.com:80"], false),
         (&["com.example.app:/oauth"], false),
-        (&["tel:5551234"], false),
-        (&["192.0.2.1:80"], false),
     ] {
-        let run = place.run(["explain"].iter().chain(arguments)).exits(0);
+        let run = Place::new().run(["explain"].iter().chain(arguments)).exits(0);
         assert_eq!(run.err.contains(told), is_told, "{arguments:?}: {}", run.err);
-        assert_eq!(run.err.lines().count(), usize::from(is_told), "{arguments:?}: {}", run.err);
         assert!(!run.err.contains("secret"), "{}", run.err);
     }
-}
-
-#[test]
-fn a_target_is_not_told_to_take_a_base_that_it_has() {
-    let text = explain(&["-p", "mediawiki,restbase", "--base", "http://h/", "foo"]);
-    assert_eq!(
-        text,
-        "\
-mediawiki@1, restbase@1
-
-  rejected at byte 0
-    foo
-    ^
-  relative: a relative reference, and no base that resolves it.
-  A request target begins with a slash, whether there is a base or not.
-"
-    );
 }
 
 #[test]
@@ -245,12 +174,9 @@ fn the_examples_of_the_texts_it_comes_from_fit_80_columns() {
         "hTTp://LocalHost:80/%c3%B6rebro/a/../b",
         "/%F6re%26bro%20",
     ];
-    for url in examples {
-        for more in [&["-p", "all"][..], &["-p", "all", "--transcode", "latin1"]] {
-            let text = explain(&[more, &[url]].concat());
-            for line in text.lines() {
-                assert!(line.len() <= 80, "{url}: {line}");
-            }
+    for more in [&["-p", "all"][..], &["-p", "all", "--transcode", "latin1"]] {
+        for line in explain(&[more, &examples].concat()).lines() {
+            assert!(line.len() <= 80, "{line}");
         }
     }
 }

@@ -1,6 +1,5 @@
 //! What the command says to a person, and what it never says.
 
-use super::packed::gzip;
 use super::{Place, built};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -36,23 +35,6 @@ fn help_version_and_usage_errors_are_as_expected() {
         let tells = run.err.contains("Usage: uniqurl") || run.err.contains("--help");
         assert!(run.out.is_empty() && tells, "{}", run.err);
     }
-}
-
-#[test]
-fn help_leaves_out_no_format_column_or_status() {
-    let help = |command: &str| {
-        let run = Place::new().run([command, "--help"]).exits(0);
-        run.out().split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    for command in ["dedup", "normalize", "compare", "set"] {
-        assert!(help(command).contains("141 the reader of a pipe is gone"), "{command}");
-    }
-    let dedup = help("dedup");
-    for told in ["elb, alb, cloudfront, haproxy, cdx", "parquet and arrow with a part status="] {
-        assert!(dedup.contains(told), "{told}");
-    }
-    assert!(dedup.contains("the column original and in those of --carry"), "{dedup}");
-    assert!(!help("normalize").contains("--carry"));
 }
 
 /// What a shell completes behind these words, in a place with the file `union.txt`; None where there is no
@@ -261,79 +243,34 @@ fn a_run_that_fails_before_it_reads_has_a_summary_too() {
 }
 
 #[test]
-fn a_directory_is_told_what_can_be_done_there() {
-    let place = Place::with([("in", b"http://a/\n")]);
-    std::fs::create_dir(place.path("dir")).expect("made");
-    for (arguments, has_r) in [
-        (&["dedup", "dir"][..], true),
-        (&["normalize", "dir"], true),
-        (&["set", "union", "dir", "in"], false),
-        (&["dedup", "--seen", "dir", "in"], false),
-    ] {
-        let run = place.run(arguments).exits(2);
-        let told = "uniqurl: dir: directory: is a directory; name the files in it";
-        assert!(run.err.starts_with(told), "{}", run.err);
-        assert_eq!(run.err.contains("give -r"), has_r, "{}", run.err);
-    }
-}
-
-#[test]
 fn a_message_says_what_is_wrong_and_what_there_is() {
     let place = Place::with([("in", b"http://a/\n")]);
+    std::fs::create_dir(place.path("dir")).expect("made");
     for (arguments, told) in [
+        // An output, an input and a list that are not there.
         (&["dedup", "in", "-o", "none/out"][..], "none/out: there is no directory none\n"),
-        (&["dedup", "in", "--rejects", "none/out"], "none/out: there is no directory none\n"),
-        (&["set", "union", "in", "-o", "none/out"], "none/out: there is no directory none\n"),
-        (
-            &["dedup", "in", "--split-by", "hash:2", "-o", "none/out"],
-            "none/out: there is no directory none\n",
-        ),
         (
             &["dedup", "http://example.com/"],
             "; inputs are files, and `uniqurl explain` takes URLs\n",
         ),
-        (&["set", "union", "http://a/", "in"], "; sets are files, or standard input (-)\n"),
-        (&["dedup", "in", "--assume-scheme", "https://"], "is no scheme, as https is: "),
-        (&["dedup", "in", "-p", "crawl@2"], "the only version of the profile crawl is crawl@1"),
-        (
-            &["explain", "x", "-p", "crawl,crawl@2"],
-            "the only version of the profile crawl is crawl@1",
-        ),
-        (&["profiles", "ia@0"], "the only version of the profile ia is ia@1"),
-        (&["dedup", "in", "-p", "frob@1"], "possible values: string, "),
-        (&["dedup", "in", "-f", "csv"], "format `csv`: it is followed by a column, as in csv:url"),
-        (
-            &["dedup", "in", "-f", "json"],
-            "format `json`: it is followed by a pointer, as in json:/url",
-        ),
-        (&["dedup", "in", "-f", "ws"], "format `ws`: it is followed by the number of a field"),
-        (&["in"], "tip: `uniqurl dedup in` reads the file\n"),
-        (&["diff", "in", "in"], "tip: `uniqurl set diff` does that to sorted sets\n"),
-        (
-            &["dedup", "in", "--sort-query"],
-            "tip: `--with sort-query` turns it on, where the profile has it\n",
-        ),
-        (&["normalize", "in", "--fields", "host"], "tip: it is an option of dedup\n"),
-        (&["explain", "--key", "surt", "a:"], "tip: it is an option of dedup, normalize\n"),
         (
             &["dedup", "in", "--seen", "all"],
             "an empty file, as `touch` makes it, is an empty set\n",
         ),
-        (&["dedup", "in", "--seen", "http://h/"], "; that is a URL, and --seen takes files\n"),
+        (&["dedup", "dir"], "uniqurl: dir: directory: is a directory; name the files in it"),
+        // Values: a bad one, an unknown name, an unknown version, and one that lacks a part.
+        (&["dedup", "in", "--assume-scheme", "https://"], "is no scheme, as https is: "),
+        (&["dedup", "in", "-p", "frob@1"], "possible values: string, "),
+        (&["dedup", "in", "-p", "crawl@2"], "the only version of the profile crawl is crawl@1"),
+        (&["dedup", "in", "-f", "csv"], "format `csv`: it is followed by a column, as in csv:url"),
         (&["dedup", "in", "-f", "frob"], "parquet, parquet:COL, arrow and arrow:COL; and auto"),
+        // Words that are no command, and options of another.
+        (&["in"], "tip: `uniqurl dedup in` reads the file\n"),
+        (&["normalize", "in", "--fields", "host"], "tip: it is an option of dedup\n"),
     ] {
         let run = place.run(arguments).exits(2);
         assert!(run.err.contains(told), "{arguments:?}: {}", run.err);
     }
-    assert!(!place.run(["dedup", "missing"]).exits(2).err.contains("explain"));
-    assert!(!place.run(["set", "union", "missing"]).exits(2).err.contains("sets are files"));
-    for arguments in [&["none"][..], &["set", "in"]] {
-        assert!(!place.run(arguments).exits(2).err.contains("reads the file"));
-    }
-    let set = place.run(["set", "union", "in", "--sort-query"]).exits(2);
-    assert!(!set.err.contains("--with"), "{}", set.err);
-    let orders = place.run(["dedup", "in", "--sort-query"]).exits(2);
-    assert!(!orders.err.contains("--order"), "{}", orders.err);
     place.run(["dedup", "in", "-p", "crawl@1"]).exits(0);
 }
 
@@ -353,23 +290,6 @@ fn urls_that_are_taken_for_names_of_files_are_told_of_once() {
     }
     let one = place.run(["dedup", "http://a/"]).exits(2);
     assert!(!one.err.contains("more of this kind"), "{}", one.err);
-}
-
-#[test]
-fn an_input_that_ends_a_run_is_said_to_be_one_that_can_be_left_out() {
-    let told = "; --keep-going goes on without what cannot be read\n";
-    let whole = gzip(b"http://a/\n");
-    let files = [("cut", &whole[..whole.len() - 1]), ("list", b"http://b/\n")];
-    for threads in ["1", "2"] {
-        let place = Place::with(files);
-        let run = |more: &[&str]| place.run([&["dedup", "-j", threads], more].concat());
-        assert!(run(&["list", "cut"]).exits(2).err.contains(told));
-        assert!(run(&["-r", "."]).exits(2).err.contains(told));
-        let alone = run(&["cut"]).exits(2);
-        assert!(!alone.err.contains("--keep-going"), "{}", alone.err);
-        let left = run(&["list", "cut", "--keep-going"]).exits(1);
-        assert!(!left.err.contains("--keep-going"), "{}", left.err);
-    }
 }
 
 #[test]

