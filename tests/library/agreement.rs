@@ -72,7 +72,7 @@ fn crawl_agrees_with_the_oracle_on_every_backend() {
 fn targets_agree_with_the_oracle_on_every_backend() {
     for profile in LADDER {
         let (oracle, libraries) = (Oracle::new(profile), on_every_backend(profile));
-        for_each_case(4, |rng| {
+        for_each_case(1, |rng| {
             let temper = if rng.one_in(2) { Temper::Tame } else { Temper::Wild };
             let target = generator::target(rng, temper);
             let expected = oracle.normalize_target(&target);
@@ -88,7 +88,7 @@ fn references_agree(bases: &[&[u8]]) {
         for base in bases {
             let oracle = Oracle::new(profile).with_base(base);
             let library = on_best_backend(profile).with_base(base);
-            for_each_case(16, |rng| {
+            for_each_case(4, |rng| {
                 let reference = generator::reference(rng, Temper::Wild);
                 let expected = oracle.normalize(&reference);
                 assert_agree(&library, &reference, &library.normalize(&reference), &expected);
@@ -122,7 +122,7 @@ fn assumed_schemes_agree_with_the_oracle() {
         for scheme in ["http", "FTP", "x", "file", "mailto"] {
             let oracle = Oracle::new(profile).with_assumed_scheme(scheme.as_bytes());
             let library = on_best_backend(profile).with_assumed_scheme(scheme.as_bytes());
-            for_each_case(16, |rng| {
+            for_each_case(4, |rng| {
                 let url = if rng.one_in(3) {
                     generator::any(rng)
                 } else {
@@ -172,13 +172,13 @@ fn every_byte_at_every_place_agrees_with_the_oracle() {
 
 #[test]
 fn every_byte_in_every_lane_agrees_with_the_oracle() {
-    // Filling in front moves the byte through every lane of the widest register, twice over.
+    // Filling in front moves the byte through every lane of the widest register.
     for profile in LADDER {
         let (oracle, libraries) = (Oracle::new(profile), on_every_backend(profile));
         for (front, back) in
             [("http://h/", ""), ("http://h/?", "a"), ("http://h/a", "/../b"), ("x:", "41")]
         {
-            for filling in (0..130).step_by(STEP) {
+            for filling in (0..70).step_by(STEP) {
                 for byte in 0..=255 {
                     let mut url = front.as_bytes().to_vec();
                     url.resize(url.len() + filling, b'a');
@@ -198,7 +198,7 @@ fn every_byte_in_every_lane_agrees_with_the_oracle() {
 #[test]
 fn every_telling_word_at_every_offset_agrees_with_the_oracle() {
     // Two bytes that matter together may stand in two blocks, and a URL has first, middle and last
-    // ones: three hundred offsets pass all their edges.
+    // ones: so many offsets pass all their edges.
     let words = [
         "/.", "/..", "/./", "/../", "//", "/.a", "%", "%4", "%41", "%2f", "%2F", "%2e", "/%2E",
         "%C3%A9", "%c3%A9", "%C3%a9", "#", "?", "/.#", "/..?", "\\", " ", "\u{e9}", "\0", "A", ".",
@@ -207,7 +207,7 @@ fn every_telling_word_at_every_offset_agrees_with_the_oracle() {
         let (oracle, libraries) = (Oracle::new(profile), on_every_backend(profile));
         for front in ["http://h/", "https://example.com/a?b", "/"] {
             for word in words {
-                for offset in (0..300).step_by(STEP) {
+                for offset in (0..150).step_by(STEP) {
                     for behind in [0, 1, 70] {
                         let url = [front, &"a".repeat(offset), word, &"b".repeat(behind)].concat();
                         let url = url.as_bytes();
@@ -249,8 +249,8 @@ fn every_pattern_of_zero_groups_agrees_with_the_oracle() {
 
 #[test]
 fn long_urls_of_every_make_complete_and_agree() {
-    // Nothing is timed; were one of these quadratic, a million bytes would not come to an end.
-    let length = if cfg!(target_arch = "aarch64") { 100_000 } else { 1_000_000 };
+    // Nothing is timed; were one of these quadratic, it would take minutes.
+    let length = if cfg!(target_arch = "aarch64") { 100_000 } else { 400_000 };
     let fronts = [
         "",
         "http://h/",

@@ -146,7 +146,7 @@ fn assert_true(
 #[test]
 fn steps_lead_from_the_url_to_its_canonical_form() {
     for profile in Profile::ALL {
-        for_each_case(16, |rng| {
+        for_each_case(4, |rng| {
             let normalizer = draw(rng, profile);
             let url = url(rng);
             let canonical = normalized(&url, |url, out| normalizer.normalize(url, out));
@@ -297,7 +297,7 @@ fn steps_under_a_profile_file_lead_there_too() {
         "localhost",
     ];
     let ports = ["", ":80", ":8080", ":81", ":07", ":9", ":443"];
-    for_each_case(16, |rng| {
+    for_each_case(4, |rng| {
         let text = format!("name = 'mine'\nversion = 1\n{}", rng.pick(FILES));
         let mut normalizer = Normalizer::from_profile_file(&text).unwrap();
         if rng.one_in(3) {

@@ -140,7 +140,7 @@ fn letters_beyond_ascii_stay_and_spaces_and_punctuation_do_not() {
 
 #[test]
 fn a_uri_in_delimiters_comes_out_whole() {
-    for_each_case(4, |rng| {
+    for_each_case(1, |rng| {
         let uri = generator::url(rng, Temper::Tame);
         if !is_found_anywhere(&uri) {
             return;
@@ -172,7 +172,7 @@ fn is_found_anywhere(uri: &[u8]) -> bool {
 
 #[test]
 fn what_is_found_stands_in_the_text_in_order() {
-    for_each_case(2, |rng| {
+    for_each_case(1, |rng| {
         let text = text(rng);
         let mut end = 0;
         for FoundUri { span, uri } in extract(&text) {

@@ -30,7 +30,7 @@ impl Subject for Library {
 fn laws_hold_for_generated_urls() {
     for profile in LADDER {
         for library in on_every_backend(profile) {
-            for_each_case(8, |rng| {
+            for_each_case(2, |rng| {
                 let url = generator::any(rng);
                 law::all_for_url(rng, &library, &url);
             });
@@ -42,7 +42,7 @@ fn laws_hold_for_generated_urls() {
 fn laws_hold_for_generated_targets() {
     for profile in LADDER {
         let library = on_best_backend(profile);
-        for_each_case(8, |rng| {
+        for_each_case(2, |rng| {
             let target = generator::target(rng, Temper::Wild);
             law::all_for_target(&library, &target);
         });
@@ -53,7 +53,7 @@ fn laws_hold_for_generated_targets() {
 fn coarser_rungs_never_split() {
     for rungs in LADDER.windows(2) {
         let [fine, coarse] = [rungs[0], rungs[1]].map(on_best_backend);
-        for_each_case(8, |rng| {
+        for_each_case(2, |rng| {
             let url = generator::any(rng);
             law::coarser_never_splits(&fine, &coarse, &url);
         });
@@ -64,7 +64,7 @@ fn coarser_rungs_never_split() {
 fn chains_of_variants_come_together() {
     for profile in ["syntax", "scheme", "crawl"] {
         let library = on_best_backend(profile);
-        for_each_case(40, |rng| {
+        for_each_case(4, |rng| {
             let url = generator::url(rng, Temper::Tame);
             let Ok(canonical) = library.normalize(&url) else { return };
             let mut spelling = url.clone();
@@ -135,7 +135,7 @@ fn batches_are_the_same_as_one_by_one() {
     for profile in LADDER {
         for library in on_every_backend(profile) {
             let mut batch = Batch::default();
-            for_each_case(256, |rng| {
+            for_each_case(25, |rng| {
                 let count = rng.below(140);
                 // Mostly clean URLs, as in the world, so that runs of clean ones end anywhere.
                 let tame = rng.one_in(2);
@@ -160,7 +160,7 @@ fn the_same_url_is_clean_whatever_surrounds_it() {
     // A scanner reads whole registers: bytes before and behind the URL must not count.
     for profile in LADDER {
         for library in on_every_backend(profile) {
-            for_each_case(64, |rng| {
+            for_each_case(6, |rng| {
                 let tame = generator::url(rng, Temper::Tame);
                 let url = library.normalize(&tame).unwrap_or(tame);
                 let alone = library.0.is_clean(&url);

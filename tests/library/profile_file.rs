@@ -52,7 +52,7 @@ fn every_built_in_profile_reads_back_what_it_writes() {
         let built_in = Normalizer::new(profile);
         assert_eq!(again.profile(), *profile);
         assert_eq!(again.description(), built_in.description(), "{text}");
-        for_each_case(40, |rng| {
+        for_each_case(4, |rng| {
             let url = any(rng);
             let context = || format!("{} {}", profile.name(), escape(&url));
             let both = [&again, &built_in].map(|n| ask(|out| n.normalize(&url, out)));
@@ -402,7 +402,7 @@ fn rules_of_hosts_keep_the_laws() {
         "u@Shop.example:80",
         "shop.example.",
     ];
-    for_each_case(10, |rng| {
+    for_each_case(2, |rng| {
         let url = match rng.below(3) {
             0 => any(rng),
             1 => generator::url(rng, Temper::Wild),

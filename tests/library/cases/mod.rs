@@ -7,9 +7,9 @@ use proptest::test_runner::Config;
 
 use crate::generator::Rng;
 
-/// Generated URLs for each profile. Emulated processors get fewer.
+/// Generated URLs for each profile. Emulated processors get fewer, and `scripts/prove` draws millions.
 pub fn cases() -> u64 {
-    let default = if cfg!(target_arch = "aarch64") { 5_000 } else { 100_000 };
+    let default = if cfg!(target_arch = "aarch64") { 500 } else { 2_000 };
     number_from("UNIQURL_CASES").unwrap_or(default)
 }
 
@@ -41,7 +41,7 @@ pub fn for_each_case(share: u64, mut test: impl FnMut(&mut Rng)) {
 /// As many cases for properties, which shrink but are slower.
 pub fn of_properties() -> Config {
     Config {
-        cases: u32::try_from((cases() / 50).clamp(16, 100_000)).unwrap(),
+        cases: u32::try_from((cases() / 4).clamp(16, 100_000)).unwrap(),
         // A failure is printed whole; no file of old failures is kept beside the tests.
         failure_persistence: None,
         ..Config::default()
