@@ -58,7 +58,8 @@ fn add(text: &[u8], hash: &mut Sha256) {
 mod tests {
     use std::collections::HashSet;
 
-    use crate::{Normalizer, Profile, Redirects, Switch};
+    use crate::normalize::{Normalizer, Redirects};
+    use crate::profile::{Profile, Switch};
 
     fn redirected(list: &str) -> Normalizer {
         let redirects = Redirects::parse(list.as_bytes()).unwrap();
