@@ -32,7 +32,7 @@ pub(crate) struct OutputSpec<'a> {
 pub(crate) enum MainOutput {
     /// Lines, into one file.
     Lines(TerminatorWriter<Output>),
-    /// Lines behind marks, into several files.
+    /// Lines after marks, into several files.
     Shards(ShardFiles),
     /// Into a table.
     Table(Box<TableFile>),

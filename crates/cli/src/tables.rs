@@ -1,5 +1,5 @@
-//! Outputs that are tables, by their names: which columns they have, where they make no sense, and names
-//! that promise what lines are not.
+//! Outputs that are tables, by their names: which columns they have, and names that promise what lines are
+//! not.
 
 use std::panic;
 use std::path::Path;
@@ -60,7 +60,7 @@ impl TableSpec {
                 };
                 let carried = carry.iter().map(|name| text(name));
                 let columns: Vec<_> = fields.iter().map(field).chain(carried).collect();
-                // Columns hold any bytes escaped, and `\` stands before `~` but `\xE9` behind it.
+                // Columns hold any bytes escaped, and `\` sorts before `~` but `\xE9` after it.
                 let as_they_stand = key_holds == TableValues::Text;
                 (columns, dedup.order == Order::Sorted && as_they_stand)
             }
@@ -74,30 +74,6 @@ impl TableSpec {
         let sorted_by = columns[..own].iter().position(|column| column.name == key_name);
         Some(Self { kind, columns, sorted_by: sorted_by.filter(|_| sorted) })
     }
-}
-
-/// What is wrong with the name that `option` gives an output, where `as_table` says why there can be no
-/// table.
-pub(crate) fn check(option: &str, output: &Path, as_table: Option<&str>) -> Result<(), String> {
-    if let (Some(why), Some(_)) = (as_table, TableKind::of(output)) {
-        return Err(format!("{why}; give {option} another name than one of a table"));
-    }
-    let ending = ending(output);
-    let is = match ending.as_deref() {
-        Some(ending @ ("bz2" | "xz")) => Some((ending, "read and not written")),
-        Some(ending @ ("7z" | "br" | "gzip" | "lz4" | "lzma" | "zip" | "zstd")) => {
-            Some((ending, "not written"))
-        }
-        _ => None,
-    };
-    if let Some((ending, is)) = is {
-        return Err(format!("{option}: what ends in .{ending} is {is}; .gz and .zst are"));
-    }
-    let packed = matches!(ending.as_deref(), Some("gz" | "zst"));
-    if packed && output.file_stem().is_some_and(|stem| TableKind::of(Path::new(stem)).is_some()) {
-        return Err("a table is compressed inside; leave the ending for compression away".into());
-    }
-    Ok(())
 }
 
 /// What to know of lines that go into a file whose name promises objects of JSON or cells of a table: what

@@ -78,7 +78,7 @@ impl LoadedCorpus {
     }
 }
 
-/// Cuts behind the last line feed of each piece.
+/// Cuts after the last line feed of each piece.
 fn chunks(bytes: &Bytes) -> Vec<Bytes> {
     let mut chunks = Vec::new();
     let mut start = 0;

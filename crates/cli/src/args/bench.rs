@@ -1,8 +1,9 @@
 //! The arguments of `uniqurl bench`.
 
-use crate::args::{self, MESSAGES, MessageLevel, ProfileParser, ProfileSelection};
+use crate::args::{
+    self, MESSAGES, MessageLevel, ProfileParser, ProfileSelection, check_output_name,
+};
 use crate::progress::When;
-use crate::tables;
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args};
@@ -20,6 +21,7 @@ const WHAT: &str = "What is measured";
 const RESULT: &str = "Result";
 
 /// `uniqurl bench`
+// A field for each option, so more than a dozen.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each stage does all that the one before it does:
@@ -187,7 +189,7 @@ impl BenchArgs {
         let conflict = |message| args::usage("bench", ErrorKind::ArgumentConflict, message);
         for (option, path) in [("--json", &self.json), ("--plot", &self.plot)] {
             let Some(path) = path else { continue };
-            tables::check(option, path, Some(&format!("{option} writes no table")))
+            check_output_name(option, path, Some(&format!("{option} writes no table")))
                 .map_err(conflict)?;
         }
         match (&self.json, &self.plot) {

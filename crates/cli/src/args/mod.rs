@@ -18,6 +18,7 @@ pub mod filters;
 pub mod memory;
 pub mod policy;
 pub mod profile_choices;
+mod output_paths;
 mod values;
 
 // Wrong usage.
@@ -26,8 +27,9 @@ mod usage;
 
 pub use dedup::{DedupArgs, DedupColumns, OrderArg};
 pub use normalize::{NormalizeArgs, RecordForm};
+pub(crate) use output_paths::{check_output_name, share_a_place};
 pub use run_args::{BadInput, Directories, FormatChoice, MessageLevel, RunArgs};
-pub(crate) use run_args::{TRANSCODE_HELP, TRANSCODE_LONG_HELP, share_a_place};
+pub(crate) use run_args::{TRANSCODE_HELP, TRANSCODE_LONG_HELP};
 pub use usage::{exit, usage};
 pub use values::ProfileSelection;
 pub(crate) use values::{ProfileParser, backend, charset, checks, code, number, ring, size};
@@ -38,7 +40,6 @@ use explain::ExplainArgs;
 use set::SetArgs;
 use suggestions::with_suggestion;
 
-use crate::tables;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -180,7 +181,7 @@ impl Cli {
         let version = format!("{} (scanner {scanner})", env!("CARGO_PKG_VERSION"));
         let mut arguments: Vec<OsString> = arguments.into_iter().collect();
         let first = arguments.get(1).cloned();
-        // To clap what stands behind `help` is a subcommand, whatever it looks like.
+        // To clap an argument after `help` is a subcommand, whatever it looks like.
         if first.as_deref() == Some(OsStr::new("help")) {
             arguments.retain(|argument| argument != "--help" && argument != "-h");
         }
@@ -227,7 +228,7 @@ impl Cli {
         if common.separator == Separator::Nul {
             no_table = Some("-0 ends records with NUL, and those of a table have no end");
         }
-        tables::check("--output", &common.output, no_table)
+        check_output_name("--output", &common.output, no_table)
             .map_err(|message| usage(name, ErrorKind::ArgumentConflict, message))?;
         common.check(name, stdin)?;
         Ok(cli)

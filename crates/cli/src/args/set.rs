@@ -6,9 +6,8 @@ use clap::builder::{BoolishValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{ArgAction, Args, ValueEnum};
 
-use crate::args::usage;
+use crate::args::{check_output_name, usage};
 use crate::inputs::names::is_standard_input;
-use crate::tables;
 use uniqurl_formats::record::Separator;
 
 /// `uniqurl set`
@@ -99,7 +98,8 @@ impl SetArgs {
         if self.lines == SetLines::CountAndKey && self.operation != Operation::Union {
             return wrong("--count is for union: only there is a count the sum of others");
         }
-        if let Err(message) = tables::check("--output", &self.output, Some("set writes lists")) {
+        if let Err(message) = check_output_name("--output", &self.output, Some("set writes lists"))
+        {
             return wrong(&message);
         }
         if self.files.iter().filter(|file| is_standard_input(file)).count() > 1 {

@@ -31,7 +31,7 @@ pub enum ProfileSelection {
     One(&'static Profile),
 }
 
-/// Reads the name of a profile, behind which its version may stand.
+/// Reads the name of a profile, which its version may follow.
 #[derive(Clone)]
 pub(crate) struct ProfileParser<T> {
     names: PossibleValuesParser,
@@ -138,7 +138,7 @@ pub(crate) const FORMATS: [&str; 23] = [
     "arrow",
 ];
 
-/// Reads the name of a format, behind which a column or a pattern may stand.
+/// Reads the name of a format, which a column or a pattern may follow.
 #[derive(Clone)]
 pub(crate) struct FormatParser;
 

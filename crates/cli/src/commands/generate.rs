@@ -60,7 +60,7 @@ fn with_files(command: &Command, script: &mut String) {
 struct Named {
     subcommand: String,
     names: Vec<PossibleValue>,
-    /// Whether files come behind it.
+    /// Whether files come after it.
     has_files: bool,
 }
 
@@ -155,8 +155,8 @@ fn with_synopsis(page: &str, usage: &str) -> String {
 
 /// A page whose examples stay as they are: filled, a command would be hyphenated where its line ends.
 ///
-/// What stands behind the options of a help text has its examples, and what else is set line by line,
-/// behind two spaces.
+/// What stands after the options of a help text has its examples, and what else is set line by line,
+/// after two spaces.
 fn unfilled(page: &str) -> String {
     let Some((options, rest)) = page.split_once(".SH EXTRA\n") else { return page.into() };
     let (heading, rest) = match rest.strip_prefix("Examples:\n") {

@@ -41,7 +41,7 @@ fn common(a: &[&[u8]], b: &[&[u8]]) -> Vec<(usize, usize)> {
     if (a.len() + 1).saturating_mul(width) > PAIRS {
         return Vec::new();
     }
-    // Length of the longest one of what is behind each pair of places.
+    // Length of the longest one after each pair of places.
     let mut lengths = vec![0u32; (a.len() + 1) * width];
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {

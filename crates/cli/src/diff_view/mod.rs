@@ -82,7 +82,7 @@ impl TextStyle {
         }
     }
 
-    /// Appends `text` behind `lead`, in lines broken at spaces, its first word a heading.
+    /// Appends `text` after `lead`, in lines broken at spaces, its first word a heading.
     pub(crate) fn headed(self, lead: &str, heading: &str, text: &str, out: &mut String) {
         let mut lines = String::new();
         wrapped(lead, &format!("{heading}{text}"), self, &mut lines);
@@ -93,7 +93,7 @@ impl TextStyle {
 /// Marked rows that are shown of one URL; the others are left out.
 const ROWS: usize = 8;
 
-/// Appends a URL behind `lead`, its marked bytes coloured, and below it carets under them. One that
+/// Appends a URL after `lead`, its marked bytes coloured, and below it carets under them. One that
 /// takes several rows loses those without a mark. A mark of no bytes is one before the byte there.
 pub(crate) fn marked(
     lead: &str,
@@ -188,7 +188,7 @@ fn rows(cells: &[Cell], width: usize) -> Vec<&[Cell]> {
     rows
 }
 
-/// Appends `text` behind `lead`, in lines broken at spaces.
+/// Appends `text` after `lead`, in lines broken at spaces.
 pub(crate) fn wrapped(lead: &str, text: &str, style: TextStyle, out: &mut String) {
     let mut column = 0;
     for word in text.split(' ') {

@@ -139,7 +139,7 @@ pub struct Row<'a> {
 pub struct Layout<'a> {
     /// The columns.
     pub fields: &'a [Field],
-    /// The names of what is carried, behind the fields.
+    /// The names of what is carried, after the fields.
     pub carry: &'a [String],
     /// Whether canonical URLs are escaped.
     pub bytes: CanonicalBytes,

@@ -52,7 +52,7 @@ pub struct Output {
     place: Place,
     /// Whether every byte is on the disk.
     prepared: bool,
-    /// The kind of the first error, behind which nobody knows which bytes are there.
+    /// The kind of the first error, after which nobody knows which bytes are there.
     failed: Option<io::ErrorKind>,
 }
 

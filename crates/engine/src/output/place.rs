@@ -141,7 +141,7 @@ fn temporary(target: PathBuf) -> io::Result<(File, Place)> {
         |name: &OsStr| target.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes());
     match target.file_name() {
         None => return Err(io::ErrorKind::IsADirectory.into()),
-        // A slash behind it, or a slash and a dot.
+        // A slash after it, or a slash and a dot.
         Some(name) if !ends_in(name) => {
             let text = "the name is that of a directory, and there is none";
             return Err(io::Error::new(io::ErrorKind::NotADirectory, text));

@@ -21,7 +21,7 @@ const BUFFERS: usize = 64 << 20;
 
 /// Files `shard-00000`, `shard-00001`, ... in a directory.
 ///
-/// What is written are lines that end with a line feed, each behind [`MARK`] bytes: the number of its
+/// What is written are lines that end with a line feed, each after [`MARK`] bytes: the number of its
 /// file, the lowest byte first.
 pub struct ShardFiles {
     /// The name the user gave.
@@ -82,7 +82,7 @@ impl ShardFiles {
         to_last(&target, || temporary.rename(&target)).map_err(|error| named(&name, error))
     }
 
-    /// Writes a line, which is behind its mark and ends with a line feed.
+    /// Writes a line, which is after its mark and ends with a line feed.
     fn line(&mut self, marked: &[u8]) -> io::Result<()> {
         let Some((mark, line)) = marked.split_first_chunk::<MARK>() else { return Ok(()) };
         let shard = u32::from_le_bytes(*mark) as usize;
@@ -102,7 +102,7 @@ impl ShardFiles {
 /// Makes a directory beside the place that a name leads to, which is the first result. It has the
 /// permissions and the owner of one that is there.
 fn make(name: &Path) -> io::Result<(PathBuf, Temporary)> {
-    // With a slash behind it, a link would be what it leads to.
+    // With a slash after it, a link would be what it leads to.
     let target = resolve(&name.components().collect::<PathBuf>())?;
     let old = old(&target)?;
     if target.file_name().is_none() {

@@ -68,6 +68,7 @@ impl Stats<'_> {
     }
 }
 
+// A field for each member of the document, so more than a dozen.
 #[derive(Serialize)]
 struct Document<'a> {
     version: &'a str,

@@ -92,7 +92,7 @@ impl TableKind {
 }
 
 /// A table that is being written. See [`Output`] for when it appears: never after an error. A row may be
-/// found to be wrong, as text that is not UTF-8, when others are written behind it, or at the end. Every
+/// found to be wrong, as text that is not UTF-8, when others are written after it, or at the end. Every
 /// error names the path.
 ///
 /// ```
@@ -201,7 +201,7 @@ impl TableFile {
         Ok(Self { name, writer, schema, columns, held, full, pending: Vec::new() })
     }
 
-    /// Brings every byte to the disk. No row can be written behind that.
+    /// Brings every byte to the disk. No row can be written after that.
     ///
     /// # Errors
     ///

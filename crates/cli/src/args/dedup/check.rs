@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::error::ErrorKind;
 
 use super::{DedupArgs, DedupColumns};
-use crate::args::run_args::share_a_place;
-use crate::args::{RecordForm, usage};
+use crate::args::{RecordForm, check_output_name, share_a_place, usage};
 use crate::inputs::names::is_standard_input;
-use crate::tables;
 use uniqurl::Key;
 use uniqurl::bytes::Printable;
 use uniqurl_engine::output::{Field, TableKind, place};
@@ -45,11 +43,12 @@ impl DedupArgs {
         let named = |message| usage("dedup", ErrorKind::ArgumentConflict, message);
         if let Some(suffix) = &self.split_suffix {
             let shard = PathBuf::from(format!("shard{suffix}"));
-            tables::check("--split-suffix", &shard, Some("--split-by writes lists"))
+            check_output_name("--split-suffix", &shard, Some("--split-by writes lists"))
                 .map_err(named)?;
         }
         if let Some(saved) = &self.save_seen {
-            tables::check("--save-seen", saved, Some("a saved set is a list")).map_err(named)?;
+            check_output_name("--save-seen", saved, Some("a saved set is a list"))
+                .map_err(named)?;
             if common.outputs().iter().any(|other| share_a_place(&[other, saved])) {
                 return wrong("--save-seen and another output would write to the same place");
             }
@@ -92,7 +91,7 @@ impl DedupArgs {
         let carried = self.carry.iter().map(|name| ("--carry", name.as_str()));
         let mut names: Vec<&str> = Vec::new();
         for (option, name) in fields.chain(carried) {
-            // Text that is no UTF-8 has its name with this behind it.
+            // Text that is no UTF-8 has this after its name.
             let is_spelling = |one: &str, other: &str| {
                 is_json && one.strip_suffix("_base64").is_some_and(|name| name == other)
             };

@@ -16,6 +16,7 @@ pub(crate) const REDACT_HELP: &str = "Mask userinfo, values of queries and fragm
                                       in the column original and in those of --carry";
 
 /// `uniqurl dedup`
+// A field for each option, so more than a dozen.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use clap::error::ErrorKind;
 
-use super::{Directories, FormatChoice, RunArgs, share_a_place};
-use crate::args::{Stdin, usage};
+use super::{Directories, FormatChoice, RunArgs};
+use crate::args::{Stdin, check_output_name, share_a_place, usage};
 use crate::inputs::names::is_standard_input;
-use crate::tables;
 use uniqurl::bytes::Printable;
 use uniqurl_formats::record::{Format, Separator};
 
@@ -77,7 +76,7 @@ impl RunArgs {
             [("--rejects", &self.rejects), ("--stats", &self.stats), ("--report", &self.report)];
         for (option, path) in texts {
             let Some(path) = path else { continue };
-            tables::check(option, path, Some(&format!("{option} writes no table")))
+            check_output_name(option, path, Some(&format!("{option} writes no table")))
                 .map_err(conflict)?;
         }
         let outputs = self.outputs();

@@ -1,6 +1,9 @@
 //! The options that `dedup` and `normalize` share.
 
 mod check;
+mod choices;
+
+pub use choices::{BadInput, Directories, FormatChoice, MessageLevel};
 
 use crate::args::archives::ArchiveArgs;
 use crate::args::filters::FilterArgs;
@@ -15,16 +18,12 @@ use crate::inputs::names::is_standard_input;
 use crate::progress::When;
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
-use std::collections::HashSet;
 use std::ffi::OsString;
-use std::fs;
-use std::os::unix::fs::FileTypeExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use uniqurl::bytes::Secrets;
 use uniqurl::normalize::Charset;
 use uniqurl::{Backend, Key, Normalizer, Profile, RejectReason, Ring};
 use uniqurl_engine::MOST_THREADS;
-use uniqurl_engine::output::place;
 use uniqurl_engine::{cores, most_threads};
 use uniqurl_formats::record::{Format, Kinds, Separator};
 
@@ -39,6 +38,7 @@ LABEL is one of the Encoding Standard: latin1 (which is windows-1252 there), shi
      all of them are read in the charset. Not for string, ia and whatwg.";
 
 /// The options that all subcommands with inputs have.
+// A field for each option, so more than a dozen.
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// Inputs; - or none: standard input
@@ -302,64 +302,6 @@ pub struct RunArgs {
     pub progress: When,
 }
 
-/// The format of the inputs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FormatChoice {
-    /// To be found out for each input.
-    Auto,
-    /// The same for all of them.
-    Named(Format),
-}
-
-/// What an input that is missing or damaged does to the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BadInput {
-    /// The run fails, and nothing is written.
-    Fails,
-    /// It is named and skipped.
-    IsSkipped,
-}
-
-/// What a directory among the inputs is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Directories {
-    /// A mistake.
-    AreRefused,
-    /// The files below it.
-    AreWalked,
-}
-
-/// Whether a run says on standard error how it goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MessageLevel {
-    /// Progress, and the summary.
-    All,
-    /// Errors and warnings only.
-    Warnings,
-}
-
-impl BadInput {
-    fn from_flag(keep_going: bool) -> Self {
-        if keep_going { BadInput::IsSkipped } else { BadInput::Fails }
-    }
-}
-
-impl Directories {
-    fn from_flag(recursive: bool) -> Self {
-        if recursive { Directories::AreWalked } else { Directories::AreRefused }
-    }
-}
-
-fn secrets(redact: bool) -> Secrets {
-    if redact { Secrets::Masked } else { Secrets::Shown }
-}
-
-impl MessageLevel {
-    pub(crate) fn from_flag(quiet: bool) -> Self {
-        if quiet { MessageLevel::Warnings } else { MessageLevel::All }
-    }
-}
-
 impl RunArgs {
     /// How many threads work; no more than find something to do.
     pub fn threads(&self) -> usize {
@@ -402,41 +344,8 @@ impl RunArgs {
         self.files.iter().any(|file| is_standard_input(file))
             || self.files_from.as_deref().map_or(self.files.is_empty(), is_standard_input)
     }
-
-    /// Where the run writes, but for what `dedup` has beside it.
-    pub(crate) fn outputs(&self) -> Vec<&Path> {
-        self.named_outputs().map(|(_, path)| path).collect()
-    }
-
-    /// The same, each with its option.
-    pub(crate) fn named_outputs(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        let texts =
-            [("--rejects", &self.rejects), ("--stats", &self.stats), ("--report", &self.report)];
-        let texts = texts.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
-        [("--output", self.output.as_path())].into_iter().chain(texts)
-    }
-
-    /// The option of an output that would take the place of a list beside the inputs, which is kept for
-    /// other runs. The streams append, and so does a shell's `>>`.
-    pub(crate) fn replacing(&self, list: &Path) -> Option<&'static str> {
-        let is_stream = |path: &Path| path == Path::new("-") || path.starts_with("/dev");
-        let is_replaced = |(_, output): &(_, &Path)| {
-            !is_stream(list) && !is_stream(output) && share_a_place(&[output, list])
-        };
-        self.named_outputs().find(is_replaced).map(|(option, _)| option)
-    }
 }
 
-/// Whether two outputs lead to one place, where one of them would be lost.
-pub(crate) fn share_a_place(outputs: &[&Path]) -> bool {
-    let standard = Path::new("-");
-    // Devices such as /dev/null take any number.
-    let is_device =
-        |path: &Path| fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device());
-    let mut places = HashSet::new();
-    let files = outputs.iter().filter(|path| **path == standard || !is_device(path));
-    // `-` is no file of that name, and may be one all the same: `-o urls.txt --rejects - > urls.txt`.
-    files
-        .map(|path| if *path == standard { Path::new("/dev/stdout") } else { path })
-        .any(|path| !places.insert(place(path)))
+fn secrets(redact: bool) -> Secrets {
+    if redact { Secrets::Masked } else { Secrets::Shown }
 }

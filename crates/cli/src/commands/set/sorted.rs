@@ -25,6 +25,22 @@ struct Line {
     count: u64,
 }
 
+/// Which line was read last, and where it and the next begin.
+#[derive(Debug, Default)]
+struct LinePosition {
+    number: u64,
+    start: u64,
+    end: u64,
+}
+
+impl LinePosition {
+    /// Goes on to a line of so many bytes.
+    fn advance(&mut self, bytes: u64) {
+        (self.start, self.end) = (self.end, self.end + bytes);
+        self.number += 1;
+    }
+}
+
 /// A set that is being read. Its keys come out in ascending order, each once.
 pub(crate) struct SortedSet {
     path: PathBuf,
@@ -37,14 +53,11 @@ pub(crate) struct SortedSet {
     /// What it is read for.
     operation: Operation,
     header: Option<SetHeader>,
-    /// The key that is told, and the one behind it, if there is one.
+    /// The key that is told, and the one after it, if there is one.
     now: Line,
     ahead: Option<Line>,
     text: Vec<u8>,
-    /// Number of the last line that was read, and where it and the next begin.
-    number: u64,
-    start: u64,
-    end: u64,
+    position: LinePosition,
 }
 
 impl SortedSet {
@@ -84,9 +97,7 @@ impl SortedSet {
             now: Line::default(),
             ahead: None,
             text: Vec::new(),
-            number: 0,
-            start: 0,
-            end: 0,
+            position: LinePosition::default(),
         };
         if is_table {
             let why = "is a table, and no sorted list; dedup --order sorted writes one of it";
@@ -183,8 +194,7 @@ impl SortedSet {
         if read == 0 {
             return Ok(false);
         }
-        (self.start, self.end) = (self.end, self.end + read as u64);
-        self.number += 1;
+        self.position.advance(read as u64);
         if self.text.last() == Some(&self.separator) {
             self.text.pop();
             if self.separator == b'\n' && self.text.last() == Some(&b'\r') {
@@ -201,15 +211,15 @@ impl SortedSet {
         Ok(true)
     }
 
-    /// What to say of an error behind the bytes that were read.
+    /// What to say of an error after the bytes that were read.
     fn failed(&self, error: io::Error) -> String {
-        let at = self.end + self.text.len() as u64;
+        let offset = self.position.end + self.text.len() as u64;
         let (_, unpacked) = self.reader.get_ref().get_ref();
         let trouble = unpacked.trouble(error);
-        InputError::new(&self.path, Some(at), trouble).to_string()
+        InputError::new(&self.path, Some(offset), trouble).to_string()
     }
 
-    /// What to say of a line that does not come behind the one before it.
+    /// What to say of a line that does not come after the one before it.
     fn out_of_order(&self, key: &[u8]) -> String {
         let hint = match counted(key) {
             Some(_) if self.lines == SetLines::Key && self.operation == Operation::Union => {
@@ -222,7 +232,7 @@ impl SortedSet {
         };
         let why = format!(
             "line {} is not sorted by bytes: {} stands behind {}; {hint}",
-            self.number,
+            self.position.number,
             UrlExcerpt(key),
             UrlExcerpt(&self.now.key),
         );
@@ -230,15 +240,15 @@ impl SortedSet {
     }
 
     fn about_line(&self, what: &str) -> String {
-        format!("line {} {what}: {}", self.number, UrlExcerpt(&self.text))
+        format!("line {} {what}: {}", self.position.number, UrlExcerpt(&self.text))
     }
 
     fn fault(&self, code: &str, why: &str) -> String {
-        format!("{}@{}: {code}: {why}", Printable::path(&self.path), self.start)
+        format!("{}@{}: {code}: {why}", Printable::path(&self.path), self.position.start)
     }
 }
 
-/// A count, and what stands behind its tab.
+/// A count, and what stands after its tab.
 fn counted(line: &[u8]) -> Option<(u64, &[u8])> {
     let tab = memchr::memchr(b'\t', line)?;
     let digits = std::str::from_utf8(&line[..tab]).ok()?;

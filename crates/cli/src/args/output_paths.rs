@@ -1,0 +1,78 @@
+//! Where a run writes: names that make no sense, places that two outputs share, and files that an output
+//! would replace.
+
+use std::collections::HashSet;
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+use super::RunArgs;
+use uniqurl_engine::output::{TableKind, place};
+use uniqurl_formats::input::ending;
+
+/// What is wrong with the name that `option` gives an output, where `as_table` says why there can be no
+/// table.
+pub(crate) fn check_output_name(
+    option: &str,
+    output: &Path,
+    as_table: Option<&str>,
+) -> Result<(), String> {
+    if let (Some(why), Some(_)) = (as_table, TableKind::of(output)) {
+        return Err(format!("{why}; give {option} another name than one of a table"));
+    }
+    let ending = ending(output);
+    let is = match ending.as_deref() {
+        Some(ending @ ("bz2" | "xz")) => Some((ending, "read and not written")),
+        Some(ending @ ("7z" | "br" | "gzip" | "lz4" | "lzma" | "zip" | "zstd")) => {
+            Some((ending, "not written"))
+        }
+        _ => None,
+    };
+    if let Some((ending, is)) = is {
+        return Err(format!("{option}: what ends in .{ending} is {is}; .gz and .zst are"));
+    }
+    let packed = matches!(ending.as_deref(), Some("gz" | "zst"));
+    if packed && output.file_stem().is_some_and(|stem| TableKind::of(Path::new(stem)).is_some()) {
+        return Err("a table is compressed inside; leave the ending for compression away".into());
+    }
+    Ok(())
+}
+
+/// Whether two outputs lead to one place, where one of them would be lost.
+pub(crate) fn share_a_place(outputs: &[&Path]) -> bool {
+    let standard = Path::new("-");
+    // Devices such as /dev/null take any number.
+    let is_device =
+        |path: &Path| fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device());
+    let mut places = HashSet::new();
+    let files = outputs.iter().filter(|path| **path == standard || !is_device(path));
+    // `-` is no file of that name, and may be one all the same: `-o urls.txt --rejects - > urls.txt`.
+    files
+        .map(|path| if *path == standard { Path::new("/dev/stdout") } else { path })
+        .any(|path| !places.insert(place(path)))
+}
+
+impl RunArgs {
+    /// Where the run writes, but for what `dedup` has beside it.
+    pub(crate) fn outputs(&self) -> Vec<&Path> {
+        self.named_outputs().map(|(_, path)| path).collect()
+    }
+
+    /// The same, each with its option.
+    pub(crate) fn named_outputs(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let texts =
+            [("--rejects", &self.rejects), ("--stats", &self.stats), ("--report", &self.report)];
+        let texts = texts.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
+        [("--output", self.output.as_path())].into_iter().chain(texts)
+    }
+
+    /// The option of an output that would take the place of a list beside the inputs, which is kept for
+    /// other runs. The streams append, and so does a shell's `>>`.
+    pub(crate) fn replacing(&self, list: &Path) -> Option<&'static str> {
+        let is_stream = |path: &Path| path == Path::new("-") || path.starts_with("/dev");
+        let is_replaced = |(_, output): &(_, &Path)| {
+            !is_stream(list) && !is_stream(output) && share_a_place(&[output, list])
+        };
+        self.named_outputs().find(is_replaced).map(|(option, _)| option)
+    }
+}
