@@ -7,7 +7,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use uniqurl_engine::{Format, Job, Setup, Watch, run};
+use uniqurl_engine::{InputFormat, Job, JobPlan, Sinks, Watch, run};
 use uniqurl_formats::record;
 use uniqurl::{Normalizer, Profile};
 use uniqurl_formats::input;
@@ -100,13 +100,11 @@ fn lines(file: &[u8], threads: usize) -> Result<Vec<u8>, String> {
         return Err(without_path(error));
     }
     let watch = Watch::default();
-    let setup = Setup {
-        format: Format::Fixed(Arc::new(record::Format::Lines)),
-        threads,
-        ..Setup::new(Normalizer::new(&Profile::STRING), Job::Normalize { json: false }, &watch)
-    };
+    let mut plan = JobPlan::new(Normalizer::new(&Profile::STRING), Job::Normalize { json: false });
+    plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
+    plan.limits.threads = threads;
     let mut out = Vec::new();
-    let (_, result) = run(&setup, &inputs, &mut out, None);
+    let (_, result) = run(&plan, &inputs, Sinks::to(&mut out), &watch);
     result.map(|()| out).map_err(|error| without_path(&error))
 }
 

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use uniqurl_engine::{Dedup, Format, Job, Memory, Order, RunError, Setup, Watch, run};
+use uniqurl_engine::{Dedup, InputFormat, Job, JobPlan, Memory, RunError, SetOrder, Sinks, Watch, run};
 use uniqurl::{Backend, Normalizer, Outcome, Profile};
 use uniqurl_formats::{input, record};
 
@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
     let choice = usize::from(*choice);
     let profile = Profile::ALL[choice % Profile::ALL.len()];
     let choice = choice / Profile::ALL.len();
-    let order = [Order::First, Order::Sorted, Order::None][choice % 3];
+    let order = [SetOrder::First, SetOrder::Sorted, SetOrder::None][choice % 3];
     // Marks of byte order and of compression are a matter of files, not of lines.
     let marks: [&[u8]; 5] =
         [b"\xEF\xBB\xBF", b"\x1F\x8B", b"\x28\xB5\x2F\xFD", b"\xFD7zXZ", b"BZh"];
@@ -66,7 +66,7 @@ fuzz_target!(|data: &[u8]| {
             }
         }
     }
-    if order == Order::Sorted {
+    if order == SetOrder::Sorted {
         urls.sort();
     }
     let mut expected = Vec::new();
@@ -76,7 +76,7 @@ fuzz_target!(|data: &[u8]| {
         expected.push(b'\n');
     }
 
-    if order == Order::None {
+    if order == SetOrder::None {
         expected = sorted(&expected);
     }
 
@@ -101,16 +101,14 @@ fuzz_target!(|data: &[u8]| {
     for (threads, memory) in [(1, None), (2, None), (2, Some(spilling))] {
         let watch = Watch::default();
         let dedup = Dedup { order, count: true, ..Dedup::default() };
-        let setup = Setup {
-            format: Format::Fixed(Arc::new(record::Format::Lines)),
-            threads,
-            chunk_size: usize::from(*chunk_size) + 1,
-            memory,
-            seen: inputs_before.clone(),
-            ..Setup::new(Normalizer::new(profile), Job::Dedup(dedup), &watch)
-        };
+        let mut plan = JobPlan::new(Normalizer::new(profile), Job::Dedup(dedup));
+        plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
+        plan.limits.threads = threads;
+        plan.limits.chunk_size = usize::from(*chunk_size) + 1;
+        plan.limits.memory = memory;
+        plan.input.seen = inputs_before.clone();
         let mut out = Vec::new();
-        let (report, result) = run(&setup, &inputs, &mut out, None);
+        let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &watch);
         match result {
             // Lines most of which are no URLs, or may be something else: every run has to say so.
             Err(RunError::Seen(_)) if earlier > 0 => {
@@ -119,7 +117,7 @@ fuzz_target!(|data: &[u8]| {
             }
             result => result.expect("nothing else can fail"),
         }
-        if order == Order::None {
+        if order == SetOrder::None {
             out = sorted(&out);
         }
         assert_eq!(out.escape_ascii().to_string(), expected.escape_ascii().to_string());

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 use uniqurl::{Key, SetFull, UrlSet};
 use uniqurl_engine::output::Tally;
-use uniqurl_engine::{self, Dedup, Format, Job, Order, Report, Setup, Watch};
+use uniqurl_engine::{self, Dedup, InputFormat, Job, JobPlan, Report, SetOrder, Sinks, Watch};
 use uniqurl_formats::input;
 use uniqurl_formats::input::InputState;
 
@@ -117,8 +117,8 @@ const OF_FILES: &str = "auto, lines, target, text, clf, combined, vhost, log:FOR
 #[derive(Clone)]
 struct Wish {
     rules: Rules,
-    format: Format,
-    order: Order,
+    format: InputFormat,
+    order: SetOrder,
     key: Key,
     threads: Option<usize>,
     keep_going: bool,
@@ -155,13 +155,13 @@ pub fn dedup(
     guarded(py, || {
         let is_of_lines = matches!(format, "auto" | "lines");
         let format = match format {
-            "auto" => Format::Auto,
-            name => Format::Fixed(Arc::new(format_of(py, name, OF_FILES)?)),
+            "auto" => InputFormat::Auto,
+            name => InputFormat::Fixed(Arc::new(format_of(py, name, OF_FILES)?)),
         };
         let order = match order {
-            "first" => Order::First,
-            "sorted" => Order::Sorted,
-            "none" => Order::None,
+            "first" => SetOrder::First,
+            "sorted" => SetOrder::Sorted,
+            "none" => SetOrder::None,
             _ => return Err(errors::usage(py, "order is first, sorted or none")),
         };
         let rules = Rules::new(py, profile, options)?;
@@ -222,15 +222,13 @@ fn of_files(py: Python<'_>, wish: &Wish, paths: &[PathBuf]) -> PyResult<Deduplic
     let stop = Arc::clone(&watch.stop);
     let mut lines = Lines::until(Arc::clone(&stop));
     let (report, result, lines) = interrupt::run(py, &stop, move || {
-        let setup = Setup {
-            format,
-            key,
-            threads,
-            max_url: rules.max_url,
-            keep_going,
-            ..Setup::new(rules.normalizer, job, &watch)
-        };
-        let (report, result) = uniqurl_engine::run(&setup, &inputs, &mut lines, None);
+        let mut plan = JobPlan::new(rules.normalizer, job);
+        plan.input.format = format;
+        plan.policy.key = key;
+        plan.limits.threads = threads;
+        plan.limits.max_url = rules.max_url;
+        plan.input.keep_going = keep_going;
+        let (report, result) = uniqurl_engine::run(&plan, &inputs, Sinks::to(&mut lines), &watch);
         (report, result, lines)
     })?;
     result.map_err(|error| errors::run(py, &error))?;
@@ -284,7 +282,7 @@ fn of_columns(py: Python<'_>, wish: &Wish, inputs: &[Bound<'_, PyAny>]) -> PyRes
             }
         }
         tally.duplicates = tally.canonical - tally.unique;
-        let lines = if wish.order == Order::Sorted { lines.sorted() } else { lines };
+        let lines = if wish.order == SetOrder::Sorted { lines.sorted() } else { lines };
         Ok((lines, tally))
     })?
     .map_err(|trouble| match trouble {

@@ -12,7 +12,8 @@ use parquet::arrow::ArrowWriter;
 use uniqurl::{Normalizer, Profile};
 use uniqurl_engine::output::{Field, LineForm};
 use uniqurl_engine::{
-    CHUNK_SIZE, Dedup, Format, Job, Keep, Memory, Order, Report, RunError, Setup, Watch, run,
+    CHUNK_SIZE, Dedup, InputFormat, Job, JobPlan, Keep, Memory, Report, RunError, SetOrder, Sinks,
+    Watch, run,
 };
 use uniqurl_formats::input;
 use uniqurl_formats::record;
@@ -289,7 +290,7 @@ struct How<'h> {
     fields: &'h [Field],
     carry: &'h [&'h str],
     keep: Keep,
-    order: Order,
+    order: SetOrder,
     threads: usize,
     chunk_size: usize,
     memory: Option<u64>,
@@ -303,7 +304,7 @@ impl Default for How<'_> {
             fields: &[],
             carry: &[],
             keep: Keep::First,
-            order: Order::First,
+            order: SetOrder::First,
             threads: 1,
             chunk_size: CHUNK_SIZE,
             memory: None,
@@ -315,25 +316,23 @@ impl Default for How<'_> {
 fn dedup(path: &Path, how: How<'_>) -> (String, Report, Result<(), RunError>) {
     let inputs = input::check(&[PathBuf::from(path)]).0;
     let format = match how.format {
-        "auto" => Format::Auto,
-        name => Format::Fixed(Arc::new(record::Format::parse(name).unwrap())),
+        "auto" => InputFormat::Auto,
+        name => InputFormat::Fixed(Arc::new(record::Format::parse(name).unwrap())),
     };
     let directory = path.parent().unwrap().to_owned();
     let watch = Watch::default();
     let job = Job::Dedup(Dedup { order: how.order, ..Dedup::default() });
-    let setup = Setup {
-        format,
-        fields: how.fields.to_vec(),
-        carry: how.carry.iter().map(|name| (*name).to_owned()).collect(),
-        keep: how.keep,
-        form: how.form,
-        threads: how.threads,
-        chunk_size: how.chunk_size,
-        memory: how.memory.map(|budget| Memory { budget, directory, tell: |_| {} }),
-        ..Setup::new(Normalizer::new(&Profile::CRAWL), job, &watch)
-    };
+    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), job);
+    plan.input.format = format;
+    plan.output.fields = how.fields.to_vec();
+    plan.output.carry = how.carry.iter().map(|name| (*name).to_owned()).collect();
+    plan.policy.keep = how.keep;
+    plan.output.form = how.form;
+    plan.limits.threads = how.threads;
+    plan.limits.chunk_size = how.chunk_size;
+    plan.limits.memory = how.memory.map(|budget| Memory { budget, directory, tell: |_| {} });
     let mut out = Vec::new();
-    let (report, result) = run(&setup, &inputs, &mut out, None);
+    let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &watch);
     (String::from_utf8(out).unwrap(), report, result)
 }
 
@@ -372,11 +371,11 @@ fn each_format_carries_what_was_written_of_the_record_that_survives() {
             let mut sorted = expected.clone();
             sorted.sort_by_key(|line| line.split('\t').nth(2).unwrap().to_owned());
             for (order, threads, chunk_size, memory) in [
-                (Order::First, 1, CHUNK_SIZE, None),
-                (Order::First, 8, 1 << 12, None),
-                (Order::First, 2, 5_000, Some(1 << 16)),
-                (Order::Sorted, 3, 1 << 12, Some(1 << 16)),
-                (Order::Sorted, 4, 1 << 13, None),
+                (SetOrder::First, 1, CHUNK_SIZE, None),
+                (SetOrder::First, 8, 1 << 12, None),
+                (SetOrder::First, 2, 5_000, Some(1 << 16)),
+                (SetOrder::Sorted, 3, 1 << 12, Some(1 << 16)),
+                (SetOrder::Sorted, 4, 1 << 13, None),
             ] {
                 let how = How {
                     format: written.format,
@@ -396,7 +395,7 @@ fn each_format_carries_what_was_written_of_the_record_that_survives() {
                 };
                 let (out, report, result) = dedup(&path, how);
                 result.unwrap_or_else(|error| panic!("{}: {error}", written.name));
-                let expected = if order == Order::Sorted { &sorted } else { &expected };
+                let expected = if order == SetOrder::Sorted { &sorted } else { &expected };
                 let case = format!("{} {keep} {order:?} {threads} {memory:?}", written.name);
                 for (line, expected) in with_numbers(&out).iter().zip(expected) {
                     assert_eq!(line, expected, "{case}");

@@ -6,7 +6,9 @@ use std::io::Write;
 use std::sync::Arc;
 
 use uniqurl::{Normalizer, Profile};
-use uniqurl_engine::{Dedup, Format, Job, Memory, Report, RunError, Setup, Watch, run};
+use uniqurl_engine::{
+    Dedup, InputFormat, Job, JobPlan, Memory, Report, RunError, Sinks, Watch, run,
+};
 use uniqurl_formats::input;
 use uniqurl_formats::record;
 
@@ -236,17 +238,15 @@ fn read_as(
     let directory = std::env::temp_dir();
     let watch = Watch::default();
     let format = match format {
-        "auto" => Format::Auto,
-        name => Format::Fixed(Arc::new(record::Format::parse(name).unwrap())),
+        "auto" => InputFormat::Auto,
+        name => InputFormat::Fixed(Arc::new(record::Format::parse(name).unwrap())),
     };
-    let setup = Setup {
-        format,
-        threads: 2,
-        memory: memory.map(|budget| Memory { budget, directory, tell: |_| {} }),
-        ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()), &watch)
-    };
+    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()));
+    plan.input.format = format;
+    plan.limits.threads = 2;
+    plan.limits.memory = memory.map(|budget| Memory { budget, directory, tell: |_| {} });
     let mut out = Vec::new();
-    let (report, result) = run(&setup, &inputs, &mut out, None);
+    let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &watch);
     (String::from_utf8(out).unwrap(), report, result)
 }
 

@@ -5,13 +5,15 @@ use std::io::Write;
 use std::sync::Arc;
 
 use uniqurl::{Normalizer, Profile};
-use uniqurl_engine::{CHUNK_SIZE, Dedup, Format, Job, Order, Report, RunError, Setup, Watch, run};
+use uniqurl_engine::{
+    CHUNK_SIZE, Dedup, InputFormat, Job, JobPlan, Report, RunError, SetOrder, Sinks, Watch, run,
+};
 use uniqurl_formats::input;
 use uniqurl_formats::input::{Input, InputError, Source, Trouble};
 use uniqurl_formats::record::{self};
 
 const DEDUP: Job =
-    Job::Dedup(Dedup { order: Order::First, count: false, min_count: 1, limit: None });
+    Job::Dedup(Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None });
 
 /// How a run reads.
 #[derive(Debug, Clone, Copy)]
@@ -58,19 +60,18 @@ fn attempt(
         false => input::check(&[path]).0,
     };
     let format = match format {
-        "auto" => Format::Auto,
-        name => Format::Fixed(Arc::new(record::Format::parse(name).unwrap())),
+        "auto" => InputFormat::Auto,
+        name => InputFormat::Fixed(Arc::new(record::Format::parse(name).unwrap())),
     };
     let watch = Watch::default();
-    let setup = Setup {
-        format,
-        threads: how.threads,
-        max_url,
-        chunk_size: how.chunk_size,
-        ..Setup::new(Normalizer::new(&Profile::CRAWL), job.clone(), &watch)
-    };
+    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), job.clone());
+    plan.input.format = format;
+    plan.limits.threads = how.threads;
+    plan.limits.max_url = max_url;
+    plan.limits.chunk_size = how.chunk_size;
     let (mut out, mut rejects) = (Vec::new(), Vec::new());
-    let (report, result) = run(&setup, &inputs, &mut out, Some(&mut rejects));
+    let (report, result) =
+        run(&plan, &inputs, Sinks::to(&mut out).with_rejects(&mut rejects), &watch);
     result.map(|()| Outcome { out, rejects, report })
 }
 
@@ -358,13 +359,11 @@ fn what_stands_before_damage_does_not_depend_on_how_it_is_read() {
             false => input::check(&[path]).0,
         };
         let watch = Watch::default();
-        let setup = Setup {
-            threads: how.threads,
-            chunk_size: how.chunk_size,
-            keep_going: true,
-            ..Setup::new(Normalizer::new(&Profile::CRAWL), DEDUP, &watch)
-        };
-        let (report, result) = run(&setup, &inputs, &mut Vec::new(), None);
+        let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), DEDUP);
+        plan.limits.threads = how.threads;
+        plan.limits.chunk_size = how.chunk_size;
+        plan.input.keep_going = true;
+        let (report, result) = run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch);
         result.unwrap();
         assert_eq!(report.damaged.len(), 1);
         (report.tally, report.damaged[0].1.at)

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use uniqurl_engine::output::Field;
 use uniqurl_engine::{
-    BadUrlFilter, Report, RunError, SeenError, Setup, TooManyRejected, UrlFilter, Watch,
+    BadUrlFilter, JobPlan, Report, RunError, SeenError, TooManyRejected, UrlFilter, Watch,
 };
 use uniqurl_formats::input::{Input, InputError};
 use uniqurl_store::spill::SpillError;
@@ -20,7 +20,7 @@ fn a_field_is_read_as_it_is_shown() {
 #[test]
 fn types_go_from_thread_to_thread() {
     fn do_so<T: Send + Sync + Debug>() {}
-    do_so::<(Setup<'_>, Report, UrlFilter, Watch, Input)>();
+    do_so::<(JobPlan, Report, UrlFilter, Watch, Input)>();
 }
 
 #[test]

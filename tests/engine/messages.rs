@@ -14,7 +14,9 @@ use arrow_ipc::{CompressionType, DictionaryBatch};
 use arrow_schema::{DataType, Field, Fields, Schema};
 
 use uniqurl::{Normalizer, Profile};
-use uniqurl_engine::{Dedup, Format, Job, Memory, Report, RunError, Setup, Watch, run};
+use uniqurl_engine::{
+    Dedup, InputFormat, Job, JobPlan, Memory, Report, RunError, Sinks, Watch, run,
+};
 use uniqurl_formats::input;
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::record;
@@ -63,15 +65,13 @@ fn read(bytes: &[u8], memory: Option<u64>, keep_going: bool) -> Outcome {
     let inputs = input::check(&[file.path().to_owned()]).0;
     let directory = std::env::temp_dir();
     let watch = Watch::default();
-    let setup = Setup {
-        format: Format::Fixed(Arc::new(record::Format::parse("arrow:1").unwrap())),
-        threads: 2,
-        memory: memory.map(|budget| Memory { budget, directory, tell: |_| {} }),
-        keep_going,
-        ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()), &watch)
-    };
+    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()));
+    plan.input.format = InputFormat::Fixed(Arc::new(record::Format::parse("arrow:1").unwrap()));
+    plan.limits.threads = 2;
+    plan.limits.memory = memory.map(|budget| Memory { budget, directory, tell: |_| {} });
+    plan.input.keep_going = keep_going;
     let mut out = Vec::new();
-    let (report, result) = run(&setup, &inputs, &mut out, None);
+    let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &watch);
     Outcome { out: String::from_utf8(out).unwrap(), report, result }
 }
 

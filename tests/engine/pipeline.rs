@@ -8,10 +8,9 @@ use std::sync::Arc;
 
 use uniqurl::{Backend, Normalizer, Outcome, Profile};
 use uniqurl_engine::{
-    Dedup, Format, Job, MaxRejected, Memory, Order, Report, RunError, Setup, Sinks, Spilling,
-    Watch, run, run_to,
+    Dedup, InputFormat, Job, JobPlan, MaxRejected, Memory, Report, ResourceLimits, RunError,
+    SetOrder, Sinks, SpillNotice, Watch, run,
 };
-use uniqurl_formats::input::InputState;
 use uniqurl_formats::{input, record};
 
 /// Lists with everything that a list can hold.
@@ -85,24 +84,22 @@ impl Case {
         let (inputs, errors) = input::check(paths);
         assert!(errors.is_empty());
         let watch = Watch::default();
-        let setup = Setup {
-            format: Format::Fixed(Arc::new(record::Format::Lines)),
-            threads: self.threads,
-            chunk_size: self.chunk_size,
-            ..Setup::new(
-                Normalizer::new(self.profile).with_backend(self.backend),
-                self.job.clone(),
-                &watch,
-            )
-        };
+        let mut plan = JobPlan::new(
+            Normalizer::new(self.profile).with_backend(self.backend),
+            self.job.clone(),
+        );
+        plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
+        plan.limits.threads = self.threads;
+        plan.limits.chunk_size = self.chunk_size;
         let (mut out, mut rejects) = (Vec::new(), Vec::new());
-        let (report, result) = run(&setup, &inputs, &mut out, Some(&mut rejects));
+        let (report, result) =
+            run(&plan, &inputs, Sinks::to(&mut out).with_rejects(&mut rejects), &watch);
         result.unwrap();
         (out, rejects, report)
     }
 }
 
-const FIRST: Dedup = Dedup { order: Order::First, count: false, min_count: 1, limit: None };
+const FIRST: Dedup = Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None };
 
 fn file(list: &[u8]) -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -148,23 +145,25 @@ fn a_number_beyond_its_bounds_is_taken_for_the_nearest_within() {
     let (inputs, errors) = input::check(&[file.path().to_owned()]);
     assert!(errors.is_empty());
     let watch = Watch::default();
-    let setup = Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()), &watch);
+    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()));
     let expected = lines(plainly_counted(&list, &Profile::CRAWL).into_iter().map(|(url, _)| url));
-    for setup in [
-        Setup { threads: 0, ..setup.clone() },
-        Setup { chunk_size: 0, ..setup.clone() },
-        Setup { chunk_size: usize::MAX, ..setup.clone() },
-        Setup { max_url: usize::MAX, chunk_size: 100, ..setup.clone() },
+    let limits = plan.limits.clone();
+    for limits in [
+        ResourceLimits { threads: 0, ..limits.clone() },
+        ResourceLimits { chunk_size: 0, ..limits.clone() },
+        ResourceLimits { chunk_size: usize::MAX, ..limits.clone() },
+        ResourceLimits { max_url: usize::MAX, chunk_size: 100, ..limits.clone() },
     ] {
+        plan.limits = limits;
         let mut out = Vec::new();
-        let (_, result) = run(&setup, &inputs, &mut out, None);
+        let (_, result) = run(&plan, &inputs, Sinks::to(&mut out), &watch);
         result.unwrap();
         assert!(
             out == expected,
             "{} threads, chunks of {}, URLs of {}",
-            setup.threads,
-            setup.chunk_size,
-            setup.max_url
+            plan.limits.threads,
+            plan.limits.chunk_size,
+            plan.limits.max_url
         );
     }
 }
@@ -176,9 +175,9 @@ fn a_share_of_rejected_records_that_cannot_be_is_taken_for_the_nearest_that_can(
         let (inputs, _) = input::check(&[file.path().to_owned()]);
         let watch = Watch::default();
         let job = Job::Dedup(Dedup::default());
-        let setup = Setup::new(Normalizer::new(&Profile::CRAWL), job, &watch);
-        let setup = Setup { max_rejected: Some(MaxRejected::Percent(percent)), ..setup };
-        run(&setup, &inputs, &mut Vec::new(), None).1
+        let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), job);
+        plan.policy.max_rejected = Some(MaxRejected::Percent(percent));
+        run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch).1
     };
     let (good, mixed, bad) = (b"http://h/\n", b"http://h/\nno\n", b"no\n");
     for least in [0.0, -0.0, -1.0, f64::NEG_INFINITY, f64::NAN] {
@@ -225,8 +224,8 @@ fn orders_limits_and_counts_are_views_of_one_set() {
     };
     let mut sorted: Vec<_> = counted.iter().map(|(url, _)| url.clone()).collect();
     sorted.sort();
-    assert!(out(Dedup { order: Order::Sorted, ..FIRST }) == lines(sorted.clone()));
-    let mut any: Vec<_> = out(Dedup { order: Order::None, ..FIRST })
+    assert!(out(Dedup { order: SetOrder::Sorted, ..FIRST }) == lines(sorted.clone()));
+    let mut any: Vec<_> = out(Dedup { order: SetOrder::None, ..FIRST })
         .split_inclusive(|byte| *byte == b'\n')
         .map(|line| line[..line.len() - 1].to_vec())
         .collect();
@@ -344,13 +343,11 @@ fn an_output_that_cannot_be_written_ends_the_run_with_its_error() {
     let file = file(&list());
     let (inputs, _) = input::check(&[file.path().to_owned()]);
     let watch = Watch::default();
-    let setup = Setup {
-        threads: 2,
-        chunk_size: 100,
-        keep_going: true,
-        ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
-    };
-    let (_, result) = run(&setup, &inputs, &mut Full, None);
+    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST));
+    plan.limits.threads = 2;
+    plan.limits.chunk_size = 100;
+    plan.input.keep_going = true;
+    let (_, result) = run(&plan, &inputs, Sinks::to(&mut Full), &watch);
     assert_eq!(result.unwrap_err().to_string(), "full");
 }
 
@@ -367,7 +364,7 @@ fn a_run_that_is_stopped_ends_also_while_it_waits_for_a_pipe() {
     assert!(errors.is_empty());
     let watch = Watch::default();
     let job = Job::Dedup(Dedup::default());
-    let setup = Setup::new(Normalizer::new(&Profile::CRAWL), job, &watch);
+    let plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), job);
     let mut out = Vec::new();
     let (report, result) = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -376,13 +373,13 @@ fn a_run_that_is_stopped_ends_also_while_it_waits_for_a_pipe() {
             }
             watch.stop.store(true, Ordering::Relaxed);
         });
-        run(&setup, &inputs, &mut out, None)
+        run(&plan, &inputs, Sinks::to(&mut out), &watch)
     });
     assert!(matches!(result, Err(RunError::Stopped)), "{result:?}");
     assert_eq!((report.tally.records, report.tally.unique), (2, 2));
     drop(writer);
 
-    let (_, result) = run(&setup, &inputs, &mut Vec::new(), None);
+    let (_, result) = run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch);
     assert!(matches!(result, Err(RunError::Stopped)), "before it began: {result:?}");
 }
 
@@ -391,7 +388,7 @@ fn how_much_will_be_spilled_is_told_of_little_that_was_read() {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     static NEEDED: AtomicU64 = AtomicU64::new(0);
-    fn note(spilling: &Spilling<'_>) {
+    fn note(spilling: &SpillNotice<'_>) {
         NEEDED.store(spilling.needed.unwrap(), Ordering::Relaxed);
     }
     let place = tempfile::tempdir().unwrap();
@@ -401,12 +398,10 @@ fn how_much_will_be_spilled_is_told_of_little_that_was_read() {
     for (budget, chunk_size) in [(1 << 20, 40 << 10), (2 << 20, 80 << 10), (2 << 20, 200 << 10)] {
         let watch = Watch::default();
         let memory = Memory { budget, directory: place.path().to_owned(), tell: note };
-        let setup = Setup {
-            memory: Some(memory),
-            chunk_size,
-            ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()), &watch)
-        };
-        let (report, result) = run(&setup, &inputs, &mut Vec::new(), None);
+        let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Dedup::default()));
+        plan.limits.memory = Some(memory);
+        plan.limits.chunk_size = chunk_size;
+        let (report, result) = run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch);
         assert!(result.is_ok() && report.spilled > 0);
         let needed = NEEDED.load(Ordering::Relaxed);
         // Little of the list is in the set, and no URL is there twice.
@@ -430,8 +425,9 @@ fn a_set_that_is_refused_names_no_option() {
         let (seen, errors) = input::check(&[path]);
         assert!(errors.is_empty());
         let watch = Watch::default();
-        let setup = Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch);
-        match run(&Setup { seen, ..setup }, &[], &mut Vec::new(), None).1 {
+        let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST));
+        plan.input.seen = seen;
+        match run(&plan, &[], Sinks::to(&mut Vec::new()), &watch).1 {
             Err(RunError::Seen(error)) => {
                 let told = error.to_string();
                 assert!(told.contains(&format!(": seen: {why}")), "{told}");
@@ -459,13 +455,11 @@ pub(super) fn is_an_error_where_it_is_rewritten(format: &str, bytes: &[u8]) {
     let (inputs, errors) = input::check(&[file.path().to_owned()]);
     assert!(errors.is_empty());
     let watch = Watch::default();
-    let setup = Setup {
-        format: Format::Fixed(Arc::new(record::Format::parse(format).unwrap())),
-        threads: 1,
-        chunk_size: 1000,
-        ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
-    };
-    match run(&setup, &inputs, &mut Rewriting(file.path()), None).1 {
+    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST));
+    plan.input.format = InputFormat::Fixed(Arc::new(record::Format::parse(format).unwrap()));
+    plan.limits.threads = 1;
+    plan.limits.chunk_size = 1000;
+    match run(&plan, &inputs, Sinks::to(&mut Rewriting(file.path())), &watch).1 {
         Err(RunError::Input(error)) if matches!(error.trouble, input::Trouble::Replaced) => {}
         result => panic!("{format}: {result:?}"),
     }
@@ -484,7 +478,7 @@ fn a_file_that_is_rewritten_while_it_is_read_is_an_error_however_it_is_read() {
 
 #[test]
 fn a_set_that_is_rewritten_while_it_is_read_is_an_error() {
-    fn rewrite(spilling: &Spilling<'_>) {
+    fn rewrite(spilling: &SpillNotice<'_>) {
         let file = std::fs::File::options().write(true).open(spilling.directory.join("seen"));
         file.unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
     }
@@ -500,14 +494,13 @@ fn a_set_that_is_rewritten_while_it_is_read_is_an_error() {
         let (seen, errors) = input::check(&[path]);
         assert!(errors.is_empty());
         let watch = Watch::default();
-        let setup = Setup {
-            seen,
-            threads: 1,
-            chunk_size: 1000,
-            memory: Some(Memory { budget: 1, directory: place.path().into(), tell: rewrite }),
-            ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
-        };
-        match run(&setup, &[], &mut Vec::new(), None).1 {
+        let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST));
+        plan.input.seen = seen;
+        plan.limits.threads = 1;
+        plan.limits.chunk_size = 1000;
+        plan.limits.memory =
+            Some(Memory { budget: 1, directory: place.path().into(), tell: rewrite });
+        match run(&plan, &[], Sinks::to(&mut Vec::new()), &watch).1 {
             Err(RunError::Input(error)) if matches!(error.trouble, input::Trouble::Replaced) => {}
             result => panic!("{result:?}"),
         }
@@ -519,17 +512,18 @@ fn a_set_that_is_rewritten_while_it_is_read_is_an_error() {
 fn a_saved_set_whose_last_line_is_still_being_written_is_damaged() {
     let watch = Watch::default();
     let normalizer = Normalizer::new(&Profile::CRAWL);
-    let setup = Setup::new(normalizer, Job::Dedup(FIRST), &watch);
+    let mut plan = JobPlan::new(normalizer, Job::Dedup(FIRST));
     let (mut out, mut saved) = (Vec::new(), Vec::new());
     let sinks = Sinks { out: &mut out, rejects: None, seen: Some(&mut saved) };
-    run_to(&setup, &[], sinks).1.unwrap();
+    run(&plan, &[], sinks, &watch).1.unwrap();
     let length = saved.len() as u64;
     saved.extend_from_slice(b"http://a/");
     let mut file = file(&saved);
     let (seen, errors) = input::check(&[file.path().to_owned()]);
     assert!(errors.is_empty());
     file.write_all(b"b\n").unwrap();
-    match run(&Setup { seen, ..setup }, &[], &mut Vec::new(), None).1 {
+    plan.input.seen = seen;
+    match run(&plan, &[], Sinks::to(&mut Vec::new()), &watch).1 {
         Err(RunError::Input(error)) if matches!(error.trouble, input::Trouble::Malformed(_)) => {
             assert_eq!(error.at, Some(length));
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use uniqurl::{Key, Normalizer, Profile};
 use uniqurl_engine::output::Field;
 use uniqurl_engine::{
-    Dedup, Format, Job, Memory, Order, Report, RunError, Setup, Sinks, Watch, run, run_to,
+    Dedup, InputFormat, Job, JobPlan, Memory, Report, RunError, SetOrder, Sinks, Watch, run,
 };
 use uniqurl_formats::{input, record};
 
@@ -88,23 +88,22 @@ fn ran(
         tell: |_| {},
     });
     let watch = Watch::default();
-    let setup = Setup {
-        format: Format::Fixed(Arc::new(record::Format::Lines)),
-        key: case.key,
-        fields: case.fields.clone(),
-        threads: case.threads,
-        chunk_size: case.chunk_size,
-        memory,
-        ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(case.dedup), &watch)
-    };
+    let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(case.dedup));
+    plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
+    plan.policy.key = case.key;
+    plan.output.fields = case.fields.clone();
+    plan.limits.threads = case.threads;
+    plan.limits.chunk_size = case.chunk_size;
+    plan.limits.memory = memory;
     let (mut out, mut rejects) = (Vec::new(), Vec::new());
-    let (report, result) = run(&setup, &inputs, &mut out, Some(&mut rejects));
+    let (report, result) =
+        run(&plan, &inputs, Sinks::to(&mut out).with_rejects(&mut rejects), &watch);
     (out, rejects, report, result)
 }
 
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for order in [Order::First, Order::Sorted, Order::None] {
+    for order in [SetOrder::First, SetOrder::Sorted, SetOrder::None] {
         for (count, min_count, limit) in [
             (false, 1, None),
             (true, 1, None),
@@ -163,7 +162,7 @@ fn no_budget_changes_a_byte_or_a_count() {
 #[test]
 fn a_set_that_just_fits_is_not_spilled() {
     let place = Place::new();
-    let dedup = Dedup { order: Order::First, count: false, min_count: 1, limit: None };
+    let dedup = Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None };
     let case = Case { dedup, key: Key::Url, fields: vec![], threads: 2, chunk_size: 5_000 };
     let (.., report, result) = ran(&case, &place.paths, Some((1 << 30, Path::new("/no/such"))));
     result.unwrap();
@@ -173,7 +172,7 @@ fn a_set_that_just_fits_is_not_spilled() {
 #[test]
 fn a_temporary_directory_that_cannot_be_used_ends_the_run_with_its_name() {
     let place = Place::new();
-    let dedup = Dedup { order: Order::First, count: false, min_count: 1, limit: None };
+    let dedup = Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None };
     let case = Case { dedup, key: Key::Url, fields: vec![], threads: 2, chunk_size: 5_000 };
     let (.., result) = ran(&case, &place.paths, Some((0, Path::new("/no/such"))));
     let error = result.unwrap_err();
@@ -192,18 +191,16 @@ fn no_budget_changes_what_was_seen_or_what_is_saved() {
         let memory = budget.map(|budget| Memory { budget, directory: place.spill(), tell: |_| {} });
         let watch = Watch::default();
         let dedup = Dedup { order, count, min_count: 1, limit: None };
-        let setup = Setup {
-            format: Format::Fixed(Arc::new(record::Format::Lines)),
-            fields: if count { vec![] } else { vec![Field::Canonical, Field::First] },
-            threads,
-            chunk_size,
-            memory,
-            seen: seen.clone(),
-            ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(dedup), &watch)
-        };
+        let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(dedup));
+        plan.input.format = InputFormat::Fixed(Arc::new(record::Format::Lines));
+        plan.output.fields = if count { vec![] } else { vec![Field::Canonical, Field::First] };
+        plan.limits.threads = threads;
+        plan.limits.chunk_size = chunk_size;
+        plan.limits.memory = memory;
+        plan.input.seen = seen.clone();
         let (mut out, mut saved) = (Vec::new(), Vec::new());
         let sinks = Sinks { out: &mut out, rejects: None, seen: Some(&mut saved) };
-        let (report, result) = run_to(&setup, &inputs, sinks);
+        let (report, result) = run(&plan, &inputs, sinks, &watch);
         result.unwrap();
         let tally = report.tally;
         let of_set = tally.unique + tally.duplicates + tally.seen;
@@ -212,7 +209,7 @@ fn no_budget_changes_what_was_seen_or_what_is_saved() {
         (out, saved, report.tally, report.files, report.spilled)
     };
     let mut spilled = [0; BUDGETS.len()];
-    for order in [Order::First, Order::Sorted] {
+    for order in [SetOrder::First, SetOrder::Sorted] {
         for count in [false, true] {
             let (out, saved, tally, files, _) = ran(order, count, 1, 5_000, None);
             for (at, budget) in BUDGETS.into_iter().enumerate() {

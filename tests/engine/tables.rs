@@ -25,7 +25,8 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use uniqurl::{Normalizer, Profile};
 use uniqurl_engine::output::{TableColumn, TableFile, TableKind, TableValues, Tally};
 use uniqurl_engine::{
-    CHUNK_SIZE, Dedup, Format, Job, Memory, Order, Report, RunError, Setup, Watch, run,
+    CHUNK_SIZE, Dedup, InputFormat, Job, JobPlan, Memory, Report, RunError, SetOrder, Sinks, Watch,
+    run,
 };
 use uniqurl_formats::input;
 use uniqurl_formats::input::InputState;
@@ -34,7 +35,7 @@ use uniqurl_formats::record::{self, Filter};
 
 use crate::pipeline::is_an_error_where_it_is_rewritten;
 
-const FIRST: Dedup = Dedup { order: Order::First, count: false, min_count: 1, limit: None };
+const FIRST: Dedup = Dedup { order: SetOrder::First, count: false, min_count: 1, limit: None };
 
 /// How a file is read, where that is not as usual.
 #[derive(Clone)]
@@ -86,8 +87,8 @@ fn read(bytes: &[u8], how: &How) -> Outcome {
 fn read_file(path: PathBuf, how: &How) -> Outcome {
     let inputs = input::check(&[path]).0;
     let format = match how.format {
-        "auto" => Format::Auto,
-        name => Format::Fixed(Arc::new(record::Format::parse(name).unwrap())),
+        "auto" => InputFormat::Auto,
+        name => InputFormat::Fixed(Arc::new(record::Format::parse(name).unwrap())),
     };
     let directory = tempfile::tempdir().unwrap();
     let memory = how.memory.map(|budget| Memory {
@@ -99,19 +100,18 @@ fn read_file(path: PathBuf, how: &How) -> Outcome {
     let seen = directory.path().join("seen");
     std::fs::write(&seen, how.seen.unwrap_or_default()).unwrap();
     let seen = if how.seen.is_some() { input::check(&[seen]).0 } else { Vec::new() };
-    let setup = Setup {
-        format,
-        seen,
-        threads: how.threads,
-        chunk_size: how.chunk_size,
-        filter: how.filter.clone(),
-        keep_going: how.keep_going,
-        memory,
-        ..Setup::new(Normalizer::new(how.profile), how.job.clone(), &watch)
-    };
+    let mut plan = JobPlan::new(Normalizer::new(how.profile), how.job.clone());
+    plan.input.format = format;
+    plan.input.seen = seen;
+    plan.limits.threads = how.threads;
+    plan.limits.chunk_size = how.chunk_size;
+    plan.policy.records = how.filter.clone();
+    plan.input.keep_going = how.keep_going;
+    plan.limits.memory = memory;
     let (mut out, mut rejects) = (Vec::new(), Vec::new());
     let list = how.lists.then_some(&mut rejects as &mut (dyn Write + Send));
-    let (report, result) = run(&setup, &inputs, &mut out, list);
+    let (report, result) =
+        run(&plan, &inputs, Sinks { rejects: list, ..Sinks::to(&mut out) }, &watch);
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Outcome { out: text(out), rejects: text(rejects), report, result }
 }
@@ -211,7 +211,7 @@ fn rejects(outcome: &Outcome) -> Vec<String> {
 fn a_table_is_the_list_of_its_rows_whatever_their_type_and_encoding() {
     let rows = rows(1500);
     let dedups =
-        [FIRST, Dedup { order: Order::Sorted, count: true, min_count: 2, limit: Some(99) }];
+        [FIRST, Dedup { order: SetOrder::Sorted, count: true, min_count: 2, limit: Some(99) }];
     let hows = dedups.map(Job::Dedup).into_iter().chain([Job::Tabulate]).flat_map(|job| {
         let one = How { job: job.clone(), ..How::default() };
         let other = How { threads: 3, chunk_size: 700, job, ..How::default() };
@@ -811,14 +811,12 @@ fn a_table_through_a_pipe_is_refused_with_what_to_do() {
             let inputs = [Input { path: pipe.path().to_owned(), source: Source::Stream }];
             let watch = Watch::default();
             let format = match format {
-                "auto" => Format::Auto,
-                name => Format::Fixed(Arc::new(record::Format::parse(name).unwrap())),
+                "auto" => InputFormat::Auto,
+                name => InputFormat::Fixed(Arc::new(record::Format::parse(name).unwrap())),
             };
-            let setup = Setup {
-                format,
-                ..Setup::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST), &watch)
-            };
-            let (_, result) = run(&setup, &inputs, &mut Vec::new(), None);
+            let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(FIRST));
+            plan.input.format = format;
+            let (_, result) = run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch);
             let error = result.unwrap_err().to_string();
             assert!(error.contains("a table is read from its end"), "{error}");
         }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::args::RunArgs;
 use crate::failure::RunFailure;
 use crate::{open_files, tables};
-use uniqurl_engine::SplitBy;
 use uniqurl_engine::output::{
     Observed, Output, ReportPage, ShardFiles, Stats, TableFile, TerminatorWriter,
 };
@@ -14,7 +13,6 @@ use uniqurl_formats::record::Separator;
 
 /// How the main output is divided among files of a directory.
 pub(crate) struct Division {
-    pub(crate) by: SplitBy,
     pub(crate) shards: u32,
     pub(crate) suffix: String,
 }

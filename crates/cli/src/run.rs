@@ -10,7 +10,7 @@ use std::time::Instant;
 use clap::error::ErrorKind;
 
 use crate::args::memory;
-use crate::args::{self, BadInput, FormatChoice, MessageLevel, RecordForm, RunArgs};
+use crate::args::{self, BadInput, FormatChoice, MessageLevel, RunArgs};
 use crate::diagnostics::{are_all_rejected, nothing_but_rejects, print_diagnostics};
 use crate::failure::{RunFailure, failure};
 use crate::inputs::names::is_standard_input;
@@ -22,53 +22,40 @@ use crate::status::{CLOSED_PIPE, Status, eprint_message};
 use crate::{outputs, tables};
 use uniqurl::{Key, Normalizer};
 use uniqurl_engine::output::{self, Field, FileStats, Inputs, LineForm, Stats, Summary};
-use uniqurl_engine::{self, Job, Keep, Memory, Report, RunError, Setup, Watch};
+use uniqurl_engine::{
+    self, InputFormat, InputOptions, Job, JobPlan, OutputOptions, Report, RunError, Watch,
+};
 use uniqurl_formats::input::InputState;
 use uniqurl_formats::input::{Input, InputError, Source};
 use uniqurl_formats::record::{Format, Separator, carrying};
 
-/// What a run over inputs is to do.
-pub(crate) struct Plan {
-    pub(crate) job: Job,
-    pub(crate) fields: Vec<Field>,
-    pub(crate) carry: Vec<String>,
-    pub(crate) keep: Keep,
-    pub(crate) form: RecordForm,
+/// A run over inputs: the plan of the engine, and what only the command needs.
+pub(crate) struct Request {
+    pub(crate) plan: JobPlan,
+    pub(crate) name: output::JobKind,
+    /// Sets and lists from before the run.
     pub(crate) seen: Vec<PathBuf>,
     pub(crate) save_seen: Option<PathBuf>,
     pub(crate) division: Option<Division>,
-    pub(crate) memory: Option<Memory>,
-    pub(crate) name: output::JobKind,
 }
 
-impl Plan {
-    pub(crate) fn new(job: Job, name: output::JobKind) -> Self {
-        Self {
-            job,
-            fields: Vec::new(),
-            carry: Vec::new(),
-            keep: Keep::First,
-            form: RecordForm::Line,
-            seen: Vec::new(),
-            save_seen: None,
-            division: None,
-            memory: None,
-            name,
-        }
+impl Request {
+    /// A job with the options that all jobs have. An error is a sentence about those.
+    pub(crate) fn new(common: &RunArgs, job: Job, name: output::JobKind) -> Result<Self, String> {
+        let plan = plan(common, normalizer(common)?, job);
+        Ok(Self { plan, name, seen: Vec::new(), save_seen: None, division: None })
     }
-}
 
-/// Does what was asked for.
-pub(crate) fn start(common: &RunArgs, plan: Plan) -> ExitCode {
-    let normalizer = normalizer(common).and_then(|normalizer| {
-        if plan.fields.contains(&Field::Decoded) && !normalizer.has_decoded() {
-            let profile = normalizer.profile().name();
+    /// Whether the options fit together.
+    fn check(&self, common: &RunArgs) -> Result<(), String> {
+        let JobPlan { normalizer, policy, output, .. } = &self.plan;
+        let profile = normalizer.profile().name();
+        if output.fields.contains(&Field::Decoded) && !normalizer.has_decoded() {
             return Err(format!("profile {profile} has no column decoded; profile servlet has"));
         }
         if let Some(glob) = common.filters.host.iter().find(|glob| !glob.is_ascii())
             && !normalizer.may_write_any_byte()
         {
-            let profile = normalizer.profile().name();
             return Err(format!(
                 "--host {glob}: profile {profile} writes hosts in ASCII, as in \
                  xn--bcher-kva.example; `uniqurl explain` shows how"
@@ -76,16 +63,53 @@ pub(crate) fn start(common: &RunArgs, plan: Plan) -> ExitCode {
         }
         if let FormatChoice::Named(format) = &common.format {
             let columns: Vec<String> =
-                plan.carry.iter().chain(plan.keep.column()).cloned().collect();
+                output.carry.iter().chain(policy.keep.column()).cloned().collect();
             carrying(format, &columns)?;
         }
-        Ok(normalizer)
-    });
-    match normalizer {
-        Ok(normalizer) => run(common, normalizer, plan),
-        Err(message) => {
-            args::exit(&args::usage(plan.name.name(), ErrorKind::ValueValidation, message))
-        }
+        Ok(())
+    }
+}
+
+/// The plan of a job, with the options that all jobs have.
+fn plan(common: &RunArgs, normalizer: Normalizer, job: Job) -> JobPlan {
+    let mut plan = JobPlan::new(normalizer, job);
+    plan.input = InputOptions {
+        format: match &common.format {
+            FormatChoice::Auto if common.separator == Separator::Nul => {
+                InputFormat::Fixed(Arc::new(Format::Lines))
+            }
+            FormatChoice::Auto => InputFormat::Auto,
+            FormatChoice::Named(format) => {
+                InputFormat::Fixed(Arc::new(format.clone().with_kinds(common.kinds())))
+            }
+        },
+        separator: common.separator,
+        kinds: common.kinds(),
+        keep_going: common.bad_input == BadInput::IsSkipped,
+        seen: Vec::new(),
+    };
+    plan.policy.records = common.filters.records();
+    plan.policy.urls = common.filters.urls(&plan.normalizer);
+    plan.policy.key = common.key;
+    plan.policy.max_rejected = common.filters.max_rejected;
+    plan.output.secrets = common.secrets;
+    plan.output.count_rules = common.stats.is_some() || common.report.is_some();
+    plan.output.observes = common.report.is_some();
+    plan.limits.threads = common.threads();
+    plan.limits.max_url = common.max_url;
+    plan
+}
+
+/// Does what was asked for, if the options allow it.
+pub(crate) fn start(
+    common: &RunArgs,
+    name: output::JobKind,
+    request: impl FnOnce() -> Result<Request, String>,
+) -> ExitCode {
+    let checked = request().and_then(|request| request.check(common).map(|()| request));
+    match checked {
+        Ok(request) => run(common, request),
+        Err(message) => args::exit(&args::usage(name.name(), ErrorKind::ValueValidation, message)),
     }
 }
 
@@ -100,16 +124,16 @@ struct SummaryLine {
 }
 
 impl SummaryLine {
-    fn new(common: &RunArgs, normalizer: &Normalizer, plan: &Plan) -> Self {
-        let filters = &common.filters;
-        let filters = (filters.records().is_empty() && filters.urls(normalizer).is_empty())
-            .then_some(output::Filters::None);
-        let before = plan.seen.is_empty().then_some(output::Before::Nothing);
+    fn new(messages: MessageLevel, request: &Request) -> Self {
+        let policy = &request.plan.policy;
+        let filters =
+            (policy.records.is_empty() && policy.urls.is_empty()).then_some(output::Filters::None);
+        let before = request.seen.is_empty().then_some(output::Before::Nothing);
         Self {
-            job: plan.name,
+            job: request.name,
             filters: filters.unwrap_or(output::Filters::InPlay),
             before: before.unwrap_or(output::Before::Seen),
-            messages: common.messages,
+            messages,
             start: Instant::now(),
         }
     }
@@ -133,14 +157,14 @@ impl SummaryLine {
     }
 }
 
-/// Does it with these rules.
-pub(crate) fn run(common: &RunArgs, normalizer: Normalizer, plan: Plan) -> ExitCode {
-    let ssurt = common.key == Key::Ssurt || plan.fields.contains(&Field::Ssurt);
-    if ssurt && normalizer.has_own_ports() {
+/// Does it.
+fn run(common: &RunArgs, mut request: Request) -> ExitCode {
+    let ssurt = common.key == Key::Ssurt || request.plan.output.fields.contains(&Field::Ssurt);
+    if ssurt && request.plan.normalizer.has_own_ports() {
         let message = "ssurt names the ports of the registry, and the profile file has others";
-        args::exit(&args::usage(plan.name.name(), ErrorKind::ArgumentConflict, message));
+        args::exit(&args::usage(request.name.name(), ErrorKind::ArgumentConflict, message));
     }
-    let summary_line = SummaryLine::new(common, &normalizer, &plan);
+    let summary_line = SummaryLine::new(common.messages, &request);
     let (watch, bar) = (Arc::new(Watch::default()), Bar::default());
     let signals = match await_signals(summary_line, &watch, &bar) {
         Ok(signals) => signals,
@@ -149,9 +173,8 @@ pub(crate) fn run(common: &RunArgs, normalizer: Normalizer, plan: Plan) -> ExitC
             return ExitCode::from(Status::Failed as u8);
         }
     };
-    let opened = paths(common, &plan.seen).and_then(|paths| {
-        Ok((paths, Outputs::create(common, output_spec(common, &plan, &normalizer))?))
-    });
+    let opened = paths(common, &request.seen)
+        .and_then(|paths| Ok((paths, Outputs::create(common, output_spec(common, &request))?)));
     let (paths, mut outputs) = match opened {
         Ok(opened) => opened,
         Err(error) => {
@@ -160,10 +183,10 @@ pub(crate) fn run(common: &RunArgs, normalizer: Normalizer, plan: Plan) -> ExitC
             return ExitCode::from(Status::Failed as u8);
         }
     };
-    let found = RunInputs::resolve(common, paths, &plan);
+    let found = RunInputs::resolve(common, paths, &request.seen, request.name);
     watch.count(|_, inputs| *inputs = found.missing.iter().map(unopened).collect());
-    let backend = normalizer.backend();
-    let profile = normalizer.description();
+    let backend = request.plan.normalizer.backend();
+    let profile = request.plan.normalizer.description();
     let (mut report, result) = if !found.unseen.is_empty() {
         (Report::default(), Err(RunFailure::Reported))
     } else if !found.is_readable(common) {
@@ -175,7 +198,7 @@ pub(crate) fn run(common: &RunArgs, normalizer: Normalizer, plan: Plan) -> ExitC
         found.warn_of_outputs(common);
         let (inputs, seen) = (&found.inputs, found.seen);
         if let (Some(tip), MessageLevel::All) =
-            (tables::output_hint(&common.output, &plan), common.messages)
+            (tables::output_hint(&common.output, &request), common.messages)
         {
             eprint_message(tip);
         }
@@ -183,15 +206,16 @@ pub(crate) fn run(common: &RunArgs, normalizer: Normalizer, plan: Plan) -> ExitC
             let done = Arc::clone(&watch.bytes);
             Progress::start(when(common, inputs, &outputs), done, total(inputs))
         });
-        let setup = setup(common, normalizer, plan, seen, &watch);
-        let (report, result) = read(&setup, inputs, &mut outputs, summary_line.job);
+        request.plan.input.seen = seen;
+        let plan = &request.plan;
+        let (report, result) = read(plan, inputs, &mut outputs, summary_line.job, &watch);
         bar.wipe();
         if matches!(result, Err(RunFailure::ClosedPipe)) {
             return ExitCode::from(CLOSED_PIPE);
         }
         print_diagnostics(&report, inputs.len(), summary_line.job, common);
         if let (Some(memory), MessageLevel::All, 1..) =
-            (&setup.memory, common.messages, report.spilled)
+            (&plan.limits.memory, common.messages, report.spilled)
         {
             memory::report_spilled(memory, report.spilled);
         }
@@ -263,78 +287,29 @@ fn await_signals(summary_line: SummaryLine, watch: &Arc<Watch>, bar: &Bar) -> io
 }
 
 /// What the outputs are like.
-fn output_spec<'a>(common: &RunArgs, plan: &'a Plan, normalizer: &Normalizer) -> OutputSpec<'a> {
-    let Plan { job, fields, carry, save_seen, division, .. } = plan;
+fn output_spec<'a>(common: &RunArgs, request: &'a Request) -> OutputSpec<'a> {
+    let Request { plan, save_seen, division, .. } = request;
+    let (job, OutputOptions { fields, carry, form, .. }) = (&plan.job, &plan.output);
     OutputSpec {
         seen: save_seen.as_deref(),
         division: division.as_ref(),
-        table: tables::TableSpec::new(common, job, fields, carry, normalizer),
+        table: tables::TableSpec::new(common, job, fields, carry, &plan.normalizer),
         // JSON says by itself where an object ends.
         end: match job {
             Job::Normalize { json: true } => Separator::LineFeed,
-            Job::Dedup(_) if plan.form == RecordForm::Json => Separator::LineFeed,
+            Job::Dedup(_) if *form == LineForm::Json => Separator::LineFeed,
             _ => common.separator,
         },
     }
 }
 
-fn setup<'a>(
-    common: &RunArgs,
-    normalizer: Normalizer,
-    plan: Plan,
-    seen: Vec<Input>,
-    watch: &'a Watch,
-) -> Setup<'a> {
-    let wanted = common.filters.urls(&normalizer);
-    Setup {
-        normalizer,
-        separator: common.separator,
-        format: match &common.format {
-            FormatChoice::Auto if common.separator == Separator::Nul => {
-                uniqurl_engine::Format::Fixed(Arc::new(Format::Lines))
-            }
-            FormatChoice::Auto => uniqurl_engine::Format::Auto,
-            FormatChoice::Named(format) => {
-                uniqurl_engine::Format::Fixed(Arc::new(format.clone().with_kinds(common.kinds())))
-            }
-        },
-        kinds: common.kinds(),
-        job: plan.job,
-        filter: common.filters.records(),
-        wanted,
-        max_rejected: common.filters.max_rejected,
-        secrets: common.secrets,
-        key: common.key,
-        fields: plan.fields,
-        carry: plan.carry,
-        keep: plan.keep,
-        form: match plan.form {
-            RecordForm::Line => LineForm::Tabs,
-            RecordForm::Json => LineForm::Json,
-        },
-        split: plan.division.map(|Division { by, shards, .. }| uniqurl_engine::Split {
-            by,
-            shards,
-            key: common.key,
-        }),
-        count_rules: common.stats.is_some() || common.report.is_some(),
-        observes: common.report.is_some(),
-        threads: common.threads(),
-        max_url: common.max_url,
-        chunk_size: memory::chunk_size(plan.memory.as_ref(), common.threads()),
-        keep_going: common.bad_input == BadInput::IsSkipped,
-        memory: plan.memory,
-        seen,
-        watch,
-    }
-}
-
 /// Reads the inputs and writes the outputs, which are then still to be committed.
 fn read(
-    setup: &Setup<'_>,
+    plan: &JobPlan,
     inputs: &[Input],
     outputs: &mut Outputs,
     job: output::JobKind,
+    watch: &Watch,
 ) -> (Report, Result<(), RunFailure>) {
     let Outputs { main, rejects, seen, .. } = outputs;
     let sinks = uniqurl_engine::Sinks {
@@ -342,13 +317,13 @@ fn read(
         rejects: rejects.as_mut().map(|output| output as _),
         seen: seen.as_mut().map(|output| output as _),
     };
-    let (report, result) = uniqurl_engine::run_to(setup, inputs, sinks);
+    let (report, result) = uniqurl_engine::run(plan, inputs, sinks, watch);
     let result = match result {
-        Ok(()) if are_all_rejected(&report, job, setup.max_rejected) => {
+        Ok(()) if are_all_rejected(&report, job, plan.policy.max_rejected) => {
             Err(RunFailure::NothingButRejects(nothing_but_rejects(&report)))
         }
         // The last bytes may be the first to meet a full disk or a closed pipe.
-        Ok(()) => prepare(outputs, setup.threads).map_err(RunFailure::from),
+        Ok(()) => prepare(outputs, plan.limits.threads).map_err(RunFailure::from),
         Err(RunError::Output(error)) => Err(RunFailure::from(error)),
         Err(error) => Err(RunFailure::Failed(error)),
     };

@@ -5,12 +5,12 @@ use std::panic;
 use std::path::Path;
 use std::thread;
 
-use crate::args::{RecordForm, RunArgs};
+use crate::args::RunArgs;
 use crate::run;
 use uniqurl::bytes::Printable;
 use uniqurl::{Key, Normalizer};
-use uniqurl_engine::output::{Field, TableColumn, TableKind, TableValues};
-use uniqurl_engine::{Job, Order};
+use uniqurl_engine::output::{Field, LineForm, TableColumn, TableKind, TableValues};
+use uniqurl_engine::{Job, SetOrder};
 use uniqurl_formats::input::ending;
 use uniqurl_formats::table::THREAD;
 
@@ -47,7 +47,7 @@ impl TableSpec {
             Job::Dedup(dedup) if fields.is_empty() && carry.is_empty() => {
                 let key = column(key_name, key_holds);
                 let count = dedup.count.then(|| numbers(Field::Count.name()));
-                (count.into_iter().chain([key]).collect(), dedup.order == Order::Sorted)
+                (count.into_iter().chain([key]).collect(), dedup.order == SetOrder::Sorted)
             }
             Job::Dedup(dedup) => {
                 let fields = match fields {
@@ -62,7 +62,7 @@ impl TableSpec {
                 let columns: Vec<_> = fields.iter().map(field).chain(carried).collect();
                 // Columns hold any bytes escaped, and `\` sorts before `~` but `\xE9` after it.
                 let as_they_stand = key_holds == TableValues::Text;
-                (columns, dedup.order == Order::Sorted && as_they_stand)
+                (columns, dedup.order == SetOrder::Sorted && as_they_stand)
             }
             _ => {
                 let columns = [text("original"), text(key_name), text("reject")];
@@ -78,12 +78,13 @@ impl TableSpec {
 
 /// What to know of lines that go into a file whose name promises objects of JSON or cells of a table: what
 /// they are, and how to get the other.
-pub(crate) fn output_hint(output: &Path, plan: &run::Plan) -> Option<String> {
+pub(crate) fn output_hint(output: &Path, request: &run::Request) -> Option<String> {
+    let (plan, lines) = (&request.plan, &request.plan.output);
     let is_json = match &plan.job {
         Job::Normalize { json } => *json,
-        Job::Dedup(_) | Job::Tabulate => plan.form == RecordForm::Json,
+        Job::Dedup(_) | Job::Tabulate => lines.form == LineForm::Json,
     };
-    if is_json || plan.division.is_some() {
+    if is_json || request.division.is_some() {
         return None;
     }
     let mut promised = ending(output)?;
@@ -91,7 +92,7 @@ pub(crate) fn output_hint(output: &Path, plan: &run::Plan) -> Option<String> {
         promised = ending(Path::new(output.file_stem()?))?;
     }
     let is_counted = matches!(&plan.job, Job::Dedup(dedup) if dedup.count);
-    let has_columns = is_counted || !plan.fields.is_empty() || !plan.carry.is_empty();
+    let has_columns = is_counted || !lines.fields.is_empty() || !lines.carry.is_empty();
     let objects = "--json writes objects";
     let table = "a name in .parquet or .arrow makes a table, and --json writes objects";
     let (written, instead) = match promised.as_str() {

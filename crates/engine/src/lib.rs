@@ -1,4 +1,4 @@
-//! All of it: inputs in, a canonical set or one line for each record out, on every core.
+//! The engine: reads inputs, and writes a canonical set or one line for each record, on every core.
 //!
 //! The plain loop: read a chunk; find its records; normalize each; add it to the set; write it if it
 //! was new. Here it is cut into four stages, and in each round all of them run at once, each on
@@ -11,10 +11,9 @@
 //! ```
 //!
 //! - *read* (a task for each chunk): positional read, records, canonical forms, hashes, and the
-//!   URLs sorted by shard;
-//! - *insert* (a task for each shard): the chunks' URLs go into the shard in the order of the
-//!   input, so that which of two equal URLs was first does not depend on how many threads there
-//!   are;
+//!   keys grouped by shard;
+//! - *insert* (a task for each shard): the keys of all chunks are added to the shard in the order of the
+//!   input, so that which of two equal URLs is the first does not depend on the number of threads;
 //! - *format* (a task for each chunk): the new URLs, in the order of the input;
 //! - *write* (one task).
 //!
@@ -22,64 +21,48 @@
 //! the end of a round. Writing in the order of the input costs next to nothing this way, so
 //! `--order none` is the same as `first`.
 //!
-//! Before a batch is inserted, what the run then holds is compared with its budget. Once that is
-//! over, the set takes no more: *insert* only looks up and counts, *format* makes entries of the
-//! URLs that the set does not hold, *write* writes those by partition to a temporary file
-//! ([`uniqurl_store::spill`]), and at the end they are settled behind the URLs of the set.
+//! Before each round, what the run holds is compared with its budget. Beyond that, the set takes no more:
+//! *insert* only looks up and counts, *format* makes entries of the keys that the set does not hold, *write*
+//! appends those by partition to a temporary file ([`uniqurl_store::spill`]), and at the end they are
+//! deduplicated and written after the keys of the set.
 //!
-//! A few KiB of input may become gigabytes: a base before each target, a page's address before each link, the
-//! end of a redirect in place of each URL. So *read* stops where a chunk has become long, and the next
-//! round begins with the rest of its records.
+//! If a record is kept that is not the first ([`Keep`]), *insert* also notes where in the set each key is,
+//! *format* makes a line of each record, and when it is counted, the line that is kept goes into memory for
+//! the end. If those lines exceed the budget, the whole set is moved to the temporary file with them.
 //!
-//! Where a record survives that is not the first ([`Keep`]), *insert* also says where in the set each
-//! URL is that the set holds, *format* makes a line of each record, and when it is accounted for, the
-//! line that survives is kept for the end. Lines that have become more than the budget take all of the
-//! set with them to the temporary file.
-//!
-//! URLs from before the run (`--seen`) are in a set of their own, which *insert* asks first.
+//! URLs from before the run are in a set of their own, which *insert* looks into first.
 
 pub mod output;
 
-// What a run is asked for, and what it tells.
-mod job;
+// What is asked of a run, and what it reports.
+mod plan;
+mod split;
+mod url_filter;
 mod memory;
 mod cores;
 mod report;
 
-// The loop.
-mod run;
-mod rounds;
-mod batches;
-
-// Stage *read*.
-mod schedule;
-mod sheet;
-mod url_filter;
-mod split;
-
-// Stage *insert*, and what is done where the set is full or seen before.
-mod insert;
-mod scatter;
-mod budget;
-mod overflow;
-mod seen;
-
-// The end.
-mod finish;
-
-// Parts of it, to be measured.
+// The parts of a run.
+mod reader;
+mod batch;
 mod stages;
+mod set;
+mod seen;
+mod sink;
+mod accounts;
+mod pipeline;
 
 pub use cores::{cores, most_threads};
-pub use job::MOST_THREADS;
-pub use job::{CHUNK_SIZE, Dedup, Format, Job, Keep, Order, Setup};
-pub use memory::{Memory, Spilling};
+pub use memory::{Memory, SpillNotice};
+pub use pipeline::run;
+pub use plan::{CHUNK_SIZE, MOST_THREADS};
+pub use plan::{Dedup, InputFormat, Job, Keep, SetOrder};
+pub use plan::{InputOptions, JobPlan, OutputOptions, RecordPolicy, ResourceLimits};
 pub use report::{MaxRejected, Report, RunError, TooManyRejected, Watch};
-pub use run::{Sinks, run, run_to};
 pub use seen::{RejectedSeen, SeenError, SeenTrouble};
-pub use split::MARK;
-pub use split::{Split, SplitBy};
-pub use stages::{Buffers, Stages};
+pub use sink::Sinks;
+pub use split::{MARK, Split, SplitBy};
+pub use stages::{StageBuffers, Stages};
 pub use url_filter::{BadUrlFilter, UrlFilter};
 
 #[cfg(test)]

@@ -1,46 +1,45 @@
-//! How much a run may hold, and where the rest goes.
+//! The memory budget of a run, and where the rest goes.
 
 use std::path::{Path, PathBuf};
 
 /// The memory of a run.
 ///
-/// It is counted before each batch of chunks: the set with what it needs to grow, the buffers of all
-/// chunks that are being worked on, the lines and places that wait for the end, and what sorting
-/// takes. Past it, URLs that the set does not hold go to a temporary file, and the result is the same
-/// to the byte. What the program itself, its threads and its libraries take is not in it.
+/// It is checked before each round: the set with what it needs to grow, the buffers of all chunks on their
+/// way, the lines and places that are kept for the end, and what sorting takes. Beyond it, URLs that the
+/// set does not hold go to a temporary file, and the result is the same to the byte. The program itself, its
+/// threads and its libraries are not counted.
 #[derive(Debug, Clone)]
 pub struct Memory {
     /// Bytes. However few, chunks are read, and a few URLs are held at a time.
     pub budget: u64,
     /// Directory of the temporary file, which has no name there.
     pub directory: PathBuf,
-    /// Is told once, when the first URLs are about to be spilled.
-    pub tell: fn(&Spilling<'_>),
+    /// Is called once, when the first URLs are about to be spilled.
+    pub tell: fn(&SpillNotice<'_>),
 }
 
 impl Memory {
     /// So many bytes. The rest goes to the system's directory of temporary files, and nobody is told.
     ///
     /// ```
-    /// use crate::{Job, Memory, Setup, Watch};
     /// use uniqurl::{Normalizer, Profile};
+    /// use uniqurl_engine::{Job, JobPlan, Memory};
     ///
-    /// let watch = Watch::default();
     /// let normalizer = Normalizer::new(&Profile::CRAWL);
-    /// let mut setup = Setup::new(normalizer, Job::Dedup(Default::default()), &watch);
-    /// setup.memory = Some(Memory::new(256 << 20));
+    /// let mut plan = JobPlan::new(normalizer, Job::Dedup(Default::default()));
+    /// plan.limits.memory = Some(Memory::new(256 << 20));
     /// ```
     pub fn new(budget: u64) -> Self {
         Self { budget, directory: std::env::temp_dir(), tell: |_| {} }
     }
 
     /// The budget, as far as this machine can address.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         usize::try_from(self.budget).unwrap_or(usize::MAX)
     }
 
     /// Whether a set takes no more where so many bytes are held.
-    pub(super) fn is_exceeded_by(&self, held: usize) -> bool {
+    pub(crate) fn is_exceeded_by(&self, held: usize) -> bool {
         // The allocator keeps some of what was given back to it, such as the tables before the last.
         (held + held / 8) as u64 > self.budget
     }
@@ -48,7 +47,7 @@ impl Memory {
 
 /// What is known when a run begins to spill.
 #[derive(Debug, Clone, Copy)]
-pub struct Spilling<'a> {
+pub struct SpillNotice<'a> {
     /// Where to.
     pub directory: &'a Path,
     /// About how many bytes that will take if the rest of the inputs is like what was read; not
@@ -59,7 +58,7 @@ pub struct Spilling<'a> {
 }
 
 /// Bytes that this user may still write to the file system of a directory.
-pub(super) fn free_space(directory: &Path) -> Option<u64> {
+pub(crate) fn free_space(directory: &Path) -> Option<u64> {
     #[cfg(target_os = "linux")]
     {
         let found = rustix::fs::statvfs(directory).ok()?;

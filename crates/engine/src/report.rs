@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::seen::{RejectedSeen, SeenError};
 use crate::output::{FileStats, Inputs, Observed, Tally};
+use crate::seen::{RejectedSeen, SeenError};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::Printable;
 use uniqurl_formats::input::InputError;
@@ -73,7 +73,7 @@ impl Watch {
         change(tally, inputs);
     }
 
-    pub(super) fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 }
@@ -111,7 +111,7 @@ pub enum MaxRejected {
 }
 
 impl MaxRejected {
-    pub(super) fn within_bounds(self) -> Self {
+    pub(crate) fn within_bounds(self) -> Self {
         match self {
             MaxRejected::Percent(percent) if percent > 0.0 => {
                 MaxRejected::Percent(percent.min(100.0))

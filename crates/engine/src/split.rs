@@ -65,7 +65,7 @@ pub const MARK: usize = size_of::<u32>();
 
 /// Appends what stands before the line of a key, if lines are divided.
 #[inline]
-pub(super) fn mark(split: Option<Split>, key: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn mark(split: Option<Split>, key: &[u8], out: &mut Vec<u8>) {
     if let Some(split) = split {
         out.extend_from_slice(&split.shard(key).to_le_bytes());
     }

@@ -11,14 +11,14 @@ use uniqurl::normalize::Parts;
 /// A choice among canonical URLs: all that is set must agree. The default keeps all of them.
 ///
 /// ```
-/// use crate::UrlFilter;
+/// use uniqurl_engine::UrlFilter;
 ///
 /// let mut wanted = UrlFilter::default();
 /// wanted.host("*.example.com")?;
 /// wanted.schemes("http,https")?;
 /// assert!(wanted.keeps(b"https://www.example.com/"));
 /// assert!(!wanted.keeps(b"https://example.org/"));
-/// # Ok::<(), crate::BadUrlFilter>(())
+/// # Ok::<(), uniqurl_engine::BadUrlFilter>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct UrlFilter {

@@ -80,7 +80,7 @@ impl Stage {
                 let sums = [const { AtomicU64::new(0) }; 3];
                 let full = AtomicU64::new(0);
                 team.each(&sample.chunks, |chunk, turn, buffers| {
-                    match stages.digest(chunk, turn, buffers) {
+                    match stages.parse(chunk, turn, buffers) {
                         Ok(tally) => {
                             let found = [tally.records, tally.rejected, tally.blank];
                             for (sum, found) in sums.iter().zip(found) {
@@ -115,20 +115,19 @@ fn whole(
 ) -> Result<(Duration, Answer), String> {
     let watch = uniqurl_engine::Watch::default();
     let job = uniqurl_engine::Job::Dedup(uniqurl_engine::Dedup {
-        order: uniqurl_engine::Order::None,
+        order: uniqurl_engine::SetOrder::None,
         count: false,
         min_count: 1,
         limit: None,
     });
-    let setup = uniqurl_engine::Setup {
-        format: uniqurl_engine::Format::Fixed(Arc::new(sample.format.clone())),
-        secrets: Secrets::Masked,
-        threads,
-        ..uniqurl_engine::Setup::new(normalizer.clone(), job, &watch)
-    };
+    let mut plan = uniqurl_engine::JobPlan::new(normalizer.clone(), job);
+    plan.input.format = uniqurl_engine::InputFormat::Fixed(Arc::new(sample.format.clone()));
+    plan.output.secrets = Secrets::Masked;
+    plan.limits.threads = threads;
     let mut sink = Sink::default();
     let start = Instant::now();
-    let (report, result) = uniqurl_engine::run(&setup, &sample.inputs, &mut sink, None);
+    let (report, result) =
+        uniqurl_engine::run(&plan, &sample.inputs, uniqurl_engine::Sinks::to(&mut sink), &watch);
     let time = start.elapsed();
     result.map_err(|error| error.to_string())?;
     let tally = report.tally;

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use uniqurl::bytes::Printable;
 use uniqurl_engine::output::Temporary;
-use uniqurl_engine::{Buffers, CHUNK_SIZE};
+use uniqurl_engine::{CHUNK_SIZE, StageBuffers};
 use uniqurl_formats::input::{self, Input};
 use uniqurl_formats::record::Format;
 
@@ -95,7 +95,7 @@ fn chunks(bytes: &Bytes) -> Vec<Bytes> {
 #[derive(Debug)]
 pub struct Team {
     pool: rayon::ThreadPool,
-    buffers: Vec<Mutex<Buffers>>,
+    buffers: Vec<Mutex<StageBuffers>>,
 }
 
 impl Team {
@@ -114,7 +114,7 @@ impl Team {
 
     /// Does `work` on each chunk; whoever is free takes the next. It gets the chunk, the number of
     /// the thread, and its buffers.
-    pub fn each(&self, chunks: &[Bytes], work: impl Fn(&Bytes, usize, &mut Buffers) + Sync) {
+    pub fn each(&self, chunks: &[Bytes], work: impl Fn(&Bytes, usize, &mut StageBuffers) + Sync) {
         let next = AtomicUsize::new(0);
         self.pool.broadcast(|thread| {
             let mut buffers =

@@ -1,44 +1,54 @@
-//! `uniqurl dedup`: the plan of a run that writes a set.
+//! `uniqurl dedup`: the request for a run that writes a set.
 
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 
-use crate::args::{self, DedupArgs, DedupColumns, OrderArg, memory};
+use crate::args::{self, DedupArgs, DedupColumns, OrderArg, RecordForm, memory};
 use crate::outputs::Division;
-use crate::run::{self, Plan};
-use uniqurl_engine::output::JobKind;
-use uniqurl_engine::{Dedup, Job, Order};
+use crate::run::{self, Request};
+use uniqurl_engine::output::{JobKind, LineForm};
+use uniqurl_engine::{Dedup, Job, SetOrder, Split};
 
 /// Runs the subcommand.
-pub fn main(dedup: DedupArgs) -> ExitCode {
-    if let Err(message) = dedup.memory.check() {
+pub fn main(args: DedupArgs) -> ExitCode {
+    if let Err(message) = args.memory.check() {
         args::exit(&args::usage("dedup", ErrorKind::ValueValidation, message));
     }
+    run::start(&args.common, JobKind::Dedup, || request(&args))
+}
+
+/// What the arguments ask for.
+fn request(args: &DedupArgs) -> Result<Request, String> {
     let job = Job::Dedup(Dedup {
-        order: match dedup.order {
-            OrderArg::First => Order::First,
-            OrderArg::Sorted => Order::Sorted,
-            OrderArg::None => Order::None,
+        order: match args.order {
+            OrderArg::First => SetOrder::First,
+            OrderArg::Sorted => SetOrder::Sorted,
+            OrderArg::None => SetOrder::None,
         },
-        count: dedup.columns == DedupColumns::CountAndUrl,
-        min_count: dedup.min_count,
-        limit: dedup.limit,
+        count: args.columns == DedupColumns::CountAndUrl,
+        min_count: args.min_count,
+        limit: args.limit,
     });
-    let plan = Plan {
-        job,
-        fields: dedup.fields,
-        carry: dedup.carry,
-        keep: dedup.keep,
-        form: dedup.form,
-        seen: dedup.seen,
-        save_seen: dedup.save_seen,
-        division: dedup.split_by.map(|(by, shards)| {
-            let suffix = dedup.split_suffix.unwrap_or_default();
-            Division { by, shards, suffix }
-        }),
-        memory: dedup.memory.memory(dedup.common.threads(), memory::warn),
-        name: JobKind::Dedup,
+    let mut request = Request::new(&args.common, job, JobKind::Dedup)?;
+    let plan = &mut request.plan;
+    plan.policy.keep = args.keep.clone();
+    plan.output.fields = args.fields.clone();
+    plan.output.carry = args.carry.clone();
+    plan.output.form = match args.form {
+        RecordForm::Line => LineForm::Tabs,
+        RecordForm::Json => LineForm::Json,
     };
-    run::start(&dedup.common, plan)
+    plan.output.split =
+        args.split_by.map(|(by, shards)| Split { by, shards, key: plan.policy.key });
+    let limits = &mut plan.limits;
+    limits.memory = args.memory.memory(limits.threads, memory::warn);
+    limits.chunk_size = memory::chunk_size(limits.memory.as_ref(), limits.threads);
+    request.division = args.split_by.map(|(_, shards)| {
+        let suffix = args.split_suffix.clone().unwrap_or_default();
+        Division { shards, suffix }
+    });
+    request.seen = args.seen.clone();
+    request.save_seen = args.save_seen.clone();
+    Ok(request)
 }

@@ -1,17 +1,19 @@
-//! `uniqurl normalize`: the plan of a run that writes a line for each record.
+//! `uniqurl normalize`: the request for a run that writes a line for each record.
 
 use std::process::ExitCode;
 
 use crate::args::{NormalizeArgs, RecordForm};
-use crate::run::{self, Plan};
+use crate::run::{self, Request};
 use uniqurl_engine::Job;
 use uniqurl_engine::output::{JobKind, TableKind};
 
 /// Runs the subcommand.
 pub fn main(normalize: &NormalizeArgs) -> ExitCode {
-    let job = match TableKind::of(&normalize.common.output) {
+    let common = &normalize.common;
+    let job = match TableKind::of(&common.output) {
         Some(_) => Job::Tabulate,
         None => Job::Normalize { json: normalize.form == RecordForm::Json },
     };
-    run::start(&normalize.common, Plan::new(job, JobKind::Normalize))
+    let name = JobKind::Normalize;
+    run::start(common, name, || Request::new(common, job, name))
 }

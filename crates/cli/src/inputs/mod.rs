@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use crate::args::{BadInput, Directories, RunArgs, share_a_place};
 use crate::hints;
-use crate::run::Plan;
 use crate::status::eprint_message;
 use names::is_standard_input;
 use uniqurl::bytes::Printable;
+use uniqurl_engine::output::JobKind;
 use uniqurl_formats::input::{self, Input, InputError, Source};
 
 /// The names of the inputs: arguments first, then the list; standard input where there are neither.
@@ -55,7 +55,7 @@ pub(crate) struct RunInputs {
 
 impl RunInputs {
     /// Looks for it, and says what is not there.
-    pub fn resolve(common: &RunArgs, paths: Vec<PathBuf>, plan: &Plan) -> Self {
+    pub fn resolve(common: &RunArgs, paths: Vec<PathBuf>, seen: &[PathBuf], job: JobKind) -> Self {
         let (paths, mut missing) = match common.directories {
             Directories::AreWalked => {
                 let is_asked = !paths.is_empty();
@@ -79,13 +79,13 @@ impl RunInputs {
                 0 => String::new(),
                 more => format!(", and {more} more of this kind"),
             };
-            let hint = hints::of_input(error, plan.name);
+            let hint = hints::of_input(error, job);
             eprint_message(hints::with_hint(format_args!("{error}{more}"), hint));
         }
         for error in missing.iter().filter(|error| !hints::is_url(error)) {
-            eprint_message(hints::with_hint(error, hints::of_input(error, plan.name)));
+            eprint_message(hints::with_hint(error, hints::of_input(error, job)));
         }
-        let (seen, unseen) = input::check(&plan.seen);
+        let (seen, unseen) = input::check(seen);
         for error in &unseen {
             eprint_message(hints::with_hint(error, Some(hints::of_seen(error))));
         }

@@ -17,15 +17,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
-use super::batches::CHUNKS;
-use super::budget::entries_by_shard;
-use super::insert::{End, insert};
-use super::job::Setup;
-use super::memory::Memory;
-use super::overflow::{self, Overflow};
-use super::report::RunError;
-use super::sheet::{Rules, Sheet};
 pub use error::{SeenError, SeenTrouble};
+
+use crate::batch::{Insertion, ParseRules, WorkBatch};
+use crate::plan::JobPlan;
+use crate::reader::CHUNKS;
+use crate::report::RunError;
+use crate::set::{self, Spiller, entries_by_shard};
+use crate::stages::format::spill_seen;
+use crate::stages::insert::{ShardProgress, insert};
 use uniqurl::normalize::Normalizer;
 use uniqurl::profile::{Grammar, Profile};
 use uniqurl::set::{Counting, HashKey, SetFull, Shard};
@@ -35,13 +35,12 @@ use uniqurl_formats::input::{
 use uniqurl_formats::record::{self, BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
 use uniqurl_formats::record::{Context, Format, HEAD, MARK, Separator};
 use uniqurl_store::sort::sort_memory;
-use uniqurl_store::spill::SpillError;
 
 /// What was read.
 pub(super) struct Seen {
     pub(super) shards: Vec<Shard>,
-    /// Where the rest went, if there was one.
-    pub(super) overflow: Option<Overflow>,
+    /// Where the rest went, if there was any.
+    pub(super) spiller: Option<Spiller>,
     pub(super) rejected: Vec<RejectedSeen>,
 }
 
@@ -58,50 +57,54 @@ pub struct RejectedSeen {
 
 /// What a file is: only a saved set says so itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SeenKind {
     Saved,
     List,
 }
 
 struct Loader<'a> {
-    setup: &'a Setup<'a>,
+    plan: &'a JobPlan,
     header: &'a SetHeader,
     /// Whether all keys are sorted at the end.
     saving: bool,
     /// For lists, and for saved sets.
-    list: Rules<'a>,
-    saved: Rules<'a>,
+    list: ParseRules<'a>,
+    saved: ParseRules<'a>,
     seen: Seen,
-    spare: Vec<Sheet>,
+    spare: Vec<WorkBatch>,
 }
 
 /// Reads what was seen before the run into `shards` shards, under the hash of the run.
 pub(super) fn load(
-    setup: &Setup<'_>,
+    plan: &JobPlan,
     context: &Context,
-    key: &HashKey,
+    hasher: &HashKey,
     shards: usize,
     header: &SetHeader,
     saving: bool,
 ) -> Result<Seen, RunError> {
-    let string = Normalizer::new(&Profile::STRING).with_backend(setup.normalizer.backend());
-    let rules = |normalizer, context| Rules::plain(normalizer, context, key.clone(), shards);
+    let string = Normalizer::new(&Profile::STRING).with_backend(plan.normalizer.backend());
+    let rules =
+        |normalizer, context| ParseRules::plain(normalizer, context, hasher.clone(), shards);
     // What was written may be longer than a URL that is read, since encoding makes it so.
     let written = |context| Context { max_url: LONGEST_KEY, max_record: LONGEST_KEY, ..context };
     let mut loader = Loader {
-        setup,
+        plan,
         header,
         saving,
-        list: Rules { written: setup.key, ..rules(&setup.normalizer, written(context.clone())) },
+        list: ParseRules {
+            key: plan.policy.key,
+            ..rules(&plan.normalizer, written(context.clone()))
+        },
         saved: rules(&string, written(Context::default())),
         seen: Seen {
             shards: (0..shards).map(|_| Shard::new(Counting::Off)).collect(),
-            overflow: None,
+            spiller: None,
             rejected: Vec::new(),
         },
         spare: Vec::new(),
     };
-    for input in &setup.seen {
+    for input in &plan.input.seen {
         loader.file(input)?;
     }
     Ok(loader.seen)
@@ -125,7 +128,7 @@ impl Loader<'_> {
         // Where a saved set breaks off, which ends every line.
         let mut broken = None;
         while !over {
-            let mut sheets = Vec::new();
+            let mut batches = Vec::new();
             let mut next = pieces.recv().ok();
             if next.is_none() {
                 let error = io::Error::other("the reading thread ended early");
@@ -138,13 +141,13 @@ impl Loader<'_> {
             while let Some(piece) = next {
                 match piece {
                     StreamEvent::Chunk(mut chunk, _) => {
-                        if kind.is_none_or(|kind| kind == Kind::Saved) {
+                        if kind.is_none_or(|kind| kind == SeenKind::Saved) {
                             broken = unended_line(&chunk);
                         }
                         if kind.is_none() {
                             kind = Some(self.begin(&mut chunk, separator).map_err(refused)?);
                         }
-                        sheets.push(self.sheet(chunk, 0));
+                        batches.push(self.batch(chunk, 0));
                     }
                     // The format is known.
                     StreamEvent::Guess(_) => {}
@@ -157,19 +160,19 @@ impl Loader<'_> {
                         return Err(RunError::Input(changed.unwrap_or_else(error)));
                     }
                 }
-                let room = sheets.len() < self.setup.threads * CHUNKS && !over;
+                let room = batches.len() < self.plan.limits.threads * CHUNKS && !over;
                 next = if room { pieces.try_recv().ok() } else { None };
             }
-            while !sheets.is_empty() {
-                self.take(&mut sheets, kind.unwrap_or(Kind::List))?;
+            while !batches.is_empty() {
+                self.take(&mut batches, kind.unwrap_or(SeenKind::List))?;
                 let mut rest = Vec::new();
-                for sheet in &mut sheets {
-                    lines += sheet.tally.records - sheet.tally.blank;
-                    rejected += sheet.tally.rejected;
-                    rest.extend(sheet.take_rest());
+                for batch in &mut batches {
+                    lines += batch.tally.records.records - batch.tally.records.blank;
+                    rejected += batch.tally.records.rejected;
+                    rest.extend(batch.take_rest());
                 }
-                self.spare.append(&mut sheets);
-                sheets.extend(rest.into_iter().map(|(chunk, from)| self.sheet(chunk, from)));
+                self.spare.append(&mut batches);
+                batches.extend(rest.into_iter().map(|(chunk, from)| self.batch(chunk, from)));
             }
         }
         if let Some(file) = &file {
@@ -177,7 +180,7 @@ impl Loader<'_> {
         }
         let Some(kind) = kind else { return Ok(()) };
         // Half a key may be another one, whose URL would be lost.
-        if let (Kind::Saved, Some(at)) = (kind, broken) {
+        if let (SeenKind::Saved, Some(at)) = (kind, broken) {
             let trouble = Trouble::Malformed(BREAKS_OFF.into());
             return Err(RunError::Input(InputError::new(&input.path, Some(at), trouble)));
         }
@@ -185,14 +188,14 @@ impl Loader<'_> {
             return Ok(());
         }
         match kind {
-            Kind::Saved => {
+            SeenKind::Saved => {
                 Err(refused(format!("{rejected} of its {lines} keys are longer than any").into()))
             }
-            Kind::List if rejected == lines => {
-                let profile = self.setup.normalizer.description();
+            SeenKind::List if rejected == lines => {
+                let profile = self.plan.normalizer.description();
                 Err(refused(format!("none of its {lines} lines is a URL under {profile}").into()))
             }
-            Kind::List => {
+            SeenKind::List => {
                 let path = input.path.clone();
                 self.seen.rejected.push(RejectedSeen { path, lines, rejected });
                 Ok(())
@@ -200,13 +203,13 @@ impl Loader<'_> {
         }
     }
 
-    /// A sheet for a chunk from this record on.
-    fn sheet(&mut self, chunk: Chunk, from: usize) -> Sheet {
-        let mut sheet = self.spare.pop().unwrap_or_default();
-        sheet.clear();
-        sheet.from = from;
-        sheet.text.chunk = Some(chunk);
-        sheet
+    /// A batch for a chunk from this record on.
+    fn batch(&mut self, chunk: Chunk, from: usize) -> WorkBatch {
+        let mut batch = self.spare.pop().unwrap_or_default();
+        batch.clear();
+        batch.sequence.from = from;
+        batch.text.chunk = Some(chunk);
+        batch
     }
 
     /// What ends a line: a saved set has line feeds whatever the lists have.
@@ -233,15 +236,12 @@ impl Loader<'_> {
         let cutting = StreamOptions {
             format: Some(Arc::new(Format::Lines)),
             name: String::new(),
-            chunk_size: self.setup.chunk_size,
+            chunk_size: self.plan.limits.chunk_size,
             max_record: self.saved.context.max_record,
             separator: separator.byte(),
-            ahead: self.setup.threads * CHUNKS,
-            threads: self.setup.threads,
-            limits: input::Limits::within(
-                self.setup.memory.as_ref().map_or(usize::MAX, Memory::size),
-                self.setup.threads,
-            ),
+            ahead: self.plan.limits.threads * CHUNKS,
+            threads: self.plan.limits.threads,
+            limits: input::Limits::within(self.plan.budget(), self.plan.limits.threads),
         };
         input::stream(origin, cutting).map_err(|error| {
             RunError::Input(InputError::new(&input.path, None, Trouble::Io(error)))
@@ -253,7 +253,7 @@ impl Loader<'_> {
     /// # Errors
     ///
     /// Why the file is neither.
-    fn begin(&self, chunk: &mut Chunk, separator: Separator) -> Result<Kind, SeenTrouble> {
+    fn begin(&self, chunk: &mut Chunk, separator: Separator) -> Result<SeenKind, SeenTrouble> {
         let mark = if chunk.bytes().starts_with(MARK) { MARK.len() } else { 0 };
         let bytes = &chunk.bytes()[mark..];
         let end = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |feed| feed + 1);
@@ -265,7 +265,7 @@ impl Loader<'_> {
             Parsed::Header(header) => match header.difference(self.header, "this run") {
                 None => {
                     chunk.skip(mark + end);
-                    Ok(Kind::Saved)
+                    Ok(SeenKind::Saved)
                 }
                 Some(difference) => Err(difference.into()),
             },
@@ -275,88 +275,78 @@ impl Loader<'_> {
                     return Err(why);
                 }
                 // Elsewhere the mark is a part of the first URL, as it is of an input.
-                if self.setup.normalizer.profile().grammar == Grammar::Repaired {
+                if self.plan.normalizer.profile().grammar == Grammar::Repaired {
                     chunk.skip(mark);
                 }
-                Ok(Kind::List)
+                Ok(SeenKind::List)
             }
         }
     }
 
     /// Adds the URLs of some chunks.
-    fn take(&mut self, sheets: &mut [Sheet], kind: Kind) -> Result<(), RunError> {
-        let rules = if kind == Kind::Saved { &self.saved } else { &self.list };
-        let spills = self.seen.overflow.is_some();
-        let no_room = AtomicBool::new(false);
+    fn take(&mut self, batches: &mut [WorkBatch], kind: SeenKind) -> Result<(), RunError> {
+        let rules = if kind == SeenKind::Saved { &self.saved } else { &self.list };
+        let spills = self.seen.spiller.is_some();
+        let insertion = if spills { Insertion::LookedUp } else { Insertion::Added };
+        let out_of_memory = AtomicBool::new(false);
         rayon::scope(|scope| {
-            for sheet in &mut *sheets {
+            for batch in &mut *batches {
                 scope.spawn(|_| {
-                    if sheet.digest(&Format::Lines, rules).is_err() {
-                        no_room.store(true, Ordering::Relaxed);
+                    if batch.parse(&Format::Lines, rules).is_err() {
+                        out_of_memory.store(true, Ordering::Relaxed);
                     }
-                    sheet.spills = spills;
+                    batch.insertion = insertion;
                 });
             }
         });
-        if !spills && self.is_over_budget(sheets) {
+        if !spills && self.is_over_budget(batches) {
             self.begin_to_spill()?;
-            sheets.iter_mut().for_each(|sheet| sheet.spills = true);
+            batches.iter_mut().for_each(|batch| batch.insertion = Insertion::LookedUp);
         }
-        let mut ends: Vec<_> = self.seen.shards.iter().map(End::before).collect();
-        rayon::scope(|scope| insert(scope, None, &mut self.seen.shards, sheets, &mut ends));
-        if ends.iter().any(|end| end.full.is_some()) {
+        let shards = &mut self.seen.shards;
+        let mut progress = ShardProgress::of(shards);
+        rayon::scope(|scope| insert(scope, None, shards, batches, &mut progress));
+        if progress.iter().any(|shard| shard.full.is_some()) {
             return Err(RunError::Set(SetFull::default()));
         }
-        if no_room.load(Ordering::Relaxed) {
+        if out_of_memory.load(Ordering::Relaxed) {
             return Err(RunError::Memory);
         }
-        let Some(overflow) = &mut self.seen.overflow else { return Ok(()) };
+        let Some(spiller) = &mut self.seen.spiller else { return Ok(()) };
         rayon::scope(|scope| {
-            for sheet in &mut *sheets {
+            for batch in &mut *batches {
                 scope.spawn(|_| {
-                    if sheet.spill_seen().is_err() {
-                        no_room.store(true, Ordering::Relaxed);
+                    if spill_seen(batch).is_err() {
+                        out_of_memory.store(true, Ordering::Relaxed);
                     }
                 });
             }
         });
-        if no_room.into_inner() {
+        if out_of_memory.into_inner() {
             return Err(RunError::Memory);
         }
-        let failed: Mutex<Option<SpillError>> = Mutex::new(None);
-        let (sheets, failed_here) = (&*sheets, &failed);
-        rayon::scope(|scope| {
-            for group in overflow.groups() {
-                scope.spawn(move |_| {
-                    if let Err(error) = group.write(sheets) {
-                        *failed_here.lock().unwrap_or_else(|e| e.into_inner()) = Some(error);
-                    }
-                });
-            }
-        });
-        match failed.into_inner().unwrap_or_else(|e| e.into_inner()) {
-            Some(error) => Err(error.into()),
-            None => Ok(()),
-        }
+        let written = Mutex::new(Ok(()));
+        rayon::scope(|scope| spiller.spawn_writes(scope, batches, &written));
+        Ok(written.into_inner().unwrap_or_else(|e| e.into_inner())?)
     }
 
-    /// Whether these sheets are more than fits beside what is there.
-    fn is_over_budget(&self, sheets: &[Sheet]) -> bool {
-        let Some(memory) = &self.setup.memory else { return false };
-        let more = entries_by_shard(sheets, self.seen.shards.len());
+    /// Whether these batches are more than fits beside what is there.
+    fn is_over_budget(&self, batches: &[WorkBatch]) -> bool {
+        let Some(memory) = &self.plan.limits.memory else { return false };
+        let more = entries_by_shard(batches, self.seen.shards.len());
         let shards = self.seen.shards.iter().zip(&more);
         let keys: usize = shards.clone().map(|(shard, more)| shard.len() + more).sum();
         let set: usize = shards.map(|(shard, more)| shard.memory(*more)).sum();
         let sorting = if self.saving { keys * size_of::<u64>() + sort_memory(keys) } else { 0 };
-        let text: usize = sheets.iter().map(Sheet::canonical_bytes).sum();
-        let buffers: usize = sheets.iter().chain(&self.spare).map(Sheet::memory).sum();
-        let partitions = overflow::buffers(memory.size(), self.setup.threads);
+        let text: usize = batches.iter().map(|batch| batch.text.canonical_bytes()).sum();
+        let buffers: usize = batches.iter().chain(&self.spare).map(WorkBatch::memory).sum();
+        let partitions = set::buffers(memory.size(), self.plan.limits.threads);
         memory.is_exceeded_by(set + sorting + text + buffers + partitions)
     }
 
     fn begin_to_spill(&mut self) -> Result<(), RunError> {
-        let Some(memory) = &self.setup.memory else { return Ok(()) };
-        self.seen.overflow = Some(Overflow::begin(memory, self.setup.threads, None)?);
+        let Some(memory) = &self.plan.limits.memory else { return Ok(()) };
+        self.seen.spiller = Some(Spiller::begin(memory, self.plan.limits.threads, None)?);
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use crate::args;
 use crate::status::eprint_message;
 use available::available;
 use uniqurl::bytes::Printable;
-use uniqurl_engine::{CHUNK_SIZE, Memory, Spilling};
+use uniqurl_engine::{CHUNK_SIZE, Memory, SpillNotice};
 
 /// Least memory that may be asked for.
 const MIN: u64 = 1 << 20;
@@ -75,7 +75,7 @@ impl MemoryArgs {
 
     /// The memory of a run on so many threads; none where nothing was asked for and it is not known what
     /// is free.
-    pub fn memory(&self, threads: usize, tell: fn(&Spilling<'_>)) -> Option<Memory> {
+    pub fn memory(&self, threads: usize, tell: fn(&SpillNotice<'_>)) -> Option<Memory> {
         let budget = self.memory.or_else(|| available().map(|free| share(free, threads)))?;
         let directory = self.temp_dir.clone().or_else(named_by_environment);
         let directory = directory.unwrap_or_else(|| "/tmp".into());
@@ -102,7 +102,7 @@ pub fn chunk_size(memory: Option<&Memory>, threads: usize) -> usize {
 }
 
 /// Warns, as early as that can be known, of a disk that will be full.
-pub fn warn(spilling: &Spilling<'_>) {
+pub fn warn(spilling: &SpillNotice<'_>) {
     if let (Some(needed), Some(free)) = (spilling.needed, spilling.free)
         && needed > free
     {

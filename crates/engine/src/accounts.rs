@@ -1,0 +1,279 @@
+//! The accounts of a run: what is counted of each input, shown while it lasts, and reported at its end.
+
+use std::io;
+use std::time::Instant;
+
+use crate::batch::WorkBatch;
+use crate::output::{FileStats, Inputs, Tally};
+use crate::plan::JobPlan;
+use crate::reader::{InputEnd, RecordOrigins};
+use crate::report::{MaxRejected, Report, RunError, TooManyRejected, Watch};
+use crate::set::FirstCounts;
+use crate::stages::observe::add_hosts;
+use uniqurl_formats::input::{Input, InputError, InputState, Trouble};
+use uniqurl_formats::record::Format;
+
+/// Counts what a run reads and finds.
+pub(crate) struct Accounts<'a> {
+    plan: &'a JobPlan,
+    inputs: &'a [Input],
+    watch: &'a Watch,
+    report: Report,
+    /// The input whose records were counted last. Those before it are counted completely.
+    counted: usize,
+    /// Whether all inputs are read to their ends and counted.
+    is_read: bool,
+    /// Rejected records so far.
+    rejected: u64,
+    start: Instant,
+}
+
+impl<'a> Accounts<'a> {
+    pub(crate) fn new(plan: &'a JobPlan, inputs: &'a [Input], watch: &'a Watch) -> Self {
+        let files = inputs.iter().map(|input| FileStats {
+            path: input.path.clone(),
+            state: InputState::Ok,
+            bytes: 0,
+            tally: Tally::default(),
+        });
+        let report = Report {
+            files: files.collect(),
+            observed: plan.output.observes.then(Box::default),
+            ..Report::default()
+        };
+        let start = Instant::now();
+        Self { plan, inputs, watch, report, counted: 0, is_read: false, rejected: 0, start }
+    }
+
+    pub(crate) fn watch(&self) -> &'a Watch {
+        self.watch
+    }
+
+    pub(crate) fn report(&mut self) -> &mut Report {
+        &mut self.report
+    }
+
+    /// Bytes read so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.watch.bytes.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// The counts of all inputs.
+    pub(crate) fn total(&self) -> Tally {
+        let mut total = Tally::default();
+        self.report.files.iter().for_each(|file| total.merge(&file.tally));
+        total
+    }
+
+    /// Counts bytes of an input that are read. How many it has shows at its end, which the run may not
+    /// reach.
+    pub(crate) fn count_read(&mut self, input: usize, bytes: u64) {
+        self.report.files[input].bytes += bytes;
+    }
+
+    pub(crate) fn note_guess(&mut self, input: usize, format: &Format) {
+        self.report.guessed.push((input, format.name().into_owned()));
+    }
+
+    pub(crate) fn note_end(&mut self, input: usize, end: InputEnd) {
+        self.report.files[input].bytes = end.bytes;
+        if end.padding > 0 {
+            self.report.padded.push((input, end.padding));
+        }
+    }
+
+    /// Notes a last line that was left out.
+    pub(crate) fn note_cut(&mut self, input: usize, at: u64) {
+        self.report.cut.push((input, at));
+    }
+
+    /// Notes how far an input could be read.
+    pub(crate) fn note_failure(
+        &mut self,
+        input: usize,
+        error: &InputError,
+    ) -> Result<(), RunError> {
+        if matches!(&error.trouble, Trouble::Io(error) if error.kind() == io::ErrorKind::OutOfMemory)
+        {
+            // Nothing is wrong with the input.
+            return Err(RunError::Memory);
+        }
+        let file = &mut self.report.files[input];
+        file.bytes = error.taken().unwrap_or(file.bytes);
+        file.state = error.state();
+        self.watch.count(|_, inputs| inputs.count(error.state()));
+        Ok(())
+    }
+
+    /// Notes an input that was given up, where that does not end the run.
+    pub(crate) fn note_damage(&mut self, input: usize, error: InputError) {
+        self.report.damaged.push((input, error));
+    }
+
+    /// Takes back what is known of the inputs after `input`, which the run does not reach: how far ahead it
+    /// was depends on the number of threads.
+    pub(crate) fn forget_after(&mut self, input: usize) {
+        self.report.guessed.retain(|(of, _)| *of <= input);
+        self.report.padded.retain(|(of, _)| *of <= input);
+    }
+
+    /// Counts formatted batches, up to the one with a rejected record too many. `keep` takes from each what
+    /// the set needs for the end; `records` are read so far.
+    pub(crate) fn count_all(
+        &mut self,
+        batches: &mut [WorkBatch],
+        records: u64,
+        mut keep: impl FnMut(&mut WorkBatch) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        let mut counted = 0;
+        let mut checked = Ok(());
+        while checked.is_ok() && counted < batches.len() {
+            let batch = &mut batches[counted];
+            self.count(batch);
+            checked = keep(batch).and_then(|()| self.check_rejected(batch, records));
+            counted += 1;
+        }
+        if let Some(observed) = &mut self.report.observed {
+            add_hosts(&batches[..counted], observed);
+        }
+        checked
+    }
+
+    fn count(&mut self, batch: &mut WorkBatch) {
+        let observed = batch.extras.as_mut().and_then(|extras| extras.observed.as_mut());
+        if let (Some(all), Some(more)) = (&mut self.report.observed, observed) {
+            all.merge(more);
+        }
+        self.report.files[batch.input].tally.merge(&batch.tally.records);
+        self.counted = batch.input;
+        self.report.hostless += batch.tally.hostless;
+        self.report.listed += batch.tally.listed;
+        self.report.tabbed += batch.tally.tabbed;
+    }
+
+    /// Ends the run at the first rejected record too many.
+    fn check_rejected(&mut self, batch: &WorkBatch, records: u64) -> Result<(), RunError> {
+        let before = self.rejected;
+        self.rejected += batch.tally.records.rejected;
+        let Some(limit @ MaxRejected::Count(most)) = self.plan.policy.max_rejected else {
+            return Ok(());
+        };
+        if self.rejected <= most {
+            return Ok(());
+        }
+        let first = batch.position_of_rejected((most - before) as usize);
+        let path = self.inputs[batch.input].path.clone();
+        self.stop_at(batch.input);
+        Err(RunError::Rejected(TooManyRejected {
+            limit,
+            rejected: self.rejected,
+            records,
+            first: first.map(|(record, offset)| (path, record, offset)),
+        }))
+    }
+
+    /// Takes back errors of this and later inputs, which come after the end of the run.
+    fn stop_at(&mut self, input: usize) {
+        self.forget_after(input);
+        self.report.cut.retain(|(of, _)| *of < input);
+        for (of, _) in self.report.damaged.extract_if(.., |(of, _)| *of >= input) {
+            self.report.files[of].state = InputState::Ok;
+        }
+    }
+
+    /// The input whose records were counted last.
+    pub(crate) fn counted(&self) -> usize {
+        self.counted
+    }
+
+    /// Fails if a share of rejected records is too large.
+    pub(crate) fn check_share_of_rejected(&self) -> Result<(), RunError> {
+        if let Some(limit @ MaxRejected::Percent(percent)) = self.plan.policy.max_rejected {
+            let Tally { rejected, records, .. } = self.total();
+            if rejected as f64 * 100.0 > percent * records as f64 {
+                let error = TooManyRejected { limit, rejected, records, first: None };
+                return Err(RunError::Rejected(error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes how many bytes are read by now, for the page about the run.
+    pub(crate) fn note_pace(&mut self) {
+        let bytes = self.bytes();
+        if let Some(observed) = &mut self.report.observed {
+            observed.pace.note(self.start.elapsed().as_secs_f64(), bytes);
+        }
+    }
+
+    /// Shows the counts of these batches, which were counted last.
+    pub(crate) fn show(&self, batches: &[WorkBatch]) {
+        self.watch.count(|tally, _| {
+            batches.iter().for_each(|batch| tally.merge(&batch.tally.records));
+        });
+    }
+
+    /// Shows which of the inputs that were begun are counted completely.
+    pub(crate) fn show_inputs(&self, reached: usize, has_failed: bool) {
+        let whole = if self.is_read { reached } else { self.counted.min(reached) };
+        let left = &self.report.files[whole..reached];
+        let unfinished = left.iter().filter(|file| file.state == InputState::Ok).count();
+        self.watch.count(|_, inputs| {
+            let given_up = self.report.damaged.len() + usize::from(has_failed);
+            inputs.ok = (reached - unfinished).saturating_sub(given_up) as u64;
+            inputs.unfinished = unfinished as u64;
+        });
+    }
+
+    /// Notes that the run ends in `input`.
+    pub(crate) fn end_in(&mut self, input: usize) {
+        self.counted = input;
+    }
+
+    /// Notes that all inputs are read and counted.
+    pub(crate) fn end_reading(&mut self, reached: usize) {
+        self.is_read = true;
+        self.show_inputs(reached, false);
+    }
+
+    /// Counts the undecided records of scattered URLs as unique or as duplicates.
+    pub(crate) fn settle_scattered(&mut self, firsts: &FirstCounts) {
+        firsts.settle(&mut self.report.files);
+        let counted = self.total();
+        self.watch.count(|tally, _| *tally = counted);
+    }
+
+    /// Counts the undecided records of spilled URLs as unique, as seen before the run or as duplicates.
+    pub(crate) fn settle_spilled(&mut self, origins: &RecordOrigins) {
+        for (input, [unique, seen]) in origins.counts() {
+            let tally = &mut self.report.files[input].tally;
+            tally.unique += unique;
+            tally.seen += seen;
+            tally.duplicates += tally.undecided - unique - seen;
+            tally.undecided = 0;
+        }
+    }
+
+    /// The report of a run that reached so many inputs.
+    pub(crate) fn finish(mut self, reached: usize) -> Report {
+        let files = &mut self.report.files;
+        if !self.is_read {
+            let left = &mut files[self.counted..reached.max(self.counted)];
+            left.iter_mut().filter(|file| file.state == InputState::Ok).for_each(|file| {
+                file.state = InputState::Unfinished;
+            });
+        }
+        files.truncate(reached);
+        let mut report = self.report;
+        for file in &report.files {
+            report.tally.merge(&file.tally);
+            report.bytes += file.bytes;
+        }
+        self.watch.count(|tally, inputs| {
+            *tally = report.tally;
+            let found: Inputs = report.files.iter().map(|file| file.state).collect();
+            (inputs.ok, inputs.unfinished) = (found.ok, found.unfinished);
+        });
+        report
+    }
+}

@@ -1,0 +1,105 @@
+//! What a batch keeps for jobs that write or show more than keys.
+
+use std::sync::Arc;
+
+use super::bytes;
+use super::text::UrlRef;
+use crate::output::Observed;
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+use uniqurl_formats::record;
+use uniqurl_store::keep_policy::KeptRecord;
+
+/// Buffers for columns, decoded paths and the page about a run.
+#[derive(Debug, Default)]
+pub(crate) struct Extras {
+    /// The canonical URL of each record, if keys replace them.
+    pub(crate) canonical: Vec<UrlRef>,
+    /// The decoded path of each URL that [has a form](UrlRef::has_form), in order.
+    pub(crate) decoded: DecodedPaths,
+    /// The format at the start of the chunk, if columns are extracted from its records.
+    pub(crate) format: Option<Arc<record::Format>>,
+    /// Lines for keys that are in the set.
+    pub(crate) ranked: RankedLines,
+    /// What a page shows of the chunk.
+    pub(crate) observed: Option<Box<Observed>>,
+    /// The hosts that it shows, by first occurrence.
+    pub(crate) hosts: Vec<HostCount>,
+}
+
+/// Paths one after the other, and where each ends.
+#[derive(Debug, Default)]
+pub(crate) struct DecodedPaths {
+    pub(crate) paths: Vec<u8>,
+    pub(crate) ends: Vec<usize>,
+}
+
+/// The line of each record whose key is in the set, after the value that records are compared by.
+#[derive(Debug, Default)]
+pub(crate) struct RankedLines {
+    bytes: Vec<u8>,
+    /// Shard and position of the key, and where the line ends; in the order of the records.
+    ends: Vec<(u64, usize)>,
+}
+
+/// How many records of a batch have a host, and how many of them have a URL that was in the set.
+#[derive(Debug)]
+pub(crate) struct HostCount {
+    /// The host in one of those URLs; empty if it names none.
+    pub(crate) name: UrlRef,
+    pub(crate) records: u64,
+    pub(crate) duplicates: u64,
+}
+
+impl Extras {
+    pub(super) fn clear(&mut self) {
+        self.canonical.clear();
+        self.decoded.paths.clear();
+        self.decoded.ends.clear();
+        self.format = None;
+        self.ranked.bytes.clear();
+        self.ranked.ends.clear();
+        self.observed = None;
+        self.hosts.clear();
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        let Self { canonical, decoded, format: _, ranked, observed: _, hosts } = self;
+        bytes(canonical)
+            + bytes(&decoded.paths)
+            + bytes(&decoded.ends)
+            + bytes(&ranked.bytes)
+            + bytes(&ranked.ends)
+            + bytes(hosts)
+    }
+}
+
+impl DecodedPaths {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.paths[start..*end])
+    }
+}
+
+impl RankedLines {
+    /// Adds the line that `append` appends for the key at `place`, of at most `room` bytes.
+    pub(crate) fn add(
+        &mut self,
+        place: u64,
+        room: usize,
+        value: &[u8],
+        append: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), AllocError> {
+        alloc::try_reserve(&mut self.bytes, room)?;
+        KeptRecord::append_value(value, &mut self.bytes);
+        append(&mut self.bytes);
+        alloc::try_reserve(&mut self.ends, 1)?;
+        self.ends.push((place, self.bytes.len()));
+        Ok(())
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, end)| *end));
+        starts.zip(&self.ends).map(|(start, (place, end))| (*place, &self.bytes[start..*end]))
+    }
+}

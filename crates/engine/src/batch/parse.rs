@@ -1,0 +1,188 @@
+//! The second half of *read*: finds the records of a chunk, normalizes their URLs in batches, and makes
+//! keys of them, grouped by shard.
+
+use super::text::{AT_ONCE, IN_REWRITTEN, UrlRef};
+#[cfg(feature = "tables")]
+use super::text::{BUFFER_SHIFT, IN_CHUNK};
+use super::{ParseRules, WorkBatch};
+use crate::url_filter::UrlFilter;
+use uniqurl::bytes::AllocError;
+#[cfg(feature = "tables")]
+use uniqurl::bytes::Span;
+use uniqurl::bytes::alloc;
+use uniqurl::key::Key;
+use uniqurl_formats::input::Chunk;
+use uniqurl_formats::record::{self, Context, Format, Records};
+
+/// What the records of a chunk are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// URLs and nothing else.
+    List,
+    /// What a format says.
+    Records,
+}
+
+impl WorkBatch {
+    /// Makes keys and entries of the chunk.
+    pub(crate) fn parse(
+        &mut self,
+        format: &Format,
+        rules: &ParseRules<'_>,
+    ) -> Result<(), AllocError> {
+        if rules.needs.any() {
+            self.extras.get_or_insert_default();
+        }
+        match self.find_records(format, rules)? {
+            Shape::List => self.normalize_list(rules)?,
+            Shape::Records => self.normalize_records(format.has_queries(), rules)?,
+        }
+        match format {
+            Format::Lines => self.tally.listed = self.tally.records.records,
+            // Tabs in cells separate nothing.
+            _ => self.tally.tabbed = 0,
+        }
+        if let Some(urls) = rules.urls {
+            self.filter(urls);
+        }
+        #[cfg(feature = "tables")]
+        self.count_alike(rules);
+        if rules.key != Key::Url {
+            self.make_keys(rules)?;
+        }
+        if rules.shards > 0 {
+            self.group_by_shard(rules)?;
+        }
+        Ok(())
+    }
+
+    /// Finds the records of the chunk, without those of earlier batches.
+    fn find_records(
+        &mut self,
+        format: &Format,
+        rules: &ParseRules<'_>,
+    ) -> Result<Shape, AllocError> {
+        let from = self.sequence.from;
+        let Some(chunk) = &mut self.text.chunk else { return Ok(Shape::List) };
+        match format {
+            Format::Lines => {
+                let lines = &mut self.text.lines;
+                let (kernel, separator) = (rules.normalizer.kernel(), rules.context.separator);
+                record::cut(kernel, separator, chunk.bytes(), lines);
+                lines.drain(..from.min(lines.len()));
+                Ok(Shape::List)
+            }
+            #[cfg(feature = "tables")]
+            Format::Table(table) if table.is_list() && has_no_repeats(chunk) => {
+                let cells = chunk.rows().map_or(&[][..], |rows| &rows.cells);
+                alloc::try_reserve(&mut self.text.lines, cells.len())?;
+                let blank =
+                    |cell: &Span| if *cell == record::NULL { Span::default() } else { *cell };
+                self.text.lines.extend(cells.iter().map(blank));
+                Ok(Shape::List)
+            }
+            format => {
+                self.text.records.limit(from, AT_ONCE);
+                read(format, &rules.context, chunk, &mut self.text.records);
+                Ok(Shape::Records)
+            }
+        }
+    }
+
+    /// Counts the rows that a row of a table stands for, besides itself.
+    #[cfg(feature = "tables")]
+    fn count_alike(&mut self, rules: &ParseRules<'_>) {
+        let Some(chunk) = &self.text.chunk else { return };
+        let tally = &mut self.tally.records;
+        let mut rejected = self.rejected.iter();
+        for ((times, url), cell) in chunk.times().iter().zip(&self.keys).zip(&self.text.lines) {
+            let more = u64::from(*times) - 1;
+            let codes = match url.is_rejected() {
+                true => rejected.next().map(|rejected| rejected.reject.codes),
+                false => None,
+            };
+            match codes {
+                Some(codes) => {
+                    tally.reject_again(codes, more);
+                    continue;
+                }
+                None if url.is_canonical() => tally.canonical += more,
+                None if url.is_blank() => tally.blank += more,
+                None => tally.filtered += more,
+            }
+            tally.records += more;
+            if url.has_form() && url.at >> BUFFER_SHIFT != IN_CHUNK {
+                let hostless = rules.normalizer.is_hostless(cell.of(chunk.bytes()));
+                self.tally.hostless += more * u64::from(hostless);
+            }
+        }
+    }
+
+    /// Drops the canonical URLs that the filter does not keep.
+    fn filter(&mut self, urls: &UrlFilter) {
+        let tally = &mut self.tally.records;
+        for url in self.keys.iter_mut().filter(|url| url.is_canonical()) {
+            if !urls.keeps(self.text.get(*url)) {
+                *url = UrlRef::UNWANTED;
+                tally.filtered += 1;
+                tally.canonical -= 1;
+            }
+        }
+    }
+
+    /// Replaces the canonical URLs by their keys.
+    fn make_keys(&mut self, rules: &ParseRules<'_>) -> Result<(), AllocError> {
+        if let Some(extras) = &mut self.extras
+            && rules.needs.canonical
+        {
+            alloc::try_reserve(&mut extras.canonical, self.keys.len())?;
+            extras.canonical.extend_from_slice(&self.keys);
+        }
+        let key = &mut self.scratch;
+        for url in self.keys.iter_mut().filter(|url| url.is_canonical()) {
+            key.clear();
+            rules.key.append_bytes(self.text.get(*url), key);
+            let start = self.text.rewritten.len();
+            alloc::try_reserve(&mut self.text.rewritten, key.len())?;
+            self.text.rewritten.extend_from_slice(key);
+            *url = UrlRef::new(IN_REWRITTEN, start, key.len())?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether each row of a table has a cell of its own.
+#[cfg(feature = "tables")]
+fn has_no_repeats(chunk: &Chunk) -> bool {
+    chunk.rows().is_some_and(|rows| rows.first.is_empty())
+}
+
+/// Reads the records of a chunk in any format except a list's.
+fn read(format: &Format, context: &Context, chunk: &mut Chunk, records: &mut Records) {
+    match format {
+        Format::Archive(archive) => {
+            let mut frames = std::mem::take(&mut chunk.frames);
+            archive.read(context, chunk.bytes(), &mut frames, records);
+            chunk.frames = frames;
+        }
+        #[cfg(feature = "tables")]
+        Format::Table(table) => {
+            if let Some(rows) = chunk.rows() {
+                table.read(context, chunk.bytes(), rows, records);
+            }
+        }
+        format => format.read(context, chunk.bytes(), records),
+    }
+}
+
+/// Reserves space for `more` elements and a few. A chunk has about as many records as the one before:
+/// doubling the capacity for a few more would double the memory of all buffers together.
+pub(super) fn reserve<T>(vec: &mut Vec<T>, more: usize) -> Result<(), AllocError> {
+    const STEP: usize = 512;
+    match vec.capacity() - vec.len() >= more {
+        true => Ok(()),
+        false => {
+            alloc::try_reserve_exact(vec, (vec.len() + more).next_multiple_of(STEP) - vec.len())
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What *read* needs to know to parse a chunk.
+
+use crate::plan::JobPlan;
+use uniqurl::key::Key;
+use uniqurl::normalize::Normalizer;
+use uniqurl::set::HashKey;
+use uniqurl_formats::record::Context;
+use uniqurl_store::keep_policy::KeepPolicy;
+
+use crate::url_filter::UrlFilter;
+
+/// A record that is longer than the longest URL by this much is not parsed.
+const RECORD_AROUND_URL: usize = 1 << 20;
+
+/// How chunks are parsed. Made of the plan for the inputs, and of less for sets from before the run.
+pub(crate) struct ParseRules<'a> {
+    pub(crate) normalizer: &'a Normalizer,
+    /// [`Normalizer::brought`].
+    pub(crate) brought: usize,
+    pub(crate) context: Context,
+    pub(crate) hasher: HashKey,
+    /// Which canonical URLs to keep, if not all.
+    pub(crate) urls: Option<&'a UrlFilter>,
+    /// What is made of each canonical URL.
+    pub(crate) key: Key,
+    /// Shards of the set that keys are grouped by; 0 if there is no set, and while URLs are scattered.
+    pub(crate) shards: usize,
+    pub(crate) needs: Needs,
+}
+
+/// What a batch keeps besides keys. All `false` for most jobs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Needs {
+    /// The canonical URLs, if keys replace them.
+    pub(crate) canonical: bool,
+    /// The decoded path of each URL.
+    pub(crate) decoded: bool,
+    /// How many URLs each rule changed.
+    pub(crate) rule_counts: bool,
+    /// The position of each key in the set.
+    pub(crate) places: bool,
+    /// The format at the start of the chunk, to extract columns.
+    pub(crate) format: bool,
+}
+
+impl Needs {
+    pub(crate) fn any(self) -> bool {
+        let Self { canonical, decoded, rule_counts: _, places, format } = self;
+        canonical || decoded || places || format
+    }
+}
+
+impl<'a> ParseRules<'a> {
+    /// The rules of a job.
+    pub(crate) fn new(plan: &'a JobPlan, hasher: HashKey, shards: usize) -> Self {
+        let (policy, normalizer) = (&plan.policy, &plan.normalizer);
+        let has_columns = plan.has_columns();
+        let extracts =
+            has_columns && (!plan.output.carry.is_empty() || policy.keep.column().is_some());
+        let max_url = plan.limits.max_url;
+        let context = Context {
+            base: normalizer.origin(),
+            targets: normalizer.targets(),
+            max_url,
+            max_record: max_url + RECORD_AROUND_URL,
+            filter: policy.records.clone(),
+            separator: plan.input.separator,
+        };
+        Self {
+            urls: Some(&policy.urls).filter(|urls| !urls.is_empty()),
+            key: policy.key,
+            needs: Needs {
+                canonical: has_columns || plan.output.observes,
+                decoded: plan.needs_decoded_paths(),
+                rule_counts: plan.output.count_rules,
+                places: has_columns && policy.keep.policy() != KeepPolicy::First,
+                format: extracts,
+            },
+            ..Self::plain(normalizer, context, hasher, shards)
+        }
+    }
+
+    /// All URLs as they are, and nothing besides.
+    pub(crate) fn plain(
+        normalizer: &'a Normalizer,
+        context: Context,
+        hasher: HashKey,
+        shards: usize,
+    ) -> Self {
+        Self {
+            normalizer,
+            brought: normalizer.brought(),
+            context,
+            hasher,
+            urls: None,
+            key: Key::Url,
+            shards,
+            needs: Needs::default(),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Hashes the keys of a batch, and groups them by the shard of the set that each belongs to.
+
+use super::parse::reserve;
+use super::text::UrlRef;
+use super::{ParseRules, WorkBatch};
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+use uniqurl::set::{Entry, Hash};
+
+impl WorkBatch {
+    /// Hashes the keys and groups them by shard, in the order of the records within each.
+    pub(crate) fn group_by_shard(&mut self, rules: &ParseRules<'_>) -> Result<(), AllocError> {
+        let hashes = &mut self.hashes;
+        hashes.clear();
+        reserve(hashes, self.keys.len())?;
+        let buffers = self.text.buffers();
+        let texts = self.keys.iter().map(|key| buffers.get(*key));
+        rules.hasher.hash_all(texts, |hash| hashes.push(hash));
+        let keys = self.keys.iter().zip(&*hashes).enumerate();
+        let keys = keys.filter(|(_, (key, _))| key.is_canonical());
+        let entries =
+            keys.map(|(i, (key, hash))| (hash.shard(rules.shards), entry(i, *key, *hash)));
+        let grouped = &mut self.entries;
+        sort_by_shard(entries, rules.shards, &mut grouped.all, &mut grouped.ends)?;
+        if rules.needs.places {
+            alloc::try_reserve(&mut grouped.places, grouped.all.len())?;
+            grouped.places.resize(grouped.all.len(), 0);
+        }
+        Ok(())
+    }
+}
+
+fn entry(sequence: usize, key: UrlRef, hash: Hash) -> Entry {
+    Entry { hash, start: key.at, len: key.len, sequence: sequence as u32, new: None }
+}
+
+/// Sorts entries by the shard that comes with each, in stable order, and notes where those of each shard
+/// end.
+fn sort_by_shard(
+    unsorted: impl Iterator<Item = (usize, Entry)> + Clone,
+    shards: usize,
+    entries: &mut Vec<Entry>,
+    ends: &mut Vec<usize>,
+) -> Result<(), AllocError> {
+    ends.clear();
+    alloc::try_reserve(ends, shards)?;
+    ends.resize(shards, 0);
+    unsorted.clone().for_each(|(shard, _)| ends[shard] += 1);
+    let mut start = 0;
+    for end in &mut *ends {
+        (*end, start) = (start, start + *end);
+    }
+    // Entries of the chunk before are all overwritten.
+    reserve(entries, start.saturating_sub(entries.len()))?;
+    entries.resize(start, entry(0, UrlRef::BLANK, Hash::default()));
+    for (shard, entry) in unsorted {
+        entries[ends[shard]] = entry;
+        ends[shard] += 1;
+    }
+    Ok(())
+}

@@ -1,0 +1,318 @@
+//! A run from the first byte to the last: in each round, every stage works on another batch.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::accounts::Accounts;
+use crate::batch::WorkBatch;
+use crate::plan::JobPlan;
+use crate::reader::{CHUNKS, ReadTask, Reader};
+use crate::report::{Report, RunError, Watch};
+use crate::set::{RunSet, SetBackend, buffers};
+use crate::sink::{Sink, Sinks};
+use crate::stages::format::Formatter;
+use crate::stages::insert::ShardProgress;
+use crate::stages::observe::observe;
+use crate::stages::read;
+#[cfg(test)]
+use uniqurl::bytes::alloc::failing;
+use uniqurl::set::HashKey;
+use uniqurl_formats::input::Input;
+
+/// Chunks of a round that the thread reads which spawns its tasks. It goes on with batches to format while
+/// the others insert.
+const READ_LAST: usize = CHUNKS + 1;
+
+/// Does the job of a plan: reads the inputs, and writes to the sinks.
+///
+/// The report is complete even if the run fails. Records that were spilled stay undecided until the end, and
+/// so do most of a large set of which only the sorted URLs are written. Time is linear in the bytes read,
+/// memory in those of the distinct URLs (of such a set up to four times as many), up to
+/// [`ResourceLimits::memory`](crate::ResourceLimits::memory).
+///
+/// # Errors
+///
+/// An input that cannot be read, unless [`InputOptions::keep_going`](crate::InputOptions::keep_going)
+/// allows to give it up; a set of [`InputOptions::seen`](crate::InputOptions::seen) that cannot be used; an
+/// output or a temporary file that cannot be written; memory that runs out; more rejected records than
+/// [`RecordPolicy::max_rejected`](crate::RecordPolicy::max_rejected); and [`Watch::stop`]. What was written
+/// before stays written.
+///
+/// ```
+/// use uniqurl::{Normalizer, Profile};
+/// use uniqurl_engine::{Job, JobPlan, Sinks, Watch, run};
+/// use uniqurl_formats::input;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("urls.txt");
+/// std::fs::write(&path, "http://a.com\nHTTP://A.com/\nx\n")?;
+/// let (inputs, errors) = input::check(&[path]);
+/// assert!(errors.is_empty());
+/// let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Default::default()));
+/// plan.limits.threads = 2;
+/// let mut out = Vec::new();
+/// let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &Watch::default());
+/// result?;
+/// assert_eq!(out, b"http://a.com/\n");
+/// assert_eq!((report.tally.unique, report.tally.duplicates, report.tally.rejected), (1, 1, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn run(
+    plan: &JobPlan,
+    inputs: &[Input],
+    sinks: Sinks<'_>,
+    watch: &Watch,
+) -> (Report, Result<(), RunError>) {
+    let hasher = HashKey::random(plan.normalizer.kernel());
+    run_with(plan, inputs, sinks, watch, hasher)
+}
+
+/// The same with a given hash.
+pub(crate) fn run_with(
+    plan: &JobPlan,
+    inputs: &[Input],
+    sinks: Sinks<'_>,
+    watch: &Watch,
+    hasher: HashKey,
+) -> (Report, Result<(), RunError>) {
+    let plan = &plan.within_bounds();
+    let accounts = Accounts::new(plan, inputs, watch);
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(plan.limits.threads)
+        .thread_name(|i| format!("uniqurl-{i}"));
+    #[cfg(test)]
+    let pool = {
+        let plan = failing::plan();
+        pool.start_handler(move |_| failing::follow(plan.clone()))
+    };
+    match pool.build() {
+        Ok(pool) => pool.install(|| {
+            let columns = plan.extracted_columns();
+            let mut pipeline = Pipeline::new(plan, inputs, &columns, sinks, accounts, hasher);
+            let result = pipeline.work();
+            (pipeline.finish(), result)
+        }),
+        Err(error) => (accounts.finish(0), Err(RunError::Threads(error.to_string()))),
+    }
+}
+
+/// The four parts of a run.
+struct Pipeline<'a> {
+    reader: Reader<'a>,
+    set: RunSet<'a>,
+    sink: Sink<'a>,
+    accounts: Accounts<'a>,
+    plan: &'a JobPlan,
+    inputs: &'a [Input],
+}
+
+/// The batches on their way, by the next stage of each.
+#[derive(Default)]
+struct Batches {
+    inserting: Vec<WorkBatch>,
+    formatting: Vec<WorkBatch>,
+    writing: Vec<WorkBatch>,
+}
+
+impl Batches {
+    fn is_empty(&self) -> bool {
+        self.inserting.is_empty() && self.formatting.is_empty() && self.writing.is_empty()
+    }
+
+    /// Bytes of memory of their buffers.
+    fn memory(&self) -> usize {
+        let all = [&self.inserting, &self.formatting, &self.writing];
+        all.into_iter().flatten().map(WorkBatch::memory).sum()
+    }
+}
+
+impl<'a> Pipeline<'a> {
+    fn new<'s: 'a>(
+        plan: &'a JobPlan,
+        inputs: &'a [Input],
+        columns: &'a [String],
+        sinks: Sinks<'s>,
+        accounts: Accounts<'a>,
+        hasher: HashKey,
+    ) -> Self {
+        let set = RunSet::new(plan, inputs, hasher.clone(), sinks.seen.is_some());
+        let mut reader = Reader::new(plan, inputs, columns, hasher, set.shards(), &accounts);
+        // Rows that come as one are neither rejected one by one nor counted by rule.
+        if sinks.rejects.is_none() && plan.needs_first_records_only() && !plan.output.count_rules {
+            reader.take_rows_once();
+        }
+        let formatter = Formatter::new(plan, columns, sinks.rejects.is_some());
+        Self { reader, set, sink: Sink::new(sinks, formatter), accounts, plan, inputs }
+    }
+
+    /// Reads and writes everything.
+    fn work(&mut self) -> Result<(), RunError> {
+        self.set.load_seen(&self.reader.rules.context, self.accounts.report())?;
+        let mut batches = Batches::default();
+        loop {
+            let (idle, is_held) = (batches.is_empty(), self.set.is_change_due());
+            let mut tasks = self.reader.next_tasks(false, is_held, &mut self.accounts)?;
+            if idle && is_held {
+                self.change_set()?;
+                continue;
+            }
+            if tasks.is_empty() && idle {
+                // There is nothing to do but wait for a slow stream. Meanwhile all output is visible.
+                self.sink.flush().map_err(RunError::Output)?;
+                tasks = self.reader.next_tasks(true, false, &mut self.accounts)?;
+                if tasks.is_empty() {
+                    break;
+                }
+            }
+            self.adapt_set(&batches)?;
+            let read = self.accounts.bytes();
+            self.round(&mut tasks, &mut batches)?;
+            self.set.note_inserted(read);
+            self.reader.reuse(&mut batches.writing);
+            self.count(&mut batches.formatting)?;
+            batches.writing = batches.formatting;
+            batches.formatting = batches.inserting;
+            batches.inserting = self.reader.finish_tasks(tasks, &mut self.accounts)?;
+        }
+        if let Some((input, error)) = self.reader.take_failure() {
+            self.accounts.end_in(input);
+            return Err(RunError::Input(error));
+        }
+        self.accounts.end_reading(self.reader.reached());
+        self.accounts.check_share_of_rejected()?;
+        self.reader.free_batches();
+        self.set.finish(&mut self.sink, &mut self.accounts, &self.reader.origins)
+    }
+
+    /// The report of a run, whatever its end.
+    fn finish(mut self) -> Report {
+        match self.set.spilled_bytes() {
+            0 => {}
+            // It ended before that was deduplicated.
+            spilled => self.accounts.report().spilled = spilled,
+        }
+        self.accounts.finish(self.reader.reached())
+    }
+
+    /// Counts formatted batches, and keeps what the set needs of them for the end.
+    fn count(&mut self, batches: &mut [WorkBatch]) -> Result<(), RunError> {
+        let records = self.reader.records();
+        let counted = self.accounts.count_all(batches, records, |batch| self.set.keep(batch));
+        if let Err(RunError::Rejected(_)) = &counted {
+            self.reader.end_after(self.accounts.counted());
+        }
+        counted?;
+        self.accounts.note_pace();
+        self.accounts.show(batches);
+        Ok(())
+    }
+
+    /// Has the set spill if the run would exceed its budget, and decides about other changes.
+    fn adapt_set(&mut self, batches: &Batches) -> Result<(), RunError> {
+        if let (SetBackend::Memory(_), Some(memory)) = (&self.set.backend, &self.plan.limits.memory)
+            && memory.is_exceeded_by(self.held(&self.set, batches, &batches.inserting))
+        {
+            self.set.begin_to_spill()?;
+        }
+        let read = self.accounts.bytes();
+        let (reader, plan) = (&self.reader, self.plan);
+        let held = |set: &RunSet<'_>| held(reader, set, plan, batches, &[]);
+        self.set.plan_change(batches.memory() as u64, read, held, || self.accounts.total())
+    }
+
+    /// Makes the change of the set that is due.
+    fn change_set(&mut self) -> Result<(), RunError> {
+        let firsts = self.set.change(self.accounts.bytes())?;
+        self.reader.rules.shards = self.set.shards();
+        if let Some(firsts) = firsts {
+            self.reader.group_waiting()?;
+            self.accounts.settle_scattered(&firsts);
+        }
+        Ok(())
+    }
+
+    /// Takes each batch through its next stage, on all threads.
+    fn round(&mut self, tasks: &mut [ReadTask], batches: &mut Batches) -> Result<(), RunError> {
+        let Batches { inserting, formatting, writing } = batches;
+        let writing = &**writing;
+        let insertion = self.set.insertion();
+        inserting.iter_mut().for_each(|batch| batch.insertion = insertion);
+        let mut progress = Vec::new();
+        let out_of_memory = AtomicBool::new(false);
+        let (written, spilled) = (Mutex::new(Ok(())), Mutex::new(Ok(())));
+        {
+            let Self { reader, set, sink, accounts, inputs, plan } = self;
+            let (rules, watch, inputs) = (&reader.rules, accounts.watch(), *inputs);
+            let observes = plan.output.observes;
+            let formatter = sink.formatter;
+            let has_set = insertion != crate::batch::Insertion::None;
+            let (written, spilled, out_of_memory) = (&written, &spilled, &out_of_memory);
+            let progress = &mut progress;
+            let cut = tasks.len().saturating_sub(READ_LAST);
+            // The thread that spawns begins with the last task, the others with the first: in the
+            // middle are the small ones, so that all threads end at about the same time.
+            rayon::scope(|scope| {
+                let (first, last) = tasks.split_at_mut(cut);
+                let backend = &mut set.backend;
+                let (shards, scatterer) = match backend {
+                    SetBackend::None => (None, None),
+                    SetBackend::Memory(set) => (Some(set), None),
+                    SetBackend::Spilling(set, spiller) => {
+                        spiller.spawn_writes(scope, writing, spilled);
+                        (Some(set), None)
+                    }
+                    SetBackend::Scattering(scatterer) => (None, Some(scatterer)),
+                };
+                scope.spawn(move |_| {
+                    let result = sink.write(writing);
+                    *written.lock().unwrap_or_else(|e| e.into_inner()) = result;
+                });
+                read::spawn(scope, first, rules, watch, out_of_memory);
+                if let Some(set) = shards {
+                    *progress = ShardProgress::of(&set.shards);
+                    set.spawn_inserts(scope, inserting, progress);
+                } else if let Some(scatterer) = scatterer {
+                    scatterer.spawn_inserts(scope, inserting, out_of_memory);
+                }
+                for batch in formatting {
+                    scope.spawn(move |_| {
+                        let path = &inputs[batch.input].path;
+                        let mut formatted = formatter.format(batch, path);
+                        if observes {
+                            formatted = formatted.and_then(|()| observe(batch, path, has_set));
+                        }
+                        if formatted.is_err() {
+                            out_of_memory.store(true, Ordering::Relaxed);
+                        }
+                    });
+                }
+                read::spawn(scope, last, rules, watch, out_of_memory);
+            });
+        }
+        written.into_inner().unwrap_or_else(|e| e.into_inner()).map_err(RunError::Output)?;
+        spilled.into_inner().unwrap_or_else(|e| e.into_inner())?;
+        if out_of_memory.into_inner() {
+            return Err(RunError::Memory);
+        }
+        if progress.iter().any(|shard| shard.full.is_some()) {
+            self.set.spill_instead(inserting, &mut progress)?;
+        }
+        Ok(())
+    }
+
+    fn held(&self, set: &RunSet<'_>, batches: &Batches, inserting: &[WorkBatch]) -> usize {
+        held(&self.reader, set, self.plan, batches, inserting)
+    }
+}
+
+/// Bytes that the run holds, with what the set needs to take the batches of `inserting`.
+fn held(
+    reader: &Reader<'_>,
+    set: &RunSet<'_>,
+    plan: &JobPlan,
+    batches: &Batches,
+    inserting: &[WorkBatch],
+) -> usize {
+    let partitions = buffers(plan.budget(), plan.limits.threads);
+    set.memory(inserting) + batches.memory() + reader.memory() + partitions
+}

@@ -1,0 +1,319 @@
+//! What a run is asked to do: the job, and the options of its input, policy, output and resources.
+
+use std::sync::Arc;
+
+use super::memory::Memory;
+use super::report::MaxRejected;
+use super::split::Split;
+use super::url_filter::UrlFilter;
+use crate::output::{Field, LineForm};
+use uniqurl::bytes::Secrets;
+use uniqurl::key::Key;
+use uniqurl::normalize::Normalizer;
+use uniqurl_formats::input::Input;
+use uniqurl_formats::record::{self, Context, Filter, Kinds, LONGEST_URL, Separator};
+use uniqurl_store::keep_policy::KeepPolicy;
+
+/// A job with its options. Made once, from the arguments of a command or a call, and read by every stage.
+#[derive(Debug, Clone)]
+pub struct JobPlan {
+    /// What comes out.
+    pub job: Job,
+    /// Profile, vector code, base.
+    pub normalizer: Normalizer,
+    /// How inputs are read.
+    pub input: InputOptions,
+    /// Which records and URLs are kept.
+    pub policy: RecordPolicy,
+    /// What is written of them.
+    pub output: OutputOptions,
+    /// Threads, memory and sizes.
+    pub limits: ResourceLimits,
+}
+
+/// How inputs are read.
+#[derive(Debug, Clone)]
+pub struct InputOptions {
+    /// Where the URL is in a record.
+    pub format: InputFormat,
+    /// What ends a record of a list.
+    pub separator: Separator,
+    /// Which records of WARC files count.
+    pub kinds: Kinds,
+    /// Whether to go on without an input that turns out to be damaged.
+    pub keep_going: bool,
+    /// Saved sets and lists from before the run. Their URLs are not written again.
+    pub seen: Vec<Input>,
+}
+
+/// Which records and URLs are kept.
+#[derive(Debug, Clone)]
+pub struct RecordPolicy {
+    /// Which records to keep, by what their format says besides the URL.
+    pub records: Filter,
+    /// Which canonical URLs to keep.
+    pub urls: UrlFilter,
+    /// What is unique, counted, sorted and written.
+    pub key: Key,
+    /// Which of the records with the same key is kept.
+    pub keep: Keep,
+    /// How many records may be rejected.
+    pub max_rejected: Option<MaxRejected>,
+}
+
+/// What is written.
+#[derive(Debug, Clone)]
+pub struct OutputOptions {
+    /// Columns to write of each new key of a set. If these and [`carry`](Self::carry) are empty, the key
+    /// is written.
+    pub fields: Vec<Field>,
+    /// Columns of the kept record, by their names in the inputs. They come after the fields.
+    pub carry: Vec<String>,
+    /// How the columns of a line are separated.
+    pub form: LineForm,
+    /// How the lines of a set are divided among outputs. If they are, each starts with the number of its
+    /// output, as four bytes, the lowest first.
+    pub split: Option<Split>,
+    /// Whether reports about records may show secrets.
+    pub secrets: Secrets,
+    /// Whether to count how many URLs each rule changed. Normalizes each changed URL a second time, slowly.
+    pub count_rules: bool,
+    /// Whether hosts, samples and pace are collected for a page about the run.
+    pub observes: bool,
+}
+
+/// How much a run may take. A number out of bounds is replaced by the nearest within.
+#[derive(Debug, Clone)]
+pub struct ResourceLimits {
+    /// Worker threads, from 1 to 1,024.
+    pub threads: usize,
+    /// Longest URL in bytes, [`LONGEST_URL`] at most.
+    pub max_url: usize,
+    /// Bytes of a chunk of input, from 1 to 64 MiB; [`CHUNK_SIZE`] unless there is a reason.
+    pub chunk_size: usize,
+    /// How much a set may hold in memory; without it, as much as there is.
+    pub memory: Option<Memory>,
+}
+
+impl JobPlan {
+    /// Inputs of any format, all records and all URLs, written as they are, by one thread.
+    pub fn new(normalizer: Normalizer, job: Job) -> Self {
+        Self {
+            job,
+            normalizer,
+            input: InputOptions {
+                format: InputFormat::Auto,
+                separator: Separator::default(),
+                kinds: Kinds::default(),
+                keep_going: false,
+                seen: Vec::new(),
+            },
+            policy: RecordPolicy {
+                records: Filter::default(),
+                urls: UrlFilter::default(),
+                key: Key::Url,
+                keep: Keep::First,
+                max_rejected: None,
+            },
+            output: OutputOptions {
+                fields: Vec::new(),
+                carry: Vec::new(),
+                form: LineForm::Tabs,
+                split: None,
+                secrets: Secrets::Shown,
+                count_rules: false,
+                observes: false,
+            },
+            limits: ResourceLimits {
+                threads: 1,
+                max_url: Context::default().max_url,
+                chunk_size: CHUNK_SIZE,
+                memory: None,
+            },
+        }
+    }
+
+    /// The same plan with every number within its bounds.
+    pub(crate) fn within_bounds(&self) -> Self {
+        let mut plan = self.clone();
+        let limits = &mut plan.limits;
+        limits.threads = limits.threads.clamp(1, MOST_THREADS.into());
+        limits.max_url = limits.max_url.min(LONGEST_URL);
+        limits.chunk_size = limits.chunk_size.clamp(1, LARGEST_CHUNK);
+        plan.policy.max_rejected = plan.policy.max_rejected.map(MaxRejected::within_bounds);
+        plan
+    }
+
+    /// The columns that are extracted from records: those that are written, then the one that records are
+    /// compared by.
+    pub(crate) fn extracted_columns(&self) -> Vec<String> {
+        self.output.carry.iter().chain(self.policy.keep.column()).cloned().collect()
+    }
+
+    /// How the set is written, if the job has one.
+    pub(crate) fn dedup(&self) -> Option<&Dedup> {
+        match &self.job {
+            Job::Dedup(dedup) => Some(dedup),
+            Job::Normalize { .. } | Job::Tabulate => None,
+        }
+    }
+
+    /// The memory budget, as far as this machine can address.
+    pub(crate) fn budget(&self) -> usize {
+        self.limits.memory.as_ref().map_or(usize::MAX, Memory::size)
+    }
+
+    /// True if the job needs, of each record, only whether it is the first with its URL, and of the others
+    /// only their number. Whatever is counted while a record is parsed does not matter here.
+    pub(crate) fn needs_first_records_only(&self) -> bool {
+        self.dedup().is_some()
+            && self.input.seen.is_empty()
+            && !self.has_columns()
+            && !self.needs_decoded_paths()
+            && !self.output.observes
+            && !matches!(self.policy.max_rejected, Some(MaxRejected::Count(_)))
+    }
+
+    /// True if the output is only the URLs in ascending order.
+    pub(crate) fn only_sorts(&self) -> bool {
+        let only_sorted = |dedup: &Dedup| {
+            let Dedup { order, count, min_count, limit } = *dedup;
+            order == SetOrder::Sorted && !count && min_count <= 1 && limit.is_none()
+        };
+        self.dedup().is_some_and(only_sorted) && self.needs_first_records_only()
+    }
+
+    /// Whether lines of a set hold more than the key.
+    pub(crate) fn has_columns(&self) -> bool {
+        let OutputOptions { fields, carry, form, .. } = &self.output;
+        self.dedup().is_some()
+            && (!fields.is_empty() || !carry.is_empty() || *form == LineForm::Json)
+    }
+
+    /// The record that a line of a set is about: the first, if lines hold no column of a record.
+    pub(crate) fn kept_record(&self) -> KeepPolicy {
+        if self.has_columns() { self.policy.keep.policy() } else { KeepPolicy::First }
+    }
+
+    /// Whether the decoded path of each URL is written.
+    pub(crate) fn needs_decoded_paths(&self) -> bool {
+        let is_json = matches!(self.job, Job::Normalize { json: true });
+        self.normalizer.has_decoded() && (is_json || self.output.fields.contains(&Field::Decoded))
+    }
+
+    /// Whether the records of each key are counted.
+    pub(crate) fn counts_records(&self) -> bool {
+        let fields = &self.output.fields;
+        self.dedup().is_some_and(|dedup| {
+            dedup.count || dedup.min_count > 1 || fields.contains(&Field::Count)
+        })
+    }
+
+    /// Whether the set can only be written when all inputs are read.
+    pub(crate) fn writes_at_end(&self) -> bool {
+        self.dedup().is_some_and(|dedup| {
+            self.counts_records()
+                || dedup.order == SetOrder::Sorted
+                || dedup.limit.is_some()
+                || self.policy.keep.policy() != KeepPolicy::First
+        })
+    }
+}
+
+/// Which of the records with the same key is described by the columns of a line.
+///
+/// Whichever it is, the key keeps the position of its first record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Keep {
+    /// The first.
+    First,
+    /// The last.
+    Last,
+    /// The one with the greatest value in this column, and of several the first. Two numbers are
+    /// compared as numbers, anything else by its bytes; no value is less than any.
+    Max(String),
+}
+
+impl Keep {
+    /// The column that records are compared by.
+    pub fn column(&self) -> Option<&String> {
+        match self {
+            Keep::Max(column) => Some(column),
+            Keep::First | Keep::Last => None,
+        }
+    }
+
+    /// The same, without the column.
+    pub(crate) fn policy(&self) -> KeepPolicy {
+        match self {
+            Keep::First => KeepPolicy::First,
+            Keep::Last => KeepPolicy::Last,
+            Keep::Max(_) => KeepPolicy::Greatest,
+        }
+    }
+}
+
+/// The format of the inputs.
+#[derive(Debug, Clone)]
+pub enum InputFormat {
+    /// Each input's own, by its name and content.
+    Auto,
+    /// The same for all of them.
+    Fixed(Arc<record::Format>),
+}
+
+/// What comes out.
+#[derive(Debug, Clone)]
+pub enum Job {
+    /// The set of canonical URLs.
+    Dedup(Dedup),
+    /// A line for each record, empty where there is no URL; or a JSON object.
+    Normalize {
+        /// Objects instead of lines.
+        json: bool,
+    },
+    /// A line for each record, in columns between tabs: its number in the run, the URL as it was read,
+    /// the canonical URL, and the codes that it was rejected by, between commas. The middle ones are
+    /// escaped as in [`OutputOptions::fields`].
+    Tabulate,
+}
+
+/// How a set is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Dedup {
+    /// In which order.
+    pub order: SetOrder,
+    /// Each URL after the number of its records and a tab.
+    pub count: bool,
+    /// Only URLs with at least so many records.
+    pub min_count: u64,
+    /// At most so many URLs.
+    pub limit: Option<u64>,
+}
+
+/// All URLs, by first occurrence, without their counts.
+impl Default for Dedup {
+    fn default() -> Self {
+        Self { order: SetOrder::First, count: false, min_count: 1, limit: None }
+    }
+}
+
+/// The order in which a set is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetOrder {
+    /// By first occurrence, whatever the number of threads.
+    First,
+    /// By bytes.
+    Sorted,
+    /// Whatever is fastest.
+    None,
+}
+
+/// Bytes of a chunk. Smaller ones cost more barriers, larger ones fall out of a core's L2 cache.
+pub const CHUNK_SIZE: usize = 224 << 10;
+
+/// Bytes of the largest chunk: several for each thread are in memory at once.
+const LARGEST_CHUNK: usize = 64 << 20;
+
+/// Most threads of a run, and of the command's `--threads`.
+pub const MOST_THREADS: u16 = 1024;

@@ -1,0 +1,289 @@
+//! The first stage around the tasks of a round: which chunks are read next, and what comes of them.
+//!
+//! Chunks go out as [`ReadTask`]s, to be read in parallel, and come back as batches in the order of the
+//! inputs, with their records numbered. A few KiB of input may become gigabytes: a base before each target,
+//! a page's address before each link, a redirect target in place of each URL. So a batch stops when it has
+//! become long, and the next round begins with the rest of its chunk.
+
+mod queue;
+mod origins;
+
+pub(crate) use origins::RecordOrigins;
+pub(crate) use queue::{ChunkSource, InputEnd, QueuedChunk};
+
+use crate::accounts::Accounts;
+use crate::batch::{ParseRules, Position, WorkBatch};
+use crate::plan::JobPlan;
+use crate::report::RunError;
+use queue::{InputQueue, QueueItem};
+use uniqurl::bytes::AllocError;
+use uniqurl::set::HashKey;
+use uniqurl_formats::input::{Chunk, Input, InputError};
+
+/// Full chunks in a round, for each thread.
+pub(crate) const CHUNKS: usize = 5;
+
+/// Chunks in a round, for each thread, however small they are, such as the ends of small files.
+const SMALL_CHUNKS: usize = 64;
+
+/// Files that end in a round and stay open until it is read. Some systems allow a process 256 open files,
+/// however many threads there are; and a file that is not read as soon as it is opened is so long that this
+/// many fill a round.
+const FILES: usize = 32;
+
+/// A batch whose chunk is to be read, and the result; or, between such batches, an error of an input.
+pub(crate) struct ReadTask {
+    pub(crate) batch: WorkBatch,
+    pub(crate) input: usize,
+    /// None if there is only an error.
+    pub(crate) chunk: Option<QueuedChunk>,
+    pub(crate) unread: Unread,
+    pub(crate) result: Result<(), InputError>,
+}
+
+/// What is still to be read of a chunk.
+pub(crate) enum Unread {
+    /// All of it.
+    All,
+    /// The records from this one on, which an earlier batch could not take.
+    Rest(Chunk, usize),
+    /// Nothing. The batch only waits for those before it.
+    Nothing,
+}
+
+impl ReadTask {
+    /// Whether the batch is read, and waits for those before it.
+    fn is_read(&self) -> bool {
+        self.chunk.is_some() && matches!(self.unread, Unread::Nothing)
+    }
+}
+
+/// Reads the inputs.
+pub(crate) struct Reader<'a> {
+    plan: &'a JobPlan,
+    queue: InputQueue<'a>,
+    pub(crate) rules: ParseRules<'a>,
+    /// What is to be read before any other chunk, mostly the rest of one.
+    waiting: Vec<ReadTask>,
+    /// Batches to be reused.
+    spare: Vec<WorkBatch>,
+    /// Records that have a number, and the input of the last one.
+    numbered: Position,
+    numbered_input: usize,
+    /// Which records are of which input.
+    pub(crate) origins: RecordOrigins,
+    /// The error that ends the run once everything read before it is written, and its input.
+    failure: Option<(usize, InputError)>,
+}
+
+impl<'a> Reader<'a> {
+    /// `columns` are extracted from records; keys are grouped by `shards`.
+    pub(crate) fn new(
+        plan: &'a JobPlan,
+        inputs: &'a [Input],
+        columns: &'a [String],
+        hasher: HashKey,
+        shards: usize,
+        accounts: &Accounts<'a>,
+    ) -> Self {
+        let rules = ParseRules::new(plan, hasher, shards);
+        let context = rules.context.clone();
+        Self {
+            plan,
+            queue: InputQueue::new(plan, inputs, context, columns, accounts.watch()),
+            rules,
+            waiting: Vec::new(),
+            spare: Vec::new(),
+            numbered: Position::default(),
+            numbered_input: 0,
+            origins: RecordOrigins::default(),
+            failure: None,
+        }
+    }
+
+    /// Allows equal rows of a table to come as one.
+    pub(crate) fn take_rows_once(&mut self) {
+        self.queue.take_rows_once();
+    }
+
+    /// Number of inputs that were read or begun.
+    pub(crate) fn reached(&self) -> usize {
+        self.queue.reached()
+    }
+
+    /// Records read so far.
+    pub(crate) fn records(&self) -> u64 {
+        self.numbered.in_run
+    }
+
+    /// Whether an error of an input ends the run soon.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// The error that ends the run, and its input.
+    pub(crate) fn take_failure(&mut self) -> Option<(usize, InputError)> {
+        self.failure.take()
+    }
+
+    /// Ends with `input`.
+    pub(crate) fn end_after(&mut self, input: usize) {
+        self.queue.end_after(input);
+    }
+
+    /// Takes back batches that are written.
+    pub(crate) fn reuse(&mut self, batches: &mut Vec<WorkBatch>) {
+        self.spare.append(batches);
+    }
+
+    /// Frees the batches that nothing is read into any more.
+    pub(crate) fn free_batches(&mut self) {
+        self.spare = Vec::new();
+    }
+
+    /// Bytes of memory of everything that waits to be read or reused.
+    pub(crate) fn memory(&self) -> usize {
+        let waiting = self.waiting.iter().map(|task| &task.batch);
+        self.spare.iter().chain(waiting).map(WorkBatch::memory).sum::<usize>() + self.queue.memory()
+    }
+
+    /// The tasks of the next round. None while `is_held`. Waits for a slow stream only if `idle`.
+    pub(crate) fn next_tasks(
+        &mut self,
+        idle: bool,
+        is_held: bool,
+        accounts: &mut Accounts<'_>,
+    ) -> Result<Vec<ReadTask>, RunError> {
+        let mut tasks = Vec::new();
+        if !is_held {
+            tasks.append(&mut self.waiting);
+        }
+        if !tasks.is_empty() {
+            return Ok(tasks);
+        }
+        let limits = &self.plan.limits;
+        let mut room = limits.threads * CHUNKS * limits.chunk_size;
+        let most = limits.threads * SMALL_CHUNKS;
+        let mut files = 0;
+        let mut is_open = !is_held && self.failure.is_none();
+        while is_open && room > 0 && tasks.len() < most && files < FILES {
+            match self.queue.next(idle && tasks.is_empty()) {
+                QueueItem::Chunk(chunk) => {
+                    let is_last = matches!(chunk.source, ChunkSource::Range { last: true, .. });
+                    files += usize::from(is_last);
+                    room = room.saturating_sub(chunk.source.len());
+                    accounts.count_read(chunk.input, chunk.source.read());
+                    tasks.push(self.task(chunk.input, Some(chunk), Unread::All, Ok(())));
+                }
+                QueueItem::Guessed(input, format) => accounts.note_guess(input, &format),
+                QueueItem::End(input, end) => accounts.note_end(input, end),
+                QueueItem::Trouble(input, error) => {
+                    // Its turn comes after everything that was read before it.
+                    tasks.push(self.task(input, None, Unread::Nothing, Err(error)));
+                    is_open = self.plan.input.keep_going;
+                }
+                QueueItem::Wait | QueueItem::Done => break,
+            }
+        }
+        if accounts.watch().is_stopped() {
+            return Err(RunError::Stopped);
+        }
+        accounts.show_inputs(self.reached(), self.has_failed());
+        Ok(tasks)
+    }
+
+    fn task(
+        &mut self,
+        input: usize,
+        chunk: Option<QueuedChunk>,
+        unread: Unread,
+        result: Result<(), InputError>,
+    ) -> ReadTask {
+        let batch = self.spare.pop().unwrap_or_default();
+        ReadTask { batch, input, chunk, unread, result }
+    }
+
+    /// The batches of tasks that are done, in order. Numbers their records, and checks that files that are
+    /// at their end are still the same.
+    pub(crate) fn finish_tasks(
+        &mut self,
+        tasks: Vec<ReadTask>,
+        accounts: &mut Accounts<'_>,
+    ) -> Result<Vec<WorkBatch>, RunError> {
+        let mut batches = Vec::with_capacity(tasks.len());
+        // Of an input with an error, only what was read before it counts.
+        let mut broken = None;
+        let mut tasks = tasks.into_iter();
+        while let Some(ReadTask { mut batch, input, chunk, result, .. }) = tasks.next() {
+            if broken == Some(input) || self.failure.is_some() {
+                self.spare.push(batch);
+                continue;
+            }
+            if let Err(error) = result {
+                self.spare.push(batch);
+                broken = Some(input);
+                self.fail(input, error, accounts)?;
+                continue;
+            }
+            self.number(&mut batch, input);
+            if let Some(cut) = batch.sequence.cut {
+                batch.tally.records.skipped += 1;
+                accounts.note_cut(input, cut.at);
+            }
+            let rest = batch.take_rest();
+            batches.push(batch);
+            if let Some((rest, from)) = rest {
+                let task = self.task(input, chunk, Unread::Rest(rest, from), Ok(()));
+                self.waiting.push(task);
+                self.waiting.extend(tasks);
+                break;
+            }
+            if let Some(ChunkSource::Range { file, last: true, .. }) = chunk.map(|c| c.source)
+                && let Err(error) = file.verify()
+            {
+                self.fail(input, error, accounts)?;
+            }
+        }
+        Ok(batches)
+    }
+
+    fn number(&mut self, batch: &mut WorkBatch, input: usize) {
+        if self.numbered_input != input {
+            self.numbered_input = input;
+            self.numbered.in_input = 0;
+        }
+        batch.sequence.before = self.numbered;
+        self.origins.begin(self.numbered.in_run, input);
+        self.numbered.in_input += batch.tally.records.records;
+        self.numbered.in_run += batch.tally.records.records;
+    }
+
+    /// Leaves an input where it cannot be read any further, or ends the run once everything read before is
+    /// written and counted.
+    fn fail(
+        &mut self,
+        input: usize,
+        error: InputError,
+        accounts: &mut Accounts<'_>,
+    ) -> Result<(), RunError> {
+        accounts.note_failure(input, &error)?;
+        self.queue.give_up(input);
+        if self.plan.input.keep_going {
+            accounts.note_damage(input, error);
+        } else {
+            self.queue.end_after(input);
+            accounts.forget_after(input);
+            self.failure = Some((input, error));
+        }
+        Ok(())
+    }
+
+    /// Groups the keys of batches that were read while nothing was to be grouped.
+    pub(crate) fn group_waiting(&mut self) -> Result<(), AllocError> {
+        let read = self.waiting.iter_mut().filter(|task| task.is_read());
+        for ReadTask { batch, .. } in read {
+            batch.group_by_shard(&self.rules)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,229 @@
+//! Which chunk comes next: the inputs in order, each from start to end.
+//!
+//! In most formats a chunk can be read without any other, so workers get ranges of a file and read them.
+//! If a header says what later records mean, or records span lines, the chunks are read here, one after
+//! the other: each is searched for its last whole record, and goes to a worker with the format at its
+//! start. Small files are read here too, and closed.
+
+mod open;
+mod file;
+mod stream;
+#[cfg(feature = "tables")]
+mod table;
+mod format_state;
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use crate::plan::JobPlan;
+use crate::report::Watch;
+use format_state::FormatState;
+use uniqurl_formats::input::{Chunk, CutLine, Input, InputError, OpenFile, StreamEvent, Trouble};
+use uniqurl_formats::record::{self, Context};
+#[cfg(feature = "tables")]
+use uniqurl_formats::table::TableReader;
+
+/// What the queue has next.
+pub(crate) enum QueueItem {
+    /// A chunk to read.
+    Chunk(QueuedChunk),
+    /// A slow stream has nothing yet.
+    Wait,
+    /// The format of an input was guessed.
+    Guessed(usize, Arc<record::Format>),
+    /// An input is read to its end.
+    End(usize, InputEnd),
+    /// An input cannot be read, or not any further.
+    Trouble(usize, InputError),
+    /// There are no more inputs.
+    Done,
+}
+
+/// The end of an input.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InputEnd {
+    /// How many bytes it had.
+    pub(crate) bytes: u64,
+    /// How many of them were zeros after compressed data.
+    pub(crate) padding: u64,
+}
+
+/// A chunk to read.
+pub(crate) struct QueuedChunk {
+    pub(crate) input: usize,
+    pub(crate) format: Arc<record::Format>,
+    pub(crate) source: ChunkSource,
+}
+
+/// Where the bytes of a chunk are.
+pub(crate) enum ChunkSource {
+    /// In a range of a file.
+    Range {
+        /// The file.
+        file: Arc<OpenFile>,
+        /// Where in it.
+        range: Range<u64>,
+        /// Whether it is the last range of the file.
+        last: bool,
+    },
+    /// In memory.
+    Chunk {
+        /// The chunk.
+        chunk: Chunk,
+        /// A last line that was left out of it.
+        cut: Option<CutLine>,
+        /// Bytes of the input that were read for it.
+        read: u64,
+    },
+}
+
+impl ChunkSource {
+    /// Bytes of the chunk, except for the end of its last record.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            ChunkSource::Range { range, .. } => (range.end - range.start) as usize,
+            ChunkSource::Chunk { chunk, .. } => chunk.size(),
+        }
+    }
+
+    /// Bytes of the input.
+    pub(crate) fn read(&self) -> u64 {
+        match self {
+            ChunkSource::Range { range, .. } => range.end - range.start,
+            ChunkSource::Chunk { read, .. } => *read,
+        }
+    }
+}
+
+/// The inputs, and how far they are read.
+pub(crate) struct InputQueue<'a> {
+    plan: &'a JobPlan,
+    inputs: &'a [Input],
+    context: Context,
+    /// Columns that are extracted from records.
+    columns: &'a [String],
+    watch: &'a Watch,
+    /// Whether equal rows of a table may come as one.
+    #[cfg_attr(not(feature = "tables"), allow(dead_code, reason = "only tables ask"))]
+    once: bool,
+    next: usize,
+    current: Option<OpenInput>,
+    /// The end of the current stream, while its last records are read.
+    ended: Option<InputEnd>,
+}
+
+/// The input that is being read.
+enum OpenInput {
+    File {
+        file: Arc<OpenFile>,
+        state: FormatState,
+        at: u64,
+    },
+    /// A pipe, or a file that has to be read in order.
+    Stream {
+        pieces: Receiver<StreamEvent>,
+        state: Option<FormatState>,
+        file: Option<Arc<OpenFile>>,
+    },
+    /// The rows of a table.
+    #[cfg(feature = "tables")]
+    Table {
+        rows: Box<TableReader>,
+        format: Arc<record::Format>,
+    },
+}
+
+impl<'a> InputQueue<'a> {
+    /// `columns` are extracted from the records.
+    pub(crate) fn new(
+        plan: &'a JobPlan,
+        inputs: &'a [Input],
+        context: Context,
+        columns: &'a [String],
+        watch: &'a Watch,
+    ) -> Self {
+        Self {
+            plan,
+            inputs,
+            context,
+            columns,
+            watch,
+            once: false,
+            next: 0,
+            current: None,
+            ended: None,
+        }
+    }
+
+    /// Allows equal rows of a table to come as one, since the job does not need each record.
+    pub(crate) fn take_rows_once(&mut self) {
+        self.once = true;
+    }
+
+    /// Number of inputs that were read or begun.
+    pub(crate) fn reached(&self) -> usize {
+        self.next
+    }
+
+    /// Ends with `input`, and reads no more of it.
+    pub(crate) fn end_after(&mut self, input: usize) {
+        self.next = self.next.min(input + 1);
+        (self.current, self.ended) = (None, None);
+    }
+
+    /// Reads no more of `input`.
+    pub(crate) fn give_up(&mut self, input: usize) {
+        if self.next == input + 1 {
+            self.current = None;
+        }
+    }
+
+    /// The next item. Waits for a slow stream only if `idle`, that is, nothing else is left to do.
+    pub(crate) fn next(&mut self, idle: bool) -> QueueItem {
+        loop {
+            let index = self.next.wrapping_sub(1);
+            if let Some(end) = self.ended.take() {
+                return QueueItem::End(index, end);
+            }
+            let next = match self.current.take() {
+                None if self.next == self.inputs.len() => Some(QueueItem::Done),
+                None => {
+                    self.next += 1;
+                    self.open(self.next - 1)
+                }
+                Some(OpenInput::File { file, state, at }) => {
+                    self.next_range(index, file, state, at)
+                }
+                Some(OpenInput::Stream { pieces, state, file }) => {
+                    self.next_piece(index, pieces, state, file, idle)
+                }
+                #[cfg(feature = "tables")]
+                Some(OpenInput::Table { rows, format }) => {
+                    self.next_rows(index, rows, format, idle)
+                }
+            };
+            if let Some(next) = next {
+                return next;
+            }
+        }
+    }
+
+    /// Bytes of memory of rows that were read ahead.
+    pub(crate) fn memory(&self) -> usize {
+        match &self.current {
+            #[cfg(feature = "tables")]
+            Some(OpenInput::Table { rows, .. }) => rows.memory(),
+            _ => 0,
+        }
+    }
+
+    fn without_column(&self, index: usize, why: String) -> QueueItem {
+        let path = &self.inputs[index].path;
+        QueueItem::Trouble(index, InputError::new(path, None, Trouble::Columns(why)))
+    }
+}
+
+fn here(chunk: Chunk, cut: Option<CutLine>, read: u64) -> ChunkSource {
+    ChunkSource::Chunk { chunk, cut, read }
+}

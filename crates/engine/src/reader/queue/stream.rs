@@ -1,0 +1,150 @@
+//! Inputs that are read in order: pipes, what is compressed, and records that no line ends.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::Duration;
+
+use super::format_state::FormatState;
+use super::{InputEnd, InputQueue, OpenInput, QueueItem, QueuedChunk, here};
+use crate::plan::InputFormat;
+use crate::reader::CHUNKS;
+use uniqurl_formats::input::{
+    self, InputError, OpenFile, StreamEvent, StreamOptions, StreamSource, Trouble,
+};
+use uniqurl_formats::record;
+
+/// How often a wait for a slow stream looks whether the run is to end.
+const LOOK: Duration = Duration::from_millis(50);
+
+impl InputQueue<'_> {
+    /// Begins to read an input in order. `found` is its format, if it was found already.
+    pub(crate) fn begin_stream(
+        &mut self,
+        index: usize,
+        source: StreamSource,
+        found: Option<Arc<record::Format>>,
+        file: Option<Arc<OpenFile>>,
+    ) -> Result<(), InputError> {
+        let path = &self.inputs[index].path;
+        let format = match (found, &self.plan.input.format) {
+            (Some(found), _) => Some(found),
+            (None, InputFormat::Auto) => None,
+            (None, InputFormat::Fixed(format)) => Some(self.extracting(index, format)?),
+        };
+        let cutting = StreamOptions {
+            format: format.clone(),
+            name: path.to_string_lossy().into_owned(),
+            chunk_size: self.plan.limits.chunk_size,
+            max_record: self.context.max_record,
+            separator: self.context.separator.byte(),
+            ahead: self.plan.limits.threads * CHUNKS,
+            threads: self.plan.limits.threads,
+            limits: input::Limits::within(self.plan.budget(), self.plan.limits.threads),
+        };
+        let pieces = input::stream(source, cutting)
+            .map_err(|error| InputError::new(path, None, Trouble::Io(error)))?;
+        self.current =
+            Some(OpenInput::Stream { pieces, state: format.map(FormatState::new), file });
+        Ok(())
+    }
+
+    /// What a stream says next, unless the run is to end before.
+    fn wait_for(&self, pieces: &Receiver<StreamEvent>) -> Result<StreamEvent, TryRecvError> {
+        loop {
+            match pieces.recv_timeout(LOOK) {
+                Ok(piece) => return Ok(piece),
+                Err(RecvTimeoutError::Disconnected) => return Err(TryRecvError::Disconnected),
+                Err(RecvTimeoutError::Timeout) if self.watch.is_stopped() => {
+                    return Err(TryRecvError::Empty);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    pub(crate) fn next_piece(
+        &mut self,
+        index: usize,
+        pieces: Receiver<StreamEvent>,
+        mut state: Option<FormatState>,
+        file: Option<Arc<OpenFile>>,
+        idle: bool,
+    ) -> Option<QueueItem> {
+        let piece = match idle {
+            true => self.wait_for(&pieces),
+            false => pieces.try_recv(),
+        };
+        let path = &self.inputs[index].path;
+        // What looks like damage may be a change of the file.
+        let changed = || file.as_ref().and_then(|file| file.verify().err());
+        let next = match (piece, &mut state) {
+            (Ok(StreamEvent::Chunk(chunk, read)), Some(state)) => {
+                let advanced = match state.advance(&self.context, self.columns, chunk) {
+                    Ok(advanced) => advanced,
+                    Err(why) => return Some(self.without_column(index, why)),
+                };
+                let (format, chunk) = advanced.unwrap_or_else(|| state.nothing());
+                Some(QueueItem::Chunk(QueuedChunk {
+                    input: index,
+                    format,
+                    source: here(chunk, None, read),
+                }))
+            }
+            (Ok(StreamEvent::Guess(format)), _) => {
+                let format = Arc::new(self.as_asked(format.as_ref().clone()));
+                if let Err(error) = self.extracting(index, &format) {
+                    return Some(QueueItem::Trouble(index, error));
+                }
+                state = Some(FormatState::new(Arc::clone(&format)));
+                Some(QueueItem::Guessed(index, format))
+            }
+            (Ok(StreamEvent::Cut(cut)), Some(state)) => {
+                let (format, chunk) = state.nothing();
+                Some(QueueItem::Chunk(QueuedChunk {
+                    input: index,
+                    format,
+                    source: here(chunk, Some(cut), 0),
+                }))
+            }
+            (Ok(StreamEvent::End { taken, padding }), state) => {
+                if let Some(error) = changed() {
+                    return Some(QueueItem::Trouble(index, error));
+                }
+                let end = InputEnd { bytes: taken, padding };
+                let rest = match state.as_mut() {
+                    Some(state) => state.rest(&self.context, self.columns),
+                    None => Ok(None),
+                };
+                let rest = match rest {
+                    Ok(rest) => rest,
+                    Err(why) => return Some(self.without_column(index, why)),
+                };
+                let Some((format, chunk)) = rest else { return Some(QueueItem::End(index, end)) };
+                self.ended = Some(end);
+                return Some(QueueItem::Chunk(QueuedChunk {
+                    input: index,
+                    format,
+                    source: here(chunk, None, 0),
+                }));
+            }
+            (Ok(StreamEvent::Error(at, trouble)), _) => {
+                let at = (!matches!(trouble, Trouble::Refused(_))).then_some(at);
+                let error = changed().unwrap_or_else(|| InputError::new(path, at, trouble));
+                return Some(QueueItem::Trouble(index, error));
+            }
+            (Err(TryRecvError::Empty), _) => Some(QueueItem::Wait),
+            // The reader sends a guess before any chunk, and an end or an error before it goes; it can
+            // only have panicked.
+            (
+                Err(TryRecvError::Disconnected) | Ok(StreamEvent::Chunk(..) | StreamEvent::Cut(_)),
+                _,
+            ) => {
+                let error = std::io::Error::other("the state thread ended early");
+                let error = InputError::new(path, None, Trouble::Io(error));
+                return Some(QueueItem::Trouble(index, error));
+            }
+        };
+        self.current = Some(OpenInput::Stream { pieces, state, file });
+        next
+    }
+}

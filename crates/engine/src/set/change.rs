@@ -1,0 +1,106 @@
+//! How a set changes during a run: it begins to spill, is moved out of memory, is scattered, or is gathered
+//! from buckets.
+
+use super::memory_set::MemorySet;
+use super::scatterer::{FirstCounts, Scatterer};
+use super::spiller::Spiller;
+use super::{RunSet, SetBackend};
+use crate::batch::{Insertion, WorkBatch};
+use crate::report::RunError;
+use crate::stages::insert::ShardProgress;
+use uniqurl::set::{Bytes as _, SetFull};
+
+impl RunSet<'_> {
+    /// Has the set take no more keys.
+    pub(crate) fn begin_to_spill(&mut self) -> Result<(), RunError> {
+        let Some(memory) = &self.plan.limits.memory else {
+            return Err(RunError::Set(SetFull::default()));
+        };
+        let SetBackend::Memory(set) = &self.backend else { return Ok(()) };
+        let done = self.inserted;
+        let held: usize = set.shards.iter().map(|shard| shard.memory(0)).sum();
+        let rest = self.size_of_inputs.map(|total| {
+            let rate = if done > 0 && held > 0 { held as f64 / done as f64 } else { 1.0 };
+            (total.saturating_sub(done) as f64 * rate.min(1.0)) as u64
+        });
+        let spiller = Spiller::begin(memory, self.plan.limits.threads, rest)?;
+        if let SetBackend::Memory(set) = std::mem::replace(&mut self.backend, SetBackend::None) {
+            self.backend = SetBackend::Spilling(set, spiller);
+        }
+        // A set that spills is not scattered.
+        self.change_is_due = false;
+        Ok(())
+    }
+
+    /// Changes the backend, which is due. No batch may be on its way. Returns the counts of scattered URLs
+    /// if they were gathered.
+    pub(crate) fn change(&mut self, read: u64) -> Result<Option<FirstCounts>, RunError> {
+        self.change_is_due = false;
+        match &mut self.backend {
+            SetBackend::None => Ok(None),
+            SetBackend::Memory(_) => self.scatter(read).map(|()| None),
+            SetBackend::Spilling(set, spiller) => {
+                // Keys that were spilled before are of later records.
+                spiller.spill_ahead(set.entries(), &self.hasher)?;
+                self.moved = set.listed() as u64;
+                set.clear();
+                Ok(None)
+            }
+            SetBackend::Scattering(_) => self.gather().map(Some),
+        }
+    }
+
+    fn scatter(&mut self, read: u64) -> Result<(), RunError> {
+        let SetBackend::Memory(set) = &self.backend else { return Ok(()) };
+        let (progress, threads) = (self.progress(set, read), self.plan.limits.threads);
+        let scatterer = Scatterer::begin(&set.shards, &progress, threads, self.inputs)?;
+        self.backend = SetBackend::Scattering(scatterer);
+        Ok(())
+    }
+
+    fn gather(&mut self) -> Result<FirstCounts, RunError> {
+        let set = MemorySet::new(self.plan, false);
+        let backend = std::mem::replace(&mut self.backend, SetBackend::Memory(set));
+        match (backend, &mut self.backend) {
+            (SetBackend::Scattering(scatterer), SetBackend::Memory(set)) => {
+                let mut places = Vec::new();
+                let firsts = scatterer.gather(&self.hasher, &mut set.shards, &mut places)?;
+                if let Some(listed) = &mut set.listed {
+                    listed.places = places;
+                }
+                Ok(firsts)
+            }
+            _ => unreachable!("only scattered URLs are gathered"),
+        }
+    }
+
+    /// Takes back what the set took of batches that it could not take completely, and looks them up
+    /// instead, so that they are spilled.
+    pub(crate) fn spill_instead(
+        &mut self,
+        batches: &mut [WorkBatch],
+        progress: &mut [ShardProgress],
+    ) -> Result<(), RunError> {
+        if self.plan.limits.memory.is_none() {
+            return Err(RunError::Set(SetFull::default()));
+        }
+        if let SetBackend::Memory(set) = &mut self.backend {
+            for (number, (shard, at)) in set.shards.iter_mut().zip(&*progress).enumerate() {
+                shard.take_back(at.before, |url| self.hasher.hash(url));
+                let (whole, part) = at.full.unwrap_or((batches.len(), 0));
+                for (i, batch) in batches.iter().enumerate().take(whole + 1) {
+                    let entries = batch.entries.of(number);
+                    let added = if i < whole { entries } else { &entries[..part] };
+                    let buffers = batch.text.buffers();
+                    added.iter().for_each(|e| shard.count_back(e.hash, buffers.of(e)));
+                }
+            }
+        }
+        self.begin_to_spill()?;
+        if let SetBackend::Spilling(set, _) = &mut self.backend {
+            batches.iter_mut().for_each(|batch| batch.insertion = Insertion::LookedUp);
+            rayon::scope(|scope| set.spawn_inserts(scope, batches, progress));
+        }
+        Ok(())
+    }
+}

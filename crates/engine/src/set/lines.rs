@@ -1,0 +1,106 @@
+//! Lines of a set that is written at the end, if lines hold more than the key.
+
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+use uniqurl::simd::prefetch;
+use uniqurl_store::keep_policy::{KeepPolicy, KeptRecords};
+
+/// Bytes of a block of lines, unless a batch adds more at once, and the bits of a position in one.
+const LINES_BLOCK: usize = 4 << 20;
+const IN_BLOCK: u32 = 40;
+
+/// A line for each key, about the record that is kept.
+#[derive(Debug, Default)]
+pub(crate) struct KeptLines {
+    /// The lines of first records, in blocks. No block is moved when there are more.
+    blocks: Vec<Vec<u8>>,
+    /// Bytes of the blocks, unused ones at the end of all but the last included.
+    held: usize,
+    /// Where each line starts, in the order of adding: the block, and the position in it.
+    starts: Vec<u64>,
+    /// The lines of kept records, if others than the first may be kept. Then the rest is empty.
+    replaceable: Option<KeptRecords>,
+}
+
+impl KeptLines {
+    pub(crate) fn new(policy: KeepPolicy) -> Self {
+        let replaceable = (policy != KeepPolicy::First).then(|| KeptRecords::new(policy));
+        Self { replaceable, ..Self::default() }
+    }
+
+    /// Offers the line of a later record for the key at a place.
+    pub(crate) fn offer(&mut self, place: u64, line: &[u8]) -> Result<(), AllocError> {
+        self.replaceable.as_mut().map_or(Ok(()), |lines| lines.offer(place, line))
+    }
+
+    /// Adds so many lines, which follow each other.
+    pub(crate) fn add(&mut self, count: usize, lines: &[u8]) -> Result<(), AllocError> {
+        alloc::try_reserve(&mut self.starts, count)?;
+        if self.blocks.last().is_none_or(|block| block.capacity() - block.len() < lines.len()) {
+            let mut block = Vec::new();
+            alloc::try_reserve_exact(&mut block, lines.len().max(LINES_BLOCK))?;
+            alloc::try_reserve(&mut self.blocks, 1)?;
+            self.held += self.blocks.last().map_or(0, |last| last.capacity() - last.len());
+            self.blocks.push(block);
+        }
+        let last = self.blocks.len() - 1;
+        let block = &mut self.blocks[last];
+        let start = (last as u64) << IN_BLOCK | block.len() as u64;
+        let starts = memchr::memchr_iter(b'\n', lines).map(|end| start + end as u64 + 1);
+        self.starts.extend(std::iter::once(start).chain(starts).take(count));
+        block.extend_from_slice(lines);
+        self.held += lines.len();
+        Ok(())
+    }
+
+    /// The line that was added as the n-th, counted from 0, with its line feed.
+    fn nth(&self, n: usize) -> &[u8] {
+        let Some((block, start)) = self.place(n) else { return &[] };
+        let next = self.place(n + 1).filter(|(other, _)| *other == block);
+        let block = &self.blocks[block];
+        &block[start..next.map_or(block.len(), |(_, start)| start)]
+    }
+
+    fn place(&self, n: usize) -> Option<(usize, usize)> {
+        let start = self.starts.get(n)?;
+        Some(((start >> IN_BLOCK) as usize, (start & ((1 << IN_BLOCK) - 1)) as usize))
+    }
+
+    /// Fetches the n-th into the cache.
+    pub(crate) fn fetch(&self, n: usize) {
+        if let Some((block, start)) = self.place(n) {
+            prefetch(&self.blocks[block], start);
+            prefetch(&self.blocks[block], start + 64);
+        }
+    }
+
+    /// Whether lines may be replaced, perhaps by longer ones.
+    pub(crate) fn are_replaceable(&self) -> bool {
+        self.replaceable.is_some()
+    }
+
+    /// The line of a place, as it was offered.
+    pub(crate) fn offered(&self, place: u64) -> &[u8] {
+        self.replaceable.as_ref().map_or(&[], |lines| lines.candidate(place))
+    }
+
+    /// What is written for the key of this number: a place if lines are replaceable, else the order of
+    /// adding.
+    pub(crate) fn line(&self, number: u64) -> &[u8] {
+        match &self.replaceable {
+            Some(lines) => lines.line(number),
+            None => self.nth(number as usize),
+        }
+    }
+
+    /// Bytes of memory, with what is needed to add the lines of `more` keys.
+    pub(crate) fn memory(&self, more: usize) -> usize {
+        // A vector that grows is there twice for a moment, once at double size. Numbers come at the end.
+        let each = 4 * size_of::<u64>();
+        match &self.replaceable {
+            Some(lines) => lines.memory(more),
+            // Batches on their way, as text and as spilled and packed entries, grow with the lines.
+            None => 3 * self.held + each * (self.starts.len() + more),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! A set in memory: its shards, and what is kept of its keys until the end of the run.
+
+use super::lines::KeptLines;
+use super::ordered::Ordered;
+use crate::batch::WorkBatch;
+use crate::plan::{Dedup, JobPlan, SetOrder};
+use crate::stages::insert::{ShardProgress, insert};
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+#[cfg(feature = "tables")]
+use uniqurl::set::Bytes as _;
+use uniqurl::set::{Counting, SetFull, Shard, shards_for};
+#[cfg(feature = "tables")]
+use uniqurl_formats::input::Chunk;
+use uniqurl_store::keep_policy::KeepPolicy;
+use uniqurl_store::sort::sort_memory;
+use uniqurl_store::spill::SpillEntry;
+
+/// A set in memory.
+pub(crate) struct MemorySet {
+    pub(crate) shards: Vec<Shard>,
+    /// Keys from before the run, if there are any.
+    pub(crate) seen: Option<Vec<Shard>>,
+    /// The new keys in the order of the input, if the set is written at the end.
+    pub(super) listed: Option<ListedKeys>,
+    /// Whether the set may be scattered once it is large enough to decide.
+    pub(super) may_scatter: bool,
+    counting: Counting,
+    policy: KeepPolicy,
+    has_columns: bool,
+}
+
+/// Keys in the order of the input.
+pub(super) struct ListedKeys {
+    /// Shard and position of each.
+    pub(super) places: Vec<u64>,
+    /// The line of each, if lines hold more than the key.
+    lines: KeptLines,
+}
+
+impl ListedKeys {
+    fn new(policy: KeepPolicy) -> Self {
+        Self { places: Vec::new(), lines: KeptLines::new(policy) }
+    }
+}
+
+impl MemorySet {
+    pub(super) fn new(plan: &JobPlan, may_scatter: bool) -> Self {
+        let counting = if plan.counts_records() { Counting::On } else { Counting::Off };
+        let policy = plan.policy.keep.policy();
+        Self {
+            shards: (0..shards_for(plan.limits.threads)).map(|_| Shard::new(counting)).collect(),
+            seen: None,
+            listed: plan.writes_at_end().then(|| ListedKeys::new(policy)),
+            may_scatter,
+            counting,
+            policy,
+            has_columns: plan.has_columns(),
+        }
+    }
+
+    /// Stage *insert*: adds the keys of batches, or looks them up if their insertion says so.
+    pub(crate) fn spawn_inserts<'s>(
+        &'s mut self,
+        scope: &rayon::Scope<'s>,
+        batches: &'s mut [WorkBatch],
+        progress: &'s mut [ShardProgress],
+    ) {
+        insert(scope, self.seen.as_deref_mut(), &mut self.shards, batches, progress);
+    }
+
+    /// Number of keys that are listed for the end.
+    pub(super) fn listed(&self) -> usize {
+        self.listed.as_ref().map_or(0, |listed| listed.places.len())
+    }
+
+    /// The shards of the run, and those from before it.
+    pub(super) fn all_shards(&self) -> impl Iterator<Item = &Shard> {
+        self.shards.iter().chain(self.seen.iter().flatten())
+    }
+
+    /// Whether lines may be replaced by longer ones.
+    pub(super) fn has_replaceable_lines(&self) -> bool {
+        self.listed
+            .as_ref()
+            .is_some_and(|listed| listed.lines.are_replaceable() && !listed.places.is_empty())
+    }
+
+    /// Takes what has to be kept of a formatted batch until the end.
+    pub(super) fn keep(&mut self, batch: &WorkBatch) -> Result<(), AllocError> {
+        #[cfg(feature = "tables")]
+        if self.counting == Counting::On {
+            self.count_repeats(batch);
+        }
+        let Some(ListedKeys { places, lines }) = &mut self.listed else { return Ok(()) };
+        let out = &batch.out;
+        alloc::try_reserve(places, out.new.len())?;
+        places.extend_from_slice(&out.new);
+        if !out.lines_of_new.is_empty() {
+            lines.add(out.new.len(), &out.lines_of_new)?;
+        }
+        if let Some(extras) = &batch.extras {
+            for (place, line) in extras.ranked.iter() {
+                lines.offer(place, line)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the further records that a row of a table stands for to the counts of keys in the set.
+    #[cfg(feature = "tables")]
+    fn count_repeats(&mut self, batch: &WorkBatch) {
+        use crate::batch::Insertion;
+
+        let chunk = batch.text.chunk.as_ref().filter(|chunk| !chunk.times().is_empty());
+        let Some(times) = chunk.map(Chunk::times) else { return };
+        for (number, shard) in self.shards.iter_mut().enumerate() {
+            for entry in batch.entries.of(number) {
+                let more = u64::from(times[entry.sequence as usize]) - 1;
+                let is_spilled =
+                    batch.insertion == Insertion::LookedUp && entry.new_place().is_some();
+                if more > 0 && !is_spilled {
+                    shard.count_more(entry.hash, batch.text.buffers().of(entry), more);
+                }
+            }
+        }
+    }
+
+    /// Bytes of memory, with what the set needs to take `more` entries in each shard.
+    pub(super) fn memory(&self, more: &[usize], plan: &JobPlan) -> usize {
+        let set: usize =
+            self.shards.iter().zip(more).map(|(shard, more)| shard.memory(*more)).sum();
+        let seen: usize = self.seen.iter().flatten().map(|shard| shard.memory(0)).sum();
+        let all_more = more.iter().sum::<usize>();
+        let listed = match (&self.listed, plan.dedup()) {
+            (Some(ListedKeys { places, lines }), Some(dedup)) => {
+                let keys = places.len() + all_more;
+                let sorting = if dedup.order == SetOrder::Sorted { sort_memory(keys) } else { 0 };
+                // A vector that grows is there twice for a moment, once at double size.
+                keys * 3 * size_of::<u64>() + sorting + lines.memory(all_more)
+            }
+            _ => 0,
+        };
+        set + seen + listed
+    }
+
+    /// The keys with their lines as entries, in the order of the input.
+    pub(super) fn entries(&self) -> impl Iterator<Item = SpillEntry<'_>> {
+        let listed = self.listed.iter().flat_map(|ListedKeys { places, lines }| {
+            (0..).zip(places).map(move |(ordinal, place)| (ordinal, *place, lines))
+        });
+        listed.map(|(ordinal, place, lines)| {
+            let (shard, at) = (&self.shards[(place >> 32) as usize], place as u32);
+            SpillEntry {
+                ordinal,
+                count: shard.count(at),
+                key: shard.get(at),
+                line: lines.offered(place),
+            }
+        })
+    }
+
+    /// Removes all keys of the run.
+    pub(super) fn clear(&mut self) {
+        if let Some(listed) = &mut self.listed {
+            *listed = ListedKeys::new(self.policy);
+        }
+        self.shards.iter_mut().for_each(|shard| *shard = Shard::new(self.counting));
+    }
+
+    /// The set in the order in which it is written, if that is at the end.
+    pub(super) fn ordered(&mut self, dedup: &Dedup) -> Result<Option<Ordered<'_>>, SetFull> {
+        let Some(ListedKeys { places, lines }) = self.listed.take() else { return Ok(None) };
+        let lines = self.has_columns.then_some(lines);
+        Ordered::new(&self.shards, places, lines, dedup).map(Some)
+    }
+}

@@ -1,0 +1,241 @@
+//! The set of a run: which keys are new, in memory and beyond.
+//!
+//! A set in memory takes keys until what the run holds exceeds its budget. Then it takes no more: later
+//! keys are only looked up in it, and those that it does not hold are written by partition to a temporary
+//! file ([`uniqurl_store::spill`]), to be deduplicated at the end. If only the sorted keys are wanted, a
+//! large set is scattered to buckets instead ([`scatterer`]).
+
+mod memory_set;
+mod lines;
+mod ordered;
+mod spiller;
+pub(crate) mod scatterer;
+mod change;
+mod finish;
+
+pub(crate) use scatterer::FirstCounts;
+pub(crate) use spiller::{Spiller, buffers};
+
+use crate::batch::{Insertion, WorkBatch};
+use crate::output::Tally;
+use crate::plan::JobPlan;
+use crate::report::{Report, RunError};
+use crate::seen;
+use memory_set::MemorySet;
+use scatterer::{Progress, Scatterer};
+use uniqurl::set::{HashKey, Shard, shards_for};
+use uniqurl_formats::input::{Input, Source};
+use uniqurl_formats::record::{Context, SetHeader};
+use uniqurl_store::sort::sort_memory;
+
+/// Where keys go.
+pub(crate) enum SetBackend {
+    /// Nowhere: the job writes each record.
+    None,
+    /// Into memory.
+    Memory(MemorySet),
+    /// Keys that the set does not hold go to partitions on disk.
+    Spilling(MemorySet, Spiller),
+    /// To buckets.
+    Scattering(Scatterer),
+}
+
+/// The set of a run.
+pub(crate) struct RunSet<'a> {
+    plan: &'a JobPlan,
+    hasher: HashKey,
+    pub(crate) backend: SetBackend,
+    /// Whether the backend has to change once no batch is on its way: a set in memory is scattered, one
+    /// that spills is moved out, and scattered URLs are gathered.
+    change_is_due: bool,
+    /// The first line of a saved set, if the set is saved.
+    header: Option<SetHeader>,
+    /// Keys that were moved out of memory. Their ordinals are the numbers below.
+    moved: u64,
+    /// Number of inputs.
+    inputs: usize,
+    /// Bytes of all of them, if none is a stream.
+    size_of_inputs: Option<u64>,
+    /// Bytes of the inputs whose keys were inserted.
+    inserted: u64,
+}
+
+impl<'a> RunSet<'a> {
+    /// An empty set, which is saved at the end if `is_saved`.
+    pub(crate) fn new(
+        plan: &'a JobPlan,
+        inputs: &[Input],
+        hasher: HashKey,
+        is_saved: bool,
+    ) -> Self {
+        let is_saved = is_saved && plan.dedup().is_some();
+        let sizes = inputs.iter().map(|input| match input.source {
+            Source::File { size, .. } => Some(size),
+            Source::Stream | Source::Redirected { .. } => None,
+        });
+        let can_scatter = plan.only_sorts()
+            && !is_saved
+            && u32::try_from(inputs.len()).is_ok_and(|inputs| inputs < u32::MAX - 1);
+        let backend = match plan.dedup() {
+            Some(_) => SetBackend::Memory(MemorySet::new(plan, can_scatter)),
+            None => SetBackend::None,
+        };
+        Self {
+            plan,
+            hasher,
+            backend,
+            change_is_due: false,
+            header: is_saved.then(|| SetHeader::of(&plan.normalizer, plan.policy.key)),
+            moved: 0,
+            inputs: inputs.len(),
+            size_of_inputs: sizes.sum(),
+            inserted: 0,
+        }
+    }
+
+    /// Reads the sets and lists from before the run.
+    pub(crate) fn load_seen(
+        &mut self,
+        context: &Context,
+        report: &mut Report,
+    ) -> Result<(), RunError> {
+        if self.plan.input.seen.is_empty() || matches!(self.backend, SetBackend::None) {
+            return Ok(());
+        }
+        let (plan, is_saved) = (self.plan, self.header.is_some());
+        let header = SetHeader::of(&plan.normalizer, plan.policy.key);
+        let shards = shards_for(plan.limits.threads);
+        let seen = seen::load(plan, context, &self.hasher, shards, &header, is_saved)?;
+        report.rejected_seen = seen.rejected;
+        let mut set = MemorySet::new(plan, false);
+        set.seen = Some(seen.shards);
+        self.backend = match seen.spiller {
+            Some(spiller) => SetBackend::Spilling(set, spiller),
+            None => SetBackend::Memory(set),
+        };
+        Ok(())
+    }
+
+    /// ShardUrls that keys are grouped by: none if there is no set, and while URLs are scattered.
+    pub(crate) fn shards(&self) -> usize {
+        match &self.backend {
+            SetBackend::None | SetBackend::Scattering(_) => 0,
+            SetBackend::Memory(set) | SetBackend::Spilling(set, _) => set.shards.len(),
+        }
+    }
+
+    /// What the next round does with the keys of its first batches.
+    pub(crate) fn insertion(&self) -> Insertion {
+        match &self.backend {
+            SetBackend::None => Insertion::None,
+            SetBackend::Memory(_) => Insertion::Added,
+            SetBackend::Spilling(..) => Insertion::LookedUp,
+            SetBackend::Scattering(_) => Insertion::Scattered,
+        }
+    }
+
+    /// Whether the backend has to change before more is read.
+    pub(crate) fn is_change_due(&self) -> bool {
+        self.change_is_due
+    }
+
+    /// Notes how many bytes of the inputs are inserted.
+    pub(crate) fn note_inserted(&mut self, bytes: u64) {
+        self.inserted = bytes;
+    }
+
+    /// Bytes written to the temporary file.
+    pub(crate) fn spilled_bytes(&self) -> u64 {
+        match &self.backend {
+            SetBackend::Spilling(_, spiller) => spiller.size(),
+            SetBackend::None | SetBackend::Memory(_) | SetBackend::Scattering(_) => 0,
+        }
+    }
+
+    /// Takes what has to be kept of a formatted batch until the end.
+    pub(crate) fn keep(&mut self, batch: &WorkBatch) -> Result<(), RunError> {
+        match &mut self.backend {
+            SetBackend::None | SetBackend::Scattering(_) => Ok(()),
+            SetBackend::Memory(set) | SetBackend::Spilling(set, _) => Ok(set.keep(batch)?),
+        }
+    }
+
+    /// Bytes of memory of the set, with what it needs to take these batches.
+    pub(crate) fn memory(&self, inserting: &[WorkBatch]) -> usize {
+        let (SetBackend::Memory(set) | SetBackend::Spilling(set, _)) = &self.backend else {
+            return 0;
+        };
+        let more = entries_by_shard(inserting, set.shards.len());
+        let all_more = more.iter().sum::<usize>();
+        let saving = match &self.header {
+            None => 0,
+            Some(_) => {
+                let keys = set.all_shards().map(Shard::len).sum::<usize>() + all_more;
+                keys * size_of::<u64>() + sort_memory(keys)
+            }
+        };
+        let text: usize = inserting.iter().map(|batch| batch.text.canonical_bytes()).sum();
+        set.memory(&more, self.plan) + text + saving
+    }
+
+    fn progress(&self, set: &MemorySet, read: u64) -> Progress {
+        Progress {
+            distinct: set.listed(),
+            memory: set.shards.iter().map(|shard| shard.memory(0)).sum(),
+            read,
+            size: self.size_of_inputs,
+        }
+    }
+
+    /// Decides whether the backend has to change. The batches on their way take `buffers` bytes, the run
+    /// holds `held` and has read `read` bytes; `tally` sums up all inputs.
+    pub(crate) fn plan_change(
+        &mut self,
+        buffers: u64,
+        read: u64,
+        held: impl FnOnce(&Self) -> usize,
+        tally: impl FnOnce() -> Tally,
+    ) -> Result<(), RunError> {
+        let budget = self.plan.limits.memory.as_ref().map(|memory| memory.budget);
+        let free = budget.unwrap_or(u64::MAX).saturating_sub(buffers);
+        self.change_is_due = match &mut self.backend {
+            SetBackend::None => false,
+            // Nothing changes back before the change was made.
+            SetBackend::Memory(_) if self.change_is_due => true,
+            SetBackend::Memory(_) => self.decide_to_scatter(read, free, tally),
+            // Lines of keys in the set were replaced by longer ones.
+            SetBackend::Spilling(set, _) => {
+                set.has_replaceable_lines() && budget.is_some_and(|most| held(self) as u64 > most)
+            }
+            SetBackend::Scattering(scatterer) => self.change_is_due || !scatterer.goes_on(free)?,
+        };
+        Ok(())
+    }
+
+    /// Whether it is time to scatter the set, which is decided once.
+    fn decide_to_scatter(&mut self, read: u64, free: u64, tally: impl FnOnce() -> Tally) -> bool {
+        let SetBackend::Memory(set) = &self.backend else { return false };
+        let progress = self.progress(set, read);
+        if !set.may_scatter || !progress.decides() {
+            return false;
+        }
+        let scatters = progress.is_worth_scattering(&tally(), free);
+        if let SetBackend::Memory(set) = &mut self.backend {
+            set.may_scatter = false;
+        }
+        scatters
+    }
+}
+
+/// How many entries these batches have for each shard.
+pub(crate) fn entries_by_shard(batches: &[WorkBatch], shards: usize) -> Vec<usize> {
+    let mut entries = vec![0; shards];
+    for batch in batches {
+        let mut start = 0;
+        for (entries, end) in entries.iter_mut().zip(&batch.entries.ends) {
+            *entries += end - start;
+            start = *end;
+        }
+    }
+    entries
+}

@@ -1,0 +1,192 @@
+//! A complete set, in the order in which it is written: sorted, counted, limited.
+
+use std::io::{self, Write};
+
+use rayon::prelude::*;
+
+use super::lines::KeptLines;
+use crate::output::json::number;
+use crate::output::{vectored, with_count};
+use crate::plan::{Dedup, SetOrder};
+use crate::split::{self, Split};
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::alloc;
+use uniqurl::set::{SetFull, Shard};
+use uniqurl_store::sort::{ShardUrls, Threads, Urls, in_turn, sort};
+use uniqurl_store::spill::SpillEntry;
+
+/// Most bytes around a key: a count, a tab, a line feed.
+const COUNT: usize = 22;
+/// Lines that one task formats, and tasks whose text is held before it is written.
+const LINES: usize = 1 << 10;
+const TASKS: usize = 32;
+
+/// The keys of a complete set. Each has a number: the order in which its line was added, if lines are only
+/// added, else its shard and place.
+struct Complete<'a> {
+    shards: ShardUrls<'a>,
+    /// Shard and place by number, unless these are the numbers.
+    places: Vec<u64>,
+    lines: Option<KeptLines>,
+}
+
+impl Complete<'_> {
+    fn place(&self, number: u64) -> u64 {
+        self.places.get(number as usize).copied().unwrap_or(number)
+    }
+
+    /// What is written in place of the key.
+    fn line(&self, number: u64) -> Option<&[u8]> {
+        self.lines.as_ref().map(|lines| lines.line(number))
+    }
+}
+
+impl Urls for Complete<'_> {
+    fn text(&self, number: u64) -> &[u8] {
+        self.shards.text(self.place(number))
+    }
+
+    fn fetch(&self, number: u64) {
+        self.shards.fetch(self.place(number));
+    }
+
+    fn fetch_from(&self, number: u64, depth: usize) {
+        self.shards.fetch_from(self.place(number), depth);
+    }
+}
+
+/// The same keys while they are written with their lines.
+struct Written<'u, 's>(&'u Complete<'s>);
+
+impl Urls for Written<'_, '_> {
+    fn text(&self, number: u64) -> &[u8] {
+        self.0.text(number)
+    }
+
+    fn fetch(&self, number: u64) {
+        self.0.fetch(number);
+        if let Some(lines) = &self.0.lines {
+            lines.fetch(number as usize);
+        }
+    }
+
+    fn fetch_from(&self, number: u64, depth: usize) {
+        self.0.fetch_from(number, depth);
+    }
+}
+
+/// A complete set in the order in which it is written.
+pub(super) struct Ordered<'a> {
+    urls: Complete<'a>,
+    /// The numbers of the URLs.
+    order: Vec<u64>,
+}
+
+impl<'a> Ordered<'a> {
+    /// Brings the set into the order of `dedup`, and leaves out keys that are too rare. `places` are those of
+    /// the keys in the order of the input; `lines`, if there are any, are written instead of the keys.
+    pub(super) fn new(
+        shards: &'a [Shard],
+        mut places: Vec<u64>,
+        lines: Option<KeptLines>,
+        dedup: &Dedup,
+    ) -> Result<Self, SetFull> {
+        let mut order = Vec::new();
+        if lines.as_ref().is_some_and(|lines| !lines.are_replaceable()) {
+            alloc::try_reserve_exact(&mut order, places.len())?;
+            order.extend(0..places.len() as u64);
+        } else {
+            std::mem::swap(&mut order, &mut places);
+        }
+        let urls = Complete { shards: ShardUrls(shards.iter().collect()), places, lines };
+        if dedup.min_count > 1 {
+            order.retain(|number| urls.shards.count(urls.place(*number)) >= dedup.min_count);
+        }
+        if dedup.order == SetOrder::Sorted {
+            sort(&mut order, &urls, Threads::All)?;
+        }
+        Ok(Self { urls, order })
+    }
+
+    /// The same as entries, for a merge with spilled ones.
+    pub(super) fn entries(&self) -> impl Iterator<Item = SpillEntry<'_>> {
+        in_turn(&self.order, &self.urls).map(|number| SpillEntry {
+            // A merge by bytes needs none.
+            ordinal: 0,
+            count: self.urls.shards.count(self.urls.place(number)),
+            key: self.urls.get(number),
+            line: self.urls.line(number).unwrap_or_default(),
+        })
+    }
+
+    /// Writes it, and returns the number of lines.
+    pub(super) fn write(
+        self,
+        dedup: &Dedup,
+        split: Option<Split>,
+        out: &mut (dyn Write + Send),
+    ) -> io::Result<u64> {
+        let all = self.order.len() as u64;
+        let written = dedup.limit.map_or(all, |limit| limit.min(all));
+        let Self { urls, order } = self;
+        write(&order[..written as usize], &Written(&urls), out, |number, key, text| {
+            let count = urls.shards.count(urls.place(number));
+            let line = urls.line(number);
+            alloc::try_reserve(text, COUNT + key.len() + line.map_or(0, <[u8]>::len))?;
+            split::mark(split, key, text);
+            append(key, count, line, dedup, text);
+            Ok(())
+        })?;
+        Ok(written)
+    }
+}
+
+/// Writes what `append` appends for each place and its key. While one thread writes, all others format what
+/// comes next.
+pub(super) fn write(
+    places: &[u64],
+    urls: &impl Urls,
+    out: &mut (dyn Write + Send),
+    append: impl Fn(u64, &[u8], &mut Vec<u8>) -> Result<(), AllocError> + Sync,
+) -> io::Result<()> {
+    let text = |places: &[u64]| {
+        let mut text = Vec::new();
+        for place in in_turn(places, urls) {
+            append(place, urls.get(place), &mut text)?;
+        }
+        Ok(text)
+    };
+    let mut put = |texts: &[Vec<u8>]| {
+        vectored::write_all(texts.iter().map(Vec::as_slice), |parts| out.write_vectored(parts))
+    };
+    let mut texts: Vec<Vec<u8>> = Vec::new();
+    for group in places.chunks(LINES * TASKS) {
+        let (written, next) = rayon::join(
+            || put(&texts),
+            || group.par_chunks(LINES).map(text).collect::<Result<_, AllocError>>(),
+        );
+        written?;
+        texts = next?;
+    }
+    put(&texts)
+}
+
+/// Appends the line of a key.
+pub(super) fn append(
+    key: &[u8],
+    count: u64,
+    line: Option<&[u8]>,
+    dedup: &Dedup,
+    out: &mut Vec<u8>,
+) {
+    if let Some(line) = line {
+        // Without counters, no column is a count.
+        return with_count(line, count, out);
+    }
+    if dedup.count {
+        number(count, out);
+        out.push(b'\t');
+    }
+    out.extend_from_slice(key);
+    out.push(b'\n');
+}

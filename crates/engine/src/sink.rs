@@ -1,0 +1,74 @@
+//! Where a run writes, and how batches are formatted for it.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use crate::batch::WorkBatch;
+use crate::output::vectored;
+use crate::stages::format::Formatter;
+
+/// Where a run writes.
+pub struct Sinks<'s> {
+    /// The output of the job.
+    pub out: &'s mut (dyn Write + Send),
+    /// The rejected records.
+    pub rejects: Option<&'s mut (dyn Write + Send)>,
+    /// A saved set: the keys of [`InputOptions::seen`](crate::InputOptions::seen) and the new ones, for
+    /// that option of a later run. It also holds keys that are not written because of
+    /// [`Dedup::limit`](crate::Dedup::limit) or [`Dedup::min_count`](crate::Dedup::min_count).
+    pub seen: Option<&'s mut (dyn Write + Send)>,
+}
+
+impl<'s> Sinks<'s> {
+    /// Only the output of the job.
+    pub fn to(out: &'s mut (dyn Write + Send)) -> Self {
+        Self { out, rejects: None, seen: None }
+    }
+
+    /// The same, and the rejected records.
+    #[must_use]
+    pub fn with_rejects(self, rejects: &'s mut (dyn Write + Send)) -> Self {
+        Self { rejects: Some(rejects), ..self }
+    }
+}
+
+impl fmt::Debug for Sinks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rejects, seen) = (self.rejects.is_some(), self.seen.is_some());
+        f.debug_struct("Sinks")
+            .field("rejects", &rejects)
+            .field("seen", &seen)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The end of the pipeline.
+pub(crate) struct Sink<'a> {
+    pub(crate) formatter: Formatter<'a>,
+    pub(crate) out: &'a mut (dyn Write + Send),
+    rejects: Option<&'a mut (dyn Write + Send)>,
+    pub(crate) seen: Option<&'a mut (dyn Write + Send)>,
+}
+
+impl<'a> Sink<'a> {
+    pub(crate) fn new<'s: 'a>(sinks: Sinks<'s>, formatter: Formatter<'a>) -> Self {
+        let Sinks { out, rejects, seen } = sinks;
+        let (rejects, seen) = (rejects.map(|out| out as _), seen.map(|out| out as _));
+        Self { formatter, out, rejects, seen }
+    }
+
+    /// Brings everything that is written to where it belongs.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()?;
+        self.rejects.as_mut().map_or(Ok(()), |rejects| rejects.flush())
+    }
+
+    /// Stage *write*.
+    pub(crate) fn write(&mut self, batches: &[WorkBatch]) -> io::Result<()> {
+        let lines = batches.iter().map(|batch| batch.out.lines.as_slice());
+        vectored::write_all(lines, |parts| self.out.write_vectored(parts))?;
+        let Some(rejects) = &mut self.rejects else { return Ok(()) };
+        let lines = batches.iter().map(|batch| batch.out.rejects.as_slice());
+        vectored::write_all(lines, |parts| rejects.write_vectored(parts))
+    }
+}

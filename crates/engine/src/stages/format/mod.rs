@@ -1,0 +1,66 @@
+//! Stage *format*: makes the output of a batch, once it is known which of its keys are new.
+
+mod new_keys;
+mod ranked;
+mod columns;
+mod records;
+mod rejects;
+
+pub(crate) use new_keys::spill_seen;
+
+use std::path::Path;
+
+use crate::batch::{Insertion, WorkBatch};
+use crate::plan::{Job, JobPlan};
+use columns::LineColumns;
+use uniqurl::bytes::AllocError;
+use uniqurl_store::keep_policy::KeepPolicy;
+
+/// How batches are formatted.
+#[derive(Clone, Copy)]
+pub(crate) struct Formatter<'a> {
+    plan: &'a JobPlan,
+    /// The columns of a line of a set, if a line holds more than the key.
+    columns: Option<LineColumns<'a>>,
+    /// Whether the set is written when all inputs are read.
+    at_end: bool,
+    /// Whether rejected records are listed.
+    with_rejects: bool,
+}
+
+impl<'a> Formatter<'a> {
+    /// `extracted` are the columns that are extracted from records.
+    pub(crate) fn new(plan: &'a JobPlan, extracted: &'a [String], with_rejects: bool) -> Self {
+        let columns = plan.has_columns().then(|| LineColumns::new(plan, extracted));
+        Self { plan, columns, at_end: plan.writes_at_end(), with_rejects }
+    }
+
+    /// Fills the output of a batch from the input at `path`.
+    pub(crate) fn format(&self, batch: &mut WorkBatch, path: &Path) -> Result<(), AllocError> {
+        let Self { plan, columns, at_end, with_rejects } = *self;
+        match (batch.insertion, &plan.job) {
+            (_, Job::Normalize { json: false }) => records::format_lines(batch)?,
+            (_, Job::Normalize { json: true }) => records::format_json(batch),
+            (_, Job::Tabulate) => records::format_rows(batch, plan),
+            (Insertion::Scattered, Job::Dedup(_)) => {
+                // Which keys are new shows only at the end.
+                let tally = &mut batch.tally.records;
+                tally.undecided = tally.canonical;
+            }
+            (insertion, Job::Dedup(_)) => match columns {
+                Some(columns) if columns.policy != KeepPolicy::First => {
+                    ranked::list(batch, columns, path)?;
+                }
+                columns if insertion == Insertion::LookedUp => {
+                    new_keys::spill(batch, columns, path)?;
+                }
+                columns if at_end => new_keys::list(batch, columns, path)?,
+                columns => new_keys::format(batch, columns, plan.output.split, path)?,
+            },
+        }
+        if with_rejects {
+            rejects::format(batch, path, plan.output.secrets);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,83 @@
+//! Stage *insert*: adds the keys of a batch to the shards of the set, or looks them up.
+
+use crate::batch::{Insertion, TextBuffers, WorkBatch};
+use uniqurl::set::{Bytes, Mark, Part, Shard};
+
+/// What a shard held before a batch, and where it could take no more.
+pub(crate) struct ShardProgress {
+    pub(crate) before: Mark,
+    /// The shard took all entries of so many batches, and so many of the next.
+    pub(crate) full: Option<(usize, usize)>,
+}
+
+impl ShardProgress {
+    /// Before anything is inserted.
+    pub(crate) fn of(shards: &[Shard]) -> Vec<Self> {
+        shards.iter().map(|shard| Self { before: shard.mark(), full: None }).collect()
+    }
+}
+
+/// The entries of each batch that go to one shard.
+struct Share<'s> {
+    parts: Vec<Part<'s, TextBuffers<'s>>>,
+    /// Where the position of each key is written, if the job needs it.
+    places: Vec<&'s mut [u32]>,
+}
+
+impl Share<'_> {
+    fn with_capacity(batches: usize) -> Self {
+        Self { parts: Vec::with_capacity(batches), places: Vec::with_capacity(batches) }
+    }
+}
+
+/// Spawns a job for each shard, which goes through all batches in order, so that which of two equal URLs
+/// is the first does not depend on the number of threads. Keys in `seen` are marked and not added.
+pub(crate) fn insert<'s>(
+    scope: &rayon::Scope<'s>,
+    seen: Option<&'s mut [Shard]>,
+    shards: &'s mut [Shard],
+    batches: &'s mut [WorkBatch],
+    progress: &'s mut [ShardProgress],
+) {
+    if shards.is_empty() || batches.is_empty() {
+        return;
+    }
+    let only_looks_up = batches.iter().any(|batch| batch.insertion == Insertion::LookedUp);
+    let mut shares: Vec<Share<'s>> =
+        shards.iter().map(|_| Share::with_capacity(batches.len())).collect();
+    for batch in batches {
+        let text = batch.text.buffers();
+        let mut rest = batch.entries.all.as_mut_slice();
+        let mut rest_of_places = batch.entries.places.as_mut_slice();
+        let mut start = 0;
+        for (share, end) in shares.iter_mut().zip(&batch.entries.ends) {
+            let (entries, later) = rest.split_at_mut(end - start);
+            let places = entries.len().min(rest_of_places.len());
+            let (places, later_places) = rest_of_places.split_at_mut(places);
+            share.parts.push(Part { entries, bytes: text });
+            share.places.push(places);
+            (rest, rest_of_places, start) = (later, later_places, *end);
+        }
+    }
+    let mut seen = seen.into_iter().flatten();
+    for ((shard, progress), mut share) in shards.iter_mut().zip(progress).zip(shares) {
+        let seen = seen.next();
+        scope.spawn(move |_| {
+            if let Some(seen) = seen {
+                seen.mark_all(&mut share.parts);
+            }
+            if only_looks_up {
+                shard.find_all(&mut share.parts);
+            } else if let Err(stopped) = shard.insert_all(&mut share.parts) {
+                progress.full = Some((stopped.part, stopped.after));
+                return;
+            }
+            for (part, places) in share.parts.iter().zip(share.places) {
+                for (place, entry) in places.iter_mut().zip(&*part.entries) {
+                    let found = shard.place_of(entry.hash, part.bytes.of(entry));
+                    *place = found.map_or(0, |place| place.get());
+                }
+            }
+        });
+    }
+}

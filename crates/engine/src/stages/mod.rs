@@ -1,0 +1,11 @@
+//! The stages of a round, in the order of the data: each takes batches one step further.
+
+pub(crate) mod read;
+pub(crate) mod insert;
+pub(crate) mod format;
+pub(crate) mod observe;
+
+// Parts of the stages, to be measured.
+mod timed;
+
+pub use timed::{StageBuffers, Stages};

@@ -1,0 +1,187 @@
+//! What the page of `--report` shows besides the accounting, of one batch.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::batch::{Extras, HostCount, UrlRef, WorkBatch};
+use crate::output::Observed;
+use uniqurl::bytes::AllocError;
+use uniqurl::bytes::Printable;
+use uniqurl::bytes::alloc;
+use uniqurl::key::Located;
+
+/// Adds the hosts of these batches, which were [observed](observe), in order.
+pub(crate) fn add_hosts(batches: &[WorkBatch], observed: &mut Observed) {
+    let counts = |count: fn(&HostCount) -> u64| {
+        let hosts = batches.iter().flat_map(|batch| {
+            let hosts = batch.extras.iter().flat_map(|extras| &extras.hosts);
+            hosts.map(move |host| (batch, host))
+        });
+        let hosts = hosts.filter(move |(_, host)| count(host) > 0);
+        hosts.map(move |(batch, host)| (batch.text.get(host.name), count(host)))
+    };
+    let Observed { records, duplicates, .. } = observed;
+    rayon::join(
+        || counts(|host| host.records).for_each(|(host, count)| records.add(host, count)),
+        || counts(|host| host.duplicates).for_each(|(host, count)| duplicates.add(host, count)),
+    );
+}
+
+/// Observes a batch, once it is known which of its keys are new. `has_set` says whether there is a set.
+pub(crate) fn observe(batch: &mut WorkBatch, path: &Path, has_set: bool) -> Result<(), AllocError> {
+    let mut observed = Observed::default();
+    let mut hosts = std::mem::take(&mut batch.extras.get_or_insert_default().hosts);
+    count_hosts(batch, has_set, &mut observed, &mut hosts)?;
+    let file = Printable::path(path).to_string();
+    let mut masked = Vec::new();
+    for reject in &batch.rejected {
+        let number = batch.sequence.before.in_input + u64::from(reject.sequence) + 1;
+        for code in reject.reject.in_order() {
+            if observed.samples.wants(code) {
+                masked.clear();
+                batch.mask_raw(reject, &mut masked);
+                observed.samples.add(code, &file, number, &masked);
+            }
+        }
+    }
+    let Extras { hosts: of_batch, observed: of_page, .. } =
+        &mut **batch.extras.get_or_insert_default();
+    (*of_batch, *of_page) = (hosts, Some(Box::new(observed)));
+    Ok(())
+}
+
+/// Counts the records of each host, and the bytes of the new keys.
+fn count_hosts(
+    batch: &WorkBatch,
+    has_set: bool,
+    observed: &mut Observed,
+    hosts: &mut Vec<HostCount>,
+) -> Result<(), AllocError> {
+    let (mut is_new, mut is_seen) = (Vec::new(), Vec::new());
+    for marks in [&mut is_new, &mut is_seen] {
+        alloc::try_reserve_exact(marks, batch.keys.len())?;
+        marks.resize(batch.keys.len(), false);
+    }
+    for entry in &batch.entries.all {
+        is_new[entry.sequence as usize] = entry.new_place().is_some();
+        is_seen[entry.sequence as usize] = entry.is_seen();
+    }
+    let found = is_new.into_iter().zip(is_seen);
+    let mut numbers = HashMap::new();
+    for ((url, key), (is_new, is_seen)) in batch.canonical().iter().zip(&batch.keys).zip(found) {
+        if !url.is_canonical() {
+            continue;
+        }
+        let text = batch.text.get(*url);
+        let host = Located::split(text).map_or(&text[..0], |located| located.host);
+        alloc::try_reserve_in_map(&mut numbers, 1)?;
+        let number = numbers.entry(host).or_insert(hosts.len());
+        if *number == hosts.len() {
+            let before = host.as_ptr() as usize - text.as_ptr() as usize;
+            let name = UrlRef { at: url.at + before as u32, len: host.len() as u32 };
+            alloc::try_reserve(hosts, 1)?;
+            hosts.push(HostCount { name, records: 0, duplicates: 0 });
+        }
+        let host = &mut hosts[*number];
+        host.records += 1;
+        // A key that a full set did not hold may come again all the same.
+        if is_new {
+            // A line feed ends each.
+            observed.unique_bytes += batch.text.get(*key).len() as u64 + 1;
+        } else if has_set && !is_seen {
+            host.duplicates += 1;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use std::sync::Arc;
+
+    use crate::{Job, JobPlan, RunError, Sinks, Watch, run};
+    use uniqurl::bytes::alloc::failing::{self, Plan};
+    use uniqurl::{Normalizer, Profile};
+    use uniqurl_formats::input;
+
+    /// How often memory is asked for. Each time there is none, and the run ends with word of it or goes on.
+    fn refusals(observes: bool) -> u64 {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("in");
+        std::fs::write(&path, "http://a/\nhttp://b/\n").unwrap();
+        let (inputs, _) = input::check(&[path]);
+        let watch = Watch::default();
+        let normalizer = Normalizer::new(&Profile::SYNTAX);
+        let mut job_plan = JobPlan::new(normalizer, Job::Dedup(Default::default()));
+        job_plan.output.observes = observes;
+        let fails = |k: &u64| {
+            let plan = Plan::at(*k, false);
+            failing::follow(Some(Arc::clone(&plan)));
+            let (_, result) = run(&job_plan, &inputs, Sinks::to(&mut Vec::new()), &watch);
+            failing::follow(None);
+            match result {
+                Ok(()) | Err(RunError::Set(_) | RunError::Memory) => {}
+                Err(RunError::Output(error)) => {
+                    assert_eq!(error.kind(), std::io::ErrorKind::OutOfMemory);
+                }
+                Err(error) => panic!("{k}: {error}"),
+            }
+            plan.has_failed()
+        };
+        (0..).take_while(fails).count() as u64
+    }
+
+    #[test]
+    fn hosts_that_find_no_memory_end_the_run() {
+        assert!(refusals(true) > refusals(false));
+    }
+
+    #[test]
+    fn hosts_are_counted_over_all_chunks_whatever_stands_around_them() {
+        let mut lines = String::new();
+        let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for i in 0..900 {
+            let (host, path) = (format!("h{}", i % 7), i % 90);
+            let url = match i % 5 {
+                0 => format!("http://u:p@{host}:8/{path}?q=http://h/"),
+                1 => format!("HTTP://{host}/{path}"),
+                2 => format!("mailto:a@{host}{path}"),
+                _ => format!("http://{host}?{path}"),
+            };
+            let (records, duplicates) =
+                counts.entry(if i % 5 == 2 { String::new() } else { host }).or_default();
+            *records += 1;
+            // As many records as the least common multiple of these numbers come before the first again.
+            *duplicates += u64::from(i >= 630);
+            lines += &url;
+            lines.push('\n');
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("in");
+        std::fs::write(&path, lines).unwrap();
+        let (inputs, _) = input::check(&[path]);
+        let watch = Watch::default();
+        for threads in [1, 3] {
+            let normalizer = Normalizer::new(&Profile::SYNTAX);
+            let mut plan = JobPlan::new(normalizer, Job::Dedup(Default::default()));
+            plan.limits.threads = threads;
+            plan.limits.chunk_size = 200;
+            plan.output.observes = true;
+            let (report, result) = run(&plan, &inputs, Sinks::to(&mut Vec::new()), &watch);
+            result.unwrap();
+            let observed = report.observed.unwrap();
+            let expected = |count: fn(&(u64, u64)) -> u64| {
+                counts.iter().map(|(host, counts)| (host.clone(), count(counts))).collect()
+            };
+            let found = |top: Vec<(&[u8], u64)>| -> BTreeMap<String, u64> {
+                top.into_iter()
+                    .map(|(host, n)| (String::from_utf8_lossy(host).into_owned(), n))
+                    .collect()
+            };
+            assert_eq!(found(observed.records.top(99)), expected(|counts| counts.0));
+            assert_eq!(found(observed.duplicates.top(99)), expected(|counts| counts.1));
+        }
+    }
+}
