@@ -35,6 +35,7 @@
 pub mod output;
 
 // What is asked of a run, and what it reports.
+mod job;
 mod plan;
 mod split;
 mod url_filter;
@@ -51,14 +52,15 @@ mod seen;
 mod sink;
 mod accounts;
 mod pipeline;
+mod run;
 
 pub use cores::{cores, most_threads};
+pub use job::{Dedup, InputFormat, Job, Keep, SetOrder};
 pub use memory::{Memory, SpillNotice};
-pub use pipeline::run;
 pub use plan::{CHUNK_SIZE, MOST_THREADS};
-pub use plan::{Dedup, InputFormat, Job, Keep, SetOrder};
 pub use plan::{InputOptions, JobPlan, OutputOptions, RecordPolicy, ResourceLimits};
 pub use report::{MaxRejected, Report, RunError, TooManyRejected, Watch};
+pub use run::run;
 pub use seen::{RejectedSeen, SeenError, SeenTrouble};
 pub use sink::Sinks;
 pub use split::{MARK, Split, SplitBy};

@@ -1,4 +1,4 @@
-//! A run from the first byte to the last: in each round, every stage works on another batch.
+//! The parts of a run, and its rounds: in each, every stage works on another batch.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,15 +7,13 @@ use crate::accounts::Accounts;
 use crate::batch::WorkBatch;
 use crate::plan::JobPlan;
 use crate::reader::{CHUNKS, ReadTask, Reader};
-use crate::report::{Report, RunError, Watch};
+use crate::report::{Report, RunError};
 use crate::set::{RunSet, SetBackend, buffers};
 use crate::sink::{Sink, Sinks};
 use crate::stages::format::Formatter;
 use crate::stages::insert::ShardProgress;
 use crate::stages::observe::observe;
 use crate::stages::read;
-#[cfg(test)]
-use uniqurl::bytes::alloc::failing;
 use uniqurl::set::HashKey;
 use uniqurl_formats::input::Input;
 
@@ -23,81 +21,8 @@ use uniqurl_formats::input::Input;
 /// the others insert.
 const READ_LAST: usize = CHUNKS + 1;
 
-/// Does the job of a plan: reads the inputs, and writes to the sinks.
-///
-/// The report is complete even if the run fails. Records that were spilled stay undecided until the end, and
-/// so do most of a large set of which only the sorted URLs are written. Time is linear in the bytes read,
-/// memory in those of the distinct URLs (of such a set up to four times as many), up to
-/// [`ResourceLimits::memory`](crate::ResourceLimits::memory).
-///
-/// # Errors
-///
-/// An input that cannot be read, unless [`InputOptions::keep_going`](crate::InputOptions::keep_going)
-/// allows to give it up; a set of [`InputOptions::seen`](crate::InputOptions::seen) that cannot be used; an
-/// output or a temporary file that cannot be written; memory that runs out; more rejected records than
-/// [`RecordPolicy::max_rejected`](crate::RecordPolicy::max_rejected); and [`Watch::stop`]. What was written
-/// before stays written.
-///
-/// ```
-/// use uniqurl::{Normalizer, Profile};
-/// use uniqurl_engine::{Job, JobPlan, Sinks, Watch, run};
-/// use uniqurl_formats::input;
-///
-/// # let directory = tempfile::tempdir()?;
-/// # let path = directory.path().join("urls.txt");
-/// std::fs::write(&path, "http://a.com\nHTTP://A.com/\nx\n")?;
-/// let (inputs, errors) = input::check(&[path]);
-/// assert!(errors.is_empty());
-/// let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Default::default()));
-/// plan.limits.threads = 2;
-/// let mut out = Vec::new();
-/// let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &Watch::default());
-/// result?;
-/// assert_eq!(out, b"http://a.com/\n");
-/// assert_eq!((report.tally.unique, report.tally.duplicates, report.tally.rejected), (1, 1, 1));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn run(
-    plan: &JobPlan,
-    inputs: &[Input],
-    sinks: Sinks<'_>,
-    watch: &Watch,
-) -> (Report, Result<(), RunError>) {
-    let hasher = HashKey::random(plan.normalizer.kernel());
-    run_with(plan, inputs, sinks, watch, hasher)
-}
-
-/// The same with a given hash.
-pub(crate) fn run_with(
-    plan: &JobPlan,
-    inputs: &[Input],
-    sinks: Sinks<'_>,
-    watch: &Watch,
-    hasher: HashKey,
-) -> (Report, Result<(), RunError>) {
-    let plan = &plan.within_bounds();
-    let accounts = Accounts::new(plan, inputs, watch);
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(plan.limits.threads)
-        .thread_name(|i| format!("uniqurl-{i}"));
-    #[cfg(test)]
-    let pool = {
-        let plan = failing::plan();
-        pool.start_handler(move |_| failing::follow(plan.clone()))
-    };
-    match pool.build() {
-        Ok(pool) => pool.install(|| {
-            let columns = plan.extracted_columns();
-            let mut pipeline = Pipeline::new(plan, inputs, &columns, sinks, accounts, hasher);
-            let result = pipeline.work();
-            (pipeline.finish(), result)
-        }),
-        Err(error) => (accounts.finish(0), Err(RunError::Threads(error.to_string()))),
-    }
-}
-
 /// The four parts of a run.
-struct Pipeline<'a> {
+pub(crate) struct Pipeline<'a> {
     reader: Reader<'a>,
     set: RunSet<'a>,
     sink: Sink<'a>,
@@ -127,7 +52,7 @@ impl Batches {
 }
 
 impl<'a> Pipeline<'a> {
-    fn new<'s: 'a>(
+    pub(crate) fn new<'s: 'a>(
         plan: &'a JobPlan,
         inputs: &'a [Input],
         columns: &'a [String],
@@ -146,7 +71,7 @@ impl<'a> Pipeline<'a> {
     }
 
     /// Reads and writes everything.
-    fn work(&mut self) -> Result<(), RunError> {
+    pub(crate) fn work(&mut self) -> Result<(), RunError> {
         self.set.load_seen(&self.reader.rules.context, self.accounts.report())?;
         let mut batches = Batches::default();
         loop {
@@ -185,7 +110,7 @@ impl<'a> Pipeline<'a> {
     }
 
     /// The report of a run, whatever its end.
-    fn finish(mut self) -> Report {
+    pub(crate) fn finish(mut self) -> Report {
         match self.set.spilled_bytes() {
             0 => {}
             // It ended before that was deduplicated.

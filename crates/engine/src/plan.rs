@@ -1,7 +1,6 @@
 //! What a run is asked to do: the job, and the options of its input, policy, output and resources.
 
-use std::sync::Arc;
-
+use super::job::{Dedup, InputFormat, Job, Keep, SetOrder};
 use super::memory::Memory;
 use super::report::MaxRejected;
 use super::split::Split;
@@ -11,7 +10,7 @@ use uniqurl::bytes::Secrets;
 use uniqurl::key::Key;
 use uniqurl::normalize::Normalizer;
 use uniqurl_formats::input::Input;
-use uniqurl_formats::record::{self, Context, Filter, Kinds, LONGEST_URL, Separator};
+use uniqurl_formats::record::{Context, Filter, Kinds, LONGEST_URL, Separator};
 use uniqurl_store::keep_policy::KeepPolicy;
 
 /// A job with its options. Made once, from the arguments of a command or a call, and read by every stage.
@@ -218,95 +217,6 @@ impl JobPlan {
                 || self.policy.keep.policy() != KeepPolicy::First
         })
     }
-}
-
-/// Which of the records with the same key is described by the columns of a line.
-///
-/// Whichever it is, the key keeps the position of its first record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Keep {
-    /// The first.
-    First,
-    /// The last.
-    Last,
-    /// The one with the greatest value in this column, and of several the first. Two numbers are
-    /// compared as numbers, anything else by its bytes; no value is less than any.
-    Max(String),
-}
-
-impl Keep {
-    /// The column that records are compared by.
-    pub fn column(&self) -> Option<&String> {
-        match self {
-            Keep::Max(column) => Some(column),
-            Keep::First | Keep::Last => None,
-        }
-    }
-
-    /// The same, without the column.
-    pub(crate) fn policy(&self) -> KeepPolicy {
-        match self {
-            Keep::First => KeepPolicy::First,
-            Keep::Last => KeepPolicy::Last,
-            Keep::Max(_) => KeepPolicy::Greatest,
-        }
-    }
-}
-
-/// The format of the inputs.
-#[derive(Debug, Clone)]
-pub enum InputFormat {
-    /// Each input's own, by its name and content.
-    Auto,
-    /// The same for all of them.
-    Fixed(Arc<record::Format>),
-}
-
-/// What comes out.
-#[derive(Debug, Clone)]
-pub enum Job {
-    /// The set of canonical URLs.
-    Dedup(Dedup),
-    /// A line for each record, empty where there is no URL; or a JSON object.
-    Normalize {
-        /// Objects instead of lines.
-        json: bool,
-    },
-    /// A line for each record, in columns between tabs: its number in the run, the URL as it was read,
-    /// the canonical URL, and the codes that it was rejected by, between commas. The middle ones are
-    /// escaped as in [`OutputOptions::fields`].
-    Tabulate,
-}
-
-/// How a set is written.
-#[derive(Debug, Clone, Copy)]
-pub struct Dedup {
-    /// In which order.
-    pub order: SetOrder,
-    /// Each URL after the number of its records and a tab.
-    pub count: bool,
-    /// Only URLs with at least so many records.
-    pub min_count: u64,
-    /// At most so many URLs.
-    pub limit: Option<u64>,
-}
-
-/// All URLs, by first occurrence, without their counts.
-impl Default for Dedup {
-    fn default() -> Self {
-        Self { order: SetOrder::First, count: false, min_count: 1, limit: None }
-    }
-}
-
-/// The order in which a set is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SetOrder {
-    /// By first occurrence, whatever the number of threads.
-    First,
-    /// By bytes.
-    Sorted,
-    /// Whatever is fastest.
-    None,
 }
 
 /// Bytes of a chunk. Smaller ones cost more barriers, larger ones fall out of a core's L2 cache.

@@ -1,50 +1,46 @@
 //! Sets from before the run, whose URLs do not come out again.
 //!
-//! They are read before the inputs, on all cores, into shards of their own: a URL that is in them is
-//! told apart from one that the run itself has met. What of them does not fit into memory goes to the
-//! partitions of what is spilled, ahead of all records, and then nothing is known to be new before
-//! its partition is settled.
+//! They are read before the inputs, on all cores, into shards of their own, so that a URL in them differs
+//! from one that the run itself has found. Keys that do not fit into memory go to the partitions of the
+//! spiller, before all records, and then no URL is known to be new before its partition is deduplicated.
 //!
-//! A saved set holds keys, which are taken as they stand if its rules are those of the run. Any other
+//! A saved set holds keys, which are taken as they are if its rules are those of the run. Any other
 //! file is a list of URLs, one a line, and goes through the normalizer. A list without a single URL is
 //! refused: it would make every URL new.
 
+mod add;
 mod error;
 
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex};
 
 pub use error::{SeenError, SeenTrouble};
 
-use crate::batch::{Insertion, ParseRules, WorkBatch};
+use crate::batch::{ParseRules, WorkBatch};
 use crate::plan::JobPlan;
 use crate::reader::CHUNKS;
 use crate::report::RunError;
-use crate::set::{self, Spiller, entries_by_shard};
-use crate::stages::format::spill_seen;
-use crate::stages::insert::{ShardProgress, insert};
+use crate::set::Spiller;
 use uniqurl::normalize::Normalizer;
 use uniqurl::profile::{Grammar, Profile};
-use uniqurl::set::{Counting, HashKey, SetFull, Shard};
+use uniqurl::set::{Counting, HashKey, Shard};
 use uniqurl_formats::input::{
     self, Chunk, Input, InputError, OpenFile, StreamEvent, StreamOptions, StreamSource, Trouble,
 };
 use uniqurl_formats::record::{self, BREAKS_OFF, LONGEST_KEY, Parsed, SetHeader};
 use uniqurl_formats::record::{Context, Format, HEAD, MARK, Separator};
-use uniqurl_store::sort::sort_memory;
 
-/// What was read.
-pub(super) struct Seen {
-    pub(super) shards: Vec<Shard>,
-    /// Where the rest went, if there was any.
-    pub(super) spiller: Option<Spiller>,
-    pub(super) rejected: Vec<RejectedSeen>,
+/// The keys from before the run.
+pub(crate) struct Seen {
+    pub(crate) shards: Vec<Shard>,
+    /// Where keys went that did not fit into memory.
+    pub(crate) spiller: Option<Spiller>,
+    pub(crate) rejected: Vec<RejectedSeen>,
 }
 
-/// A list of what was seen with lines that are no URLs.
+/// A list of seen URLs with lines that are no URLs.
 #[derive(Debug, Clone)]
 pub struct RejectedSeen {
     /// Its name.
@@ -55,7 +51,7 @@ pub struct RejectedSeen {
     pub rejected: u64,
 }
 
-/// What a file is: only a saved set says so itself.
+/// What a file is. Only a saved set has a header that says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SeenKind {
     Saved,
@@ -75,7 +71,7 @@ struct Loader<'a> {
 }
 
 /// Reads what was seen before the run into `shards` shards, under the hash of the run.
-pub(super) fn load(
+pub(crate) fn load(
     plan: &JobPlan,
     context: &Context,
     hasher: &HashKey,
@@ -281,73 +277,6 @@ impl Loader<'_> {
                 Ok(SeenKind::List)
             }
         }
-    }
-
-    /// Adds the URLs of some chunks.
-    fn take(&mut self, batches: &mut [WorkBatch], kind: SeenKind) -> Result<(), RunError> {
-        let rules = if kind == SeenKind::Saved { &self.saved } else { &self.list };
-        let spills = self.seen.spiller.is_some();
-        let insertion = if spills { Insertion::LookedUp } else { Insertion::Added };
-        let out_of_memory = AtomicBool::new(false);
-        rayon::scope(|scope| {
-            for batch in &mut *batches {
-                scope.spawn(|_| {
-                    if batch.parse(&Format::Lines, rules).is_err() {
-                        out_of_memory.store(true, Ordering::Relaxed);
-                    }
-                    batch.insertion = insertion;
-                });
-            }
-        });
-        if !spills && self.is_over_budget(batches) {
-            self.begin_to_spill()?;
-            batches.iter_mut().for_each(|batch| batch.insertion = Insertion::LookedUp);
-        }
-        let shards = &mut self.seen.shards;
-        let mut progress = ShardProgress::of(shards);
-        rayon::scope(|scope| insert(scope, None, shards, batches, &mut progress));
-        if progress.iter().any(|shard| shard.full.is_some()) {
-            return Err(RunError::Set(SetFull::default()));
-        }
-        if out_of_memory.load(Ordering::Relaxed) {
-            return Err(RunError::Memory);
-        }
-        let Some(spiller) = &mut self.seen.spiller else { return Ok(()) };
-        rayon::scope(|scope| {
-            for batch in &mut *batches {
-                scope.spawn(|_| {
-                    if spill_seen(batch).is_err() {
-                        out_of_memory.store(true, Ordering::Relaxed);
-                    }
-                });
-            }
-        });
-        if out_of_memory.into_inner() {
-            return Err(RunError::Memory);
-        }
-        let written = Mutex::new(Ok(()));
-        rayon::scope(|scope| spiller.spawn_writes(scope, batches, &written));
-        Ok(written.into_inner().unwrap_or_else(|e| e.into_inner())?)
-    }
-
-    /// Whether these batches are more than fits beside what is there.
-    fn is_over_budget(&self, batches: &[WorkBatch]) -> bool {
-        let Some(memory) = &self.plan.limits.memory else { return false };
-        let more = entries_by_shard(batches, self.seen.shards.len());
-        let shards = self.seen.shards.iter().zip(&more);
-        let keys: usize = shards.clone().map(|(shard, more)| shard.len() + more).sum();
-        let set: usize = shards.map(|(shard, more)| shard.memory(*more)).sum();
-        let sorting = if self.saving { keys * size_of::<u64>() + sort_memory(keys) } else { 0 };
-        let text: usize = batches.iter().map(|batch| batch.text.canonical_bytes()).sum();
-        let buffers: usize = batches.iter().chain(&self.spare).map(WorkBatch::memory).sum();
-        let partitions = set::buffers(memory.size(), self.plan.limits.threads);
-        memory.is_exceeded_by(set + sorting + text + buffers + partitions)
-    }
-
-    fn begin_to_spill(&mut self) -> Result<(), RunError> {
-        let Some(memory) = &self.plan.limits.memory else { return Ok(()) };
-        self.seen.spiller = Some(Spiller::begin(memory, self.plan.limits.threads, None)?);
-        Ok(())
     }
 }
 

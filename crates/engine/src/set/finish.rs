@@ -7,7 +7,7 @@ use super::ordered;
 use super::spiller::{SavedSet, SpilledLines, Spiller};
 use super::{RunSet, SetBackend};
 use crate::accounts::Accounts;
-use crate::plan::{Dedup, SetOrder};
+use crate::job::{Dedup, SetOrder};
 use crate::reader::RecordOrigins;
 use crate::report::RunError;
 use crate::sink::Sink;

@@ -3,7 +3,8 @@
 use super::lines::KeptLines;
 use super::ordered::Ordered;
 use crate::batch::WorkBatch;
-use crate::plan::{Dedup, JobPlan, SetOrder};
+use crate::job::{Dedup, SetOrder};
+use crate::plan::JobPlan;
 use crate::stages::insert::{ShardProgress, insert};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use rayon::prelude::*;
 
 use super::lines::KeptLines;
+use crate::job::{Dedup, SetOrder};
 use crate::output::json::number;
 use crate::output::{vectored, with_count};
-use crate::plan::{Dedup, SetOrder};
 use crate::split::{self, Split};
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;

@@ -18,13 +18,13 @@ impl ShardProgress {
 }
 
 /// The entries of each batch that go to one shard.
-struct Share<'s> {
+struct ShardShare<'s> {
     parts: Vec<Part<'s, TextBuffers<'s>>>,
     /// Where the position of each key is written, if the job needs it.
     places: Vec<&'s mut [u32]>,
 }
 
-impl Share<'_> {
+impl ShardShare<'_> {
     fn with_capacity(batches: usize) -> Self {
         Self { parts: Vec::with_capacity(batches), places: Vec::with_capacity(batches) }
     }
@@ -43,8 +43,8 @@ pub(crate) fn insert<'s>(
         return;
     }
     let only_looks_up = batches.iter().any(|batch| batch.insertion == Insertion::LookedUp);
-    let mut shares: Vec<Share<'s>> =
-        shards.iter().map(|_| Share::with_capacity(batches.len())).collect();
+    let mut shares: Vec<ShardShare<'s>> =
+        shards.iter().map(|_| ShardShare::with_capacity(batches.len())).collect();
     for batch in batches {
         let text = batch.text.buffers();
         let mut rest = batch.entries.all.as_mut_slice();

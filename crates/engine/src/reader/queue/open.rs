@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{FormatState, InputEnd, InputQueue, OpenInput, QueueItem};
-use crate::plan::InputFormat;
+use crate::job::InputFormat;
 use uniqurl_formats::input::{
     self, Compression, InputError, OpenFile, Packed, StreamSource, Trouble,
 };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::format_state::FormatState;
 use super::{InputEnd, InputQueue, OpenInput, QueueItem, QueuedChunk, here};
-use crate::plan::InputFormat;
+use crate::job::InputFormat;
 use crate::reader::CHUNKS;
 use uniqurl_formats::input::{
     self, InputError, OpenFile, StreamEvent, StreamOptions, StreamSource, Trouble,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{ChunkSource, InputEnd, InputQueue, OpenInput, QueueItem, QueuedChunk};
-use crate::plan::InputFormat;
+use crate::job::InputFormat;
 use uniqurl_formats::input::{Compression, InputError, OpenFile, Trouble};
 use uniqurl_formats::record::{self, Refusal};
 use uniqurl_formats::table;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::pipeline::run_with;
+use crate::run::run_with;
 use crate::{CHUNK_SIZE, Dedup, Job, JobPlan, Memory, Report, SetOrder, Sinks, SplitBy, Watch};
 use uniqurl::bytes::alloc::failing::{self, Plan};
 use uniqurl::key::Key as Written;

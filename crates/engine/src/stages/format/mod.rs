@@ -11,7 +11,8 @@ pub(crate) use new_keys::spill_seen;
 use std::path::Path;
 
 use crate::batch::{Insertion, WorkBatch};
-use crate::plan::{Job, JobPlan};
+use crate::job::Job;
+use crate::plan::JobPlan;
 use columns::LineColumns;
 use uniqurl::bytes::AllocError;
 use uniqurl_store::keep_policy::KeepPolicy;

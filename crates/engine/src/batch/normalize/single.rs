@@ -1,0 +1,200 @@
+//! Takes records one by one: those without a URL, request targets, and URLs that the loop does not take.
+
+use super::span_loop::{Known, SpanRun};
+use crate::batch::rejected::{Shown, hidden_prefix};
+use crate::batch::text::{IN_CHUNK, IN_REWRITTEN, IN_SCRATCH, UrlRef};
+use crate::batch::{ParseRules, WorkBatch};
+use uniqurl::bytes::alloc;
+use uniqurl::bytes::{AllocError, Reject, RejectReason, Span};
+use uniqurl::normalize::GROWTH;
+use uniqurl::simd::UrlKind;
+use uniqurl_formats::record::{BufferId, Extracted, Record};
+
+impl WorkBatch {
+    /// Takes a record without a URL, or with a request target.
+    pub(super) fn normalize_single(
+        &mut self,
+        chunk: &[u8],
+        side: &[u8],
+        record: Record,
+        has_queries: bool,
+        rules: &ParseRules<'_>,
+    ) -> Result<(), AllocError> {
+        match record.found {
+            Extracted::Blank => {
+                self.tally.records.blank += 1;
+                self.keys.push(UrlRef::BLANK);
+            }
+            Extracted::Skipped => self.tally.records.skipped += 1,
+            Extracted::Filtered => {
+                self.tally.records.filtered += 1;
+                self.keys.push(UrlRef::FILTERED);
+            }
+            Extracted::Reject(code, at) => {
+                let reject = Reject::new(code, at as usize);
+                let shown = if has_queries { Shown::Columns } else { Shown::Record };
+                self.reject(record.line, BufferId::Chunk, record.line, shown, reject);
+            }
+            Extracted::Target(buffer, span) => {
+                let bytes = if buffer == BufferId::Chunk { chunk } else { side };
+                self.normalize_target(bytes, buffer, span, record.line, rules)?;
+            }
+            // They are in a run.
+            Extracted::Url(..) | Extracted::Joined { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn normalize_target(
+        &mut self,
+        bytes: &[u8],
+        buffer: BufferId,
+        span: Span,
+        line: Span,
+        rules: &ParseRules<'_>,
+    ) -> Result<(), AllocError> {
+        let (normalizer, target) = (rules.normalizer, span.of(bytes));
+        if normalizer.is_clean_in(bytes, span.range(), UrlKind::Target) {
+            self.tally.hostless += 1;
+            self.decode(target, UrlKind::Target, rules)?;
+            self.keys.push(UrlRef::new(number_of(buffer), span.start as usize, span.len())?);
+            return Ok(());
+        }
+        let start = self.text.rewritten.len();
+        self.reserve_rewritten(target, rules)?;
+        let rewritten = &mut self.text.rewritten;
+        match normalizer.rewrite_in(bytes, span.range(), UrlKind::Target, rewritten) {
+            Ok(()) => {
+                self.tally.hostless += 1;
+                self.decode(target, UrlKind::Target, rules)?;
+                self.count_rules(target, UrlKind::Target, start, rules);
+                self.push_rewritten(start)
+            }
+            Err(reject) => {
+                self.text.rewritten.truncate(start);
+                self.reject(line, buffer, span, Shown::Url, reject);
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes a URL that the loop does not take.
+    pub(super) fn normalize_by_steps(
+        &mut self,
+        run: SpanRun<'_>,
+        number: usize,
+        span: Span,
+        known: Known,
+        rules: &ParseRules<'_>,
+    ) -> Result<(), AllocError> {
+        let url = span.of(run.bytes);
+        let ParseRules { normalizer, context, .. } = rules;
+        let (line, mut prefix) = match run.records {
+            Some(records) => (records[number].line, prefix(records[number].found)),
+            None => {
+                let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+                if url.len() <= context.max_record && url.iter().all(is_blank) {
+                    self.tally.records.blank += 1;
+                    self.keys.push(UrlRef::BLANK);
+                    return Ok(());
+                }
+                if url.len() > context.max_url {
+                    let reject = Reject::new(RejectReason::TooLong, context.max_url);
+                    self.reject(span, BufferId::Chunk, span, Shown::Url, reject);
+                    return Ok(());
+                }
+                self.tally.tabbed += u64::from(memchr::memchr(b'\t', url).is_some());
+                (span, 0)
+            }
+        };
+        if known == Known::Clean {
+            self.keys.push(UrlRef::in_buffer(run.shifted_number(), span));
+            return self.decode(url, UrlKind::Absolute, rules);
+        }
+        let start = self.text.rewritten.len();
+        self.reserve_rewritten(url, rules)?;
+        let (range, rewritten) = (span.range(), &mut self.text.rewritten);
+        let result = match known {
+            Known::Declined => {
+                normalizer.rewrite_by_steps(run.bytes, range, UrlKind::Absolute, rewritten)
+            }
+            Known::Clean | Known::Unclean => {
+                normalizer.rewrite_in(run.bytes, range, UrlKind::Absolute, rewritten)
+            }
+        };
+        match result {
+            Ok(()) => {
+                let is_hostless = run.records.is_none() && normalizer.is_hostless(url);
+                self.tally.hostless += u64::from(is_hostless);
+                self.decode(url, UrlKind::Absolute, rules)?;
+                self.count_rules(url, UrlKind::Absolute, start, rules);
+                self.push_rewritten(start)
+            }
+            Err(reject) => {
+                self.text.rewritten.truncate(start);
+                prefix = hidden_prefix(url, prefix, &reject);
+                let reject = reject.moved(|at| at - prefix as usize);
+                let raw = Span { start: span.start + prefix, end: span.end };
+                self.reject(line, run.buffer, raw, Shown::Url, reject);
+                Ok(())
+            }
+        }
+    }
+
+    /// Reserves space for the canonical form of a URL.
+    #[inline]
+    pub(super) fn reserve_rewritten(
+        &mut self,
+        url: &[u8],
+        rules: &ParseRules<'_>,
+    ) -> Result<(), AllocError> {
+        alloc::try_reserve(&mut self.text.rewritten, GROWTH * url.len() + rules.brought + 64)
+    }
+
+    fn push_rewritten(&mut self, start: usize) -> Result<(), AllocError> {
+        let len = self.text.rewritten.len() - start;
+        self.keys.push(UrlRef::new(IN_REWRITTEN, start, len)?);
+        Ok(())
+    }
+
+    /// Keeps the decoded path of a URL that has a canonical form, if the job needs it.
+    fn decode(
+        &mut self,
+        url: &[u8],
+        kind: UrlKind,
+        rules: &ParseRules<'_>,
+    ) -> Result<(), AllocError> {
+        if rules.needs.decoded
+            && let Some(extras) = &mut self.extras
+        {
+            let paths = &mut extras.decoded.paths;
+            alloc::try_reserve(paths, 3 * url.len() + 64)?;
+            let _canonical = rules.normalizer.decoded_as(kind, url, paths);
+            extras.decoded.ends.push(paths.len());
+        }
+        Ok(())
+    }
+
+    /// Counts the rules that changed a URL, rewritten from `start` on, if the job needs it.
+    fn count_rules(&mut self, url: &[u8], kind: UrlKind, start: usize, rules: &ParseRules<'_>) {
+        if rules.needs.rule_counts && self.text.rewritten[start..] != *url {
+            rules.normalizer.count_rules(kind, url, &mut self.tally.records.by_rule);
+        }
+    }
+}
+
+/// Bytes of a host that were put before the target of a record.
+fn prefix(found: Extracted) -> u32 {
+    match found {
+        Extracted::Joined { prefix, .. } => prefix,
+        _ => 0,
+    }
+}
+
+/// The number of a buffer in a [`UrlRef`].
+pub(super) fn number_of(buffer: BufferId) -> u32 {
+    match buffer {
+        BufferId::Chunk => IN_CHUNK,
+        BufferId::Scratch => IN_SCRATCH,
+    }
+}

@@ -1,0 +1,95 @@
+//! The jobs of the engine, and their choices.
+
+use std::sync::Arc;
+
+use uniqurl_formats::record;
+use uniqurl_store::keep_policy::KeepPolicy;
+
+/// Which of the records with the same key is described by the columns of a line.
+///
+/// Whichever it is, the key keeps the position of its first record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Keep {
+    /// The first.
+    First,
+    /// The last.
+    Last,
+    /// The one with the greatest value in this column, and of several the first. Two numbers are
+    /// compared as numbers, anything else by its bytes; no value is less than any.
+    Max(String),
+}
+
+impl Keep {
+    /// The column that records are compared by.
+    pub fn column(&self) -> Option<&String> {
+        match self {
+            Keep::Max(column) => Some(column),
+            Keep::First | Keep::Last => None,
+        }
+    }
+
+    /// The same, without the column.
+    pub(crate) fn policy(&self) -> KeepPolicy {
+        match self {
+            Keep::First => KeepPolicy::First,
+            Keep::Last => KeepPolicy::Last,
+            Keep::Max(_) => KeepPolicy::Greatest,
+        }
+    }
+}
+
+/// The format of the inputs.
+#[derive(Debug, Clone)]
+pub enum InputFormat {
+    /// Each input's own, by its name and content.
+    Auto,
+    /// The same for all of them.
+    Fixed(Arc<record::Format>),
+}
+
+/// What comes out.
+#[derive(Debug, Clone)]
+pub enum Job {
+    /// The set of canonical URLs.
+    Dedup(Dedup),
+    /// A line for each record, empty where there is no URL; or a JSON object.
+    Normalize {
+        /// Objects instead of lines.
+        json: bool,
+    },
+    /// A line for each record, in columns between tabs: its number in the run, the URL as it was read,
+    /// the canonical URL, and the codes that it was rejected by, between commas. The middle ones are
+    /// escaped as in [`OutputOptions::fields`](crate::OutputOptions::fields).
+    Tabulate,
+}
+
+/// How a set is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Dedup {
+    /// In which order.
+    pub order: SetOrder,
+    /// Each URL after the number of its records and a tab.
+    pub count: bool,
+    /// Only URLs with at least so many records.
+    pub min_count: u64,
+    /// At most so many URLs.
+    pub limit: Option<u64>,
+}
+
+/// All URLs, by first occurrence, without their counts.
+impl Default for Dedup {
+    fn default() -> Self {
+        Self { order: SetOrder::First, count: false, min_count: 1, limit: None }
+    }
+}
+
+/// The order in which a set is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetOrder {
+    /// By first occurrence, whatever the number of threads.
+    First,
+    /// By bytes.
+    Sorted,
+    /// Whatever is fastest.
+    None,
+}

@@ -1,0 +1,87 @@
+//! Adds chunks of a set or list from before the run to its shards, or spills their keys.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{Loader, SeenKind};
+use crate::batch::{Insertion, WorkBatch};
+use crate::report::RunError;
+use crate::set::{self, Spiller, entries_by_shard};
+use crate::stages::format::spill_seen;
+use crate::stages::insert::{ShardProgress, insert};
+use uniqurl::set::SetFull;
+use uniqurl_formats::record::Format;
+use uniqurl_store::sort::sort_memory;
+
+impl Loader<'_> {
+    /// Adds the URLs of some chunks.
+    pub(super) fn take(
+        &mut self,
+        batches: &mut [WorkBatch],
+        kind: SeenKind,
+    ) -> Result<(), RunError> {
+        let rules = if kind == SeenKind::Saved { &self.saved } else { &self.list };
+        let spills = self.seen.spiller.is_some();
+        let insertion = if spills { Insertion::LookedUp } else { Insertion::Added };
+        let out_of_memory = AtomicBool::new(false);
+        rayon::scope(|scope| {
+            for batch in &mut *batches {
+                scope.spawn(|_| {
+                    if batch.parse(&Format::Lines, rules).is_err() {
+                        out_of_memory.store(true, Ordering::Relaxed);
+                    }
+                    batch.insertion = insertion;
+                });
+            }
+        });
+        if !spills && self.is_over_budget(batches) {
+            self.begin_to_spill()?;
+            batches.iter_mut().for_each(|batch| batch.insertion = Insertion::LookedUp);
+        }
+        let shards = &mut self.seen.shards;
+        let mut progress = ShardProgress::of(shards);
+        rayon::scope(|scope| insert(scope, None, shards, batches, &mut progress));
+        if progress.iter().any(|shard| shard.full.is_some()) {
+            return Err(RunError::Set(SetFull::default()));
+        }
+        if out_of_memory.load(Ordering::Relaxed) {
+            return Err(RunError::Memory);
+        }
+        let Some(spiller) = &mut self.seen.spiller else { return Ok(()) };
+        rayon::scope(|scope| {
+            for batch in &mut *batches {
+                scope.spawn(|_| {
+                    if spill_seen(batch).is_err() {
+                        out_of_memory.store(true, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        if out_of_memory.into_inner() {
+            return Err(RunError::Memory);
+        }
+        let written = Mutex::new(Ok(()));
+        rayon::scope(|scope| spiller.spawn_writes(scope, batches, &written));
+        Ok(written.into_inner().unwrap_or_else(|e| e.into_inner())?)
+    }
+
+    /// Whether the budget is exceeded with these batches.
+    fn is_over_budget(&self, batches: &[WorkBatch]) -> bool {
+        let Some(memory) = &self.plan.limits.memory else { return false };
+        let more = entries_by_shard(batches, self.seen.shards.len());
+        let shards = self.seen.shards.iter().zip(&more);
+        let keys: usize = shards.clone().map(|(shard, more)| shard.len() + more).sum();
+        let set: usize = shards.map(|(shard, more)| shard.memory(*more)).sum();
+        let sorting = if self.saving { keys * size_of::<u64>() + sort_memory(keys) } else { 0 };
+        let text: usize = batches.iter().map(|batch| batch.text.canonical_bytes()).sum();
+        let buffers: usize = batches.iter().chain(&self.spare).map(WorkBatch::memory).sum();
+        let partitions = set::buffers(memory.size(), self.plan.limits.threads);
+        memory.is_exceeded_by(set + sorting + text + buffers + partitions)
+    }
+
+    fn begin_to_spill(&mut self) -> Result<(), RunError> {
+        let Some(memory) = &self.plan.limits.memory else { return Ok(()) };
+        self.seen.spiller = Some(Spiller::begin(memory, self.plan.limits.threads, None)?);
+        Ok(())
+    }
+}
