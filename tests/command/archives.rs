@@ -333,6 +333,7 @@ fn in_members_of_their_own_records_are_found_again_where_a_member_begins() {
         let at = record.find(behind).expect("it is there") + behind.len();
         record[..at].to_owned()
     };
+    let around = AROUND.map(|numbers| packed_alone(numbers.map(target)));
     // What becomes of a record, and the codes that are told: of it, or of what follows it.
     let (kept, lost) = (&["http://h/1"][..], &[][..]);
     for (name, bad, urls, codes) in [
@@ -349,7 +350,7 @@ fn in_members_of_their_own_records_are_found_again_where_a_member_begins() {
         ("no archive", "<html>".repeat(9), lost, &["log-syntax"]),
         ("nothing at all", String::new(), lost, &[]),
     ] {
-        found_again("warc", name, target, bad, urls, codes);
+        found_again("warc", name, &around, bad, urls, codes);
     }
 }
 
@@ -360,6 +361,7 @@ fn arc_target(n: usize) -> String {
 
 #[test]
 fn in_members_of_their_own_records_of_an_arc_file_are_found_again_too() {
+    let around = AROUND.map(|numbers| packed_alone(numbers.map(arc_target)));
     let (kept, lost) = (&["http://h/1"][..], &[][..]);
     let length = |length: &str| arc_target(1).replace(" 27\n", &format!(" {length}\n"));
     let cut = |at: usize| arc_target(1)[..at].to_owned();
@@ -374,8 +376,21 @@ fn in_members_of_their_own_records_of_an_arc_file_are_found_again_too() {
         ("no line ending", arc_target(1).trim_end().to_owned(), kept, &[]),
         ("no archive", "<html>".repeat(9), lost, &["log-syntax"]),
     ] {
-        found_again("arc", name, arc_target, bad, urls, codes);
+        found_again("arc", name, &around, bad, urls, codes);
     }
+}
+
+/// So many records before and after another: enough for several threads, and more than is read at a time.
+const AROUND: [std::ops::Range<usize>; 2] = [2..1202, 9000..10_200];
+
+/// Each record as a member of its own, and as a frame.
+fn packed_alone(records: impl Iterator<Item = String>) -> [Vec<u8>; 2] {
+    let (mut gz, mut zst) = (Vec::new(), Vec::new());
+    for record in records {
+        gz.extend(gzip(record.as_bytes()));
+        zst.extend(zstd::encode_all(record.as_bytes(), 1).unwrap());
+    }
+    [gz, zst]
 }
 
 /// Expects of `bad`, which stands among many records that are members of their own, these URLs and codes,
@@ -383,20 +398,16 @@ fn in_members_of_their_own_records_of_an_arc_file_are_found_again_too() {
 fn found_again(
     format: &str,
     name: &str,
-    target: fn(usize) -> String,
+    [before, after]: &[[Vec<u8>; 2]; 2],
     bad: String,
     urls: &[&str],
     codes: &[&str],
 ) {
-    // Enough of them for several threads, and more than is read at a time.
-    let many = |from: usize| (from..from + 1200).map(target);
-    let records = many(2).chain([bad]).chain(many(9000)).collect::<Vec<_>>();
-    let others = || (2..1202).chain(9000..10_200).map(|n| format!("http://h/{n}"));
-    let mut expected: Vec<String> = others().chain(urls.iter().map(|url| (*url).into())).collect();
+    let others = AROUND.into_iter().flatten().map(|n| format!("http://h/{n}"));
+    let mut expected: Vec<String> = others.chain(urls.iter().map(|url| (*url).into())).collect();
     expected.sort();
-    let gz: Vec<u8> = records.iter().flat_map(|record| gzip(record.as_bytes())).collect();
-    let zst = records.iter().map(|record| zstd::encode_all(record.as_bytes(), 1).unwrap());
-    let zst: Vec<u8> = zst.flatten().collect();
+    let bad = packed_alone([bad].into_iter());
+    let [gz, zst] = [0, 1].map(|i| [&before[i][..], &bad[i], &after[i]].concat());
     let place = Place::with([("gz", &gz[..]), ("zst", &zst[..])]);
     for input in ["gz", "zst"] {
         let arguments =

@@ -35,7 +35,7 @@ fn a_target_behind_a_long_base_is_the_one_that_was_read() {
         7 => "\n".to_owned(),
         _ => format!("/{}\n", i * 7919 % 500),
     };
-    let targets: String = (0..700).map(target).collect();
+    let targets: String = (0..350).map(target).collect();
     let lines: String = targets.lines().map(|line| format!("{line},c{}\n", line.len())).collect();
     let table = format!("\npath,column\n{lines}");
     let fields: String = targets.lines().map(|line| format!("{line} c\n")).collect();
@@ -76,7 +76,7 @@ fn a_target_behind_a_long_base_is_the_one_that_was_read() {
 
 #[test]
 fn links_of_a_page_with_a_long_address_are_all_there() {
-    let links: String = (0..600).map(|i| format!(r#"{{"url":"{}"}},"#, i * 7919 % 500)).collect();
+    let links: String = (0..300).map(|i| format!(r#"{{"url":"{}"}},"#, i * 7919 % 500)).collect();
     let page = format!(r#"{{"Links":[{links}{{"url":"last"}}]}}"#);
     let archive = |address: &str| {
         let page = told("response", &format!("http://h/{address}/"), &page);
@@ -103,18 +103,13 @@ fn urls_that_a_redirect_makes_long_are_counted_as_what_they_are() {
         _ => format!("http://h/clean/{}\n", i % 70),
     };
     let list: String = (0..1_200).map(line).collect();
-    let counted: String = list.lines().map(|line| format!("1\t{line}\n")).collect();
-    let place = Place::with([
-        ("list", list.as_bytes()),
-        ("counted", counted.as_bytes()),
-        ("more", b"http://h/old\nhttp://new/\n"),
-    ]);
+    let place = Place::with([("list", list.as_bytes()), ("more", b"http://h/old\nhttp://new/\n")]);
     for arguments in [
         "dedup list --count",
         "dedup list -j 1 --fields first,count,canonical --key surt",
         "normalize list --json",
         "dedup more --seen list",
-        "dedup more --seen counted --memory 1M --temp-dir .",
+        "dedup more --seen list --memory 1M --temp-dir .",
     ] {
         assert_same(arguments, |end| {
             place.write("redirects", format!("http://h/old\thttp://t/{end}\n"));
