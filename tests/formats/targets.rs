@@ -121,7 +121,7 @@ fn what_a_target_gives_is_read_again_as_itself() {
             if let Some(base) = base {
                 library = library.with_base(base);
             }
-            for_each_case(32, |rng| {
+            for_each_case(3, |rng| {
                 let mut target = match rng.below(3) {
                     0 => generator::target(rng, Temper::Wild),
                     1 => generator::any(rng),
@@ -160,7 +160,7 @@ fn forms_agree(bases: &[Option<&[u8]>]) {
             if let Some(base) = base {
                 (oracle, library) = (oracle.with_base(base), library.with_base(base));
             }
-            for_each_case(16, |rng| {
+            for_each_case(4, |rng| {
                 let mut target = generator::target(rng, Temper::Wild);
                 if rng.one_in(4) {
                     target.insert(0, rng.byte() % 0x21);
