@@ -277,3 +277,86 @@ impl<'a> Accounts<'a> {
         report
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::job::Job;
+    use uniqurl::{Normalizer, Profile};
+    use uniqurl_formats::input::Source;
+
+    fn inputs(count: usize) -> Vec<Input> {
+        let input = |n: usize| Input { path: n.to_string().into(), source: Source::Stream };
+        (0..count).map(input).collect()
+    }
+
+    fn plan(max_rejected: Option<MaxRejected>) -> JobPlan {
+        let normalizer = Normalizer::new(&Profile::CRAWL);
+        let mut plan = JobPlan::new(normalizer, Job::Dedup(Default::default()));
+        plan.policy.max_rejected = max_rejected;
+        plan
+    }
+
+    fn batch(input: usize, records: u64, rejected: u64) -> WorkBatch {
+        let mut batch = WorkBatch::default();
+        batch.input = input;
+        let tally = &mut batch.tally.records;
+        (tally.records, tally.rejected) = (records, rejected);
+        tally.unique = records - rejected;
+        tally.canonical = tally.unique;
+        batch
+    }
+
+    #[test]
+    fn batches_are_counted_for_their_inputs() {
+        let (plan, inputs, watch) = (plan(None), inputs(3), Watch::default());
+        let mut accounts = Accounts::new(&plan, &inputs, &watch);
+        let mut batches = [batch(0, 5, 1), batch(1, 3, 0), batch(1, 2, 2)];
+        accounts.count_all(&mut batches, 10, |_| Ok(())).unwrap();
+        accounts.show(&batches);
+        assert_eq!(watch.counted().0.records, 10);
+        let report = accounts.finish(2);
+        let counts: Vec<_> =
+            report.files.iter().map(|file| (file.tally.records, file.tally.rejected)).collect();
+        assert_eq!(counts, [(5, 1), (5, 2)]);
+        assert_eq!((report.tally.records, report.tally.unique), (10, 7));
+        // The run ended while the second input was read.
+        let states: Vec<_> = report.files.iter().map(|file| file.state).collect();
+        assert_eq!(states, [InputState::Ok, InputState::Unfinished]);
+    }
+
+    #[test]
+    fn errors_after_a_rejected_record_too_many_are_taken_back() {
+        let (plan, inputs, watch) =
+            (plan(Some(MaxRejected::Count(1))), inputs(3), Watch::default());
+        let mut accounts = Accounts::new(&plan, &inputs, &watch);
+        accounts.note_cut(0, 7);
+        accounts.note_cut(1, 8);
+        let trouble = Trouble::Io(io::Error::other("bad"));
+        let error = InputError::new(Path::new("2"), None, trouble);
+        accounts.note_failure(2, &error).unwrap();
+        accounts.note_damage(2, error);
+        let mut batches = [batch(0, 2, 1), batch(1, 2, 1), batch(1, 9, 9)];
+        let result = accounts.count_all(&mut batches, 13, |_| Ok(()));
+        assert!(matches!(result, Err(RunError::Rejected(_))), "{result:?}");
+        assert_eq!(accounts.counted(), 1);
+        let report = accounts.finish(2);
+        assert_eq!((report.tally.records, report.tally.rejected), (4, 2));
+        assert_eq!(report.cut, [(0, 7)]);
+        assert!(report.damaged.is_empty());
+    }
+
+    #[test]
+    fn a_share_of_rejected_records_is_checked_over_all_inputs() {
+        for (percent, fails) in [(50.0, false), (49.9, true)] {
+            let limit = Some(MaxRejected::Percent(percent));
+            let (plan, inputs, watch) = (plan(limit), inputs(2), Watch::default());
+            let mut accounts = Accounts::new(&plan, &inputs, &watch);
+            let mut batches = [batch(0, 2, 2), batch(1, 2, 0)];
+            accounts.count_all(&mut batches, 4, |_| Ok(())).unwrap();
+            assert_eq!(accounts.check_share_of_rejected().is_err(), fails);
+        }
+    }
+}

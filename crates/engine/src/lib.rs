@@ -34,7 +34,7 @@
 
 pub mod output;
 
-// What is asked of a run, and what it reports.
+// What a run gets, and what it reports.
 mod job;
 mod plan;
 mod split;

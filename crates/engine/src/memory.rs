@@ -19,7 +19,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// So many bytes. The rest goes to the system's directory of temporary files, and nobody is told.
+    /// So many bytes. The rest goes to the system's directory of temporary files, without a notice.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
@@ -53,7 +53,7 @@ pub struct SpillNotice<'a> {
     /// About how many bytes that will take if the rest of the inputs is like what was read; not
     /// known of streams.
     pub needed: Option<u64>,
-    /// Bytes that are free there, where the system tells.
+    /// Bytes that are free there, if the system says so.
     pub free: Option<u64>,
 }
 

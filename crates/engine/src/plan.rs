@@ -1,4 +1,4 @@
-//! What a run is asked to do: the job, and the options of its input, policy, output and resources.
+//! The plan of a run: its job, and the options of its input, policy, output and resources.
 
 use super::job::{Dedup, InputFormat, Job, Keep, SetOrder};
 use super::memory::Memory;

@@ -1,4 +1,4 @@
-//! What a run has to tell when it is over, whatever its end.
+//! What a run reports at its end, whatever that is, and shows while it lasts.
 
 use std::fmt;
 use std::io;
@@ -16,7 +16,7 @@ use uniqurl::set::SetFull;
 
 use uniqurl_store::spill::SpillError;
 
-/// The accounting of a run. It holds also where the run failed, up to that point.
+/// The accounting of a run, up to the point where it failed if it did.
 #[derive(Debug, Default)]
 pub struct Report {
     /// All records.
@@ -25,43 +25,42 @@ pub struct Report {
     pub files: Vec<FileStats>,
     /// Bytes read.
     pub bytes: u64,
-    /// Request targets for which no host was known: their hosts, if they differ, were lost.
+    /// Request targets without a known host. If their hosts differ, that is lost.
     pub hostless: u64,
-    /// What a page shows beside the accounting, where that was asked.
+    /// What a page shows besides the accounting, if the plan asks for it.
     pub observed: Option<Box<Observed>>,
     /// Records of lists.
     pub listed: u64,
-    /// Those of them that hold a tab: what has many may be a table.
+    /// Those of them that contain a tab. An input with many may be a table.
     pub tabbed: u64,
-    /// For each input whose format was guessed its place among [`files`](Self::files), and the guess.
+    /// For each input whose format was guessed, its index in [`files`](Self::files) and the guess.
     pub guessed: Vec<(usize, String)>,
-    /// Inputs that were given up, where that did not end the run: their place among
-    /// [`files`](Self::files), which says what was taken before, and what is wrong with them.
+    /// Inputs that were given up without ending the run: their index in [`files`](Self::files), which
+    /// counts what was read before, and the error.
     pub damaged: Vec<(usize, InputError)>,
-    /// Inputs with zeros behind what was compressed in them, by the same place, and how many bytes of
-    /// those.
+    /// Inputs with zeros after their compressed data, by the same index, and the number of those bytes.
     pub padded: Vec<(usize, u64)>,
-    /// Files whose last line was being written, by the same place, and the offset of that line.
+    /// Files whose last line was still being written, by the same index, and the offset of that line.
     pub cut: Vec<(usize, u64)>,
-    /// Lists of what was seen before the run with lines that are no URLs.
+    /// Lists from before the run with lines that are no URLs.
     pub rejected_seen: Vec<RejectedSeen>,
-    /// Bytes written to temporary files, since the set did not fit into memory.
+    /// Bytes written to temporary files because the set did not fit into memory.
     pub spilled: u64,
 }
 
-/// What others may see of a run while it lasts: who shows progress, and who has to end it.
+/// The view of a run from outside while it lasts, to show its progress and to stop it.
 #[derive(Debug, Default)]
 pub struct Watch {
     /// Bytes read.
     pub bytes: Arc<AtomicU64>,
-    /// Whether the run is to end, as [`RunError::Stopped`]: it looks between the batches of its
-    /// chunks, and not any more once it sorts and writes a set that is complete.
+    /// Stops the run if set, with [`RunError::Stopped`]. The run checks it between rounds, and no more once
+    /// it sorts and writes a complete set.
     pub stop: Arc<AtomicBool>,
     counted: Mutex<(Tally, Inputs)>,
 }
 
 impl Watch {
-    /// The accounting so far. It adds up at any time: what is on its way is not counted yet.
+    /// The accounting so far. It adds up at any time, since batches on their way are not counted.
     pub fn counted(&self) -> (Tally, Inputs) {
         *self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -87,17 +86,17 @@ pub enum RunError {
     Output(io::Error),
     /// The set is full.
     Set(SetFull),
-    /// There is no memory for something else that grows with the input.
+    /// Memory ran out for something else that grows with the input.
     Memory,
-    /// What does not fit into memory could not be written to a temporary file, or not be read back.
+    /// A temporary file could not be written, or not be read back.
     Spill(SpillError),
     /// A set from before the run cannot be used.
     Seen(SeenError),
     /// Threads could not be started.
     Threads(String),
-    /// More records were rejected than may be.
+    /// More records were rejected than allowed.
     Rejected(TooManyRejected),
-    /// Somebody set [`Watch::stop`].
+    /// [`Watch::stop`] was set.
     Stopped,
 }
 

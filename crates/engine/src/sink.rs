@@ -72,3 +72,26 @@ impl<'a> Sink<'a> {
         vectored::write_all(lines, |parts| rejects.write_vectored(parts))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Job, JobPlan};
+    use uniqurl::{Normalizer, Profile};
+
+    #[test]
+    fn batches_are_written_in_order_to_each_output() {
+        let plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Default::default()));
+        let batch = |lines: &str, rejects: &str| {
+            let mut batch = WorkBatch::default();
+            batch.out.lines = lines.into();
+            batch.out.rejects = rejects.into();
+            batch
+        };
+        let batches = [batch("a\n", "1\n"), batch("", "2\n"), batch("b\n", "")];
+        let (mut out, mut rejects) = (Vec::new(), Vec::new());
+        let sinks = Sinks::to(&mut out).with_rejects(&mut rejects);
+        Sink::new(sinks, Formatter::new(&plan, &[], true)).write(&batches).unwrap();
+        assert_eq!((&out[..], &rejects[..]), (&b"a\nb\n"[..], &b"1\n2\n"[..]));
+    }
+}

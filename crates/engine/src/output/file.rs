@@ -32,7 +32,7 @@ const SMALLEST_BLOCK: usize = 32 << 10;
 ///
 /// ```
 /// use std::{fs, io::Write};
-/// use crate::output::Output;
+/// use uniqurl_engine::output::Output;
 ///
 /// # let dir = tempfile::tempdir()?;
 /// let path = dir.path().join("urls.txt");

@@ -97,7 +97,7 @@ impl TableKind {
 ///
 /// ```
 /// use std::io::Write;
-/// use crate::output::{TableColumn, TableFile, TableKind, TableValues};
+/// use uniqurl_engine::output::{TableColumn, TableFile, TableKind, TableValues};
 ///
 /// # let dir = tempfile::tempdir()?;
 /// let path = dir.path().join("set.parquet");

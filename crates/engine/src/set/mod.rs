@@ -116,7 +116,7 @@ impl<'a> RunSet<'a> {
         Ok(())
     }
 
-    /// ShardUrls that keys are grouped by: none if there is no set, and while URLs are scattered.
+    /// Shards that keys are grouped by: none without a set, and while URLs are scattered.
     pub(crate) fn shards(&self) -> usize {
         match &self.backend {
             SetBackend::None | SetBackend::Scattering(_) => 0,
@@ -238,4 +238,52 @@ pub(crate) fn entries_by_shard(batches: &[WorkBatch], shards: usize) -> Vec<usiz
         }
     }
     entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Memory;
+    use crate::{Dedup, Job, SetOrder};
+    use uniqurl::{Normalizer, Profile};
+
+    fn plan(job: Job) -> JobPlan {
+        JobPlan::new(Normalizer::new(&Profile::CRAWL), job)
+    }
+
+    fn set(plan: &JobPlan) -> RunSet<'_> {
+        RunSet::new(plan, &[], HashKey::random(plan.normalizer.kernel()), false)
+    }
+
+    #[test]
+    fn a_job_without_a_set_groups_no_keys() {
+        let plan = plan(Job::Normalize { json: false });
+        let set = set(&plan);
+        assert_eq!((set.shards(), set.insertion()), (0, Insertion::None));
+    }
+
+    #[test]
+    fn a_set_spills_only_within_a_budget() {
+        let mut plan = plan(Job::Dedup(Dedup::default()));
+        assert!(matches!(set(&plan).begin_to_spill(), Err(RunError::Set(_))));
+        let directory = tempfile::tempdir().unwrap();
+        let memory = Memory { directory: directory.path().into(), ..Memory::new(1 << 20) };
+        plan.limits.memory = Some(memory);
+        let mut set = set(&plan);
+        assert_eq!(set.insertion(), Insertion::Added);
+        let shards = set.shards();
+        set.begin_to_spill().unwrap();
+        assert_eq!((set.insertion(), set.shards()), (Insertion::LookedUp, shards));
+    }
+
+    #[test]
+    fn only_a_set_that_is_only_sorted_may_be_scattered() {
+        let sorted = Dedup { order: SetOrder::Sorted, ..Dedup::default() };
+        let counted = Dedup { count: true, ..sorted };
+        for (dedup, may_scatter) in [(sorted, true), (counted, false), (Dedup::default(), false)] {
+            let plan = plan(Job::Dedup(dedup));
+            let SetBackend::Memory(set) = set(&plan).backend else { panic!("a set in memory") };
+            assert_eq!(set.may_scatter, may_scatter, "{dedup:?}");
+        }
+    }
 }

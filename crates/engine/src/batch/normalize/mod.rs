@@ -155,3 +155,6 @@ fn has_repeats(chunk: &Chunk) -> bool {
         false
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! Inputs that are read in order: pipes, what is compressed, and records that no line ends.
+//! Inputs that are read in order: pipes, compressed files, and formats whose records span lines.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
@@ -13,7 +13,7 @@ use uniqurl_formats::input::{
 };
 use uniqurl_formats::record;
 
-/// How often a wait for a slow stream looks whether the run is to end.
+/// How often a wait for a slow stream checks whether the run was stopped.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl InputQueue<'_> {
@@ -48,7 +48,7 @@ impl InputQueue<'_> {
         Ok(())
     }
 
-    /// What a stream says next, unless the run is to end before.
+    /// The next event of a stream, unless the run is stopped before.
     fn wait_for(&self, pieces: &Receiver<StreamEvent>) -> Result<StreamEvent, TryRecvError> {
         loop {
             match pieces.recv_timeout(LOOK) {
@@ -75,7 +75,7 @@ impl InputQueue<'_> {
             false => pieces.try_recv(),
         };
         let path = &self.inputs[index].path;
-        // What looks like damage may be a change of the file.
+        // Apparent damage may be a change of the file.
         let changed = || file.as_ref().and_then(|file| file.verify().err());
         let next = match (piece, &mut state) {
             (Ok(StreamEvent::Chunk(chunk, read)), Some(state)) => {
@@ -133,8 +133,8 @@ impl InputQueue<'_> {
                 return Some(QueueItem::Trouble(index, error));
             }
             (Err(TryRecvError::Empty), _) => Some(QueueItem::Wait),
-            // The reader sends a guess before any chunk, and an end or an error before it goes; it can
-            // only have panicked.
+            // The reading thread sends a guess before any chunk, and an end or an error before it ends. So
+            // it panicked.
             (
                 Err(TryRecvError::Disconnected) | Ok(StreamEvent::Chunk(..) | StreamEvent::Cut(_)),
                 _,
