@@ -53,6 +53,8 @@ const AHEAD: usize = 2;
 /// one.
 const MOST_DISTRUST: u32 = 64;
 
+/// Decodes the members of a file. Its many fields are the state of one loop, which reads and writes most
+/// of them at each step.
 pub(super) struct ParallelDecoder {
     file: Arc<OpenFile>,
     compression: Compression,
@@ -67,7 +69,7 @@ pub(super) struct ParallelDecoder {
     starts: MemberStarts,
     /// The plain way from `at` on.
     plain: Option<SequentialDecode>,
-    /// Pieces at work, in order.
+    /// Segments at work, in order.
     segments: VecDeque<Segment>,
     /// Buffers to unpack into.
     spare: Vec<Vec<u8>>,

@@ -132,7 +132,7 @@ fn is_absolute(cell: &[u8]) -> bool {
     parts.scheme.is_some() && parts.authority.is_some()
 }
 
-/// How many lines there are of each kind.
+/// How many lines there are of each kind: a field for each format.
 #[derive(Default, PartialEq)]
 struct Votes {
     all: usize,

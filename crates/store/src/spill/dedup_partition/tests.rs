@@ -1,0 +1,277 @@
+/// Ordinal, count, key and line.
+type Row = (u64, u64, Vec<u8>, Vec<u8>);
+
+use super::*;
+use crate::spill::merge;
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+const KEYS: u64 = 700;
+
+fn entries() -> impl Iterator<Item = (u64, Vec<u8>, Vec<u8>)> {
+    (0..3000u64).map(|i| {
+        let key = i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40 & 1023;
+        let line = format!("{key}\tline of {i}\n").into_bytes();
+        (i * 3, format!("http://h/{}", key % KEYS).into_bytes(), line)
+    })
+}
+
+/// How many records an entry stands for.
+fn times(ordinal: u64) -> u64 {
+    1 + ordinal % 4 / 2
+}
+
+/// The whole of it, until nothing is left.
+fn settled(memory: usize, order: MergeOrder, width: u32) -> (Vec<Row>, u32) {
+    settled_by(KeepPolicy::First, &entries().collect::<Vec<_>>(), memory, order, width)
+}
+
+fn settled_by(
+    keep: KeepPolicy,
+    entries: &[(u64, Vec<u8>, Vec<u8>)],
+    memory: usize,
+    order: MergeOrder,
+    width: u32,
+) -> (Vec<Row>, u32) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Arc::new(Store::create(directory.path()).unwrap());
+    let block = 4096;
+    let counting = Counting::On;
+    let saving = false;
+    let plan =
+        PartitionPlan { store: &store, order, counting, keep, min_count: 1, saving, memory, block };
+    let mut compressor = BlockCompressor::new(&store).unwrap();
+    let all = entries.iter().map(|(ordinal, key, line)| SpillEntry {
+        ordinal: *ordinal,
+        count: times(*ordinal),
+        key,
+        line,
+    });
+    let mut left = vec![written(all, block, &mut compressor).unwrap()];
+    let (mut runs, mut passes) = (Vec::new(), 0);
+    let found = Mutex::new(Vec::new());
+    while let Some(partition) = left.pop() {
+        let found = |ordinal, told| {
+            assert_eq!(told, RecordStatus::New);
+            found.lock().unwrap().push(ordinal);
+        };
+        let settled = dedup_partition(partition, &plan, &HashKey::narrow(width), found).unwrap();
+        runs.push(settled.run);
+        left.extend(settled.rest);
+        passes += 1;
+    }
+    let mut all = Vec::new();
+    merge(runs, &plan, |entry| {
+        all.push((entry.ordinal, entry.count, entry.key.to_vec(), entry.line.to_vec()));
+        Ok::<_, SpillError>(true)
+    })
+    .unwrap();
+    let mut found = found.into_inner().unwrap();
+    found.sort();
+    let mut ordinals: Vec<_> = all.iter().map(|entry| entry.0).collect();
+    ordinals.sort();
+    assert_eq!(found, ordinals);
+    (all, passes)
+}
+
+#[test]
+fn partitions_and_recursion_give_what_one_map_gives_whatever_the_hash() {
+    let mut expected: Vec<Row> = Vec::new();
+    let mut places = HashMap::new();
+    for (ordinal, key, line) in entries() {
+        let place = *places.entry(key.clone()).or_insert_with(|| {
+            expected.push((ordinal, 0, key, line));
+            expected.len() - 1
+        });
+        expected[place].1 += times(ordinal);
+    }
+    for width in [64, 8, 0] {
+        for memory in [1 << 30, 20_000, 0] {
+            let (first, passes) = settled(memory, MergeOrder::First, width);
+            assert!(first == expected, "{width} {memory}");
+            let many = match memory {
+                0 => 20..,
+                20_000 => 2..,
+                _ => 1..,
+            };
+            assert!(many.contains(&passes), "{passes} passes with {memory}");
+        }
+    }
+    expected.sort_by(|a, b| a.2.cmp(&b.2));
+    for (width, memory) in [(64, 1 << 30), (64, 0), (8, 20_000), (0, 0)] {
+        assert!(settled(memory, MergeOrder::Sorted, width).0 == expected, "{width} {memory}");
+    }
+}
+
+#[test]
+fn lines_that_grow_behind_a_set_that_is_full_move_out_of_it() {
+    // Each key comes six times, with a line that is longer each time but for the last. Where the first
+    // lines are long too, some keys are spilled before others move out.
+    let (keys, rounds) = (60, 6);
+    let lines_from = |start: u64| -> Vec<_> {
+        let line = |i: u64| {
+            let (key, round) = (i % keys, i / keys);
+            let mut line = Vec::new();
+            let length = match round {
+                0 => start,
+                _ if round == rounds - 1 => 20,
+                _ => 700 * round,
+            };
+            crate::keep_policy::KeptRecord::append_value(length.to_string().as_bytes(), &mut line);
+            line.extend(std::iter::repeat_n(b'x', length as usize));
+            line.extend_from_slice(format!("{key}\n").as_bytes());
+            (i * 2, format!("http://h/{key}").into_bytes(), line)
+        };
+        (0..keys * rounds).map(line).collect()
+    };
+    let entries = [0, 1000].map(lines_from);
+    for (keep, length) in [(KeepPolicy::Last, 20), (KeepPolicy::Greatest, 700 * (rounds - 2))] {
+        let mut expected: Vec<Row> = (0..keys)
+            .map(|key| {
+                let line = format!("{}{key}\n", "x".repeat(length as usize)).into_bytes();
+                let count = rounds * times(key * 2);
+                (key * 2, count, format!("http://h/{key}").into_bytes(), line)
+            })
+            .collect();
+        for order in [MergeOrder::First, MergeOrder::Sorted] {
+            if order == MergeOrder::Sorted {
+                expected.sort_by(|a, b| a.2.cmp(&b.2));
+            }
+            for entries in &entries {
+                for (memory, width) in [(40_000, 64), (40_000, 8), (40_000, 0), (0, 0)] {
+                    let (all, passes) = settled_by(keep, entries, memory, order, width);
+                    assert!(all == expected, "{keep:?} {order:?} {memory} {width}");
+                    assert!(passes > 1, "{keep:?} {memory} {width}");
+                }
+                assert_eq!(settled_by(keep, entries, 1 << 30, order, 64).1, 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_set_that_lines_grow_out_of_keeps_those_of_its_first_urls_and_what_was_seen() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Arc::new(Store::create(directory.path()).unwrap());
+    let (order, counting, block) = (MergeOrder::First, Counting::Off, 4096);
+    let (keep, min_count, saving, memory) = (KeepPolicy::Last, 1, false, 40_000);
+    let plan =
+        PartitionPlan { store: &store, order, counting, keep, min_count, saving, memory, block };
+    let key = |number: u64| format!("http://h/{number}").into_bytes();
+    let line = |number: u64, length: usize| {
+        let mut line = Vec::new();
+        crate::keep_policy::KeptRecord::append_value(b"", &mut line);
+        line.extend_from_slice(format!("{}{number}\n", "x".repeat(length)).as_bytes());
+        line
+    };
+    // The lines of the last of sixty grow, then comes what was seen.
+    let grown = (30..60).map(|number| (number, 3000));
+    let records = (0..60).map(|number| (number, 0)).chain(grown).chain([(99, 0), (99, 0)]);
+    let seen = (0, 0, key(99), Vec::new());
+    let records = (0..).zip(records).map(|(i, (n, length))| (i, 1, key(n), line(n, length)));
+    let rows: Vec<Row> = std::iter::once(seen).chain(records).collect();
+    let entries = rows.iter().map(|(ordinal, count, key, line)| SpillEntry {
+        ordinal: *ordinal,
+        count: *count,
+        key,
+        line,
+    });
+    let mut compressor = BlockCompressor::new(&store).unwrap();
+    let partition = written(entries, block, &mut compressor).unwrap();
+    let told = Mutex::new(Vec::new());
+    let found = |ordinal, what| told.lock().unwrap().push((ordinal, what));
+    let settled = dedup_partition(partition, &plan, &HashKey::narrow(64), found).unwrap();
+    assert!(!settled.rest.is_empty());
+    let mut kept = Vec::new();
+    merge(vec![settled.run], &plan, |entry| {
+        kept.push((entry.key.to_vec(), entry.line.to_vec()));
+        Ok::<_, SpillError>(true)
+    })
+    .unwrap();
+    let expected = (0..MIN_URLS as u64).map(|number| (key(number), format!("{number}\n").into()));
+    assert_eq!(kept, expected.collect::<Vec<_>>());
+    let mut told = told.into_inner().unwrap();
+    told.retain(|(_, what)| *what == RecordStatus::Seen);
+    assert_eq!(told, [(90, RecordStatus::Seen), (91, RecordStatus::Seen)]);
+}
+
+#[test]
+fn keys_that_were_seen_are_not_settled_again_however_small_the_memory() {
+    let is_seen = |key: &[u8]| key.ends_with(b"3") || key.ends_with(b"/20");
+    for (memory, width) in [(1 << 30, 64), (20_000, 64), (0, 64), (0, 0)] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::create(directory.path()).unwrap());
+        let (order, counting, block) = (MergeOrder::First, Counting::Off, 4096);
+        let (keep, min_count, saving) = (KeepPolicy::First, 1, true);
+        let plan = PartitionPlan {
+            store: &store,
+            order,
+            counting,
+            keep,
+            min_count,
+            saving,
+            memory,
+            block,
+        };
+        let mut compressor = BlockCompressor::new(&store).unwrap();
+        let records: Vec<_> = entries().collect();
+        let mut seen: Vec<_> = records.iter().map(|(_, key, _)| key.clone()).collect();
+        seen.retain(|key| is_seen(key));
+        seen.push(b"http://h/never again 3".to_vec());
+        let before = seen.iter().map(|key| SpillEntry { ordinal: 0, count: 0, key, line: b"" });
+        let all = records.iter().map(|(ordinal, key, line)| SpillEntry {
+            ordinal: *ordinal,
+            count: 1,
+            key,
+            line,
+        });
+        let mut left = vec![written(before.chain(all), block, &mut compressor).unwrap()];
+        let (mut runs, mut saved) = (Vec::new(), Vec::new());
+        let told = Mutex::new((Vec::new(), Vec::new()));
+        while let Some(partition) = left.pop() {
+            let found = |ordinal, what| {
+                let mut told = told.lock().unwrap();
+                match what {
+                    RecordStatus::New => told.0.push(ordinal),
+                    RecordStatus::Seen => told.1.push(ordinal),
+                }
+            };
+            let settled =
+                dedup_partition(partition, &plan, &HashKey::narrow(width), found).unwrap();
+            runs.push(settled.run);
+            saved.push(settled.saved);
+            left.extend(settled.rest);
+        }
+        let keys = |runs, plan: &PartitionPlan<'_>| {
+            let mut keys: Vec<Vec<u8>> = Vec::new();
+            merge(runs, plan, |entry| {
+                keys.push(entry.key.to_vec());
+                Ok::<_, SpillError>(true)
+            })
+            .unwrap();
+            keys
+        };
+        let new = keys(runs, &plan);
+        let mut expected: Vec<Vec<u8>> = Vec::new();
+        for (_, key, _) in records.iter().filter(|(_, key, _)| !is_seen(key)) {
+            if !expected.contains(key) {
+                expected.push(key.clone());
+            }
+        }
+        assert!(new == expected, "{memory} {width}");
+        let (mut found, mut again) = told.into_inner().unwrap();
+        found.sort();
+        again.sort();
+        let ordinals = |of: &dyn Fn(&[u8]) -> bool| -> Vec<u64> {
+            let of = records.iter().filter(|(_, key, _)| of(key));
+            of.map(|(ordinal, ..)| *ordinal).collect()
+        };
+        assert_eq!(again, ordinals(&is_seen), "each record is told of");
+        assert_eq!(found.len(), expected.len());
+        expected.extend(seen);
+        expected.sort();
+        expected.dedup();
+        let plan = PartitionPlan { order: MergeOrder::Sorted, ..plan };
+        assert!(keys(saved, &plan) == expected, "{memory} {width}");
+    }
+}
