@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 /// `most`, and fewer on other processors than x86-64, which are emulated as a rule, and in an interpreter;
 /// never more than ten times what `UNIQURL_CASES` says, which is 2,000 unless it is set.
+#[allow(dead_code, reason = "not every crate that includes this file draws cases")]
 pub(crate) fn cases(most: usize) -> usize {
     if cfg!(miri) {
         return (most / 4000).max(8);

@@ -32,7 +32,7 @@ mod charset;
 #[cfg(feature = "transcode")]
 mod transcode;
 mod rewrite;
-mod normalize;
+mod exact;
 mod escape;
 mod host;
 mod uts46;

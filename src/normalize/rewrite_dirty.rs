@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
+use super::exact;
 use super::explain::Rule;
 use super::ia;
-use super::normalize;
 use super::normalizer::Normalizer;
 use super::parts::Parts;
 use super::resolve::resolve;
@@ -301,7 +301,7 @@ impl Ruleset {
         trace.split(parts);
         match self.profile.archive {
             Some(archive) => ia::absolute(parts, archive, out, trace),
-            None => normalize::absolute(parts, &self.profile, out, trace),
+            None => exact::absolute(parts, &self.profile, out, trace),
         }
     }
 
@@ -318,7 +318,7 @@ impl Ruleset {
                 ia::path_and_query(parts, archive, out, trace);
                 Ok(())
             }
-            None => normalize::path_and_query(parts, &self.profile, out, trace),
+            None => exact::path_and_query(parts, &self.profile, out, trace),
         }
     }
 
@@ -337,10 +337,10 @@ impl Ruleset {
             whole.push(b':');
             let prefix = whole.len();
             whole.extend_from_slice(url);
-            normalize::absolute(&Parts::split(&whole), &self.profile, out, &mut NoTrace)
+            exact::absolute(&Parts::split(&whole), &self.profile, out, &mut NoTrace)
                 .map_err(|reject| reject.moved(|at| at.saturating_sub(prefix)))
         } else {
-            normalize::path_and_query(reference, &self.profile, out, &mut NoTrace)
+            exact::path_and_query(reference, &self.profile, out, &mut NoTrace)
         };
         out.truncate(length);
         result

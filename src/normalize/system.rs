@@ -5,8 +5,8 @@
 //! where it starts with `//`. `sanitize` is `scheme` with more reasons to reject. `whatwg` shares nothing
 //! with the ladder and has a module of its own.
 
+use super::exact;
 use super::explain::Rule;
-use super::normalize;
 use super::normalizer::Normalizer;
 use super::outcome::Outcome;
 #[cfg(feature = "transcode")]
@@ -136,7 +136,7 @@ impl Ruleset {
         if self.profile.grammar == Grammar::Enforced {
             let kept = self.without_dropped(url);
             let of_host = kind == UrlKind::Absolute;
-            if !kept.is_ascii() && !(of_host && self.is_ascii_but_for_userinfo(kept)) {
+            if !(kept.is_ascii() || of_host && self.is_ascii_but_for_userinfo(kept)) {
                 return None;
             }
         }
@@ -383,7 +383,7 @@ impl Ruleset {
         let start = out.len();
         let mut profile = Profile::SCHEME;
         profile.ports = self.profile.ports;
-        troubles.join_result(normalize::absolute(&front, &profile, out, trace));
+        troubles.join_result(exact::absolute(&front, &profile, out, trace));
         if let Some(ports) = &self.ports {
             ports.drop_default(start, out, trace);
         }

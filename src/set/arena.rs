@@ -1,6 +1,6 @@
 //! The bytes of a shard's URLs, each followed by a line feed, in blocks that never move.
 
-use super::set::SetFull;
+use super::url_set::SetFull;
 use crate::bytes::alloc;
 use crate::simd::prefetch;
 

@@ -6,10 +6,10 @@
 
 mod arena;
 mod hash;
-mod set;
+mod url_set;
 mod shard;
 
-pub use set::{Iter, SetFull, UrlSet};
+pub use url_set::{Iter, SetFull, UrlSet};
 
 pub use arena::Counting;
 pub use hash::{Hash, HashKey};

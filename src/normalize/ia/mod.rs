@@ -15,9 +15,9 @@ pub(super) mod clean;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::exact::scheme_name;
 use super::explain::Rule;
 use super::host;
-use super::normalize::scheme_name;
 use super::parts::{Authority, Parts};
 use super::trace::{Place, Trace};
 use crate::bytes::set::REG_NAME;

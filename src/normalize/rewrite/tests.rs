@@ -1,7 +1,7 @@
 //! The short way against the long one.
 
 use super::*;
-use crate::normalize::normalize;
+use crate::normalize::exact;
 use crate::normalize::parts::Parts;
 use crate::normalize::trace::NoTrace;
 use crate::profile::Switches;
@@ -16,11 +16,9 @@ fn normalized(url: &[u8], kind: UrlKind, profile: &Profile) -> Option<Vec<u8>> {
     let url = &url[start..end];
     let mut out = Vec::new();
     let result = match kind {
-        UrlKind::Absolute => {
-            normalize::absolute(&Parts::split(url), profile, &mut out, &mut NoTrace)
-        }
+        UrlKind::Absolute => exact::absolute(&Parts::split(url), profile, &mut out, &mut NoTrace),
         UrlKind::Target => {
-            normalize::path_and_query(&Parts::split_target(url), profile, &mut out, &mut NoTrace)
+            exact::path_and_query(&Parts::split_target(url), profile, &mut out, &mut NoTrace)
         }
     };
     result.ok().map(|()| out)

@@ -3,7 +3,7 @@
 
 use super::super::arena::Place;
 use super::super::hash::Hash;
-use super::super::set::SetFull;
+use super::super::url_set::SetFull;
 use super::{Entry, Shard, Stopped};
 use crate::simd::prefetch;
 

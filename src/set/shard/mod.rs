@@ -12,7 +12,7 @@ pub use ahead::{Bytes, Part};
 
 use super::arena::{Arena, Counting, Place, Urls};
 use super::hash::Hash;
-use super::set::SetFull;
+use super::url_set::SetFull;
 use table::{Free, Table};
 
 /// One URL on its way into a shard. `start` and `len` are the caller's.
@@ -94,6 +94,11 @@ impl Shard {
     /// Number of URLs.
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// True if the shard holds no URL.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
     }
 
     /// Adds a URL; the place of a new one.
