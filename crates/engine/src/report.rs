@@ -17,6 +17,7 @@ use uniqurl::set::SetFull;
 use uniqurl_store::spill::SpillError;
 
 /// The accounting of a run, up to the point where it failed if it did.
+// A field for each fact that callers print, so more than a dozen.
 #[derive(Debug, Default)]
 pub struct Report {
     /// All records.

@@ -45,6 +45,7 @@ Examples:
   uniqurl bench --compare here.json there.json       two machines, or two versions
   uniqurl bench --corpus clean --profile all --threads 1 --backend avx2
   uniqurl bench --corpus access --stage whole --size 1G --repeats 9")]
+// A field for each option, so more than a dozen.
 pub struct BenchArgs {
     /// Corpora: clean, mixed, dirty, dup, access [default: all of them]
     ///

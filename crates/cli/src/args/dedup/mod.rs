@@ -46,6 +46,7 @@ Examples:
 Exit status: 0 complete; 1 written, but an input was skipped (--keep-going); 2 failed or wrong
 usage, no file of results written; 3 stopped by a limit, no file of results written; 141 the reader
 of a pipe is gone.")]
+// A field for each option, so more than a dozen.
 pub struct DedupArgs {
     /// The options that both subcommands have.
     #[command(flatten)]
