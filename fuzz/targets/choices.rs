@@ -5,10 +5,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use uniqurl_formats::record::{Context, Format, Records};
 use uniqurl::{
     Backend, Canonical, Key, Normalizer, Outcome, Profile, Redirects, Reject, Ring, Scratch,
 };
+use uniqurl_formats::record::{Context, Format, Records};
 
 /// The rules that this text asks for; none where it is refused.
 fn rules(choice: u8, text: &[u8]) -> Option<Normalizer> {

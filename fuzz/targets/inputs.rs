@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use uniqurl::{Normalizer, Profile};
 use uniqurl_engine::output::Job as Name;
 use uniqurl_engine::{Job, JobPlan, Sinks, Watch, run};
-use uniqurl::{Normalizer, Profile};
 use uniqurl_formats::input;
 
 fuzz_target!(|data: &[u8]| {
@@ -18,12 +18,14 @@ fuzz_target!(|data: &[u8]| {
     }
     let results = [(1, 64), (2, 1 << 16)].map(|(threads, chunk_size)| {
         let watch = Watch::default();
-        let mut plan = JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Default::default()));
+        let mut plan =
+            JobPlan::new(Normalizer::new(&Profile::CRAWL), Job::Dedup(Default::default()));
         plan.limits.threads = threads;
         plan.limits.chunk_size = chunk_size;
         plan.input.keep_going = true;
         let (mut out, mut rejects) = (Vec::new(), Vec::new());
-        let (report, result) = run(&plan, &inputs, Sinks::to(&mut out).with_rejects(&mut rejects), &watch);
+        let (report, result) =
+            run(&plan, &inputs, Sinks::to(&mut out).with_rejects(&mut rejects), &watch);
         assert!(report.tally.adds_up(Name::Dedup), "{:?}", report.tally);
         (out, rejects, report.tally, result.map_err(|error| error.to_string()))
     });

@@ -7,10 +7,10 @@ use std::io::Read;
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use uniqurl_engine::{InputFormat, Job, JobPlan, Sinks, Watch, run};
-use uniqurl_formats::record;
 use uniqurl::{Normalizer, Profile};
+use uniqurl_engine::{InputFormat, Job, JobPlan, Sinks, Watch, run};
 use uniqurl_formats::input;
+use uniqurl_formats::record;
 
 /// Longer files are left alone: some bytes unpack to gigabytes.
 const MOST: u64 = 1 << 20;
@@ -23,7 +23,8 @@ enum Compression {
     Xz,
 }
 
-const PACKINGS: [Compression; 4] = [Compression::Gzip, Compression::Zstd, Compression::Bzip2, Compression::Xz];
+const PACKINGS: [Compression; 4] =
+    [Compression::Gzip, Compression::Zstd, Compression::Bzip2, Compression::Xz];
 
 impl Compression {
     /// One member, by a fast encoder.

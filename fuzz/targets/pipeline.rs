@@ -7,8 +7,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use uniqurl_engine::{Dedup, InputFormat, Job, JobPlan, Memory, RunError, SetOrder, Sinks, Watch, run};
 use uniqurl::{Backend, Normalizer, Outcome, Profile};
+use uniqurl_engine::{
+    Dedup, InputFormat, Job, JobPlan, Memory, RunError, SetOrder, Sinks, Watch, run,
+};
 use uniqurl_formats::{input, record};
 
 /// The lines of `text` by their bytes.

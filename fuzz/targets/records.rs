@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 use record_oracle::{Holds, Known, Slashless};
 use uniqurl::bytes::Span;
 use uniqurl::normalize::{Origin, Targets};
-use uniqurl_formats::record::{Context, Format, Extracted, BufferId, Records, detect};
+use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records, detect};
 
 const NAMES: &[&str] = &[
     "lines",
@@ -118,7 +118,8 @@ fuzz_target!(|data: &[u8]| {
     let _ = detect("name", chunk);
     let mut out = Records::default();
     format.read(&ctx, chunk, &mut out);
-    let bytes = |place, span: Span| span.of(if place == BufferId::Chunk { chunk } else { &out.scratch });
+    let bytes =
+        |place, span: Span| span.of(if place == BufferId::Chunk { chunk } else { &out.scratch });
     let expected = second(name, &known, chunk);
     let mut end = 0;
     let mut found = Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! Whatever is not as it should be panics, with a message that says what.
 
-use uniqurl::{RejectReason, Normalizer, Outcome, Scratch};
+use uniqurl::{Normalizer, Outcome, RejectReason, Scratch};
 
 use crate::case::{Block, Way};
 use crate::generator::Rng;

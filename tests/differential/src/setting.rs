@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use uniqurl::{Backend, RejectReason, Normalizer, Profile, Ring, Switch};
+use uniqurl::{Backend, Normalizer, Profile, RejectReason, Ring, Switch};
 
 use crate::browser;
 use crate::generator::browser::BASES;
