@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// A range of bytes of a chunk or of [`Records::side`].
+/// A range of bytes of a chunk or of its scratch buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)] // a scanner writes several at once
 pub struct Span {
@@ -13,7 +13,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// None past 4 GiB, which nothing comes to that is read [in parts](Records::limit).
+    /// None past 4 GiB.
     #[inline]
     pub fn checked(range: Range<usize>) -> Option<Self> {
         Some(Self { start: u32::try_from(range.start).ok()?, end: u32::try_from(range.end).ok()? })

@@ -171,7 +171,7 @@ impl Normalizer {
         Some(Origin { scheme, authority })
     }
 
-    /// How this profile reads request targets, for [`Context::targets`](crate::record::Context).
+    /// How this profile reads request targets, for the context of records.
     pub fn targets(&self) -> Targets {
         match self.rules.profile.system {
             System::Browser => Targets::Trimmed,

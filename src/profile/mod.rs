@@ -1,6 +1,6 @@
 //! Policy as data: which rules a profile applies, and to which bytes.
 //!
-//! The order of the steps is code, in [`url`](crate::url); which step acts, and on what, is said here.
+//! The order of the steps is code, in `normalize`; which step acts, and on what, is said here.
 //! To add a profile: write one const, list it in [`Profile::ALL`], and give it a file of vectors in
 //! `corpora/vectors/`.
 

@@ -14,7 +14,7 @@ use super::vector::VectorOp;
 use super::{Backend, scalar};
 use crate::bytes::Span;
 
-/// A backend that this CPU is known to have: only [`Kernel::new`] makes one, and it asks the CPU.
+/// A backend that this CPU is known to have: only `Kernel::new` makes one, and it asks the CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernel(Backend);
 

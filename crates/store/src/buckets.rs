@@ -5,7 +5,7 @@
 //! then equal URLs stand next to each other.
 //!
 //! A URL is stored as its length in four bytes, its bytes, and a line feed. If it is of another input
-//! than the URL before it, [`INPUT`] in place of a length and the number of the input come first.
+//! than the URL before it, `INPUT` in place of a length and the number of the input come first.
 
 use std::fmt;
 use std::sync::Mutex;

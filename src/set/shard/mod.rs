@@ -27,7 +27,7 @@ pub struct Entry {
     /// Number of the URL among those of its chunk.
     pub sequence: u32,
     /// Where it is now, if it was new; set by [`Shard::insert_all`]. [`Shard::find_all`] sets it to
-    /// anything where the URL is not in the shard, [`Shard::mark_all`] to [`SEEN`].
+    /// anything where the URL is not in the shard, [`Shard::mark_all`] to `SEEN`.
     pub new: Option<std::num::NonZeroU32>,
 }
 
