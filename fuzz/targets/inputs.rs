@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use uniqurl::{Normalizer, Profile};
-use uniqurl_engine::output::Job as Name;
+use uniqurl_engine::output::JobKind as Name;
 use uniqurl_engine::{Job, JobPlan, Sinks, Watch, run};
 use uniqurl_formats::input;
 
