@@ -1,19 +1,19 @@
-//! Which column of a table says what.
+//! Maps the columns of a table to parts of a record.
 //!
-//! In comes what a user wrote behind `csv:` or `tsv:`, or the header of a log that has its own; out
-//! goes a [`ColumnLayout`], and from a layout and the fields of a record what the record says.
+//! The input is the text after `csv:` or `tsv:`, or the header of a log that has its own; the
+//! output is a [`ColumnLayout`], which reads the fields of a record.
 
 use super::line::Line;
 use super::part::{Facts, RecordPart, Said, Value};
 use super::{Context, Extracted};
 
-/// The parts of the columns that matter, by ascending column, counted from 0.
+/// The parts by column, ascending, counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct ColumnLayout {
     slots: Vec<(usize, RecordPart)>,
-    /// What filters can judge by.
+    /// The facts for filters.
     pub facts: Facts,
-    /// What all columns are called, where a header says so.
+    /// The names of all columns, if there is a header.
     pub names: Vec<Vec<u8>>,
 }
 
@@ -24,18 +24,18 @@ impl ColumnLayout {
         Self { slots, facts, names: Vec::new() }
     }
 
-    /// Whether a column holds queries by themselves.
+    /// True if a column holds queries without their `?`.
     pub fn is_query(&self, column: usize) -> bool {
         self.slots.iter().any(|(other, part)| *other == column && part.is_query())
     }
 
-    /// The same of the column that is called so.
+    /// The same for the column with this name.
     pub fn is_query_named(&self, name: &ColumnName) -> bool {
         name.find(&self.names).is_some_and(|column| self.is_query(column))
     }
 
-    /// What a record of these fields holds. What each of those that matter says is told by `value`;
-    /// what nothing but filters asks for matters where there are any.
+    /// Reads a record from its fields. `value` decodes each field that is used. Fields that only
+    /// filters read are skipped if there is no filter.
     pub fn found<'a, F: Clone>(
         &self,
         ctx: &Context,
@@ -72,7 +72,7 @@ impl ColumnName {
         number.map(|n| ColumnName::Number(n - 1)).ok_or("columns are counted from 1")
     }
 
-    /// The column under a header, if it is there: as it is called, else in any case.
+    /// The column under this header, if any: matched exactly, else without case.
     pub fn find(&self, header: &[Vec<u8>]) -> Option<usize> {
         match self {
             ColumnName::Number(number) => Some(*number),
@@ -91,9 +91,9 @@ pub(super) struct Columns {
 /// How a column is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ColumnName {
-    /// Counted from 0.
+    /// A number, counted from 0.
     Number(usize),
-    /// As the header has it.
+    /// A name from the header.
     Header(Vec<u8>),
 }
 
@@ -109,18 +109,18 @@ impl Columns {
         &self.text
     }
 
-    /// Whether the first line of an input is a header; if none of the columns has a name, it is a
-    /// record like any other.
+    /// True if the first line of an input is a header; if no column has a name, the first line is
+    /// an ordinary record.
     pub fn need_header(&self) -> bool {
         self.names.iter().any(|(_, name)| matches!(name, ColumnName::Header(_)))
     }
 
-    /// Each column as it is named.
+    /// The name or number of each column.
     pub fn names(&self) -> impl Iterator<Item = &ColumnName> {
         self.names.iter().map(|(_, name)| name)
     }
 
-    /// Whether one of them holds queries by themselves.
+    /// True if a column holds queries without their `?`.
     pub fn have_queries(&self) -> bool {
         self.names.iter().any(|(part, _)| part.is_query())
     }
@@ -129,8 +129,8 @@ impl Columns {
         Facts::of(self.names.iter().map(|(part, _)| *part))
     }
 
-    /// The columns by number. A name is looked for as it is, then in any case; a column that is not
-    /// there stays empty.
+    /// Resolves the columns to numbers. A name matches exactly, else without case; a missing column
+    /// stays empty.
     pub fn layout(&self, header: &[Vec<u8>]) -> ColumnLayout {
         let slot = |(part, name): &(RecordPart, ColumnName)| match name {
             ColumnName::Number(number) => Some((*number, *part)),
@@ -145,24 +145,24 @@ impl Columns {
 }
 
 impl ColumnLayout {
-    /// Whether the one thing that is known of a record is its URL.
+    /// True if the URL is the only part in use.
     pub fn is_url_alone(&self) -> bool {
         matches!(self.slots[..], [(_, RecordPart::Url)])
     }
 
-    /// The columns that say something of a URL.
+    /// The columns in use.
     pub fn columns(&self) -> impl Iterator<Item = usize> + '_ {
         self.slots.iter().map(|(column, _)| *column)
     }
 
-    /// The column that a URL is made of.
+    /// The column that the URL is built from.
     pub fn source(&self) -> Option<usize> {
         self.slots.iter().find(|(_, part)| part.is_source()).map(|(column, _)| *column)
     }
 }
 
 impl Columns {
-    /// The columns by number, all of which must be there; an error names one that is not.
+    /// Resolves the columns to numbers. All must exist; an error names the missing one.
     pub fn find(&self, header: &[Vec<u8>]) -> Result<Vec<(usize, RecordPart)>, String> {
         let found = self.names.iter().map(|(part, name)| match name {
             ColumnName::Number(number) if *number < header.len() => Ok((*number, *part)),
@@ -176,8 +176,8 @@ impl Columns {
     }
 }
 
-/// The column of a name: as it is, then in any case, then without the white space around it, which some
-/// write behind commas.
+/// Finds a column by name: exactly, else without case, else without surrounding white space, which
+/// some writers put after commas.
 fn position(header: &[Vec<u8>], name: &[u8]) -> Option<usize> {
     let find = |is: fn(&[u8], &[u8]) -> bool| header.iter().position(|column| is(column, name));
     find(|column, name| column == name)
@@ -185,8 +185,8 @@ fn position(header: &[Vec<u8>], name: &[u8]) -> Option<usize> {
         .or_else(|| find(|column, name| column.trim_ascii().eq_ignore_ascii_case(name)))
 }
 
-/// Reads `host=A,target=B`, or a lone name, which is that of the URL; also where parts follow it, as
-/// in `link,status=B`.
+/// Reads `host=A,target=B`, or a lone name for the URL's column, which parts may follow as in
+/// `link,status=B`.
 pub(super) fn parts(text: &str) -> Result<Vec<(RecordPart, &str)>, &'static str> {
     let part = |item: &str| {
         let (name, _) = item.split_once('=')?;

@@ -1,9 +1,10 @@
-//! Undoes a log's own escaping, exactly once, and finds the quotation mark that it leaves bare.
+//! Undoes a log's own escaping, exactly once, and finds the unescaped quotation mark that ends a
+//! field.
 //!
 //! Loggers escape so that a client cannot write lines of its own into the log. Apache's
-//! `ap_escape_logitem` writes `\"`, `\\`, `\n` and kin, and `\xHH` for what is not printable; nginx
-//! writes `\xHH` for all of these; HAProxy writes `#XX`. What the client had escaped itself (`%22`)
-//! is not the log's and stays. A sequence that the logger cannot have written stays as it stands.
+//! `ap_escape_logitem` writes `\"`, `\\`, `\n` and so on, and `\xHH` for unprintable bytes; nginx
+//! writes `\xHH` for all of these; HAProxy writes `#XX`. Escapes that the client sent (`%22`) are
+//! not the log's and stay. So does a sequence that the logger cannot have written.
 
 use memchr::{memchr, memchr2};
 
@@ -14,14 +15,14 @@ pub(super) enum Escape {
     Backslash,
     /// HAProxy's.
     Hash,
-    /// That of Amazon's load balancers: `\xHH` alone.
+    /// Amazon load balancers': only `\xHH`.
     Hex,
     /// Nothing is escaped.
     None,
 }
 
 impl Escape {
-    /// Whether there is anything in `text` that [`undo`](Self::undo) might change.
+    /// True if [`undo`](Self::undo) might change `text`.
     #[inline]
     pub fn is_in(self, text: &[u8]) -> bool {
         match self {
@@ -89,7 +90,7 @@ pub(super) fn closing_quote(line: &[u8], from: usize) -> Option<usize> {
     Some(quoted(line, from)?.0)
 }
 
-/// The same, and how what stands before it may be escaped.
+/// Also returns which escaping may occur before the mark.
 #[inline(always)]
 pub(super) fn quoted(line: &[u8], from: usize) -> Option<(usize, Escape)> {
     let mut at = from;
@@ -100,7 +101,7 @@ pub(super) fn quoted(line: &[u8], from: usize) -> Option<(usize, Escape)> {
             return Some((at, escape));
         }
         escape = Escape::Backslash;
-        // A backslash takes whatever follows it out of play.
+        // A backslash hides the byte after it.
         at += 2;
     }
 }

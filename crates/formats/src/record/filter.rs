@@ -1,8 +1,8 @@
-//! Which records to keep by what a log or an index says of the answer.
+//! Filters records by the method, status and media type in a log or an index.
 //!
-//! In come method, status and media type of a record; out goes whether it is wanted. A format asks
-//! only about what it has, so that a filter does nothing to one that has no such field; a record
-//! that lacks a field its format has is not wanted.
+//! The input is method, status and media type of a record; the output is whether to keep it. A
+//! filter has no effect on a format without the field it asks for. A record that lacks a field its
+//! format has is dropped.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub struct Filter {
     mimes: Vec<Vec<u8>>,
 }
 
-/// Why a list is no filter.
+/// An invalid item in a filter list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadFilter {
     item: String,
@@ -44,7 +44,7 @@ impl Filter {
     ///
     /// # Errors
     ///
-    /// What stands between two commas is neither; what stands before it was added.
+    /// An item is neither of these; items before it were added.
     pub fn status(&mut self, list: &str) -> Result<(), BadFilter> {
         for item in list.split(',') {
             let pattern: Option<[u8; 3]> = item.to_ascii_lowercase().into_bytes().try_into().ok();
@@ -73,8 +73,8 @@ impl Filter {
         Ok(())
     }
 
-    /// Adds media types to keep: `text/html`, or `text/*`, between commas. Case does not matter,
-    /// nor do parameters.
+    /// Adds media types to keep: `text/html`, or `text/*`, between commas. Case and parameters are
+    /// ignored.
     ///
     /// # Errors
     ///
@@ -93,12 +93,12 @@ impl Filter {
         Ok(())
     }
 
-    /// Whether it keeps all records.
+    /// True if it keeps all records.
     pub fn is_empty(&self) -> bool {
         self.statuses.is_empty() && self.methods.is_empty() && self.mimes.is_empty()
     }
 
-    /// Which of `status`, `method` and `mime` are in this filter and can do nothing to records with
+    /// Which of `status`, `method` and `mime` are in this filter but have no effect on records with
     /// these facts.
     ///
     /// ```
@@ -120,7 +120,8 @@ impl Filter {
         asked.into_iter().filter(|(_, lacks)| *lacks).map(|(name, _)| name)
     }
 
-    /// Whether a record is wanted. None: its format has no such field; empty: the record has none.
+    /// True if a record is kept. None means that its format has no such field; empty, that the
+    /// record has no value.
     pub(super) fn keeps(
         &self,
         method: Option<&[u8]>,
@@ -144,8 +145,8 @@ impl Filter {
     }
 }
 
-/// Whether what stands behind a whole number makes it no other: nothing, or a point and zeros, as in a
-/// column of decimals or one that gaps have made a column of fractions.
+/// True if the text after a whole number does not change its value: nothing, or a point and zeros.
+/// A column of decimals writes statuses so, and so does an integer column with gaps read as floats.
 fn is_zero(fraction: &[u8]) -> bool {
     match fraction.strip_prefix(b".") {
         Some(digits) => digits.iter().all(|digit| *digit == b'0'),
@@ -153,7 +154,7 @@ fn is_zero(fraction: &[u8]) -> bool {
     }
 }
 
-/// Whether a media type is the one that is asked for, or of its kind.
+/// True if a media type equals the requested one, or belongs to its kind.
 fn is_like(mime: &[u8], asked: &[u8]) -> bool {
     let end = mime.iter().position(|byte| *byte == b';').unwrap_or(mime.len());
     let mime = mime[..end].trim_ascii();

@@ -1,6 +1,7 @@
 //! The formats by name.
 //!
-//! In comes a name, as `--format` of the command takes it; out goes a [`Format`], which reads chunks.
+//! The input is a name, as `--format` of the command takes it; the output is a [`Format`], which
+//! reads chunks.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -15,10 +16,10 @@ use super::{
 };
 use super::{READS_TABLES, TableFormat};
 
-/// Where the URL is in a record.
+/// A reader that finds the URL in each record.
 ///
-/// Reading never fails: a line that yields no URL yields a [`RejectReason`](uniqurl::RejectReason) that says why, and
-/// the same lines give the same records however they are cut into chunks.
+/// Reading never fails: a line without a URL yields a [`RejectReason`](uniqurl::RejectReason). The
+/// same lines give the same records however they are cut into chunks.
 ///
 /// ```
 /// use uniqurl_formats::record::{Context, Format, Extracted, BufferId, Records};
@@ -33,7 +34,7 @@ use super::{READS_TABLES, TableFormat};
 /// # Ok::<(), uniqurl_formats::record::FormatError>(())
 /// ```
 ///
-/// Not for bytes that are no lines: archives, Parquet and Arrow have readers of their own.
+/// It does not read binary files: archives, Parquet and Arrow have readers of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Format {
     /// `lines`: each line is a URL.
@@ -42,7 +43,7 @@ pub enum Format {
     Target,
     /// `clf`: the Common Log Format.
     Clf,
-    /// `combined`: the same and two fields more, which makes no difference to its reader.
+    /// `combined`: the Common Log Format with two more fields, which its reader ignores.
     Combined,
     /// `vhost`: Apache's `vhost_combined`, whose first field is `host:port`.
     Vhost,
@@ -52,19 +53,19 @@ pub enum Format {
     Haproxy,
     /// `ws:N`: the N-th field between white space, counted from 1.
     Ws(NonZeroUsize),
-    /// `w3c` and `cloudfront`: logs that name their fields in lines of their own.
+    /// `w3c` and `cloudfront`: logs with `#Fields:` lines that name the columns.
     Extended(Extended),
     /// `elb` and `alb`: the access logs of Amazon's load balancers.
     Elb,
     /// `cdx`: the index of a web archive.
     Cdx(Cdx),
-    /// `cdxj`: the same with an object of JSON in each line.
+    /// `cdxj`: an index of a web archive with a JSON object in each line.
     Cdxj(Json),
-    /// `json:POINTER`: a JSON value a line, and where in it the URL is.
+    /// `json:POINTER`: one JSON value a line, and a pointer to the URL in it.
     Json(Json),
-    /// `csv:COL`: fields between commas, some of them quoted.
+    /// `csv:COL`: fields separated by commas, optionally quoted.
     Csv(Csv),
-    /// `tsv:COL`: fields between tabs.
+    /// `tsv:COL`: fields separated by tabs.
     Tsv(Tsv),
     /// `text`: the URLs in free text.
     Text,
@@ -74,7 +75,7 @@ pub enum Format {
     Table(TableFormat),
 }
 
-/// What is said of a name that is none.
+/// The message for an unknown name.
 const NO_SUCH: &str = if READS_TABLES {
     "no such format; there are lines, target, text, clf, combined, vhost, log:FORMAT, w3c, elb, \
      alb, cloudfront, haproxy, ws:N, csv:COL, tsv:COL, json:POINTER, cdx, cdxj, warc, wat, \
@@ -86,11 +87,11 @@ const NO_SUCH: &str = if READS_TABLES {
 };
 
 impl Format {
-    /// The format that `name` names.
+    /// Parses a format's name.
     ///
     /// # Errors
     ///
-    /// There is no such format, or what stands behind its colon is not what it takes.
+    /// The name is unknown, or the text after its colon is invalid.
     pub fn parse(name: &str) -> Result<Self, FormatError> {
         let error = |why| FormatError { name: name.to_owned(), at: 0, why };
         if let Some(text) = name.strip_prefix("log:") {
@@ -149,7 +150,7 @@ impl Format {
         })
     }
 
-    /// The name, as [`parse`](Self::parse) takes it.
+    /// The name that [`parse`](Self::parse) accepts for this format.
     pub fn name(&self) -> Cow<'_, str> {
         Cow::Borrowed(match self {
             Format::Lines => "lines",
@@ -173,7 +174,7 @@ impl Format {
         })
     }
 
-    /// The same, but of a WARC file only records of these kinds.
+    /// Restricts a WARC format to records of these kinds; other formats stay as they are.
     #[must_use]
     pub fn with_kinds(self, kinds: Kinds) -> Self {
         match self {
@@ -182,7 +183,7 @@ impl Format {
         }
     }
 
-    /// How its records are told apart.
+    /// How to cut an input of this format into records.
     pub fn framing(&self) -> Framing {
         match self {
             Format::Archive(archive) => archive.framing(),
@@ -190,13 +191,13 @@ impl Format {
         }
     }
 
-    /// Appends one record to `out` for each line of `chunk`, in order (for `lines`, what ends in
-    /// [`Context::separator`]; for `csv`, each record, which may span lines; for `text`, each URL).
-    /// The records of an archive and the rows of a table are no lines: they yield nothing here.
+    /// Appends one record to `out` for each line of `chunk`, in order. For `lines`, a line ends in
+    /// [`Context::separator`]; for `csv`, a record may span lines; for `text`, each URL is a
+    /// record. Archives and tables are not lines and yield nothing here.
     ///
-    /// A chunk holds whole lines, and is shorter than 4 GiB; its last line may lack its line feed. It
-    /// is read as what stands at the start of an input: [`after`](Self::after) is the format for what
-    /// comes next.
+    /// A chunk holds whole lines and is shorter than 4 GiB; its last line may lack its line feed.
+    /// It is read as the start of an input: use the format that [`after`](Self::after) returns for
+    /// the next chunk.
     pub fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         match self {
             Format::Lines => line::read(ctx, chunk, out),
@@ -219,8 +220,8 @@ impl Format {
         }
     }
 
-    /// The format for what comes behind `chunk` in the same input, where that is not the same: a
-    /// header in the chunk says where things are in the records behind it.
+    /// The format for the input after `chunk`, if it differs: a header in the chunk describes the
+    /// records that follow it.
     ///
     /// ```
     /// use uniqurl_formats::record::{Context, Format, Extracted, Records};
@@ -242,9 +243,9 @@ impl Format {
         }
     }
 
-    /// Whether [`after`](Self::after) can ever be another format, or [`whole`](Self::whole) less than
-    /// all: then chunks must be looked at in order before they are read. Otherwise any chunk can be
-    /// read by itself.
+    /// True if [`after`](Self::after) can return another format, or [`whole`](Self::whole) less
+    /// than everything. Such a format needs its chunks examined in order before they are read.
+    /// Otherwise any chunk can be read by itself.
     pub fn looks_back(&self) -> bool {
         match self {
             Format::Extended(_) | Format::Cdx(_) => true,
@@ -254,10 +255,10 @@ impl Format {
         }
     }
 
-    /// Length of the records at the start of `lines` (whole lines) that are whole whatever comes
-    /// behind them. All of it, but for `csv`, whose records may span lines.
+    /// Length of the records at the start of `lines` (whole lines) that are complete whatever
+    /// follows. This is all of it except for `csv`, whose records may span lines.
     pub fn whole(&self, ctx: &Context, lines: &[u8]) -> usize {
-        // Only csv needs to know how long a record may be.
+        // Only csv needs the limit on a record's length.
         let _ = ctx;
         match self {
             Format::Csv(_) => Csv::whole(ctx, lines),
@@ -265,13 +266,14 @@ impl Format {
         }
     }
 
-    /// Whether its records are JSON, in which a byte-order mark at the start of an input is no part of the
-    /// first (RFC 8259 section 8.1: parsers "MAY ignore the presence of a byte order mark").
+    /// True for JSON formats, where a byte-order mark at the start of an input does not belong to
+    /// the first record (RFC 8259 section 8.1: parsers "MAY ignore the presence of a byte order
+    /// mark").
     pub fn is_json(&self) -> bool {
         matches!(self, Format::Json(_) | Format::Cdxj(_))
     }
 
-    /// Whether its records have queries that no mark stands before.
+    /// True if records can hold a query in a field of its own, without a `?`.
     pub fn has_queries(&self) -> bool {
         match self {
             Format::Extended(_) => true,
@@ -284,12 +286,12 @@ impl Format {
         }
     }
 
-    /// Whether an input can turn out to be one that `refusal` speaks of.
+    /// True if `refusal` may reject an input of this format.
     pub fn may_refuse(&self) -> bool {
         matches!(self, Format::Cdx(_) | Format::Cdxj(_))
     }
 
-    /// What a [`Filter`](super::Filter) can judge the records by.
+    /// The facts by which a [`Filter`](super::Filter) can judge the records.
     pub fn facts(&self) -> Facts {
         let request = Facts { method: true, status: true, mime: false };
         match self {
@@ -308,14 +310,14 @@ impl Format {
     }
 }
 
-/// The name.
+/// Writes the name.
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.name())
     }
 }
 
-/// As [`Format::parse`] does.
+/// Parses as [`Format::parse`] does.
 impl FromStr for Format {
     type Err = FormatError;
 
@@ -324,19 +326,19 @@ impl FromStr for Format {
     }
 }
 
-/// Why a text names no format.
+/// An invalid format name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormatError {
-    /// The text.
+    /// The name as given.
     pub(super) name: String,
-    /// Where in it the trouble is; 0 where it is the whole.
+    /// Offset of the error; 0 if it concerns the whole name.
     pub(super) at: usize,
-    /// What is wrong, in words that follow a colon.
+    /// The message, phrased to follow a colon.
     pub(super) why: &'static str,
 }
 
 impl FormatError {
-    /// The same of a name that ends in the text.
+    /// The same error with offsets into `name`, which ends in the text.
     fn of(self, name: &str) -> Self {
         let lead = name.len() - self.name.len();
         let at = if self.at > 0 { lead + self.at } else { 0 };
@@ -375,7 +377,7 @@ pub(super) mod tests {
         out
     }
 
-    /// What was found in one line, as text.
+    /// The content of one line, as text.
     pub fn show(format: &Format, ctx: &Context, line: &[u8]) -> String {
         let out = read(format, ctx, line);
         let [record] = out.records[..] else { panic!("one line, {} records", out.records.len()) };

@@ -1,7 +1,7 @@
-//! Cuts a chunk into lines, and sets aside those that no format needs to look at.
+//! Cuts a chunk into lines, and handles blank and overlong ones for all formats.
 //!
-//! In comes a chunk of whole lines; out goes one [`Record`] for each, with what a format's closure
-//! found in it. `lines`, the format whose whole line is the URL, is the simplest such closure.
+//! The input is a chunk of whole lines; the output is one [`Record`] each, filled by a format's
+//! closure. `lines`, the format whose whole line is the URL, is the simplest such closure.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
 use uniqurl::simd::Kernel;
 
-/// A line without its ending, and where it stands in its chunk.
+/// A line without its ending, and its offset in the chunk.
 #[derive(Clone, Copy)]
 pub(super) struct Line<'a> {
     pub bytes: &'a [u8],
@@ -24,7 +24,7 @@ impl Line<'_> {
         Span { start: self.start + range.start as u32, end: self.start + range.end as u32 }
     }
 
-    /// Where a slice of the line stands in it.
+    /// The range of a slice of the line.
     #[inline]
     pub fn range_of(&self, part: &[u8]) -> Range<usize> {
         let start = part.as_ptr() as usize - self.bytes.as_ptr() as usize;
@@ -35,9 +35,9 @@ impl Line<'_> {
 
 /// Appends a record for each line of `chunk`.
 ///
-/// `find` sees the lines that are neither blank nor longer than a record may be; the latter are
-/// rejected with the position `too_long_at`. One carriage return before the line feed belongs to
-/// the ending.
+/// `find` sees lines that are neither blank nor longer than the limit on records; longer lines are
+/// rejected at position `too_long_at`. One carriage return before the line feed belongs to the
+/// ending.
 #[inline]
 pub(super) fn each(
     ctx: &Context,
@@ -49,7 +49,7 @@ pub(super) fn each(
     each_between(Separator::LineFeed, ctx, too_long_at, chunk, out, find);
 }
 
-/// The same, whatever ends a line.
+/// The same for any separator.
 #[inline]
 fn each_between(
     separator: Separator,
@@ -60,7 +60,8 @@ fn each_between(
     mut find: impl FnMut(Line<'_>, &mut Vec<u8>) -> Extracted,
 ) {
     let mut lines = Vec::new();
-    // Formats know of no chosen backend, and memchr, which they search with, asks the CPU as well.
+    // Formats do not receive the chosen backend. memchr, which they search with, also detects the
+    // CPU.
     cut(Kernel::best(), separator, chunk, &mut lines);
     for line in lines {
         let bytes = line.of(chunk);
@@ -86,7 +87,7 @@ pub fn cut(kernel: Kernel, separator: Separator, chunk: &[u8], out: &mut Vec<Spa
     }
 }
 
-/// The NUL behind a record is no part of it; a last one without it counts.
+/// A NUL terminates a record and is not part of it. A last record without a NUL counts.
 fn cut_at_nul(chunk: &[u8], out: &mut Vec<Span>) {
     let mut start = 0;
     let rest = (!chunk.ends_with(b"\0")).then_some(chunk.len());
@@ -99,7 +100,7 @@ fn cut_at_nul(chunk: &[u8], out: &mut Vec<Span>) {
 /// A byte-order mark in UTF-8.
 pub const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// What stands behind a byte-order mark, if there is one.
+/// The text after a byte-order mark, if there is one.
 pub fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(MARK).unwrap_or(text)
 }
@@ -110,8 +111,8 @@ pub(super) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|&byte| matches!(byte, b' ' | b'\t'))
 }
 
-/// Reads the format `lines`: everything on the line is the URL, tabs and spaces included, and line feeds
-/// where it ends in a NUL.
+/// Reads the format `lines`: the whole record is the URL, including tabs and spaces, and line feeds
+/// if records end in NUL.
 pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
     each_between(ctx.separator, ctx, ctx.max_url, chunk, out, |line, _| {
         if line.bytes.len() > ctx.max_url {

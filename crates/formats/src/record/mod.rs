@@ -1,15 +1,15 @@
-//! Where the URL is in a record.
+//! Finds the URL in each record of an input.
 //!
-//! A format turns a chunk, which holds whole records only, into one [`Record`] for each of them, in
-//! order. It undoes the log's own escaping exactly once (and only that log's own) and joins a
-//! request target to the host that the log or the base names; it never looks inside a URL. A record
-//! that yields no URL says why: nothing is dropped.
+//! A format turns a chunk of whole records into one [`Record`] each, in order. It undoes the log's
+//! own escaping exactly once, and no other escaping. It joins a request target to the host that the
+//! log or the base names. It never looks inside a URL. A record without a URL carries a reason:
+//! nothing is dropped.
 //!
-//! In comes a chunk and a [`Context`]; out come [`Records`], spans without lifetimes. [`Format`]
-//! names the formats. To add one: a file here with a `read` built on `line::each`, a variant of
-//! [`Format`], and a second, slow reader in `tests/formats/record_oracle/` that must agree with it. A format
-//! with named fields says which of them is what part of a URL, and is done. One whose header
-//! says where things are has an `after` too: the format as it stands behind a chunk.
+//! The input is a chunk and a [`Context`]; the output is [`Records`], spans without lifetimes.
+//! [`Format`] lists the formats. To add one, write a file here with a `read` built on `line::each`,
+//! a variant of [`Format`], and a second, slow reader in `tests/formats/record_oracle/` that must
+//! agree with it. A format with named fields only maps each field to a part of a URL. A format with
+//! a header also has `after`: the format for the chunks that follow the header.
 
 mod detect;
 mod unsupported;
@@ -90,14 +90,14 @@ pub enum Framing {
     Lines,
     /// By the heads of WARC records.
     Warc {
-        /// Whether what is behind the heads is wanted.
+        /// Whether the reader also needs the bodies.
         bodies: bool,
     },
     /// By the heads of ARC records.
     Arc,
 }
 
-/// One record of a chunk, and what was found in it.
+/// One record of a chunk and its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
     /// The record's own bytes in the chunk, without its line ending.
@@ -106,31 +106,32 @@ pub struct Record {
     pub found: Extracted,
 }
 
-/// What a record holds.
+/// The content of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extracted {
     /// Nothing but spaces and tabs.
     Blank,
-    /// A header or a comment: no record at all.
+    /// A header or a comment, not a record.
     Skipped,
-    /// A record that [`Context::filter`] does not want.
+    /// A record that [`Context::filter`] excludes.
     Filtered,
-    /// No URL can be read from it. The position counts in the target where one was found, else it is 0.
+    /// No URL can be read. The position is an offset in the target if there is a target, else 0.
     Reject(RejectReason, u32),
-    /// An absolute URL, or in a list whatever stands there.
+    /// An absolute URL; in a list, the whole line unchecked.
     Url(BufferId, Span),
-    /// A request target with no host known, in origin-form but where [`Targets`] says more: a path
-    /// and a query, never a reference.
+    /// A request target without a known host: a path and a query, never a reference. It is in
+    /// origin-form unless [`Targets`] admits more.
     Target(BufferId, Span),
-    /// A target behind the scheme and authority it was joined to, in [`Records::scratch`]. Bytes up to
-    /// 0x20 before the target's slash stand before the scheme, where profiles that trim find them
-    /// ([`Targets::Trimmed`]).
+    /// A target after the scheme and authority it was joined to, in [`Records::scratch`]. Leading
+    /// bytes up to 0x20 of the target move in front of the scheme, where profiles that trim find
+    /// them ([`Targets::Trimmed`]).
     Joined {
         /// The whole URL.
         url: Span,
-        /// Bytes put in front of the target: `scheme://authority`, and a slash where it lacks one. A
-        /// position behind them and the blanks before the scheme is, less this, the position in the
-        /// target; any other is in what the log, the record or the base says of the host.
+        /// Number of bytes added to the target: `scheme://authority`, and a slash if the target
+        /// lacks one. A position after them and after the blanks before the scheme, minus this
+        /// number, is the position in the target. Any other position is in the host from the log,
+        /// the record or the base.
         prefix: u32,
     },
 }
@@ -138,9 +139,9 @@ pub enum Extracted {
 /// The buffer that a span points into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BufferId {
-    /// The chunk itself: the bytes stand there as they are meant.
+    /// The chunk itself: the bytes need no unescaping.
     Chunk,
-    /// [`Records::scratch`]: an escape had to be undone.
+    /// [`Records::scratch`]: an escape was undone.
     Scratch,
 }
 
@@ -149,20 +150,21 @@ pub enum BufferId {
 pub struct Records {
     /// One entry for each record, in the order of the chunk.
     pub records: Vec<Record>,
-    /// URLs that are not in the chunk as they are meant: unescaped or joined.
+    /// URLs that differ from the chunk's bytes: unescaped or joined.
     pub scratch: Vec<u8>,
     window: Window,
 }
 
-/// Which records of a chunk are read. What a format puts together may be thousands of times as long as
-/// its chunk: a page's address before each of its links, a base before each target of a log.
+/// Selects the records of a chunk to read. The output can be thousands of times as long as its
+/// chunk: a page's address precedes each of its links, and a base precedes each target of a log. So
+/// one chunk may be read in several passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Window {
-    /// Records that are still to be passed over.
+    /// Records still to skip.
     passing: usize,
-    /// Bytes of [`Records::scratch`] behind which no record is read.
+    /// Reading stops once [`Records::scratch`] holds more bytes than this.
     most: usize,
-    /// Records that were passed over and are there nevertheless: they say what is behind them.
+    /// Skipped records that are kept all the same: headers, which describe the records after them.
     headers: usize,
 }
 
@@ -173,21 +175,21 @@ impl Default for Window {
 }
 
 impl Records {
-    /// Forgets the records and keeps the memory.
+    /// Removes the records and keeps the memory.
     pub fn clear(&mut self) {
         self.records.clear();
         self.scratch.clear();
         self.window = Window::default();
     }
 
-    /// Has the first `from` records of the next chunk passed over, and none read once there are more
-    /// than `most` bytes beside it.
+    /// Clears the records, then skips the first `from` records of the next chunk and stops reading
+    /// once the scratch buffer holds more than `most` bytes.
     pub fn limit(&mut self, from: usize, most: usize) {
         self.clear();
         self.window = Window { passing: from, most, headers: 0 };
     }
 
-    /// Takes the next record, unless it is to be passed over.
+    /// Appends the next record, unless the window skips it.
     #[inline]
     fn push(&mut self, record: Record) {
         if self.window.passing == 0 {
@@ -202,32 +204,33 @@ impl Records {
         }
     }
 
-    /// Passes over those of the next `count` records that are to be, and says how many they are.
+    /// Skips up to `count` records, as many as the window asks for, and returns how many it
+    /// skipped.
     fn pass_over(&mut self, count: usize) -> usize {
         let passed = count.min(self.window.passing);
         self.window.passing -= passed;
         passed
     }
 
-    /// Whether no more are to be read of this chunk.
+    /// True if no more records of this chunk are to be read.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.scratch.len() > self.window.most
     }
 
-    /// How many of the records are headers from among those that were passed over.
+    /// The number of headers kept from among the skipped records.
     pub fn headers(&self) -> usize {
         self.window.headers
     }
 }
 
-/// Longest URL in bytes where nothing is said of it.
+/// Default limit on a URL's length in bytes.
 pub const MAX_URL: usize = 64 << 10;
 
-/// Longest URL in bytes that the command and the Python package can be told to take.
+/// Highest limit on a URL's length, in bytes, that the command and the Python package accept.
 pub const LONGEST_URL: usize = 64 << 20;
 
-/// What reading a record takes beyond the record itself.
+/// The settings for reading a record.
 #[derive(Debug, Clone)]
 pub struct Context {
     /// Scheme and authority for targets of logs that do not name a host.
@@ -239,9 +242,9 @@ pub struct Context {
     /// Longest record in bytes; the reader hands over at most one byte more of a longer one, and
     /// such a record is [`RejectReason::TooLong`] unread.
     pub max_record: usize,
-    /// Which records are wanted by what the format says of them beside the URL.
+    /// Excludes records by method, status and media type.
     pub filter: Filter,
-    /// What ends a record of [`Format::Lines`]; those of other formats end as they do.
+    /// The end of a record of [`Format::Lines`]; other formats have their own.
     pub separator: Separator,
 }
 
@@ -260,7 +263,7 @@ impl Default for Context {
     }
 }
 
-/// What ends a record of a list.
+/// The terminator of a record in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Separator {
     /// A line feed, or a carriage return and a line feed.
@@ -308,7 +311,7 @@ mod tests {
                     Extracted::Joined { url, .. } => url.of(scratch),
                     _ => b"",
                 };
-                // Where it is in the buffer depends on what is before it.
+                // The offset in the buffer depends on earlier records.
                 let kind = |found| match found {
                     Extracted::Url(BufferId::Scratch, _) => Extracted::Blank,
                     Extracted::Joined { prefix, .. } => {

@@ -1,8 +1,8 @@
-//! Whose target it is: the scheme and authority that a request target is joined to.
+//! The scheme and authority that a request target is joined to.
 //!
-//! In comes what a log says of the host, or the base; out goes `scheme://authority`. The scheme is the
-//! log's own where it has one, else told by the port (443 https, 80 http), else the base's, else
-//! http. The port stays as it was logged: dropping a default one is the normalizer's business.
+//! The input is the host from a log, or the base; the output is `scheme://authority`. The scheme is
+//! the log's own if it has one, else follows from the port (443 https, 80 http), else is the
+//! base's, else http. The port stays as logged: the normalizer drops default ports.
 
 use memchr::{memchr2, memchr3, memrchr2};
 
@@ -15,28 +15,28 @@ use uniqurl::normalize::Origin;
 pub(super) enum RecordOrigin<'a> {
     /// The base's.
     Base(&'a Origin),
-    /// The log's own, as the log has it: its escaping is not undone yet.
+    /// The log's own, still escaped.
     Logged {
         /// The scheme, where the log has one.
         scheme: Option<&'a [u8]>,
         /// The host; neither empty nor `-`.
         host: &'a [u8],
-        /// What stands behind the colon, where there is one.
+        /// The text after the colon, if any.
         port: Option<&'a [u8]>,
     },
-    /// The record's own, its escaping undone.
+    /// The record's own, already unescaped.
     Plain {
         /// The scheme, where the record has one.
         scheme: Option<&'a [u8]>,
         /// The host; neither empty nor `-`.
         host: &'a [u8],
-        /// What stands behind the colon, where there is one.
+        /// The text after the colon, if any.
         port: Option<&'a [u8]>,
     },
 }
 
 impl<'a> RecordOrigin<'a> {
-    /// Splits `host`, `host:port` or `[address]:port`; none if there is no host in it.
+    /// Splits `host`, `host:port` or `[address]:port`; none if the host is missing.
     #[inline]
     pub fn logged(scheme: Option<&'a [u8]>, field: &'a [u8]) -> Option<Self> {
         let colon = match memrchr2(b':', b']', field) {
@@ -51,8 +51,7 @@ impl<'a> RecordOrigin<'a> {
         Some(RecordOrigin::Logged { scheme, host, port })
     }
 
-    /// The same for values that need no unescaping, with a port that stands apart for a host that
-    /// brings none.
+    /// The same for values without escaping. The separate `port` applies if the host brings none.
     pub fn plain(
         scheme: Option<&'a [u8]>,
         field: &'a [u8],
@@ -67,7 +66,7 @@ impl<'a> RecordOrigin<'a> {
         }
     }
 
-    /// Appends `scheme://authority`, or nothing where the host can be none.
+    /// Appends `scheme://authority`; none if the host is invalid.
     pub fn write(self, ctx: &Context, scratch: &mut Vec<u8>) -> Option<()> {
         let mut unescape: fn(&[u8], &mut Vec<u8>) =
             |text, scratch| Escape::Backslash.undo(text, scratch);
@@ -94,14 +93,14 @@ impl<'a> RecordOrigin<'a> {
             scratch.push(b':');
             unescape(port, scratch);
         }
-        // Clients name hosts: one with a delimiter in it would become a path or another host.
+        // Clients choose the host name: a delimiter in it would start a path or change the host.
         let host = &scratch[start..];
         let breaks = memchr3(b'/', b'?', b'#', host).or_else(|| memchr2(b'@', b'\\', host));
         breaks.is_none().then_some(())
     }
 }
 
-/// The scheme that a port tells.
+/// The scheme that uses this port by default.
 pub(super) fn scheme_of(port: &[u8]) -> Option<&'static [u8]> {
     match port {
         b"443" => Some(b"https"),

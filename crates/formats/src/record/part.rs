@@ -1,8 +1,8 @@
-//! What a record says of its URL, part by part, for the formats whose fields have names.
+//! Builds a URL from the named fields of a record.
 //!
-//! In come the values of the fields that matter; out goes the URL: the one that stands there whole,
-//! else a request target behind the scheme and host of the record, as a log's. A path and a query
-//! that stand apart make a target, the query without its `?` or with it.
+//! The input is the values of the relevant fields. The output is the record's whole URL, else a
+//! request target joined to the record's scheme and host, as in a log. A path and a separate query
+//! make a target, whether the query has its `?` or not.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use super::{BufferId, Context, Extracted, request};
 use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
 
-/// What a field says.
+/// The meaning of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RecordPart {
     /// The URL.
@@ -30,7 +30,7 @@ pub(super) enum RecordPart {
     Port,
     /// Its path, without the query.
     Path,
-    /// The same as a server decoded it.
+    /// Its path, as a server decoded it.
     DecodedPath,
     /// Its query.
     Query,
@@ -49,7 +49,7 @@ pub(super) enum RecordPart {
 impl RecordPart {
     const COUNT: usize = RecordPart::Mime as usize + 1;
 
-    /// Those that a user may name.
+    /// The parts that a user may name.
     pub const NAMED: &'static [(&'static str, RecordPart)] = &[
         ("scheme", RecordPart::Scheme),
         ("host", RecordPart::Host),
@@ -61,12 +61,12 @@ impl RecordPart {
         ("mime", RecordPart::Mime),
     ];
 
-    /// Whether it is a query, which stands by itself and has no mark that tells it.
+    /// True for a query in a field of its own, which no mark precedes.
     pub fn is_query(self) -> bool {
         self == RecordPart::Query
     }
 
-    /// Whether a URL can be made of it alone.
+    /// True if a URL can be built from this part alone.
     pub fn is_source(self) -> bool {
         matches!(
             self,
@@ -75,7 +75,7 @@ impl RecordPart {
     }
 }
 
-/// A value, and whether it stands in the line as it is meant.
+/// A value, either a slice of the line or decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value<'a> {
     /// A slice of the line.
@@ -92,7 +92,7 @@ impl Value<'_> {
         }
     }
 
-    /// The value as a text that a target is read from.
+    /// The value in the form that the target parser takes.
     fn text(&self, line: Line<'_>, scratch: &mut Vec<u8>) -> TargetText {
         match self {
             Value::InLine(bytes) => TargetText::Line(line.range_of(bytes)),
@@ -105,31 +105,31 @@ impl Value<'_> {
     }
 }
 
-/// What a record says.
+/// The values of a record, by part.
 #[derive(Debug, Default)]
 pub(super) struct Said<'a> {
     values: [Option<Value<'a>>; RecordPart::COUNT],
 }
 
 impl<'a> Said<'a> {
-    /// Takes the value of a part, in place of one that it had.
+    /// Sets the value of a part, replacing an earlier one.
     pub fn set(&mut self, part: RecordPart, value: Value<'a>) {
         self.values[part as usize] = Some(value);
     }
 
-    /// The value of a part; none also where a log writes a dash for it.
+    /// The value of a part; none also if it is empty or a dash, as logs write it.
     pub fn get(&self, part: RecordPart) -> Option<&[u8]> {
         let value = self.values[part as usize].as_ref()?.bytes();
         (!matches!(value, b"" | b"-")).then_some(value)
     }
 
-    /// Whether there is something to make a URL of.
+    /// True if a URL can be built from this record.
     pub fn has_source(&self) -> bool {
         let sources = [RecordPart::Url, RecordPart::Target, RecordPart::Request, RecordPart::Path];
         sources.into_iter().any(|part| self.get(part).is_some())
     }
 
-    /// What the record holds. `facts` says which of method, status and media type its format has.
+    /// Reads the record. `facts` lists which of method, status and media type its format has.
     pub fn found(
         &self,
         ctx: &Context,
@@ -188,7 +188,7 @@ impl<'a> Said<'a> {
             (path, Some(query)) => {
                 let start = scratch.len();
                 scratch.extend_from_slice(path);
-                // The server that logs its path decoded logs its query without the mark.
+                // Servers that log the path decoded log the query without its mark.
                 if named.is_none() || !query.starts_with(b"?") {
                     scratch.push(b'?');
                 }
@@ -214,14 +214,16 @@ impl<'a> Said<'a> {
             return Err(RejectReason::LogSyntax);
         }
         let port = self.get(RecordPart::Port);
-        // The port that a request came to may tell the scheme; the client asked for the one it named.
+        // The scheme may follow from the port that received the request; the client asked for the
+        // port it named.
         let told = scheme.or_else(|| port.and_then(scheme_of));
         let asked = client.and_then(|host| RecordOrigin::plain(told, host, None));
         Ok(asked.or_else(|| RecordOrigin::plain(scheme, own?, port)))
     }
 }
 
-/// A path that was logged decoded, with triplets for what would not be read as a part of a path.
+/// A path that was logged decoded, with `%`, `?` and `#` percent-encoded so that they stay part of
+/// the path.
 pub(super) fn encoded(path: Value<'_>) -> Value<'_> {
     if memchr3(b'%', b'?', b'#', path.bytes()).is_none() {
         return path;
@@ -238,8 +240,8 @@ pub(super) fn encoded(path: Value<'_>) -> Value<'_> {
     Value::Elsewhere(out.into())
 }
 
-/// A query that was logged without its question mark: where it begins with one, which is a part of it, its
-/// own comes in front.
+/// A query that was logged without its question mark. If it begins with a `?` of its own, another
+/// is put in front.
 pub(super) fn marked(query: Value<'_>) -> Value<'_> {
     match query.bytes() {
         bytes @ [b'?', ..] => Value::Elsewhere([b"?", bytes].concat().into()),
@@ -247,7 +249,7 @@ pub(super) fn marked(query: Value<'_>) -> Value<'_> {
     }
 }
 
-/// What a format says of a request and its answer, beside the URL.
+/// The facts about a request and its response that a format records beside the URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Facts {
     /// The method of the request.
@@ -259,7 +261,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Those that are among some parts.
+    /// The facts among these parts.
     pub(super) fn of(parts: impl IntoIterator<Item = RecordPart>) -> Self {
         parts.into_iter().fold(Self::default(), |facts, part| Self {
             method: facts.method || matches!(part, RecordPart::Method | RecordPart::Request),
@@ -269,7 +271,7 @@ impl Facts {
     }
 }
 
-/// A URL that stands there whole. As in a list, one of nothing but spaces and tabs is none.
+/// Reads a whole URL. As in a list, a value of only spaces and tabs is blank.
 fn url(ctx: &Context, value: &Value<'_>, line: Line<'_>, scratch: &mut Vec<u8>) -> Extracted {
     if is_blank(value.bytes()) {
         return Extracted::Blank;

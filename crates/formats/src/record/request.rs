@@ -1,10 +1,10 @@
 //! Reads a request line as a log quotes it: `METHOD SP target [SP HTTP/x[.y]]`.
 //!
-//! In comes the range of the quoted field; out goes what its target is. RFC 9112, section 3:
-//! `request-line = method SP request-target SP HTTP-version`. Real logs lack the version (HTTP/0.9,
-//! or a line cut by HAProxy), hold spaces inside the target, and hold things that never were a
-//! request: `-` for a connection that sent none, the first bytes of a TLS handshake. The line is
-//! taken apart before its escaping is undone, since an escaped byte is never one of its separators.
+//! The input is the range of the quoted field; the output is its target, classified. RFC 9112,
+//! section 3: `request-line = method SP request-target SP HTTP-version`. In real logs, lines lack
+//! the version (HTTP/0.9, or cut by HAProxy), hold spaces inside the target, or are not requests at
+//! all: `-` for a connection that sent none, the first bytes of a TLS handshake. The line is split
+//! before its escaping is undone, since an escaped byte is never a separator.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use super::target::{self, Method, TargetText};
 use super::{Context, Extracted};
 use uniqurl::bytes::RejectReason;
 
-/// What the request in `field` of the line asks for.
+/// Reads the request in `field` of the line.
 #[inline(always)]
 pub(super) fn found(
     ctx: &Context,
@@ -37,18 +37,20 @@ pub(super) fn found(
     target::found(ctx, line, text, method, origin, scratch)
 }
 
-/// The method of a request line, and the range of its target without the spaces around it. None
-/// where no method and space begin the line.
+/// The method of a request line, and the range of its target without surrounding spaces. None if
+/// the line does not begin with a method and a space.
 #[inline(always)]
 pub(super) fn split(request: &[u8]) -> Option<(Method, Range<usize>)> {
-    // Not `or_else`, whose closure becomes a function of its own that hands its result over in memory.
+    // Not `or_else`: its closure compiles to a separate function that returns its result through
+    // memory.
     match usual(request) {
         Some(parts) => Some(parts),
         None => split_any(request),
     }
 }
 
-/// Whether what looks like a method is none once HAProxy's escaping is undone: a token may hold its mark.
+/// True if HAProxy's escaping hides bytes that no method may hold. A token may itself hold `#`, the
+/// mark.
 fn is_no_method(request: &[u8]) -> bool {
     let method = request.split(|byte| *byte == b' ').next().unwrap_or_default();
     if !Escape::Hash.is_in(method) {
@@ -59,7 +61,8 @@ fn is_no_method(request: &[u8]) -> bool {
     !undone.iter().all(|byte| IS_TOKEN[usize::from(*byte)])
 }
 
-/// What nearly all are: one of three methods, one space, a slash, no space before the version's.
+/// Fast path for nearly all requests: one of three methods, one space, a slash, no space before the
+/// version's.
 #[inline(always)]
 fn usual(request: &[u8]) -> Option<(Method, Range<usize>)> {
     let start = match request {
@@ -91,7 +94,7 @@ fn split_any(request: &[u8]) -> Option<(Method, Range<usize>)> {
     Some((method, start + leading..end))
 }
 
-/// What a method's name says of its target. Methods are case-sensitive (RFC 9110, section 9.1).
+/// The kind of a method. Methods are case-sensitive (RFC 9110, section 9.1).
 #[inline]
 pub(super) fn method(name: &[u8]) -> Method {
     if name == b"CONNECT" { Method::Connect } else { Method::Other }
@@ -100,7 +103,7 @@ pub(super) fn method(name: &[u8]) -> Method {
 /// Length of ` HTTP/x.y`.
 const VERSION: usize = 9;
 
-/// Whether this is that, with one digit each.
+/// True for ` HTTP/x.y` with one digit each.
 #[inline]
 fn is_version(text: &[u8; VERSION]) -> bool {
     let [name @ .., dot, minor] = text;

@@ -1,25 +1,25 @@
-//! Where the bytes stand that separate fields, for all lines of a chunk at once.
+//! Finds the field separators in all lines of a chunk at once.
 //!
-//! In comes a chunk; out goes a bit for each of its bytes, and from these and a line its fields. Most
-//! fields of logs are a few bytes long, so that a search for the end of each takes as long as to go
-//! byte by byte.
+//! The input is a chunk; the output is one bit for each byte, from which the fields of a line
+//! follow. Most fields of logs are a few bytes long, so a search for the end of each field takes as
+//! long as a loop over the bytes.
 
 use super::line::Line;
 use uniqurl::simd::{BLOCK, Block, Kernel, Vector, VectorOp};
 
 /// The bytes of a chunk that are separators.
 pub(super) struct Separators {
-    /// Bit `i % 64` of word `i / 64` is about byte `i`.
+    /// Bit `i % 64` of word `i / 64` stands for byte `i`.
     bits: Vec<u64>,
 }
 
 impl Separators {
-    /// Those of a chunk that are among `bytes`.
+    /// Marks the bytes of a chunk that are among `bytes`.
     pub fn find<const N: usize>(chunk: &[u8], bytes: [u8; N]) -> Self {
         Self { bits: Kernel::best().run(Find { chunk, bytes }) }
     }
 
-    /// What stands between those in a line of the chunk.
+    /// The fields of a line, split at the separators.
     #[inline]
     pub fn split<'a>(&'a self, line: Line<'a>) -> impl Iterator<Item = &'a [u8]> {
         let mut from = Some(0);
@@ -31,7 +31,7 @@ impl Separators {
         })
     }
 
-    /// How many there are in a line.
+    /// The number of separators in a line.
     pub fn count(&self, line: Line<'_>) -> usize {
         let start = line.start as usize;
         let Some(last) = (start + line.bytes.len()).checked_sub(1).filter(|last| *last >= start)
@@ -45,7 +45,7 @@ impl Separators {
         all - (before.count_ones() + behind.count_ones()) as usize
     }
 
-    /// The first one in a line at or behind `from`.
+    /// The first separator of a line at or after `from`.
     #[inline]
     pub fn next(&self, line: Line<'_>, from: usize) -> Option<usize> {
         let start = line.start as usize;

@@ -1,11 +1,11 @@
-//! What a request target says: its form, and the URL it makes with the host that is known.
+//! Classifies a request target and builds its URL with the known host.
 //!
-//! In comes the target as the client sent it; out goes what [`Found`] says of it. RFC 9112,
+//! The input is the target as the client sent it; the output is an [`Extracted`]. RFC 9112,
 //! section 3.2: "There are four distinct formats for the request-target, depending on both the
 //! method being requested and whether the request is to a proxy.
 //! `request-target = origin-form / absolute-form / authority-form / asterisk-form`".
-//! How profiles differ in this is [`Targets`]. What is handed on is the target as it stands, also for
-//! those that trim, so that positions count in what was logged.
+//! [`Targets`] holds the differences between profiles. The target is passed on unchanged, also
+//! under profiles that trim, so positions refer to the logged text.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
 use uniqurl::normalize::Targets;
 
-/// What is known of a request's method.
+/// The kinds of method that matter for a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     /// The format has none.
@@ -74,7 +74,7 @@ enum Form {
 }
 
 impl Form {
-    /// The form of a target, and where it starts.
+    /// The form of a target, and the offset of its first byte.
     #[inline(always)]
     fn of(target: &[u8], method: Method, targets: Targets) -> (Self, usize) {
         if method == Method::Connect {
@@ -91,7 +91,7 @@ impl Form {
         }
     }
 
-    /// The form of one that does not start with `/`.
+    /// The form of a target that does not start with `/`.
     fn without_slash(target: &[u8], method: Method, targets: Targets) -> Self {
         if target == b"*" {
             return Form::Asterisk;
@@ -113,13 +113,13 @@ impl Form {
     }
 }
 
-/// Whether a target is in origin-form, whatever the method.
+/// True if a target is in origin-form, whatever the method.
 #[inline]
 pub(super) fn is_path(target: &[u8], targets: Targets) -> bool {
     target.iter().find(|byte| !targets.trims(**byte)) == Some(&b'/')
 }
 
-/// Whether a target is `host:digits`, the host a name or in brackets, with nothing around it.
+/// True if a target is exactly `host:digits`, the host being a name or in brackets.
 fn is_authority(target: &[u8]) -> bool {
     let Some(colon) = target.iter().rposition(|byte| !byte.is_ascii_digit()) else {
         return false;
@@ -133,10 +133,10 @@ fn is_authority(target: &[u8]) -> bool {
         && (bracketed || !host.contains(&b':'))
 }
 
-/// What a target is worth, with the origin the log names for it, if any.
+/// Reads a target, with the origin that the log names, if any.
 ///
-/// An origin-form target goes to the origin, else to the base, else it stays hostless. It is joined as
-/// it stands, never resolved: `//h/x` is a path, and no host can come out of it.
+/// An origin-form target is joined to the origin, else to the base; otherwise it stays hostless.
+/// The join only concatenates and never resolves: `//h/x` is a path, and cannot supply a host.
 #[inline(always)]
 pub(super) fn found(
     ctx: &Context,
@@ -161,7 +161,7 @@ pub(super) fn found(
     match (form, ctx.targets) {
         (Form::Absolute, _) => Extracted::Url(place, span),
         (Form::Authority, _) => Extracted::Reject(RejectReason::AuthorityForm, start as u32),
-        // It is rejected, so its host does not matter.
+        // The target is rejected later, so its host does not matter.
         (Form::Asterisk | Form::Other, Targets::Judged) => Extracted::Target(place, span),
         (Form::Asterisk, _) => Extracted::Reject(RejectReason::AsteriskForm, start as u32),
         (Form::Origin, _) | (Form::Other, Targets::Completed) => {
@@ -174,8 +174,8 @@ pub(super) fn found(
     }
 }
 
-/// Writes the origin and the target behind one another into the scratch buffer. The target's path starts
-/// at `path`, with a slash or without.
+/// Writes the origin and then the target to the scratch buffer. The target's path starts at `path`,
+/// with or without a slash.
 fn join(
     ctx: &Context,
     line: Line<'_>,

@@ -1,8 +1,8 @@
 //! Reads `text`: every URL in free text is a record, by the rules of [`extract`].
 //!
-//! A line is read by itself, so that the records are the same however the input is cut; a URL that
-//! angle brackets hold together over a line's end is two pieces here. A line without a URL is no
-//! record, and neither is a blank one.
+//! Each line is read by itself, so the records do not depend on how the input is cut. A URL that
+//! angle brackets hold together across a line's end becomes two pieces. Lines without a URL and
+//! blank lines are not records.
 
 use memchr::{memchr, memchr_iter};
 
