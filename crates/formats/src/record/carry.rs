@@ -1,9 +1,9 @@
-//! What of a record goes beside its URL: the columns of `--carry`, and the one that `--keep max:COL`
-//! goes by.
+//! Extracts columns beside a record's URL: those of `--carry`, and the one that `--keep max:COL`
+//! compares.
 //!
-//! In come the lines of a chunk that matter, in order, those that are no records among them, since a
-//! header says where things are behind it; out go the values of the columns. A record is taken apart
-//! once more here, so that reading costs nothing where no column is carried.
+//! The input is the relevant lines of a chunk, in order, including headers, which give the
+//! positions of the columns in later lines. The output is the values of the columns. This parses a
+//! record a second time, so reading costs nothing if no column is carried.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use uniqurl::bytes::{Excerpt, HIDDEN, UrlExcerpt, redact, redact_query, redact_r
 pub struct Values {
     bytes: Vec<u8>,
     places: Vec<Option<Range<usize>>>,
-    /// Whether there was no memory for one of them.
+    /// True if memory ran out for one of the values.
     lacks: bool,
 }
 
@@ -45,7 +45,7 @@ impl Values {
         Ok(())
     }
 
-    /// Whether all that was pushed is there.
+    /// An error if memory ran out for any of the values.
     fn are_whole(&self) -> Result<(), AllocError> {
         if self.lacks { Err(AllocError) } else { Ok(()) }
     }
@@ -56,11 +56,11 @@ impl Values {
     }
 }
 
-/// Columns, and where they are in the records of a chunk.
+/// The columns to carry, and their positions in the records of a chunk.
 #[derive(Debug)]
 pub struct Carrier {
     from: CarrySource,
-    /// Of JSON and tables, whether each column is a query, or holds one.
+    /// For JSON and tables: whether each column is a query, or holds one.
     queries: Vec<bool>,
     buffer: Vec<u8>,
 }
@@ -81,18 +81,22 @@ enum CarrySource {
 #[derive(Debug)]
 struct CdxjColumn {
     pointer: Vec<Vec<u8>>,
-    /// Which of the two fields before the object it is, where that has no such member.
+    /// Index of the field before the object to use if the object has no such member.
     before: Option<usize>,
 }
 
 /// The fields of a CDXJ line before its object.
 const BEFORE: [&str; 2] = ["urlkey", "timestamp"];
 
-/// Formats with columns, for those whose format has none.
+/// The list of formats with columns, for error messages.
 const SUCH: &str = "the formats that have are csv:COL, tsv:COL, json:POINTER, cdx, cdxj, w3c, cloudfront, \
                     parquet:COL and arrow:COL";
 
-/// The format, which carries these columns; or why it cannot.
+/// The format with these columns to carry.
+///
+/// # Errors
+///
+/// A message that says why the format cannot carry them.
 pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
     let name = format.name();
     let wrong = |column: &str, why: &str| {
@@ -148,11 +152,11 @@ pub fn carrying(format: &Format, columns: &[String]) -> Result<Format, String> {
     })
 }
 
-/// Columns of a header that are listed in a message.
+/// Maximum number of a header's columns to list in a message.
 const LISTED: usize = 40;
 
-/// What is wrong with the first header in a chunk that does not have all of the columns that a format
-/// names, and these. `format` is how it stands at the start of the chunk.
+/// Finds the first header in a chunk that lacks one of `columns` or of the columns in the format's
+/// name, and returns the error message. `format` is the format at the start of the chunk.
 pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String]) -> Option<String> {
     let lacking = |names: &[ColumnName], header: &[Vec<u8>]| {
         let lacks =
@@ -170,7 +174,7 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
         if let Some(why) = super::unsupported::refusal_of_header(chunk, header) {
             return Some(format!("it has no column `{column}`: {why}"));
         }
-        // A first row that is no header may have a URL in the place of a name.
+        // If the first row is not a header, a URL may stand in the place of a name.
         let shown = |name: &Vec<u8>| match name.iter().any(|byte| b"/:@=".contains(byte)) {
             true => UrlExcerpt(name).to_string(),
             false => Excerpt(name).to_string(),
@@ -188,7 +192,7 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
     match format {
         Format::Csv(csv) => lacking(&named(&csv.columns), csv.after(ctx, chunk)?.header()),
         Format::Tsv(tsv) => lacking(&named(&tsv.columns), tsv.after(ctx, chunk)?.header()),
-        // What a log has no field for its records do not say.
+        // A column that a `#Fields:` line does not list is missing from the records after it.
         Format::Extended(extended) if !columns.is_empty() => {
             let names = columns.iter().map(|name| ColumnName::Header(name.as_bytes().to_vec()));
             let names: Vec<ColumnName> = names.collect();
@@ -199,7 +203,7 @@ pub fn missing(format: &Format, ctx: &Context, chunk: &[u8], columns: &[String])
 }
 
 impl Carrier {
-    /// For the records of a chunk that `format` reads, which [`carrying`] has allowed.
+    /// Prepares to read `columns` from records of `format`, after [`carrying`] has accepted them.
     pub fn new(format: &Format, columns: &[String]) -> Self {
         let names = || columns.iter().filter_map(|column| ColumnName::parse(column).ok()).collect();
         let pointers = || columns.iter().filter_map(|column| json::tokens(column).ok());
@@ -237,8 +241,7 @@ impl Carrier {
         Self { from, queries, buffer: Vec::new() }
     }
 
-    /// Appends the value of the n-th column of the record that was last read, without what may be secret
-    /// in it.
+    /// Appends the value of the n-th column of the last record read, with possible secrets hidden.
     pub fn mask(&self, n: usize, value: &[u8], out: &mut Vec<u8>) {
         let is_query = match &self.from {
             CarrySource::Csv(csv, names) => names.get(n).is_some_and(|name| csv.is_query(name)),
@@ -250,16 +253,16 @@ impl Carrier {
         };
         let is_json = matches!(self.from, CarrySource::Json(_) | CarrySource::Cdxj(_));
         match is_json && matches!(value, [b'{' | b'[', ..]) {
-            // Where a query is in it is not looked for.
+            // The query is not located within the value, so all of it is hidden.
             true if is_query => out.extend_from_slice(HIDDEN.as_bytes()),
             true => redact_record(value, out),
-            // A dash says that there is none.
+            // A dash stands for a missing query.
             false if is_query && value != b"-" => redact_query(value, out),
             false => redact(value, out),
         }
     }
 
-    /// Takes what a line says that is no record.
+    /// Applies a line that is not a record, such as a header.
     pub fn pass(&mut self, line: &[u8]) {
         match &mut self.from {
             CarrySource::Cdx(cdx, _) => cdx.take(line),
@@ -271,7 +274,7 @@ impl Carrier {
         }
     }
 
-    /// Puts the values of a record into `out`.
+    /// Reads the columns of a record into `out`.
     pub fn values(&mut self, line: &[u8], out: &mut Values) -> Result<(), AllocError> {
         out.clear();
         match &self.from {
@@ -315,7 +318,7 @@ impl Carrier {
         out.are_whole()
     }
 
-    /// The same for a row of a table.
+    /// Reads the columns of a table's row into `out`.
     pub fn row(
         &self,
         chunk: &[u8],
@@ -339,7 +342,7 @@ fn take(names: &[ColumnName], header: &[Vec<u8>], fields: &[&[u8]], out: &mut Va
     }
 }
 
-/// The letter that a legend has for a column.
+/// The letter of a column in a legend.
 fn letter(column: &str) -> Option<u8> {
     if let [letter @ (b'a'..=b'z' | b'A'..=b'Z')] = column.as_bytes() {
         return Some(*letter);

@@ -1,13 +1,14 @@
 //! Reads `cdx`, the indexes of web archives.
 //!
-//! A legend, ` CDX N b a m s k r M S V g`, names the columns by letters and, with its first byte,
-//! what stands between them: `a` is the URL as it was asked for, `m` the media type, `s` the status.
-//! It acts on the lines behind it up to the next one, which stands where files were put one behind
-//! the other. Lines without a legend have the usual 9, 10 or 11 columns, the 7 of the Wayback Machine's
-//! CDX server, or 14, where the 11 are followed by length, offset and file of what a revisit stands for.
-//! All begin alike: key, timestamp, URL, media type, status. A line with another number of columns is
-//! `log-syntax`: where a URL holds a space, nothing tells which of them it is. OutbackCDX has lines
-//! `@alias KEY KEY` beside these.
+//! A legend, ` CDX N b a m s k r M S V g`, names the columns by letters; its first byte is the
+//! delimiter. `a` is the requested URL, `m` the media type, `s` the status. A legend applies to the
+//! lines after it up to the next legend, which occurs if files were concatenated.
+//!
+//! Lines without a legend have the usual 9, 10 or 11 columns, the 7 of the Wayback Machine's CDX
+//! server, or 14: these add length, offset and file of the original of a revisit. All begin alike:
+//! key, timestamp, URL, media type, status. A line with another number of columns is `log-syntax`,
+//! because a URL with a space in it cannot be told from its neighbours. OutbackCDX also has lines
+//! `@alias KEY KEY`.
 
 use std::sync::Arc;
 
@@ -27,12 +28,12 @@ pub struct Cdx {
 #[derive(Debug, PartialEq, Eq)]
 struct Legend {
     delimiter: u8,
-    /// One for each column.
+    /// One letter for each column.
     letters: Vec<u8>,
     layout: ColumnLayout,
 }
 
-/// The indexes that are in use all have these.
+/// All indexes in use have these.
 pub(super) const FACTS: Facts = Facts { method: false, status: true, mime: true };
 
 impl Cdx {
@@ -54,7 +55,7 @@ impl Cdx {
                 Some(legend) => (legend.delimiter, &legend.layout),
                 None => (b' ', &usual),
             };
-            // Those of each line by itself: legends may change as often as there are lines.
+            // Search this line alone: the legend, and so the delimiter, may change on every line.
             let own = (delimiter != at_start).then(|| Separators::find(line.bytes, [delimiter]));
             let (separators, place) = match &own {
                 Some(own) => (own, Line { start: 0, ..line }),
@@ -73,12 +74,12 @@ impl Cdx {
         });
     }
 
-    /// What stands between the columns.
+    /// The byte between columns.
     fn delimiter(&self) -> u8 {
         self.legend.as_ref().map_or(b' ', |legend| legend.delimiter)
     }
 
-    /// What stands between the columns of a line, and the letter of each.
+    /// The delimiter of a line, and the letter of each column.
     pub(super) fn columns(&self, line: &[u8]) -> (u8, &[u8]) {
         match &self.legend {
             Some(legend) => (legend.delimiter, &legend.letters),
@@ -92,14 +93,14 @@ impl Cdx {
         }
     }
 
-    /// The format as it stands behind `chunk`, if that changes it.
+    /// The format for the input after `chunk`, if it differs.
     pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
         let lines = candidates(chunk).filter(|line| line.len() <= ctx.max_record);
         let last = lines.filter_map(legend).last()?;
         Some(Self { legend: Some(Arc::new(last)) })
     }
 
-    /// Takes what a line says that is no record.
+    /// Applies a line that is not a record: a legend.
     pub(super) fn take(&mut self, line: &[u8]) {
         if let Some(legend) = legend(line) {
             self.legend = Some(Arc::new(legend));
@@ -107,8 +108,8 @@ impl Cdx {
     }
 }
 
-/// What the columns are called by those who write and read indexes, by letter. The last three have
-/// none.
+/// The columns' usual names, by letter. Writers have no letters for the last three, so digits stand
+/// for them.
 pub(super) const NAMES: &[(u8, &[&str])] = &[
     (b'N', &["urlkey"]),
     (b'b', &["timestamp"]),
@@ -136,18 +137,18 @@ fn layout(slots: Vec<(usize, RecordPart)>) -> ColumnLayout {
     layout
 }
 
-/// How many columns there may be without a legend.
+/// True if a line without a legend may have this number of columns.
 fn is_usual_number(columns: usize) -> bool {
     matches!(columns, 7 | 9..=11 | 14)
 }
 
-/// Whether a line says of two keys that they are one, and nothing of a capture.
+/// True if a line declares two keys equal and describes no capture.
 pub(super) fn is_alias(line: &[u8]) -> bool {
     line.starts_with(b"@alias ")
 }
 
-/// Whether a line has the shape of the usual columns. In the place of the URL a `cdxj` has an object, in
-/// which there may be as many spaces.
+/// True if a line has the usual columns. A `cdxj` line has an object in the place of the URL, and
+/// may contain as many spaces.
 pub(super) fn is_usual(line: &[u8]) -> bool {
     let fields: Vec<_> = line.split(|byte| *byte == b' ').collect();
     is_usual_number(fields.len())
@@ -157,7 +158,7 @@ pub(super) fn is_usual(line: &[u8]) -> bool {
         && !fields[2].starts_with(b"{")
 }
 
-/// The columns that a line names, if it is a legend: any byte, `CDX`, and letters.
+/// True if a line is a legend: any byte, `CDX`, and letters.
 pub(super) fn is_legend(line: &[u8]) -> bool {
     legend(line).is_some()
 }
@@ -182,11 +183,12 @@ fn legend(line: &[u8]) -> Option<Legend> {
     Some(Legend { delimiter, letters: letters.concat(), layout })
 }
 
-/// The lines of a chunk that may be legends. Backwards, the search would have no vectors.
+/// The lines of a chunk that may be legends. It searches forwards because memmem is vectorized only
+/// in that direction.
 fn candidates(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
     memchr::memmem::find_iter(chunk, b"CDX").filter_map(move |at| {
-        // A delimiter, and perhaps a byte-order mark, come before it. No more is looked at, since a
-        // line may hold as many of them as it has room for.
+        // Only a delimiter and perhaps a byte-order mark may precede it. Looking no further back
+        // bounds the work for lines that hold `CDX` many times.
         let near = at.saturating_sub(5);
         let feed = chunk[near..at].iter().rposition(|byte| *byte == b'\n');
         let start = match feed {

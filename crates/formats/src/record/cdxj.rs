@@ -1,8 +1,8 @@
 //! Reads `cdxj`, the indexes of pywb and Common Crawl: key, timestamp, and a JSON object with the URL.
 //!
 //! Lines that begin with `!`, `@` or ` CDX` are headers. The second level of a ZipNum index,
-//! `cluster.idx`, has a key and a place for each block of lines and no URL at all; it is refused as a
-//! whole.
+//! `cluster.idx`, has a key and a location for each block of lines but no URLs; such a file is
+//! rejected.
 
 use memchr::memchr;
 
@@ -33,7 +33,7 @@ fn is_header(line: &[u8]) -> bool {
     line.starts_with(b"!") || line.starts_with(b"@") || line.starts_with(b" CDX")
 }
 
-/// The JSON of a line, which stands behind a key, digits, and a space after each.
+/// The JSON of a line, which follows a key, digits, and a space after each.
 pub(super) fn object(line: &[u8]) -> Option<&[u8]> {
     let key = memchr(b' ', line).filter(|key| *key > 0)?;
     let rest = &line[key + 1..];
@@ -41,7 +41,7 @@ pub(super) fn object(line: &[u8]) -> Option<&[u8]> {
     rest[digits..].strip_prefix(b" ").filter(|json| digits > 0 && json.starts_with(b"{"))
 }
 
-/// Whether a line is one of a `cluster.idx`: key and timestamp, a shard's name, offset, length.
+/// True if a line belongs to a `cluster.idx`: key and timestamp, a shard's name, offset, length.
 pub(super) fn is_of_cluster(line: &[u8]) -> bool {
     let fields: Vec<_> = line.split(|byte| *byte == b'\t').collect();
     let is_number = |field: &&[u8]| !field.is_empty() && field.iter().all(u8::is_ascii_digit);

@@ -1,9 +1,9 @@
 //! Reads `clf` and `combined`, the access logs of Apache, nginx and most other servers.
 //!
-//! `%h %l %u %t "%r" %>s %b`, and for combined two more quoted fields. Only the request matters, and
-//! it is found from the one thing that every variant has: it is the first quoted field after the
-//! bracketed time, whatever a proxy put before either. So a line that was wrapped in another pair of
-//! quotation marks needs no rule of its own.
+//! The fields are `%h %l %u %t "%r" %>s %b`, and for combined two more quoted ones. Only the
+//! request matters. In every variant it is the first quoted field after the bracketed time,
+//! whatever a proxy adds before either. So a line wrapped in another pair of quotation marks needs
+//! no rule of its own.
 
 use std::ops::Range;
 
@@ -20,10 +20,10 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
     line::each(ctx, 0, chunk, out, |line, scratch| found(ctx, line, None, scratch));
 }
 
-/// What the request of a line asks for, with the origin the format has read before it.
+/// Reads the request of a line. `origin` comes from the fields that the format has read before it.
 ///
-/// From here to the target all is inlined: a range or a [`Found`] handed up from function to function goes
-/// through memory, and is read there in other pieces than it was written in, for which a CPU waits.
+/// Everything from here to the target is inlined. A range or an `Extracted` returned from a call
+/// goes through memory and is loaded in other widths than it was stored, which stalls the CPU.
 #[inline(always)]
 pub(super) fn found(
     ctx: &Context,
@@ -38,7 +38,7 @@ pub(super) fn found(
     }
 }
 
-/// Whether the filter wants a line with this request. The status stands behind it.
+/// True if the filter keeps a line with this request. The status follows the request.
 #[inline]
 fn is_wanted(ctx: &Context, line: &[u8], field: Range<usize>) -> bool {
     if ctx.filter.is_empty() {
@@ -55,7 +55,7 @@ pub(super) fn quoted_request(line: &[u8]) -> Result<Range<usize>, RejectReason> 
     Ok(field(line)?.0)
 }
 
-/// The same, and how what is in it may be escaped.
+/// Also returns which escaping may occur in the request.
 #[inline(always)]
 fn field(line: &[u8]) -> Result<(Range<usize>, Escape), RejectReason> {
     let start = match memchr(b'[', line) {
@@ -66,27 +66,27 @@ fn field(line: &[u8]) -> Result<(Range<usize>, Escape), RejectReason> {
     Ok((start..end, escape))
 }
 
-/// Where the request of any line begins.
+/// Slow path: where the request of any line begins.
 #[cold]
 fn start_of_any(line: &[u8]) -> Option<usize> {
     Some(opening_quote(line, bracketed_time(line)?.end)? + 1)
 }
 
-/// Length of what nearly all lines have from their first bracket on: such a time, and the request right
-/// behind it. Each byte is between that of the one and that of the other, all of them in ASCII.
+/// Length of the usual text from the first bracket on: the time, and the opening mark of the
+/// request. Each byte lies between its counterparts in `LEAST` and `MOST`, which are ASCII.
 const USUAL: usize = 30;
 const LEAST: &[u8; USUAL] = b"[00/Aaa/0000:00:00:00 +0000] \"";
 const MOST: &[u8; USUAL] = b"[39/Zzz/9999:99:99:99 -9999] \"";
 
-/// Whether `text` begins as that.
+/// True if `text` begins with a time of this shape.
 #[inline(always)]
 fn is_usual(text: &[u8]) -> bool {
     let Some(text) = text.first_chunk() else { return false };
-    // Four words are all of it, the last two with some bytes in both.
+    // Four words cover all of it; the last two overlap.
     (strange::<0>(text) | strange::<8>(text) | strange::<16>(text) | strange::<22>(text)) == 0
 }
 
-/// Not 0 where one of eight bytes is not as usual.
+/// Nonzero if one of eight bytes is out of bounds.
 #[inline(always)]
 fn strange<const AT: usize>(text: &[u8; USUAL]) -> u64 {
     out_of_bounds(word(text, AT), const { word(LEAST, AT) }, const { word(MOST, AT) })
@@ -103,19 +103,20 @@ const fn word(text: &[u8; USUAL], at: usize) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// Not 0 where a byte of `word` is none of ASCII, less than that of `least` or more than that of `most`:
-/// the upper bits of bytes tell, and none carries into the next where the word is of ASCII.
+/// Nonzero if a byte of `word` is not ASCII, or is less than that of `least` or more than that of
+/// `most`. The top bit of each byte shows the result. No byte carries into the next while the word
+/// is ASCII.
 #[inline(always)]
 const fn out_of_bounds(word: u64, least: u64, most: u64) -> u64 {
     const UPPER: u64 = 0x8080_8080_8080_8080;
     (word | ((word & !UPPER) + (!UPPER - most)) | !((word | UPPER) - least)) & UPPER
 }
 
-/// The bracketed time, brackets included: the first pair of brackets whose content begins as one,
-/// else the first pair of all.
+/// The bracketed time, brackets included: the first pair of brackets whose content begins like a
+/// time, else the first pair of all.
 ///
-/// The second case is for times in a form of the administrator's own. It cannot be the rule: what
-/// stands before the time may have brackets too, such as an IPv6 address or a syslog tag.
+/// The second case serves custom time formats. It cannot be the rule, because fields before the
+/// time may have brackets too, such as an IPv6 address or a syslog tag.
 #[inline]
 pub(super) fn bracketed_time(line: &[u8]) -> Option<Range<usize>> {
     let closed = |open: usize| Some(open..open + memchr(b']', &line[open..])? + 1);
@@ -129,8 +130,8 @@ pub(super) fn bracketed_time(line: &[u8]) -> Option<Range<usize>> {
     closed(first?)
 }
 
-/// Whether `text` begins as `10/Oct/2000:` (Apache, nginx, HAProxy), `10/Oct/2000 ` (Python's http.server)
-/// or `2000-10-10T` (ISO 8601).
+/// True if `text` begins like `10/Oct/2000:` (Apache, nginx, HAProxy), `10/Oct/2000 ` (Python's
+/// http.server) or `2000-10-10T` (ISO 8601).
 #[inline]
 pub(super) fn begins_as_time(text: &[u8]) -> bool {
     let digits = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_digit);
@@ -145,7 +146,7 @@ pub(super) fn begins_as_time(text: &[u8]) -> bool {
     }
 }
 
-/// The first bare quotation mark at or after `from`, where no quotation is open.
+/// The first unescaped quotation mark at or after `from`, outside of any quotation.
 ///
 /// Unlike inside a quotation, a backslash before `from` may have any meaning, so only those between
 /// `from` and the mark count. Each run of them is counted once: linear time.
@@ -170,7 +171,7 @@ mod tests {
         show(&Format::Combined, &Context::default(), line.as_bytes())
     }
 
-    /// A whole combined line around what stands between the request's quotation marks.
+    /// A whole combined line with this text between the request's quotation marks.
     fn line(request: &str) -> String {
         format!(
             r#"1.2.3.4 - - [17/May/2015:10:05:03 +0000] "{request}" 200 5 "http://r/" "UA [x]""#
@@ -223,7 +224,7 @@ mod tests {
                 text[at] = byte;
                 let within = (LEAST[at]..=MOST[at]).contains(&byte);
                 assert_eq!(is_usual(&text), within, "{}", text.escape_ascii());
-                // Whatever stands beside it.
+                // The result does not depend on the neighbouring byte.
                 text[(at + 1) % USUAL] = byte;
                 let both =
                     within && (LEAST[(at + 1) % USUAL]..=MOST[(at + 1) % USUAL]).contains(&byte);

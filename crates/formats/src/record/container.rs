@@ -1,7 +1,7 @@
-//! Tells the containers of tables by their first bytes, also where nothing here reads them: a list they
-//! are not.
+//! Detects containers of tables by their first bytes, even in builds that do not read them: they
+//! must not be read as lists.
 
-/// What a table is kept in.
+/// A container format for tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Container {
     /// Apache Parquet.
@@ -11,14 +11,14 @@ pub enum Container {
 }
 
 impl Container {
-    /// The container that a file with this beginning is.
+    /// The container of a file that begins with these bytes, if it is one.
     ///
     /// Parquet: "4-byte magic number "PAR1"". Arrow: "magic number "ARROW1"", or a stream's first
     /// message: "A 32-bit continuation indicator", 0xFFFFFFFF, and "a 32-bit little-endian length
-    /// prefix", a multiple of 8. A list may begin with these letters. Behind those of Arrow are
-    /// "empty padding bytes [to 8 byte boundary]"; behind those of Parquet is a page, or what is
-    /// encrypted, of whose first bytes one is a control character: a field's type, or the upper byte
-    /// of a length.
+    /// prefix", a multiple of 8. A list may begin with these letters, so the bytes after them count
+    /// too. After Arrow's come "empty padding bytes [to 8 byte boundary]". After Parquet's comes a
+    /// page or encrypted data, with a control character among its first bytes: a field's type, or
+    /// the upper byte of a length.
     pub fn of(head: &[u8]) -> Option<Self> {
         if let Some(rest) = head.strip_prefix(b"PAR1") {
             let is_text = |byte: &u8| *byte >= b' ' || matches!(byte, b'\t' | b'\n' | b'\r');
@@ -33,7 +33,7 @@ impl Container {
         (length > 0 && length.is_multiple_of(8) && length < 1 << 24).then_some(Container::Arrow)
     }
 
-    /// The name, as `--format` of the command takes it.
+    /// The name that `--format` takes.
     pub fn name(self) -> &'static str {
         match self {
             Container::Parquet => "parquet",

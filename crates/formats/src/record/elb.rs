@@ -1,10 +1,10 @@
 //! Reads `elb` and `alb`, the access logs of Amazon's load balancers, classic and application.
 //!
 //! `2015-05-13T23:39:43.945958Z my-loadbalancer 192.168.131.39:2817 10.0.0.1:80 0.000073 0.001048
-//! 0.000057 200 200 0 29 "GET http://www.example.com:80/ HTTP/1.1" "curl/7.38.0" - -`, for the
-//! application kind with its type in front. The request is the first quoted field and names scheme
-//! and host itself; what is not printable, the mark and the backslash stand in it as `\xHH`. A
-//! connection without a request is logged with dashes for the method and the rest.
+//! 0.000057 200 200 0 29 "GET http://www.example.com:80/ HTTP/1.1" "curl/7.38.0" - -`; application
+//! load balancers put their type in front. The request is the first quoted field and names scheme
+//! and host. Unprintable bytes, quotation marks and backslashes are logged as `\xHH`. A connection
+//! without a request has dashes for the method and the rest.
 
 use memchr::memchr;
 
@@ -35,12 +35,12 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
     });
 }
 
-/// The balancer's status: four fields before the request begins.
+/// The balancer's status, four fields before the request.
 fn status(before: &[u8]) -> &[u8] {
     before.trim_ascii_end().rsplit(|byte| *byte == b' ').nth(3).unwrap_or_default()
 }
 
-/// Whether a line is one of these: a time or a type and a time, and twelve or more fields.
+/// True if a line has this format: a time or a type and a time, and twelve or more fields.
 pub(super) fn is_one(line: &[u8]) -> bool {
     let Some(open) = memchr(b'"', line) else { return false };
     let before: Vec<&[u8]> = line[..open].trim_ascii_end().split(|byte| *byte == b' ').collect();

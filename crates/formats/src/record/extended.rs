@@ -1,13 +1,16 @@
-//! Reads `w3c`, the W3C Extended Log File Format as IIS and many proxies write it, and `cloudfront`,
-//! which is the same between tabs and with its fields percent-encoded once.
+//! Reads `w3c`, the W3C Extended Log File Format that IIS and many proxies write, and `cloudfront`,
+//! the same with tabs as separators and with fields percent-encoded once.
 //!
-//! `#Fields:` names the fields of the lines behind it, and may come again with other names; a line
-//! before the first is `log-syntax`. Other lines that begin with `#` are comments, of which
-//! `#Software:` matters: IIS logs the path decoded, so its `%`, `?` and `#` become triplets again, as
-//! they must have been ones. IIS and CloudFront log a query without its `?`, so that one it begins with
-//! is data; some proxies write the mark (`?q=a`), and others say nothing of it. A field that begins with
-//! a quotation mark runs to the one that closes it, with `""` for a mark (section "Format" of the draft:
-//! `string = '"' *schar '"'`), unless it is IIS that wrote it: there the client did. A dash is nothing.
+//! `#Fields:` names the fields of the lines after it, and may occur again with other names. A line
+//! before the first `#Fields:` is `log-syntax`. Other lines that begin with `#` are comments; only
+//! `#Software:` matters.
+//!
+//! IIS logs the path decoded, so its `%`, `?` and `#` are percent-encoded again, as they must have
+//! been in the request. IIS and CloudFront log a query without its `?`, so a `?` at the start is
+//! data. Some proxies write the mark (`?q=a`), and the rest do not document it. A field that begins
+//! with a quotation mark runs to the closing mark, with `""` for a mark (section "Format" of the
+//! draft: `string = '"' *schar '"'`). Not so if IIS wrote it: there the mark came from the client.
+//! A dash is an empty field.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,7 +25,7 @@ use super::separators::Separators;
 use super::{Context, Extracted, Records};
 use uniqurl::bytes::RejectReason;
 
-/// What the directives so far say of the lines behind them.
+/// The format and the directives read so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extended {
     dialect: Dialect,
@@ -30,29 +33,28 @@ pub struct Extended {
     software: Software,
 }
 
-/// What is known of the software.
+/// The software that wrote the log, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Software {
-    /// Nothing: the path stands as it came, and a field may be in quotation marks.
+    /// Unknown: the path stays as it is, and a field may be quoted.
     Other,
-    /// IIS itself: the path is decoded, and nothing is put in quotation marks, but a `+` in the place
-    /// of a blank.
+    /// IIS itself: the path is decoded, fields are never quoted, and a `+` stands for a space.
     Iis,
-    /// A module of IIS, as that for advanced logging: the path is decoded, and texts are in quotation
-    /// marks.
+    /// A module of IIS, such as the one for advanced logging: the path is decoded, and texts are
+    /// quoted.
     IisModule,
 }
 
-/// Who wrote the log.
+/// The writer of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Anybody: spaces between the fields.
+    /// Any software: fields are separated by spaces.
     W3c,
-    /// Amazon CloudFront: tabs between them, and their bytes percent-encoded once.
+    /// Amazon CloudFront: fields are separated by tabs and percent-encoded once.
     CloudFront,
 }
 
-/// Such logs have these, by a field's choice.
+/// The log's owner chooses its fields, so all of these may occur.
 pub(super) const FACTS: Facts = Facts { method: true, status: true, mime: true };
 
 impl Extended {
@@ -100,7 +102,7 @@ impl Extended {
         });
     }
 
-    /// The format as it stands behind `chunk`, if that changes it.
+    /// The format for the input after `chunk`, if it differs.
     pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
         let mut behind = self.clone();
         let mut any = false;
@@ -111,7 +113,7 @@ impl Extended {
         any.then_some(behind)
     }
 
-    /// What the fields are called, by each directive in `chunk` that tells it.
+    /// The names of the columns, once for each `#Fields:` directive in `chunk`.
     pub(super) fn headers(
         &self,
         ctx: &Context,
@@ -123,7 +125,7 @@ impl Extended {
         })
     }
 
-    /// Hands out the fields of a line, as they are meant, and what they are called.
+    /// Passes the decoded fields of a line to `take`, with their names.
     pub(super) fn fields(&self, line: &[u8], take: impl FnOnce(&[Vec<u8>], Vec<Value<'_>>)) {
         let spaces;
         let fields = match self.dialect {
@@ -136,12 +138,12 @@ impl Extended {
         take(self.layout.as_ref().map_or(&[], |layout| &layout.names), fields);
     }
 
-    /// Whether a field of this name holds queries by themselves.
+    /// True if a field of this name holds queries without their `?`.
     pub(super) fn is_query(&self, name: &ColumnName) -> bool {
         self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
     }
 
-    /// Takes what a directive says.
+    /// Applies a directive.
     pub(super) fn take(&mut self, directive: &[u8]) {
         let directive = without_mark(directive);
         if let Some(names) = directive.strip_prefix(b"#Fields:") {
@@ -159,7 +161,7 @@ impl Extended {
     }
 }
 
-/// The part that each name stands for. Of several that say the same, the first listed here counts.
+/// The part for each name. If several names give the same part, the first listed here wins.
 const W3C: &[(&str, RecordPart)] = &[
     ("cs-uri", RecordPart::Target),
     ("cs-uri-stem", RecordPart::Path),
@@ -189,7 +191,7 @@ const CLOUDFRONT: &[(&str, RecordPart)] = &[
 ];
 
 impl Dialect {
-    /// What stands between the fields of a chunk.
+    /// Finds the field separators of a chunk.
     fn separators(self, chunk: &[u8]) -> Separators {
         match self {
             Dialect::W3c => Separators::find(chunk, [b' ', b'\t']),
@@ -219,8 +221,8 @@ impl Dialect {
     }
 }
 
-/// Whether a line is a directive that names fields, and who wrote it. The fields of a log of CloudFront
-/// are chosen, and other servers have a `cs-protocol` too.
+/// The dialect of a `#Fields:` line; none for other lines. The fields of a CloudFront log are
+/// configurable, and other servers have a `cs-protocol` too.
 pub(super) fn dialect(line: &[u8]) -> Option<Dialect> {
     let names = without_mark(line).strip_prefix(b"#Fields:")?;
     let is_of_cloudfront = |name: &[u8]| {
@@ -230,8 +232,8 @@ pub(super) fn dialect(line: &[u8]) -> Option<Dialect> {
     Some(if names.any(is_of_cloudfront) { Dialect::CloudFront } else { Dialect::W3c })
 }
 
-/// The lines that are no records. One that is too long is a record that is rejected. A byte-order mark
-/// stands before later ones too, where files were put one behind the other.
+/// The directives of a chunk. An overlong line is not one: it is a rejected record. A byte-order
+/// mark may precede later directives too, if files were concatenated.
 fn directives<'a>(ctx: &Context, chunk: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
     let max_record = ctx.max_record;
     let lines = memchr_iter(b'#', chunk).filter_map(|at| {
@@ -247,7 +249,7 @@ fn directives<'a>(ctx: &Context, chunk: &'a [u8]) -> impl Iterator<Item = &'a [u
     lines.filter(move |line| line.len() <= max_record)
 }
 
-/// The fields between runs of spaces and tabs.
+/// The fields of a line, separated by spaces and tabs.
 fn fields<'a>(
     line: Line<'a>,
     spaces: &'a Separators,
@@ -273,8 +275,8 @@ fn fields<'a>(
     })
 }
 
-/// What stands before the closing mark, and the length up to behind that. None if nothing closes it,
-/// or if it closes in the middle of a field: then it opened nothing.
+/// The text before the closing mark, and the length up to and including the mark. None if nothing
+/// closes it, or if it closes in the middle of a field: then the first mark opened nothing.
 fn unquoted(text: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
     let mut at = 0;
     let mut pairs = false;
@@ -302,7 +304,7 @@ fn unquoted(text: &[u8]) -> Option<(Cow<'_, [u8]>, usize)> {
     Some((Cow::Owned(undone), at + 1))
 }
 
-/// A field with its percent-encoding undone once.
+/// Undoes a field's percent-encoding once.
 fn decoded(field: &[u8]) -> Value<'_> {
     if memchr(b'%', field).is_none() {
         return Value::InLine(field);

@@ -1,10 +1,10 @@
 //! Reads `haproxy`, HAProxy's HTTP log, with or without a syslog prefix.
 //!
 //! `10.0.1.2:33317 [06/Feb/2009:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 - - ----
-//! 1/1/1/1/0 0/0 {1wt.eu} {} "GET /index.html HTTP/1.1"`. A quotation mark, a `#` and what is not
-//! printable are logged as `#XX` in the request and in captured headers alike, so the first quotation
-//! mark after the time opens the request and the next one closes it; a backslash means nothing.
-//! `<BADREQ>` stands for what was no request, and is none here either.
+//! 1/1/1/1/0 0/0 {1wt.eu} {} "GET /index.html HTTP/1.1"`. HAProxy logs quotation marks, `#` and
+//! unprintable bytes as `#XX`, both in the request and in captured headers. So the first quotation
+//! mark after the time opens the request and the next one closes it; a backslash has no meaning.
+//! `<BADREQ>` marks an invalid request and yields no URL.
 
 use memchr::memchr;
 
@@ -70,7 +70,7 @@ mod tests {
         for junk in ["#16#03#01#02 /admin HTTP/1.1", "G#22T /a", "#00 /a HTTP/1.1"] {
             assert_eq!(haproxy("", &format!("\"{junk}\"")), "log-syntax 0", "{junk}");
         }
-        // A token may hold the mark itself, and a sequence that HAProxy does not write.
+        // A token may hold `#` itself, and sequences that HAProxy does not write.
         for method in ["#23", "G#23T", "#4", "#"] {
             assert_eq!(haproxy("", &format!("\"{method} /a HTTP/1.1\"")), "target /a", "{method}");
         }

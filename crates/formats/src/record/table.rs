@@ -1,11 +1,11 @@
-//! Reads `parquet:COL` and `arrow:COL`: tables whose rows came as cells.
+//! Reads `parquet:COL` and `arrow:COL`: rows of tables, decoded into cells.
 //!
-//! In come the bytes of the cells that matter, one column behind the other, and for each row where its
-//! own are; out goes a record for each row. What the columns are called is in the file's schema, so
+//! The input is the bytes of the relevant cells, one column after the other, and for each row the
+//! spans of its cells. The output is a record for each row. The file's schema names the columns, so
 //! they are found before any row is read.
 //!
-//! A row is blank where the cell that its URL is made of is null, where the URL holds nothing but spaces
-//! and tabs, or where all its cells do.
+//! A row is blank if the cell of its URL is null, if the URL holds only spaces and tabs, or if all
+//! its cells do.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use super::{BufferId, Container, Context, Extracted, Record, Records};
 use uniqurl::bytes::RejectReason;
 use uniqurl::bytes::Span;
 
-/// The columns, and which cell of a row is which once the schema is known.
+/// The columns, and their cells in a row once the schema is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableFormat {
     container: Container,
-    /// None: the one that seems to hold the URL.
+    /// None: use the column that seems to hold the URL.
     columns: Option<Columns>,
     layout: Option<Arc<ColumnLayout>>,
-    /// Columns that go beside the URL, and which cells they are once the schema is known.
+    /// Columns to carry beside the URL, and their cells once the schema is known.
     carry: Vec<String>,
     carried: Vec<usize>,
 }
@@ -34,37 +34,37 @@ pub struct TableFormat {
 pub struct RowBatch {
     /// Cells in a row.
     pub width: usize,
-    /// Where each is in the chunk, or [`NULL`].
+    /// The span of each cell in the chunk, or [`NULL`].
     pub cells: Vec<Span>,
-    /// For each row the first row of the chunk that has the same cell, as a dictionary says; empty
-    /// where no dictionary is.
+    /// For each row the first row of the chunk with the same cell, as a dictionary says; empty
+    /// without a dictionary.
     pub first: Vec<u32>,
-    /// How many rows each of these stands for; empty where each is one.
+    /// The number of rows that each row stands for; empty if each stands for one.
     pub times: Vec<u32>,
 }
 
-/// A chunk of rows that share their cells may be so many times as long as another, each cell counted:
-/// they are less work, but what is made of each row lies in memory by itself. Of URLs of 40 bytes it
-/// is as long as it may be; with 16 the memory of long ones is three times as much.
+/// Factor by which a chunk with shared cells may be longer than another, if each cell is counted.
+/// Such rows are less work, but the output of each row takes memory of its own. A chunk of URLs of
+/// 40 bytes reaches this limit; with 16, long URLs take three times the memory.
 pub const ALIKE: usize = 4;
 
 /// A cell without a value.
 pub const NULL: Span = Span { start: u32::MAX, end: u32::MAX };
 
 impl RowBatch {
-    /// Rows of the chunk.
+    /// The number of rows in the chunk.
     pub fn len(&self) -> usize {
         self.cells.len().checked_div(self.width).unwrap_or(0)
     }
 
-    /// Whether it has no rows.
+    /// True if it has no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The rows after the first `n`.
     pub fn behind(&self, n: usize) -> Self {
-        // One that is like a row before them is like no other now.
+        // A row whose first equal is cut off has none now.
         let first = self.first.iter().enumerate().skip(n);
         Self {
             width: self.width,
@@ -76,7 +76,7 @@ impl RowBatch {
         }
     }
 
-    /// Rows of the table.
+    /// The number of rows of the table.
     pub fn of_table(&self) -> u64 {
         match &self.times[..] {
             [] => self.len() as u64,
@@ -84,19 +84,19 @@ impl RowBatch {
         }
     }
 
-    /// An earlier row that holds the same as this one.
+    /// The first earlier row with the same content, if any.
     pub fn earlier(&self, row: usize) -> Option<usize> {
         let first = *self.first.get(row)? as usize;
         (first < row).then_some(first)
     }
 
-    /// How much there is to work on, in bytes, where the cells are in so many.
+    /// The amount of work in bytes, if the cells take `bytes` bytes.
     pub fn size(&self, bytes: usize) -> usize {
         let told: usize = self.cells.iter().map(|cell| cell.len()).sum();
         bytes.max(told / ALIKE) + self.memory()
     }
 
-    /// Bytes of memory beside the cells themselves.
+    /// Bytes of memory used in addition to the cells.
     pub fn memory(&self) -> usize {
         self.cells.capacity() * size_of::<Span>()
             + (self.first.capacity() + self.times.capacity()) * size_of::<u32>()
@@ -104,7 +104,7 @@ impl RowBatch {
 }
 
 impl TableFormat {
-    /// Reads what a user wrote: a container, and behind a colon the columns.
+    /// Parses the name of a container, and columns after a colon.
     pub(super) fn parse(name: &str) -> Option<Result<Self, &'static str>> {
         let (name, columns) = match name.split_once(':') {
             Some((name, columns)) => (name, Some(columns)),
@@ -116,32 +116,32 @@ impl TableFormat {
         Some(columns.map(|columns| Self { columns, ..Self::any(container) }))
     }
 
-    /// Whatever is in a container.
+    /// A container with no columns named.
     pub fn any(container: Container) -> Self {
         Self { container, columns: None, layout: None, carry: Vec::new(), carried: Vec::new() }
     }
 
-    /// The same, and these columns beside the URL.
+    /// The same format with these columns carried beside the URL.
     pub fn carrying(&self, columns: &[String]) -> Self {
         Self { carry: columns.to_vec(), ..self.clone() }
     }
 
-    /// Which cells of a row go beside the URL.
+    /// The cells of a row to carry beside the URL.
     pub(super) fn carried(&self) -> &[usize] {
         &self.carried
     }
 
-    /// Whether a column holds queries by themselves.
+    /// True if a column holds queries without their `?`.
     pub(super) fn has_queries(&self) -> bool {
         self.columns.as_ref().is_some_and(Columns::have_queries)
     }
 
-    /// The same of a cell of a row.
+    /// True if a cell of a row holds queries without their `?`.
     pub(super) fn is_query(&self, cell: usize) -> bool {
         self.layout.as_ref().is_some_and(|layout| layout.is_query(cell))
     }
 
-    /// The name, as `--format` of the command takes it.
+    /// The name that `--format` takes.
     pub fn name(&self) -> Cow<'_, str> {
         match &self.columns {
             Some(columns) => Cow::Owned(format!("{}:{}", self.container.name(), columns.as_str())),
@@ -149,12 +149,12 @@ impl TableFormat {
         }
     }
 
-    /// Which cell of a row its URL is made of.
+    /// The cell of a row that its URL is built from.
     pub fn source(&self) -> usize {
         self.layout.as_ref().and_then(|layout| layout.source()).unwrap_or(0)
     }
 
-    /// The container that it is read from.
+    /// The container that it reads.
     pub fn container(&self) -> Container {
         self.container
     }
@@ -163,8 +163,8 @@ impl TableFormat {
         self.columns.as_ref().map_or(Facts::default(), Columns::facts)
     }
 
-    /// The table with its columns found among those of a schema, and which of these make the cells of
-    /// a row, in this order. An error names a column that is missing.
+    /// Finds the columns in a schema. Returns the format with its columns resolved, and the columns
+    /// of the schema that form the cells of a row, in this order. An error names a missing column.
     pub fn resolve(
         &self,
         names: &[Vec<u8>],
@@ -175,7 +175,7 @@ impl TableFormat {
             None => {
                 let column = url_column(names, holds_text).ok_or(NoColumn::Unclear)?;
                 let name = String::from_utf8_lossy(&names[column]);
-                // A name that reads as something else is told by its number.
+                // A name that would parse as something else is replaced by its number.
                 let by_name = Columns::parse(&name).ok().filter(|columns| {
                     columns.find(names).is_ok_and(|found| found == [(column, RecordPart::Url)])
                 });
@@ -207,7 +207,7 @@ impl TableFormat {
         Ok((resolved, wanted))
     }
 
-    /// Whether a row is a URL and nothing else.
+    /// True if a row is a URL and nothing else.
     pub fn is_list(&self) -> bool {
         self.carried.is_empty() && self.layout.as_ref().is_some_and(|layout| layout.is_url_alone())
     }
@@ -244,7 +244,7 @@ impl TableFormat {
     }
 }
 
-/// A row whose one cell is a URL.
+/// Reads a row with one cell, the URL.
 fn url(ctx: &Context, chunk: &[u8], cell: Span) -> Record {
     if cell == NULL {
         return Record { line: Span::default(), found: Extracted::Blank };
@@ -259,16 +259,16 @@ fn url(ctx: &Context, chunk: &[u8], cell: Span) -> Record {
     Record { line: cell, found }
 }
 
-/// Why a table has no column to read.
+/// The reason why a table has no column to read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NoColumn {
-    /// There is none of this name or number.
+    /// No column has this name or number.
     Missing(String),
-    /// None is called `url`, and not exactly one holds text.
+    /// No column is called `url`, and the number of text columns is not one.
     Unclear,
 }
 
-/// The column called `url` or `uri`, or `canonical` as in a set, else the only one that holds text.
+/// The column called `url`, `uri`, or `canonical` as in a set; else the only column of text.
 fn url_column(names: &[Vec<u8>], holds_text: impl Fn(usize) -> bool) -> Option<usize> {
     let named = ["url", "uri", "canonical"].iter().find_map(|name| {
         names.iter().position(|column| column.eq_ignore_ascii_case(name.as_bytes()))

@@ -1,8 +1,8 @@
-//! Reads `tsv:COL`, lines whose fields stand between tabs.
+//! Reads `tsv:COL`: lines with fields separated by tabs.
 //!
 //! Nothing quotes a tab or a line feed (IANA's text/tab-separated-values: "fields that contain tabs
-//! are not allowable in this encoding"), so a quotation mark is a byte like any other. Where columns
-//! are named, the first line of an input that is neither blank nor too long names them.
+//! are not allowable in this encoding"), so a quotation mark is an ordinary byte. If columns are
+//! given by name, the first line of an input that is neither blank nor too long is the header.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::part::Value;
 use super::separators::Separators;
 use super::{Context, Extracted, Records};
 
-/// The columns, and where they are once the header has been read.
+/// The columns, and their positions once the header has been read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tsv {
     pub(super) columns: Columns,
@@ -27,7 +27,7 @@ impl Tsv {
         Ok(Self { columns, layout })
     }
 
-    /// Whether the header is still to come.
+    /// True until the header has been read.
     pub(super) fn waits(&self) -> bool {
         self.layout.is_none()
     }
@@ -45,7 +45,7 @@ impl Tsv {
         });
     }
 
-    /// The format as it stands behind `chunk`, if that changes it.
+    /// The format for the input after `chunk`, if it differs.
     pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
         if self.layout.is_some() {
             return None;
@@ -57,19 +57,19 @@ impl Tsv {
         Some(Self { columns: self.columns.clone(), layout: Some(Arc::new(self.layout(header))) })
     }
 
-    /// Takes a line for the header, if that is still to come.
+    /// Reads a line as the header, unless the header is known.
     pub(super) fn take_header(&mut self, line: &[u8]) {
         if self.waits() {
             self.layout = Some(Arc::new(self.layout(line)));
         }
     }
 
-    /// Whether a column holds queries by themselves.
+    /// True if a column holds queries without their `?`.
     pub(super) fn is_query(&self, name: &ColumnName) -> bool {
         self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
     }
 
-    /// What the columns are called.
+    /// The names of the columns.
     pub(super) fn header(&self) -> &[Vec<u8>] {
         self.layout.as_ref().map_or(&[], |layout| &layout.names)
     }

@@ -1,9 +1,8 @@
-//! Tells beginnings of files that hold their lines in another form, and that nothing here reads: by
-//! their first bytes, by a header whose columns stand between other bytes than commas or tabs, and by
-//! what ends their lines.
+//! Detects inputs that no format reads: by their first bytes, by a header whose columns are
+//! separated by other bytes than commas or tabs, and by their line endings.
 //!
-//! Taken for lists, most of them would come out as a few URLs that nobody wrote and many rejected
-//! lines, and only the accounting would tell.
+//! Read as lists, most of them would yield a few bogus URLs and many rejected lines, and only the
+//! accounting would show it.
 
 use std::fmt;
 
@@ -14,14 +13,14 @@ use super::detect::is_record;
 use super::line::{MARK, without_mark};
 use crate::record::SetHeader;
 
-/// What an input is that is nothing to read. It is written in words that follow a colon.
+/// The reason to reject an input. It displays as text that follows a colon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// A saved set, which says what was seen before a run.
+    /// A saved set, which records the keys seen before a run.
     SavedSet,
-    /// A list whose records end with NUL, and are to end with a line feed.
+    /// A list of records that end with NUL, read with line feeds as separators.
     EndsWithNul,
-    /// A list whose lines end with a carriage return alone.
+    /// A list whose lines end with only a carriage return.
     EndsWithCarriageReturn,
     /// Text in UTF-16.
     Utf16,
@@ -33,25 +32,25 @@ pub enum Refusal {
     SevenZip,
     /// A tar archive.
     Tar,
-    /// Packed by lz4.
+    /// Compressed by lz4.
     Lz4,
-    /// Packed by compress.
+    /// Compressed by compress.
     Compress,
-    /// Packed by lzip.
+    /// Compressed by lzip.
     Lzip,
-    /// Packed by lzma.
+    /// Compressed by lzma.
     Lzma,
-    /// Compressed, and once more.
+    /// Compressed twice.
     PackedTwice,
     /// Version 1 of Feather.
     Feather1,
-    /// A stream of Arrow of before version 0.15.
+    /// An Arrow stream from before version 0.15.
     OldArrow,
     /// Parquet with an encrypted footer.
     EncryptedParquet,
     /// Avro.
     Avro,
-    /// A database of SQLite.
+    /// An SQLite database.
     Sqlite,
     /// An archive after a byte-order mark.
     MarkBeforeArchive,
@@ -67,7 +66,7 @@ pub enum Refusal {
     ClusterIndex,
     /// Parquet or Arrow in a pipe, or compressed as a whole.
     Table,
-    /// Parquet or Arrow where this build reads no tables.
+    /// Parquet or Arrow in a build without tables.
     NoTables,
 }
 
@@ -104,7 +103,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What a file is whose bytes at an offset are these. Of two that fit the first counts.
+/// Files by offset and magic number. If two match, the first counts.
 const BEGINNINGS: [(usize, &[u8], Refusal); 16] = [
     (0, &[0xFF, 0xFE, 0, 0], Refusal::Utf32),
     (0, &[0, 0, 0xFE, 0xFF], Refusal::Utf32),
@@ -113,22 +112,23 @@ const BEGINNINGS: [(usize, &[u8], Refusal); 16] = [
     (0, b"PK\x03\x04", Refusal::Zip),
     (0, b"7z\xBC\xAF\x27\x1C", Refusal::SevenZip),
     (257, b"ustar\0", Refusal::Tar),
-    // As GNU tar has it, with its version in front of the end.
+    // GNU tar writes its version before the NUL.
     (257, b"ustar  \0", Refusal::Tar),
     (0, &[0x04, 0x22, 0x4D, 0x18], Refusal::Lz4),
     // "Legacy frame" of lz4's frame format.
     (0, &[0x02, 0x21, 0x4C, 0x18], Refusal::Lz4),
     (0, &[0x1F, 0x9D], Refusal::Compress),
     (0, b"LZIP\x01", Refusal::Lzip),
-    // No magic number: properties, and a dictionary's size, which is a multiple of 64 KiB.
+    // lzma has no magic number: it starts with properties and a dictionary's size, a multiple of 64
+    // KiB.
     (0, b"\x5D\0\0", Refusal::Lzma),
-    // Its letters, filled up to a multiple of 8.
+    // The magic letters, padded to a multiple of 8.
     (0, b"FEA1\0\0\0\0", Refusal::Feather1),
     (0, b"Obj\x01", Refusal::Avro),
     (0, b"SQLite format 3\0", Refusal::Sqlite),
 ];
 
-/// What a file that begins with `head` is, where that is nothing that is read.
+/// The reason to reject a file that begins with `head`, if it is unsupported.
 pub(super) fn refusal(head: &[u8]) -> Option<Refusal> {
     match head.starts_with(SetHeader::MAGIC.as_bytes()) {
         true => Some(Refusal::SavedSet),
@@ -136,7 +136,7 @@ pub(super) fn refusal(head: &[u8]) -> Option<Refusal> {
     }
 }
 
-/// The same, but for saved sets.
+/// The same without saved sets.
 fn other(head: &[u8]) -> Option<Refusal> {
     let begins = |(at, magic, _): &&(usize, &[u8], Refusal)| {
         head.get(*at..).is_some_and(|rest| rest.starts_with(magic))
@@ -144,7 +144,7 @@ fn other(head: &[u8]) -> Option<Refusal> {
     if let Some((.., why)) = BEGINNINGS.iter().find(begins) {
         return Some(*why);
     }
-    // The first layer is off when this is asked.
+    // The input's first layer of compression has been removed by now.
     if is_packed(head) {
         return Some(Refusal::PackedTwice);
     }
@@ -173,7 +173,7 @@ fn other(head: &[u8]) -> Option<Refusal> {
     }
 }
 
-/// The same of one with this header: where other bytes separate them, all of its names stand in one.
+/// The same for a file with this header: if other bytes separate the columns, all names are in one.
 pub(super) fn refusal_of_header(head: &[u8], header: &[Vec<u8>]) -> Option<Refusal> {
     refusal(head).or_else(|| match header {
         [name] if name.contains(&b';') => Some(Refusal::Semicolons),
@@ -182,8 +182,8 @@ pub(super) fn refusal_of_header(head: &[u8], header: &[Vec<u8>]) -> Option<Refus
     })
 }
 
-/// Whether gzip, zstd, bzip2 or xz write such a beginning: of bzip2 the size of its blocks, and pi for a
-/// block or the square root of it for the end; of zstd a frame or one that is passed over.
+/// True if gzip, zstd, bzip2 or xz write such a beginning. For bzip2: the size of its blocks, then
+/// pi for a block or its square root for the end. For zstd: a frame or a skippable frame.
 fn is_packed(head: &[u8]) -> bool {
     match head {
         [0x1F, 0x8B, 0x08, ..]
@@ -197,9 +197,9 @@ fn is_packed(head: &[u8]) -> bool {
     }
 }
 
-/// Whether a stream of Arrow begins like this as they did before version 0.15, without the "32-bit
-/// continuation indicator": with a length, which ends the message at a multiple of 8, and the place of
-/// the root in a flatbuffer.
+/// True if an Arrow stream from before version 0.15 begins like this, without the "32-bit
+/// continuation indicator". It starts with a length, which ends the message at a multiple of 8, and
+/// the offset of the root in a flatbuffer.
 fn is_old_arrow(head: &[u8]) -> bool {
     let number = |at: usize| {
         let bytes = head.get(at..)?.first_chunk()?;
@@ -210,14 +210,14 @@ fn is_old_arrow(head: &[u8]) -> bool {
     number(0).is_some_and(is_length) && number(4).is_some_and(is_root)
 }
 
-/// Whether Parquet with an encrypted footer begins like this. Its letters may be those of a list, which
-/// has no control characters; heads of pages and what is encrypted are full of them.
+/// True if Parquet with an encrypted footer begins like this. A list may begin with the same
+/// letters but has no control characters; page headers and encrypted data are full of them.
 fn is_encrypted_parquet(head: &[u8]) -> bool {
     head.starts_with(b"PARE") && head.iter().any(|byte| matches!(byte, 1..=8 | 0x0E..=0x1F))
 }
 
-/// Whether a line is a header with columns between these bytes, one of which is called `url` or `uri`. A
-/// URL may hold the word as well (`http://h/a;url`), and so may a line of a log.
+/// True if a line is a header with this delimiter and a column called `url` or `uri`. A URL may
+/// hold the word as well (`http://h/a;url`), and so may a line of a log.
 fn names_url(line: &[u8], delimiter: u8) -> bool {
     let is_url = |name: &[u8]| {
         let name = name.trim_ascii();
@@ -232,8 +232,8 @@ fn names_url(line: &[u8], delimiter: u8) -> bool {
         && !is_record(line)
 }
 
-/// What a file that begins with `head` has in place of line feeds: where there are none, all of it would
-/// be one URL.
+/// The line terminator of a file that begins with `head`, if it is not the line feed: without line
+/// feeds, the whole file would be one URL.
 pub(super) fn ends_otherwise(head: &[u8]) -> Option<Refusal> {
     if memchr(b'\n', head).is_some() {
         return None;

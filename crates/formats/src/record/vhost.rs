@@ -1,7 +1,7 @@
 //! Reads `vhost`, Apache's `vhost_combined`: `%v:%p %h %l %u %t "%r" ...`.
 //!
-//! A combined log whose first field says which host it was: `host` or `host:port`, IPv6 in brackets.
-//! The scheme is told by the port. `-` or nothing is no host, and the base steps in.
+//! A combined log whose first field names the host: `host` or `host:port`, IPv6 in brackets. The
+//! scheme follows from the port. If the field is `-` or empty, the base supplies the host.
 
 use memchr::memchr;
 
@@ -17,7 +17,7 @@ pub(super) fn read(ctx: &Context, chunk: &[u8], out: &mut Records) {
     });
 }
 
-/// The first field, without the quotation mark that opens a line wrapped in a pair of them.
+/// The first field, without the quotation mark of a line that is quoted as a whole.
 #[inline]
 fn first_field(line: &[u8]) -> &[u8] {
     let line = line.strip_prefix(b"\"").unwrap_or(line);

@@ -1,8 +1,8 @@
-//! Reads `ws:N`: the N-th field of lines whose fields stand between runs of spaces and tabs.
+//! Reads `ws:N`: the N-th field of a line, where spaces and tabs separate fields.
 //!
-//! What the field says is told by its first byte, behind those that the profile trims: a `/` makes it
-//! a request target, anything else is taken for a URL, so that `--assume-scheme` and the base act on it
-//! as they do on a list. `*`, `host:digits` and the `-` of a log that has nothing to say are neither.
+//! The first byte of the field, after those that the profile trims, decides its kind. A `/` makes
+//! it a request target. Anything else is read as a URL, so `--assume-scheme` and the base apply as
+//! they do for a list. `*`, `host:digits` and the `-` of an empty log field are neither.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;

@@ -1,24 +1,24 @@
-//! ARC records of version 1 by their heads: a line of URL, address, date, type and length.
+//! Reads the heads of ARC records, version 1: a line of URL, address, date, type and length.
 
 use super::super::{BufferId, Context, Extracted, Facts};
 use super::url;
 use uniqurl::bytes::RejectReason;
 
-/// What a file begins with: a record about itself.
+/// The beginning of every file: a record about itself.
 pub(super) const FIRST: &[u8] = b"filedesc://";
 
-/// What the records can be judged by.
+/// The facts for filters.
 pub(super) const FACTS: Facts = Facts { method: false, status: false, mime: true };
 
-/// What a head says that is of use here.
+/// The relevant fields of a head.
 pub struct Fields<'a> {
     pub url: &'a [u8],
     mime: &'a [u8],
     pub length: &'a [u8],
 }
 
-/// The fields of a head, if the line is one. A URL may hold spaces, and the others do not: they are
-/// counted from the end.
+/// The fields of a head, if the line is one. They are counted from the end, because only the URL
+/// may contain spaces.
 pub fn fields(line: &[u8]) -> Option<Fields<'_>> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let mut fields = line.rsplitn(5, |byte| *byte == b' ');
@@ -29,12 +29,12 @@ pub fn fields(line: &[u8]) -> Option<Fields<'_>> {
         .then_some(Fields { url, mime, length })
 }
 
-/// How long the body is, if the line is a head.
+/// The length of the body, if the line is a head.
 pub fn body_length(line: &[u8]) -> Option<u64> {
     super::number(fields(line)?.length)
 }
 
-/// The URL of a record.
+/// Finds the URL of a record.
 pub(super) fn find(ctx: &Context, head: &[u8], start: u32) -> Extracted {
     let line = head.strip_suffix(b"\n").unwrap_or(head);
     match fields(line) {

@@ -1,28 +1,28 @@
 //! The base that the links of a page are resolved against.
 //!
-//! A page may have a million links and an address of millions of bytes. So a link that is surely longer
-//! than a URL may be is told without being put together, and any other takes no more of the base than
-//! such a URL has: what a link costs does not grow with the address.
+//! A page may have a million links and an address of millions of bytes. A link certain to be too
+//! long for a URL is rejected without being built. Any other link copies no more of the base than
+//! fits into a URL. So the cost of a link does not grow with the address.
 
 use memchr::{memchr_iter, memrchr};
 
 use uniqurl::normalize::{self, Parts};
 use uniqurl::uri;
 
-/// The components of a base, and what relative paths go on from.
+/// The components of a base, and the folder that relative paths start from.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Base {
     scheme: Vec<u8>,
     authority: Option<Vec<u8>>,
     path: Vec<u8>,
     query: Option<Vec<u8>>,
-    /// The path up to its last slash, without dot segments. Of the segments that end behind the longest
-    /// URL only that they do is kept, and how many they are: none of them is in a URL that is short
-    /// enough.
+    /// The path up to its last slash, without dot segments. Segments that end after the length of
+    /// the longest URL are stored shortened: only their end and their number matter, since no URL
+    /// short enough contains them.
     folder: Vec<u8>,
-    /// How many such segments there are.
+    /// The number of shortened segments.
     beyond: usize,
-    /// The longest URL.
+    /// The limit on a URL's length.
     longest: usize,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Base {
 pub(super) struct TooLong;
 
 impl Base {
-    /// None where `url` has no scheme: nothing can be resolved against it.
+    /// Splits the address; none if `url` has no scheme, since nothing can be resolved against it.
     pub(super) fn new(url: &[u8], longest: usize) -> Option<Self> {
         let Parts { scheme, authority, path, query, .. } = Parts::split(url);
         let mut folder = Vec::new();
@@ -49,7 +49,7 @@ impl Base {
         })
     }
 
-    /// Appends what [`uri::resolve`] makes of a reference, unless that is too long.
+    /// Appends the result of [`uri::resolve`] for a reference, unless it is too long.
     pub(super) fn resolve(&self, reference: &[u8], out: &mut Vec<u8>) -> Result<(), TooLong> {
         let reference = Parts::split(reference);
         if self.least(&reference) > self.longest {
@@ -72,14 +72,14 @@ impl Base {
         Ok(())
     }
 
-    /// Bytes of memory that it takes.
+    /// Bytes of memory in use.
     pub(super) fn memory(&self) -> usize {
         let Self { scheme, authority, path, query, folder, .. } = self;
         let optional = [authority, query].into_iter().flatten();
         [scheme, path, folder].into_iter().chain(optional).map(Vec::capacity).sum()
     }
 
-    /// How many bytes a reference takes over from the base at least.
+    /// The minimum number of bytes that a reference takes from the base.
     fn least(&self, reference: &Parts<'_>) -> usize {
         if reference.scheme.is_some() {
             return 0;
@@ -92,7 +92,8 @@ impl Base {
             [] if reference.query.is_some() => self.path.len(),
             [] => self.path.len() + self.query.as_ref().map_or(0, Vec::len),
             [b'/', ..] => 0,
-            // Each `..` takes one segment away. One that is left is too long.
+            // Each `..` removes one segment. If one of the shortened ones is left, the URL is too
+            // long.
             path if self.beyond > 0 && parents(path) < self.beyond => self.longest + 1,
             _ => 0,
         };
@@ -100,13 +101,13 @@ impl Base {
     }
 }
 
-/// How many `..` segments a path has.
+/// The number of `..` segments in a path.
 fn parents(path: &[u8]) -> usize {
     path.split(|byte| *byte == b'/').filter(|segment| *segment == b"..").count()
 }
 
-/// Makes the segments of a folder short that end behind its first `longest` bytes, and says how many
-/// they are. The first still ends there; the others are empty.
+/// Shortens the segments of a folder that end after its first `longest` bytes, and returns their
+/// number. The first still ends there; the others become empty.
 fn shorten(folder: &mut Vec<u8>, longest: usize) -> usize {
     let beyond = memchr_iter(b'/', folder.get(longest..).unwrap_or_default()).count();
     if beyond > 0 {
@@ -143,7 +144,7 @@ mod tests {
             for path in &bases {
                 let base = format!("{front}{path}");
                 let base = base.as_bytes();
-                // One, and those around what the base has.
+                // A limit of 1, and limits around the parts of the base.
                 let longest = [1, base.len() / 2, base.len() - 1, base.len(), base.len() + 1, 99];
                 let cut = longest.map(|longest| (longest, Base::new(base, longest).unwrap()));
                 for reference in references.iter().step_by(11) {

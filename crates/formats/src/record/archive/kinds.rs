@@ -14,7 +14,7 @@ const NAMES: [&str; 8] = [
     "continuation",
 ];
 
-/// A set of kinds of WARC records; by default those that hold, or stand for, what a URL led to:
+/// A set of kinds of WARC records. The default set holds, or stands for, the content of URLs:
 /// `response`, `revisit`, `resource` and `conversion`.
 ///
 /// ```
@@ -37,14 +37,14 @@ impl Default for Kinds {
 }
 
 impl Kinds {
-    /// All kinds there are.
+    /// The names of all kinds.
     pub const ALL: [&'static str; 8] = NAMES;
 
     /// The set of kinds with these names.
     ///
     /// # Errors
     ///
-    /// The first name that no kind has.
+    /// The first unknown name.
     pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, UnknownName> {
         let mut kinds = Self(0);
         for name in names {
@@ -54,7 +54,7 @@ impl Kinds {
         Ok(kinds)
     }
 
-    /// Whether a record with this WARC-Type belongs to the set. Case does not matter.
+    /// True if a record with this WARC-Type belongs to the set, ignoring case.
     pub fn contains(self, name: &[u8]) -> bool {
         let place = NAMES.iter().position(|kind| kind.as_bytes().eq_ignore_ascii_case(name));
         place.is_some_and(|place| self.0 >> place & 1 == 1)

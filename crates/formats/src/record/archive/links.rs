@@ -1,13 +1,13 @@
-//! The links of a page, as they stand in it, and what they are resolved against.
+//! The unresolved links of a page, and their base.
 
 use super::base::{Base, TooLong};
 
-/// They are kept where they do not all fit on one sheet.
+/// The links of a page, kept between passes if they do not all fit into one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Links {
-    /// None where its address is no base.
+    /// None if the page's address cannot be a base.
     base: Option<Base>,
-    /// Its references one behind the other, and where each ends.
+    /// The references, concatenated; `ends` has the end of each.
     references: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -17,18 +17,18 @@ impl Links {
         Self { base, references: Vec::new(), ends: Vec::new() }
     }
 
-    /// Adds a link. Attributes may have white space around what they say.
+    /// Adds a link, without the white space that attributes may have around it.
     pub(super) fn add(&mut self, reference: &[u8]) {
         self.references.extend_from_slice(reference.trim_ascii());
         self.ends.push(self.references.len());
     }
 
-    /// How many there are.
+    /// The number of links.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Appends the n-th link, counted from 0: resolved, or as it stands where it cannot be.
+    /// Appends the n-th link, counted from 0: resolved, or unchanged if that is impossible.
     pub(super) fn append(&self, n: usize, out: &mut Vec<u8>) -> Result<(), TooLong> {
         let start = n.checked_sub(1).map_or(0, |before| self.ends[before]);
         let reference = &self.references[start..self.ends[n]];
@@ -41,7 +41,7 @@ impl Links {
         }
     }
 
-    /// Bytes of memory that it takes.
+    /// Bytes of memory in use.
     pub(super) fn memory(&self) -> usize {
         self.base.as_ref().map_or(0, Base::memory)
             + self.references.capacity()

@@ -1,7 +1,7 @@
 //! Records of web archives: WARC, WAT and ARC.
 //!
-//! In comes a chunk of heads (for WAT with their bodies) and the [`Frame`] of each; out goes what was
-//! found in them. Nothing here reads a body that is not JSON.
+//! The input is a chunk of heads (for WAT with their bodies) and the [`Frame`] of each; the output
+//! is one or more records for each. Only bodies of JSON are read.
 
 mod arc;
 mod base;
@@ -29,7 +29,7 @@ use uniqurl::bytes::Span;
 pub enum Archive {
     /// `warc`: the WARC-Target-URI of records of these kinds.
     Warc(Kinds),
-    /// `wat`: the target of each response that a WAT file tells of.
+    /// `wat`: the target of each response that a WAT file describes.
     Wat,
     /// `wat:links`: every link of the page in each such response.
     WatLinks,
@@ -40,29 +40,29 @@ pub enum Archive {
 /// A record in a chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// Its head, and its body if that is there, in the chunk.
+    /// Start in the chunk. The range covers the head, and the body if it is loaded.
     pub start: u32,
-    /// Where it ends in the chunk.
+    /// End in the chunk.
     pub end: u32,
-    /// Where it starts in the input.
+    /// Start in the input.
     pub offset: u64,
-    /// Whether all of it is there.
+    /// Whether the record is complete.
     pub state: FrameState,
-    /// The links of the page that it tells of, where they are more than are read [at
-    /// once](Records::limit): to read the record anew for each part takes quadratic time.
+    /// The links of its page, kept if they exceed one [pass](Records::limit): parsing the record
+    /// again for each pass would take quadratic time.
     links: Option<Arc<Links>>,
 }
 
-/// What became of a record.
+/// The state of a record in a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameState {
-    /// It is there.
+    /// It is complete.
     Whole,
     /// The input ended inside it.
     Cut,
-    /// It has no head, or one that does not say how long it is. Only its beginning is in the chunk.
+    /// It has no head, or its head gives no length. Only its beginning is in the chunk.
     Malformed,
-    /// It is longer than a record may be. Only its beginning is in the chunk.
+    /// It exceeds the limit on records. Only its beginning is in the chunk.
     TooLong,
 }
 
@@ -72,14 +72,14 @@ impl Frame {
         Self { start, end, offset, state, links: None }
     }
 
-    /// Bytes of memory that it takes beside itself.
+    /// Bytes of memory in use beside the frame itself.
     pub fn memory(&self) -> usize {
         self.links.as_ref().map_or(0, |links| links.memory())
     }
 }
 
 impl Archive {
-    /// The format that `name` names, if it is one of these.
+    /// Parses the name of an archive format.
     pub(super) fn named(name: &str) -> Option<Self> {
         match name {
             "warc" => Some(Archive::Warc(Kinds::default())),
@@ -99,8 +99,8 @@ impl Archive {
         })
     }
 
-    /// The archive that begins like this, if it is one. Its first records tell a WAT file from another
-    /// WARC file.
+    /// Detects an archive by its beginning. Its first records distinguish WAT files from other WARC
+    /// files.
     pub(super) fn detect(head: &[u8]) -> Option<Self> {
         let head = without_blanks(head);
         if head.starts_with(warc::VERSION) {
@@ -128,7 +128,7 @@ impl Archive {
         }
     }
 
-    /// Appends what the records hold.
+    /// Appends the content of the records.
     pub fn read(self, ctx: &Context, chunk: &[u8], frames: &mut [Frame], out: &mut Records) {
         for frame in frames {
             if out.is_full() {
@@ -136,7 +136,7 @@ impl Archive {
             }
             let span = Span { start: frame.start, end: frame.end };
             let bytes = span.of(chunk);
-            // The head's own bytes, for whoever asks what was rejected.
+            // The bytes of the head, to show when the record is rejected.
             let line = Span { start: frame.start, end: frame.start + head_length(bytes) };
             let reject = match frame.state {
                 FrameState::Whole => None,
@@ -165,17 +165,17 @@ impl Archive {
     }
 }
 
-/// What stands behind the blanks at the start: before a record they do not matter, the first one too.
+/// Skips leading blanks, which are allowed before any record, including the first.
 fn without_blanks(head: &[u8]) -> &[u8] {
     &head[blanks(head)..]
 }
 
-/// How many blanks these bytes begin with, the ends of blank lines among them.
+/// The number of leading blanks, including the ends of blank lines.
 pub fn blanks(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n' | b' ' | b'\t')).count()
 }
 
-/// Whether bytes behind these could make them the beginning of an archive.
+/// True if more bytes could make this the beginning of an archive.
 pub fn could_be_archive(head: &[u8]) -> bool {
     let head = without_blanks(head);
     [warc::VERSION, arc::FIRST].iter().any(|magic| {
@@ -184,14 +184,14 @@ pub fn could_be_archive(head: &[u8]) -> bool {
     })
 }
 
-/// How much of a record its head is, without the line endings behind it.
+/// Length of a record's head, without the line endings after it.
 fn head_length(bytes: &[u8]) -> u32 {
     let head = &bytes[..warc::end_of_fields(bytes).unwrap_or(bytes.len())];
     let ending = head.iter().rev().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
     (head.len() - ending) as u32
 }
 
-/// A target that stands at `start`, unless it is blank, or too long for a URL.
+/// A target at `start`, unless it is blank, or too long for a URL.
 fn url(ctx: &Context, place: BufferId, start: u32, target: &[u8]) -> Extracted {
     if is_blank(target) {
         Extracted::Blank

@@ -1,4 +1,4 @@
-//! WARC records by their heads (ISO 28500, "WARC 1.1" section 4 and 5).
+//! Reads the heads of WARC records (ISO 28500, "WARC 1.1" section 4 and 5).
 
 use std::borrow::Cow;
 
@@ -8,11 +8,10 @@ use super::super::{BufferId, Context, Extracted, Records};
 use super::{Kinds, scratch, url};
 use uniqurl::bytes::RejectReason;
 
-/// What every record begins with.
+/// The beginning of every record.
 pub(super) const VERSION: &[u8] = b"WARC/";
 
-/// Where the fields of a head end: behind the first empty line. Some writers leave the carriage
-/// returns out.
+/// The end of a head's fields, after the first empty line. Some writers omit the carriage returns.
 pub fn end_of_fields(bytes: &[u8]) -> Option<usize> {
     memchr_iter(b'\n', bytes).find_map(|feed| match &bytes[feed + 1..] {
         [b'\n', ..] => Some(feed + 2),
@@ -21,10 +20,10 @@ pub fn end_of_fields(bytes: &[u8]) -> Option<usize> {
     })
 }
 
-/// The value of the first field with this name, which is in lower case; without the white space
-/// around it. It may begin on the next line, and go on there: `field-value = *( field-content | LWS )`
-/// and `LWS = [CRLF] 1*( SP | HT )`. A fold is read as a space (RFC 2616 section 2.2: "All linear
-/// white space, including folding, has the same semantics as SP").
+/// The value of the first field with this name (in lower case), without surrounding white space.
+/// The value may begin or continue on the next line: `field-value = *( field-content | LWS )` and
+/// `LWS = [CRLF] 1*( SP | HT )`. A fold is read as a space (RFC 2616 section 2.2: "All linear white
+/// space, including folding, has the same semantics as SP").
 pub fn field<'a>(head: &'a [u8], name: &[u8]) -> Option<Cow<'a, [u8]>> {
     // The first line is the version.
     let mut lines = lines(head).skip(1);
@@ -52,7 +51,7 @@ pub fn field<'a>(head: &'a [u8], name: &[u8]) -> Option<Cow<'a, [u8]>> {
     None
 }
 
-/// What stands between line feeds. As `slice::split`, which goes byte by byte.
+/// Splits at line feeds like `slice::split`, which goes byte by byte.
 fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(head);
     std::iter::from_fn(move || {
@@ -63,13 +62,13 @@ fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// How long the body is, if the head says so.
+/// The length of the body, if the head gives it.
 pub fn content_length(head: &[u8]) -> Option<u64> {
     super::number(&field(head, b"content-length")?)
 }
 
-/// The target of a record, which is put together in `out` where it is folded. `start` is where its head
-/// stands in the chunk.
+/// Finds the target of a record. A folded target is copied into `out`. `start` is the offset of the
+/// head in the chunk.
 pub(super) fn find(
     ctx: &Context,
     head: &[u8],
@@ -86,7 +85,7 @@ pub(super) fn find(
         None => Extracted::Reject(RejectReason::LogSyntax, 0),
         Some(Cow::Borrowed(value)) => {
             let target = bare(value);
-            // It is a part of the head.
+            // The target is a slice of the head.
             let at = start + (target.as_ptr() as usize - head.as_ptr() as usize) as u32;
             url(ctx, BufferId::Chunk, at, target)
         }
@@ -98,21 +97,22 @@ pub(super) fn find(
     }
 }
 
-/// A WARC-Target-URI. WARC 1.0 wrote angle brackets around it in its grammar, and so do some tools.
+/// Removes the angle brackets that WARC 1.0's grammar, and so some tools, put around a
+/// WARC-Target-URI.
 pub(super) fn bare(value: &[u8]) -> &[u8] {
     let inner = value.strip_prefix(b"<").and_then(|value| value.strip_suffix(b">"));
     inner.unwrap_or(value)
 }
 
-/// Whether a record tells of another one in JSON, as those of WAT files do.
+/// True if a record describes another one in JSON, as those of WAT files do.
 pub(super) fn is_wat(head: &[u8]) -> bool {
     field(head, b"warc-type").is_some_and(|kind| kind.eq_ignore_ascii_case(b"metadata"))
         && field(head, b"content-type")
             .is_some_and(|kind| kind.to_ascii_lowercase().starts_with(b"application/json"))
 }
 
-/// Whether a WAT file begins like this: behind what is said of the file itself, all its records tell of
-/// others. Elsewhere a crawler may have noted something of its own in JSON.
+/// True if a WAT file begins like this: after the record about the file itself, all records
+/// describe others. In other files a crawler may have added JSON of its own.
 pub(super) fn begins_wat(bytes: &[u8]) -> bool {
     let is_about_file = |head: &&[u8]| {
         field(head, b"warc-type").is_some_and(|kind| kind.eq_ignore_ascii_case(b"warcinfo"))

@@ -1,7 +1,7 @@
-//! WAT records: what a crawler noted about each record of a WARC file, in JSON.
+//! Reads WAT records: a crawler's JSON notes about each record of a WARC file.
 //!
-//! A WAT file is a WARC file of `metadata` records; each tells of a request, a response or another
-//! record. Only responses count here: with their target, or with every link that was found in the page.
+//! A WAT file is a WARC file of `metadata` records; each describes a request, a response or another
+//! record. Only responses are read: their target, or every link of the page.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -76,7 +76,7 @@ struct PageHead<'a> {
 struct Link<'a> {
     #[serde(borrow)]
     url: Option<JsonText<'a>>,
-    /// What stands in its place for a URL of a style sheet that the page holds: `STYLE/#text`.
+    /// Used instead of `url` for a URL in a style sheet of the page: `STYLE/#text`.
     #[serde(borrow)]
     href: Option<JsonText<'a>>,
 }
@@ -87,8 +87,8 @@ impl<'a> Link<'a> {
     }
 }
 
-/// Where the links of a list lead. Those that lead nowhere are not kept: in JSON they take three bytes
-/// each, and in memory many more.
+/// The targets of a list of links. Empty ones are dropped: in JSON they take three bytes each, and
+/// in memory many more.
 fn references<'de: 'a, 'a, D: Deserializer<'de>>(list: D) -> Result<Vec<JsonText<'a>>, D::Error> {
     list.deserialize_seq(References)
 }
@@ -111,11 +111,11 @@ impl<'de> Visitor<'de> for References {
     }
 }
 
-/// What a record tells, and its target.
+/// The content of a record.
 enum WatRecord<'a> {
-    /// Of no response.
+    /// The record describes no response.
     Nothing,
-    /// In no JSON of the kind that is known.
+    /// The record is not JSON of the expected kind.
     Malformed,
     Response {
         target: Cow<'a, [u8]>,
@@ -147,8 +147,8 @@ fn wat_record(record: &[u8]) -> WatRecord<'_> {
     }
 }
 
-/// What JSON says that has a name twice, or what is none of its kind. Of a name the last one counts, and
-/// what makes no sense is as good as not there.
+/// Slow path for JSON in which a name occurs twice or a value has the wrong type. The last of equal
+/// names counts, and a useless value counts as missing.
 fn odd(body: &[u8]) -> (HeaderMetadata<'_>, Option<PageMetadata<'_>>) {
     fn text<'a>(object: &'a [u8], name: &str) -> Option<JsonText<'a>> {
         serde_json::from_slice(slice::at(object, &[name])?).ok()
@@ -186,9 +186,9 @@ pub(super) fn target(ctx: &Context, record: &[u8], line: Span, out: &mut Records
     out.push(Record { line, found });
 }
 
-/// Appends the links of a page, in the order of head, scripts and body, each resolved against what the
-/// page says is its base, or its own address. `known` are the links, if the record was read before, and
-/// comes to be them where it is to be read again.
+/// Appends the links of a page, in the order of head, scripts and body. Each is resolved against
+/// the base that the page declares, or against its own address. `known` holds the links between
+/// passes over a record whose links do not fit into one.
 pub(super) fn links(
     ctx: &Context,
     record: &[u8],
@@ -220,7 +220,7 @@ pub(super) fn links(
     }
 }
 
-/// The links of the page that a record tells of, or what else is to be said of the record.
+/// The links of the page that a record describes, or the outcome for the whole record.
 fn links_of(ctx: &Context, record: &[u8]) -> Result<Links, Extracted> {
     let (target, page) = match wat_record(record) {
         WatRecord::Nothing => return Err(Extracted::Skipped),
@@ -296,7 +296,7 @@ mod tests {
             if !records.is_full() {
                 break;
             }
-            // Were it read again, nothing would be found in it.
+            // A second parse would find nothing.
             let end = warc::end_of_fields(&chunk).unwrap();
             chunk[end..].fill(b' ');
         }
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(found, expected);
     }
 
-    /// "No input makes it quadratic": each link took the whole base, and these took hours.
+    /// "No input makes it quadratic": these took hours when each link copied the whole base.
     #[test]
     fn links_of_a_page_with_a_long_address_take_linear_time() {
         let long = "a/".repeat(2_000_000);

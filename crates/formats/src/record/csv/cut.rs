@@ -1,12 +1,12 @@
 //! Cuts CSV into records.
 //!
 //! RFC 4180, section 2: "Fields containing line breaks (CRLF), double quotes, and commas should be
-//! enclosed in double-quotes." A field is quoted if a quotation mark is its first byte; in it two
-//! marks are one, and one alone ends the quotation. Everywhere else a mark is a byte like any other.
-//! These are csv-core's rules too, so that what is cut here is one record there.
+//! enclosed in double-quotes." A field is quoted if a quotation mark is its first byte. Inside it,
+//! a pair of marks stands for one mark, and a single mark ends the quotation. Anywhere else a mark
+//! is an ordinary byte. csv-core has the same rules, so each record cut here is one record there.
 //!
-//! The plain way is to go from field to field ([`reach`]). Up to the first mark that is one of no
-//! quotation, the line feeds that end records are found 64 bytes at a time in its place ([`Usual`]).
+//! The plain algorithm goes from field to field ([`reach`]). Up to the first mark outside of these
+//! rules, [`Usual`] replaces it and finds the line feeds that end records 64 bytes at a time.
 
 use std::ops::Range;
 
@@ -19,9 +19,9 @@ use uniqurl::simd::{BLOCK, Block, Kernel, Vector, VectorOp};
 pub(super) enum CsvRecord {
     /// A whole record.
     Record(Range<usize>),
-    /// A line that is longer than a record may be.
+    /// A line longer than the limit on records.
     TooLong(Range<usize>),
-    /// A line with a quotation that does not close in time.
+    /// A line with a quotation that does not close within the limit.
     Unclosed(Range<usize>),
 }
 
@@ -40,27 +40,28 @@ pub(super) struct CsvCutter<'a> {
     bytes: &'a [u8],
     max_record: usize,
     at: usize,
-    /// Lines that begin before here are read each by itself.
+    /// Lines that begin before this offset are read one by one.
     single_until: usize,
-    /// The line feeds behind the next records, as far as they are known, the nearest last.
+    /// The line feeds that end the next records, as far as known, the nearest last.
     feeds: Vec<usize>,
-    /// Whether more of them may be found at once.
+    /// True if masks may find more of them.
     usual: bool,
 }
 
-/// How far a record goes.
+/// The extent of a record.
 enum Reach {
-    /// To the line feed here.
+    /// The record ends at this line feed.
     End(usize),
-    /// Beyond what there is; in a quotation or not.
+    /// The record runs past the end of the bytes, inside a quotation or not.
     Open { quoted: bool },
-    /// Beyond the longest record.
+    /// The record exceeds the limit.
     TooFar,
 }
 
 impl<'a> CsvCutter<'a> {
     pub fn new(bytes: &'a [u8], max_record: usize) -> Self {
-        // No record is longer than all bytes, and a limit far behind them would overflow.
+        // No record is longer than all bytes, and adding a larger limit to a position could
+        // overflow.
         let max_record = max_record.min(bytes.len());
         Self { bytes, max_record, at: 0, single_until: 0, feeds: Vec::new(), usual: true }
     }
@@ -71,19 +72,20 @@ impl<'a> CsvCutter<'a> {
         Self { usual: false, ..Self::new(bytes, max_record) }
     }
 
-    /// The line feed behind the next record, where it need not be gone to field by field.
+    /// The line feed that ends the next record, if the masks have found it.
     fn usual(&mut self) -> Option<usize> {
         if self.feeds.is_empty() && self.usual && self.at >= self.single_until {
             let Self { bytes, max_record, at, feeds, .. } = self;
             let usual = Usual { bytes: &bytes[*at..], max_record: *max_record, at: *at, feeds };
-            // Not again where there are no more: each line of an open quotation would be searched.
+            // Stop at the first failure: otherwise each line of an open quotation would be searched
+            // again.
             self.usual = Kernel::best().run(usual);
             self.feeds.reverse();
         }
         self.feeds.pop()
     }
 
-    /// The next line by itself, and where the line behind it begins.
+    /// The next line by itself, and the offset of the line after it.
     fn line(&self) -> (Range<usize>, usize) {
         match memchr(b'\n', &self.bytes[self.at..]).map(|length| self.at + length) {
             Some(feed) => (without_return(self.bytes, self.at..feed), feed + 1),
@@ -132,11 +134,11 @@ impl Iterator for CsvCutter<'_> {
     }
 }
 
-/// Length of the pieces at the start of `bytes` that are the same whatever follows.
+/// Length of the pieces at the start of `bytes` that stay the same whatever follows.
 pub(super) fn whole(bytes: &[u8], max_record: usize) -> usize {
     let max_record = max_record.min(bytes.len());
-    // Without a quotation mark, lines are records; what follows the last of them is a line's start,
-    // or the start of one that is too long and whose end nobody will see.
+    // Without a quotation mark, lines are records. The bytes after the last of them are the start
+    // of a line. If they already exceed the limit, the end of that line does not matter.
     let lines = memrchr(b'\n', bytes).map_or(0, |feed| feed + 1);
     let lines = if bytes.len() - lines > max_record { bytes.len() } else { lines };
     if memchr(b'"', bytes).is_none() {
@@ -152,8 +154,8 @@ pub(super) fn whole(bytes: &[u8], max_record: usize) -> usize {
             match reach(bytes, cutter.at, max_record) {
                 Reach::End(_) => {}
                 Reach::Open { .. } => return cutter.at,
-                // The lines that are read by themselves go together, up to the one that the limit
-                // lies in, so that whoever gets them sees what was seen here.
+                // Lines that are read one by one stay in one chunk, up to the line that the limit
+                // falls in, so that the reader of the chunk makes the same decision.
                 Reach::TooFar if cutter.at + max_record + 1 > lines => return cutter.at,
                 Reach::TooFar => {}
             }
@@ -163,7 +165,7 @@ pub(super) fn whole(bytes: &[u8], max_record: usize) -> usize {
     lines
 }
 
-/// How far the record at `start` goes.
+/// Finds the extent of the record at `start`.
 fn reach(bytes: &[u8], start: usize, max_record: usize) -> Reach {
     let limit = bytes.len().min(start + max_record + 1);
     let too_far = bytes.len() - start > max_record;
@@ -174,12 +176,12 @@ fn reach(bytes: &[u8], start: usize, max_record: usize) -> Reach {
         return feed.map_or(open(false), |feed| Reach::End(start + feed));
     }
     let mut at = 0;
-    // At the start of a field.
+    // Invariant: `at` is the start of a field.
     loop {
         if window.get(at) == Some(&b'"') {
             let Some(length) = quotation(&window[at..]) else { return open(true) };
             at += length;
-            // The mark is the last byte there is: the next may make it a pair.
+            // The mark is the last byte of the window, and the next byte may make it a pair.
             if at == window.len() && too_far {
                 return Reach::TooFar;
             }
@@ -192,7 +194,7 @@ fn reach(bytes: &[u8], start: usize, max_record: usize) -> Reach {
     }
 }
 
-/// Length of the quotation that a text begins with, both marks included.
+/// Length of the quotation at the start of a text, both marks included.
 fn quotation(text: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -204,7 +206,7 @@ fn quotation(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// The fields of a record as they are written, with their marks.
+/// The raw fields of a record, including their marks.
 pub(super) fn fields(record: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = (!record.is_empty()).then_some(record);
     std::iter::from_fn(move || {
@@ -216,32 +218,33 @@ pub(super) fn fields(record: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The records at the start of a text, found by the masks of its marks, commas and line feeds.
+/// Finds the records at the start of a text from masks of its quotation marks, commas and line
+/// feeds.
 ///
-/// A mark is one of a quotation if an even number of them stands before it and it begins a field, or
-/// if an odd number does. One that follows the end of a quotation makes a pair with it, which by this
-/// count ends the quotation and begins it anew. So as long as nothing but these is there, a byte is
-/// quoted where the number of the marks before it is odd.
+/// A mark belongs to a quotation if an odd number of marks precedes it, or if an even number does
+/// and it begins a field. A mark right after the end of a quotation forms a pair with it; by this
+/// count the first ends the quotation and the second begins it again. So while all marks are of
+/// these kinds, a byte is quoted if the number of marks before it is odd.
 struct Usual<'a> {
     bytes: &'a [u8],
     max_record: usize,
-    /// Where they stand in the chunk.
+    /// Offset of `bytes` in the chunk.
     at: usize,
-    /// Takes the line feeds behind them.
+    /// Receives the line feeds that end the records.
     feeds: &'a mut Vec<usize>,
 }
 
-/// What stands before a block.
+/// The state at the start of a block.
 struct Before {
     /// All ones if the block begins in a quotation, else 0.
     quoted: u64,
-    /// Whether a quotation may begin right there.
+    /// True if a quotation may begin at the first byte.
     start: bool,
 }
 
 impl VectorOp for Usual<'_> {
-    /// Whether it stopped at a mark that is none of a quotation, or at a record that is too long. Else
-    /// there are no whole records behind those that were found.
+    /// True if it stopped at a mark outside of any quotation, or at a record that is too long.
+    /// Otherwise no whole record follows the ones it found.
     type Output = bool;
 
     #[inline(always)]
@@ -272,8 +275,8 @@ impl VectorOp for Usual<'_> {
 }
 
 impl Before {
-    /// The line feeds of a block that end a record, up to the first mark that is none of a quotation,
-    /// and whether there is one.
+    /// The line feeds of a block that end a record, up to the first mark outside of any quotation,
+    /// and whether there is such a mark.
     #[inline(always)]
     fn ends<V: Vector>(&mut self, vector: V, block: &Block) -> (u64, bool) {
         let marks = vector.find(block, b'"');
@@ -292,7 +295,7 @@ impl Before {
     }
 }
 
-/// A range up to a line feed without the carriage return before that.
+/// A range that ends at a line feed, without the carriage return before it.
 fn without_return(bytes: &[u8], range: Range<usize>) -> Range<usize> {
     range.start..range.end - usize::from(bytes[range.clone()].ends_with(b"\r"))
 }

@@ -1,12 +1,12 @@
-//! Reads `csv:COL`, RFC 4180: fields between commas, quoted where they hold commas or line feeds.
+//! Reads `csv:COL`, RFC 4180: fields separated by commas, quoted if they hold commas or line feeds.
 //!
-//! [`cut`] finds the records, which may span lines, and their fields; csv-core reads those that are
-//! asked for and hold a quotation mark beside the two around them. Where columns are named, the first
-//! record of an input that is not blank names them.
+//! [`cut`] finds the records, which may span lines, and their fields. csv-core decodes the fields
+//! in use that contain a quotation mark besides the enclosing pair. If columns are given by name,
+//! the first record of an input that is not blank is the header.
 //!
-//! A quotation that does not close within the longest record there may be is no quotation but an
-//! error, which must not swallow the rest of the input: the line that it begins on is `truncated`,
-//! and the lines behind it, as far as was looked, are read each by itself.
+//! A quotation that does not close within the limit on records is an error, and must not swallow
+//! the rest of the input. So the line that it begins on is `truncated`, and the lines after it, up
+//! to the limit, are read one by one.
 
 mod cut;
 
@@ -23,7 +23,7 @@ use super::part::Value;
 use super::{Context, Extracted, Record, Records};
 use uniqurl::bytes::RejectReason;
 
-/// The columns, and where they are once the header has been read.
+/// The columns, and their positions once the header has been read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Csv {
     pub(super) columns: Columns,
@@ -37,7 +37,7 @@ impl Csv {
         Ok(Self { columns, layout })
     }
 
-    /// Appends the records of `chunk`, which ends where a record does, or with the input.
+    /// Appends the records of `chunk`, which ends with a record or with the input.
     pub(super) fn read(&self, ctx: &Context, chunk: &[u8], out: &mut Records) {
         let mut now = self.layout.clone();
         for cut in CsvCutter::new(chunk, ctx.max_record) {
@@ -63,7 +63,7 @@ impl Csv {
         }
     }
 
-    /// The format as it stands behind `chunk`, if that changes it.
+    /// The format for the input after `chunk`, if it differs.
     pub(super) fn after(&self, ctx: &Context, chunk: &[u8]) -> Option<Self> {
         if self.layout.is_some() {
             return None;
@@ -76,24 +76,24 @@ impl Csv {
         Some(Self { columns: self.columns.clone(), layout: Some(Arc::new(layout)) })
     }
 
-    /// Length of the records at the start of `bytes` that are whole whatever follows.
+    /// Length of the records at the start of `bytes` that are complete whatever follows.
     pub(super) fn whole(ctx: &Context, bytes: &[u8]) -> usize {
         cut::whole(bytes, ctx.max_record)
     }
 
-    /// Takes a record for the header, if that is still to come.
+    /// Reads a record as the header, unless the header is known.
     pub(super) fn take_header(&mut self, record: &[u8]) {
         if self.layout.is_none() {
             self.layout = Some(Arc::new(self.layout(record)));
         }
     }
 
-    /// Whether a column holds queries by themselves.
+    /// True if a column holds queries without their `?`.
     pub(super) fn is_query(&self, name: &ColumnName) -> bool {
         self.layout.as_ref().is_some_and(|layout| layout.is_query_named(name))
     }
 
-    /// What the columns are called.
+    /// The names of the columns.
     pub(super) fn header(&self) -> &[Vec<u8>] {
         self.layout.as_ref().map_or(&[], |layout| &layout.names)
     }
@@ -109,7 +109,7 @@ impl Csv {
     }
 }
 
-/// What a field says that is written like this.
+/// Decodes a field as it is written.
 fn value(field: &[u8]) -> Value<'_> {
     match field {
         [b'"', text @ .., b'"'] if memchr(b'"', text).is_none() => Value::InLine(text),
@@ -119,14 +119,14 @@ fn value(field: &[u8]) -> Value<'_> {
 }
 
 thread_local! {
-    /// It takes longer to make than most chunks have to be read with it.
+    /// Kept per thread: building a reader takes longer than reading most chunks.
     static READER: RefCell<Reader> =
         RefCell::new(ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build());
 }
 
 /// A field without its quotation marks, by csv-core.
 fn unquoted(field: &[u8]) -> Vec<u8> {
-    // No field is longer than what it was written as.
+    // Decoding never makes a field longer.
     let mut text = vec![0; field.len()];
     let mut length = 0;
     READER.with_borrow_mut(|reader| {

@@ -7,7 +7,7 @@ fn csv(columns: &str) -> Format {
     Format::parse(&format!("csv:{columns}")).unwrap()
 }
 
-/// What was found in each record, as text.
+/// The content of each record, as text.
 fn found(format: &Format, ctx: &Context, chunk: &[u8]) -> Vec<String> {
     let Records { records, scratch, .. } = read(format, ctx, chunk);
     let show = |found| match found {
@@ -83,7 +83,7 @@ fn a_carriage_return_without_a_line_feed_belongs_to_the_record() {
 
 #[test]
 fn lines_that_each_open_a_quotation_take_linear_time() {
-    // From the start and from within a quotation alike, such a line leaves one open.
+    // Such a line leaves a quotation open, whether or not it starts inside one.
     let chunk = b"x\",\"\n".repeat(50_000);
     let start = std::time::Instant::now();
     let all = found(&csv("1"), &limited(40_000), &chunk);
@@ -106,7 +106,7 @@ fn how_much_is_whole_does_not_change_what_is_read() {
         let mut apart = Vec::new();
         let (mut start, mut seen) = (0, 0);
         while start < text.len() {
-            // One line more at a time, as the lines of a pipe come.
+            // Add a line at a time, as a pipe delivers them.
             let line = text[seen..].iter().position(|byte| *byte == b'\n');
             seen = line.map_or(text.len(), |length| seen + length + 1);
             let at_end = seen == text.len();
@@ -125,7 +125,7 @@ fn how_much_is_whole_does_not_change_what_is_read() {
     }
 }
 
-/// Texts of some blocks, most of them of usual quotations and a mark of none here and there.
+/// Texts of several blocks, mostly of ordinary quotations with a stray mark here and there.
 fn texts() -> impl Iterator<Item = Vec<u8>> {
     let usual: &[&[u8]] =
         &[b",", b"\n", b"\r\n", b"\"\",", b"\"a,\n\",", b"\"\"\"\"\n", b"\"a\"\"b\"\n", b"abc"];

@@ -1,12 +1,15 @@
-//! Reads `json:POINTER`, JSON Lines: one value a line, and pointers (RFC 6901) to what matters in it.
+//! Reads `json:POINTER`, JSON Lines: one value a line, and pointers (RFC 6901) to the parts of the
+//! URL.
 //!
-//! serde_json reads the value, straight past what no pointer leads to. A string comes out as bytes,
-//! UTF-8 or not. `\xHH`, which is no JSON but what nginx's default escaping leaves in a hand-made
-//! format, is read as that byte: such lines are rewritten first, and so are hardly any others.
-//! Text that is no JSON is `log-syntax`; a pointer that leads to nothing, or to what is no string,
-//! is `no-field`. Of a name that an object has twice the last one counts, as it does nearly
-//! everywhere. A control character, which a string should hold escaped only, is let through in what a
-//! pointer leads to and is an error in what is stepped over.
+//! serde_json reads the value and skips everything that no pointer leads to. A string comes out as
+//! bytes, UTF-8 or not. nginx's default escaping leaves `\xHH` in a hand-made format. It is not
+//! JSON, but is read as that byte: lines that contain `\x` are rewritten first, and hardly any
+//! other lines do.
+//!
+//! Text that is not JSON is `log-syntax`. A pointer that leads to nothing, or to a value that is
+//! not a string, is `no-field`. If a name occurs twice in an object, the last one counts, as it
+//! does nearly everywhere. An unescaped control character is accepted in a string that a pointer
+//! leads to, and is an error elsewhere.
 
 mod pointer;
 mod preset;
@@ -34,17 +37,17 @@ pub struct Json {
     facts: Facts,
 }
 
-/// Why a value has nothing to say.
+/// The reason why a value yields nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JsonError {
-    /// It is no JSON.
+    /// It is not JSON.
     Syntax,
-    /// A pointer leads to a value that cannot be what it should be.
+    /// A pointer leads to a value of the wrong type.
     Type,
 }
 
 impl Json {
-    /// Reads a pointer to the URL, pointers to its parts, or the name of a preset.
+    /// Parses a pointer to the URL, pointers to its parts, or the name of a preset.
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         let named = match preset::named(text) {
             Some(preset) => preset.iter().map(|(part, pointer)| (*part, *pointer)).collect(),
@@ -58,17 +61,17 @@ impl Json {
         Ok(Self { text: text.to_owned(), root, facts })
     }
 
-    /// What it was made from.
+    /// The text that it was parsed from.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether a pointer leads to a query that stands by itself.
+    /// True if a pointer leads to a query in a member of its own.
     pub(super) fn has_queries(&self) -> bool {
         self.root.holds_query(&[])
     }
 
-    /// Whether what stands at a pointer is such a query, or holds one.
+    /// True if the value at a pointer is such a query, or holds one.
     pub(super) fn is_query(&self, tokens: &[Vec<u8>]) -> bool {
         self.root.holds_query(tokens)
     }
@@ -97,7 +100,7 @@ impl Json {
         }
     }
 
-    /// What the value in `text` says. `buffer` holds the value where it has to be rewritten.
+    /// Reads the value in `text`. `buffer` holds its copy if it has to be rewritten.
     pub(super) fn said<'a>(
         &self,
         text: &'a [u8],
@@ -113,7 +116,7 @@ impl Json {
     }
 }
 
-/// A pointer to what is carried beside a URL: RFC 6901 where it begins with a slash, else the name of a
+/// Parses a pointer to a carried column: RFC 6901 if it begins with a slash, else the name of a
 /// member.
 pub(super) fn tokens(column: &str) -> Result<Vec<Vec<u8>>, &'static str> {
     match column.strip_prefix('/') {
@@ -122,8 +125,8 @@ pub(super) fn tokens(column: &str) -> Result<Vec<Vec<u8>>, &'static str> {
     }
 }
 
-/// Appends what stands at each pointer of the value in `text`. `buffer` is for a value that has to be
-/// rewritten.
+/// Passes the value at each pointer in `text` to `take`. `buffer` holds the text's copy if it has
+/// to be rewritten.
 pub(super) fn carry(
     text: &[u8],
     pointers: impl IntoIterator<Item = impl AsRef<[Vec<u8>]>>,
@@ -145,7 +148,7 @@ pub(super) fn carry(
     }
 }
 
-/// What a string holds, UTF-8 or not.
+/// The content of a string, UTF-8 or not.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(super) struct JsonText<'a>(#[serde(borrow)] pub Cow<'a, [u8]>);
@@ -154,12 +157,12 @@ fn bytes_of_string(text: &[u8]) -> Option<Cow<'_, [u8]>> {
     serde_json::from_slice(text).ok().map(|JsonText(bytes)| bytes)
 }
 
-/// Where the URL seems to be in lines like this one. What begins with a slash is the target of a request,
-/// as in a list: no host comes out of it.
+/// Guesses the pointer to the URL from one line. A value that begins with a slash is a request
+/// target, as in a list: it cannot supply a host.
 pub(super) fn guess(line: &[u8]) -> Option<Json> {
     const NAMES: [&str; 7] =
         ["caddy", "cloudflare", "nginx-json", "target=/url", "/url", "target=/uri", "/uri"];
-    // The `uri` of nginx is the path alone; others have the whole target there.
+    // nginx's `uri` is only the path; other servers log the whole target there.
     let has_args = || slice::at(line, &["args"]).is_some();
     let is_decoded = |path: &[u8]| path.starts_with(b"/") && !path.contains(&b'?') && has_args();
     let mut buffer = Vec::new();
@@ -179,8 +182,8 @@ pub(super) fn guess(line: &[u8]) -> Option<Json> {
     })
 }
 
-/// Appends `text` with each `\xHH` as the byte itself, or, where a string cannot hold that, as the
-/// escape that JSON has for it.
+/// Appends `text` with each `\xHH` replaced by its byte, or by a JSON escape if a string cannot
+/// hold that byte.
 fn without_hex_escapes(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(at) = memchr::memchr(b'\\', rest) {
@@ -196,7 +199,7 @@ fn without_hex_escapes(text: &[u8], out: &mut Vec<u8>) {
                 }
                 4
             }
-            // A backslash takes what follows out of play: `\\x41` is four characters.
+            // A backslash hides the next byte: `\\x41` is four characters.
             _ => {
                 let pair = &rest[at..rest.len().min(at + 2)];
                 out.extend_from_slice(pair);

@@ -2,17 +2,17 @@
 
 use super::super::part::RecordPart;
 
-/// What is to be done with a value.
+/// The uses of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Node {
-    /// The parts that the value itself is, each with its rank among the pointers to that part.
+    /// The parts that the value gives, each with its rank among the pointers to that part.
     pub parts: Vec<(RecordPart, usize)>,
     /// Members or elements that pointers lead into, by reference token.
     pub children: Vec<(Vec<u8>, Node)>,
 }
 
 impl Node {
-    /// Adds the target of a pointer.
+    /// Adds a pointer to a part.
     pub fn add(
         &mut self,
         pointer: &str,
@@ -50,7 +50,7 @@ impl Node {
         Ok(())
     }
 
-    /// Whether all that pointers lead to here can be missing without the URL missing.
+    /// True if the URL needs none of the values at this node or below it.
     pub fn is_aside(&self) -> bool {
         let aside = |part| {
             use RecordPart::{Method, Mime, Port, Scheme, Status};
@@ -60,18 +60,18 @@ impl Node {
             && self.children.iter().all(|(_, child)| child.is_aside())
     }
 
-    /// Whether the value is the scheme.
+    /// True if the value gives the scheme.
     pub fn says_scheme(&self) -> bool {
         self.parts.iter().any(|(part, _)| *part == RecordPart::Scheme)
     }
 
-    /// Whether the pointer of this rank to a part leads to here or on from here.
+    /// True if the pointer of this rank to a part leads to or through this node.
     pub fn holds(&self, part: RecordPart, rank: usize) -> bool {
         self.parts.contains(&(part, rank))
             || self.children.iter().any(|(_, child)| child.holds(part, rank))
     }
 
-    /// Whether the pointer to a query leads on from where these tokens lead, or to there.
+    /// True if the pointer to a query leads to or through the value at these tokens.
     pub fn holds_query(&self, tokens: &[Vec<u8>]) -> bool {
         match tokens.split_first() {
             Some((token, rest)) => self.child(token).is_some_and(|child| child.holds_query(rest)),

@@ -1,17 +1,17 @@
-//! The JSON logs that need no pointers of a user's own.
+//! The JSON logs that have predefined pointers.
 //!
-//! Of several pointers to one part, the first that leads somewhere counts.
+//! If several pointers give the same part, the first one with a value counts.
 
 use super::super::part::RecordPart;
 
-/// A part, and where it stands.
+/// A part, and its pointer.
 type Pointers = &'static [(RecordPart, &'static str)];
 
-/// By name.
+/// The presets by name.
 const PRESETS: &[(&str, Pointers)] =
     &[("caddy", CADDY), ("cloudflare", CLOUDFLARE), ("nginx-json", NGINX), ("cdxj", CDXJ)];
 
-/// The access log of Caddy. There is an object `tls` if and only if the request came over TLS.
+/// Caddy's access log. It has an object `tls` if and only if the request came over TLS.
 const CADDY: Pointers = &[
     (RecordPart::Scheme, "/request/tls"),
     (RecordPart::Host, "/request/host"),
@@ -31,8 +31,9 @@ const CLOUDFLARE: Pointers = &[
     (RecordPart::Mime, "/EdgeResponseContentType"),
 ];
 
-/// nginx, whose administrators write the format themselves and name the members as the variables. Of
-/// these `uri` is the path decoded, and `args` its query; what stands in the log as it came goes before.
+/// nginx: administrators write the format themselves and name the members after the variables. Of
+/// these, `uri` is the decoded path, and `args` is its query. Members with the raw target take
+/// precedence.
 const NGINX: Pointers = &[
     (RecordPart::Scheme, "/scheme"),
     (RecordPart::ClientHost, "/http_host"),
@@ -48,7 +49,7 @@ const NGINX: Pointers = &[
     (RecordPart::Mime, "/sent_http_content_type"),
 ];
 
-/// What is behind the key of a line of CDXJ.
+/// The object in a CDXJ line.
 const CDXJ: Pointers =
     &[(RecordPart::Url, "/url"), (RecordPart::Status, "/status"), (RecordPart::Mime, "/mime")];
 

@@ -1,14 +1,13 @@
-//! What stands at a pointer in a JSON value, as it was written.
+//! Finds the value at a pointer in a JSON text, as it is written.
 //!
-//! In comes text that was found to be JSON, so that the end of a value is all that is looked for.
-//! A value that is a string comes out as its bytes; any other as its text, so that no number loses a
-//! digit. `null` is nothing, and so is what is not there. Of a name that an object has twice the last
-//! one counts.
+//! The text must be valid JSON, so only the end of each value is searched. A string comes out as
+//! its bytes; any other value comes out as its text, so that no number loses a digit. `null` and
+//! missing values are none. If a name occurs twice in an object, the last one counts.
 
 use super::super::escape::closing_quote;
 use super::bytes_of_string;
 
-/// The value of a pointer's tokens in `text`, which is JSON.
+/// The value at a pointer's tokens in `text`, which is valid JSON.
 pub(in crate::record) fn at<'a>(text: &'a [u8], tokens: &[impl AsRef<[u8]>]) -> Option<&'a [u8]> {
     let text = trimmed(text);
     let Some((token, rest)) = tokens.split_first() else { return value(text) };
@@ -36,13 +35,13 @@ pub(in crate::record) fn at<'a>(text: &'a [u8], tokens: &[impl AsRef<[u8]>]) -> 
     at(found?, rest)
 }
 
-/// The values of an array; of anything else none.
+/// The values of an array; none for any other value.
 pub(in crate::record) fn elements(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     Walk(trimmed(text).strip_prefix(b"[").unwrap_or_default())
 }
 
-/// The values behind an opening bracket, up to what closes it: those of an array, or by turns the
-/// names and the values of an object.
+/// The values after an opening bracket, up to the closing one: those of an array, or the names and
+/// values of an object in turn.
 struct Walk<'a>(&'a [u8]);
 
 impl<'a> Iterator for Walk<'a> {
@@ -57,7 +56,7 @@ impl<'a> Iterator for Walk<'a> {
     }
 }
 
-/// The value that a text begins with.
+/// The value at the start of a text.
 fn value(text: &[u8]) -> Option<&[u8]> {
     if !matches!(text.first()?, b'"' | b'{' | b'[') {
         let is_end = |byte: &u8| b",:]}".contains(byte) || byte.is_ascii_whitespace();
@@ -80,7 +79,7 @@ fn value(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// A text from its first byte that is no white space.
+/// The text without leading white space.
 fn trimmed(text: &[u8]) -> &[u8] {
     text.trim_ascii_start()
 }

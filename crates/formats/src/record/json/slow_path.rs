@@ -1,9 +1,9 @@
-//! Follows pointers through a JSON value that [`walk`](super::walk) could not follow them through.
+//! Follows pointers through a JSON value that [`walk`](super::walk) failed on.
 //!
-//! That one stops at the first value that is not what it should be, and nobody knows yet whether the
-//! name comes again, nor whether what stands behind it is JSON. So here a value that cannot be what it
-//! should be is noted, and forgotten where its name comes again. A string that a pointer leads to may
-//! hold any byte; what no pointer leads to is checked as it is everywhere.
+//! The fast path stops at the first value of the wrong type, before it knows whether the name
+//! occurs again or whether the rest is JSON. Here a value of the wrong type is noted, and dropped
+//! if its name occurs again. A string that a pointer leads to may hold any byte; other values are
+//! checked as usual.
 
 use std::borrow::Cow;
 
@@ -16,10 +16,10 @@ use super::pointer::Node;
 use super::walk::Taken;
 use super::{JsonError, JsonText};
 
-/// How deep values may be nested where pointers lead, as everywhere in `serde_json`.
+/// Limit on nesting where pointers lead, the same as in `serde_json`.
 const DEEPEST: usize = 128;
 
-/// What the JSON value in `text` says under `root`.
+/// Reads the JSON value in `text` by the pointers under `root`.
 pub(super) fn walk<'a>(root: &Node, text: &'a [u8]) -> Result<Taken<'a>, JsonError> {
     let mut slow_path = SlowPath { rest: text, found: Vec::new() };
     slow_path.value(root, 0)?;
@@ -30,13 +30,13 @@ pub(super) fn walk<'a>(root: &Node, text: &'a [u8]) -> Result<Taken<'a>, JsonErr
     slow_path.found.into_iter().map(is_meant).collect::<Option<_>>().ok_or(JsonError::Type)
 }
 
-/// A value that was found, or none where it is none of the kind that there should be.
+/// A value, or none if it has the wrong type.
 type FoundValue<'a> = Option<Cow<'a, [u8]>>;
 
 struct SlowPath<'a> {
-    /// The text from where the next value, or what is around it, begins.
+    /// The rest of the text, from before the next value or bracket.
     rest: &'a [u8],
-    /// What was found, in order.
+    /// The values in the order of the text.
     found: Vec<(RecordPart, usize, FoundValue<'a>)>,
 }
 
@@ -59,7 +59,7 @@ impl<'a> SlowPath<'a> {
                     [b'{', ..] if node.says_scheme() => self.take(node, Some(&b"https"[..].into())),
                     _ if !node.is_aside() => self.take(node, None),
                     _ if takes && is_number(text) => self.take(node, Some(&text.into())),
-                    // What makes no sense beside the URL is as good as not there.
+                    // A member beside the URL with a useless value counts as missing.
                     _ => {}
                 }
             }
@@ -67,7 +67,7 @@ impl<'a> SlowPath<'a> {
         Ok(())
     }
 
-    /// Takes the values of an object's members, of each name the last.
+    /// Takes the values of an object's members. If a name occurs twice, the last one counts.
     fn members(&mut self, node: &Node, depth: usize) -> Result<(), JsonError> {
         self.rest = &self.trimmed()[1..];
         if self.has(b'}') {
@@ -115,7 +115,7 @@ impl<'a> SlowPath<'a> {
         Ok(())
     }
 
-    /// Notes a value of a node, or that there is none of the kind that should be.
+    /// Notes the value of a node, or that it has the wrong type.
     fn take(&mut self, node: &Node, value: Option<&Cow<'a, [u8]>>) {
         for (part, rank) in &node.parts {
             self.found.push((*part, *rank, value.cloned()));
@@ -125,7 +125,7 @@ impl<'a> SlowPath<'a> {
         }
     }
 
-    /// Steps over a value, and says what it is.
+    /// Skips a value, and returns it as a `T`.
     fn pass<T: Deserialize<'a>>(&mut self) -> Result<T, JsonError> {
         let mut values = Deserializer::from_slice(self.rest).into_iter();
         let Some(Ok(value)) = values.next() else { return Err(JsonError::Syntax) };
@@ -133,7 +133,7 @@ impl<'a> SlowPath<'a> {
         Ok(value)
     }
 
-    /// Steps over a byte, if it is the next.
+    /// Skips a byte, if it is the next.
     fn has(&mut self, byte: u8) -> bool {
         let behind = self.trimmed().strip_prefix(&[byte]);
         self.rest = behind.unwrap_or(self.rest);
@@ -144,14 +144,14 @@ impl<'a> SlowPath<'a> {
         if self.has(byte) { Ok(()) } else { Err(JsonError::Syntax) }
     }
 
-    /// The text without the white space before it: section 2 of RFC 8259.
+    /// The text without leading white space: section 2 of RFC 8259.
     fn trimmed(&self) -> &'a [u8] {
         let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
         &self.rest[self.rest.iter().take_while(is_blank).count()..]
     }
 }
 
-/// Whether a value of JSON is a number as a status or a port is.
+/// True if a JSON value is an unsigned integer, like a status or a port.
 fn is_number(value: &[u8]) -> bool {
     std::str::from_utf8(value).is_ok_and(|text| text.parse::<u64>().is_ok())
 }

@@ -81,7 +81,7 @@ fn of_a_name_that_is_there_twice_the_last_counts() {
     assert_eq!(json("/u", br#"{"u":"a","u":"b"}"#), "url b");
     assert_eq!(json("/u", br#"{"u":"a","u":null}"#), "no-field 0");
     assert_eq!(json("/a/u", br#"{"a":{"u":"a"},"a":{}}"#), "no-field 0");
-    // Whatever the others are.
+    // Independent of the other values.
     for other in
         ["5", "true", "{}", "[]", "[\"x\"]", "{\"u\":\"y\"}", "null", "1e999", "\"\\ud800\""]
     {
@@ -185,7 +185,7 @@ fn the_presets_read_their_logs() {
     let nginx =
         r#"{"http_host":"h.org:81","host":"e.org","request_uri":"/u","request":"GET /a HTTP/1.1"}"#;
     assert_eq!(json("nginx-json", nginx.as_bytes()), "joined 15 http://h.org:81/u");
-    // `uri` is the path decoded, as in a format string, and the last of what a URL is made of.
+    // `uri` is the decoded path, as in a format string, and the last choice for the URL.
     for (line, shown) in [
         (r#"{"host":"h","uri":"/a b%?","args":"c=%20"}"#, "joined 8 http://h/a b%25%3F?c=%20"),
         (r#"{"host":"h","uri":"//o/x","args":""}"#, "joined 8 http://h//o/x"),
@@ -196,7 +196,7 @@ fn the_presets_read_their_logs() {
     ] {
         assert_eq!(json("nginx-json", line.as_bytes()), shown, "{line}");
     }
-    // As $server_port in a format string: a client that names no port means the default one.
+    // Like $server_port in a format string: a client that names no port means the default one.
     for (line, shown) in [
         (r#"{"server_name":"s","server_port":443,"request_uri":"/"}"#, "joined 13 https://s:443/"),
         (r#"{"host":"h","server_port":"8080","request_uri":"/"}"#, "joined 13 http://h:8080/"),

@@ -1,4 +1,4 @@
-//! Follows pointers through a JSON value, and steps over the rest of it.
+//! Follows pointers through a JSON value, and skips the rest of it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,11 +12,12 @@ use super::super::part::{RecordPart, Said, Value};
 use super::pointer::Node;
 use super::{JsonError, slow_path};
 
-/// Parts, the ranks of the pointers that led to them, and their values: slices of the text where
-/// they are borrowed.
+/// Parts, the ranks of the pointers that led to them, and their values, which borrow from the text
+/// if possible.
 pub(super) type Taken<'a> = Vec<(RecordPart, usize, Cow<'a, [u8]>)>;
 
-/// What the JSON value in `text` says under `root`. A slice of the text is made a value by `in_text`.
+/// Reads the JSON value in `text` by the pointers under `root`. `in_text` makes values of slices of
+/// the text.
 pub(super) fn walk<'a>(
     root: &Node,
     text: &'a [u8],
@@ -27,7 +28,7 @@ pub(super) fn walk<'a>(
     let mut ranks: [Option<usize>; 16] = [None; 16];
     for (part, rank, value) in taken {
         let best = &mut ranks[part as usize];
-        // Of several pointers to a part, the first that leads to something.
+        // Of several pointers to a part, the first with a value counts.
         let is_nothing = part != RecordPart::Url && matches!(&value[..], b"" | b"-");
         if is_nothing || best.is_some_and(|best| best < rank) {
             continue;
@@ -44,7 +45,7 @@ pub(super) fn walk<'a>(
     Ok(said)
 }
 
-/// What it says where it is JSON and all values are what they should be.
+/// Fast path: the values, if the text is JSON and all of them have the right type.
 pub(super) fn usual<'a>(root: &Node, text: &'a [u8]) -> Option<Taken<'a>> {
     let mut taken = Taken::new();
     let mut json = serde_json::Deserializer::from_slice(text);
@@ -53,7 +54,7 @@ pub(super) fn usual<'a>(root: &Node, text: &'a [u8]) -> Option<Taken<'a>> {
     Some(taken)
 }
 
-/// A value on the way.
+/// A value on the path of a pointer.
 struct Visit<'n, 't, 'a> {
     node: &'n Node,
     taken: &'t mut Taken<'a>,
@@ -74,7 +75,7 @@ impl<'a> Visitor<'a> for Visit<'_, '_, 'a> {
         f.write_str("what the pointers lead to")
     }
 
-    /// `null` is nothing.
+    /// `null` counts as missing.
     fn visit_none<E>(self) -> Result<(), E> {
         Ok(())
     }
@@ -83,10 +84,10 @@ impl<'a> Visitor<'a> for Visit<'_, '_, 'a> {
         if self.node.is_aside() {
             json.deserialize_any(Loose(self))
         } else if self.node.parts.is_empty() {
-            // An object or an array: a struct may be written as either.
+            // An object or an array: serde_json accepts both for a struct.
             json.deserialize_struct("", &[], self)
         } else {
-            // Bytes are a string that need not be UTF-8.
+            // Bytes accept a string that is not UTF-8.
             json.deserialize_bytes(self)
         }
     }
@@ -95,7 +96,7 @@ impl<'a> Visitor<'a> for Visit<'_, '_, 'a> {
         while let Some(child) = map.next_key_seed(MemberName(self.node))? {
             match child {
                 Some(node) => {
-                    // The name may have come before.
+                    // The name may have occurred before: the last one counts.
                     self.taken.retain(|(part, rank, _)| !node.holds(*part, *rank));
                     map.next_value_seed(Visit { node, taken: self.taken })?;
                 }
@@ -150,9 +151,8 @@ impl<'a> Visit<'_, '_, 'a> {
     }
 }
 
-/// A value beside the URL, of whatever type: a status is a number or a string; where a scheme is
-/// looked for, an object describes the TLS that the request came over. What makes no sense is as good
-/// as not there.
+/// A value beside the URL, of any type. A status is a number or a string. An object in the place of
+/// the scheme describes the TLS connection of the request. A useless value counts as missing.
 struct Loose<'n, 't, 'a>(Visit<'n, 't, 'a>);
 
 impl<'a> Visitor<'a> for Loose<'_, '_, 'a> {
@@ -200,7 +200,7 @@ impl<'a> Visitor<'a> for Loose<'_, '_, 'a> {
     }
 }
 
-/// A member's name: the node behind it, if a pointer goes there.
+/// A member's name. It yields the node for this name, if a pointer leads there.
 struct MemberName<'n>(&'n Node);
 
 impl<'a, 'n> DeserializeSeed<'a> for MemberName<'n> {

@@ -1,24 +1,24 @@
-//! Takes a format string apart into literals and fields.
+//! Splits a format string into literals and fields.
 //!
 //! Apache writes `%h`, `%>s`, `%{Referer}i`, `%!200,304{User-agent}i`, `%%`; nginx writes
-//! `$remote_addr` and `${name}`. Whose string it is, the first directive in it tells. In both, `\"`,
-//! `\\` and `\t` are what they are in the servers' configuration files.
+//! `$remote_addr` and `${name}`. The first directive decides whose syntax it is. In both, `\"`,
+//! `\\` and `\t` have the meaning that they have in the servers' configuration files.
 
 use super::plan::Field;
 
 /// A part of a format string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
-    /// A byte that stands in each line.
+    /// A byte that each line has.
     Literal(u8),
-    /// Something that differs from line to line, and the number of spaces that it surely holds.
+    /// A variable part, and the number of spaces that it always holds.
     Field(Field, u8),
 }
 
-/// A position in a format string, and what is wrong there.
+/// A position in a format string, and the error there.
 pub(super) type FormatStringError = (usize, &'static str);
 
-/// The parts of `text`, each with its position.
+/// Splits `text` into parts, each with its position.
 pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, FormatStringError> {
     let bytes = text.as_bytes();
     let is_nginx = bytes.windows(2).find_map(|pair| match pair {
@@ -57,7 +57,7 @@ fn literal(text: &[u8], out: &mut Vec<Token>) {
     out.extend(text.iter().map(|&byte| Token::Literal(byte)));
 }
 
-/// Reads one directive of Apache's after its `%`; gives its length.
+/// Parses a directive of Apache's after its `%`, and returns its length.
 fn apache(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
     let bytes = text.as_bytes();
     let mut argument = "";
@@ -74,7 +74,7 @@ fn apache(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
                 argument = &text[at + 1..at + close];
                 at += close + 1;
             }
-            // `%^FB`, `%{X}^ti`: two letters, none of which says where the URL is.
+            // `%^FB`, `%{X}^ti`: two letters; no such directive holds the URL.
             b'^' if bytes.len() >= at + 3 => {
                 at += 2;
                 break b'^';
@@ -102,7 +102,7 @@ fn apache(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
             return Ok(at + 1);
         }
         (b't', "") => {
-            // `[10/Oct/2000:13:55:36 -0700]`: its bracket tells it from a user's name with spaces.
+            // `[10/Oct/2000:13:55:36 -0700]`: the bracket ends a user's name that has spaces.
             literal(b"[", out);
             out.push(Token::Field(Field::Other, 1));
             literal(b"]", out);
@@ -119,7 +119,7 @@ fn apache(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
     Ok(at + 1)
 }
 
-/// Reads one variable of nginx's after its `$`; gives its length.
+/// Parses a variable of nginx's after its `$`, and returns its length.
 fn nginx(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let (name, length) = match text.strip_prefix('{') {
@@ -160,7 +160,7 @@ fn nginx(text: &str, out: &mut Vec<Token>) -> Result<usize, &'static str> {
     Ok(length)
 }
 
-/// `HTTP/1.1`: its name tells it from the end of a path with spaces.
+/// `HTTP/1.1`: the literal separates it from the end of a path that has spaces.
 fn protocol(out: &mut Vec<Token>) {
     literal(b"HTTP/", out);
     out.push(Token::Field(Field::Other, 0));

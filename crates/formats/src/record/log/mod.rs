@@ -1,17 +1,18 @@
 //! Reads `log:FORMAT`, logs written by an Apache or nginx format string.
 //!
-//! [`directives`] takes the string apart, [`plan`] makes a list of pieces of it, and here each line
-//! is matched against the pieces: literal, field, literal, field. A field runs to the next literal; inside
-//! quotation marks no field runs past the mark that closes them, and outside of them a target that is
-//! logged in front of the status runs up to it, since a decoded path may hold blanks. Matching ends with
-//! the last field that matters, so that a line cut behind it is still read, as `combined` reads it.
+//! [`directives`] splits the string into parts, and [`plan`] turns them into a list of pieces. Here
+//! each line is matched against the pieces: literal, field, literal, field. A field runs to the
+//! next literal. Inside quotation marks no field runs past the closing mark. Outside of them, a
+//! target in front of the status runs up to the status, since a decoded path may hold spaces.
+//! Matching ends with the last field in use, so a line that was cut after it is still read, as
+//! `combined` does.
 //!
-//! The request is `%r`/`$request`, else `$request_uri`, else `%U`/`$uri` with `%q`/`$args`. The host
-//! is the client's (`%{Host}i`, `$http_host`), else the one the server took the request for (`%V`,
-//! `$host`), else the server's own name (`%v`, `$server_name`); a `-` passes on to the next. A port
+//! The request is `%r`/`$request`, else `$request_uri`, else `%U`/`$uri` with `%q`/`$args`. The
+//! host is the client's (`%{Host}i`, `$http_host`), else the one that the server chose (`%V`,
+//! `$host`), else the server's own name (`%v`, `$server_name`); a `-` counts as missing. A port
 //! field is added to the latter two only: a client that names a host without a port means the
-//! default one. The scheme is the log's (`%{X-Forwarded-Proto}i` where it is http or https, else
-//! `$scheme`), else told by the port.
+//! default one. The scheme is the log's (`%{X-Forwarded-Proto}i` if it is http or https, else
+//! `$scheme`), else follows from the port.
 
 mod directives;
 mod plan;
@@ -32,12 +33,12 @@ use uniqurl::bytes::Span;
 /// A log format string, compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogFormat {
-    /// As it was given.
+    /// The format string as given.
     text: String,
     plan: LinePlan,
 }
 
-/// What a line has in each field that matters; empty where it has nothing.
+/// The value of each field in a line; empty if missing.
 type Slots = [Span; Field::COUNT];
 
 impl LogFormat {
@@ -45,7 +46,7 @@ impl LogFormat {
     ///
     /// # Errors
     ///
-    /// It cannot be read, does not tell its fields apart, or names no request.
+    /// The string is malformed, its fields cannot be separated, or it has no request.
     pub fn parse(text: &str) -> Result<Self, FormatError> {
         let error = |(at, why)| FormatError { name: text.to_owned(), at, why };
         let tokens = directives::tokens(text).map_err(error)?;
@@ -88,7 +89,7 @@ impl LogFormat {
                 Quote::Inside => {}
             }
             let Some((end, next)) = field_end(piece, line, at, limit) else {
-                // A line that was cut behind its URL has that, and no status.
+                // A line that was cut after its URL is valid, but has no status.
                 return if place < *of_url { Err(RejectReason::LogSyntax) } else { Ok(slots) };
             };
             let slot = &mut slots[piece.field as usize];
@@ -100,7 +101,7 @@ impl LogFormat {
         Ok(slots)
     }
 
-    /// Whether the filter wants a line with these slots.
+    /// True if the filter keeps a line with these slots.
     fn is_wanted(&self, ctx: &Context, line: &[u8], slots: &Slots) -> bool {
         if ctx.filter.is_empty() {
             return true;
@@ -111,17 +112,17 @@ impl LogFormat {
             Field::Request => value(Field::Request).split(|byte| *byte == b' ').next(),
             _ => facts.method.then(|| value(Field::Method)),
         };
-        // It ends at a space also where the format ends with it and the line does not.
+        // The value also ends at a space: the line may go on after the format's last field.
         let status = value(Field::Status).split(|byte| *byte == b' ').next();
         ctx.filter.keeps(method, status.filter(|_| facts.status), None)
     }
 
-    /// Whether the query stands in a field of its own, without its mark.
+    /// True if the query is in a field of its own, without its mark.
     pub(super) fn has_args(&self) -> bool {
         self.plan.pieces.iter().any(|piece| piece.field == Field::Args)
     }
 
-    /// What filters can judge by.
+    /// The facts for filters.
     pub(super) fn facts(&self) -> Facts {
         let has = |field: Field| self.plan.pieces.iter().any(|piece| piece.field == field);
         let method = self.plan.source == Field::Request || has(Field::Method);
@@ -160,18 +161,18 @@ impl LogFormat {
     }
 }
 
-/// Where the field that begins at `at` ends, and where what comes after its literal begins.
+/// The end of the field that begins at `at`, and the offset after its closing literal.
 fn field_end(piece: &LogField, line: &[u8], at: usize, limit: usize) -> Option<(usize, usize)> {
     let mut from = at;
     for _ in 0..piece.spaces {
         from += memchr(b' ', &line[from..limit])? + 1;
     }
     if piece.field.is_host() && line[at..limit].starts_with(b"[") {
-        // The colons of an IPv6 address end no host.
+        // The colons of an IPv6 address do not end the host.
         from += memchr(b']', &line[from..limit])? + 1;
     }
     if piece.field == Field::Request && piece.quote == Quote::Outside {
-        // Without quotation marks, only the version tells a request's own spaces from its end.
+        // Without quotation marks, only the version separates a request's own spaces from its end.
         from += memmem::find(&line[from..limit], b" HTTP/").map_or(0, |space| space + 1);
     }
     match &piece.end {
@@ -199,8 +200,8 @@ fn field_end(piece: &LogField, line: &[u8], at: usize, limit: usize) -> Option<(
     }
 }
 
-/// Whether a status stands at the start of a text, three digits or a dash, and behind it this literal
-/// or nothing.
+/// True if a text begins with a status, three digits or a dash, followed by this literal or by
+/// nothing.
 fn is_status(text: &[u8], literal: &[u8]) -> bool {
     let rest = match text {
         [b'-', rest @ ..] => rest,
@@ -210,19 +211,20 @@ fn is_status(text: &[u8], literal: &[u8]) -> bool {
     rest.is_empty() || (!literal.is_empty() && begins(rest, literal))
 }
 
-/// The first place of a literal. Literals are a few bytes long, so the plain way is the fast one.
+/// The first position of a literal. Literals are a few bytes long, so the plain loop is the fast
+/// one.
 fn find(literal: &[u8], text: &[u8]) -> Option<usize> {
     memchr::memchr_iter(literal[0], text).find(|&at| begins(&text[at..], literal))
 }
 
-/// Whether a literal stands at the start of a text. `starts_with` asks libc, which cost a third of this
+/// True if a text begins with a literal. `starts_with` calls libc, which cost a third of this
 /// reader's time (175 ns a line against 112) for literals of one to three bytes.
 #[inline]
 fn begins(text: &[u8], literal: &[u8]) -> bool {
     text.len() >= literal.len() && text.iter().zip(literal).all(|(a, b)| a == b)
 }
 
-/// The origin that a line names.
+/// The scheme and host that a line gives, if any.
 fn origin<'a>(line: &'a [u8], slots: &Slots) -> Option<RecordOrigin<'a>> {
     let value = |field: Field| match slots[field as usize].of(line) {
         b"-" => b"",
@@ -248,8 +250,8 @@ fn origin<'a>(line: &'a [u8], slots: &Slots) -> Option<RecordOrigin<'a>> {
         .or_else(|| origin(Field::ServerName).map(with_port))
 }
 
-/// The query without its mark: that of `%q`, which has one, or of `$args`, which has none. nginx
-/// and Apache write a dash where they have nothing.
+/// The query without its mark, from `%q`, which has one, or from `$args`, which has none. nginx and
+/// Apache write a dash for an empty value.
 fn query(line: &[u8], marked: Range<usize>, args: Range<usize>) -> Option<Range<usize>> {
     let is_something = |range: &Range<usize>| !matches!(&line[range.clone()], b"" | b"-");
     let marked = Some(marked).filter(is_something);
@@ -258,9 +260,9 @@ fn query(line: &[u8], marked: Range<usize>, args: Range<usize>) -> Option<Range<
     unmarked.or(Some(args).filter(is_something))
 }
 
-/// The target of `%U%q` or `$uri$is_args$args`, which stand in the log as one.
+/// The target of `%U%q` or `$uri$is_args$args`, which are adjacent in the log.
 ///
-/// The first `?` begins the query: queries hold more of them, decoded paths hardly ever do.
+/// The first `?` begins the query: queries contain more of them, but decoded paths hardly ever do.
 fn path_and_query(
     line: Line<'_>,
     range: Range<usize>,
@@ -272,16 +274,17 @@ fn path_and_query(
         path.end = range.start + mark;
         path.end + 1..range.end
     });
-    // nginx has nothing for $is_args where there is no query, but a dash for $args.
+    // Without a query nginx writes nothing for $is_args, but a dash for $args.
     if joint == Field::PathDashQuery && query.is_none() && line.bytes[..path.end].ends_with(b"-") {
         path.end -= 1;
     }
     decoded(line, path, query, scratch)
 }
 
-/// A target from a path that was logged decoded and a query that was logged as it came.
+/// Builds a target from a decoded path and a raw query.
 ///
-/// Its `%`, `?` and `#` were triplets, or they would not be in a path, and become triplets again.
+/// The path's `%`, `?` and `#` must have been percent-encoded in the request, and are encoded
+/// again.
 fn decoded(
     line: Line<'_>,
     path: Range<usize>,
@@ -292,7 +295,7 @@ fn decoded(
     if memchr3(b'%', b'#', b'\\', raw).is_none() && !raw.contains(&b'?') {
         match query {
             None => return TargetText::Line(path),
-            // The mark between them is in the line, where the two stand as one.
+            // The two are adjacent in the line, with the mark between them.
             Some(query) if query.start == path.end + 1 && line.bytes[path.end] == b'?' => {
                 return TargetText::unescaped(
                     line,

@@ -1,48 +1,48 @@
-//! Makes a list of pieces of a format string's parts: which field, and how it ends.
+//! Turns the parts of a format string into a list of pieces: fields and their ends.
 //!
-//! In come the parts, out go what a line begins with, the pieces up to the last that matters, and
-//! the field that holds the request. A format without one, or one in which the end of a field cannot
-//! be told, is refused here, before any line is read.
+//! The input is the parts. The output is the text that begins each line, the pieces up to the last
+//! one in use, and the field that holds the request. A format without a request is rejected here,
+//! before any line is read, and so is one in which the end of a field is ambiguous.
 
 use super::directives::{FormatStringError, Token};
 use uniqurl::bytes::RejectReason;
 
-/// What a field of a log says.
+/// The meaning of a log's field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
-    /// Nothing about the URL.
+    /// Unrelated to the URL.
     Other,
     /// The request line.
     Request,
-    /// The target as it came.
+    /// The raw target.
     Uri,
-    /// The path, decoded.
+    /// The decoded path.
     Path,
     /// The query with its `?`, or nothing.
     Query,
     /// The query without its `?`.
     Args,
-    /// `?` where there is a query.
+    /// `?` if there is a query, else nothing.
     IsArgs,
-    /// The path with its query behind it.
+    /// The path followed by its query.
     PathQuery,
     /// The path, then `?` and the query, or else a dash.
     PathDashQuery,
     /// The method.
     Method,
-    /// The status of the answer, which only a filter asks for.
+    /// The status of the response, used only by filters.
     Status,
     /// The host as the client wrote it, perhaps with a port.
     ClientHost,
-    /// The host that the server took the request for.
+    /// The host that the server chose for the request.
     Host,
     /// The server's own name.
     ServerName,
     /// The port of the server.
     Port,
-    /// The scheme, as the server saw it.
+    /// The scheme, as seen by the server.
     Scheme,
-    /// The scheme, as a proxy in front of the server saw it.
+    /// The scheme, as seen by a proxy in front of the server.
     ForwardedScheme,
 }
 
@@ -54,12 +54,12 @@ impl Field {
         matches!(self, Field::ClientHost | Field::Host | Field::ServerName)
     }
 
-    /// Whether it is a part of an authority, in which no slash stands.
+    /// True for a part of an authority, which holds no slash.
     fn ends_at_slash(self) -> bool {
         self.is_host() || self == Field::Port
     }
 
-    /// Whether it is the request, or a part of it.
+    /// True for the request, or a part of it.
     fn is_request(self) -> bool {
         !self.is_host()
             && !matches!(
@@ -68,7 +68,7 @@ impl Field {
             )
     }
 
-    /// The field that this one and the next make where nothing stands between them.
+    /// The field that this one and the next form if they are adjacent.
     fn with(self, next: Field) -> Option<Field> {
         Some(match (self, next) {
             (Field::Other, Field::Other) => Field::Other,
@@ -80,40 +80,40 @@ impl Field {
     }
 }
 
-/// A field and what comes after it.
+/// A field and its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LogField {
     pub field: Field,
-    /// Spaces that the field surely holds, though it may end with one.
+    /// Number of spaces that the field always holds, though it may end with a space.
     pub spaces: u8,
     pub quote: Quote,
     pub end: End,
-    /// What a line is that ends before the field's quotation marks close.
+    /// The reason to reject a line that ends before the field's quotation marks close.
     pub cut: RejectReason,
 }
 
-/// Where a field stands.
+/// The position of a field relative to quotation marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quote {
-    /// Outside of quotation marks.
+    /// Outside.
     Outside,
-    /// Within them, as the first field.
+    /// Inside, as the first field.
     Opens,
-    /// Within them, after another.
+    /// Inside, after another field.
     Inside,
 }
 
-/// How a field ends.
+/// The end of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum End {
-    /// With the line.
+    /// The end of the line.
     Line,
-    /// With this text, which has at least one byte.
+    /// This text, which has at least one byte.
     Literal(Vec<u8>),
-    /// With the first text where a status stands behind it, and behind that the second text or the end
-    /// of the line: the field may hold the first one itself.
+    /// The first text at which a status follows and then the second text or the end of the line:
+    /// the field may itself hold the first text.
     Status(Vec<u8>, Vec<u8>),
-    /// Before this byte, which belongs to the next field.
+    /// Just before this byte, which belongs to the next field.
     Before(u8),
 }
 
@@ -121,7 +121,7 @@ const NO_REQUEST: &str = "it names no request; %r, %U, $request, $request_uri or
 const SIDE_BY_SIDE: &str = "nothing stands between this field and the one before it";
 const OPEN: &str = "a quotation mark that never closes";
 
-/// A part on its way to a piece: the literal before a field, the field, its spaces and position.
+/// A part that becomes a piece: the literal before a field, the field, its spaces and position.
 struct RawField {
     before: Vec<u8>,
     field: Field,
@@ -129,20 +129,20 @@ struct RawField {
     at: usize,
 }
 
-/// How a line is read.
+/// The steps to read a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LinePlan {
-    /// What every line begins with.
+    /// The text that begins every line.
     pub lead: Vec<u8>,
-    /// The fields up to the last that matters.
+    /// The fields up to the last one in use.
     pub pieces: Vec<LogField>,
-    /// How many of them the URL takes; behind them there may be a status.
+    /// How many of these pieces the URL needs; a status may follow them.
     pub of_url: usize,
-    /// Which field is the request.
+    /// The field that holds the request.
     pub source: Field,
 }
 
-/// The plan for the parts of a format string.
+/// Compiles the parts of a format string.
 pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<LinePlan, FormatStringError> {
     let (parts, tail) = parts(tokens);
     let sources = [Field::Request, Field::Uri, Field::PathDashQuery, Field::PathQuery, Field::Path];
@@ -206,7 +206,7 @@ pub(super) fn plan(tokens: Vec<(usize, Token)>) -> Result<LinePlan, FormatString
     Ok(LinePlan { lead, pieces, of_url, source })
 }
 
-/// The fields, those that make one taken together, and the literal after the last.
+/// The fields, with adjacent ones merged, and the literal after the last.
 fn parts(tokens: Vec<(usize, Token)>) -> (Vec<RawField>, Vec<u8>) {
     let mut parts: Vec<RawField> = Vec::new();
     let mut before = Vec::new();
@@ -234,7 +234,7 @@ fn begins_with_slash(field: Field) -> bool {
     matches!(field, Field::Uri | Field::Path | Field::PathQuery | Field::PathDashQuery)
 }
 
-/// Says of every quotation that holds a part of the request that a line cut there is `truncated`.
+/// Marks each quotation that holds a part of the request: a line cut there is `truncated`.
 fn mark_cuts(pieces: &mut [LogField]) {
     let mut start = 0;
     while start < pieces.len() {
