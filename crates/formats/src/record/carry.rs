@@ -1,5 +1,4 @@
-//! Extracts columns beside a record's URL: those of `--carry`, and the one that `--keep max:COL`
-//! compares.
+//! Extracts columns beside a record's URL: those of `--carry`, and the one that `--keep max:COL` compares.
 //!
 //! The input is the relevant lines of a chunk, in order, including headers, which give the
 //! positions of the columns in later lines. The output is the values of the columns. This parses a

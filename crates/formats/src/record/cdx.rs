@@ -108,8 +108,7 @@ impl Cdx {
     }
 }
 
-/// The columns' usual names, by letter. Writers have no letters for the last three, so digits stand
-/// for them.
+/// The columns' usual names, by letter. Writers have no letters for the last three, so digits stand for them.
 pub(super) const NAMES: &[(u8, &[&str])] = &[
     (b'N', &["urlkey"]),
     (b'b', &["timestamp"]),

@@ -1,8 +1,7 @@
 //! Reads `cdxj`, the indexes of pywb and Common Crawl: key, timestamp, and a JSON object with the URL.
 //!
 //! Lines that begin with `!`, `@` or ` CDX` are headers. The second level of a ZipNum index,
-//! `cluster.idx`, has a key and a location for each block of lines but no URLs; such a file is
-//! rejected.
+//! `cluster.idx`, has a key and a location for each block of lines but no URLs; such a file is rejected.
 
 use memchr::memchr;
 

@@ -104,8 +104,7 @@ const fn word(text: &[u8; USUAL], at: usize) -> u64 {
 }
 
 /// Nonzero if a byte of `word` is not ASCII, or is less than that of `least` or more than that of
-/// `most`. The top bit of each byte shows the result. No byte carries into the next while the word
-/// is ASCII.
+/// `most`. The top bit of each byte shows the result. No byte carries into the next while the word is ASCII.
 #[inline(always)]
 const fn out_of_bounds(word: u64, least: u64, most: u64) -> u64 {
     const UPPER: u64 = 0x8080_8080_8080_8080;

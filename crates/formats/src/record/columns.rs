@@ -88,7 +88,7 @@ pub(super) struct Columns {
     names: Vec<(RecordPart, ColumnName)>,
 }
 
-/// How a column is named.
+/// The name of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ColumnName {
     /// A number, counted from 0.

@@ -1,5 +1,4 @@
-//! Undoes a log's own escaping, exactly once, and finds the unescaped quotation mark that ends a
-//! field.
+//! Undoes a log's own escaping, exactly once, and finds the unescaped quotation mark that ends a field.
 //!
 //! Loggers escape so that a client cannot write lines of its own into the log. Apache's
 //! `ap_escape_logitem` writes `\"`, `\\`, `\n` and so on, and `\xHH` for unprintable bytes; nginx
@@ -84,7 +83,7 @@ fn hex(after: &[u8]) -> Option<(u8, usize)> {
     Some(((digit(0)? << 4 | digit(1)?) as u8, 2))
 }
 
-/// The first bare quotation mark at or after `from`: the end of a quoted field that begins there.
+/// The first unescaped quotation mark at or after `from`: the end of a quoted field that begins there.
 #[inline]
 pub(super) fn closing_quote(line: &[u8], from: usize) -> Option<usize> {
     Some(quoted(line, from)?.0)

@@ -40,8 +40,7 @@ enum Software {
     Other,
     /// IIS itself: the path is decoded, fields are never quoted, and a `+` stands for a space.
     Iis,
-    /// A module of IIS, such as the one for advanced logging: the path is decoded, and texts are
-    /// quoted.
+    /// A module of IIS, such as the one for advanced logging: the path is decoded, and texts are quoted.
     IisModule,
 }
 

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-/// A choice of records. The default keeps all of them.
+/// A filter for records. The default keeps all of them.
 ///
 /// ```
 /// use uniqurl_formats::record::Filter;
@@ -73,8 +73,7 @@ impl Filter {
         Ok(())
     }
 
-    /// Adds media types to keep: `text/html`, or `text/*`, between commas. Case and parameters are
-    /// ignored.
+    /// Adds media types to keep: `text/html`, or `text/*`, between commas. Case and parameters are ignored.
     ///
     /// # Errors
     ///

@@ -267,8 +267,7 @@ impl Format {
     }
 
     /// True for JSON formats, where a byte-order mark at the start of an input does not belong to
-    /// the first record (RFC 8259 section 8.1: parsers "MAY ignore the presence of a byte order
-    /// mark").
+    /// the first record (RFC 8259 section 8.1: parsers "MAY ignore the presence of a byte order mark").
     pub fn is_json(&self) -> bool {
         matches!(self, Format::Json(_) | Format::Cdxj(_))
     }

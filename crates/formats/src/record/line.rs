@@ -36,8 +36,7 @@ impl Line<'_> {
 /// Appends a record for each line of `chunk`.
 ///
 /// `find` sees lines that are neither blank nor longer than the limit on records; longer lines are
-/// rejected at position `too_long_at`. One carriage return before the line feed belongs to the
-/// ending.
+/// rejected at position `too_long_at`. One carriage return before the line feed belongs to the ending.
 #[inline]
 pub(super) fn each(
     ctx: &Context,
@@ -60,8 +59,7 @@ fn each_between(
     mut find: impl FnMut(Line<'_>, &mut Vec<u8>) -> Extracted,
 ) {
     let mut lines = Vec::new();
-    // Formats do not receive the chosen backend. memchr, which they search with, also detects the
-    // CPU.
+    // Formats do not receive the chosen backend. memchr, which they search with, also detects the CPU.
     cut(Kernel::best(), separator, chunk, &mut lines);
     for line in lines {
         let bytes = line.of(chunk);

@@ -204,8 +204,7 @@ impl Records {
         }
     }
 
-    /// Skips up to `count` records, as many as the window asks for, and returns how many it
-    /// skipped.
+    /// Skips up to `count` records, as many as the window asks for, and returns how many it skipped.
     fn pass_over(&mut self, count: usize) -> usize {
         let passed = count.min(self.window.passing);
         self.window.passing -= passed;
@@ -239,8 +238,8 @@ pub struct Context {
     pub targets: Targets,
     /// Longest URL in bytes; a longer one is [`RejectReason::TooLong`].
     pub max_url: usize,
-    /// Longest record in bytes; the reader hands over at most one byte more of a longer one, and
-    /// such a record is [`RejectReason::TooLong`] unread.
+    /// Longest record in bytes. The reader passes on at most one byte more of a longer one, which
+    /// is [`RejectReason::TooLong`] and is not parsed.
     pub max_record: usize,
     /// Excludes records by method, status and media type.
     pub filter: Filter,

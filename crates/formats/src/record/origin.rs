@@ -17,7 +17,7 @@ pub(super) enum RecordOrigin<'a> {
     Base(&'a Origin),
     /// The log's own, still escaped.
     Logged {
-        /// The scheme, where the log has one.
+        /// The scheme, if the log has one.
         scheme: Option<&'a [u8]>,
         /// The host; neither empty nor `-`.
         host: &'a [u8],
@@ -26,7 +26,7 @@ pub(super) enum RecordOrigin<'a> {
     },
     /// The record's own, already unescaped.
     Plain {
-        /// The scheme, where the record has one.
+        /// The scheme, if the record has one.
         scheme: Option<&'a [u8]>,
         /// The host; neither empty nor `-`.
         host: &'a [u8],

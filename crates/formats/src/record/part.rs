@@ -24,7 +24,7 @@ pub(super) enum RecordPart {
     Scheme,
     /// Its host, perhaps with a port.
     Host,
-    /// Its host as the client named it: without a port, it means the default one.
+    /// Its host as the client named it: without a port, the default one applies.
     ClientHost,
     /// Its port.
     Port,
@@ -40,9 +40,9 @@ pub(super) enum RecordPart {
     Request,
     /// The method of the request.
     Method,
-    /// The status of the answer.
+    /// The status of the response.
     Status,
-    /// The media type of the answer.
+    /// The media type of the response.
     Mime,
 }
 
@@ -80,7 +80,7 @@ impl RecordPart {
 pub(super) enum Value<'a> {
     /// A slice of the line.
     InLine(&'a [u8]),
-    /// An escape or a quotation had to be undone.
+    /// A decoded copy: an escape or a quotation was undone.
     Elsewhere(Cow<'a, [u8]>),
 }
 
@@ -222,8 +222,7 @@ impl<'a> Said<'a> {
     }
 }
 
-/// A path that was logged decoded, with `%`, `?` and `#` percent-encoded so that they stay part of
-/// the path.
+/// A path that was logged decoded, with `%`, `?` and `#` percent-encoded so that they stay part of the path.
 pub(super) fn encoded(path: Value<'_>) -> Value<'_> {
     if memchr3(b'%', b'?', b'#', path.bytes()).is_none() {
         return path;
@@ -254,7 +253,7 @@ pub(super) fn marked(query: Value<'_>) -> Value<'_> {
 pub struct Facts {
     /// The method of the request.
     pub method: bool,
-    /// The status of the answer.
+    /// The status of the response.
     pub status: bool,
     /// Its media type.
     pub mime: bool,

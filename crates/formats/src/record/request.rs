@@ -41,16 +41,14 @@ pub(super) fn found(
 /// the line does not begin with a method and a space.
 #[inline(always)]
 pub(super) fn split(request: &[u8]) -> Option<(Method, Range<usize>)> {
-    // Not `or_else`: its closure compiles to a separate function that returns its result through
-    // memory.
+    // Not `or_else`: its closure compiles to a separate function that returns its result through memory.
     match usual(request) {
         Some(parts) => Some(parts),
         None => split_any(request),
     }
 }
 
-/// True if HAProxy's escaping hides bytes that no method may hold. A token may itself hold `#`, the
-/// mark.
+/// True if HAProxy's escaping hides bytes that no method may hold. A token may itself hold `#`, the mark.
 fn is_no_method(request: &[u8]) -> bool {
     let method = request.split(|byte| *byte == b' ').next().unwrap_or_default();
     if !Escape::Hash.is_in(method) {
@@ -155,7 +153,7 @@ const IS_TOKEN: [bool; 256] = {
 mod tests {
     use super::{Method, split, split_any};
 
-    /// The method's first letter and the target, or nothing.
+    /// The method and the target, if there are any.
     fn parts(request: &str) -> Option<(Method, &str)> {
         split(request.as_bytes()).map(|(method, range)| (method, &request[range]))
     }

@@ -212,7 +212,7 @@ impl TableFormat {
         self.carried.is_empty() && self.layout.as_ref().is_some_and(|layout| layout.is_url_alone())
     }
 
-    /// Appends a record for each row.
+    /// Appends a record for each row of a chunk.
     pub fn read(&self, ctx: &Context, chunk: &[u8], rows: &RowBatch, out: &mut Records) {
         let Some(layout) = &self.layout else { return };
         out.records.reserve(rows.len());

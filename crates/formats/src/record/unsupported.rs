@@ -54,7 +54,7 @@ pub enum Refusal {
     Sqlite,
     /// An archive after a byte-order mark.
     MarkBeforeArchive,
-    /// An array of JSON.
+    /// A JSON array.
     JsonArray,
     /// A table that begins with a line `sep=`.
     SeparatorLine,
@@ -119,8 +119,7 @@ const BEGINNINGS: [(usize, &[u8], Refusal); 16] = [
     (0, &[0x02, 0x21, 0x4C, 0x18], Refusal::Lz4),
     (0, &[0x1F, 0x9D], Refusal::Compress),
     (0, b"LZIP\x01", Refusal::Lzip),
-    // lzma has no magic number: it starts with properties and a dictionary's size, a multiple of 64
-    // KiB.
+    // lzma has no magic number: it starts with properties and a dictionary's size, a multiple of 64 KiB.
     (0, b"\x5D\0\0", Refusal::Lzma),
     // The magic letters, padded to a multiple of 8.
     (0, b"FEA1\0\0\0\0", Refusal::Feather1),

@@ -26,7 +26,7 @@ pub(super) struct Base {
     longest: usize,
 }
 
-/// A link is longer than a URL may be.
+/// The error for a link that exceeds the limit on URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooLong;
 
@@ -92,8 +92,7 @@ impl Base {
             [] if reference.query.is_some() => self.path.len(),
             [] => self.path.len() + self.query.as_ref().map_or(0, Vec::len),
             [b'/', ..] => 0,
-            // Each `..` removes one segment. If one of the shortened ones is left, the URL is too
-            // long.
+            // Each `..` removes one segment. If one of the shortened ones is left, the URL is too long.
             path if self.beyond > 0 && parents(path) < self.beyond => self.longest + 1,
             _ => 0,
         };
@@ -144,7 +143,7 @@ mod tests {
             for path in &bases {
                 let base = format!("{front}{path}");
                 let base = base.as_bytes();
-                // A limit of 1, and limits around the parts of the base.
+                // A limit of 1, and limits around the length of the base.
                 let longest = [1, base.len() / 2, base.len() - 1, base.len(), base.len() + 1, 99];
                 let cut = longest.map(|longest| (longest, Base::new(base, longest).unwrap()));
                 for reference in references.iter().step_by(11) {

@@ -1,7 +1,7 @@
 //! Records of web archives: WARC, WAT and ARC.
 //!
 //! The input is a chunk of heads (for WAT with their bodies) and the [`Frame`] of each; the output
-//! is one or more records for each. Only bodies of JSON are read.
+//! is the records found in them. The only bodies it reads are JSON.
 
 mod arc;
 mod base;
@@ -99,8 +99,7 @@ impl Archive {
         })
     }
 
-    /// Detects an archive by its beginning. Its first records distinguish WAT files from other WARC
-    /// files.
+    /// Detects an archive by its beginning. Its first records distinguish WAT files from other WARC files.
     pub(super) fn detect(head: &[u8]) -> Option<Self> {
         let head = without_blanks(head);
         if head.starts_with(warc::VERSION) {

@@ -51,7 +51,7 @@ pub fn field<'a>(head: &'a [u8], name: &[u8]) -> Option<Cow<'a, [u8]>> {
     None
 }
 
-/// Splits at line feeds like `slice::split`, which goes byte by byte.
+/// Splits at line feeds, like `slice::split`, which is slower since it goes byte by byte.
 fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(head);
     std::iter::from_fn(move || {
@@ -97,8 +97,7 @@ pub(super) fn find(
     }
 }
 
-/// Removes the angle brackets that WARC 1.0's grammar, and so some tools, put around a
-/// WARC-Target-URI.
+/// Removes the angle brackets that WARC 1.0's grammar and some tools put around a WARC-Target-URI.
 pub(super) fn bare(value: &[u8]) -> &[u8] {
     let inner = value.strip_prefix(b"<").and_then(|value| value.strip_suffix(b">"));
     inner.unwrap_or(value)

@@ -35,7 +35,7 @@ impl CsvRecord {
     }
 }
 
-/// The pieces of a chunk that ends with a record or with the input.
+/// Iterates over the pieces of a chunk, which ends with a record or with the input.
 pub(super) struct CsvCutter<'a> {
     bytes: &'a [u8],
     max_record: usize,
@@ -60,8 +60,7 @@ enum Reach {
 
 impl<'a> CsvCutter<'a> {
     pub fn new(bytes: &'a [u8], max_record: usize) -> Self {
-        // No record is longer than all bytes, and adding a larger limit to a position could
-        // overflow.
+        // No record is longer than all bytes, and adding a larger limit to a position could overflow.
         let max_record = max_record.min(bytes.len());
         Self { bytes, max_record, at: 0, single_until: 0, feeds: Vec::new(), usual: true }
     }
@@ -77,8 +76,8 @@ impl<'a> CsvCutter<'a> {
         if self.feeds.is_empty() && self.usual && self.at >= self.single_until {
             let Self { bytes, max_record, at, feeds, .. } = self;
             let usual = Usual { bytes: &bytes[*at..], max_record: *max_record, at: *at, feeds };
-            // Stop at the first failure: otherwise each line of an open quotation would be searched
-            // again.
+            // Never again once no whole record is left: each line of an open quotation would repeat
+            // the search.
             self.usual = Kernel::best().run(usual);
             self.feeds.reverse();
         }
@@ -218,8 +217,7 @@ pub(super) fn fields(record: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Finds the records at the start of a text from masks of its quotation marks, commas and line
-/// feeds.
+/// Finds the records at the start of a text from masks of its quotation marks, commas and line feeds.
 ///
 /// A mark belongs to a quotation if an odd number of marks precedes it, or if an even number does
 /// and it begins a field. A mark right after the end of a quotation forms a pair with it; by this

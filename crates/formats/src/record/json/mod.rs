@@ -1,5 +1,4 @@
-//! Reads `json:POINTER`, JSON Lines: one value a line, and pointers (RFC 6901) to the parts of the
-//! URL.
+//! Reads `json:POINTER`, JSON Lines: one value a line, and pointers (RFC 6901) to the parts of the URL.
 //!
 //! serde_json reads the value and skips everything that no pointer leads to. A string comes out as
 //! bytes, UTF-8 or not. nginx's default escaping leaves `\xHH` in a hand-made format. It is not

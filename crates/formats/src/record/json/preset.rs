@@ -32,8 +32,7 @@ const CLOUDFLARE: Pointers = &[
 ];
 
 /// nginx: administrators write the format themselves and name the members after the variables. Of
-/// these, `uri` is the decoded path, and `args` is its query. Members with the raw target take
-/// precedence.
+/// these, `uri` is the decoded path, and `args` is its query. Members with the raw target take precedence.
 const NGINX: Pointers = &[
     (RecordPart::Scheme, "/scheme"),
     (RecordPart::ClientHost, "/http_host"),

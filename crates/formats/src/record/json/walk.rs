@@ -16,8 +16,7 @@ use super::{JsonError, slow_path};
 /// if possible.
 pub(super) type Taken<'a> = Vec<(RecordPart, usize, Cow<'a, [u8]>)>;
 
-/// Reads the JSON value in `text` by the pointers under `root`. `in_text` makes values of slices of
-/// the text.
+/// Reads the JSON value in `text` by the pointers under `root`. `in_text` makes values of slices of the text.
 pub(super) fn walk<'a>(
     root: &Node,
     text: &'a [u8],

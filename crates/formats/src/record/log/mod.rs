@@ -200,8 +200,7 @@ fn field_end(piece: &LogField, line: &[u8], at: usize, limit: usize) -> Option<(
     }
 }
 
-/// True if a text begins with a status, three digits or a dash, followed by this literal or by
-/// nothing.
+/// True if a text begins with a status, three digits or a dash, followed by this literal or by nothing.
 fn is_status(text: &[u8], literal: &[u8]) -> bool {
     let rest = match text {
         [b'-', rest @ ..] => rest,
@@ -211,8 +210,7 @@ fn is_status(text: &[u8], literal: &[u8]) -> bool {
     rest.is_empty() || (!literal.is_empty() && begins(rest, literal))
 }
 
-/// The first position of a literal. Literals are a few bytes long, so the plain loop is the fast
-/// one.
+/// The first position of a literal. Literals are a few bytes long, so the plain loop is the fast one.
 fn find(literal: &[u8], text: &[u8]) -> Option<usize> {
     memchr::memchr_iter(literal[0], text).find(|&at| begins(&text[at..], literal))
 }
@@ -283,8 +281,7 @@ fn path_and_query(
 
 /// Builds a target from a decoded path and a raw query.
 ///
-/// The path's `%`, `?` and `#` must have been percent-encoded in the request, and are encoded
-/// again.
+/// The path's `%`, `?` and `#` must have been percent-encoded in the request, and are encoded again.
 fn decoded(
     line: Line<'_>,
     path: Range<usize>,

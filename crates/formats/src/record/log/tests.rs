@@ -1,4 +1,4 @@
-//! Facts about `log:FORMAT`.
+//! Tests of `log:FORMAT`.
 
 use super::super::format::tests::show;
 use super::super::{Context, Format};
