@@ -1,15 +1,15 @@
-//! A JSON object that is put together member by member, in the order in which it is to be read.
+//! Builds a JSON object member by member, in output order.
 
 use std::fmt::Display;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-/// The members so far, as text.
+/// The members so far, as JSON text.
 #[derive(Debug, Default)]
 pub struct Object(String);
 
 impl Object {
-    /// Adds a member whose value is JSON already, or a number.
+    /// Adds a member whose value is already JSON, or a number.
     pub fn raw(mut self, name: &str, value: impl Display) -> Self {
         self.0.push(if self.0.is_empty() { '{' } else { ',' });
         self.0.push_str(&format!("{}:{value}", serde_json::Value::from(name)));
@@ -21,7 +21,7 @@ impl Object {
         self.raw(name, serde_json::Value::from(value))
     }
 
-    /// Adds bytes: a string where they are UTF-8, else base64 under a name that says so.
+    /// Adds bytes: as a string if they are UTF-8, otherwise as base64 under a name that says so.
     pub fn bytes(self, name: &str, value: &[u8]) -> Self {
         match std::str::from_utf8(value) {
             Ok(text) => self.text(name, text),
@@ -29,13 +29,13 @@ impl Object {
         }
     }
 
-    /// Adds a list of values that are JSON already.
+    /// Adds a list of values that are already JSON.
     pub fn list(self, name: &str, values: impl IntoIterator<Item = String>) -> Self {
         let values: Vec<_> = values.into_iter().collect();
         self.raw(name, format_args!("[{}]", values.join(",")))
     }
 
-    /// The object.
+    /// Returns the object as text.
     pub fn end(mut self) -> String {
         if self.0.is_empty() {
             self.0.push('{');
@@ -45,7 +45,7 @@ impl Object {
     }
 }
 
-/// Bytes that are not UTF-8, as JSON can hold them.
+/// Encodes bytes that are not UTF-8 for JSON.
 pub fn base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }

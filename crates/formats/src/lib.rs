@@ -1,8 +1,8 @@
-//! Where URLs are in bytes: inputs, record formats and tables.
+//! Finds URLs in bytes: inputs, record formats and tables.
 //!
-//! [`input`] opens files and streams, decompresses them and cuts them into chunks that hold whole
-//! records only. [`record`] finds the URL in each record of a chunk. [`table`] reads columns of Parquet
-//! and Arrow files.
+//! [`input`] opens files and streams, decompresses them and cuts them into chunks of whole records.
+//! [`record`] finds the URL in each record of a chunk. [`table`] reads columns of Parquet and Arrow
+//! files.
 
 #![warn(missing_debug_implementations)]
 

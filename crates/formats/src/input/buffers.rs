@@ -1,8 +1,8 @@
-//! Buffers that a stream is read into, again and again.
+//! Reusable buffers for streams.
 //!
-//! A buffer is filled, lent to whoever works on what is in it, and comes back when nobody looks at it
-//! any more. Memory that is given back and taken anew costs the zeroing of its pages, which can take
-//! as long as the unpacking that fills them.
+//! A buffer is filled and lent to readers, and returns to the pool when the last reader drops it.
+//! Freshly allocated memory would need its pages zeroed, which can take as long as the decompression
+//! that fills them.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -10,7 +10,7 @@ use bytes::Bytes;
 
 use super::range::PAGE;
 
-/// Where buffers come from.
+/// A pool of buffers.
 pub(super) struct BufferPool {
     size: usize,
     spare: Receiver<Vec<u8>>,
@@ -20,20 +20,21 @@ pub(super) struct BufferPool {
 /// Bytes that are being collected.
 #[derive(Default)]
 pub(super) struct Buffer {
-    /// Initialized to its full length; what is behind `end` is left over.
+    /// Initialized to its full length; bytes after `end` are stale.
     memory: Vec<u8>,
     start: usize,
     end: usize,
 }
 
 impl BufferPool {
-    /// Of buffers that have room for `size` bytes without growing.
+    /// Creates a pool whose buffers hold `size` bytes without growing.
     pub(super) fn new(size: usize) -> Self {
         let (back, spare) = channel();
         Self { size: size + PAGE, spare, back }
     }
 
-    /// A buffer that holds `rest`, so that what comes behind it goes to the start of a [`PAGE`].
+    /// Returns a buffer that holds `rest`, placed so that the next byte falls on the start of a
+    /// [`PAGE`].
     pub(super) fn take(&self, rest: &[u8]) -> Buffer {
         let memory = self.spare.try_recv().unwrap_or_else(|_| vec![0; self.size]);
         let start = 0usize.wrapping_sub(memory.as_ptr().addr() + rest.len()) % PAGE;
@@ -42,11 +43,11 @@ impl BufferPool {
         buffer
     }
 
-    /// The first `length` bytes of a buffer, to keep as long as anybody wants.
+    /// Lends out the first `length` bytes of a buffer for as long as anyone keeps them.
     pub(super) fn lend(&self, buffer: Buffer, length: usize) -> Bytes {
         let Buffer { mut memory, start, end } = buffer;
         let used = start..end.min(start + length);
-        // One that grew for a long record shrinks again.
+        // A buffer that grew for a long record is not reused, so that the pool keeps its size.
         if memory.len() > 2 * self.size {
             memory = memory[used].to_vec();
             return Bytes::from(memory);
@@ -64,7 +65,7 @@ impl Buffer {
         self.end - self.start
     }
 
-    /// Leaves out the first `count` bytes.
+    /// Drops the first `count` bytes.
     pub(super) fn pass(&mut self, count: usize) {
         self.start += count;
         if self.start == self.end {
@@ -72,7 +73,7 @@ impl Buffer {
         }
     }
 
-    /// Room for so many bytes behind those that are there.
+    /// Returns `count` writable bytes after the current end.
     pub(super) fn room(&mut self, count: usize) -> &mut [u8] {
         let end = self.end + count;
         if self.memory.len() < end {
@@ -81,7 +82,7 @@ impl Buffer {
         &mut self.memory[self.end..end]
     }
 
-    /// So many bytes were written into the room.
+    /// Marks `count` bytes of the room as written.
     pub(super) fn fill(&mut self, count: usize) {
         self.end += count;
     }
@@ -96,7 +97,7 @@ impl Buffer {
     }
 }
 
-/// A buffer that somebody looks at.
+/// A buffer lent to readers.
 struct Lent {
     memory: Vec<u8>,
     used: std::ops::Range<usize>,
@@ -111,7 +112,7 @@ impl AsRef<[u8]> for Lent {
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        // Where nobody reads any more it is freed.
+        // The send fails once the pool is gone; the memory is then freed.
         let _ = self.back.send(std::mem::take(&mut self.memory));
     }
 }
@@ -127,7 +128,7 @@ mod tests {
             let rest = vec![b'r'; length];
             let mut buffer = buffers.take(&rest);
             assert_eq!((buffer.bytes(), buffer.len()), (&rest[..], length));
-            // One that grew may lie elsewhere.
+            // A buffer that grew may have moved.
             if length < 10_000 {
                 assert_eq!(buffer.room(1).as_ptr().addr() % PAGE, 0, "{length}");
             }

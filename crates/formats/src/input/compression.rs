@@ -1,9 +1,9 @@
-//! The four ways in which inputs are compressed, told by their first bytes and never by a name.
+//! The four supported compression formats, recognized by their first bytes and never by file name.
 
 use std::fmt;
 use std::path::Path;
 
-/// The extension of a name, in lower case.
+/// Returns the extension of a file name in lower case.
 pub fn ending(name: &Path) -> Option<String> {
     Some(name.extension()?.to_str()?.to_ascii_lowercase())
 }
@@ -11,30 +11,30 @@ pub fn ending(name: &Path) -> Option<String> {
 /// How an input is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
-    /// gzip (RFC 1952): members, one behind the other.
+    /// gzip (RFC 1952): concatenated members.
     Gzip,
-    /// Zstandard (RFC 8878): frames, one behind the other.
+    /// Zstandard (RFC 8878): concatenated frames.
     Zstd,
-    /// bzip2: streams, one behind the other.
+    /// bzip2: concatenated streams.
     Bzip2,
-    /// xz: streams, one behind the other, with padding between them.
+    /// xz: concatenated streams, with padding between them.
     Xz,
 }
 
-/// As many bytes tell all of them.
+/// This many bytes identify each format.
 pub(super) const HEAD: usize = 10;
 
 const GZIP: &[u8] = &[0x1F, 0x8B];
 const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 const XZ: &[u8] = &[0xFD, b'7', b'z', b'X', b'Z', 0];
-/// `BZh`, the size of its blocks, and pi for a block, or the square root of it for the end. A URL may
-/// start with the first four.
+/// After `BZh` and the block size: pi for a block, or its square root for the end of the stream. The
+/// first four bytes alone may also start a URL.
 const BZIP2: [&[u8]; 2] =
     [&[0x31, 0x41, 0x59, 0x26, 0x53, 0x59], &[0x17, 0x72, 0x45, 0x38, 0x50, 0x90]];
 
 impl Compression {
-    /// What the first [`HEAD`] bytes of an input are the beginning of. One that is shorter, and is
-    /// cut within what would tell, is told by what there is.
+    /// Recognizes the compression from the first [`HEAD`] bytes of an input. A shorter bzip2 head
+    /// matches if its bytes agree with the magic number as far as they go.
     pub(super) fn of(head: &[u8]) -> Option<Self> {
         if head.starts_with(GZIP) {
             Some(Compression::Gzip)
@@ -53,7 +53,8 @@ impl Compression {
         }
     }
 
-    /// What an empty file of this name must once have been: no compressed file is empty.
+    /// Returns the compression that an empty file's extension implies. A compressed file is never
+    /// empty, so such a file was truncated.
     pub fn meant_by(path: &Path) -> Option<Self> {
         match ending(path)?.as_str() {
             "gz" => Some(Compression::Gzip),
@@ -64,14 +65,14 @@ impl Compression {
         }
     }
 
-    /// Whether bytes behind these could make them the beginning of a compressed input.
+    /// True if more bytes could turn `head` into the start of a compressed input.
     pub(super) fn could_be(head: &[u8]) -> bool {
         head.len() < HEAD
             && ([GZIP, ZSTD, XZ, b"BZh"].iter().any(|magic| begins_alike(head, magic))
                 || is_skippable(&[head, &[0x50, 0x2A, 0x4D, 0x18][head.len().min(4)..]].concat()))
     }
 
-    /// Whether the first byte of a member is this one.
+    /// True if a member may begin with `byte`.
     pub(super) fn begins_with(self, byte: u8) -> bool {
         match self {
             Compression::Gzip => byte == GZIP[0],
@@ -81,7 +82,7 @@ impl Compression {
         }
     }
 
-    /// Where a member may begin in `bytes` from `from` on: a guess that may be wrong.
+    /// Guesses where a member starts in `bytes` at or after `from`. The guess may be wrong.
     pub(super) fn guess_start(self, bytes: &[u8], from: usize) -> Option<usize> {
         let magic: &[u8] = match self {
             Compression::Gzip => &[0x1F, 0x8B, 8],
@@ -93,7 +94,7 @@ impl Compression {
         found.into_iter().find(|at| fits(&bytes[*at..]))
     }
 
-    /// What one of its members is called.
+    /// The name of the format's unit: member, frame or stream.
     pub(super) const fn part(self) -> &'static str {
         match self {
             Compression::Gzip => "member",
@@ -114,18 +115,18 @@ impl fmt::Display for Compression {
     }
 }
 
-/// Whether one is the beginning of the other.
+/// True if one slice is a prefix of the other.
 fn begins_alike(a: &[u8], b: &[u8]) -> bool {
     let length = a.len().min(b.len());
     a[..length] == b[..length]
 }
 
-/// The magic number of a skippable frame is 0x184D2A5?, the first byte last (RFC 8878 3.1.2).
+/// Tests for a skippable frame: magic number 0x184D2A5?, little-endian (RFC 8878 3.1.2).
 fn is_skippable(head: &[u8]) -> bool {
     matches!(head, [first, 0x2A, 0x4D, 0x18, ..] if first & 0xF0 == 0x50)
 }
 
-/// Whether flags, extra flags and system are those that compressors write.
+/// True if flags, extra flags and operating system have values that real compressors write.
 fn gzip_header_fits(header: &[u8]) -> bool {
     header.len() < HEAD
         || (header[3] & 0xE0 == 0

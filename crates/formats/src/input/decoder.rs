@@ -1,7 +1,7 @@
-//! One member of a compressed input, unpacked by the library of its format.
+//! Decodes one member of a compressed input with the library of its format.
 //!
-//! Each library is asked in small steps that say how much they took and gave, also where they end in
-//! an error: so what stands before the damage is the same however the input comes in.
+//! Each library runs in small steps that report the bytes consumed and produced, even on error. So the
+//! bytes decoded before damage are the same however the input is split into reads.
 
 use std::io;
 
@@ -15,31 +15,31 @@ use zstd::zstd_safe::get_frame_content_size;
 
 use super::compression::Compression;
 
-/// Bytes that a zstd window may have, as a power of two: what `zstd` itself allows unless told
-/// otherwise, and what a decoder should support however little memory there is (RFC 8878 section
+/// Allowed zstd window sizes, as powers of two. The largest is the default limit of `zstd`; the
+/// smallest is the one that decoders should support under any memory limit (RFC 8878 section
 /// 3.1.1.1.2).
 const ZSTD_WINDOW: std::ops::RangeInclusive<u32> = 23..=27;
 
-/// Memory that unpacking xz may take: what `xz -9` needs is a quarter of the most, what `xz -6` needs a
-/// third of the least.
+/// Allowed memory for decoding xz. `xz -9` needs a quarter of the upper bound, `xz -6` a third of the
+/// lower.
 const XZ_MEMORY: std::ops::RangeInclusive<u64> = 32 << 20..=256 << 20;
 
-/// A part of the memory of a run goes to what unpacks.
+/// Decoders get this fraction of the run's memory.
 const SHARE: usize = 4;
 
-/// What unpacking a member may take.
+/// Memory limits for decoding a member.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// As a power of two.
+    /// Log2 of the largest window.
     zstd_window: u32,
     xz_memory: u64,
 }
 
 impl Limits {
-    /// However much there is.
+    /// The limits when memory is no concern.
     pub const MOST: Self = Self { zstd_window: *ZSTD_WINDOW.end(), xz_memory: *XZ_MEMORY.end() };
 
-    /// For each of `threads` threads of a run that may take `memory` bytes.
+    /// Divides a run's `memory` bytes among `threads` decoding threads.
     pub fn within(memory: usize, threads: usize) -> Self {
         let share = (memory / SHARE / threads.max(1)).max(1);
         Self {
@@ -49,9 +49,9 @@ impl Limits {
     }
 }
 
-/// A library at work.
+/// The decoder of one format.
 pub(super) enum Decoder {
-    /// With the checksum of what was unpacked.
+    /// `crc` is the checksum of the decoded bytes.
     Gzip {
         inflate: Box<Decompress>,
         crc: Crc,
@@ -61,16 +61,16 @@ pub(super) enum Decoder {
     Xz(Box<Stream>, Limits),
 }
 
-/// How far a frame of zstd has come.
+/// Progress within a zstd frame.
 pub(super) struct ZstdFrame {
-    /// Bytes that the library wants next: the rest of a header or of a block.
+    /// Bytes the library wants next: the rest of a header or of a block.
     wanted: usize,
-    /// As many of its first bytes as its header can have.
+    /// The first bytes of the frame, up to the longest possible header.
     head: [u8; ZSTD_HEADER],
     headed: usize,
-    /// How much it gave.
+    /// Decoded bytes so far.
     given: u64,
-    /// Whether the library may have more to give of what it took.
+    /// True if the library may still hold decoded output.
     holds: bool,
 }
 
@@ -78,7 +78,8 @@ impl ZstdFrame {
     const NEW: Self =
         Self { wanted: ZSTD_FIRST, head: [0; ZSTD_HEADER], headed: 0, given: 0, holds: false };
 
-    /// Keeps those of the bytes that belong to the first `count`, and says how many these are.
+    /// Copies the part of `bytes` that belongs to the first `count` of the frame, and returns its
+    /// length.
     fn keep(&mut self, bytes: &[u8], count: usize) -> usize {
         let more = bytes.len().min(count.saturating_sub(self.headed));
         self.head[self.headed..][..more].copy_from_slice(&bytes[..more]);
@@ -86,8 +87,9 @@ impl ZstdFrame {
         more
     }
 
-    /// Goes on with a header or a block, or a part of it. The library forgets what it took and gave
-    /// before an error, so it takes no two of them at a time, and none while it holds some of the last.
+    /// Decodes a header or a block, or part of one. On error the library loses its counts of consumed
+    /// and produced bytes. So each call gets at most one header or block, and only after all earlier
+    /// output was drained.
     fn step(
         &mut self,
         decoder: &mut ZstdDecoder<'_>,
@@ -101,7 +103,7 @@ impl ZstdFrame {
             }
         }
         if self.headed < ZSTD_FIRST {
-            // They are judged together, so that damage is told alike however they come.
+            // The library gets these bytes together, so that damage is reported alike for any split.
             let taken = self.keep(input, ZSTD_FIRST);
             if self.headed < ZSTD_FIRST {
                 return DecodeStep { taken, given: 0, result: Ok(Progress::More) };
@@ -128,15 +130,16 @@ impl ZstdFrame {
         self.given += given as u64;
         self.holds = given == room;
         let result = result.map(|hint| {
-            // Of a block it asks for the header behind it, too.
+            // For a block, the library's hint includes the next block's header.
             self.wanted = if hint > ZSTD_BLOCK { hint - ZSTD_BLOCK } else { hint };
             if hint == 0 { Progress::End } else { Progress::More }
         });
         DecodeStep { taken, given, result }
     }
 
-    /// Judges its length at its end. Frame_Content_Size "is the original (uncompressed) size" (RFC 8878
-    /// 3.1.1.1.4); the library does not ask where the last block is empty.
+    /// Checks the decoded length at the end of the frame. Frame_Content_Size "is the original
+    /// (uncompressed) size" (RFC 8878 3.1.1.1.4); the library skips this check if the last block is
+    /// empty.
     fn judge(&self) -> Result<(), DecodeError> {
         match get_frame_content_size(&self.head[..self.headed]) {
             Ok(Some(said)) if said != self.given => {
@@ -150,17 +153,17 @@ impl ZstdFrame {
     }
 }
 
-/// What came of a step.
+/// The result of a step.
 pub(super) struct DecodeStep<E = DecodeError> {
     pub(super) taken: usize,
     pub(super) given: usize,
     pub(super) result: Result<Progress, E>,
 }
 
-/// Why it does not go on, in words.
+/// The reason decoding failed, as text.
 pub(super) enum DecodeError {
     Damaged(String),
-    /// It takes more than it may.
+    /// It exceeds a memory limit.
     Limit(String),
 }
 
@@ -173,7 +176,7 @@ impl From<DecodeError> for io::Error {
     }
 }
 
-/// How it goes on.
+/// Whether the member goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
     More,
@@ -182,7 +185,7 @@ pub(super) enum Progress {
 }
 
 impl Decoder {
-    /// Ready for the first member. `dictionary` is for zstd.
+    /// Creates a decoder for the first member. Only zstd uses `dictionary`.
     pub(super) fn new(
         compression: Compression,
         dictionary: &[u8],
@@ -202,7 +205,7 @@ impl Decoder {
         })
     }
 
-    /// Makes ready for another member.
+    /// Resets the decoder for another member.
     pub(super) fn reset(&mut self) -> io::Result<()> {
         match self {
             Decoder::Gzip { inflate, crc } => {
@@ -219,7 +222,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Unpacks some of `input` into `out`, which has room.
+    /// Decodes part of `input` into `out`, which must not be empty.
     pub(super) fn step(&mut self, input: &[u8], out: &mut [u8]) -> DecodeStep {
         match self {
             Decoder::Gzip { inflate, crc } => {
@@ -227,7 +230,7 @@ impl Decoder {
                 let result = match inflate.decompress(input, out, FlushDecompress::None) {
                     Ok(flate2::Status::StreamEnd) => Ok(Progress::End),
                     Ok(_) => Ok(Progress::More),
-                    // What the library says of it depends on how the bytes came.
+                    // The library's own message depends on how the input was split, so it is not used.
                     Err(_) => Err(DecodeError::Damaged("invalid data".to_owned())),
                 };
                 let given = (inflate.total_out() - before.1) as usize;
@@ -243,8 +246,9 @@ impl Decoder {
                 };
                 DecodeStep { taken, given, result }
             }
-            // The library reads up to seven bytes ahead where there are eight, so where it stands at an
-            // error depends a little on how the bytes came. With seven at a time it takes 1.10 of the time.
+            // If eight bytes are available, the library reads up to seven ahead, so its position at an
+            // error varies slightly with the split. Feeding it at most seven at a time takes 1.10 of
+            // the time.
             Decoder::Bzip2(decompress) => {
                 let before = (decompress.total_in(), decompress.total_out());
                 let result = match decompress.decompress(input, out) {
@@ -275,13 +279,13 @@ impl Decoder {
     }
 }
 
-/// How much of a frame tells what to ask for next.
+/// Bytes of a frame that the library needs before it can say how many it wants next.
 const ZSTD_FIRST: usize = 5;
 
-/// Bytes of the longest header of a frame, its magic number among them (RFC 8878 3.1.1).
+/// Length of the longest frame header, including its magic number (RFC 8878 3.1.1).
 const ZSTD_HEADER: usize = 18;
 
-/// Bytes of the header of a block (RFC 8878 3.1.1.2).
+/// Length of a block header (RFC 8878 3.1.1.2).
 const ZSTD_BLOCK: usize = 3;
 
 fn xz(limits: Limits) -> io::Result<Stream> {

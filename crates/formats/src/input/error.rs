@@ -1,4 +1,4 @@
-//! What can be wrong with an input.
+//! Errors of inputs.
 
 use std::fmt;
 use std::io;
@@ -9,61 +9,61 @@ use crate::input::InputState;
 use crate::record::Refusal;
 use uniqurl::bytes::Printable;
 
-/// An input that could not be read, and where.
+/// An input that could not be read, with the place of the error.
 #[derive(Debug)]
 pub struct InputError {
-    /// Its name.
+    /// The input's name.
     pub path: PathBuf,
-    /// Offset of the trouble in bytes, where there is one.
+    /// Offset of the error in bytes, if there is one.
     pub at: Option<u64>,
-    /// What happened.
+    /// The kind of error.
     pub trouble: Trouble,
 }
 
-/// What is wrong with an input.
+/// The kind of an input error.
 #[derive(Debug)]
 pub enum Trouble {
-    /// The system refused.
+    /// An I/O error.
     Io(io::Error),
-    /// A directory was given.
+    /// The input is a directory.
     Directory,
-    /// It ended before the size it had when it was opened.
+    /// The file ended before its size at opening.
     Shrank,
-    /// It holds nothing that could be read, for this reason.
+    /// It has nothing readable, for this reason.
     Refused(Refusal),
-    /// It is a table that does not have the columns asked for, or cannot be read as one. The names of
-    /// columns in it are printable already, since not all of them are text.
+    /// A table that lacks the requested columns, or that cannot be read as a table. The column names in
+    /// the text are already escaped for printing, since not all of them are text.
     Columns(String),
-    /// It is a table or a saved set that contradicts its format, for this reason.
+    /// A table or saved set that violates its format, for this reason.
     Malformed(String),
-    /// It is a table that takes more memory to read than it may, for this reason.
+    /// A table that needs more memory than allowed, for this reason.
     Memory(String),
-    /// Another file has its name now, or its bytes changed in place.
+    /// The file was replaced, or its bytes changed in place.
     Replaced,
-    /// It is compressed and ended before it was complete.
+    /// The compressed data ends early.
     Truncated(Packed),
-    /// It is compressed and cannot be unpacked on, for this reason.
+    /// The compressed data is damaged, for this reason.
     Damaged(Packed, String),
-    /// It is compressed and takes more to unpack than it may.
+    /// Decompressing it needs more memory than allowed, for this reason.
     Limit(Packed, String),
 }
 
-/// Where in a compressed input the trouble is.
+/// The place of an error in a compressed input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packed {
-    /// How it is compressed.
+    /// The compression.
     pub compression: Compression,
-    /// Offset in the compressed bytes, where that of the [`InputError`] is in the unpacked ones.
+    /// Offset in the compressed bytes; that of the [`InputError`] counts decompressed bytes.
     pub at: u64,
 }
 
 impl InputError {
-    /// Names the input and the place of its trouble.
+    /// Creates an error with the input's name and the offset.
     pub fn new(path: &Path, at: Option<u64>, trouble: Trouble) -> Self {
         Self { path: path.to_owned(), at, trouble }
     }
 
-    /// How much of the input itself was read.
+    /// Input bytes read before the error.
     pub fn taken(&self) -> Option<u64> {
         match &self.trouble {
             Trouble::Truncated(packed)
@@ -73,7 +73,7 @@ impl InputError {
         }
     }
 
-    /// How it leaves an input that was begun.
+    /// The final state of an input with this error.
     pub fn state(&self) -> InputState {
         match &self.trouble {
             Trouble::Directory | Trouble::Refused(_) | Trouble::Columns(_) => InputState::Refused,
@@ -83,7 +83,7 @@ impl InputError {
         }
     }
 
-    /// A word for the kind of trouble.
+    /// A stable one-word code for the kind of error.
     pub fn code(&self) -> &'static str {
         match &self.trouble {
             Trouble::Io(error) if error.kind() == io::ErrorKind::NotFound => "missing",
@@ -129,8 +129,8 @@ impl fmt::Display for InputError {
     }
 }
 
-/// The source is that of the error in it, whose words this one has; that error is its
-/// [`trouble`](InputError::trouble).
+/// `source` is that of the inner I/O error, because this error already prints the inner one's text. The
+/// inner error itself is in [`trouble`](InputError::trouble).
 impl std::error::Error for InputError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.trouble {

@@ -1,13 +1,13 @@
-//! The records of an archive (WARC, ARC), one behind the other, each with a head that says how long its
-//! body is.
+//! Cuts the records of an archive (WARC, ARC). Each record has a head that gives the length of its
+//! body.
 //!
-//! In comes a source; out go chunks of whole heads, with the bodies where they are wanted. What is not
-//! wanted is passed over, in a plain file without reading it. Where no head is, the next one is looked
-//! for, and what lies before it is one frame that says so.
+//! Input is a byte source; output is chunks of whole heads, with bodies where requested. Unwanted
+//! bodies are skipped; in a plain file, without reading them. If no head is found where one should be,
+//! the next head is searched for and the bytes before it become one malformed frame.
 //!
-//! In a compressed archive a record is a member of its own (WARC 1.1 annex D: "each WARC record is
-//! individually compressed as its own member"; so it is in ARC files), so where a member begins with a
-//! head a record begins, whatever the one before it says of its length.
+//! In a compressed archive each record is a member of its own (WARC 1.1 annex D: "each WARC record is
+//! individually compressed as its own member"; ARC files do the same). So a member that begins with a
+//! head starts a record, regardless of the length in the preceding record.
 
 use std::collections::VecDeque;
 use std::io;
@@ -19,13 +19,13 @@ use super::buffers::Buffer;
 use super::source::ByteSource;
 use crate::record::{Frame, FrameState, Framing, arc_body, blanks, warc_body, warc_head};
 
-/// A body that is wanted may be this long: the links of a page are one.
+/// Longest body that is kept: a page whose links are read has one.
 const BODY: u64 = 16 << 20;
 
-/// What is kept of bytes that are no record, or too long for one.
+/// Bytes kept of garbage, or of a record that is too long.
 const EXCERPT: usize = 1 << 10;
 
-/// How much is read at a time.
+/// Read size.
 const READ: usize = 64 << 10;
 
 /// Cuts a source into records.
@@ -33,28 +33,28 @@ pub(super) struct Framer<'a> {
     source: &'a mut dyn ByteSource,
     framing: Framing,
     max_head: usize,
-    /// Bytes that were read, and how many of them are dealt with.
+    /// Bytes read, and how many of them have been consumed.
     buffer: Vec<u8>,
     used: usize,
-    /// Offset of the first byte that is not dealt with.
+    /// Offset of the first unconsumed byte.
     offset: u64,
     ended: bool,
-    /// Where the record at hand begins, and where members start, but for those that do not matter.
+    /// Offset of the current record, and those of the members that may start a record.
     begun: u64,
     starts: VecDeque<u64>,
-    /// Offsets at which nothing begins that ends a head. What looks like heads may stand every few
-    /// bytes, or members start there, and the end of all of them be far, or nowhere: so each byte is
-    /// looked at for it once.
+    /// Offsets already searched without finding the end of a head. Candidates for heads, or members,
+    /// may start every few bytes while the end of them all is far away or missing. This range makes
+    /// sure each byte is searched once.
     barren: Range<u64>,
-    /// What was looked at for the ends of heads, in bytes.
+    /// Bytes searched for the ends of heads.
     #[cfg(test)]
     looked: u64,
-    /// An error that stands behind what was read already.
+    /// An error to report after the bytes read before it.
     failed: Option<io::Error>,
 }
 
 impl<'a> Framer<'a> {
-    /// `head` is what was read of the source already.
+    /// `head` holds the bytes already read from the source.
     pub(super) fn new(
         source: &'a mut dyn ByteSource,
         head: Vec<u8>,
@@ -79,7 +79,7 @@ impl<'a> Framer<'a> {
         }
     }
 
-    /// Where the next record, or the trouble, is.
+    /// Offset of the next record, or of the error.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
@@ -88,9 +88,9 @@ impl<'a> Framer<'a> {
         self.source
     }
 
-    /// Appends the next record to `out`; none at the end.
+    /// Appends the next record to `out`. Returns `None` at the end.
     pub(super) fn next(&mut self, out: &mut Buffer) -> io::Result<Option<Frame>> {
-        // Records end with empty lines; how many does not matter, nor that some hold blanks.
+        // Records end with empty lines; any number is accepted, and they may hold blanks.
         loop {
             self.pass(blanks(self.rest()));
             if !self.rest().is_empty() {
@@ -110,7 +110,7 @@ impl<'a> Framer<'a> {
                 self.body(body, out)?
             }
             RecordHead::Complete { length, body: None } => {
-                // The next head may stand right behind the last line feed.
+                // The next head may start right after the last line feed.
                 self.find_next(length - 1, out)?;
                 FrameState::Malformed
             }
@@ -136,7 +136,7 @@ impl<'a> Framer<'a> {
         Ok(Some(Frame::new(start as u32, out.len() as u32, offset, state)))
     }
 
-    /// Looks at the head of a record.
+    /// Classifies the head of a record.
     fn head(&mut self) -> io::Result<RecordHead> {
         loop {
             let next = self.next_member()?;
@@ -144,8 +144,8 @@ impl<'a> Framer<'a> {
             if !could_begin(self.framing, &self.rest()[..there]) {
                 return Ok(RecordHead::None);
             }
-            // The length decides first: whether the next member is known, and the end, depends on
-            // how much came with the last read.
+            // The length decides first. Whether the next member or the end of the source is known
+            // depends on how much the last read returned, and must not change the result.
             let end = self.end_of_head(0, there);
             if end.unwrap_or(there) > self.max_head {
                 return Ok(RecordHead::Endless);
@@ -162,12 +162,12 @@ impl<'a> Framer<'a> {
         }
     }
 
-    /// Behind which byte the head ends that begins at the byte `from`, if that is among the first
-    /// `limit`.
+    /// Returns the end of the head that starts at `from`, if it lies within the first `limit` bytes.
     fn end_of_head(&mut self, from: usize, limit: usize) -> Option<usize> {
         let at = self.offset + from as u64;
         if at > self.barren.end {
-            // Between the two may be nothing either; then what is known goes on being known.
+            // If the gap between the searched range and `from` holds no end either, the searched range
+            // stays valid.
             let known = self.barren.end.checked_sub(self.offset);
             let is_barren =
                 known.is_some_and(|known| self.seek_end(known as usize, from).is_none());
@@ -176,7 +176,7 @@ impl<'a> Framer<'a> {
         let is_known = self.barren.start <= at;
         let start = if is_known { (self.barren.end - self.offset) as usize } else { from };
         let end = self.seek_end(start.min(limit), limit);
-        // An empty line may begin in the last bytes that are there.
+        // An empty line may start in the last available bytes, so these are searched again.
         let until = self.offset + end.unwrap_or(limit).saturating_sub(EMPTY_LINE) as u64;
         if is_known {
             self.barren.end = self.barren.end.max(until);
@@ -186,7 +186,7 @@ impl<'a> Framer<'a> {
         end
     }
 
-    /// Behind which byte the first head ends that does so among those from `start` to `limit`.
+    /// Searches the bytes from `start` to `limit` for the end of a head.
     fn seek_end(&mut self, start: usize, limit: usize) -> Option<usize> {
         let bytes = &self.rest()[start..limit];
         let end = match self.framing {
@@ -201,7 +201,7 @@ impl<'a> Framer<'a> {
         end.map(|end| start + end)
     }
 
-    /// Passes over a body, or appends it to `out`.
+    /// Skips a body, or appends it to `out`.
     fn body(&mut self, length: u64, out: &mut Buffer) -> io::Result<FrameState> {
         let wanted = self.framing == (Framing::Warc { bodies: true });
         let taken = wanted && length <= BODY;
@@ -238,8 +238,8 @@ impl<'a> Framer<'a> {
         })
     }
 
-    /// How far it is to the next member that begins with the head of a record, if that is in what was
-    /// read.
+    /// Returns the distance to the next member that begins with a record head, if it lies in the bytes
+    /// read so far.
     fn next_member(&mut self) -> io::Result<Option<usize>> {
         loop {
             if let Some(starts) = self.source.starts() {
@@ -263,8 +263,8 @@ impl<'a> Framer<'a> {
         }
     }
 
-    /// Passes over what is no record, up to the line that looks like the head of one; none begins in the
-    /// first `barren` bytes. The beginning of it goes to the end of `out`.
+    /// Skips garbage up to the next line that looks like a head; the first `barren` bytes hold none.
+    /// Appends the first bytes of the garbage to `out`.
     fn find_next(&mut self, barren: usize, out: &mut Buffer) -> io::Result<()> {
         let until = out.len() + EXCERPT;
         self.pass_into(barren, out, until);
@@ -288,9 +288,9 @@ impl<'a> Framer<'a> {
         }
     }
 
-    /// Where the next line begins, among the first `limit` bytes, that looks like a head; never the
-    /// first byte unless a line begins there. Or how many of the bytes can be passed over, for there
-    /// is none.
+    /// Finds the next line within the first `limit` bytes that looks like a head. Never returns the
+    /// first byte: a head must follow a line feed. If there is none, returns how many bytes can be
+    /// skipped as `Err`.
     fn find_head(&mut self, limit: usize) -> Result<usize, usize> {
         if let Framing::Warc { .. } = self.framing {
             let bytes = &self.rest()[..limit];
@@ -302,7 +302,8 @@ impl<'a> Framer<'a> {
         let mut from = limit;
         while let Some(start) = line {
             let end = self.end_of_head(start, limit);
-            // A line this long is none, be its end there or not. Behind the last line feed one may begin.
+            // A line longer than `max_head` is no head, whether or not its end was read. A head may
+            // begin after the last line feed.
             let is_head = |end| {
                 end - start <= self.max_head && arc_body(&self.rest()[start..end - 1]).is_some()
             };
@@ -315,7 +316,7 @@ impl<'a> Framer<'a> {
         Err(from)
     }
 
-    /// Whether a record begins at the byte `from`; none, where that takes more of them to tell.
+    /// True if a record begins at `from`; `None` if more bytes are needed to decide.
     fn begins(&mut self, from: usize) -> Option<bool> {
         if let Framing::Warc { .. } = self.framing {
             let bytes = &self.rest()[from..];
@@ -335,14 +336,14 @@ impl<'a> Framer<'a> {
         self.offset += count as u64;
     }
 
-    /// Passes over `count` bytes that go to the end of `out`, as long as that is no longer than `until`.
+    /// Skips `count` bytes, appending them to `out` until it is `until` bytes long.
     fn pass_into(&mut self, count: usize, out: &mut Buffer, until: usize) {
         let kept = count.min(until.saturating_sub(out.len()));
         out.extend_from_slice(&self.rest()[..kept]);
         self.pass(count);
     }
 
-    /// Reads on. False at the end.
+    /// Reads more bytes. Returns false at the end.
     fn more(&mut self) -> io::Result<bool> {
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -350,7 +351,8 @@ impl<'a> Framer<'a> {
         if self.ended {
             return Ok(false);
         }
-        // To move what is left costs no more than what was dealt with did.
+        // Compact only if the remainder is no longer than the consumed part, so that moving costs
+        // amortized O(1) per byte.
         if self.used >= self.rest().len() {
             self.buffer.drain(..self.used);
             self.used = 0;
@@ -370,23 +372,23 @@ impl<'a> Framer<'a> {
     }
 }
 
-/// What stands where a record should.
+/// The bytes found where a record should start.
 enum RecordHead {
-    /// A head of this many bytes; none: it does not say how long the body is.
+    /// A head of `length` bytes; `body` is `None` if it does not give the length of its body.
     Complete {
         length: usize,
         body: Option<u64>,
     },
-    /// The beginning of one.
+    /// A head cut off by the end of the input.
     Cut,
-    /// The same, and behind so many bytes another record begins.
+    /// An unfinished head, cut off after this many bytes by the start of another record.
     Broken(usize),
-    /// The beginning of one, and it is too long.
+    /// A head that exceeds the limit.
     Endless,
     None,
 }
 
-/// Whether a head may begin with these bytes.
+/// True if a head may begin with these bytes.
 fn could_begin(framing: Framing, bytes: &[u8]) -> bool {
     match framing {
         Framing::Lines => false,
@@ -398,7 +400,7 @@ fn could_begin(framing: Framing, bytes: &[u8]) -> bool {
     }
 }
 
-/// What these bytes are, up to the end of a head.
+/// Parses a complete head.
 fn complete(framing: Framing, head: &[u8]) -> RecordHead {
     let length = head.len();
     match framing {
@@ -414,10 +416,10 @@ fn complete(framing: Framing, head: &[u8]) -> RecordHead {
 /// with 0.
 const VERSION: &[u8] = b"WARC/";
 
-/// Where a record is looked for: the first line of one, behind another line.
+/// The search pattern for a record: its first line, after the end of another line.
 const LINE: &[u8] = b"\nWARC/1.";
 
-/// The end of a line and an empty one: no head ends with more.
+/// The end of a line and an empty line; no head has a longer terminator.
 const EMPTY_LINE: usize = 3;
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
-//! Bytes in: inputs that were looked at before any work started, and chunks that hold whole records.
+//! Reads inputs, which are checked before any work starts, into chunks of whole records.
 //!
-//! A regular file is cut into ranges, each read by whoever works on it, at its own position; a pipe
-//! is read in order by a thread of its own. Files are read and never mapped: one that shrinks is an
-//! error with a name, not a signal.
+//! A regular file is cut into ranges, which workers read at their own positions; a pipe is read
+//! sequentially on its own thread. Files are read and never mapped: a file that shrinks is an error
+//! with a name, not a signal.
 //!
-//! An input that is compressed is unpacked on the way; what it is compressed with is told by its first
-//! bytes. Offsets count in what is unpacked.
+//! Compressed inputs are recognized by their first bytes and decompressed while reading. Offsets count
+//! decompressed bytes.
 //!
-//! The records of an archive are no lines. They come without their bodies where nobody wants those,
-//! each with the offset it has in the input.
+//! The records of an archive are not lines. They come without their bodies unless these are requested,
+//! each with its offset in the input.
 //!
-//! A record that is longer than the limit comes as its first bytes, one more than the limit, as the
-//! last record of a chunk: nobody has to hold more, however long it is.
+//! A record longer than the limit is cut to one byte more than the limit and ends its chunk, so memory
+//! stays bounded for any record.
 
 mod error;
 mod state;
@@ -51,14 +51,14 @@ use bytes::{Buf, Bytes};
 use crate::record::RowBatch;
 use crate::record::{Frame, MARK};
 
-/// Whole records, and where they stand in their input.
+/// Whole records and their position in the input.
 #[derive(Debug, Default)]
 pub struct Chunk {
     /// Its bytes.
     pub data: Data,
     /// Offset of the first byte.
     pub offset: u64,
-    /// The records, where they are no lines: then bytes between them are left out.
+    /// The records of an archive; bytes between them are left out. Empty for lines.
     pub frames: Vec<Frame>,
 }
 
@@ -68,19 +68,19 @@ impl Default for Data {
     }
 }
 
-/// Where the bytes of a chunk live.
+/// The storage of a chunk's bytes.
 #[derive(Debug)]
 pub enum Data {
-    /// In a buffer that its worker reads into again and again.
+    /// A buffer that its worker reuses.
     Block(RangeBuffer),
-    /// In a part of what a stream was read into.
+    /// A part of a stream's buffer.
     Shared(Bytes),
-    /// In cells: the rows of a table. Offsets count rows.
+    /// The cells of a table's rows. Offsets count rows.
     Rows(Bytes, RowBatch),
 }
 
 impl Chunk {
-    /// The bytes of its records.
+    /// Returns the bytes of its records.
     pub fn bytes(&self) -> &[u8] {
         match &self.data {
             Data::Block(block) => block.bytes(),
@@ -89,7 +89,7 @@ impl Chunk {
         }
     }
 
-    /// The rows, where the records are those of a table.
+    /// Returns the rows, if the records are those of a table.
     pub fn rows(&self) -> Option<&RowBatch> {
         match &self.data {
             Data::Rows(_, rows) => Some(rows),
@@ -97,7 +97,7 @@ impl Chunk {
         }
     }
 
-    /// How many rows each row stands for, where some stand for several.
+    /// How many rows each row stands for; empty if each stands for itself.
     pub fn times(&self) -> &[u32] {
         if let Data::Rows(_, rows) = &self.data {
             return &rows.times;
@@ -105,7 +105,7 @@ impl Chunk {
         &[]
     }
 
-    /// An earlier row with the same cell as this one, where a table says so.
+    /// Returns an earlier row with the same cell, if the table knows of one.
     #[inline]
     pub fn earlier(&self, row: usize) -> Option<usize> {
         if let Data::Rows(_, rows) = &self.data {
@@ -115,8 +115,8 @@ impl Chunk {
         None
     }
 
-    /// The offset in the input of the n-th record, counted from 0, which stands at `start` of the
-    /// chunk. Of a row that is how many are before it.
+    /// Returns the offset in the input of record `n` (counted from 0), which starts at `start` in the
+    /// chunk. For a table this is the number of rows before it.
     pub fn offset_of(&self, n: usize, start: u32) -> u64 {
         if let Data::Rows(..) = &self.data {
             return self.offset + n as u64;
@@ -131,7 +131,7 @@ impl Chunk {
         }
     }
 
-    /// How much it is to work on, in bytes. Rows may be more than theirs.
+    /// The amount of work in bytes. Rows may count for more than their bytes.
     pub fn size(&self) -> usize {
         match &self.data {
             Data::Rows(bytes, rows) => rows.size(bytes.len()),
@@ -139,7 +139,7 @@ impl Chunk {
         }
     }
 
-    /// Bytes of memory it takes.
+    /// Memory use in bytes.
     pub fn memory(&self) -> usize {
         let data = match &self.data {
             Data::Block(block) => block.memory(),
@@ -149,25 +149,25 @@ impl Chunk {
         data + self.frames.iter().map(Frame::memory).sum::<usize>()
     }
 
-    /// Leaves out the first `count` bytes.
+    /// Drops the first `count` bytes.
     pub fn skip(&mut self, count: usize) {
         self.offset += count as u64;
         match &mut self.data {
             Data::Block(block) => block.skip(count),
             Data::Shared(bytes) => bytes.advance(count),
-            // No mark is at the start of a table.
+            // A table never starts with a byte-order mark.
             Data::Rows(..) => {}
         }
     }
 
-    /// Leaves out a byte-order mark at the start of the input.
+    /// Drops a byte-order mark at the start of the input.
     pub fn skip_mark(&mut self) {
         if self.offset == 0 && self.bytes().starts_with(MARK) {
             self.skip(MARK.len());
         }
     }
 
-    /// Takes this chunk and the one that comes behind it for one.
+    /// Joins this chunk and the next one.
     pub fn take_with(&mut self, next: Chunk) -> Chunk {
         let first = std::mem::take(self);
         if first.bytes().is_empty() {
@@ -177,8 +177,8 @@ impl Chunk {
         Chunk { data: Data::Shared(joined.into()), offset: first.offset, frames: Vec::new() }
     }
 
-    /// The same chunk again, to go on with the n-th record; and which one that is in it. Of a table there are
-    /// only the rows behind.
+    /// Copies the chunk to continue with record `n`, and returns the index of that record in the copy.
+    /// A table's copy holds only the rows from `n` on.
     pub fn again(&self, n: usize) -> (Chunk, usize) {
         let (data, first) = match &self.data {
             Data::Block(block) => (Data::Shared(Bytes::copy_from_slice(block.bytes())), n),
@@ -191,7 +191,7 @@ impl Chunk {
         (Chunk { data, offset: self.offset, frames: self.frames.clone() }, first)
     }
 
-    /// Keeps the first `at` bytes and gives the others.
+    /// Keeps the first `at` bytes and returns the rest.
     pub fn split_off(&mut self, at: usize) -> Chunk {
         let offset = self.offset + at as u64;
         let rest = Bytes::copy_from_slice(&self.bytes()[at..]);

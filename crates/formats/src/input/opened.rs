@@ -1,4 +1,4 @@
-//! Inputs as they were found before any work, and whether they are still the same.
+//! Inputs checked before any work starts, and again after they were read.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
@@ -14,36 +14,36 @@ use super::source::{Pipe, pipe, redirected, stdin};
 pub struct Input {
     /// Its name; `-` is standard input.
     pub path: PathBuf,
-    /// What it is.
+    /// Its kind.
     pub source: Source,
 }
 
-/// What an input is.
+/// The kind of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// A regular file of this many bytes.
     File {
-        /// Size when it was looked at: as much is read of it.
+        /// Size when it was checked; reading stops there.
         size: u64,
         /// Device and inode.
         identity: (u64, u64),
         /// Time of the last change to its bytes: seconds and nanoseconds.
         modified: (i64, i64),
     },
-    /// A pipe, a device: read from front to back.
+    /// A pipe or a device: read sequentially.
     Stream,
-    /// Standard input, where it is a file. What comes behind its end may be a line that is being written,
-    /// or what the run writes itself.
+    /// Standard input redirected from a file. Bytes after its end may be a line still being written, or
+    /// the run's own output.
     Redirected {
-        /// Its size when it was looked at: it is read up to there.
+        /// Size when it was checked; reading stops there.
         size: u64,
     },
 }
 
-/// How long a write may lie between the time it sets and the size it sets.
+/// Longest time that a write may take between setting the modification time and the size.
 const WRITE_IN_PROGRESS_MS: u32 = 50;
 
-/// Looks at every input, so that all that cannot be read are named before any work.
+/// Checks every input, so that all unreadable ones are reported before any work starts.
 pub fn check(paths: &[PathBuf]) -> (Vec<Input>, Vec<InputError>) {
     let (mut inputs, mut errors) = (Vec::new(), Vec::new());
     for path in paths {
@@ -64,12 +64,12 @@ fn look(path: &Path) -> Result<Source, Trouble> {
         return Err(Trouble::Directory);
     }
     if !metadata.is_file() {
-        // Opening a pipe would take its only writer away.
+        // Opening a pipe here and closing it again would cut off its only writer.
         return Ok(Source::Stream);
     }
     let mut file = File::open(path).map_err(Trouble::Io)?;
     let metadata = file.metadata().map_err(Trouble::Io)?;
-    // Files of /proc and /sys say that they are empty and are not.
+    // Files in /proc and /sys report size 0 although they have content.
     if metadata.len() == 0 && file.read(&mut [0]).map_err(Trouble::Io)? > 0 {
         return Ok(Source::Stream);
     }
@@ -80,7 +80,7 @@ fn look(path: &Path) -> Result<Source, Trouble> {
     })
 }
 
-/// What standard input is now: a file may stand in the middle.
+/// Checks standard input, which may be a file at any position.
 pub(super) fn standard_input() -> io::Result<Source> {
     let mut file = stdin()?;
     let metadata = file.metadata()?;
@@ -88,7 +88,7 @@ pub(super) fn standard_input() -> io::Result<Source> {
         return Ok(Source::Stream);
     }
     let (at, size) = (file.stream_position()?, metadata.len());
-    // Files of /proc say that they are empty and are not.
+    // Files in /proc report size 0 although they have content.
     if size == 0 && file.read_at(&mut [0], at)? > 0 {
         return Ok(Source::Stream);
     }
@@ -118,7 +118,7 @@ pub struct OpenFile {
 }
 
 impl OpenFile {
-    /// Opens the file of `input`, which must be the one that was looked at.
+    /// Opens the file of `input`, and fails if it is no longer the file that was checked.
     pub fn open(input: &Input) -> Result<Option<Self>, InputError> {
         let Source::File { size, identity, modified } = input.source else { return Ok(None) };
         let error = |trouble| InputError::new(&input.path, None, trouble);
@@ -133,21 +133,21 @@ impl OpenFile {
         &self.path
     }
 
-    /// Size when it was looked at.
+    /// Size when it was checked.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Whether what was read is what stood in the file when it was looked at, as far as the system
-    /// can tell: its name still leads to it, and it did not shrink. A file that grew is a live log,
-    /// of which the size at opening counts; one of the same size and a new time was rewritten.
+    /// Checks that the bytes read are those of the file as it was checked, as far as the system can
+    /// tell: its name still refers to it, and it did not shrink. A file that grew is a live log, read
+    /// up to its size at opening. The same size with a new modification time means it was rewritten.
     pub fn verify(&self) -> Result<(), InputError> {
         let error = |trouble| Err(InputError::new(&self.path, None, trouble));
         let mut now = match self.file.metadata() {
             Ok(now) => now,
             Err(e) => return error(Trouble::Io(e)),
         };
-        // A write in progress sets the time first, and the size when its bytes are there.
+        // A write in progress sets the modification time first, and the size once its bytes are there.
         for _ in 0..WRITE_IN_PROGRESS_MS {
             if now.len() != self.size || (now.mtime(), now.mtime_nsec()) == self.modified {
                 break;

@@ -1,8 +1,8 @@
-//! A compressed file whose members are unpacked on several threads.
+//! Decodes the members of a compressed file on several threads.
 //!
-//! The plain way is [`StreamDecoder`]: a member, and behind it the next. Only its end tells where a member
-//! ends, so to unpack several at once their starts are guessed: a member may start wherever the file
-//! reads like the head of one.
+//! The sequential path is [`StreamDecoder`]: one member after the other. Only decoding a member reveals
+//! its end, so the starts of later members are guessed: a member may start wherever the bytes look like
+//! a member header.
 //!
 //! ```text
 //! while a guess is left:  cut the file there; hand the segment to a worker, which unpacks whole members
@@ -11,11 +11,11 @@
 //! where no segment starts: the plain way, for one member
 //! ```
 //!
-//! A segment is believed only if everything before it was and ended exactly where it starts; then the
-//! plain way would have come by there too. So a wrong guess (a gzip file inside an archive, say) costs
-//! time, and can change nothing. A worker believes only whole members with the right checksum; all
-//! damage is found by the plain way, which tells it the same for a file and a pipe, of bzip2 within seven
-//! bytes.
+//! A segment is accepted only if everything before it was accepted and ended exactly at its start; the
+//! sequential path would have reached the same offset. So a wrong guess (such as a gzip file inside an
+//! archive) costs time but cannot change the output. Workers accept only whole members with the right
+//! checksum. The sequential path finds all damage, so files and pipes report it alike; for bzip2,
+//! within seven bytes.
 
 use std::collections::VecDeque;
 use std::io::{self, BufReader, Read};
@@ -31,61 +31,61 @@ use super::range::has_grown;
 use super::source::{ByteSource, Counted, MemberStarts, Plain};
 use super::stream_decode::{self, StreamDecoder, StreamPosition};
 
-/// Bytes of a segment, but for the end of its last member.
+/// Size of a segment, up to the end of its last member.
 const SEGMENT: usize = 128 << 10;
 
-/// A guess is not looked for further than this: such long members are unpacked the plain way.
+/// Searches for the next guess stop after this many bytes; longer members are decoded sequentially.
 const LONGEST: usize = 4 << 20;
 
-/// How much is read on at a time to find a guess, and asked for at a time when unpacking.
+/// Read size while searching for a guess, and output size of a decoding step.
 const STEP: usize = 64 << 10;
 
-/// What a segment may unpack to. Members beyond it are unpacked the plain way.
+/// Largest decoded size of a member in a segment; larger members are decoded sequentially.
 const UNPACKED: usize = 8 << 20;
 
-/// Buffers up to this size are used again.
+/// Buffers up to this size are reused.
 const KEPT: usize = 2 << 20;
 
-/// Pieces at work or waiting, for each thread.
+/// Segments per thread that are in progress or waiting.
 const AHEAD: usize = 2;
 
-/// After a wrong guess this many members are unpacked the plain way, twice as many after each further
-/// one.
+/// Upper bound for the back-off. After a wrong guess some members are decoded sequentially, and twice
+/// as many after each further one.
 const MOST_DISTRUST: u32 = 64;
 
-/// Decodes the members of a file. Its many fields are the state of one loop, which reads and writes most
-/// of them at each step.
+/// Decodes the members of a file. Its many fields are the state of one loop, which reads and writes
+/// most of them at each step.
 pub(super) struct ParallelDecoder {
     file: Arc<OpenFile>,
     compression: Compression,
     limits: Limits,
     dictionary: Arc<[u8]>,
-    /// Where a member starts, or the file ends: all before it has been unpacked.
+    /// Start of a member, or the end of the file: all before it has been decoded.
     at: u64,
-    /// Unpacked bytes, and which of them have not been given away.
+    /// Decoded bytes, and the range of them not yet returned.
     ready: Vec<u8>,
     left: Range<usize>,
-    /// Where members start in all that was given away, or is about to be.
+    /// Member starts in the bytes returned or about to be.
     starts: MemberStarts,
-    /// The plain way from `at` on.
+    /// The sequential decoder from `at` on.
     plain: Option<SequentialDecode>,
-    /// Segments at work, in order.
+    /// Segments in progress, in order.
     segments: VecDeque<Segment>,
-    /// Buffers to unpack into.
+    /// Reusable output buffers.
     spare: Vec<Vec<u8>>,
-    /// Where the next segment is to start; none: nobody guesses.
+    /// Start of the next segment; `None` while guessing is off.
     next: Option<u64>,
-    /// Where the last search ended that found no guess. Up to here the plain way goes: to search again
-    /// from each member on would take quadratic time.
+    /// End of the last search that found no guess. The sequential path runs up to here: searching again
+    /// from each member would take quadratic time.
     barren: u64,
-    /// How many members to unpack the plain way after the next wrong guess, and how many still.
+    /// Members to decode sequentially after the next wrong guess, and those still to go after the last.
     distrust: u32,
     patience: u32,
     threads: usize,
     workers: Option<SyncSender<DecodeTask>>,
 }
 
-/// Goes on from a known start.
+/// Sequential decoding from a known start.
 struct SequentialDecode {
     start: u64,
     decoder: StreamDecoder<BufReader<Plain<Arc<OpenFile>>>>,
@@ -100,25 +100,25 @@ struct Segment {
 struct DecodeTask {
     bytes: Vec<u8>,
     position: StreamPosition,
-    /// What to unpack into.
+    /// The output buffer to reuse.
     out: Vec<u8>,
     result: SyncSender<DecodedSegment>,
 }
 
-/// What a worker made of it.
+/// A worker's result.
 #[derive(Default)]
 struct DecodedSegment {
-    /// Initialized to its full length; what is behind `length` is left over.
+    /// Initialized to its full length; bytes after `length` are stale.
     bytes: Vec<u8>,
     length: usize,
-    /// Where the members start in them.
+    /// Member starts in `bytes`.
     starts: Vec<usize>,
-    /// How much of the segment that was: whole members.
+    /// Compressed bytes consumed, in whole members.
     taken: usize,
 }
 
 impl ParallelDecoder {
-    /// Unpacks a file, on `threads` threads if its format has guessable members.
+    /// Opens a decoder for a file. It uses `threads` threads if the format's members can be guessed.
     pub(super) fn open(
         file: Arc<OpenFile>,
         compression: Compression,
@@ -155,7 +155,7 @@ impl ParallelDecoder {
         }))
     }
 
-    /// Makes something ready, or takes the plain way.
+    /// Makes decoded bytes ready, or switches to sequential decoding.
     fn advance(&mut self) -> io::Result<()> {
         while self.segments.front().is_some_and(|segment| segment.start < self.at) {
             self.segments.pop_front();
@@ -169,7 +169,7 @@ impl ParallelDecoder {
         if self.segments.front().is_some_and(|segment| segment.start == self.at)
             && let Some(segment) = self.segments.pop_front()
         {
-            // A worker that ended early gave nothing.
+            // A worker that failed returns nothing.
             let unpacked = segment.result.recv().unwrap_or_default();
             let DecodedSegment { bytes, length, starts, taken } = unpacked;
             if taken > 0 {
@@ -203,7 +203,7 @@ impl ParallelDecoder {
         Ok(())
     }
 
-    /// Cuts segments off where members may start, and hands them out.
+    /// Cuts segments at guessed member starts and sends them to the workers.
     fn cut(&mut self) -> io::Result<()> {
         while self.segments.len() < self.threads * AHEAD
             && let Some(start) = self.next.take()
@@ -218,7 +218,7 @@ impl ParallelDecoder {
                 if let Some(found) = self.compression.guess_start(&bytes, looked) {
                     break Some(found);
                 }
-                // A head may lie across.
+                // A header may span two reads.
                 looked = bytes.len().saturating_sub(3).max(SEGMENT);
                 if bytes.len() == before || bytes.len() > LONGEST {
                     break None;
@@ -229,7 +229,8 @@ impl ParallelDecoder {
                     bytes.truncate(end);
                     self.next = Some(start + end as u64);
                 }
-                // The last members of the file, or one that is too long. Alone, it is not worth it.
+                // Either the last members of the file, or a member that is too long. A lone segment is
+                // not worth a worker.
                 None if self.segments.is_empty() || bytes.len() > LONGEST => {
                     self.barren = start + bytes.len() as u64;
                     return Ok(());
@@ -240,13 +241,13 @@ impl ParallelDecoder {
             let position = if start == 0 { StreamPosition::Start } else { StreamPosition::Between };
             self.segments.push_back(Segment { start, result: receiver });
             let out = self.spare.pop().unwrap_or_default();
-            // Workers end when nobody can hand them anything, not before.
+            // Workers stop only after the sender is dropped, so the send cannot fail.
             let _ = self.workers()?.send(DecodeTask { bytes, position, out, result });
         }
         Ok(())
     }
 
-    /// The way to the workers, who are there once there is work.
+    /// Returns the channel to the workers, which are started on first use.
     fn workers(&mut self) -> io::Result<&SyncSender<DecodeTask>> {
         if self.workers.is_none() {
             let (sender, tasks) = sync_channel::<DecodeTask>(self.threads * AHEAD);
@@ -260,7 +261,7 @@ impl ParallelDecoder {
                         let task = tasks.lock().unwrap_or_else(|e| e.into_inner()).recv();
                         let Ok(DecodeTask { bytes, position, out, result }) = task else { break };
                         let out = unpack(&bytes, compression, limits, &dictionary, position, out);
-                        // Nobody may want it any more.
+                        // The segment may have been discarded.
                         let _ = result.send(out);
                     }
                 };
@@ -272,7 +273,7 @@ impl ParallelDecoder {
     }
 }
 
-/// Unpacks the whole members at the start of a segment into `bytes`, whose memory is used again.
+/// Decodes the whole members at the start of a segment into `bytes`, reusing its memory.
 fn unpack(
     segment: &[u8],
     compression: Compression,
@@ -329,7 +330,7 @@ impl Read for ParallelDecoder {
             };
             if decoder.position() == StreamPosition::Between {
                 let at = *start + decoder.taken();
-                // What is no member is for the plain way to judge, the end of the file too.
+                // Bytes that start no member, and the end of the file, are left to the sequential path.
                 let is_member =
                     decoder.peek()?.is_some_and(|byte| self.compression.begins_with(byte));
                 let is_segment = self.segments.front().is_some_and(|segment| segment.start == at);

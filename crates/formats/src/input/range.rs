@@ -1,8 +1,8 @@
 //! The records that start in one range of a file.
 //!
-//! A range owns the records whose first byte lies in it: it skips the end of the record before, and
-//! reads on beyond its own end until its last record is complete. So the ranges of a file yield each
-//! record exactly once, whoever reads them and in whatever order.
+//! A range owns the records whose first byte lies in it. It skips the end of the preceding record and
+//! reads past its own end until its last record is complete. So the ranges of a file yield each record
+//! exactly once, in any order and on any thread.
 
 use std::io;
 use std::ops::Range;
@@ -15,18 +15,18 @@ use super::opened::OpenFile;
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc::{self};
 
-/// A buffer for the records of a range. Its memory is kept from range to range.
+/// A reusable buffer for the records of a range.
 #[derive(Debug, Default)]
 pub struct RangeBuffer {
-    /// Initialized to its full length; what is outside of `used` is left over.
+    /// Initialized to its full length; bytes outside `used` are stale.
     buffer: Vec<u8>,
-    /// Where what was read begins.
+    /// Start of the bytes read.
     front: usize,
     used: Range<usize>,
 }
 
 impl RangeBuffer {
-    /// The records of the range.
+    /// Returns the records of the range.
     pub fn bytes(&self) -> &[u8] {
         &self.buffer[self.used.clone()]
     }
@@ -43,7 +43,7 @@ impl RangeBuffer {
         self.used.end = self.used.start + length;
     }
 
-    /// Makes room for `length` bytes of the file from `from` on, and one page more.
+    /// Reserves room for `length` bytes of the file starting at `from`, plus one page for alignment.
     fn begin(&mut self, from: u64, length: usize) -> Result<(), AllocError> {
         self.used = 0..0;
         self.front = 0;
@@ -52,7 +52,7 @@ impl RangeBuffer {
         Ok(())
     }
 
-    /// Makes room for `length` bytes in all.
+    /// Reserves room for `length` bytes in total.
     fn reach(&mut self, length: usize) -> Result<(), AllocError> {
         let end = self.front + length;
         if self.buffer.len() < end {
@@ -64,33 +64,34 @@ impl RangeBuffer {
         Ok(())
     }
 
-    /// The first `length` bytes that were read.
+    /// Returns the first `length` bytes that were read.
     fn read(&self, length: usize) -> &[u8] {
         &self.buffer[self.front..][..length]
     }
 }
 
-/// A last line without a line feed in a file that grew since: it was being written.
+/// An unterminated last line in a file that has grown since it was opened: it was still being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CutLine {
     /// Offset of its first byte.
     pub at: u64,
 }
 
-/// How much is read on at a time for the last record of a range.
+/// Read size while completing the last record of a range.
 const STEP: usize = 16 << 10;
 
-/// A line with so many bytes more than a record may have is too long, whatever ends it: one of them may be
-/// the carriage return before the line feed that was not read.
+/// A line this many bytes longer than the record limit is too long under any terminator: one of the
+/// bytes may be the carriage return of a CRLF whose line feed is still unread.
 pub(super) const TOO_LONG: usize = 2;
 
-/// What lies at the same place of a page in the file and in memory is copied fast by every kernel and CPU.
-/// Where memory is ahead by 1 to some 20 bytes, as it is when the byte before a page is read to the start of
-/// one, `rep movsb` takes four times as long on AMD's Zen 4.
+/// Every kernel and CPU copies fast if source and destination have the same offset within a page. If
+/// memory is ahead by 1 to about 20 bytes (as when the byte before a page is read to the start of one),
+/// `rep movsb` takes four times as long on AMD's Zen 4.
 pub(super) const PAGE: usize = 4096;
 
 /// Fills `block` with the records that start in `range`, which lies within the size of the file at
-/// opening, and end with the byte `separator`. Gives the offset of the first, and the line that was left out, if any.
+/// opening. Records end with the byte `separator`. Returns the offset of the first record, and the
+/// omitted unfinished line, if any.
 pub fn read_range(
     opened: &OpenFile,
     range: Range<u64>,
@@ -99,7 +100,7 @@ pub fn read_range(
     block: &mut RangeBuffer,
 ) -> Result<(u64, Option<CutLine>), InputError> {
     let size = opened.size();
-    // The byte before the range tells whether a record starts with it.
+    // The byte before the range tells whether a record starts at `range.start`.
     let from = range.start.saturating_sub(1);
     let mut length = (range.end - from) as usize;
     let no_room = |error: AllocError| {
@@ -142,7 +143,8 @@ pub fn read_range(
     Ok((from + start as u64, cut))
 }
 
-/// Reads the bytes of the file at `from + part` into `part` of what was read, where there is room for it.
+/// Reads the bytes of the file at `from + part` into `part` of `block`, which already has room for
+/// them.
 fn read(
     opened: &OpenFile,
     from: u64,
@@ -167,7 +169,7 @@ fn read(
     Ok(())
 }
 
-/// Whether there is a byte behind the size at opening by now.
+/// True if the file has grown beyond its size at opening.
 pub(super) fn has_grown(opened: &OpenFile) -> Result<bool, InputError> {
     loop {
         match opened.file.read_at(&mut [0], opened.size()) {
@@ -196,7 +198,7 @@ mod tests {
         (file, opened)
     }
 
-    /// The records of all ranges of `step` bytes, in order, and where each stands.
+    /// The records of all ranges of `step` bytes, in order, with their offsets.
     fn records(opened: &OpenFile, step: u64, max_record: usize) -> Vec<(u64, Vec<u8>)> {
         let mut records = Vec::new();
         let mut block = RangeBuffer::default();
@@ -231,13 +233,13 @@ mod tests {
             (0..60_000u32).map(|i| if i % 70 == 9 { b'\n' } else { b'x' }).collect();
         let (_file, opened) = opened(&text);
         let mut block = RangeBuffer::default();
-        // Where it grows for the last record of a range, that one may lie elsewhere.
+        // A buffer that grows for the last record of a range may move, so it gets its full size first.
         block.begin(0, text.len()).unwrap();
         for start in (0..50_000).step_by(997) {
             for length in [1, 70, 4096, 10_000] {
                 let (at, _) =
                     read_range(&opened, start..start + length, 100, b'\n', &mut block).unwrap();
-                // Of a range in which no record starts there is nothing.
+                // A range in which no record starts yields nothing.
                 if !block.bytes().is_empty() {
                     let place = block.bytes().as_ptr().addr();
                     assert_eq!(place % PAGE, at as usize % PAGE, "{start} {length}");
@@ -248,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_record_of_the_longest_length_is_whole_with_what_ends_it() {
-        // Filler before it, so that what is read on for it ends at each of its last bytes.
+        // The filler makes a read stop at each of the last bytes of the record.
         for filler in STEP - 60..STEP {
             let text =
                 [&vec![b'z'; filler][..], b"\n", &[b'x'; STEP], b"\r\n", &[b'y'; STEP], b"\ncd\n"];

@@ -1,4 +1,4 @@
-//! Bytes as they come from a pipe or a file, and what a reader of records needs to know of them.
+//! Byte sources for pipes and files, with the metadata that record readers need.
 
 use std::borrow::Borrow;
 use std::collections::VecDeque;
@@ -22,9 +22,9 @@ use super::range::has_grown;
 use super::stream_decode::StreamDecoder;
 use crate::input::pipe::{self, BlockingReader};
 
-/// A source of bytes, unpacked if they were compressed.
+/// A source of bytes, decompressed if necessary.
 pub(super) trait ByteSource: Read {
-    /// Bytes of the input itself that were taken: compressed ones, where it is compressed.
+    /// Bytes of the input consumed so far; for a compressed input, compressed bytes.
     fn taken(&self) -> u64;
 
     /// How the input is compressed.
@@ -32,27 +32,27 @@ pub(super) trait ByteSource: Read {
         None
     }
 
-    /// Bytes of nothing but zeros behind the last member.
+    /// Number of zero bytes after the last member.
     fn padding(&self) -> u64 {
         0
     }
 
-    /// Where the members of what it gave started, if it is compressed in any.
+    /// The offsets of member starts in the decoded bytes, if the input has members.
     fn starts(&mut self) -> Option<&mut MemberStarts> {
         None
     }
 
-    /// Whether the next read would find nothing for so long. `false` where that cannot be told.
+    /// True if the next read would find nothing for this long. `false` if that is unknown.
     fn waits(&self, _patience: Duration) -> bool {
         false
     }
 
-    /// Whether more stands behind its end by now, so that its last line may have been cut there.
+    /// True if the input has grown beyond its end, so that its last line may have been cut there.
     fn grew(&self) -> bool {
         false
     }
 
-    /// Passes over `count` bytes, or all there are. Gives how many.
+    /// Skips `count` bytes, or all that remain. Returns how many were skipped.
     fn skip(&mut self, count: u64) -> io::Result<u64> {
         let mut scratch = [0; 16 << 10];
         let mut skipped = 0;
@@ -69,7 +69,7 @@ pub(super) trait ByteSource: Read {
     }
 }
 
-/// Where members started in the bytes that a source gave, for who asks.
+/// Records where members started in the decoded bytes, for callers that ask.
 #[derive(Debug, Default)]
 pub(super) struct MemberStarts {
     given: u64,
@@ -78,7 +78,7 @@ pub(super) struct MemberStarts {
 }
 
 impl MemberStarts {
-    /// Behind so many bytes that are still to be given is the first of a member, or the end.
+    /// Records that a member, or the end, follows after `behind` more decoded bytes.
     pub(super) fn begin(&mut self, behind: usize) {
         let start = self.given + behind as u64;
         if !self.unwanted && self.told.back() != Some(&start) {
@@ -86,23 +86,23 @@ impl MemberStarts {
         }
     }
 
-    /// So many bytes were given.
+    /// Adds `count` decoded bytes to the total.
     pub(super) fn give(&mut self, count: usize) {
         self.given += count as u64;
     }
 
-    /// Moves those that were not asked for yet behind those in `out`.
+    /// Moves the recorded starts to the end of `out`.
     pub(super) fn take(&mut self, out: &mut VecDeque<u64>) {
         out.append(&mut self.told);
     }
 
-    /// Nobody will ask.
+    /// Stops recording, because nobody will ask.
     pub(super) fn forget(&mut self) {
         (self.unwanted, self.told) = (true, VecDeque::new());
     }
 }
 
-/// Where a stream comes from.
+/// The origin of a stream.
 pub enum StreamSource {
     /// A pipe, a device, or standard input.
     Pipe(Box<dyn Pipe>),
@@ -119,14 +119,14 @@ impl fmt::Debug for StreamSource {
     }
 }
 
-/// What is read from front to back, and may be slow.
+/// A reader that is read sequentially and may be slow.
 pub trait Pipe: Read + Send {
-    /// Whether nothing comes for so long. `false` where that cannot be told.
+    /// True if no data arrives for this long. `false` if that is unknown.
     fn waits(&self, _patience: Duration) -> bool {
         false
     }
 
-    /// Whether more stands behind its end by now.
+    /// True if the input has grown beyond its end.
     fn grew(&self) -> bool {
         false
     }
@@ -135,13 +135,12 @@ pub trait Pipe: Read + Send {
 impl Pipe for BlockingReader {
     fn waits(&self, patience: Duration) -> bool {
         let patience = patience.try_into().ok();
-        // An end and an error are something that a read finds at once.
+        // A read returns at once at the end of input and on errors too, so neither counts as waiting.
         matches!(poll(&mut [PollFd::new(&self.0, PollFlags::IN)], patience.as_ref()), Ok(0))
     }
 }
 
-/// A file that is standard input, from the place that it is at to the size that it had when it was
-/// looked at.
+/// A regular file as standard input, from its current position to its size when it was checked.
 struct Redirected {
     file: File,
     size: u64,
@@ -166,9 +165,9 @@ impl Pipe for Redirected {
     }
 }
 
-/// What is read through others to its end, which may not be the end any more.
+/// A reader whose underlying input may grow after its end was read.
 pub(super) trait Grows {
-    /// Whether more stands behind it by now.
+    /// True if the input has grown beyond its end.
     fn has_grown(&self) -> bool;
 }
 
@@ -202,7 +201,7 @@ impl Grows for &[u8] {
     }
 }
 
-/// How a file is compressed, if it is.
+/// Detects the compression of a file.
 pub fn compression_of(file: &OpenFile) -> io::Result<Option<Compression>> {
     let mut head = [0; HEAD];
     let mut reader = Plain::new(file, 0);
@@ -210,7 +209,7 @@ pub fn compression_of(file: &OpenFile) -> io::Result<Option<Compression>> {
     Ok(Compression::of(&head[..length]))
 }
 
-/// Fills `out`, or as much of it as there are bytes.
+/// Fills `out`, or as much of it as the source can.
 fn read_full(source: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
     while length < out.len() {
@@ -224,8 +223,8 @@ fn read_full(source: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
     Ok(length)
 }
 
-/// The source of an origin. A pipe is waited on until its first bytes tell whether it is compressed;
-/// a compressed file is unpacked on `threads` threads where it allows.
+/// Opens the source of an origin. For a pipe, waits until its first bytes decide the compression. A
+/// compressed file is decoded on `threads` threads if its format allows it.
 pub(super) fn open(
     origin: StreamSource,
     threads: usize,
@@ -257,10 +256,10 @@ pub(super) fn open(
     }
 }
 
-/// What an error of a source says of the input.
+/// Converts an error of a source into the trouble to report for its input.
 pub(super) fn trouble(error: io::Error, source: &dyn ByteSource) -> Trouble {
     match source.compression() {
-        // Only what the system says has a number.
+        // Only errors of the operating system carry an error number; the others come from decoding.
         Some(compression) if error.raw_os_error().is_none() => {
             let packed = Packed { compression, at: source.taken() };
             match error.kind() {
@@ -274,16 +273,16 @@ pub(super) fn trouble(error: io::Error, source: &dyn ByteSource) -> Trouble {
     }
 }
 
-/// What is read from front to back by who asks for it: unpacked, if it was compressed.
+/// A sequential reader of an input, decompressed if necessary.
 pub struct Unpacked(Box<dyn ByteSource>);
 
 impl Unpacked {
-    /// Whether more stands behind its end by now, so that its last line may have been cut there.
+    /// True if the input has grown beyond its end, so that its last line may have been cut there.
     pub fn grew(&self) -> bool {
         self.0.grew()
     }
 
-    /// What an error of a read says of the input.
+    /// Converts a read error into the trouble to report for the input.
     pub fn trouble(&self, error: io::Error) -> Trouble {
         trouble(error, &*self.0)
     }
@@ -301,12 +300,12 @@ impl fmt::Debug for Unpacked {
     }
 }
 
-/// A reader of compressed bytes, for lists of names: those that are not compressed come as they are.
+/// Wraps a pipe in a decompressing reader, for lists of names. Uncompressed lists pass through.
 pub fn unpacked(pipe: Box<dyn Pipe>) -> io::Result<Unpacked> {
     open(StreamSource::Pipe(pipe), 1, Limits::MOST).map(Unpacked)
 }
 
-/// What a name stands for, read from front to back: `-` is standard input.
+/// Opens a path for sequential reading; `-` is standard input.
 pub fn pipe(path: &Path) -> io::Result<Box<dyn Pipe>> {
     let file = match path == Path::new("-") {
         true => match standard_input()? {
@@ -319,31 +318,31 @@ pub fn pipe(path: &Path) -> io::Result<Box<dyn Pipe>> {
     Ok(Box::new(BlockingReader(file)))
 }
 
-/// Standard input that is a file and had this `size`. It is read from where it is at now: at its end,
-/// where it was an input before.
+/// Standard input redirected from a file of this `size`. Reading starts at the current position: at the
+/// end, if the file was read as an input before.
 pub(super) fn redirected(size: u64) -> io::Result<Box<dyn Pipe>> {
     let mut file = stdin()?;
     let left = size.saturating_sub(file.stream_position()?);
     Ok(Box::new(Redirected { file, size, left }))
 }
 
-/// Standard input, without the buffer that the standard library puts behind it.
+/// Standard input without the standard library's buffer.
 pub(super) fn stdin() -> io::Result<File> {
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
-/// The same for a regular file, up to the size it had when it was looked at.
+/// Like `unpacked`, but for a regular file, up to its size when it was checked.
 pub fn unpacked_file(file: Arc<OpenFile>) -> io::Result<Unpacked> {
     open(StreamSource::File(file), 1, Limits::MOST).map(Unpacked)
 }
 
-/// Counts what is taken.
+/// Counts the bytes read.
 pub(super) struct Counted<R> {
     inner: R,
     taken: u64,
 }
 
-/// How much of a compressed input is read at a time.
+/// Read size for a compressed input.
 const READ: usize = 64 << 10;
 
 impl<R: Read> Counted<BufReader<R>> {
@@ -381,7 +380,7 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 }
 
-/// A pipe, behind its first bytes, which were looked at.
+/// A pipe whose first bytes were read for detection and are chained in front.
 impl ByteSource for Counted<Chain<Cursor<Vec<u8>>, Box<dyn Pipe>>> {
     fn taken(&self) -> u64 {
         self.taken
@@ -397,7 +396,7 @@ impl ByteSource for Counted<Chain<Cursor<Vec<u8>>, Box<dyn Pipe>>> {
     }
 }
 
-/// The bytes of a file from some offset to the size it had when it was opened.
+/// The bytes of a file from an offset to its size at opening.
 pub(super) struct Plain<F> {
     file: F,
     at: u64,
@@ -429,7 +428,7 @@ impl<F: Borrow<OpenFile>> ByteSource for Plain<F> {
         self.has_grown()
     }
 
-    /// Without reading.
+    /// Skips without reading.
     fn skip(&mut self, count: u64) -> io::Result<u64> {
         let skipped = count.min(self.file.borrow().size().saturating_sub(self.at));
         self.at += skipped;

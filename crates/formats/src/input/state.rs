@@ -2,18 +2,18 @@
 
 use serde::Serialize;
 
-/// How an input was left.
+/// The final state of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InputState {
     /// Read to the end.
     Ok,
-    /// Given up half-way.
+    /// Reading stopped half-way.
     Damaged,
     /// Never opened.
     Missing,
-    /// Not what was asked for: a directory, or nothing that the format can be read from.
+    /// Not a readable input of the requested kind: a directory, or nothing the format can be read from.
     Refused,
-    /// Left before its end, or before all that was read of it was counted, since the run ended.
+    /// The run ended before the input was read to its end, or before all bytes read were counted.
     Unfinished,
 }

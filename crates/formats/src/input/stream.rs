@@ -1,8 +1,8 @@
-//! A stream read from front to back, on a thread of its own, cut into chunks of whole records.
+//! Reads a stream sequentially on its own thread and cuts it into chunks of whole records.
 //!
-//! The thread does what has to be done in order: it unpacks (or has unpacked), guesses the format where
-//! that was not said, and cuts. So a single compressed stream is unpacked while the rest of the work is
-//! done elsewhere.
+//! The thread does the sequential work: it decompresses (or waits for decoders), detects the format if
+//! none was given, and cuts. So a single compressed stream is decoded while other threads do the rest
+//! of the work.
 
 use std::io;
 use std::sync::Arc;
@@ -21,68 +21,68 @@ use super::source::{self, ByteSource, StreamSource};
 use super::{Chunk, Data};
 use crate::record::{self, Format, Framing};
 
-/// What comes out of a stream.
+/// An event of a stream.
 #[derive(Debug)]
 pub enum StreamEvent {
-    /// The format that was guessed, before anything else; none where there are no bytes.
+    /// The detected format, before any other event; not sent for an empty input.
     Guess(Arc<Format>),
-    /// Records, and how many bytes of the input were read for them.
+    /// Records, and the number of input bytes read for them.
     Chunk(Chunk, u64),
-    /// A line that was left out, since it was being written.
+    /// An unfinished line that was left out because it was still being written.
     Cut(CutLine),
-    /// It could not be read on, at this offset.
+    /// Reading failed at this offset.
     Error(u64, Trouble),
-    /// It ended.
+    /// The stream ended.
     End {
-        /// After this many bytes of the input.
+        /// Input bytes read.
         taken: u64,
-        /// So many of them were zeros behind what was compressed.
+        /// How many of them were zeros after the compressed data.
         padding: u64,
     },
 }
 
-/// How a stream is to be cut.
+/// How to cut a stream.
 #[derive(Debug, Clone)]
 pub struct StreamOptions {
-    /// The format; none: to be guessed, with the help of this name.
+    /// The format; `None` to detect it from the first bytes and `name`.
     pub format: Option<Arc<Format>>,
-    /// The name of the input, which helps to guess.
+    /// The name of the input, used in detection.
     pub name: String,
-    /// Bytes of a chunk.
+    /// Size of a chunk in bytes.
     pub chunk_size: usize,
     /// Longest record in bytes.
     pub max_record: usize,
-    /// What ends a record that is a line.
+    /// The byte that ends a record, for line formats.
     pub separator: u8,
-    /// At most so many chunks wait to be taken.
+    /// Most chunks that may wait to be taken.
     pub ahead: usize,
-    /// Threads that may unpack, and what each may take for it.
+    /// Threads that may decompress.
     pub threads: usize,
     /// Memory that each thread may take to decompress.
     pub limits: Limits,
 }
 
-/// How much is asked for at a time. The same for chunks of any size: how much a
-/// library gives before damage can depend on it.
+/// Read size. It is the same for chunks of any size, because the number of bytes a library returns
+/// before damage can depend on it.
 const READ: usize = 64 << 10;
 
-/// A slow stream's records are handed on after this long, though they fill no chunk.
+/// The records of a slow stream are sent after this long, even if they fill no chunk.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// And after this long where nothing comes behind them. A source that is only slower than the rest of
-/// the work says more before that, so its chunks are full all the same.
+/// Or after this long if no data follows them. A source that is merely slower than the rest of the work
+/// delivers again sooner, so its chunks still fill up.
 const QUIET: Duration = Duration::from_millis(5);
 
 /// Reads a stream on a thread of its own.
 pub fn stream(origin: StreamSource, options: StreamOptions) -> io::Result<Receiver<StreamEvent>> {
     let (sender, receiver) = sync_channel(options.ahead);
     let StreamOptions { threads, limits, .. } = options;
-    // A pipe may be slow to say more; a file is all there.
+    // Only a pipe can be slow; a file is complete.
     let patience = if matches!(origin, StreamSource::Pipe(_)) { PATIENCE } else { Duration::MAX };
     let buffers = BufferPool::new(options.chunk_size + READ);
     let reader = StreamReader { options, patience, sender, buffers, taken: 0 };
     thread::Builder::new().name("uniqurl-read".into()).spawn(move || {
-        // The other side went away: nobody wants the rest.
+        // A send fails only if the receiver is gone, and then nobody wants the rest.
         let _ = match source::open(origin, threads, limits) {
             Ok(source) => reader.run(source),
             Err(error) => reader.send(StreamEvent::Error(0, Trouble::Io(error))),
@@ -93,18 +93,18 @@ pub fn stream(origin: StreamSource, options: StreamOptions) -> io::Result<Receiv
 
 struct StreamReader {
     options: StreamOptions,
-    /// How long the guess of a format may wait.
+    /// Longest wait for the detection of a format.
     patience: Duration,
     sender: SyncSender<StreamEvent>,
     buffers: BufferPool,
-    /// What of the input was read for the chunks that were handed on.
+    /// Input bytes read for the chunks sent so far.
     taken: u64,
 }
 
 /// The receiver is gone.
 struct Unwanted;
 
-/// What a read brought.
+/// The result of a read.
 enum Got {
     Some,
     End,
@@ -118,7 +118,7 @@ impl StreamReader {
         let known = self.options.format.clone();
         if known.as_ref().is_none_or(|format| format.may_refuse()) {
             let begun = Instant::now();
-            // Nobody waits long for the format of a list.
+            // Detection must not delay a slow list.
             let is_late = |head: &[u8], source: &dyn ByteSource| {
                 let left = self.patience.saturating_sub(begun.elapsed());
                 left.is_zero() || memchr(b'\n', head).is_some() && source.waits(left)
@@ -140,7 +140,7 @@ impl StreamReader {
         let format = match known {
             Some(format) => format,
             None => {
-                // What breaks off in its first line holds no record that would tell its format.
+                // An input that fails within its first line has no record to detect a format from.
                 last = match last {
                     Got::Error(error) if memchr(b'\n', head.bytes()).is_none() => {
                         return self.fail(head.len() as u64, error, &*source);
@@ -148,7 +148,7 @@ impl StreamReader {
                     last => last,
                 };
                 let format = Arc::new(record::detect(&self.options.name, head.bytes()));
-                // What holds nothing says nothing of its format.
+                // An empty input gives no evidence for a format.
                 if !(head.bytes().is_empty() && matches!(last, Got::End)) {
                     self.send(StreamEvent::Guess(Arc::clone(&format)))?;
                 }
@@ -161,7 +161,7 @@ impl StreamReader {
         }
     }
 
-    /// Cuts behind separators.
+    /// Cuts after separators.
     fn lines(
         &mut self,
         mut source: Box<dyn ByteSource>,
@@ -219,7 +219,7 @@ impl StreamReader {
                 whole = 0;
                 handed_on = Instant::now();
             } else if skipping && handed_on.elapsed() >= PATIENCE {
-                // What is passed over is read, too.
+                // Bytes skipped within a record that is too long count as read, too.
                 self.hand_on(Chunk { offset, ..Chunk::default() }, &*source)?;
                 handed_on = Instant::now();
             }
@@ -310,7 +310,7 @@ impl StreamReader {
     }
 }
 
-/// Appends what comes next.
+/// Reads once and appends the bytes.
 fn read(source: &mut dyn ByteSource, buffer: &mut Buffer) -> Got {
     let read = loop {
         match source.read(buffer.room(READ)) {
@@ -338,7 +338,7 @@ mod tests {
 
     use super::super::opened::{OpenFile, check};
 
-    /// Hands out a few bytes at a time.
+    /// Returns a few bytes per read.
     struct DribblingPipe(Vec<u8>, usize);
 
     impl source::Pipe for DribblingPipe {}
@@ -393,7 +393,7 @@ mod tests {
             encoder.write_all(text).unwrap();
             encoder.finish().unwrap()
         };
-        // One that one thread unpacks, and one for several.
+        // One file is decoded on one thread, the other on several.
         for lines in [1_u64, 100_000] {
             let list: String = (0..lines).map(|n| format!("http://h/{}\n", n * n)).collect();
             for grows in [false, true] {

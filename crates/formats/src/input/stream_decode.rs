@@ -1,4 +1,4 @@
-//! A compressed input from front to back: member after member, every checksum verified.
+//! Decodes a compressed input sequentially, member after member, and verifies every checksum.
 
 use std::io::{self, BufRead, Read};
 
@@ -8,38 +8,38 @@ use super::compression::Compression;
 use super::decoder::{DecodeError, DecodeStep, Decoder, Limits, Progress};
 use super::source::{ByteSource, Counted, Grows, MemberStarts};
 
-/// A dictionary of a zstd input is no longer, packed or not.
+/// Largest zstd dictionary, compressed or not.
 const DICTIONARY: usize = 16 << 20;
 
-/// Unpacks what it reads.
+/// Decodes a compressed input.
 pub(super) struct StreamDecoder<R> {
     input: Counted<R>,
     compression: Compression,
     limits: Limits,
     decoder: Decoder,
     position: StreamPosition,
-    /// What ended it, once that was told.
+    /// True once the end or an error was returned.
     over: bool,
-    /// An error to be told after the bytes before it.
+    /// An error to return after the bytes decoded before it.
     error: Option<io::Error>,
-    /// Zeros behind the last member.
+    /// Number of zero bytes after the last member.
     padding: u64,
     starts: MemberStarts,
 }
 
-/// Where in the input it stands.
+/// The decoder's position in the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StreamPosition {
     /// Before the first member.
     Start,
     /// Inside a member.
     Member,
-    /// Behind a member.
+    /// After a member.
     Between,
 }
 
 impl<R: BufRead> StreamDecoder<R> {
-    /// Unpacks an input from its start.
+    /// Decodes an input from its start.
     pub(super) fn new(
         input: Counted<R>,
         compression: Compression,
@@ -48,7 +48,7 @@ impl<R: BufRead> StreamDecoder<R> {
         Self::with_dictionary(input, compression, limits, &[], StreamPosition::Start)
     }
 
-    /// Goes on with an input at the start of a member.
+    /// Decodes an input from the start of a member.
     pub(super) fn with_dictionary(
         input: Counted<R>,
         compression: Compression,
@@ -75,12 +75,12 @@ impl<R: BufRead> StreamDecoder<R> {
         self.position
     }
 
-    /// Whether it gave all that it had.
+    /// True once all bytes were returned.
     pub(super) fn is_over(&self) -> bool {
         self.over
     }
 
-    /// The byte that comes next, or none at the end.
+    /// Returns the next byte without consuming it, or `None` at the end.
     pub(super) fn peek(&mut self) -> io::Result<Option<u8>> {
         loop {
             match self.input.fill_buf() {
@@ -91,8 +91,8 @@ impl<R: BufRead> StreamDecoder<R> {
         }
     }
 
-    /// Reads the rest of a member, or the next one from its start: nothing is its end, or the end of
-    /// all.
+    /// Reads the rest of the current member, or the next one from its start. Returns 0 at the end of
+    /// the member or of the input.
     pub(super) fn read_member(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if let Some(error) = self.error.take() {
             self.over = true;
@@ -108,7 +108,7 @@ impl<R: BufRead> StreamDecoder<R> {
 
     fn read_on(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.position == StreamPosition::Start && self.take_dictionary()? {
-            // It may be all that there is.
+            // The dictionary may be followed by no frame at all.
             self.position = StreamPosition::Between;
         }
         if self.position != StreamPosition::Member {
@@ -153,8 +153,8 @@ impl<R: BufRead> StreamDecoder<R> {
         }
     }
 
-    /// Whether there is another member. Zeros behind the last are padding, as gzip has it for what
-    /// comes from tapes and block devices; anything else is an error.
+    /// True if another member follows. Zeros after the last member are padding, which gzip accepts
+    /// because tapes and block devices add it; other bytes are an error.
     fn has_more(&mut self) -> io::Result<bool> {
         let before = self.padding;
         while self.peek()? == Some(0) {
@@ -186,19 +186,19 @@ impl<R: BufRead> StreamDecoder<R> {
         }
     }
 
-    /// Reads the dictionary at the start, if there is one.
+    /// Reads the dictionary at the start of the input, if any.
     fn take_dictionary(&mut self) -> io::Result<bool> {
         if self.compression != Compression::Zstd {
             return Ok(false);
         }
         let Some(dictionary) = dictionary(&mut self.input)? else { return Ok(false) };
-        // The library says of such a one that there is not enough memory.
+        // For a damaged dictionary the library reports a lack of memory, so its error is replaced.
         self.decoder = Decoder::new(self.compression, &dictionary, self.limits)
             .map_err(|_| damaged("its dictionary is damaged"))?;
         Ok(true)
     }
 
-    /// Reads what stands before the packed bytes of a member.
+    /// Reads the header of a member.
     fn begin(&mut self) -> io::Result<()> {
         if self.position == StreamPosition::Between {
             self.decoder.reset()?;
@@ -209,8 +209,7 @@ impl<R: BufRead> StreamDecoder<R> {
         }
     }
 
-    /// Reads what stands behind the packed bytes of a member, and verifies it. (The other formats
-    /// verify their own.)
+    /// Reads and verifies the trailer of a gzip member. The other libraries verify their own.
     fn finish(&mut self) -> io::Result<()> {
         let Decoder::Gzip { inflate, crc } = &self.decoder else { return Ok(()) };
         let mut trailer = [0; 8];
@@ -264,7 +263,7 @@ impl<R: BufRead + Grows> ByteSource for StreamDecoder<R> {
     }
 }
 
-/// Passes the header of a gzip member (RFC 1952 2.3).
+/// Reads past the header of a gzip member (RFC 1952 2.3).
 fn gzip_header(input: &mut impl BufRead) -> io::Result<()> {
     const FHCRC: u8 = 1 << 1;
     const FEXTRA: u8 = 1 << 2;
@@ -298,7 +297,7 @@ fn gzip_header(input: &mut impl BufRead) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads bytes that a checksum runs over.
+/// Reads bytes and updates a checksum over them.
 struct Checked<'a, R> {
     input: &'a mut R,
     crc: Crc,
@@ -313,12 +312,12 @@ impl<R: BufRead> Checked<'_, R> {
     }
 }
 
-/// The dictionary at the start of a zstd input, where there is one: the first frame is skippable,
-/// with the magic number 0x184D2A5D, and holds it as it is or as a frame of its own (IIPC, "Use of
+/// Reads the dictionary at the start of a zstd input, if any. The first frame is then skippable, with
+/// the magic number 0x184D2A5D, and holds the dictionary plain or as a zstd frame (IIPC, "Use of
 /// Zstandard in WARC files").
 pub(super) fn dictionary(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     const FRAME: [u8; 4] = [0x5D, 0x2A, 0x4D, 0x18];
-    // The frame is read whole only if it is this one: no other format's first byte is its.
+    // The first byte decides whether to consume the frame: no other format starts with it.
     if input.fill_buf()?.first() != Some(&FRAME[0]) {
         return Ok(None);
     }

@@ -1,5 +1,4 @@
-//! Unpacking, from front to back and on several threads: what comes out is what went in, and no damage
-//! is silent.
+//! Sequential and parallel decompression return the original bytes, and no damage goes unnoticed.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -42,7 +41,7 @@ fn pack(compression: Compression, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Lines that hardly compress; the same for the same seed.
+/// Lines that hardly compress; deterministic for a seed.
 fn text(length: usize, mut seed: u64) -> Vec<u8> {
     let mut text = Vec::new();
     while text.len() < length {
@@ -53,7 +52,7 @@ fn text(length: usize, mut seed: u64) -> Vec<u8> {
     text
 }
 
-/// What can be read, and the error behind it.
+/// The bytes read, and the error after them.
 fn read_all(source: &mut dyn Read) -> (Vec<u8>, io::Result<()>) {
     let mut bytes = Vec::new();
     let mut buffer = [0; 10_000];
@@ -70,7 +69,7 @@ fn unpacked(compression: Compression, packed: &[u8]) -> (Vec<u8>, io::Result<()>
     read_all(&mut StreamDecoder::new(Counted::new(packed), compression, Limits::MOST).unwrap())
 }
 
-/// Reads a few bytes at a time.
+/// Returns a few bytes per read.
 struct Dribble<'a>(&'a [u8], usize);
 
 impl Read for Dribble<'_> {
@@ -123,11 +122,11 @@ fn every_truncation_is_an_error() {
     }
 }
 
-/// Bits that say nothing about the content, as byte and mask. Flipped, they change nothing.
+/// Tests for bits that do not affect the content, as byte and mask. Flipping them changes nothing.
 fn is_unchecked(compression: Compression, packed: &[u8], byte: usize, bit: u8) -> bool {
     let last = packed.len() - 1;
     match compression {
-        // RFC 1952 2.3: FTEXT, MTIME, XFL, OS, and the name. The bits behind the end of the deflate
+        // RFC 1952 2.3: FTEXT, MTIME, XFL, OS, and the name. The bits after the end of the deflate
         // data, up to its last byte, are padding (RFC 1951 3.1.1).
         Compression::Gzip => match byte {
             3 => bit == 0,
@@ -163,9 +162,9 @@ fn no_flipped_bit_is_silent() {
                 }
             }
         }
-        // The same text can be packed in several ways: a match may point at another place where the
-        // same bytes stand, a code may be one that nobody uses. Such a flip changes nothing, and the
-        // checksum proves it. What is behind the text is the checksum, and the length where there is one.
+        // The same text can be encoded in several ways: a match may refer to another copy of the same
+        // bytes, and a code may be unused. Such a flip changes nothing, and the checksum proves it.
+        // After the text come the checksum, and the length where the format has one.
         let (head, tail) = if compression == Compression::Gzip { (19, 8) } else { (6, 4) };
         let inside = head..packed.len() - tail;
         assert!(elsewhere.len() < 60, "{compression}: {elsewhere:?}");
@@ -176,7 +175,7 @@ fn no_flipped_bit_is_silent() {
     }
 }
 
-/// A header of gzip with these flags (RFC 1952 2.3.1), and one byte of it changed, if any.
+/// A gzip header with these flags (RFC 1952 2.3.1), optionally with one byte changed.
 fn header(flags: u8, changed: Option<usize>) -> Vec<u8> {
     const FIELDS: [(u8, &[u8]); 3] = [(4, b"\x05\0a\0b\n\0"), (8, b"name\0"), (16, b"of it\0")];
     let mut header = vec![0x1F, 0x8B, 8, flags, 1, 2, 3, 4, 0, 255];
@@ -195,7 +194,7 @@ fn header(flags: u8, changed: Option<usize>) -> Vec<u8> {
 #[test]
 fn whatever_a_header_of_gzip_holds_is_stepped_over_and_its_checksum_verified() {
     let text = b"what is packed\n";
-    // Of its own header there are ten bytes and a name.
+    // Its own header has ten bytes and a name.
     let body = &pack(Compression::Gzip, text)[19..];
     for flags in 0..32 {
         let whole = [&header(flags, None)[..], body].concat();
@@ -211,7 +210,7 @@ fn whatever_a_header_of_gzip_holds_is_stepped_over_and_its_checksum_verified() {
     }
 }
 
-/// By how many bytes the place of an error may differ with how the bytes came.
+/// Tolerance for an error's offset between different splits of the input.
 fn ahead(compression: Compression) -> u64 {
     if compression == Compression::Bzip2 { 7 } else { 0 }
 }
@@ -250,7 +249,8 @@ fn damage_is_told_alike_however_the_bytes_come_in() {
 fn what_stands_before_a_damaged_block_comes_out() {
     let text = text(400_000, 8);
     let mut packed = pack(Compression::Zstd, &text);
-    // RFC 8878 3.1.1.2: the last bit, two bits of the type, of which the fourth is reserved, and the size.
+    // RFC 8878 3.1.1.2: the last-block bit, two bits for the type (the fourth value is reserved), and
+    // the size.
     let mut blocks = vec![6];
     while let [.., at] = blocks[..]
         && let [a, b, c, ..] = packed[at..]
@@ -274,7 +274,7 @@ fn zeros_behind_the_last_member_are_padding_and_anything_else_is_an_error() {
                 StreamDecoder::new(Counted::new(&padded[..]), compression, Limits::MOST).unwrap();
             let (bytes, result) = read_all(&mut unpacker);
             assert!(bytes == b"http://h/\n" && result.is_ok());
-            // To xz, four zeros at a time are a part of the format.
+            // In xz, four zeros at a time are part of the format.
             let expected = if compression == Compression::Xz && zeros % 4 == 0 { 0 } else { zeros };
             assert_eq!(unpacker.padding(), expected as u64);
         }
@@ -290,8 +290,8 @@ fn zeros_behind_the_last_member_are_padding_and_anything_else_is_an_error() {
     assert_eq!(unpacked(Compression::Xz, &padded).0, b"a\na\n");
 }
 
-/// RFC 8878 3.1.1: a header with Single_Segment_Flag and a Frame_Content_Size of one byte, a raw block, and
-/// perhaps an empty one behind it, which is the last.
+/// RFC 8878 3.1.1: a header with Single_Segment_Flag and a Frame_Content_Size of one byte, a raw block,
+/// and optionally an empty last block.
 #[test]
 fn a_frame_has_as_many_bytes_as_it_says() {
     let frame = |said: u8, text: &[u8], ends_empty: bool| {
@@ -340,11 +340,11 @@ fn skippable_frames_and_a_dictionary_at_the_start_are_understood() {
         zstd::bulk::Compressor::with_dictionary(3, &dictionary).unwrap().compress(&samples[0]);
     let error = unpacked(Compression::Zstd, &alone.unwrap()).1.expect_err("a dictionary");
     assert!(error.to_string().contains("its dictionary is not at the start"), "{error}");
-    // The magic number of one, and nothing that it could hold.
+    // The magic number of a frame, and nothing else.
     let broken = [skippable(13, b"\x37\xA4\x30\xECabcdef"), plain].concat();
     let error = unpacked(Compression::Zstd, &broken).1.expect_err("no dictionary");
     assert!(error.to_string().contains("its dictionary is damaged"), "{error}");
-    // An archive into which no record came has nothing else.
+    // An archive without records has nothing else.
     for alone in [skippable(13, &dictionary), skippable(13, b"abc"), skippable(13, &[7; 300_000])] {
         let (bytes, result) = unpacked(Compression::Zstd, &alone);
         assert!(bytes.is_empty() && result.is_ok(), "{result:?}");
@@ -385,7 +385,7 @@ fn windows_and_memory_have_limits_that_are_told() {
     assert!(unpacked(Compression::Zstd, &window(27)).1.is_ok());
     let error = unpacked(Compression::Zstd, &window(28)).1.expect_err("a window");
     assert!(error.to_string().ends_with("beyond the limit of 128 MiB"), "{error}");
-    // A thread's share is half of a quarter of the memory, and 8 MiB always.
+    // A thread's share is half of a quarter of the memory, and at least 8 MiB.
     for (memory, limit) in [(256 << 20, 25), (255 << 20, 24), (1 << 20, 23)] {
         let limits = Limits::within(memory, 2);
         let read = |packed: Vec<u8>| {
@@ -401,8 +401,8 @@ fn windows_and_memory_have_limits_that_are_told() {
     let mut options = liblzma::stream::LzmaOptions::new_preset(1).unwrap();
     options.dict_size(512 << 20);
     let mut packed = pack(Compression::Xz, b"http://h/\n");
-    // The size of the dictionary is the byte behind the id of the filter and its length; 0x23 is half
-    // a gigabyte. The head has a checksum of its own.
+    // The dictionary size is the byte after the filter's id and length; 0x23 is half a gigabyte. The
+    // header has a checksum of its own.
     packed[16] = 0x23;
     let crc = {
         let mut crc = flate2::Crc::new();
@@ -414,7 +414,7 @@ fn windows_and_memory_have_limits_that_are_told() {
     assert!(error.to_string().contains("256 MiB"), "{error}");
 }
 
-/// The same by [`ParallelDecoder`], on three threads.
+/// Decodes the same input with [`ParallelDecoder`] on three threads.
 fn on_threads(compression: Compression, packed: &[u8]) -> (Vec<u8>, io::Result<()>, u64) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(packed).unwrap();
@@ -425,7 +425,7 @@ fn on_threads(compression: Compression, packed: &[u8]) -> (Vec<u8>, io::Result<(
     (bytes, result, source.taken())
 }
 
-/// Members of all lengths, and some that hold what looks like members.
+/// Members of all lengths, and some that contain bytes resembling members.
 fn members(compression: Compression) -> (Vec<u8>, Vec<u8>) {
     let mut packed = Vec::new();
     let mut whole = Vec::new();
@@ -433,7 +433,7 @@ fn members(compression: Compression) -> (Vec<u8>, Vec<u8>) {
         let length = [10, 3_000, 80_000, 0, 500, 20_000][seed as usize % 6];
         let mut part = text(length, seed);
         if seed % 50 == 9 {
-            // Not compressible any further: it is stored as it is.
+            // Incompressible, so it is stored.
             let inner: Vec<u8> = (0..60).flat_map(|i| pack(compression, &text(4_000, i))).collect();
             part.extend(inner);
         }
@@ -470,10 +470,10 @@ fn members_come_out_in_order_from_several_threads_also_where_starts_are_guessed_
     }
 }
 
-/// "No input makes it quadratic": the next megabytes were searched from each member on.
+/// "No input makes it quadratic": earlier, the next megabytes were searched again from each member.
 #[test]
 fn members_whose_starts_nobody_guesses_take_linear_time() {
-    // No compressor writes such a system.
+    // No compressor writes this operating system code.
     let unknown = flate2::GzBuilder::new().operating_system(100).filename("unknown.txt");
     let unknown = unknown.write(Vec::new(), Default::default()).finish().unwrap();
     assert_eq!(unknown.len(), 32);

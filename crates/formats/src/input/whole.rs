@@ -1,11 +1,12 @@
-//! Small files that are read at once: lists of names, rules, results.
+//! Reads small files at once: lists of names, rules, results.
 
 use std::io::{self, Read};
 use std::path::Path;
 
 use super::{InputError, Trouble, pipe, unpacked};
 
-/// All bytes of a file, decompressed as an input would be; `-` is standard input. Errors name the file.
+/// Returns all bytes of a file, decompressed like an input; `-` is standard input. Errors name the
+/// file.
 pub fn read_whole(list: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let told = |kind, at, trouble| io::Error::new(kind, InputError::new(list, at, trouble));

@@ -5,12 +5,12 @@ use std::io::{self, Read};
 use super::*;
 use crate::input::source::MemberStarts;
 
-/// So long a head may be.
+/// Longest head.
 const MAX_HEAD: usize = 400;
 
 const WARC: Framing = Framing::Warc { bodies: false };
 
-/// Members, of which a read gives so many bytes, and where they start.
+/// Members with their starts, from which each read returns a fixed number of bytes.
 struct Given {
     bytes: Vec<u8>,
     starts: Vec<usize>,
@@ -53,7 +53,7 @@ impl ByteSource for Given {
     }
 }
 
-/// Offset and state of each record, and how many bytes were looked at for the ends of heads.
+/// Offset and state of each record, and the number of bytes searched for the ends of heads.
 fn read(framing: Framing, members: &[&[u8]], step: usize) -> (Vec<(u64, FrameState)>, u64) {
     let mut given = Given::new(members, step);
     let mut framer = Framer::new(&mut given, Vec::new(), None, framing, MAX_HEAD);
@@ -69,7 +69,7 @@ fn what_a_record_is_does_not_depend_on_the_reads() {
     let arc: &[u8] = b"http://a/ 1.2.3.4 20200101000000 text/html 2\nab\n";
     let whole = |offset: usize| (offset as u64, FrameState::Whole);
     for step in [7, 50, 101, 300, 1000] {
-        // A head without an end before the next member: by its length.
+        // A head without an end before the next member is judged by its length.
         for (length, state) in [
             (MAX_HEAD - 1, FrameState::Malformed),
             (MAX_HEAD, FrameState::Malformed),
@@ -86,7 +86,7 @@ fn what_a_record_is_does_not_depend_on_the_reads() {
                 assert_eq!(found, expected, "{framing:?} {length} by {step}");
             }
         }
-        // One that the file ends in, be it the start of a member or not.
+        // The file ends within a head, which may or may not start a member.
         for (framing, good, cut) in
             [(WARC, warc, &b"WARC/1.0\r\nX"[..]), (Framing::Arc, arc, b"http://b/ 1.2")]
         {
@@ -160,7 +160,7 @@ fn no_byte_is_looked_at_again_and_again_for_the_end_of_a_head() {
     let ended = [&begun[..], b"\n\n"].concat();
     let by_itself = |member: &'static [u8]| vec![member; COUNT];
     let (x, feeds) = (vec![b'x'; COUNT], b"x\n".repeat(COUNT));
-    // An end that is cut off each time is not known to be one.
+    // An end that is cut off each time must not count as searched.
     let carriage = b"\r\nWARC/1.0\r".repeat(COUNT);
     let cases: [(Framing, Vec<&[u8]>); 10] = [
         (WARC, vec![&begun]),
