@@ -1,11 +1,11 @@
-//! Buckets that follow each other in order, for URLs that are sorted and deduplicated at the end.
+//! Ordered buckets for URLs that are sorted and deduplicated at the end.
 //!
-//! A hash table costs two cache misses a URL, and sorting its URLs costs two more. Here each URL is appended to
-//! its bucket, as often as it comes. At the end each bucket is sorted while it is in the cache, and
-//! then equal URLs stand next to each other.
+//! A hash table costs two cache misses per URL, and sorting its URLs costs two more. Here each URL is
+//! appended to its bucket, repetitions included. At the end each bucket is sorted while it is in the
+//! cache, which brings equal URLs together.
 //!
-//! A URL is stored as its length in four bytes, its bytes, and a line feed. If it is of another input
-//! than the URL before it, `INPUT` in place of a length and the number of the input come first.
+//! A URL is stored as its length in four bytes, its bytes, and a line feed. If it comes from another
+//! input than the preceding URL, `INPUT` in place of a length and the number of the input come first.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -22,15 +22,15 @@ use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl::simd::prefetch;
 
-/// Sizes of the first piece of a bucket and of its largest ones. Small at first, so that many buckets with
-/// few URLs do not waste memory; then larger, so that the allocator has fewer to free.
+/// Sizes of the first and of the largest pieces of a bucket. Pieces start small, so that many buckets
+/// with few URLs do not waste memory, and grow, so that the allocator has fewer to free.
 const SMALLEST: usize = 512;
 const LARGEST: usize = 16 << 10;
 
 /// Bytes of a length, or of a number.
 const HEAD: usize = size_of::<u32>();
 
-/// Marks, in place of a length, that the number of an input follows.
+/// Marks, in place of a length, that an input number follows.
 const INPUT: u32 = u32::MAX;
 
 const CACHE_LINE: usize = 64;
@@ -38,15 +38,15 @@ const CACHE_LINE: usize = 64;
 /// URLs whose write positions are prefetched together.
 const FETCHED: usize = 64;
 
-/// Buckets that are sorted to estimate the share of different URLs; and the size up to which a bucket is
-/// never too large, whatever its share of all bytes.
+/// Number of buckets sorted to estimate the share of distinct URLs; and the size up to which a bucket
+/// never counts as too large, whatever its share of all bytes.
 const PROBED: usize = 16;
 const LARGE: usize = if cfg!(miri) { 1 << 8 } else { 1 << 20 };
 
 /// URLs in buckets, in the order of arrival within each thread.
 pub struct Buckets {
     bounds: Bounds,
-    /// By thread.
+    /// One entry per thread.
     local: Vec<Mutex<LocalBuckets>>,
 }
 
@@ -81,7 +81,7 @@ impl fmt::Debug for Buckets {
 }
 
 impl Buckets {
-    /// Empty buckets for URLs like those of a sample.
+    /// Creates empty buckets whose bounds come from a sample. Fails if memory runs out.
     pub fn new(
         shards: &ShardUrls<'_>,
         sample: &mut [u64],
@@ -100,7 +100,8 @@ impl Buckets {
         Ok(Self { bounds, local })
     }
 
-    /// Appends URLs of an input to their buckets. Threads with different numbers do not wait for each other.
+    /// Appends the URLs of an input to their buckets. Threads with different numbers do not wait for
+    /// each other.
     pub fn scatter<'t>(
         &self,
         thread: usize,
@@ -131,7 +132,7 @@ impl Buckets {
         }
     }
 
-    /// Bytes of memory.
+    /// Memory in use, in bytes.
     pub fn memory(&mut self) -> usize {
         let of_buckets =
             self.local.len() * self.bounds.len() * size_of::<(OpenPiece, Vec<Vec<u8>>)>();
@@ -140,8 +141,8 @@ impl Buckets {
         local.map(|local| local.held).sum::<usize>() + of_buckets
     }
 
-    /// Estimates from some buckets whether at least half of the URLs are different. False also if one bucket
-    /// has a large share of them, as the last one has if the input is sorted.
+    /// Estimates from some buckets whether at least half of the URLs are distinct. Also returns false
+    /// if one bucket holds a large share, as the last one does if the input is sorted.
     pub fn most_are_different(&mut self) -> Result<bool, SetFull> {
         let Self { bounds, local } = self;
         let local: Vec<&LocalBuckets> = local
@@ -160,7 +161,7 @@ impl Buckets {
         if ends.iter().zip(starts).any(|(end, start)| end - start > LARGE.max(all / 8)) {
             return Ok(false);
         }
-        // At even distances among the bytes: URLs that repeat make few buckets large.
+        // Choose buckets at even distances in bytes, because repeated URLs make a few buckets large.
         let at = (0..PROBED).map(|n| (2 * n + 1) * (all / (2 * PROBED)));
         let probed: Vec<usize> = at.map(|at| ends.partition_point(|end| *end <= at)).collect();
         let different = probed.par_chunk_by(|one, other| one == other).map(|same| {
@@ -173,7 +174,7 @@ impl Buckets {
         Ok(2.0 * different.iter().sum::<f64>() >= PROBED as f64)
     }
 
-    /// The buckets, in ascending order.
+    /// Returns the buckets in ascending order.
     pub fn into_buckets(self) -> Result<Vec<Bucket>, AllocError> {
         let mut buckets = Vec::new();
         alloc::try_reserve_exact(&mut buckets, self.bounds.len())?;
@@ -262,7 +263,7 @@ impl Bucket {
         BucketUrls::of(self.pieces.iter().map(Vec::as_slice))
     }
 
-    /// Bytes that all its URLs have in common, at least.
+    /// A length up to which all its URLs are equal.
     pub fn depth(&self) -> usize {
         self.depth
     }
@@ -320,7 +321,7 @@ impl<'b> BucketUrls<'b> {
         Ok(found)
     }
 
-    /// Whether it has no URLs.
+    /// True if it has no URLs.
     pub fn is_empty(&self) -> bool {
         self.urls.is_empty()
     }
@@ -330,7 +331,8 @@ impl<'b> BucketUrls<'b> {
         self.urls.len()
     }
 
-    /// Sorts the URLs. Yields each different one with its line feed, and the lowest number of its inputs.
+    /// Sorts the URLs. Yields each distinct one with its line feed, and the lowest number of its
+    /// inputs. Fails if memory runs out.
     pub fn sort(
         &mut self,
         depth: usize,
@@ -366,7 +368,7 @@ impl<'b> BucketUrls<'b> {
     }
 }
 
-/// Places of about `size` URLs of the shards, at even distances.
+/// Samples the places of about `size` URLs of the shards, at even distances.
 pub fn sample_of(shards: &[Shard], size: usize) -> Result<Vec<u64>, AllocError> {
     let all: usize = shards.iter().map(Shard::len).sum();
     let mut sample = Vec::new();
@@ -389,7 +391,7 @@ mod tests {
     use uniqurl::set::HashKey;
     use uniqurl::simd::Kernel;
 
-    /// URLs of which many come more than once, some of them longer than a piece.
+    /// URLs with many repetitions, some of them longer than a piece.
     fn url(n: u64) -> Vec<u8> {
         let number = n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
         let long = if number.is_multiple_of(97) { 2 * LARGEST } else { number as usize % 60 };
@@ -414,7 +416,7 @@ mod tests {
             let mut buckets = buckets_for(&urls[..urls.len() / 8], threads);
             let mut expected: BTreeMap<&[u8], u32> = BTreeMap::new();
             for (n, urls) in urls.chunks(501).enumerate() {
-                // The threads come to inputs in any order.
+                // The threads take the inputs in any order.
                 let input = (n as u32).wrapping_mul(7) % 5;
                 buckets.scatter(n, input, urls.iter().map(|url| Measured::whole(url))).unwrap();
                 for url in urls {
@@ -449,14 +451,14 @@ mod tests {
         assert!(scatter(&mut urls.iter(), &mut buckets));
         assert!(scatter(&mut urls.iter().step_by(2), &mut buckets));
         assert!(!scatter(&mut urls.iter().chain(&urls), &mut buckets));
-        // One of them makes one bucket large, and no other.
+        // One URL makes one bucket large, and no other.
         let mut buckets = buckets_for(&urls, 1);
         let mut numbers = vec![0; urls.len()];
         buckets.bounds.find(urls.iter().map(|url| Measured::whole(url)), &mut numbers);
         let one = numbers.iter().position(|number| *number == 1).unwrap();
         let again = std::iter::repeat_n(&urls[one], 3 * urls.len());
         assert!(!scatter(&mut urls.iter().chain(again), &mut buckets));
-        // All but the sample come after the last bound.
+        // All URLs outside the sample come after the last bound.
         let after: Vec<Vec<u8>> = (0..LARGE / 16).map(|n| format!("z{n:015}").into()).collect();
         let mut buckets = buckets_for(&urls, 1);
         assert!(!scatter(&mut after.iter(), &mut buckets));

@@ -1,8 +1,8 @@
-//! Which of the records with one key survives, and what is to be written of it.
+//! Chooses the record that is kept for each key, and stores its line.
 //!
-//! In come candidates, one for each record, in the order of the input: the value that records are
-//! compared by, and a line. A set goes on saying which keys there are and in which order; of each this
-//! keeps one candidate.
+//! Input is one candidate per record in input order: the value that records are compared by, and a
+//! line. The set still decides which keys there are, and their order; this module keeps one candidate
+//! per key.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -11,35 +11,35 @@ use std::collections::hash_map::Entry;
 use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 
-/// Which record survives.
+/// The choice among records with the same key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KeepPolicy {
-    /// The first, which is known when it comes.
+    /// The first record, which is known at once.
     #[default]
     First,
-    /// The last.
+    /// The last record.
     Last,
-    /// The first of those with the greatest value.
+    /// The first record with the greatest value.
     Greatest,
 }
 
-/// A value and a line, one behind the other.
+/// A value followed by a line.
 #[derive(Debug, Clone, Copy)]
 pub struct KeptRecord<'a> {
-    /// Empty where there is none.
+    /// The value; empty if there is none.
     pub value: &'a [u8],
-    /// The line that is written for the record.
+    /// The line to write for the record.
     pub line: &'a [u8],
 }
 
 impl<'a> KeptRecord<'a> {
-    /// Appends what stands before the line.
+    /// Appends the value, with its length, as it precedes the line.
     pub fn append_value(value: &[u8], out: &mut Vec<u8>) {
         out.extend_from_slice(&(value.len() as u32).to_le_bytes());
         out.extend_from_slice(value);
     }
 
-    /// The candidate that stands in these bytes.
+    /// Parses the encoded candidate in `bytes`.
     pub fn of(bytes: &'a [u8]) -> Self {
         let (length, rest) = bytes.split_first_chunk().unwrap_or((&[0; 4], &[]));
         let (value, line) = rest.split_at(u32::from_le_bytes(*length) as usize);
@@ -48,7 +48,7 @@ impl<'a> KeptRecord<'a> {
 }
 
 impl KeepPolicy {
-    /// Whether a record that comes later takes the place of another, both as [`KeptRecord`]s.
+    /// True if the later record `by` replaces `old`. Both are encoded as [`KeptRecord`]s.
     fn is_replaced(self, by: &[u8], old: &[u8]) -> bool {
         match self {
             KeepPolicy::First => false,
@@ -60,8 +60,8 @@ impl KeepPolicy {
     }
 }
 
-/// Compares two values: as numbers where both are, else by their bytes. Nothing, and the dash that logs
-/// and indexes write for it, is less than anything else.
+/// Compares two values: as numbers if both are numbers, otherwise by bytes. An empty value, or the dash
+/// that logs and indexes write for it, is less than any other.
 pub fn compare(one: &[u8], other: &[u8]) -> Ordering {
     let is_something = |value: &[u8]| !matches!(value, b"" | b"-");
     let by_value = || match (Number::of(one), Number::of(other)) {
@@ -74,12 +74,12 @@ pub fn compare(one: &[u8], other: &[u8]) -> Ordering {
     }
 }
 
-/// A number of any length: a sign, digits, and a fraction.
+/// A decimal number of any length.
 struct Number<'a> {
     is_negative: bool,
-    /// Without zeros in front.
+    /// Without leading zeros.
     whole: &'a [u8],
-    /// Without zeros at the end.
+    /// Without trailing zeros.
     fraction: &'a [u8],
 }
 
@@ -117,7 +117,7 @@ impl<'a> Number<'a> {
     }
 }
 
-/// The candidate of each key that survives so far, by the place of the key in a set.
+/// The kept candidate of each key, by the key's place in a set.
 #[derive(Debug)]
 pub struct KeptRecords {
     policy: KeepPolicy,
@@ -126,12 +126,13 @@ pub struct KeptRecords {
 }
 
 impl KeptRecords {
-    /// No records, which this policy chooses from.
+    /// Creates an empty collection with this policy.
     pub fn new(policy: KeepPolicy) -> Self {
         Self { policy, by_place: HashMap::default(), bytes: 0 }
     }
 
-    /// Takes the candidate of a record, which comes behind all that were taken before.
+    /// Offers the candidate of a record that follows all earlier ones in the input. Fails if memory
+    /// runs out.
     pub fn offer(&mut self, place: u64, candidate: &[u8]) -> Result<(), AllocError> {
         self.by_place.try_reserve(1).map_err(|_| AllocError)?;
         match self.by_place.entry(place) {
@@ -157,27 +158,26 @@ impl KeptRecords {
         Ok(())
     }
 
-    /// The candidate of a key.
+    /// Returns the kept candidate of a key.
     pub fn candidate(&self, place: u64) -> &[u8] {
         self.by_place.get(&place).map_or(&[], Vec::as_slice)
     }
 
-    /// The line of a key, with its line feed.
+    /// Returns the kept line of a key, with its line feed.
     pub fn line(&self, place: u64) -> &[u8] {
         KeptRecord::of(self.candidate(place)).line
     }
 
-    /// Bytes of memory, and with it what may be needed while the candidates of `more` keys are taken,
-    /// but for their own bytes.
+    /// Returns the memory in use plus the memory needed to take the candidates of `more` further keys,
+    /// except for their own bytes.
     pub fn memory(&self, more: usize) -> usize {
-        /// A key and where its candidate is, at a load of at least 7/16, and the old table beside the
-        /// new one while that grows.
+        /// A table entry at a load of at least 7/16, plus the old table while a larger one is filled.
         const EACH: usize = (size_of::<(u64, Vec<u8>)>() + 1) * 16 / 7 * 3 / 2;
         self.bytes + (self.by_place.len() + more) * EACH
     }
 }
 
-/// What an allocator makes of so many bytes: it has four sizes for each power of two.
+/// Rounds a length up to the allocator's size class: four per power of two.
 fn allocated(length: usize) -> usize {
     length.next_multiple_of((length.next_power_of_two() / 8).max(16))
 }
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn numbers_are_compared_as_numbers_and_anything_else_by_bytes() {
-        // Ascending, equal ones together.
+        // Ascending; equal values are in one group.
         let ladder: &[&[&str]] = &[
             &["", "-"],
             &["-12", "-12.0"],

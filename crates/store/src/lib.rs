@@ -1,4 +1,4 @@
-//! Sets of URLs on disk, and what sorts and keeps their lines.
+//! Sets of URLs on disk, and the sorting and selection of their lines.
 //!
 //! [`spill`] holds the part of a set that memory does not.
 

@@ -1,4 +1,4 @@
-//! The IPC format of Arrow: a file, which ends in a list of its batches, or a stream of them.
+//! Reads the IPC format of Arrow: a file, which ends in a list of its batches, or a stream of batches.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,36 +15,36 @@ use super::{Column, Stop, TableOptions, Take, column};
 use crate::input::Trouble;
 use crate::record::TableFormat;
 
-/// Rows that are handed on at a time. A batch has as many as its writer liked.
+/// Rows per call of `take`. The writer chooses the size of a batch.
 const ROWS: usize = 16 << 10;
 
-/// A file whose schema was read.
+/// An open file or stream with its schema.
 pub(super) struct ArrowFile {
     at: At,
     kind: IpcKind,
-    /// All columns at the top, and those that are read.
+    /// The schema, and the indexes of the top-level columns that are read.
     schema: SchemaRef,
     projection: Vec<usize>,
-    /// Where the columns that are read are in a batch.
+    /// Index paths of the read columns within a batch.
     places: Vec<Vec<usize>>,
-    /// Where the messages behind the schema begin, in a stream.
+    /// Offset of the first message after the schema, in a stream.
     start: u64,
 }
 
-/// How the batches are kept.
+/// The layout of the batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IpcKind {
     File,
     Stream,
 }
 
-/// What a stream ends with: "the writer can write 8 bytes containing the 4-byte continuation
-/// indicator (0xFFFFFFFF) followed by 0 metadata length (0x00000000) or close the stream interface".
-/// In a file nothing else tells the end from a cut.
+/// The end of a stream: "the writer can write 8 bytes containing the 4-byte continuation indicator
+/// (0xFFFFFFFF) followed by 0 metadata length (0x00000000) or close the stream interface". A stored
+/// stream must have the marker, because nothing else distinguishes its end from a cut.
 const END_OF_STREAM: [u8; 8] = [0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0];
 
 impl ArrowFile {
-    /// Reads the schema, for which there are `memory` bytes.
+    /// Reads the schema, using at most `memory` bytes.
     pub(super) fn open(
         at: At,
         table: &TableFormat,
@@ -65,7 +65,7 @@ impl ArrowFile {
             wanted.iter().map(|leaf| leaves[*leaf].place.clone()).collect();
         let mut projection: Vec<usize> = places.iter().map(|place| place[0]).collect();
         projection.dedup();
-        // Of the columns at the top there are only those, of what is in them all.
+        // A batch holds only the projected top-level columns, but all columns inside them.
         for place in &mut places {
             place[0] = projection.partition_point(|top| *top < place[0]);
         }
@@ -117,7 +117,7 @@ impl ArrowFile {
         Ok(())
     }
 
-    /// Whether the stream, whose last message ends at `place`, ends as one does, and the file with it.
+    /// Checks that the stream ends at `place` with an end marker, and that nothing follows.
     fn check_end(&self, place: u64) -> Result<(), Stop> {
         let mut end = [0; END_OF_STREAM.len()];
         let behind = self.at.size().checked_sub(place + end.len() as u64);
@@ -137,13 +137,13 @@ impl ArrowFile {
     }
 }
 
-/// The batches of a file or stream, with the dictionaries that the columns in them need.
+/// The batches of a file or stream, with the dictionaries of their columns.
 struct Batches<'a> {
     messages: Messages<'a>,
     content: &'a ArrowFile,
-    /// The columns at the top that are read.
+    /// The top-level columns that are read.
     wanted: Schema,
-    /// Numbers of the dictionaries of these, and of all columns.
+    /// Ids of the dictionaries of the columns in `wanted`, and of all columns.
     read: HashSet<i64>,
     known: HashSet<i64>,
     dictionaries: HashMap<i64, ArrayRef>,
@@ -162,13 +162,14 @@ impl<'a> Batches<'a> {
         })
     }
 
-    /// Reads a message that the footer of a file tells of.
+    /// Reads a message listed in a file's footer.
     fn read_block(&mut self, block: &Block) -> Result<Option<RecordBatch>, TableError> {
         let said = self.messages.of_file(block)?;
         self.read(&said)
     }
 
-    /// Reads a message: a batch, or a dictionary, which those behind it need.
+    /// Reads a message. Returns a batch; stores a dictionary for the batches after it and returns
+    /// `None`.
     fn read(&mut self, said: &Message) -> Result<Option<RecordBatch>, TableError> {
         let message = said.read()?;
         let version = message.version();
@@ -185,7 +186,7 @@ impl<'a> Batches<'a> {
         let dictionary = dictionary.ok_or("a message is neither a batch nor a dictionary")?;
         let number = dictionary.id();
         if self.read.contains(&number) {
-            // In a file the batches before it would have other values.
+            // In a file, a replaced dictionary would change the values of the batches before it.
             let is_new = dictionary.isDelta() || !self.dictionaries.contains_key(&number);
             if self.content.kind == IpcKind::File && !is_new {
                 return Err("a dictionary of it comes twice".into());
@@ -201,14 +202,14 @@ impl<'a> Batches<'a> {
     }
 }
 
-/// Numbers of the dictionaries of all columns.
+/// Returns the dictionary ids of all columns.
 fn dictionaries(schema: &Schema) -> HashSet<i64> {
-    // Nothing else tells which column a dictionary in a file is of.
+    // Nothing else tells which column a dictionary in a file belongs to.
     #[expect(deprecated)]
     schema.flattened_fields().iter().filter_map(|field| field.dict_id()).collect()
 }
 
-/// What the library says, without the name of its own that it begins with.
+/// Returns the library's message without its prefix.
 pub(super) fn words(error: ArrowError) -> String {
     match error {
         ArrowError::ParquetError(words) => {
@@ -222,7 +223,7 @@ pub(super) fn words(error: ArrowError) -> String {
     }
 }
 
-/// Appends the columns that hold values, in order, below what has these names and this place.
+/// Appends the columns with values below the struct with this path and place, in order.
 fn flatten(above: (&[String], &[usize]), fields: &Fields, leaves: &mut Vec<Leaf>) {
     for (number, field) in fields.iter().enumerate() {
         let path = [above.0, std::slice::from_ref(field.name())].concat();

@@ -1,4 +1,4 @@
-//! The cells of a column, whatever the type of its array.
+//! Reads the cells of a column of any array type.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -17,7 +17,7 @@ use arrow_schema::{DataType, TimeUnit};
 
 use super::Column;
 
-/// A column of a batch by its place: names need not tell columns apart.
+/// Finds a column of a batch by index path, because names may repeat.
 pub(super) fn find(batch: &RecordBatch, place: &[usize]) -> Option<Column> {
     let (first, rest) = place.split_first()?;
     let mut array = ArrayRef::clone(batch.columns().get(*first)?);
@@ -35,31 +35,32 @@ pub(super) struct Cells<'a> {
     values: ColumnValues<'a>,
 }
 
-/// Which value of a dictionary each row has.
+/// The dictionary key of each row.
 pub(super) struct Keys<'a> {
     keys: &'a [usize],
     nulls: Vec<&'a NullBuffer>,
-    /// How many values there are.
+    /// Number of values in the dictionary.
     pub(super) values: usize,
 }
 
 impl Keys<'_> {
-    /// The number of a row's value, below that of all of them; none where it is null.
+    /// Returns the key of a row, which is less than `values`, or `None` for null.
     #[inline]
     pub(super) fn get(&self, row: usize) -> Option<usize> {
         if self.nulls.iter().any(|nulls| nulls.is_null(row)) { None } else { Some(self.keys[row]) }
     }
 }
 
-/// Texts that say where they stand: length, and where that is more than 12 prefix, buffer and offset,
-/// 32 bits each; else the text itself (Arrow columnar format, "Variable-size Binary View Layout").
+/// Texts with explicit locations. A view has the length; if that is more than 12, also prefix, buffer
+/// and offset, 32 bits each; otherwise the text itself (Arrow columnar format, "Variable-size Binary
+/// View Layout").
 pub(super) struct Views<'a> {
     views: &'a [u128],
     nulls: Vec<&'a NullBuffer>,
     pub(super) buffers: &'a [Buffer],
 }
 
-/// Where a text stands.
+/// The location of a text.
 pub(super) enum Standing {
     Null,
     /// In a buffer.
@@ -68,7 +69,7 @@ pub(super) enum Standing {
         offset: usize,
         length: usize,
     },
-    /// In its view.
+    /// Inside its view.
     Here {
         text: [u8; 12],
         length: usize,
@@ -93,13 +94,13 @@ impl Views<'_> {
     }
 }
 
-/// What a cell holds.
+/// The value of a cell.
 pub(super) enum Cell<'a> {
     Null,
     Text(&'a [u8]),
     Number(i128),
-    /// What is told in words: a date, a time of day, or both, so that they sort as these do; `true` and
-    /// `false`; a decimal, or a binary fraction in as few digits as tell it, never with an exponent.
+    /// Formatted text: a date, a time of day, or both, so that texts sort like the times; `true` or
+    /// `false`; a decimal; or a float with the fewest digits that identify it, never with an exponent.
     Words(String),
 }
 
@@ -112,18 +113,18 @@ enum ColumnValues<'a> {
     BytesView(&'a BinaryViewArray),
     Numbers(Box<dyn Fn(usize) -> i128 + 'a>, &'a ArrayRef),
     Words(Box<dyn Fn(usize) -> String + 'a>, &'a ArrayRef),
-    /// Which of the values each row has.
+    /// The dictionary key of each row, and the values.
     Dictionary {
         keys: Vec<usize>,
         array: &'a ArrayRef,
         values: Box<Cells<'a>>,
     },
-    /// Nothing but nulls.
+    /// Only nulls.
     Nothing,
 }
 
 impl<'a> Cells<'a> {
-    /// The cells of a column; none where nothing is known of its type.
+    /// Creates the cells of a column; `None` if its type is not supported.
     pub(super) fn new(column: &'a Column) -> Option<Self> {
         let above =
             column.above.iter().map(|array| array.as_struct_opt()).collect::<Option<_>>()?;
@@ -137,14 +138,14 @@ impl<'a> Cells<'a> {
         self.values.get(row)
     }
 
-    /// Which value each row has, where a dictionary says so.
+    /// Returns the key of each row, if the column has a dictionary.
     pub(super) fn keys(&self) -> Option<Keys<'_>> {
         let ColumnValues::Dictionary { keys, array, .. } = &self.values else { return None };
         let values = array.as_any_dictionary_opt()?.values().len();
         Some(Keys { keys, nulls: self.nulls(array.nulls()), values })
     }
 
-    /// Where each text stands, where that can be told.
+    /// Returns the location of each text, if the array has views.
     pub(super) fn views(&self) -> Option<Views<'_>> {
         let (views, nulls, buffers) = match &self.values {
             ColumnValues::TextView(array) => (array.views(), array.nulls(), array.data_buffers()),
@@ -154,13 +155,15 @@ impl<'a> Cells<'a> {
         Some(Views { views, nulls: self.nulls(nulls), buffers })
     }
 
-    /// What says which rows are null, where any are.
+    /// Collects the validity bitmaps that contain nulls: those of the structs above, and the column's
+    /// own.
     fn nulls<'c>(&'c self, own: Option<&'c NullBuffer>) -> Vec<&'c NullBuffer> {
         let above = self.above.iter().map(|array| array.nulls());
         above.chain([own]).flatten().filter(|nulls| nulls.null_count() > 0).collect()
     }
 
-    /// What two rows have in common only if their cells are the same, where a dictionary says so.
+    /// Returns a value that is equal for two rows only if their cells are the same, if the array has
+    /// one.
     pub(super) fn identity(&self, row: usize) -> Option<u128> {
         match &self.values {
             ColumnValues::Dictionary { keys, .. } => Some(keys[row] as u128),
@@ -170,8 +173,8 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Whether rows may share the bytes of their cells, as those of a dictionary do. Where values
-    /// stand one behind the other none are shared.
+    /// True if rows may share the bytes of their cells, as in a dictionary. Values stored one after the
+    /// other share none.
     pub(super) fn may_repeat(&self) -> bool {
         let views = match &self.values {
             ColumnValues::Dictionary { .. } => return true,
@@ -206,7 +209,7 @@ impl<'a> ColumnValues<'a> {
                 ColumnValues::Words(Box::new(|row| decimals.value_as_string(row)), array)
             }};
         }
-        // What no calendar reaches stays the number that it is.
+        // A value outside the calendar's range is printed as its number.
         macro_rules! times {
             ($type:ty, $value:ident) => {
                 times!($type, $value, "")
@@ -256,7 +259,7 @@ impl<'a> ColumnValues<'a> {
             DataType::Time64(TimeUnit::Microsecond) => times!(Time64MicrosecondType, value_as_time),
             DataType::Time64(_) => times!(Time64NanosecondType, value_as_time),
             DataType::Timestamp(unit, zone) => {
-                // With a zone, whichever it is, the number counts in UTC.
+                // A timestamp with any time zone counts in UTC.
                 let zone = if zone.is_some() { "+00:00" } else { "" };
                 match unit {
                     TimeUnit::Second => times!(TimestampSecondType, value_as_datetime, zone),
@@ -310,11 +313,11 @@ impl<'a> ColumnValues<'a> {
     }
 }
 
-/// A binary fraction of 16 bits.
+/// A 16-bit float.
 type Half = <Float16Type as ArrowPrimitiveType>::Native;
 
-/// A binary fraction of 16 bits with as few digits behind the point as tell it: its own words have as many
-/// as tell it among those of 32 bits.
+/// Formats a 16-bit float with the fewest decimals that identify it. Its own `Display` prints as many
+/// as a 32-bit float needs.
 fn shortest(half: Half) -> String {
     let exact = half.to_f32();
     let mut texts = (0..10).map(|digits| format!("{exact:.digits$}"));

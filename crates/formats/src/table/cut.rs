@@ -1,7 +1,7 @@
-//! Cuts the rows of a batch into chunks: the bytes of their cells, and where each is.
+//! Cuts the rows of a batch into chunks: the bytes of the cells, and a span for each cell.
 //!
-//! Texts that stand one behind the other in a buffer stay there. Others are copied, as are numbers,
-//! what is told in words and the cells of several columns.
+//! Texts that follow each other in one buffer are used in place. Others are copied, as are numbers,
+//! formatted values and the cells of several columns.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -15,52 +15,52 @@ use crate::input::{Chunk, Data};
 use crate::record::{ALIKE, NULL, RowBatch};
 use uniqurl::bytes::Span;
 
-/// Rows of a chunk, however short they are.
+/// Most rows of a chunk.
 const ROWS: usize = 16 << 10;
 
-/// Bytes of a chunk, but for those of its last row, however many are asked for.
+/// Most bytes of a chunk without its last row, regardless of the requested size.
 const MOST: usize = 256 << 20;
 
-/// A chunk of the values of a dictionary may be so many times as long as another: most dictionaries are
-/// a MiB at most, and a value that is in two chunks is worked on twice.
+/// A chunk of dictionary values may be this many times longer. Most dictionaries have at most 1 MiB,
+/// and a value in two chunks is processed twice.
 const LONGER_CHUNKS: usize = 4;
 
-/// Values of a dictionary for each row of a batch that do not take longer than the rows.
+/// Dictionary values per row of a batch up to which processing values does not take longer than rows.
 const VALUES_A_ROW: usize = 8;
 
-/// Fewer rows are copied rather than be a chunk of their own.
+/// Fewer rows than this are copied instead of becoming a chunk of their own.
 const LEAST_IN_PLACE: usize = 256;
 
-/// Where the rows of a section come by.
+/// Cuts the rows of a section.
 pub(super) struct RowCutter {
     /// Rows before the next chunk.
     at: u64,
     chunk_size: usize,
     max_record: usize,
     once: bool,
-    /// Bytes and cells of the chunk before.
+    /// Bytes and cells of the previous chunk, used to reserve memory.
     usual: (usize, usize),
 }
 
-/// The chunk that is being made.
+/// The chunk under construction.
 #[derive(Default)]
 struct Making {
     bytes: Vec<u8>,
     rows: RowBatch,
-    /// Bytes of its cells, also of those that are alike.
+    /// Total length of its cells, counting shared ones each time.
     told: usize,
-    /// By what tells it apart, where a cell of the chunk is and which row it was the first of.
+    /// For each identity, the span of the cell and the first row that had it.
     seen: HashMap<u128, (Span, u32), rapidhash::fast::RandomState>,
 }
 
 impl RowCutter {
-    /// `at` rows stand before the first.
+    /// Creates a cutter; `at` rows precede the first.
     pub(super) fn new(at: u64, options: TableOptions) -> Self {
         let TableOptions { chunk_size, max_record, once, .. } = options;
         Self { at, chunk_size: chunk_size.clamp(1, MOST), max_record, once, usual: (0, 0) }
     }
 
-    /// Makes chunks of the rows of a batch.
+    /// Cuts the rows of a batch into chunks.
     pub(super) fn cut(
         &mut self,
         columns: &[Column],
@@ -77,7 +77,7 @@ impl RowCutter {
         {
             return self.cut_once(one, keys, length, hand_on);
         }
-        // Rows that have several cells repeat where each of these does, which nobody tells.
+        // With several columns, a row repeats only if each of its cells does, and no array tells that.
         let repeats = matches!(&cells[..], [one] if one.may_repeat());
         let views = match &cells[..] {
             [one] if !repeats => one.views(),
@@ -112,8 +112,8 @@ impl RowCutter {
         Ok(())
     }
 
-    /// A chunk of rows that stand in one buffer, unless they are few. `buffers` are those of the views,
-    /// shared.
+    /// Makes a chunk of rows whose texts lie in one buffer; `None` if they are too few. `buffers`
+    /// caches the views' buffers as shared bytes.
     fn in_place(
         &mut self,
         views: &Views<'_>,
@@ -121,10 +121,10 @@ impl RowCutter {
         buffers: &mut [Bytes],
     ) -> Option<Chunk> {
         let mut cells = Vec::with_capacity(self.usual.1);
-        // Number of the buffer, and which part of it the texts are in.
+        // Number of the buffer, and the range of it that the texts cover.
         let mut place: Option<(usize, usize, usize)> = None;
         let wanted = rows.len().min(ROWS);
-        // Texts may stand in each other.
+        // Texts may overlap, so the length of the range does not bound the sum of their lengths.
         let mut told = 0;
         for row in rows.clone().take(wanted) {
             let (start, length) = match (views.get(row), place) {
@@ -141,8 +141,8 @@ impl RowCutter {
                 {
                     (offset, length)
                 }
-                // A text that is in its view also stands behind the one before it, or behind its own
-                // length there (Parquet, "Plain encoding").
+                // A text inside its view is also in the buffer, after the previous text or after its
+                // own length (Parquet, "Plain encoding").
                 (Standing::Here { text, length }, Some((buffer, _, end))) => {
                     let stands = |at: &usize| {
                         views.buffers[buffer].get(*at..at + length) == Some(&text[..length])
@@ -157,7 +157,7 @@ impl RowCutter {
             let Some((_, first, end)) = &mut place else { break };
             let from = start - *first;
             *end = (*end).max(start + length);
-            // Of what is too long, as much as tells so.
+            // Keep one byte more than the limit, to mark the cell as too long.
             let to = from + length.min(self.max_record + 1);
             cells.push(Span { start: from as u32, end: to as u32 });
             told += to - from;
@@ -185,8 +185,7 @@ impl RowCutter {
         Some(Chunk { data: Data::Rows(bytes, rows), offset, frames: Vec::new() })
     }
 
-    /// The same where rows with one and the same key of a dictionary come as one, in the order of the
-    /// first of each.
+    /// Like `cut`, but rows with the same dictionary key become one row, in order of first occurrence.
     fn cut_once(
         &mut self,
         cells: &Cells<'_>,
@@ -194,7 +193,7 @@ impl RowCutter {
         length: usize,
         mut hand_on: impl FnMut(Chunk) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        // Behind the last value stands null.
+        // The index after the last value stands for null.
         let null = keys.values;
         // For each value the number of its cell, counted through all chunks from 1.
         let mut numbers = vec![0_u32; null + 1];
@@ -219,7 +218,7 @@ impl RowCutter {
         if making.rows.times.is_empty() { Ok(()) } else { hand_on(self.end(making)) }
     }
 
-    /// Whether a chunk has enough bytes, or its cells have where they share them.
+    /// True if a chunk has enough bytes, or shared cells of enough total length.
     fn is_full(&self, bytes: usize, told: usize) -> bool {
         bytes.max(told / ALIKE) >= self.chunk_size
     }
@@ -250,7 +249,7 @@ impl Making {
             (Cell::Null, _) => (NULL, this),
             (_, Some(known)) => known,
             (Cell::Text(text), None) => {
-                // Of what is too long, as much as tells so.
+                // Keep one byte more than the limit, to mark the cell as too long.
                 let text = &text[..text.len().min(max_record + 1)];
                 (self.write(|bytes| bytes.extend_from_slice(text)), this)
             }
@@ -297,7 +296,7 @@ mod tests {
         TableOptions { chunk_size, max_record: 9000, threads: 1, memory: usize::MAX, once: false }
     }
 
-    /// The length of each chunk of a column: its rows, and the bytes of all their cells.
+    /// The rows of each chunk of a column, and the total length of their cells.
     fn chunks(array: ArrayRef, chunk_size: usize) -> Vec<(usize, usize)> {
         let mut chunks = Vec::new();
         let columns = [Column { above: Vec::new(), array }];
@@ -345,7 +344,8 @@ mod tests {
         const ROWS: usize = 1000;
         const LONG: usize = 500;
         let text: String = (0..2 * ROWS + LONG).map(|n| char::from(b'a' + (n % 7) as u8)).collect();
-        // Each begins behind the start of the one before it, and every other one ends before that does.
+        // Each text begins after the start of the one before it, and every other one ends before that
+        // one does.
         let place = |row: usize| (row, LONG - 20 * (row % 2));
         let views = (0..ROWS).map(|row| {
             let (at, length) = place(row);

@@ -1,28 +1,28 @@
-//! Whole numbers as Parquet packs their differences (Encodings.md, "Delta Encoding"): the lengths of
-//! texts, which a page says of itself.
+//! Reads integers in Parquet's delta encoding (Encodings.md, "Delta Encoding"). Pages store the lengths
+//! of texts in it.
 //!
 //! "`<block size in values> <number of miniblocks in a block> <total value count> <first value>`", and
-//! blocks of "`<min delta> <list of bitwidths of miniblocks> <miniblocks>`". In come the bytes of a
-//! page; out go the numbers one by one, with no room made for them, and where they end.
+//! blocks of "`<min delta> <list of bitwidths of miniblocks> <miniblocks>`". Input is the bytes of a
+//! page; output is the numbers one by one, without allocating, and the offset of their end.
 
-/// Bits of a number, at most.
+/// Most bits per number.
 const BITS: usize = i32::BITS as usize;
 
-/// Numbers that are still to come.
+/// An iterator over the remaining numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Deltas<'a> {
     bytes: &'a [u8],
-    /// Where the next miniblock or block begins.
+    /// Offset of the next miniblock or block.
     at: usize,
     /// Numbers in a miniblock, and miniblocks in a block.
     miniblock: usize,
     miniblocks: usize,
-    /// Where the widths are of the miniblocks of this block that are still to come.
+    /// Offsets of the bit widths of the remaining miniblocks in this block.
     widths: std::ops::Range<usize>,
-    /// Numbers that are still to come, in all and in this miniblock.
+    /// Remaining numbers, in total and in this miniblock.
     left: usize,
     here: usize,
-    /// The first bit of the next number, and how many it has.
+    /// Position of the next number in bits, and its width.
     bit: usize,
     width: usize,
     least: i32,
@@ -30,7 +30,7 @@ pub(super) struct Deltas<'a> {
     is_first: bool,
 }
 
-/// What stands before the numbers.
+/// The header before the numbers.
 struct DeltaHeader {
     miniblock: u32,
     miniblocks: u32,
@@ -57,13 +57,13 @@ fn head(bytes: &[u8]) -> Result<DeltaHeader, &'static str> {
     }
 }
 
-/// How many numbers there are, of whatever width, by what stands before them.
+/// Returns the number of values that the header claims, for any width.
 pub(super) fn count(bytes: &[u8]) -> Result<usize, &'static str> {
     Ok(head(bytes)?.count as usize)
 }
 
 impl<'a> Deltas<'a> {
-    /// Numbers that begin with these bytes.
+    /// Reads the header at the start of `bytes`.
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self, &'static str> {
         let DeltaHeader { miniblock, miniblocks, count, first, length } = head(bytes)?;
         Ok(Self {
@@ -82,12 +82,12 @@ impl<'a> Deltas<'a> {
         })
     }
 
-    /// How many there are still.
+    /// Number of remaining values.
     pub(super) fn left(&self) -> usize {
         self.left
     }
 
-    /// Where the last one ends, with what its miniblock is filled up with.
+    /// Returns the offset after the last number, including the padding of its miniblock.
     pub(super) fn end(mut self) -> Result<usize, &'static str> {
         self.left = self.left.saturating_sub(1);
         while self.left > 0 {
@@ -97,7 +97,7 @@ impl<'a> Deltas<'a> {
         if self.at > self.bytes.len() { Err(CUT) } else { Ok(self.at) }
     }
 
-    /// The next number; none at the end.
+    /// Returns the next number, or `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<i32>, &'static str> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
         self.left = left;
@@ -134,7 +134,7 @@ impl<'a> Deltas<'a> {
         Ok(())
     }
 
-    /// The bits of the next number, the lowest first.
+    /// Reads the bits of the next number, lowest first.
     fn bits(&mut self) -> Result<u32, &'static str> {
         let end = self.bit + self.width;
         let bytes = self.bytes.get(self.bit / 8..end.div_ceil(8)).ok_or(CUT)?;

@@ -1,23 +1,23 @@
-//! What is wrong with a table.
+//! Errors of tables.
 
 use crate::input::Trouble;
 
-/// Why a table is not read on.
+/// The reason that a table cannot be read further.
 #[derive(Debug)]
 pub(super) enum TableError {
-    /// It contradicts its format.
+    /// It violates its format.
     Damage(String),
-    /// It takes more memory than it may.
+    /// It needs more memory than allowed.
     Limit(String),
 }
 
 impl TableError {
-    /// What takes more memory than it may.
+    /// Creates the error for exceeding the memory limit.
     pub(super) fn too_much(what: impl std::fmt::Display) -> Self {
         Self::Limit(format!("{what}, more than there is memory for"))
     }
 
-    /// The same told with more words.
+    /// Rewrites the message.
     pub(super) fn told(self, tell: impl FnOnce(String) -> String) -> Self {
         match self {
             Self::Damage(why) => Self::Damage(tell(why)),

@@ -1,4 +1,4 @@
-//! A file as the readers of tables want it: read anywhere, by several of them at once.
+//! Random access to a file for table readers, possibly several at once.
 
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt;
@@ -10,7 +10,7 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use crate::input::OpenFile;
 
-/// A place in a file, of which the size at opening counts.
+/// A position in a file. The file ends at its size at opening.
 #[derive(Debug, Clone)]
 pub(super) struct At {
     file: Arc<OpenFile>,
@@ -26,7 +26,7 @@ impl At {
         self.file.size()
     }
 
-    /// Fills `out` with what stands at `offset`.
+    /// Fills `out` with the bytes at `offset`.
     pub(super) fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.file.read_exact_at(out, offset)
     }
@@ -56,7 +56,7 @@ impl ChunkReader for At {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
-        // Before there is memory for them: what a file says of itself may be anything.
+        // Check before allocating: the claims of a file may be arbitrary.
         if start.checked_add(length as u64).is_none_or(|end| end > self.size()) {
             let why = format!("{length} bytes at {start} are not in a file of {}", self.size());
             return Err(ParquetError::EOF(why));

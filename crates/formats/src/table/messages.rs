@@ -1,9 +1,8 @@
-//! What an Arrow file or stream claims to hold, looked at before the library believes it.
+//! Validates the claims of an Arrow file or stream before the library trusts them.
 //!
-//! The library makes room for what the footer, a message or a packed buffer says of its length. In come
-//! the messages in the order in which they are read; out goes an error where one claims what cannot be,
-//! or more than there is memory for. What is in the columns is left to the library, which looks at it
-//! itself.
+//! The library allocates by the lengths in the footer, a message or a packed buffer. Input is the
+//! messages in reading order; output is an error if one claims the impossible, or more than memory
+//! allows. The columns' contents are left to the library, which validates them itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,39 +18,39 @@ use super::arrow::words;
 use super::error::TableError;
 use super::file::At;
 
-/// What the library takes for a column of a schema, about.
+/// Approximate memory that the library uses per column of a schema.
 const COLUMN: usize = 1 << 10;
 
-/// A footer or a message may take this however little memory there is.
+/// Memory always granted to a footer or message.
 const LEAST: u64 = 64 << 20;
 
-/// What a file ends with: "<FOOTER> <FOOTER SIZE: int32> <magic string "ARROW1">".
+/// Length of the end of a file: "<FOOTER> <FOOTER SIZE: int32> <magic string "ARROW1">".
 const END: usize = 10;
 
-/// Where the first message begins: "<magic number "ARROW1"> <empty padding bytes [to 8 byte boundary]>".
+/// Offset of the first message: "<magic number "ARROW1"> <empty padding bytes [to 8 byte boundary]>".
 const BEGINNING: u64 = 8;
 
-/// Bytes that fill up in one place, at most: messages begin at multiples of 8, with some writers of 64,
-/// and what ends a stream has 8.
+/// Longest padding in one place. Messages start at multiples of 8, with some writers of 64, and an
+/// end-of-stream marker has 8 bytes.
 const FILLING: u64 = 128;
 
-/// What stands before a message: a marker, and the length of what it says of itself. The marker is
-/// missing in what was written before version 0.15.
+/// The marker before the length of the metadata of a message. Files from before version 0.15 do not
+/// have it.
 const CONTINUATION: [u8; 4] = [0xFF; 4];
 
-/// A packed buffer begins with the length of what is packed, or this where nothing is.
+/// A packed buffer begins with its unpacked length, or with this value if it is stored.
 const NOT_PACKED: i64 = -1;
 
 /// The messages of a file or stream.
 pub(super) struct Messages<'a> {
     at: &'a At,
     memory: u64,
-    /// Bytes of each dictionary by its number, and of all of them.
+    /// Bytes of each dictionary by its id, and their sum.
     dictionaries: HashMap<i64, u64>,
     all_dictionaries: u64,
 }
 
-/// What a message says of itself, and where its body is.
+/// The metadata of a message, and the location of its body.
 pub(super) struct Message {
     metadata: Vec<u8>,
     body: u64,
@@ -63,13 +62,13 @@ impl Message {
         message(&self.metadata)
     }
 
-    /// Where it ends.
+    /// Offset of its end.
     pub(super) fn end(&self) -> u64 {
         self.body + self.length
     }
 }
 
-/// What the end of a file says: its schema, and where its messages are.
+/// The footer of a file: its schema, and the locations of its messages.
 pub(super) struct Footer {
     pub(super) schema: SchemaRef,
     pub(super) dictionaries: Vec<Block>,
@@ -82,7 +81,7 @@ impl<'a> Messages<'a> {
         Self { at, memory, dictionaries: HashMap::new(), all_dictionaries: 0 }
     }
 
-    /// Looks at the footer of a file. Gives what it says.
+    /// Validates and returns the footer of a file.
     pub(super) fn file(&self) -> Result<Footer, TableError> {
         let mut end = [0; END];
         let place = self.at.size().checked_sub(END as u64).ok_or("it ends early")?;
@@ -105,10 +104,9 @@ impl<'a> Messages<'a> {
         Ok(Footer { schema, dictionaries, batches })
     }
 
-    /// Looks for batches where there is none by the footer, which begins at `end`, or one that is there
-    /// twice: a list with a number or a place that was changed has them so, and nothing else tells. What
-    /// else stands between the messages that it names, such as the schema, the end of a stream and what
-    /// fills up, is as it may.
+    /// Rejects batches that the footer, which begins at `end`, omits or lists twice. A changed count or
+    /// offset in its list has this effect, and nothing else reveals it. Any other bytes between the
+    /// listed messages are accepted, such as the schema, an end-of-stream marker or padding.
     fn gaps<'b>(
         &self,
         blocks: impl Iterator<Item = &'b Block>,
@@ -116,7 +114,7 @@ impl<'a> Messages<'a> {
     ) -> Result<(), TableError> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for block in blocks {
-            // What none can have is told of when the message is looked at.
+            // Invalid numbers are reported when the message itself is validated.
             let numbers = [block.offset(), block.metaDataLength().into(), block.bodyLength()];
             let [place, head, length] = numbers.map(|number| u64::try_from(number).unwrap_or(0));
             ranges.push((place, place.saturating_add(head).saturating_add(length)));
@@ -124,13 +122,13 @@ impl<'a> Messages<'a> {
         ranges.sort_unstable();
         let mut from = BEGINNING;
         for &(place, behind) in ranges.iter().chain(&[(end, end)]) {
-            // A message behind the end is told of by itself.
+            // A message after the end is reported when it is validated.
             if from < place && place <= end {
                 self.gap(from, place)?;
             }
             from = from.max(behind);
         }
-        // A batch that is named twice has its rows twice.
+        // A batch that is listed twice would yield its rows twice.
         let meet = |pair: &[(u64, u64)]| pair[0].0 >= BEGINNING && pair[1].0 < pair[0].1;
         if ranges.windows(2).any(meet) {
             return Err("two of its messages are in one place".into());
@@ -152,7 +150,7 @@ impl<'a> Messages<'a> {
                 continue;
             }
             let body = place + before + length;
-            // What is no message is for nobody to read.
+            // Bytes that are no message are skipped, as nobody reads them.
             if body > end || length > LEAST {
                 break;
             }
@@ -171,7 +169,7 @@ impl<'a> Messages<'a> {
         Ok(())
     }
 
-    /// A message that the footer of a file tells of.
+    /// Reads the metadata of a message listed in a file's footer.
     pub(super) fn of_file(&self, block: &Block) -> Result<Message, TableError> {
         let numbers = [block.offset(), block.metaDataLength().into(), block.bodyLength()];
         let [Ok(place), Ok(head @ 8..), Ok(length)] = numbers.map(u64::try_from) else {
@@ -183,17 +181,17 @@ impl<'a> Messages<'a> {
         self.message(metadata, place + head, length)
     }
 
-    /// The first message of a stream, which tells the schema, and where the next one begins.
+    /// Reads the first message of a stream. Returns the schema and the offset of the next message.
     pub(super) fn stream(&self) -> Result<(SchemaRef, u64), TableError> {
         let first = self.of_stream(0)?.ok_or("it has no message")?;
         let schema = first.read()?.header_as_schema().ok_or("its first message is no schema")?;
         Ok((self.schema(schema)?, first.end()))
     }
 
-    /// The message of a stream that begins at `place`; none at the end.
+    /// Reads the metadata of a stream's message at `place`; `None` at the end.
     pub(super) fn of_stream(&self, place: u64) -> Result<Option<Message>, TableError> {
         let (mut place, mut length) = (place, [0; 4]);
-        // What is too short for a length is an end.
+        // Too few bytes for a length count as the end.
         for _ in 0..2 {
             if place + 4 > self.at.size() {
                 return Ok(None);
@@ -213,7 +211,7 @@ impl<'a> Messages<'a> {
         self.message(metadata, place + length, body).map(Some)
     }
 
-    /// Looks at where a body is.
+    /// Checks that a body lies within the file.
     fn message(&self, metadata: Vec<u8>, body: u64, length: u64) -> Result<Message, TableError> {
         if body.checked_add(length).is_none_or(|end| end > self.at.size()) {
             return Err(
@@ -223,7 +221,7 @@ impl<'a> Messages<'a> {
         Ok(Message { metadata, body, length })
     }
 
-    /// The body of a message that was looked at.
+    /// Reads the body of a validated message.
     pub(super) fn body(&self, message: &Message) -> Result<Buffer, TableError> {
         let bytes = MutableBuffer::try_from_len_zeroed(message.length as usize);
         let mut bytes = bytes.map_err(|_| too_much("a message", message.length))?;
@@ -231,7 +229,7 @@ impl<'a> Messages<'a> {
         Ok(bytes.into())
     }
 
-    /// Looks at a batch of which these columns are read.
+    /// Checks that there is memory for the read columns of a batch.
     pub(super) fn batch(
         &self,
         message: &Message,
@@ -244,7 +242,7 @@ impl<'a> Messages<'a> {
         self.has_room_for(taken, "a batch")
     }
 
-    /// Looks at a dictionary that is read.
+    /// Checks that there is memory for a dictionary.
     pub(super) fn dictionary(
         &mut self,
         message: &Message,
@@ -254,7 +252,8 @@ impl<'a> Messages<'a> {
         let data = dictionary.data().ok_or("a dictionary has no values")?;
         let taken = self.taken(message, version, &data, None)?;
         let bytes = self.dictionaries.entry(dictionary.id()).or_default();
-        // What is added to a dictionary is copied behind what it has.
+        // A delta is copied after the values of its dictionary, so both count. Any other batch replaces
+        // them.
         if !dictionary.isDelta() {
             self.all_dictionaries -= std::mem::take(bytes);
         }
@@ -268,7 +267,8 @@ impl<'a> Messages<'a> {
         if taken > self.memory { Err(too_much(what, taken)) } else { Ok(()) }
     }
 
-    /// What a batch takes: its body, and what is unpacked of the columns that are wanted, or of all.
+    /// Returns the memory that a batch needs: its body, and the unpacked buffers of the wanted columns
+    /// (all columns for `None`).
     fn taken(
         &self,
         message: &Message,
@@ -308,11 +308,12 @@ impl<'a> Messages<'a> {
             }
             None => column(usize::MAX, true)?,
         }
-        // What is not packed is used where it lies, unless the same is used again and again.
+        // Stored buffers are used in place, so they add nothing unless several of them share the same
+        // bytes.
         Ok(length.saturating_add(if packed { sum } else { sum.saturating_sub(length) }))
     }
 
-    /// How long a packed buffer says that it is.
+    /// Reads the unpacked length that a packed buffer claims.
     fn unpacked(&self, place: u64, length: u64) -> Result<u64, TableError> {
         if length < 8 {
             return Err("a packed buffer is too short for its length".into());
@@ -325,7 +326,8 @@ impl<'a> Messages<'a> {
         }
     }
 
-    /// Looks at what columns there are: each of them, and the names on the way to it, are kept.
+    /// Checks that there is memory for the columns of a schema: each column and the path of its names
+    /// are kept.
     fn schema(&self, schema: arrow_ipc::Schema<'_>) -> Result<SchemaRef, TableError> {
         let mut taken = 0;
         for field in schema.fields().iter().flatten() {
@@ -345,7 +347,7 @@ impl<'a> Messages<'a> {
             .iter()
             .flatten()
             .map(|pair| pair.key().map_or(0, str::len) + pair.value().map_or(0, str::len) + COLUMN);
-        // The name is kept with the column, and the path with the names of all columns.
+        // The name is kept with the column, and the path in the list of all columns.
         *taken += (COLUMN + name + 2 * path) as u64 + said.sum::<usize>() as u64;
         if *taken > self.memory {
             return Err(too_much("what it says of its columns", *taken));
@@ -383,16 +385,15 @@ fn message(metadata: &[u8]) -> Result<arrow_ipc::Message<'_>, TableError> {
     root_as_message(metadata).map_err(|error| format!("a message: {}", line(error)).into())
 }
 
-/// What the library says of the bytes of a message, for which it takes several lines: what is wrong,
-/// and each place on the way to it.
+/// Joins the library's multi-line error, which gives the error and the path to it, into one line.
 fn line(error: impl std::fmt::Display) -> String {
     let text = error.to_string();
     let lines = text.lines().map(|line| line.trim().trim_end_matches('.'));
     lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// How many buffers a column has in a batch ("Columnar.html", "Buffer Listing for Each Layout"), with
-/// those of the columns in it. How many a column of views has stands beside them.
+/// Returns the number of buffers that a column has in a batch ("Columnar.html", "Buffer Listing for
+/// Each Layout"), including nested columns. The counts for view columns come from `variadic`.
 fn buffers_of(
     kind: &DataType,
     version: MetadataVersion,
@@ -407,7 +408,7 @@ fn buffers_of(
             let more = variadic.next().and_then(|count| usize::try_from(count).ok());
             more.unwrap_or(0).saturating_add(2)
         }
-        // "Union types do not have validity bitmaps", but before version 5.
+        // "Union types do not have validity bitmaps", except before version 5.
         DataType::Union(_, mode) => {
             let offsets = usize::from(*mode == UnionMode::Dense);
             1 + offsets + usize::from(version < MetadataVersion::V5)

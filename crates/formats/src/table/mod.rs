@@ -1,12 +1,12 @@
-//! The rows of a table: Parquet, and the IPC format of Arrow.
+//! Reads the rows of tables: Parquet, and the IPC format of Arrow.
 //!
-//! In comes a file; out come chunks of cells, in the order of the rows. A table comes in sections (the
-//! row groups of Parquet), and each is unpacked on a thread of its own, as many at a time as there are
-//! threads; what they are ahead is bounded by the chunks that may wait.
+//! Input is a file; output is chunks of cells, in row order. A table has sections (the row groups of
+//! Parquet). Each section is decoded on one thread, and as many sections at a time as there are
+//! threads. A limit on the waiting chunks bounds how far they run ahead.
 //!
-//! The readers are libraries for formats that say where things are, so bytes that lie can make them
-//! panic. What could end the process is looked at before (`parquet_limits`, `pages`, `messages`). They run on
-//! threads of their own, named [`THREAD`], and one that does not come back is a file that is damaged.
+//! The readers are libraries for formats that contain offsets, so corrupt bytes can make them panic.
+//! Claims that could abort the process are validated first (`parquet_limits`, `pages`, `messages`). The
+//! readers run on their own threads, named [`THREAD`]; if one panics, the file is reported as damaged.
 
 mod arrow;
 mod parquet_limits;
@@ -38,38 +38,38 @@ use crate::input::{Chunk, OpenFile};
 use crate::input::{InputError, Trouble};
 use crate::record::{Container, TableFormat};
 
-/// The name of the threads that read what strangers wrote.
+/// The name of the threads that read untrusted tables.
 pub const THREAD: &str = "uniqurl-table";
 
 /// Chunks of a section that may wait to be taken.
 const AHEAD: usize = 32;
 
-/// Bytes that a footer or a batch may take where nobody said how many all of it may.
+/// Limit for a footer or a batch if no memory limit is set.
 const UNSAID: usize = 4 << 30;
 
-/// How a table is read.
+/// Options for reading a table.
 #[derive(Debug, Clone, Copy)]
 pub struct TableOptions {
-    /// Bytes of a chunk.
+    /// Size of a chunk in bytes.
     pub chunk_size: usize,
     /// Longest cell in bytes.
     pub max_record: usize,
     /// Threads that decode row groups.
     pub threads: usize,
-    /// Bytes of memory that all of it may take, if anybody said.
+    /// Total memory limit in bytes; `usize::MAX` if none is set.
     pub memory: usize,
-    /// Whether rows with one and the same cell may come as one of which it is said how many they are.
+    /// Whether rows with the same cell may be merged into one row with a count.
     pub once: bool,
 }
 
 impl TableOptions {
-    /// Bytes that what is there only once may take.
+    /// The limit for data that exists only once per table.
     fn at_once(&self) -> usize {
         if self.memory == usize::MAX { UNSAID } else { self.memory }
     }
 }
 
-/// The container of a file, if it is one.
+/// Detects the container of a file.
 pub fn container_of(file: &Arc<OpenFile>) -> Result<Option<Container>, InputError> {
     let mut head = [0; 8];
     let length = head.len().min(usize::try_from(file.size()).unwrap_or(usize::MAX));
@@ -82,36 +82,36 @@ pub fn container_of(file: &Arc<OpenFile>) -> Result<Option<Container>, InputErro
     Ok(Container::of(&head[..length]))
 }
 
-/// What comes next of a table.
+/// An event of a table.
 #[derive(Debug)]
 pub enum TableEvent {
-    /// Rows, and how many bytes of the file were read for them.
+    /// Rows, and the number of file bytes read for them.
     Chunk(Chunk, u64),
-    /// There is nothing yet.
+    /// No rows are ready yet.
     Wait,
-    /// The file cannot be read on.
+    /// The file cannot be read further.
     Error(InputError),
-    /// The last row was handed out.
+    /// All rows were returned.
     End,
 }
 
-/// A table that is being read.
+/// A table being read.
 pub struct TableReader {
     file: Arc<OpenFile>,
     content: Arc<TableContent>,
     options: TableOptions,
-    /// Sections that were begun, of how many.
+    /// Sections started so far, and their total.
     begun: usize,
     sections: usize,
     running: VecDeque<Running>,
-    /// The way to the threads, who are there once there is work: they keep their memory from section
-    /// to section.
+    /// The channel to the threads, which start on first use. They keep their memory from section to
+    /// section.
     workers: Option<Sender<SectionTask>>,
-    /// Bytes of memory that the threads hold.
+    /// Memory held by the threads, in bytes.
     held: Arc<AtomicUsize>,
-    /// Bytes of the file that were told as read.
+    /// File bytes reported as read.
     told: u64,
-    /// Rows that were handed on.
+    /// Rows returned so far.
     rows: u64,
 }
 
@@ -121,20 +121,20 @@ impl fmt::Debug for TableReader {
     }
 }
 
-/// A section for a thread, and where its parts go.
+/// A section for a thread, and the channel for its events.
 struct SectionTask {
     section: usize,
     sender: SyncSender<SectionEvent>,
 }
 
-/// A section that is being unpacked.
+/// A section being decoded.
 struct Running {
     parts: Receiver<SectionEvent>,
 }
 
-/// What comes out of a section.
+/// An event of a section.
 enum SectionEvent {
-    /// Rows, and how far into the file they go.
+    /// Rows, and the file offset that they reach.
     Chunk(Chunk, u64),
     Failed(TableError),
     End,
@@ -146,18 +146,18 @@ enum TableContent {
     Arrow(arrow::ArrowFile),
 }
 
-/// Why a batch is not taken.
+/// The reason that a batch is not taken.
 enum Stop {
-    /// Nobody wants the rest.
+    /// The receiver is gone.
     Unwanted,
-    /// This is wrong with the file.
+    /// The file has this error.
     Failed(TableError),
 }
 
-/// Takes the columns of a batch, and how far into the file it goes.
+/// Takes the columns of a batch, and the file offset that the batch reaches.
 type Take<'a> = &'a mut dyn FnMut(&[Column], u64) -> Result<(), Stop>;
 
-/// A column of a batch, below the structs that it is in.
+/// A column of a batch, below the structs that contain it.
 struct Column {
     above: Vec<ArrayRef>,
     array: ArrayRef,
@@ -171,7 +171,7 @@ impl TableContent {
         }
     }
 
-    /// Number of the first row of a section, from 0.
+    /// Index of the first row of a section.
     fn first_row(&self, section: usize) -> u64 {
         match self {
             TableContent::Parquet(content) => content.first_row(section),
@@ -186,7 +186,7 @@ impl TableContent {
         }
     }
 
-    /// Words for a section, where there are several.
+    /// A prefix that names the section in messages, if there are several.
     fn name(&self, section: usize) -> String {
         match self {
             TableContent::Parquet(_) => {
@@ -198,7 +198,7 @@ impl TableContent {
 }
 
 impl TableReader {
-    /// Opens the table in a file. Out comes the table as `wanted` has it, its columns found.
+    /// Opens the table in a file. Returns the reader, and `wanted` with its columns resolved.
     pub fn open(
         file: Arc<OpenFile>,
         wanted: &TableFormat,
@@ -238,7 +238,7 @@ impl TableReader {
         Ok((rows, table))
     }
 
-    /// The next rows. Waits for them only if `idle`.
+    /// Returns the next event. Blocks only if `idle`.
     pub fn next(&mut self, idle: bool) -> TableEvent {
         loop {
             while self.begun < self.sections && self.running.len() < self.options.threads {
@@ -276,12 +276,12 @@ impl TableReader {
         }
     }
 
-    /// Whether the file is still what it was; its size.
+    /// Verifies that the file has not changed, and returns its size.
     pub fn end(&self) -> Result<u64, InputError> {
         self.file.verify().map(|()| self.file.size())
     }
 
-    /// Bytes of memory that what is unpacked and not yet taken holds.
+    /// Memory held by decoded rows that were not taken yet, in bytes.
     pub fn memory(&self) -> usize {
         self.held.load(Ordering::Relaxed)
     }
@@ -291,7 +291,7 @@ impl TableReader {
         self.error(error.told(|why| format!("{name}{why}, behind row {}", self.rows)).into())
     }
 
-    /// What looks like damage may be a change of the file.
+    /// Apparent damage may come from a change of the file, so that is checked first.
     fn error(&self, trouble: Trouble) -> InputError {
         let changed = self.file.verify().err();
         changed.unwrap_or_else(|| InputError::new(self.file.path(), None, trouble))
@@ -303,7 +303,7 @@ impl TableReader {
             Some(workers) => workers,
             None => self.workers.insert(self.hire()?),
         };
-        // Where all of them have panicked nobody sends anything, which tells so.
+        // If all threads have panicked, the sender is dropped and `next` reports it.
         let _ = workers.send(SectionTask { section, sender });
         Ok(Running { parts })
     }
@@ -327,7 +327,7 @@ impl TableReader {
     }
 }
 
-/// Unpacks a section.
+/// Decodes a section.
 fn work(content: &TableContent, section: usize, options: TableOptions, mut sending: Sending) {
     let mut cutter = RowCutter::new(content.first_row(section), options);
     let read = content.read(section, options, &mut |columns, end| {
@@ -337,7 +337,7 @@ fn work(content: &TableContent, section: usize, options: TableOptions, mut sendi
         sending.held.fetch_sub(batch, Ordering::Relaxed);
         cut
     });
-    // Where the other side went away nobody wants to know.
+    // The send fails only if the reader was dropped.
     let _ = match read {
         Ok(()) => sending.sender.send(SectionEvent::End),
         Err(Stop::Failed(why)) => sending.sender.send(SectionEvent::Failed(why)),
@@ -345,7 +345,7 @@ fn work(content: &TableContent, section: usize, options: TableOptions, mut sendi
     };
 }
 
-/// What is said where a reader panicked.
+/// The message for a reader that panicked.
 const PANICKED: &str = "what it says of itself contradicts itself";
 
 struct Sending {
@@ -360,7 +360,7 @@ impl Sending {
     }
 }
 
-/// Runs something on a thread of its own. None: it panicked.
+/// Runs a function on its own thread. Returns `None` if it panicked.
 fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<Option<T>> {

@@ -1,9 +1,9 @@
-//! The pages of a column, looked at once they are unpacked and before the library believes them.
+//! Validates the pages of a column after they are unpacked and before the library trusts them.
 //!
-//! A page says of itself how many values it has, with some encodings more than once: in its head, and
-//! again before the values. The library makes room by the second, which nothing else bounds. In comes
-//! what the library's own reader makes of a page; out goes the same, or an error where the two
-//! contradict each other or claim more than there is memory for.
+//! A page states its number of values, with some encodings twice: in its header, and again before the
+//! values. The library allocates by the second number, which nothing else bounds. Input is a page from
+//! the library's own reader; output is the same page, or an error if the two numbers contradict each
+//! other or exceed the memory limit.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,17 +21,17 @@ use super::deltas::{self, Deltas};
 use super::error::TableError;
 use super::file::At;
 
-/// The columns of a row group.
+/// The columns of a row group, with validated pages.
 pub(super) struct Looked {
     pub(super) at: Arc<At>,
     pub(super) metadata: Arc<ParquetMetaData>,
     pub(super) group: usize,
-    /// Rows that are read at a time, and the bytes that those of a column may take.
+    /// Rows per batch, and the bytes that those of a column may take.
     pub(super) batch: usize,
     pub(super) room: usize,
-    /// Whether all values are keys of a dictionary.
+    /// True if all values are dictionary keys.
     pub(super) keyed: bool,
-    /// Whether an error came of more than there is room for.
+    /// Set when a page exceeded `room`.
     pub(super) is_over: Arc<AtomicBool>,
 }
 
@@ -73,7 +73,7 @@ impl RowGroups for Looked {
     }
 }
 
-/// The pages of the one row group.
+/// An iterator over the pages of a single row group.
 struct One(Option<Result<Box<dyn PageReader>>>);
 
 impl Iterator for One {
@@ -98,7 +98,7 @@ struct Pages {
     reader: SerializedPageReader<At>,
     column: ColumnDescPtr,
     limits: PageLimits,
-    /// Of a batch, or about one: texts that were spelled out, and their bytes.
+    /// Texts expanded so far in about one batch, and their bytes.
     values: usize,
     bytes: usize,
 }
@@ -147,7 +147,7 @@ impl PageReader for Pages {
 impl Pages {
     fn look(&mut self, page: &Page) -> std::result::Result<(), TableError> {
         let (levels, values, encoding, bytes) = match page {
-            // What it says was looked at in its head.
+            // `parquet_limits` has validated the header already.
             Page::DictionaryPage { .. } => return Ok(()),
             Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } => {
                 let values = *num_values as usize;
@@ -172,7 +172,7 @@ impl Pages {
         let bytes = bytes.ok_or("its levels are longer than it is")?;
         let is_keyed = matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
         if self.limits.keyed && !is_keyed {
-            // The library would spell out the keys of the batch so far, each a text of any length.
+            // The library would expand the keys of the batch so far, each to a text of any length.
             return Err("its encoding is not what it was".into());
         }
         match (self.column.physical_type(), encoding) {
@@ -193,7 +193,7 @@ impl Pages {
                 self.spell_out(prefixes, suffixes)
             }
             (Physical::INT32 | Physical::INT64, Encoding::DELTA_BINARY_PACKED) => {
-                // The library makes no room by it.
+                // The library does not allocate by this number.
                 match deltas::count(bytes)? {
                     stated if stated > values => Err(too_many(stated, values)),
                     _ => Ok(()),
@@ -207,7 +207,7 @@ impl Pages {
         }
     }
 
-    /// How many bytes each value has, where all have as many.
+    /// Returns the width of a value, if all values have the same.
     fn width(&self, kind: Physical) -> Option<usize> {
         match kind {
             Physical::INT32 | Physical::FLOAT => Some(4),
@@ -219,8 +219,8 @@ impl Pages {
         }
     }
 
-    /// How long the definition levels are that a page of version 1 begins with; of lists nothing is
-    /// read.
+    /// Returns the length of the definition levels at the start of a version 1 page. Lists are never
+    /// read, so there are no repetition levels.
     fn levels(&self, bytes: &Bytes, values: usize, encoding: Encoding) -> Option<usize> {
         let most = self.column.max_def_level();
         if most == 0 {
@@ -234,8 +234,8 @@ impl Pages {
         Some((values * bits).div_ceil(8))
     }
 
-    /// Judges how many values are told of before them, for which the library makes room for so many
-    /// lengths each.
+    /// Checks the number of values stated before them. The library allocates `lengths` lengths for
+    /// each.
     fn stated(
         &self,
         stated: usize,
@@ -251,8 +251,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Counts what values take once each is spelled out: a page of a few bytes can say a long text again
-    /// and again.
+    /// Adds up the expanded lengths of values: a page of a few bytes can repeat a long text many times.
     fn spell_out(
         &mut self,
         mut prefixes: Deltas<'_>,
@@ -286,7 +285,7 @@ fn too_many(stated: usize, values: usize) -> TableError {
     format!("it has {values} values by its head, and {stated} by what stands before them").into()
 }
 
-/// Judges bytes of numbers that are so wide, the first bytes of all, the second of all and so on.
+/// Checks the length of byte-stream-split numbers: first bytes of all, then second bytes, and so on.
 fn streams(length: usize, width: usize, values: usize) -> std::result::Result<(), TableError> {
     match length / width {
         _ if !length.is_multiple_of(width) => {

@@ -1,4 +1,4 @@
-//! Parquet: row groups of column chunks, of which only those that are asked for are read.
+//! Reads Parquet: row groups of column chunks. Only the requested columns are read.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,31 +23,31 @@ use super::{Column, Stop, TableOptions, Take, arrow, column, parquet_limits};
 use crate::input::Trouble;
 use crate::record::TableFormat;
 
-/// Rows of a batch, whatever they hold, but for pages of which not so many have room.
+/// Rows per batch, further limited by the memory for pages.
 const ROWS: std::ops::RangeInclusive<u64> = 64..=16 << 10;
 
-/// The same where a row is the key of a value: at most as many as a chunk has bytes.
+/// Rows per batch when rows are dictionary keys: at most one per byte of a chunk.
 const KEYED_ROWS: std::ops::RangeInclusive<u64> = 64..=128 << 10;
 
-/// Pages that a thread may hold at a time, packed and unpacked, and what is made of them.
+/// Pages that a thread may hold at a time: packed, unpacked, and the arrays built from them.
 const PAGES: usize = 4;
 
-/// A file whose footer was read.
+/// An open file with its footer.
 pub(super) struct ParquetFile {
     at: At,
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
     levels: FieldLevels,
-    /// The same where every page has keys of a dictionary; none where several columns are read.
+    /// The same, for columns whose pages all have dictionary keys; `None` if several columns are read.
     levels_of_keys: Option<FieldLevels>,
-    /// Where the columns that are read are in a batch.
+    /// Index paths of the read columns within a batch.
     places: Vec<Vec<usize>>,
-    /// Rows before each row group, and before the end.
+    /// Number of rows before each row group; the last entry is the total.
     starts: Vec<u64>,
 }
 
 impl ParquetFile {
-    /// Reads the footer, for which there are `memory` bytes.
+    /// Reads the footer, using at most `memory` bytes.
     pub(super) fn open(
         at: At,
         table: &TableFormat,
@@ -73,7 +73,7 @@ impl ParquetFile {
                 )));
             }
         }
-        // Else what is there once would be looked at for each row group that says it is its own.
+        // Otherwise many row groups could claim the same bytes, and these would be validated for each.
         for leaf in &wanted {
             let columns = footer.row_groups().iter().filter_map(|group| group.columns().get(*leaf));
             let lengths = columns.map(|column| column.compressed_size().unsigned_abs());
@@ -87,7 +87,7 @@ impl ParquetFile {
             }
         }
         let places: Vec<&[usize]> = wanted.iter().map(|leaf| &leaves[*leaf].place[..]).collect();
-        // Text is read as bytes: whether it is UTF-8 is for the profile to judge.
+        // Read text as bytes: the profile decides about invalid UTF-8.
         let root = as_bytes(descriptor.root_schema(), &places).map_err(malformed)?;
         let as_stored = ArrowReaderOptions::new()
             .with_skip_arrow_metadata(true)
@@ -168,8 +168,8 @@ impl ParquetFile {
         while let Some(batch) = batches.next() {
             let batch = match batch {
                 Ok(batch) => batch,
-                // The rows of the batch that stand before the damage are read in smaller ones, so that
-                // as many are taken however many are read at a time.
+                // Retry with smaller batches, so that all rows before the damage are read, independent
+                // of the batch size.
                 Err(_) if groups.batch > 1 && !groups.is_over.load(Ordering::Relaxed) => {
                     groups.batch /= 2;
                     batches = behind(levels, &groups, found)?;
@@ -191,14 +191,14 @@ impl ParquetFile {
         Ok(())
     }
 
-    /// How far into the file so many rows are, for whoever shows progress.
+    /// Estimates the file offset after `rows` rows, for progress display.
     fn place(&self, rows: u64) -> u64 {
         let all = self.starts.last().copied().unwrap_or(0).max(1);
         (u128::from(self.at.size()) * u128::from(rows) / u128::from(all)) as u64
     }
 }
 
-/// Reads the rows of a row group behind so many.
+/// Reads a row group from row `found` on.
 fn behind(
     levels: &FieldLevels,
     groups: &Looked,
@@ -212,14 +212,13 @@ fn behind(
         .map_err(|error| failed(groups, words(&error)))
 }
 
-/// Why it cannot be read on: the library hands on the words of an error alone.
+/// Classifies the error by `is_over`, because the library passes on only the text of an error.
 fn failed(groups: &Looked, why: String) -> Stop {
     let is_over = groups.is_over.load(Ordering::Relaxed);
     Stop::Failed(if is_over { TableError::Limit(why) } else { TableError::Damage(why) })
 }
 
-/// Bytes that a value of a column takes at least, where it stands in a dictionary: four for a number or the
-/// length of a text.
+/// Returns the fewest bytes of a dictionary value: four for a number or for the length of a text.
 fn least(column: &ColumnDescriptor) -> u32 {
     match column.physical_type() {
         Physical::FIXED_LEN_BYTE_ARRAY => column.type_length().unsigned_abs().max(1),
@@ -227,7 +226,7 @@ fn least(column: &ColumnDescriptor) -> u32 {
     }
 }
 
-/// Whether there is no library here that unpacks it.
+/// True for a codec that no library here decodes.
 fn is_foreign(codec: &Compression) -> bool {
     matches!(codec, Compression::LZO)
 }
@@ -236,7 +235,7 @@ fn malformed(error: ParquetError) -> Trouble {
     Trouble::Malformed(words(&error))
 }
 
-/// What the library says, without the name of its own that it begins with.
+/// Returns the library's message without its prefix.
 fn words(error: &ParquetError) -> String {
     match error {
         ParquetError::General(words) | ParquetError::EOF(words) => words.clone(),
@@ -244,7 +243,7 @@ fn words(error: &ParquetError) -> String {
     }
 }
 
-/// Rows before each row group, and of all of them.
+/// Returns the number of rows before each row group, and in total.
 fn starts(metadata: &ArrowReaderMetadata) -> Result<Vec<u64>, Trouble> {
     let metadata = metadata.metadata();
     let mut starts = vec![0_u64];
@@ -297,7 +296,7 @@ fn leaf(column: &ColumnDescriptor, place: Vec<usize>) -> Leaf {
     Leaf { path: column.path().parts().to_vec(), place, holds }
 }
 
-/// Appends the places of the columns that hold values, in order, below what has this place.
+/// Appends the index paths of the columns with values below `above`, in order.
 fn flatten(above: &[usize], node: &Type, places: &mut Vec<Vec<usize>>) {
     for (number, child) in node.get_fields().iter().enumerate() {
         let place = [above, &[number]].concat();
@@ -305,7 +304,7 @@ fn flatten(above: &[usize], node: &Type, places: &mut Vec<Vec<usize>>) {
     }
 }
 
-/// The places of columns where there are no others.
+/// Renumbers index paths for a schema that has only these columns.
 fn among(places: &[&[usize]]) -> Vec<Vec<usize>> {
     let number = |place: &[usize], level: usize| {
         let beside = places.iter().filter(|other| other.starts_with(&place[..level]));
@@ -316,7 +315,8 @@ fn among(places: &[&[usize]]) -> Vec<Vec<usize>> {
     places.iter().map(among).collect()
 }
 
-/// The schema with the columns at `places` as bytes that nothing more is said of.
+/// Copies the schema, with the byte array columns at `places` reduced to plain bytes without a logical
+/// type.
 fn as_bytes(node: &Type, places: &[&[usize]]) -> Result<TypePtr, ParquetError> {
     let info = node.get_basic_info();
     let below = |(number, child): (usize, &TypePtr)| -> Result<TypePtr, ParquetError> {
@@ -341,7 +341,7 @@ fn as_bytes(node: &Type, places: &[&[usize]]) -> Result<TypePtr, ParquetError> {
     Ok(Arc::new(group.build()?))
 }
 
-/// The same of the columns that the library makes of it: those at `places` of the type `text`.
+/// Copies the Arrow fields, with the binary columns at `places` changed to the type `text`.
 fn texts_as(fields: &Fields, places: &[&[usize]], text: &DataType) -> Fields {
     let field = |(number, field): (usize, &Arc<Field>)| {
         let places = below(places, number);
@@ -357,7 +357,7 @@ fn texts_as(fields: &Fields, places: &[&[usize]], text: &DataType) -> Fields {
     fields.iter().enumerate().map(field).collect()
 }
 
-/// What is left of the places that are in a column.
+/// Returns the remainders of the paths that begin with `number`.
 fn below<'a>(places: &[&'a [usize]], number: usize) -> Vec<&'a [usize]> {
     let inside = places.iter().filter_map(|place| place.split_first());
     inside.filter(|(first, _)| **first == number).map(|(_, rest)| rest).collect()

@@ -1,9 +1,9 @@
-//! What a Parquet file claims to hold, looked at before the library believes it.
+//! Validates the claims of a Parquet file before the library trusts them.
 //!
-//! The library makes room for what a file says that it has, and goes into a schema as deep as that is
-//! nested, so a file of a few bytes could end the process. In come the footer and the heads of the pages
-//! that are to be read; out goes an error where they claim what cannot be, or more than there is memory
-//! for. The footer also says which columns are encrypted, of which the library knows nothing.
+//! The library allocates by the claims of a file and recurses as deep as its schema is nested, so a
+//! file of a few bytes could abort the process. Input is the footer and the headers of the pages to be
+//! read; output is an error if they claim the impossible, or more than memory allows. The footer also
+//! tells which columns are encrypted, which the library does not detect.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -15,34 +15,33 @@ use super::error::TableError;
 use super::file::At;
 use super::thrift::{self, Event, I32, I64, Shape, ThriftError};
 
-/// Columns in each other. Writers of nested data get to a tenth of that.
+/// Deepest nesting of columns. Real writers reach a tenth of that.
 const NESTED: usize = 100;
 
-/// What the library takes for a column of a schema and for one of a row group, about.
+/// Approximate memory that the library uses per column of a schema, and per column of a row group.
 const COLUMN: usize = 1 << 10;
 const CHUNK: usize = 1 << 10;
 
-/// A footer is no longer than this, and may take the other however little memory there is.
+/// Longest footer, and the memory always granted to one.
 const FOOTER: usize = 256 << 20;
 const LEAST: usize = 16 << 20;
 
-/// The head of a page is no longer than this; most have less than a hundred bytes.
+/// Longest page header; most have less than a hundred bytes.
 const HEAD: usize = 16 << 20;
 const USUAL_HEAD: usize = 1 << 10;
 
-/// A page of this many bytes is read however little memory there is, and none that is longer than the
-/// other however much.
+/// Page sizes: one up to the lower bound is always read, one above the upper bound never.
 const PAGE: std::ops::RangeInclusive<usize> = 8 << 20..=1 << 30;
 
-/// What a packed byte unpacks to at the most: deflate has matches of 258 bytes in two bits, LZ4 adds 255
+/// Largest expansion per packed byte: deflate has matches of 258 bytes in two bits, and LZ4 adds 255
 /// with each byte.
 const DEFLATE: u64 = 1032;
 const LZ4: u64 = 255;
 
-/// Bytes of brotli that are unpacked at a time.
+/// Buffer size for decoding brotli.
 const BUFFER: usize = 64 << 10;
 
-// parquet.thrift, as far as it matters.
+// The relevant part of parquet.thrift.
 const FILE: &[(i16, Shape)] = &[
     (1, I32),
     (2, Shape::List(&Shape::Struct(COLUMN_OF_SCHEMA))),
@@ -139,10 +138,10 @@ const STATISTICS: Shape = Shape::Struct(&[
     (8, Shape::Bool),
 ]);
 
-/// Looks at the footer of a file, which may take `memory` bytes. Gives the columns that are encrypted in
-/// some row group.
+/// Validates the footer of a file, which may take `memory` bytes. Returns the columns that are
+/// encrypted in some row group.
 ///
-/// A file that is none is left to the library.
+/// A file without a valid footer is left to the library to reject.
 pub(super) fn footer(at: &At, memory: usize) -> Result<BTreeSet<usize>, TableError> {
     let memory = memory.max(LEAST);
     let size = at.size();
@@ -188,7 +187,7 @@ pub(super) fn footer(at: &At, memory: usize) -> Result<BTreeSet<usize>, TableErr
         ThriftError::Cut => "its footer ends early".to_owned(),
         ThriftError::Not(words) => format!("its footer: {words}"),
     })?;
-    // The library knows every column by all the names on the way to it, and that twice.
+    // The library stores the full path of names for every column, twice.
     let columns = schema.columns.saturating_mul(COLUMN).saturating_add(2 * schema.paths);
     let all = columns.saturating_add(chunks.saturating_mul(CHUNK)).saturating_add(2 * bytes.len());
     if all > memory {
@@ -200,19 +199,19 @@ pub(super) fn footer(at: &At, memory: usize) -> Result<BTreeSet<usize>, TableErr
     Ok(encrypted)
 }
 
-/// The columns of a schema, which come one behind the other, each behind what it is in.
+/// A schema's columns, in depth-first order.
 #[derive(Default)]
 struct Schema {
-    /// Columns that are still to come.
+    /// Columns still to come.
     left: u64,
-    /// What the current one says.
+    /// Number of children and name length of the current column.
     children: i64,
     name: usize,
-    /// What the current one is in: how many more there are in each, and the length of its name with
-    /// those of all that it is in.
+    /// The open parent columns: the number of children still to come in each, and the length of its
+    /// path.
     open: Vec<(u64, usize)>,
     columns: usize,
-    /// Bytes of the names on the ways to all columns.
+    /// Total length of the paths of all columns.
     paths: usize,
 }
 
@@ -243,22 +242,22 @@ impl Schema {
     }
 }
 
-/// What a page with values in it says of itself.
+/// The claim of a page with values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Claim {
     pub(super) rows: u64,
     pub(super) bytes: u64,
-    /// Whether its values are keys of the dictionary before it.
+    /// True if its values are keys of the preceding dictionary.
     pub(super) keyed: bool,
 }
 
-/// How much a page may take, where there are `memory` bytes for each.
+/// Returns the limit for a page if `memory` bytes are available for each.
 pub(super) fn room(memory: usize) -> usize {
     memory.clamp(*PAGE.start(), *PAGE.end())
 }
 
-/// Looks at the heads of the pages that stand in these bytes of a file, one of which may take `room`
-/// bytes, and a value of a dictionary no fewer than `value`. Gives those with values.
+/// Validates the headers of the pages in this byte range. A page may take at most `room` bytes, and a
+/// dictionary value takes at least `value` bytes. Returns the claims of the pages with values.
 pub(super) fn pages(
     at: &At,
     range: std::ops::Range<u64>,
@@ -299,11 +298,11 @@ pub(super) fn pages(
     Ok(claims)
 }
 
-/// The rows that may be read at a time, at most `usual`, so that the pages with them never take more
-/// than `room` bytes, but for a single one.
+/// Returns the largest batch, up to `usual` rows, whose pages never take more than `room` bytes
+/// together, except for a single page.
 pub(super) fn batch(pages: &[Claim], usual: u64, room: u64) -> u64 {
     let mut most = usual;
-    // Of the pages from the current one up to `next`: their bytes, and the rows of all but the first.
+    // Pages from the current one up to `next`: their bytes, and the rows of all but the first.
     let (mut next, mut bytes, mut rows) = (0, 0, 0);
     for (i, page) in pages.iter().enumerate() {
         while let Some(more) = pages.get(next)
@@ -323,16 +322,16 @@ pub(super) fn batch(pages: &[Claim], usual: u64, room: u64) -> u64 {
     most
 }
 
-/// What the head of a page says.
+/// A parsed page header.
 #[derive(Default)]
 struct PageHeader {
-    /// How long the head is, and what is behind it.
+    /// Length of the header; then the packed and unpacked lengths of the page.
     head: usize,
     packed: u64,
     unpacked: u64,
-    /// Of what is behind it these bytes are not packed.
+    /// The first bytes of the page that are not packed: its levels.
     levels: i64,
-    /// Whether none is, whatever the codec: some writers leave what would not become shorter.
+    /// True if nothing is packed, whatever the codec: some writers store a page that would not shrink.
     is_stored: bool,
     rows: Option<u64>,
     encoding: i64,
@@ -340,7 +339,7 @@ struct PageHeader {
 
 const TOO_LONG: &str = "a page is longer than there is memory for";
 
-/// What stands at the start of `bytes`.
+/// Parses the page header at the start of `bytes`.
 fn page(bytes: &[u8], value: u32) -> Result<PageHeader, ThriftError> {
     let mut page = PageHeader::default();
     let (mut packed, mut unpacked, mut values) = (0, 0, 0);
@@ -385,8 +384,8 @@ fn page(bytes: &[u8], value: u32) -> Result<PageHeader, ThriftError> {
     }
 }
 
-/// Whether a page could unpack to more than `room` bytes, whatever its head says: the library unpacks
-/// some to their end before it compares.
+/// True if a page could unpack to more than `room` bytes, whatever its header says. With some codecs
+/// the library unpacks to the end before it compares the length.
 fn unpacks_to_more(
     at: &At,
     place: u64,
@@ -404,13 +403,13 @@ fn unpacks_to_more(
         Compression::GZIP(_) if packed > room / DEFLATE => {
             Ok(goes_beyond(room, MultiGzDecoder::new(&read(packed)?[..])))
         }
-        // It can repeat what it holds as often as it says.
+        // Brotli can repeat its window any number of times.
         Compression::BROTLI(_) if packed > 0 => {
             let bytes = read(packed)?;
             let fits = window(bytes[0]).is_some_and(|window| window <= room);
             Ok(!fits || goes_beyond(room, brotli::Decompressor::new(&bytes[..], BUFFER)))
         }
-        // What is in no frame is unpacked to what the head says.
+        // LZ4 without a frame is unpacked to the length in the header.
         Compression::LZ4 if packed > room / LZ4 => {
             let magic = read(packed.min(4))?;
             Ok(matches!(
@@ -422,15 +421,15 @@ fn unpacks_to_more(
     }
 }
 
-/// Whether more than `room` bytes come out. What is not packed as it says is for the library to tell.
+/// True if `unpacked` yields more than `room` bytes. Decoding errors are left to the library.
 fn goes_beyond(room: u64, unpacked: impl Read) -> bool {
     let mut unpacked = unpacked.take(room + 1);
     let _ = std::io::copy(&mut unpacked, &mut std::io::sink());
     unpacked.limit() == 0
 }
 
-/// Bytes that are kept to be repeated, by the first byte of what brotli packed (RFC 7932 section 9.1); none
-/// where that is no such byte: with more than 16 MiB it is "Large Window Brotli", which is none.
+/// Returns the size of the brotli window from the first byte (RFC 7932 section 9.1). `None` for "Large
+/// Window Brotli" (more than 16 MiB), which the standard does not include.
 fn window(first: u8) -> Option<u64> {
     let bits = match (first & 1, first >> 1 & 7, first >> 4 & 7) {
         (0, _, _) => 16,
@@ -448,7 +447,7 @@ mod tests {
 
     #[test]
     fn windows_are_those_of_the_table_of_the_standard() {
-        // RFC 7932 section 9.1, the bits from the last to the first.
+        // RFC 7932 section 9.1, with the bits from last to first.
         #[rustfmt::skip]
         let table = [
             (0b0, 16), (0b0000001, 17), (0b0011, 18), (0b0101, 19), (0b0111, 20), (0b1001, 21), (0b1011, 22),
@@ -474,7 +473,7 @@ mod tests {
                 .map(|_| Claim { rows: random(5), bytes: random(9), keyed: false })
                 .collect();
             let room = 8 + random(20);
-            // The slow way: each row with its page, each number of rows at each of them.
+            // The slow way: list the page of each row, and try each number of rows at each of them.
             let pages_of_rows: Vec<usize> = (0..pages.len())
                 .flat_map(|page| (0..pages[page].rows).map(move |_| page))
                 .collect();

@@ -1,4 +1,4 @@
-//! What the columns of a table are called and hold, and which of them are read.
+//! The names and types of a table's columns, and the choice of those to read.
 
 use std::fmt::Write;
 
@@ -6,39 +6,40 @@ use crate::input::Trouble;
 use crate::record::{Container, NoColumn, TableFormat};
 use uniqurl::bytes::Printable;
 
-/// A column that holds values, and no other columns.
+/// A column with values, not with nested columns.
 #[derive(Debug, Clone)]
 pub(super) struct Leaf {
-    /// The names on the way to it.
+    /// Its path of names.
     pub(super) path: Vec<String>,
-    /// Which column each of these is of those that it is among.
+    /// Its path of indexes, one per level.
     pub(super) place: Vec<usize>,
     pub(super) holds: Holds,
 }
 
-/// What the rows of a column hold.
+/// The kind of values in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holds {
     /// Text or bytes.
     Text,
-    /// Whole numbers, decimals, and binary fractions.
+    /// Whole numbers, decimals and floats.
     Numbers,
-    /// Truth values.
+    /// Booleans.
     Flags,
     /// Dates, times of day, or both.
     Times,
-    /// Several values a row.
+    /// Several values per row.
     Lists,
-    /// Nulls alone, as in a part of a data set in which a column happens to have no value.
+    /// Only nulls, as when a column has no values in one part of a data set.
     Nothing,
-    /// What no part of a URL is read from.
+    /// A type that no part of a URL can come from.
     Other,
 }
 
-/// Columns that are listed in a message.
+/// Most columns that a message lists.
 const LISTED: usize = 40;
 
-/// Finds the columns that `table` asks for: the table with its layout, and which leaves they are.
+/// Finds the columns that `table` asks for. Returns the table with its layout, and the indexes of the
+/// leaves.
 pub(super) fn choose(
     table: &TableFormat,
     leaves: &[Leaf],
@@ -84,12 +85,12 @@ fn no_column(why: &NoColumn, table: &TableFormat, leaves: &[Leaf]) -> String {
     }
 }
 
-/// The name of a column, as messages show it.
+/// Formats the name of a column for messages.
 pub(super) fn printed(leaf: &Leaf) -> String {
     Printable(leaf.path.join(".").as_bytes()).to_string()
 }
 
-/// The names of the columns.
+/// Lists the names of the columns.
 fn listed(leaves: &[Leaf]) -> String {
     let mut text = String::from("its columns are ");
     for (i, leaf) in leaves.iter().take(LISTED).enumerate() {
@@ -112,7 +113,7 @@ fn listed(leaves: &[Leaf]) -> String {
     text
 }
 
-/// What is said of a file that is not the container that it is to be read as.
+/// The message for a file in another container than the requested one.
 pub(super) fn other(wanted: Container, found: Option<Container>) -> String {
     let wanted = match wanted {
         Container::Parquet => "a Parquet file, which begins with PAR1",

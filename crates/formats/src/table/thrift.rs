@@ -1,18 +1,18 @@
-//! Thrift's compact protocol, as far as it takes to look at what a file says of itself before a library
-//! believes it. Nothing is kept of what is read.
+//! Reads Thrift's compact protocol, to validate the claims of a file before a library trusts them.
+//! Nothing is stored.
 //!
-//! In comes a struct and what its fields must be; out goes its length, and on the way each whole number,
-//! truth value, text and list in it is shown to the caller. Fields of other types than they must have are an error, so that the
-//! library, which goes by the numbers of fields alone, reads the same; those that nobody knows are
-//! stepped over by their own types, as the library does.
+//! Input is a struct and the expected types of its fields. Output is its length; each integer, boolean,
+//! text and list goes to the caller on the way. A field with an unexpected type is an error, because
+//! the library goes by field numbers alone and must read the same values. Unknown fields are skipped by
+//! their own types, as the library does.
 
-/// What a field must be.
+/// The expected type of a field.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Shape {
-    /// As a field.
+    /// Only as a field, not as a list element.
     Bool,
     Byte,
-    /// Of 16, 32 or 64 bits.
+    /// An integer of this width.
     Int(Width),
     Binary,
     List(&'static Shape),
@@ -20,7 +20,7 @@ pub(super) enum Shape {
     Struct(&'static [(i16, Shape)]),
 }
 
-/// Bits of a whole number.
+/// The width of an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {
     B32,
@@ -33,33 +33,34 @@ pub(super) const I64: Shape = Shape::Int(Width::B64);
 /// Why a struct cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ThriftError {
-    /// It goes on behind the bytes that there are.
+    /// It continues after the available bytes.
     Cut,
-    /// It contradicts the protocol or its shape, or the caller does not have it.
+    /// It violates the protocol or its shape, or the caller rejects it.
     Not(&'static str),
 }
 
-/// What stands at a place of a struct, for the caller to judge.
+/// A value found in a struct, for the caller to judge. The first number is the depth below the
+/// outermost struct, the second the field number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// The field of this number, in a struct this deep below the first, is this whole number.
+    /// An integer field.
     Int(u8, i16, i64),
-    /// The field is true or false.
+    /// A boolean field.
     Bool(u8, i16, bool),
-    /// The field is this many bytes of text.
+    /// A field of this many text bytes.
     Binary(u8, i16, u64),
-    /// A list of so many elements begins.
+    /// The start of a list of this many elements.
     List(u8, i16, u64),
-    /// An element of a list ended.
+    /// The end of a list element.
     Element(u8),
-    /// The field is a struct, which begins.
+    /// The start of a struct field.
     Struct(u8, i16),
 }
 
-/// Structs, lists and maps in each other, at most.
+/// Deepest nesting of structs, lists and maps.
 const DEPTH: u8 = 32;
 
-/// Reads a struct from the start of `bytes`. Gives its length.
+/// Reads a struct from the start of `bytes` and returns its length.
 pub(super) fn read(
     bytes: &[u8],
     fields: &'static [(i16, Shape)],
@@ -117,7 +118,7 @@ impl ThriftReader<'_> {
         Ok(())
     }
 
-    /// "Varint": seven bits a byte, the lowest first.
+    /// Reads a varint: seven bits per byte, lowest first.
     fn varint(&mut self) -> Result<u64, ThriftError> {
         let mut number = 0;
         for shift in (0..u64::BITS).step_by(7) {
@@ -208,7 +209,8 @@ impl ThriftReader<'_> {
         }
     }
 
-    /// The type of the elements that follow, and their number, of which each takes a byte at least.
+    /// Reads the type and number of a list's elements. Each element takes at least one byte, which
+    /// bounds the number.
     fn list(&mut self) -> Result<(u8, u64), ThriftError> {
         let header = self.byte()?;
         let count = match header >> 4 {
@@ -226,7 +228,7 @@ impl ThriftReader<'_> {
             return Err(ThriftError::Not("it is nested too deep"));
         }
         match kind {
-            // As a field; the value is in the type.
+            // A boolean field has its value in the type.
             TRUE | FALSE => Ok(()),
             BYTE => self.pass(1),
             I16_TYPE | I32_TYPE | I64_TYPE => self.varint().map(drop),
@@ -264,7 +266,7 @@ impl ThriftReader<'_> {
         }
     }
 
-    /// Steps over an element. Where it is a truth value, readers do not agree on its length.
+    /// Skips an element. Readers disagree on the length of a boolean element, so those are rejected.
     fn element(&mut self, kind: u8, depth: u8) -> Result<(), ThriftError> {
         match kind {
             TRUE | FALSE => Err(ThriftError::Not("it has a list that nobody knows")),

@@ -1,39 +1,39 @@
-//! Where one bucket ends and the next begins.
+//! Computes the bounds between buckets.
 //!
-//! A sorted sample is cut into runs of a few URLs. What stands between two runs is looked up by
-//! digits: a node of a tree has the digits at its depth that bound its buckets, and where one digit
-//! has too many URLs for a bucket, a node of its own for what comes behind.
+//! A sorted sample is cut into runs of a few URLs. A tree of digits maps a URL to its bucket: a node
+//! holds the digits at its depth that bound its buckets. A digit with too many URLs for one bucket gets
+//! a child node for the bytes after it.
 
 use super::digit::{self, BYTES, Text, digit};
 
-/// URLs of the sample in a bucket, so that its size is not left to chance.
+/// Sample URLs per bucket, enough to even out the sizes of buckets.
 const RUN: usize = 16;
 
-/// The deepest tree. URLs that are equal beyond its digits are scattered once more from there.
+/// Deepest tree. URLs that are equal beyond its digits are scattered again from there.
 const LEVELS: usize = 32;
 
-/// URLs that go down the tree together, a level at a time, and those of them that are looked up side by
-/// side: each step of a search waits for the one before it, and not for those of others.
+/// URLs that descend the tree together, level by level, and how many of them are searched in parallel:
+/// the steps of one search depend on each other, but those of different searches do not.
 pub const BATCH: usize = 256;
 const LANES: usize = 8;
 
-/// Buckets in ascending order, by number.
+/// The bounds of buckets numbered in ascending order.
 pub struct Bounds {
     nodes: Vec<Node>,
-    /// The digits of all nodes: of each a power of two, of which the last ones may be more than any.
+    /// The digits of all nodes. Each node has a power of two of them, filled up with `digit::MORE`.
     digits: Vec<u128>,
-    /// For each digit what comes before it, and what has it.
+    /// For each digit, the target for URLs before it, and the target for URLs that have it.
     next: Vec<[Next; 2]>,
-    /// The bytes that all URLs of each bucket have in common, at least.
+    /// For each bucket, a length up to which all its URLs are equal.
     depths: Vec<usize>,
 }
 
 #[derive(Clone, Copy)]
 struct Node {
     depth: usize,
-    /// Its digits among all.
+    /// Index of its first digit.
     start: usize,
-    /// How many they are, less one: no URL has the last.
+    /// Number of its digits minus one: no URL has the last digit.
     mask: usize,
 }
 
@@ -44,7 +44,7 @@ enum Next {
 }
 
 impl Bounds {
-    /// Cuts a sample of different URLs, sorted, that are equal up to `depth`.
+    /// Computes bounds from a sorted sample of distinct URLs that are equal up to `depth`.
     pub fn new(sample: &[&[u8]], depth: usize) -> Self {
         let mut bounds =
             Self { nodes: Vec::new(), digits: Vec::new(), next: Vec::new(), depths: Vec::new() };
@@ -52,7 +52,7 @@ impl Bounds {
         bounds
     }
 
-    /// How many buckets there are.
+    /// Number of buckets.
     pub fn len(&self) -> usize {
         self.depths.len()
     }
@@ -76,7 +76,7 @@ impl Bounds {
     }
 
     fn find_batch<'u, T: Text<'u>>(&self, urls: &[T], buckets: &mut [u32]) {
-        // Those that are still on their way, each with the node that it has come to.
+        // URLs still descending, each with its current node.
         let mut on_way: [(u32, u32); BATCH] = std::array::from_fn(|n| (n as u32, 0));
         let mut count = urls.len();
         while count > 0 {
@@ -106,14 +106,15 @@ impl Bounds {
         }
     }
 
-    /// Moves each lane from the first digit of its node to the first that is not less than its own.
+    /// Moves each lane from the first digit of its node to the first digit that is not less than its
+    /// own.
     #[inline]
     fn search(&self, lanes: &mut [Lane; LANES]) {
         let mut step = lanes.iter().fold(0, |all, lane| all | lane.mask).div_ceil(2);
         while step > 0 {
             for lane in &mut *lanes {
                 let by = step & lane.mask;
-                // By none it stays where it is, whatever the digit before is.
+                // A step of 0 keeps the lane in place, whatever the preceding digit is.
                 let before = self.digits[(lane.at + by).saturating_sub(1)];
                 lane.at += by & digit::is_less(before, lane.digit);
             }
@@ -128,7 +129,7 @@ impl Bounds {
         let index = self.nodes.len();
         self.nodes.push(Node { depth, start: 0, mask: 0 });
         let (mut digits, mut next) = (Vec::new(), Vec::new());
-        // The bucket that takes what comes next, and how many it has.
+        // The bucket that takes the next URLs, and its number of sample URLs so far.
         let mut open: Option<(Next, usize)> = None;
         for group in sample.chunk_by(|a, b| digit(a, depth) == digit(b, depth)) {
             let bound = digit(group[0], depth);
@@ -149,7 +150,7 @@ impl Bounds {
                 None => Some((self.add_bucket(depth), group.len())),
             };
         }
-        // What stands between two bounds begins with what they have in common.
+        // URLs between two bounds share the common prefix of the bounds.
         for (bounds, [before, _]) in digits.windows(2).zip(&next[1..]) {
             if let Next::Bucket(bucket) = before {
                 self.depths[*bucket as usize] = depth + digit::common(bounds[0], bounds[1]);
@@ -175,7 +176,7 @@ impl Bounds {
 #[derive(Clone, Copy, Default)]
 struct Lane {
     digit: u128,
-    /// Among the digits of all nodes.
+    /// Index into the digits of all nodes.
     at: usize,
     mask: usize,
 }
@@ -185,7 +186,7 @@ mod tests {
     use super::*;
     use crate::test_util::cases;
 
-    /// Short texts of few letters, so that much is equal and much ends early.
+    /// Short texts from few parts, so that many are equal and many end early.
     fn text(mut n: u64) -> Vec<u8> {
         const PARTS: [&[u8]; 8] = [
             b"a",

@@ -1,33 +1,34 @@
-//! Some bytes of a URL as one number.
+//! Packs some bytes of a URL into one number.
 
-/// Bytes of a digit.
+/// URL bytes per digit.
 pub(super) const BYTES: usize = 13;
 
-/// What has room below a digit: a number of sixteen bits.
+/// Mask of the 16 bits below a digit that are free for a number.
 pub(super) const BELOW: u128 = 0xFFFF;
 
-/// More than any digit, with what is below.
+/// Greater than any digit, including the number below it.
 pub(super) const MORE: u128 = u128::MAX >> FREE;
 
-/// Four bits are free above the bytes, so that the sign of a difference says which digit is less, and
-/// four below them say how many bytes there were.
+/// The four bits above the bytes are zero, so that the sign of a difference tells which digit is less.
+/// The four bits below the bytes hold their number.
 const FREE: u32 = 4;
 const LENGTH: u32 = 16;
 
-/// The bytes from `depth` on of a URL that a line feed ends, so that digits compare as the bytes do: a
-/// shorter one first. The end is looked for in these bytes alone.
+/// Returns the digit at `depth` of a URL that ends with a line feed. Digits compare like the bytes: a
+/// shorter URL comes first. The line feed is searched only within the digit's bytes.
 #[inline]
 pub(super) fn digit(text: &[u8], depth: usize) -> u128 {
     const FIRST_BITS: u128 = u128::MAX / 0xFF;
     let bytes = sixteen(text.get(depth..).unwrap_or_default());
-    // The first byte that is zero here has its top bit set, and none before it has.
+    // The lowest set bit marks the first zero byte, that is, the first line feed. Bytes after it may be
+    // marked wrongly.
     let feeds = u128::from_le_bytes(bytes) ^ (FIRST_BITS * u128::from(b'\n'));
     let zeros = feeds.wrapping_sub(FIRST_BITS) & !feeds & (FIRST_BITS << 7);
     let length = BYTES.min(zeros.trailing_zeros() as usize / 8);
     cut(&bytes, length)
 }
 
-/// The first bytes, and line feeds behind the last.
+/// Returns the first 16 bytes, padded with line feeds.
 #[inline]
 fn sixteen(rest: &[u8]) -> [u8; 16] {
     let mut short = [b'\n'; 16];
@@ -40,26 +41,26 @@ fn sixteen(rest: &[u8]) -> [u8; 16] {
     }
 }
 
-/// The digit of so many of these bytes, [`BYTES`] at most.
+/// Builds the digit of the first `length` bytes; `length` is at most [`BYTES`].
 #[inline]
 fn cut(bytes: &[u8; 16], length: usize) -> u128 {
     let kept = u128::from_be_bytes(*bytes) & !(u128::MAX >> (8 * length));
     kept >> FREE | (length as u128) << LENGTH
 }
 
-/// What digits are made of.
+/// A URL that digits are taken from.
 pub trait Text<'t>: Copy + Default {
-    /// So few that are still equal are compared by all of their bytes.
+    /// Groups of at most this many equal digits are sorted by comparing all remaining bytes.
     const FEW: usize;
 
-    /// The bytes from `depth` on, so that digits compare as the bytes do: a shorter one first.
+    /// Returns the digit at `depth`. Digits compare like the bytes: a shorter URL comes first.
     fn digit(self, depth: usize) -> u128;
 
-    /// All bytes from `depth` on.
+    /// Returns all bytes from `depth` on.
     fn rest(self, depth: usize) -> &'t [u8];
 }
 
-/// A URL that a line feed ends, which it takes time to look for.
+/// A URL that ends with a line feed. Searching for the line feed takes time, so `FEW` is 0.
 impl<'t> Text<'t> for &'t [u8] {
     const FEW: usize = 0;
 
@@ -74,7 +75,7 @@ impl<'t> Text<'t> for &'t [u8] {
     }
 }
 
-/// A URL whose length is known, and what stands behind it.
+/// A URL of known length, with the bytes after it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Measured<'t> {
     /// The URL, and the bytes after it.
@@ -84,12 +85,12 @@ pub struct Measured<'t> {
 }
 
 impl<'t> Measured<'t> {
-    /// With nothing behind it.
+    /// Creates a URL without bytes after it.
     pub fn whole(url: &'t [u8]) -> Self {
         Self { bytes: url, len: url.len() }
     }
 
-    /// The URL alone.
+    /// Returns the URL alone.
     #[inline]
     pub fn url(self) -> &'t [u8] {
         &self.bytes[..self.len]
@@ -112,19 +113,19 @@ impl<'t> Text<'t> for Measured<'t> {
     }
 }
 
-/// All bits where the first is less, and none else. A comparison of 128 bits becomes a jump, which is
-/// guessed wrong every other time.
+/// Returns all ones if `digit` is less than `than`, otherwise 0. A plain comparison of 128 bits
+/// compiles to a branch, which is mispredicted half of the time.
 #[inline]
 pub(super) fn is_less(digit: u128, than: u128) -> usize {
     ((digit.wrapping_sub(than) >> 64) as i64 >> 63) as usize
 }
 
-/// How many bytes there were.
+/// Returns the number of URL bytes in a digit.
 pub(super) fn length(digit: u128) -> usize {
     (digit >> LENGTH) as usize & 15
 }
 
-/// How many bytes both begin with.
+/// Returns the length of the common prefix of two digits.
 pub(super) fn common(one: u128, other: u128) -> usize {
     let equal = ((one ^ other) << FREE).leading_zeros() as usize / 8;
     equal.min(length(one)).min(length(other))
@@ -148,7 +149,7 @@ mod tests {
                 (0..random(20)).map(|_| b"\0\x09\x0B\x7F\x80\xFFab"[random(8)]).collect();
             text.push(b'\n');
             let url = text.len() - 1;
-            // What stands behind it is of no account.
+            // The bytes after the URL must not matter.
             text.extend((0..random(20)).map(|n| n as u8));
             for depth in [0, 1, url, url + 1, 50] {
                 let bytes = text[..url].get(depth..).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Sorting by bytes, where the bytes are far away.
+//! Sorts URLs by bytes when the bytes are far away in memory.
 //!
-//! A comparison sort would fetch two URLs from memory at each comparison, and most of them start
-//! alike. Here each URL is fetched twice. Once to be scattered to one of many buckets, which follow
-//! each other in order: a sorted sample says where they begin. Then with all of its bucket, which fits the
-//! second level of the cache and is sorted there: by the next bytes of each URL, with its number in the
-//! bucket below them, and only those that are still equal go on to the bytes behind (a
+//! A comparison sort would fetch two URLs from memory per comparison, and most URLs start alike. Here
+//! each URL is fetched twice. The first time it is scattered to one of many ordered buckets, whose
+//! bounds come from a sorted sample. The second time it is fetched with its whole bucket, which fits
+//! the second-level cache and is sorted there: by the next bytes of each URL, with its number in the
+//! bucket in the low bits. Only URLs that are still equal go on to the following bytes (a
 //! most-significant-digit radix sort whose digit is thirteen bytes).
 
 mod bounds;
@@ -22,37 +22,38 @@ use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl::set::Shard;
 
-/// From so many on URLs are scattered to buckets. Fewer are sorted at once, each by its number below its digit.
+/// From this many URLs on, they are scattered to buckets. Fewer are sorted directly, with their numbers
+/// below their digits.
 const MANY: usize = 1 << 14;
 const _: () = assert!(MANY as u128 <= digit::BELOW);
 
-/// Of so many URLs one is in the sample.
+/// One of this many URLs is sampled.
 const SAMPLED: usize = 128;
 
-/// URLs that are fetched ahead of the one whose turn it is, three lines of each: with twice as many the
-/// next one waits for a place in the queue of the cache.
+/// Prefetch distance in URLs, at three cache lines each. At twice the distance, prefetches wait for
+/// free slots in the cache's queue.
 const AHEAD: usize = 16;
 
-/// Who sorts.
+/// The threads that sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
     /// All threads of the pool.
     All,
-    /// The thread that asks. One that waits for others may be given another task meanwhile, and then
-    /// holds the memory of both.
+    /// The calling thread only. A thread of the pool that waits for others may be given another task
+    /// meanwhile, and then holds the memory of both.
     One,
 }
 
-/// URLs that are far away.
+/// Random access to URLs in memory.
 pub trait Urls: Sync {
-    /// The URL at a place, a line feed, and whatever comes behind it.
+    /// Returns the URL at a place, a line feed, and any bytes after it.
     fn text(&self, place: u64) -> &[u8];
-    /// Has it fetched, for a `text` that comes later.
+    /// Prefetches the URL for a later call of `text`.
     fn fetch(&self, place: u64);
-    /// The same of the bytes that some digits are made of, from a depth on.
+    /// Prefetches the bytes of some digits from `depth` on.
     fn fetch_from(&self, place: u64, depth: usize);
 
-    /// The URL at a place.
+    /// Returns the URL at a place.
     fn get(&self, place: u64) -> &[u8] {
         until_feed(self.text(place))
     }
@@ -62,12 +63,12 @@ fn until_feed(text: &[u8]) -> &[u8] {
     &text[..memchr::memchr(b'\n', text).unwrap_or(text.len())]
 }
 
-/// Shards whose places have the number of the shard in their upper half.
+/// Shards as one collection. The upper half of a place is the number of the shard.
 #[derive(Debug)]
 pub struct ShardUrls<'a>(pub Vec<&'a Shard>);
 
 impl ShardUrls<'_> {
-    /// How often the URL there was added.
+    /// Returns how often the URL was added.
     pub fn count(&self, place: u64) -> u64 {
         self.0[(place >> 32) as usize].count(place as u32)
     }
@@ -89,7 +90,7 @@ impl Urls for ShardUrls<'_> {
     }
 }
 
-/// Each place in its turn, while the URLs of those behind it are fetched.
+/// Yields each place, prefetching the URLs of later places.
 pub fn in_turn<'p>(places: &'p [u64], urls: &'p impl Urls) -> impl Iterator<Item = u64> + 'p {
     with_ahead(places).map(|(place, ahead)| {
         ahead.into_iter().for_each(|ahead| urls.fetch(ahead));
@@ -97,7 +98,7 @@ pub fn in_turn<'p>(places: &'p [u64], urls: &'p impl Urls) -> impl Iterator<Item
     })
 }
 
-/// The URLs at places in their turn, of which digits from a depth on are wanted.
+/// Yields the URLs at places, prefetching the digits of later ones from `depth` on.
 fn texts_from<'p>(
     depth: usize,
     places: &'p [u64],
@@ -109,31 +110,31 @@ fn texts_from<'p>(
     })
 }
 
-/// Each place, and the one whose turn comes in a while.
+/// Yields each place with the one to prefetch.
 fn with_ahead(places: &[u64]) -> impl Iterator<Item = (u64, Option<u64>)> {
     places.iter().enumerate().map(|(n, place)| (*place, places.get(n + AHEAD).copied()))
 }
 
-/// Memory that sorting so many places takes: for each its bucket, and a second place, by bucket; for
-/// those of one bucket a digit and a place again.
+/// Memory in bytes for sorting this many places: for each place its bucket and a copy of the place; for
+/// one bucket also the digits and another copy of the places.
 pub fn sort_memory(places: usize) -> usize {
     places * (size_of::<u32>() + size_of::<u64>())
         + places.min(MANY) * (size_of::<u128>() + size_of::<u64>())
 }
 
-/// What a bucket is sorted by, and its places as they came.
+/// The digits that a bucket is sorted by, and its places in original order.
 #[derive(Default)]
 struct Digits {
     digits: Vec<u128>,
     places: Vec<u64>,
 }
 
-/// Sorts places by the bytes there. Fails where there is no memory for it.
+/// Sorts places by the bytes of their URLs. Fails if memory runs out.
 pub fn sort(places: &mut [u64], urls: &impl Urls, threads: Threads) -> Result<(), SetFull> {
     sort_from(0, places, urls, threads)
 }
 
-/// The same where all URLs are equal up to `depth`.
+/// Like `sort`, for URLs that are equal up to `depth`.
 pub(super) fn sort_from(
     depth: usize,
     places: &mut [u64],
@@ -150,8 +151,8 @@ pub(super) fn sort_from(
     Ok(())
 }
 
-/// Sorts URLs that are equal up to `depth`, but for buckets that have many still: the sample said
-/// little of those, or they are equal for long. They come back, each with its depth.
+/// Sorts URLs that are equal up to `depth`. Buckets that are still large are returned unsorted with
+/// their depth: the sample did not represent them, or their URLs share long prefixes.
 fn sort_many<'p>(
     depth: usize,
     places: &'p mut [u64],
@@ -160,7 +161,7 @@ fn sort_many<'p>(
 ) -> Result<Vec<(usize, &'p mut [u64])>, SetFull> {
     let bounds = sample(depth, places, urls, threads)?;
     if bounds.len() == 1 {
-        // Nearly all of them are a few URLs, over and over.
+        // A single bucket means that nearly all URLs are repetitions of a few.
         places.sort_unstable_by_key(|place| urls.get(*place));
         return Ok(Vec::new());
     }
@@ -200,8 +201,8 @@ fn sort_many<'p>(
     Ok(large.map(|(bucket, places)| (bounds.depth(bucket), places)).collect())
 }
 
-/// Bounds of buckets for URLs that are equal up to `depth`. Nobody who writes an input can know which
-/// are taken.
+/// Computes bucket bounds for URLs that are equal up to `depth`. The sample is random, so that no
+/// crafted input can predict it.
 fn sample(
     depth: usize,
     places: &[u64],
@@ -217,7 +218,7 @@ fn sample(
     bounds_of(depth, &mut sample, urls, threads)
 }
 
-/// Bounds of buckets by a sample of URLs that are equal up to `depth`.
+/// Computes bucket bounds from a sample of URLs that are equal up to `depth`.
 pub(super) fn bounds_of(
     depth: usize,
     sample: &mut [u64],
@@ -232,10 +233,10 @@ pub(super) fn bounds_of(
     Ok(Bounds::new(&texts, depth))
 }
 
-/// A part of the places, by bucket.
+/// A part of the places, grouped by bucket.
 struct Scattered {
     places: Vec<u64>,
-    /// Where each bucket ends.
+    /// The end of each bucket.
     ends: Vec<usize>,
 }
 
@@ -254,7 +255,7 @@ impl Scattered {
         for bucket in &buckets {
             ends[*bucket as usize] += 1;
         }
-        // Where each starts first.
+        // First turn the counts into starts; the loop below advances each start to the end.
         let mut start = 0;
         for end in &mut ends {
             start += std::mem::replace(end, start);
@@ -276,7 +277,7 @@ impl Scattered {
     }
 }
 
-/// Sorts a few places, whose URLs are equal up to `depth`, by digits in `keyed`.
+/// Sorts a few places whose URLs are equal up to `depth`, using the memory of `keyed`.
 fn sort_bucket(
     depth: usize,
     places: &mut [u64],
@@ -298,13 +299,13 @@ fn sort_bucket(
     Ok(())
 }
 
-/// The number of a place, which stands below its digit.
+/// Returns the number of a place, stored in the bits below its digit.
 fn number(digit: u128) -> usize {
     (digit & digit::BELOW) as usize
 }
 
-/// Sorts digits, those of URLs that are equal up to `depth`, and brings the ones behind to where they
-/// are equal.
+/// Sorts the digits of URLs that are equal up to `depth`. Groups that remain equal get their next
+/// digits and are sorted again.
 fn sort_digits<'t, T: Text<'t>>(
     mut depth: usize,
     mut digits: &mut [u128],
@@ -313,8 +314,8 @@ fn sort_digits<'t, T: Text<'t>>(
     while !digits.is_empty() {
         digits.sort_unstable();
         depth += digit::BYTES;
-        // The largest group goes on here. The others are no more than half of all, so that the stack holds
-        // few of them, however far long URLs are equal.
+        // Iterate on the largest group and recurse only into the others. Those have at most half of the
+        // digits each, so the stack stays shallow for any length of common prefixes.
         let mut largest = &mut [][..];
         for group in still_equal(digits) {
             if group.len() <= T::FEW {
@@ -336,7 +337,8 @@ fn sort_digits<'t, T: Text<'t>>(
     }
 }
 
-/// Appends the numbers of URLs that are equal up to `depth` in the order of their bytes, if they are few.
+/// Appends the numbers of URLs in the order of their bytes; the URLs are equal up to `depth`. Returns
+/// false, and appends nothing, if there are too many.
 pub(super) fn sort_few(
     depth: usize,
     urls: &[Measured<'_>],
@@ -354,8 +356,8 @@ pub(super) fn sort_few(
     Ok(true)
 }
 
-/// The groups that their digit does not tell apart. One whose digit is not full has come to the ends of its URLs,
-/// which are one.
+/// Yields the groups of more than one equal digit. A digit that is not full reaches the ends of its
+/// URLs, so these are identical and need no more sorting.
 fn still_equal(digits: &mut [u128]) -> impl Iterator<Item = &mut [u128]> {
     let goes_on = |group: &&mut [u128]| group.len() > 1 && digit::length(group[0]) == digit::BYTES;
     digits.chunk_by_mut(|a, b| a ^ b <= digit::BELOW).filter(goes_on)
@@ -433,7 +435,7 @@ mod tests {
     fn urls_that_are_equal_for_long_take_no_more_stack() {
         let start = "a".repeat(1 << 20);
         let pair = ["b", "a"].map(|end| format!("{start}{end}").into_bytes());
-        // One goes its own way at each digit.
+        // Each of these URLs leaves the common prefix at another digit.
         let stairs = (0..2_000).map(|n| format!("{}b", &start[..n * digit::BYTES]).into_bytes());
         assert_sorts(&pair.into_iter().chain(stairs).collect());
     }
