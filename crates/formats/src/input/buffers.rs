@@ -47,7 +47,7 @@ impl BufferPool {
     pub(super) fn lend(&self, buffer: Buffer, length: usize) -> Bytes {
         let Buffer { mut memory, start, end } = buffer;
         let used = start..end.min(start + length);
-        // A buffer that grew for a long record is not reused, so that the pool keeps its size.
+        // A buffer that grew for a long record is copied to its size and freed, not reused.
         if memory.len() > 2 * self.size {
             memory = memory[used].to_vec();
             return Bytes::from(memory);

@@ -24,7 +24,7 @@ const ZSTD_WINDOW: std::ops::RangeInclusive<u32> = 23..=27;
 /// lower.
 const XZ_MEMORY: std::ops::RangeInclusive<u64> = 32 << 20..=256 << 20;
 
-/// Decoders get this fraction of the run's memory.
+/// Decoders get one part in this many of the run's memory.
 const SHARE: usize = 4;
 
 /// Memory limits for decoding a member.

@@ -83,7 +83,7 @@ impl InputError {
         }
     }
 
-    /// A stable one-word code for the kind of error.
+    /// A one-word code for the kind of error.
     pub fn code(&self) -> &'static str {
         match &self.trouble {
             Trouble::Io(error) if error.kind() == io::ErrorKind::NotFound => "missing",

@@ -19,7 +19,7 @@ use super::buffers::Buffer;
 use super::source::ByteSource;
 use crate::record::{Frame, FrameState, Framing, arc_body, blanks, warc_body, warc_head};
 
-/// Longest body that is kept: a page whose links are read has one.
+/// Longest body that is read, such as the links of a page.
 const BODY: u64 = 16 << 20;
 
 /// Bytes kept of garbage, or of a record that is too long.

@@ -40,7 +40,7 @@ const LONGEST: usize = 4 << 20;
 /// Read size while searching for a guess, and output size of a decoding step.
 const STEP: usize = 64 << 10;
 
-/// Largest decoded size of a member in a segment; larger members are decoded sequentially.
+/// Largest decoded size of a segment; members beyond it are decoded sequentially.
 const UNPACKED: usize = 8 << 20;
 
 /// Buffers up to this size are reused.

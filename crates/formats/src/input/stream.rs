@@ -178,7 +178,7 @@ impl StreamReader {
         let mut skipping = false;
         // Length of the complete records in the buffer.
         let mut whole = 0;
-        // How much of the buffer has been looked at.
+        // Bytes of the buffer already searched.
         let mut looked = 0;
         let mut handed_on = Instant::now();
         loop {

@@ -122,7 +122,8 @@ fn every_truncation_is_an_error() {
     }
 }
 
-/// Tests for bits that do not affect the content, as byte and mask. Flipping them changes nothing.
+/// True for bits that do not affect the content, given by byte and bit number. Flipping them changes
+/// nothing.
 fn is_unchecked(compression: Compression, packed: &[u8], byte: usize, bit: u8) -> bool {
     let last = packed.len() - 1;
     match compression {

@@ -150,7 +150,7 @@ impl<'a> Messages<'a> {
                 continue;
             }
             let body = place + before + length;
-            // Bytes that are no message are skipped, as nobody reads them.
+            // Bytes that are no message end the search: nobody reads them.
             if body > end || length > LEAST {
                 break;
             }

@@ -33,7 +33,7 @@ pub(super) const I64: Shape = Shape::Int(Width::B64);
 /// Why a struct cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ThriftError {
-    /// It continues after the available bytes.
+    /// It continues past the available bytes.
     Cut,
     /// It violates the protocol or its shape, or the caller rejects it.
     Not(&'static str),

@@ -22,7 +22,7 @@ use uniqurl::bytes::AllocError;
 use uniqurl::bytes::alloc;
 use uniqurl::set::Shard;
 
-/// From this many URLs on, they are scattered to buckets. Fewer are sorted directly, with their numbers
+/// From this number on, URLs are scattered to buckets. Fewer are sorted directly, with their numbers
 /// below their digits.
 const MANY: usize = 1 << 14;
 const _: () = assert!(MANY as u128 <= digit::BELOW);

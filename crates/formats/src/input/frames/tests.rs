@@ -1,4 +1,4 @@
-//! Records are the same however their bytes come in, and cost the same wherever they stand.
+//! Records do not depend on how their bytes arrive, and cost the same at any offset.
 
 use std::io::{self, Read};
 
@@ -160,7 +160,7 @@ fn no_byte_is_looked_at_again_and_again_for_the_end_of_a_head() {
     let ended = [&begun[..], b"\n\n"].concat();
     let by_itself = |member: &'static [u8]| vec![member; COUNT];
     let (x, feeds) = (vec![b'x'; COUNT], b"x\n".repeat(COUNT));
-    // An end that is cut off each time must not count as searched.
+    // An end that every read cuts off is not recognized as one.
     let carriage = b"\r\nWARC/1.0\r".repeat(COUNT);
     let cases: [(Framing, Vec<&[u8]>); 10] = [
         (WARC, vec![&begun]),
