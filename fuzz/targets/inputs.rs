@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use uniqurl::{Normalizer, Profile};
-use uniqurl_engine::output::JobKind as Name;
+use uniqurl_engine::output::JobKind;
 use uniqurl_engine::{Job, JobPlan, Sinks, Watch, run};
 use uniqurl_formats::input;
 
@@ -26,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
         let (mut out, mut rejects) = (Vec::new(), Vec::new());
         let (report, result) =
             run(&plan, &inputs, Sinks::to(&mut out).with_rejects(&mut rejects), &watch);
-        assert!(report.tally.adds_up(Name::Dedup), "{:?}", report.tally);
+        assert!(report.tally.adds_up(JobKind::Dedup), "{:?}", report.tally);
         (out, rejects, report.tally, result.map_err(|error| error.to_string()))
     });
     assert_eq!(results[0], results[1]);
