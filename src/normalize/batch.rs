@@ -11,12 +11,12 @@ use crate::bytes::Span;
 /// Reuse one from column to column.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
-    /// The canonical URLs, one behind the other.
+    /// The canonical URLs, concatenated.
     pub values: Vec<u8>,
     /// Value `i` is `values[offsets[i]..offsets[i + 1]]`; one more entry than there are URLs, once a column
     /// was normalized.
     pub offsets: Vec<u32>,
-    /// What became of each URL. The value of a rejected one is empty.
+    /// The outcome of each URL. The value of a rejected one is empty.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -35,8 +35,8 @@ impl Batch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadOffsets {
-    /// Index of the first offset that lies behind the values or before its predecessor, or where the
-    /// output no longer fits 32-bit offsets.
+    /// Index of the first offset that is past the end of the values or less than its predecessor, or at
+    /// which the output no longer fits 32-bit offsets.
     pub at: usize,
 }
 
@@ -69,8 +69,8 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The offsets do not ascend, lie behind the values, or the canonical forms together pass 4 GiB. `out`
-    /// then holds nothing of use.
+    /// The offsets do not ascend, an offset is past the end of the values, or the canonical forms together
+    /// exceed 4 GiB. The contents of `out` are then unspecified.
     pub fn normalize_batch(
         &self,
         values: &[u8],

@@ -5,8 +5,8 @@ use std::str::{self, Utf8Error};
 
 /// The canonical bytes of a URL, or of a request target.
 ///
-/// Only a [`Normalizer`](crate::Normalizer) makes one, so what takes a `Canonical` cannot be given
-/// bytes that were not normalized. It borrows from the URL itself where that was clean, and otherwise
+/// Only a [`Normalizer`](crate::Normalizer) makes one, so a function that takes a `Canonical` cannot get
+/// bytes that were not normalized. It borrows from the URL itself if that was clean, and otherwise
 /// from the buffer it was written to. It never holds a line feed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Canonical<'a>(&'a [u8]);
@@ -26,7 +26,7 @@ impl<'a> Canonical<'a> {
         self.0
     }
 
-    /// The bytes as text, for what takes a `&str` or keeps a `String`.
+    /// The bytes as text, for callers that need a `&str` or keep a `String`.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(url.as_ref(), b"http://h/");
         assert_eq!(url.to_str(), Ok("http://h/"));
         assert_eq!(format!("{url:?}"), "Canonical(http://h/)");
-        // A profile that takes any bytes keeps them, text or not, and what is printed is printable.
+        // A profile that accepts any bytes keeps them, UTF-8 or not. The `Debug` output is printable.
         assert!(Canonical::new(b"a\xFF").to_str().is_err());
         assert_eq!(format!("{:?}", Canonical::new(b"a\xFF")), r"Canonical(a\xff)");
     }

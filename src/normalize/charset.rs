@@ -34,7 +34,7 @@ impl Charset {
 
     /// The charset of this label in the Encoding Standard (section 4.2), in either case.
     ///
-    /// `None` for a label that is not there, and for what does not agree with ASCII: UTF-16,
+    /// `None` for an unknown label, and for encodings that are not ASCII-compatible: UTF-16,
     /// ISO-2022-JP, the replacement encoding. A URI is ASCII, whatever its triplets are.
     pub fn for_label(label: &[u8]) -> Option<Self> {
         let encoding = Encoding::for_label(label)?;
@@ -152,8 +152,8 @@ fn characters(
     Ok(())
 }
 
-/// What another octet completes: nothing yet, or a character (in Big5 also one with its accent).
-/// None where it cannot be one.
+/// Feeds one octet to the decoder. Returns the character that it completes (in Big5 perhaps with its
+/// accent), or an empty string if more octets are needed. `None` if the sequence is malformed.
 fn decode<'a>(
     decoder: &mut Option<Decoder>,
     octet: &[u8; 1],

@@ -1,4 +1,4 @@
-//! What can be chosen beside a profile: checks, switches, lists of parameters, a ring.
+//! Options that adjust a profile: checks, switches, lists of parameters, a ring.
 
 use std::sync::Arc;
 
@@ -97,8 +97,8 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The profile makes no check with one of the codes: see [`Profile::checks`]. Or hosts have rules of
-    /// their own by a profile file, which says for each what goes.
+    /// The profile makes no check with one of the codes: see [`Profile::checks`]. Or a profile file gives
+    /// single hosts their own rules; the file then sets the checks of each host.
     ///
     /// ```
     /// use uniqurl::{RejectReason, Normalizer, Outcome, Profile};
@@ -242,8 +242,8 @@ impl Normalizer {
         Ok(self)
     }
 
-    /// Rules that hosts have were made from those above them when the file was read: a choice made
-    /// afterwards is not theirs, and whether it should be no caller has said.
+    /// Fails if single hosts have their own rules. Those were derived from the general rules when the file
+    /// was read, so a later option would not reach them, and it is unclear whether it should.
     fn has_no_hosts(&self) -> Result<(), UnsupportedOption> {
         self.hosts.as_ref().map_or(Ok(()), |_| Err(UnsupportedOption::Hosts))
     }
@@ -278,11 +278,11 @@ impl Normalizer {
     /// Reads triplets that are not UTF-8 in this charset, and rewrites them as UTF-8 before the profile
     /// acts.
     ///
-    /// What is read at once are the octets between two delimiters, or other octets that are no part of
-    /// a longer character (0x00-0x2F, 0x3A-0x3F), however those are spelled. Where they are UTF-8 they
-    /// stay, else all of them are read in the charset, also what of them looks like UTF-8 by chance.
-    /// What the charset does not read stays too. Raw bytes of 0x80 or above are octets like others
-    /// where the profile does not reject them.
+    /// The unit is a run of octets between two delimiters, or between other octets that are never part of
+    /// a longer character (0x00-0x2F, 0x3A-0x3F), raw or as triplets. A run that is valid UTF-8 stays.
+    /// Any other run is decoded in the charset as a whole, even if a part of it looks like UTF-8.
+    /// A run that the charset cannot decode stays too. Raw bytes of 0x80 or above count as octets
+    /// if the profile does not reject them.
     ///
     /// # Errors
     ///
@@ -323,14 +323,14 @@ impl Normalizer {
         self.all_rules().any(|rules| rules.profile.grammar == Grammar::Ignored)
     }
 
-    /// Whether full stops at the end of a host go, for some URLs at least.
+    /// Whether full stops at the end of a host are removed, for some URLs at least.
     pub fn drops_final_stops(&self) -> bool {
         self.all_rules().any(|rules| rules.profile.access == Access::Retrieval)
     }
 
-    /// Whether default ports are other ones than those of the schemes, for some host at least, as a
-    /// profile file (feature `profile-file`) may have it. [`Key::Ssurt`](crate::Key::Ssurt), which names
-    /// those of the schemes, says of them what is not so.
+    /// Whether a profile file (feature `profile-file`) changes the default ports, for at least one host.
+    /// [`Key::Ssurt`](crate::Key::Ssurt) then names the wrong ports, because it always assumes the
+    /// default ports of the schemes.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
@@ -341,12 +341,12 @@ impl Normalizer {
         self.all_rules().any(|rules| rules.ports.is_some())
     }
 
-    /// Whether a profile file says the rules.
+    /// Whether the rules come from a profile file.
     pub fn is_from_file(&self) -> bool {
         self.label.is_some()
     }
 
-    /// The profile with its version, and what was chosen beside it: `servlet@1 allow=encoded-slash`.
+    /// The profile with its version, and the options that change it: `servlet@1 allow=encoded-slash`.
     pub fn description(&self) -> String {
         let mut text = self.rules.description(self.label.as_deref());
         if let Some(hosts) = &self.hosts {
@@ -360,8 +360,7 @@ impl Normalizer {
 }
 
 impl Ruleset {
-    /// The profile with its version, or the name and version of its own that it was given, and what was
-    /// chosen beside it.
+    /// The profile with its version, or the label of the profile file, and the options that change it.
     pub(super) fn description(&self, label: Option<&str>) -> String {
         let mut text = self.built_in.to_string();
         if let Some(label) = label

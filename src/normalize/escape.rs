@@ -37,8 +37,8 @@ pub(crate) fn allows(component: Component, byte: u8) -> bool {
     CLASS[byte as usize] & component != 0
 }
 
-/// Appends one component with its percent-encoding normalized: unreserved triplets decoded, the
-/// digits of the others in upper case, and what the grammar does not allow rejected or encoded.
+/// Appends one component with its percent-encoding normalized: decodes unreserved triplets, writes the
+/// digits of the others in upper case, and rejects or encodes bytes that the grammar does not allow.
 ///
 /// One pass: a decoded byte never becomes part of a new triplet (section 2.4). `start` is the offset
 /// of the component in the URL, for the position of a rejection.
@@ -78,7 +78,7 @@ pub(crate) fn normalize<T: Trace>(
     Ok(())
 }
 
-/// What becomes of a byte that is not allowed as itself, and of the digits behind a percent sign.
+/// The action for a byte that is not allowed as itself, or for the digits after a percent sign.
 enum Special {
     /// A triplet in its normal form.
     Stays,

@@ -77,8 +77,7 @@ impl Ruleset {
         }
     }
 
-    /// Takes what merges by experience take from the canonical URL or target between `at` and the end of
-    /// `out`.
+    /// Applies the heuristic merges to the canonical URL or target in `out[at..]`.
     #[inline]
     pub(super) fn merge<T: Trace>(
         &self,
@@ -94,7 +93,7 @@ impl Ruleset {
         if T::RECORDS {
             tell_merges(heuristics, out[at..].to_vec(), kind, trace);
         }
-        // What is proven clean needs no second allocation.
+        // A short URL is copied to the stack, so the fast path needs no second allocation.
         let mut room = [0; 256];
         let length = out.len() - at;
         if let Some(copy) = room.get_mut(..length) {
@@ -174,7 +173,7 @@ mod tests {
         url.into_bytes()
     }
 
-    /// What the exact normalizer makes of a URL.
+    /// The result of the exact normalizer.
     fn exact(normalizer: &Normalizer, url: &[u8], kind: UrlKind) -> Result<Vec<u8>, ()> {
         let (mut out, mut canonical) = (Vec::new(), url.to_vec());
         if normalizer.rules.profile.archive.is_none() {
@@ -232,7 +231,7 @@ mod tests {
                     UrlKind::Target => kernel.is_clean_target_alone(&url),
                 };
                 let exact = exact(&normalizer, &url, kind);
-                // With room behind it, and without.
+                // With bytes after the URL, and without.
                 for bytes in [url.clone(), [&url[..], &[b'/'; 600]].concat()] {
                     let mut out = b"before".to_vec();
                     match normalizer.rules.rewrite_by_fast_path(

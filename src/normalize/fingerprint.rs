@@ -1,4 +1,4 @@
-//! What tells two sets of rules apart, where their description does not: the content of lists.
+//! A hash that distinguishes two sets of rules with the same description: it covers the content of lists.
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ use super::ruleset::Ruleset;
 use crate::profile::Switch;
 
 impl Normalizer {
-    /// The first 16 bytes, in hexadecimal digits, of the SHA-256 of all that decides what a URL with a
-    /// scheme becomes: the [`description`](Normalizer::description), and the lists that it only counts.
-    /// A base and an assumed scheme are not in it: they say how a reference is read, and no canonical
-    /// URL is one. Takes time for each redirect.
+    /// The first 16 bytes, in hexadecimal digits, of the SHA-256 of everything that affects the canonical
+    /// form of a URL with a scheme: the [`description`](Normalizer::description), and the content of the
+    /// lists that it only counts. A base and an assumed scheme are left out: they affect only relative
+    /// references, and no canonical URL is one. The time is linear in the number of redirects.
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
         self.rules.add_to(&self.description(), &mut hash);

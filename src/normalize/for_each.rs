@@ -10,9 +10,9 @@ use crate::bytes::Span;
 use crate::bytes::{Reject, RejectReason};
 use crate::simd::{SpanBatch, UrlKind, Vector, VectorOp, Visitor};
 
-/// Bytes of a list whose lines are found, and then normalized: while they are, as many behind them come
-/// into the cache, and the next search for lines does not wait for memory. An interpreter gets
-/// short ones.
+/// Bytes of a list that are split into lines and then normalized as one piece. Meanwhile the bytes of the
+/// next piece are fetched into the cache, so the next search for lines does not wait for memory. Pieces
+/// are short under Miri, which is slow.
 const PIECE: usize = if cfg!(miri) { 512 } else { 32 << 10 };
 
 /// Buffers of [`Normalizer::for_each`], [`Normalizer::for_each_line`] and its kin, reused from call to call.
@@ -22,8 +22,8 @@ pub struct Scratch {
     url: Vec<u8>,
 }
 
-/// Hands over canonical URLs: clean ones as they stand. What is not is rewritten at once where nothing
-/// acts but the ladder, so that it costs no call and is not guessed wrong twice.
+/// Hands over canonical URLs, clean ones unchanged. If only the ladder acts (`LADDER`), a dirty URL is
+/// rewritten inline: this saves a call, and a second branch that would be mispredicted.
 struct HandOver<'a, F, const LADDER: bool> {
     normalizer: &'a Normalizer,
     bytes: &'a [u8],
@@ -89,8 +89,8 @@ impl Normalizer {
     }
 
     /// Calls `visit` with the number of each line of `bytes`, from 0, and the canonical form of the URL
-    /// in it, in order: the fastest way through a list in memory, since what comes next is fetched from
-    /// there while this is normalized.
+    /// in it, in order. This is the fastest way to normalize a list in memory, because it fetches the next
+    /// lines while it normalizes the current ones.
     ///
     /// A line ends with LF or CRLF, which are no part of the URL; a last one without them counts. A blank line
     /// is a URL without a byte. One of 4 GiB or more is rejected ([`RejectReason::TooLong`]).
@@ -119,8 +119,8 @@ impl Normalizer {
         });
     }
 
-    /// As [`for_each_line`](Self::for_each_line), up to the first line of which `visit` makes an error,
-    /// which is the result. Some lines behind it may be normalized, and are not visited.
+    /// Like [`for_each_line`](Self::for_each_line), but stops at the first error of `visit` and returns it.
+    /// Some later lines may have been normalized by then; they are not visited.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile, Scratch};
@@ -278,7 +278,7 @@ mod tests {
         normalizer.for_each_line(b"", &mut Scratch::default(), |_, _| panic!("a line"));
     }
 
-    /// What is rewritten in bulk is copied by whole registers, too.
+    /// Bulk rewriting copies whole registers, too.
     #[cfg(all(target_os = "linux", not(miri)))]
     #[test]
     fn nothing_is_rewritten_from_outside_the_slice() {

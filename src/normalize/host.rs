@@ -91,7 +91,7 @@ pub(super) fn split(host_port: &[u8], start: usize) -> Result<(&[u8], Option<&[u
         return match rest.split_first() {
             None => Ok((host, None)),
             Some((b':', port)) => Ok((host, Some(port))),
-            // What stands between the brackets comes first.
+            // An error between the brackets takes precedence.
             Some(_) if is_literal(host) => misplaced(close + 1),
             Some(_) => misplaced(0),
         };
@@ -170,7 +170,7 @@ fn push_ipv6(address: Ipv6Addr, out: &mut Vec<u8>) {
     push_ipv6_fields(address, out);
 }
 
-/// Appends an address as fields alone, whatever its prefix: what the URL Standard's serializer does.
+/// Appends an address as fields alone, whatever its prefix, like the URL Standard's serializer.
 pub(super) fn push_ipv6_fields(address: Ipv6Addr, out: &mut Vec<u8>) {
     use std::io::Write;
     let fields = address.segments();
@@ -205,7 +205,7 @@ pub(super) fn push_ipv6_fields(address: Ipv6Addr, out: &mut Vec<u8>) {
 /// A registered name as an identifier: triplets normalized, then ASCII letters in lower case.
 ///
 /// Section 6.2.2.1 names case first, but a decoded letter has a case too: decoding comes first, or
-/// `%45` would leave an `E` behind.
+/// `%45` would end up as `E`.
 fn reg_name<T: Trace>(
     host: &[u8],
     start: usize,

@@ -1,4 +1,4 @@
-//! Rules that hosts have of their own: which of them a URL comes under, and what they make of it.
+//! Rules of single hosts: finds the rules that apply to a URL, and applies them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,17 +17,17 @@ use crate::bytes::Reject;
 use crate::profile::{Access, Profile, scheme};
 use crate::simd::UrlKind;
 
-/// Rules for each host, or for all hosts below a domain. None of them has a base: those that a reference comes
-/// under take that of the rules for any host, so that a clone with another base shares all.
+/// Rules for each host, or for all hosts below a domain. None of them has a base: a reference is resolved
+/// against the base of the general rules, so a clone with another base shares all of `Hosts`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hosts {
     rules: Vec<Ruleset>,
     /// By hosts in canonical form.
     exact: HashMap<Box<[u8]>, usize>,
-    /// By what follows the `*.`
+    /// By the text after `*.`
     below: HashMap<Box<[u8]>, usize>,
-    /// Length of the longest key of `below`. What is longer is not looked for, so that a host of many
-    /// labels takes linear time.
+    /// Length of the longest key of `below`. Longer suffixes are not looked up, so a host of many labels
+    /// takes linear time.
     longest: usize,
 }
 
@@ -102,8 +102,8 @@ fn canonical_host(name: &[u8]) -> Option<Vec<u8>> {
     Some(host)
 }
 
-/// Where a place in what was `made` of a URL is in the URL. From there on the two are mostly the same:
-/// the host is what changed.
+/// Maps an offset in `made`, the rewritten URL, back to an offset in `url`. After that offset the two are
+/// mostly equal, because the rules changed only the host.
 fn place_in(url: &[u8], made: &[u8], at: usize) -> usize {
     match made.get(at..) {
         Some(behind) if url.ends_with(behind) => url.len() - behind.len(),
@@ -128,7 +128,7 @@ impl Normalizer {
 
     /// Which rules of `hosts` a URL comes under; none for one without a host.
     fn find_host(&self, hosts: &Hosts, url: &[u8]) -> Option<usize> {
-        // What stands around a URL is no part of its host, whether its profile trims or refuses it.
+        // Blanks around a URL are not part of its host, whether its profile trims or rejects them.
         let start = url.iter().position(|byte| *byte > 0x20)?;
         let end = url.iter().rposition(|byte| *byte > 0x20)? + 1;
         let url = &url[start..end];
@@ -139,7 +139,7 @@ impl Normalizer {
                 self.host_looked_up(&Parts::split(&[scheme, delimiter, url].concat()))
             }
             (_, Some(_), _) => self.host_looked_up(&parts),
-            // A request target is put behind the authority of the base.
+            // A request target is appended to the authority of the base.
             (_, None, Some(base)) if self.rules.takes_targets() || parts.authority.is_none() => {
                 self.host_looked_up(&Parts::split(base))
             }
@@ -169,10 +169,10 @@ impl Normalizer {
             && self.stays(url)
     }
 
-    /// Appends what the rules of its host make of a URL.
+    /// Appends the result of the rules of the URL's host.
     ///
-    /// What they make of it may have another host, as without `www.`, and then the rules of that one
-    /// act as well, or the result would not be a fixed point. They are few: a host only ever loses a
+    /// The result may have another host, for example one without `www.`. Then the rules of that host act
+    /// as well, or the result would not be a fixed point. The rounds are few: a host only ever loses a
     /// part, or is spelled another way.
     pub(super) fn rewrite_by_host<T: Trace>(
         &self,
@@ -263,7 +263,7 @@ impl Normalizer {
         (gone > 0).then(|| (text.into_owned(), skipped + gone))
     }
 
-    /// The rules that act one after the other on a URL that has a canonical form, and what they are given.
+    /// The rulesets that act in turn on a URL that has a canonical form, each with its input.
     pub(super) fn ways_by_hosts<'a>(
         &'a self,
         hosts: &'a Hosts,

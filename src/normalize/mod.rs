@@ -1,16 +1,16 @@
-//! One URL: its canonical bytes, or why it has none.
+//! Normalizes one URL: returns its canonical bytes, or the reason why it has none.
 //!
 //! [`Normalizer::is_clean`] is the vector code's proof that a URL already is its own canonical form;
 //! every other URL takes one exact pass, by masks or by components. This module alone can make a
 //! [`Canonical`], so bytes that were not normalized cannot get into a set.
 
-// What a URL is made of, and what becomes of it.
+// Parts of a URL, and outcomes.
 mod parts;
 mod outcome;
 mod target;
 mod canonical;
 
-// The rules, and what is chosen beside a profile.
+// Rulesets, and the options that change a profile.
 mod normalizer;
 mod ruleset;
 mod choices;
@@ -19,12 +19,12 @@ mod fingerprint;
 mod profile_file;
 mod hosts;
 
-// The proof that there is nothing to do.
+// The proof that a URL is already canonical.
 mod rules;
 mod proof;
 mod fast_path;
 
-// What there is to do: the ladder.
+// Normalization by the profiles of the ladder.
 mod trace;
 mod rewrite_dirty;
 #[cfg(feature = "transcode")]
@@ -40,7 +40,7 @@ mod ports;
 mod path;
 pub mod resolve;
 
-// What other profiles do.
+// Normalization by the other profiles.
 mod heuristic;
 mod parameters;
 mod ia;
@@ -51,7 +51,7 @@ mod ring;
 mod sanitize;
 mod redirect;
 
-// Many URLs, and one in words.
+// Many URLs at once, and the explanation of one.
 mod for_each;
 mod batch;
 mod explain;

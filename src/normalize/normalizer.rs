@@ -1,4 +1,4 @@
-//! A profile made ready for use, with the scanner and the base it works with.
+//! A profile ready for use, with its scanner and base.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::normalize::{Origin, Targets};
 use crate::profile::{Access, Profile, System};
 use crate::simd::{Backend, Kernel, UrlKind};
 
-/// No rule makes a URL more than so many times as long: a charset makes up to three bytes of one, and each
-/// of them is written as a triplet.
+/// No canonical form is more than this many times as long as its URL: a charset turns one byte into up to
+/// three, and each of them is written as a triplet.
 pub const GROWTH: usize = 9;
 
 /// Brings URLs into the canonical form of one [`Profile`]. Built once, shared by all threads.
@@ -34,16 +34,16 @@ pub const GROWTH: usize = 9;
 /// assert!(out.is_empty());
 /// ```
 ///
-/// A URL is a string of bytes and nothing is decoded to text on the way. Any bytes are taken; none
-/// make it panic, and the time is linear in their number.
+/// A URL is a string of bytes and is never decoded to text. Any bytes are accepted; none
+/// cause a panic, and the time is linear in their number.
 #[derive(Debug, Clone)]
 pub struct Normalizer {
     /// The rules for any host.
     pub(super) rules: Ruleset,
-    /// Those that hosts have of their own.
+    /// The rules of single hosts.
     pub(super) hosts: Option<Arc<Hosts>>,
     pub(super) redirects: Option<Arc<Ends>>,
-    /// The name and version that all of these have together.
+    /// The name and version of the profile file.
     pub(super) label: Option<Arc<str>>,
 }
 
@@ -53,7 +53,7 @@ impl Normalizer {
         Self { rules: Ruleset::of(profile), hosts: None, redirects: None, label: None }
     }
 
-    /// Uses this scanner. Where the CPU lacks it, the scalar one: [`Normalizer::backend`] tells.
+    /// Uses this scanner, or the scalar one if the CPU lacks it: see [`Normalizer::backend`].
     ///
     /// Every scanner gives the same results; this is for tests and measurements.
     #[must_use]
@@ -114,11 +114,11 @@ impl Normalizer {
         Ok(self)
     }
 
-    /// Reads what has no scheme as if `scheme://` (or `scheme:` before `//`) stood in front of it.
+    /// Prepends `scheme://` (or `scheme:` before `//`) to a URL without a scheme.
     ///
-    /// It acts where no scheme is found, and where the text before the first colon holds a dot or is
-    /// `localhost` and no `//` follows: `example.com:80/x`, `//h/x`. What starts with `/`, `?` or `#`
-    /// stays a relative reference.
+    /// A URL lacks a scheme if none is found, or if the text before the first colon holds a dot or is
+    /// `localhost` and no `//` follows: `example.com:80/x`, `//h/x`. Text that starts with `/` (but not `//`),
+    /// `?` or `#` stays a relative reference.
     ///
     /// # Errors
     ///
@@ -152,7 +152,7 @@ impl Normalizer {
         self.rules.kernel
     }
 
-    /// More bytes than a base adds to a URL, or a redirect puts in its place.
+    /// An upper bound of the bytes that a base or a redirect adds to a URL.
     pub fn brought(&self) -> usize {
         let base = self.rules.base().map_or(0, <[u8]>::len);
         base + self.redirects.as_ref().map_or(0, |ends| ends.longest())
@@ -194,8 +194,8 @@ impl Normalizer {
     /// a path and a query, also when it starts with `//`, so no host can come out of it
     /// (RFC 9112 section 3.2.1).
     ///
-    /// `*` is [`RejectReason::AsteriskForm`], and what does not start with `/` is [`RejectReason::Relative`]; under
-    /// `servlet` it is [`RejectReason::NoLeadingSlash`], which can be allowed.
+    /// `*` is rejected as [`RejectReason::AsteriskForm`]. A target that does not start with `/` is rejected as
+    /// [`RejectReason::Relative`], or under `servlet` as [`RejectReason::NoLeadingSlash`], which can be allowed.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
@@ -277,8 +277,8 @@ impl Normalizer {
         self.canonical_as(UrlKind::Absolute, url, scratch)
     }
 
-    /// The same for a request target, as [`Normalizer::normalize_target`] takes it: what a log asks for can go
-    /// into a set too.
+    /// Like [`Normalizer::canonical`] for a request target, as [`Normalizer::normalize_target`] takes it. So
+    /// the targets of a log can be put into a set, too.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile, UrlSet};

@@ -2,7 +2,7 @@
 
 use crate::bytes::Reject;
 
-/// What [`Normalizer::normalize`](crate::Normalizer::normalize) did with a URL.
+/// The result of [`Normalizer::normalize`](crate::Normalizer::normalize).
 ///
 /// A bad URL is an outcome, not an error: it is counted and reported, and the run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,14 +3,14 @@
 use crate::profile::starts::Starts;
 use crate::simd::{BLOCK, Block, MaskedUrl, Vector, up_to};
 
-/// What stands between two `&`: offsets in the URL.
+/// A query parameter (the text between two `&`), as offsets in the URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Parameter {
     pub(super) start: usize,
     pub(super) end: usize,
     /// Bytes of the name, which ends at the first `=`; of a long one it may be said that it is longer.
     name: usize,
-    /// The first bytes of it and what follows, the first one lowest.
+    /// The first bytes of the parameter and of the text after it, the first one lowest.
     word: u64,
 }
 
@@ -34,9 +34,9 @@ impl Parameter {
         starts.hold(self.word as u32)
     }
 
-    /// The first eight bytes of the name, and zeros behind a shorter one: names with different keys are
-    /// in the order of these. Two with the same have the same name where the lowest byte is zero, which no
-    /// name of a clean URL holds.
+    /// The first eight bytes of the name, padded with zeros. Names with different keys are ordered like
+    /// their keys. Two names with the same key are equal if its lowest byte is zero, because no name of a
+    /// clean URL holds a zero.
     #[inline(always)]
     pub(super) fn key(self) -> u64 {
         key(self.word, self.name)
@@ -47,15 +47,15 @@ impl Parameter {
     pub(super) fn lower_key(self) -> u64 {
         let all = |byte: u8| u64::from_ne_bytes([byte; 8]);
         let key = self.key();
-        // In a clean URL no byte has its highest bit set: it becomes that of a comparison with `A`, and
-        // of one with what follows `Z`.
+        // In a clean URL no byte has its highest bit set, so that bit can take the result of two comparisons:
+        // with `A`, and with the byte after `Z`.
         let upper = (key + all(0x80 - b'A')) & !(key + all(0x80 - b'[')) & all(0x80);
         key | upper >> 2
     }
 }
 
-/// The first eight bytes of a name of this length, of which `word` has the first one lowest, in an order like
-/// that of the names.
+/// The first eight bytes of a name of this length, ordered like the names. `word` has its first byte
+/// lowest.
 #[inline(always)]
 fn key(word: u64, name: usize) -> u64 {
     let bits = 8 * name;
@@ -121,7 +121,7 @@ pub(super) fn each_parameter<V: Vector, const N: usize>(
             }
         };
         let rest = masked.length - at;
-        // The end of the URL ends what is last in it.
+        // The end of the URL ends its last parameter.
         let last = u64::from(rest < BLOCK) << (rest % BLOCK);
         let mut ends = masked.vector().find(block, b'&') & up_to(rest) | last;
         let delimiters = masked.vector().find(block, b'=') & up_to(rest) | ends;
@@ -146,7 +146,7 @@ pub(super) fn each_parameter<V: Vector, const N: usize>(
             ends &= ends - 1;
         }
         at += start;
-        // Behind the last one there is no `&`.
+        // No `&` follows the last parameter.
         if at > masked.length {
             return true;
         }
@@ -160,8 +160,8 @@ fn end_beyond(url: &[u8], from: usize) -> usize {
     memchr::memchr(b'&', &url[from..]).map_or(url.len(), |at| from + at)
 }
 
-/// Bytes that there is room for, for each byte of a URL that the fast path writes. Less would do but for the
-/// size of copies; nobody who rewrites URLs reserves less.
+/// Bytes reserved for each byte of a URL that the fast path writes. The result needs fewer, but it is
+/// copied in blocks of fixed size; every caller that rewrites URLs reserves this much.
 pub(super) const ROOM: usize = 5;
 
 /// The most parameters that are put in order by the fast path.

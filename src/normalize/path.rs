@@ -4,10 +4,10 @@ use memchr::memchr_iter;
 
 /// Removes the dot segments of the path in `out[start..end]`, which starts with `/`, in place.
 ///
-/// The section's loop moves one segment at a time from an input buffer to an output buffer; here both
-/// are the same bytes, the output never longer than what has been read, and all that stands between
-/// two dot segments moves at once. `..` takes the output back to its last `/`; each byte is taken
-/// back at most once, so the whole is linear. An empty segment is a segment, and `..;x` and `.;` are
+/// The section's loop moves one segment at a time from an input buffer to an output buffer. Here both
+/// are the same bytes, since the output is never longer than the input read so far, and all bytes
+/// between two dot segments move at once. `..` truncates the output to its last `/`; each byte is
+/// removed at most once, so the whole is linear. An empty segment is a segment, and `..;x` and `.;` are
 /// ordinary ones.
 pub(crate) fn remove_dot_segments(out: &mut Vec<u8>, start: usize, end: usize) {
     let mut read = start;
@@ -20,7 +20,7 @@ pub(crate) fn remove_dot_segments(out: &mut Vec<u8>, start: usize, end: usize) {
         }
         read = slash + 1 + segment as usize;
         if read == end {
-            // What is removed from the end leaves its slash.
+            // A dot segment removed from the end leaves its slash.
             out[write] = b'/';
             write += 1;
         }
@@ -41,7 +41,7 @@ enum Segment {
     Parent = 2,
 }
 
-/// The first dot segment whose slash stands at `from` or behind, and where that slash is.
+/// The first dot segment whose slash is at or after `from`, with the offset of that slash.
 fn next_dot_segment(path: &[u8], from: usize) -> Option<(usize, Segment)> {
     // Full stops are rarer than slashes.
     for dot in memchr_iter(b'.', &path[from..]).map(|at| from + at) {

@@ -59,7 +59,7 @@ impl DefaultPorts {
     }
 }
 
-/// What differs from the ports of the known schemes.
+/// Writes the differences from the ports of the known schemes.
 impl fmt::Display for DefaultPorts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known = Self::of_schemes();

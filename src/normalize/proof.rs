@@ -233,8 +233,8 @@ impl Ruleset {
         }
     }
 
-    /// Whether the system leaves the path at the start of `path_and_query`. Its first `fixed` bytes
-    /// are no part of what a ring acts on.
+    /// Whether the system leaves the path at the start of `path_and_query` unchanged. A ring does not act
+    /// on its first `fixed` bytes.
     #[inline]
     fn leaves_path(&self, path_and_query: &[u8], fixed: usize) -> bool {
         let end = memchr(b'?', path_and_query).unwrap_or(path_and_query.len());
@@ -267,7 +267,7 @@ pub(super) fn is_proven(
     }
 }
 
-/// What follows `http://` or `https://` in a URL that the scanner proved clean.
+/// The text after `http://` or `https://` in a URL that the scanner proved clean.
 #[inline]
 fn behind_slashes(url: &[u8]) -> Option<&[u8]> {
     url.get(if url.get(4) == Some(&b':') { 7 } else { 8 }..)

@@ -57,11 +57,11 @@ struct Pair {
 pub struct RedirectError {
     /// Counted from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The kind of error.
     pub kind: RedirectErrorKind,
 }
 
-/// What is wrong with a line of a list of redirects.
+/// An error in a line of a list of redirects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RedirectErrorKind {
@@ -113,7 +113,7 @@ impl<F: AsRef<[u8]>, T: AsRef<[u8]>> FromIterator<(F, T)> for Redirects {
     }
 }
 
-/// Each canonical URL that does not stay what it is, and the end of its chain.
+/// Maps each canonical URL that is redirected to the end of its chain.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ends(HashMap<Box<[u8]>, Arc<[u8]>>);
 
@@ -128,14 +128,14 @@ impl Ends {
         self.0.values().map(|end| end.len()).max().unwrap_or(0)
     }
 
-    /// All of them by their bytes, each with what it is replaced by.
+    /// All URLs in the order of their bytes, each with its replacement.
     pub(super) fn sorted(&self) -> Vec<(&[u8], &[u8])> {
         let mut all: Vec<_> = self.0.iter().map(|(from, to)| (&**from, &**to)).collect();
         all.sort_unstable();
         all
     }
 
-    /// What `canonical` is replaced by.
+    /// The replacement of `canonical`.
     #[inline]
     pub(super) fn of(&self, canonical: &[u8]) -> Option<&[u8]> {
         self.0.get(canonical).map(|end| &**end)
@@ -183,7 +183,7 @@ impl Normalizer {
         Ok(self)
     }
 
-    /// What `url` is replaced by, if it is.
+    /// The replacement of `url`, if it is redirected.
     pub(super) fn redirected(&self, kind: UrlKind, url: &[u8]) -> Option<Vec<u8>> {
         let ends = self.redirects.as_ref()?;
         let mut canonical = Vec::new();

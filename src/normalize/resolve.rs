@@ -71,8 +71,8 @@ pub fn remove_from_any(out: &mut Vec<u8>, start: usize) {
         }
     }
     out.drain(start..skip);
-    // The first segment has no slash before it: it is there until a `..` takes it away, and what
-    // follows that `..` then starts with a slash, as rule C leaves it.
+    // The first segment has no slash before it. It stays until a `..` removes it; the rest after that `..`
+    // then starts with a slash, as rule C leaves it.
     let Some(slash) = out[start..].iter().position(|byte| *byte == b'/') else {
         return;
     };

@@ -1,7 +1,7 @@
-//! What a profile does to a URL, one rule after the other.
+//! Explains how a profile changes a URL, one rule at a time.
 //!
-//! The exact path takes a URL in one pass, where several rules act at once. It runs here with an observer
-//! that is told what each rule does, and puts that in the order of the rules.
+//! The exact path normalizes a URL in one pass, in which several rules act together. Here it runs with an
+//! observer that records the effect of each rule and sorts the effects into the order of the rules.
 
 mod merges;
 mod recorder;
@@ -19,10 +19,10 @@ use crate::bytes::DebugBytes;
 use crate::bytes::Reject;
 use crate::simd::UrlKind;
 
-/// One rule that acted on a URL, and what the URL was before and after.
+/// One rule that acted on a URL, with the URL before and after it.
 ///
-/// Between two steps a URL may hold what the profile's form never does, and need not be one by the
-/// grammar: under `ia`, say, a host in the middle of its rules.
+/// Between two steps the text may break rules of the profile, and even the URL grammar: under `ia`, for
+/// example, a host is normalized by several rules in turn.
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Step {
@@ -45,9 +45,9 @@ impl fmt::Debug for Step {
 }
 
 impl Normalizer {
-    /// What each rule does to `url`, in order: where one step ends the next one begins, the first with
-    /// `url` and the last with exactly what [`Normalizer::normalize`] makes of it. Rules that change
-    /// nothing are left out, so a URL in canonical form has no steps.
+    /// Returns the effect of each rule on `url`, in order. The first step starts with `url`, each later one
+    /// with the result of the step before it, and the last ends with exactly the output of
+    /// [`Normalizer::normalize`]. Rules that change nothing are left out, so a canonical URL has no steps.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile, Rule};
@@ -71,7 +71,7 @@ impl Normalizer {
         self.explain_as(UrlKind::Absolute, url)
     }
 
-    /// As [`Normalizer::explain`], for what [`Normalizer::normalize_target`] takes.
+    /// Like [`Normalizer::explain`], for a request target as [`Normalizer::normalize_target`] takes it.
     ///
     /// # Errors
     ///

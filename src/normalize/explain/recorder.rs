@@ -1,4 +1,4 @@
-//! Keeps what the exact path tells, as steps from one whole URL to the next.
+//! Records the events of the exact path as steps from one whole URL to the next.
 
 use std::ops::Range;
 
@@ -52,7 +52,7 @@ enum Change {
     Bytes(Range<usize>, Vec<u8>),
 }
 
-/// What was told of a component.
+/// A recorded change of one component.
 struct Told {
     rule: Rule,
     place: Place,
@@ -64,7 +64,7 @@ pub(super) struct Recorder {
     steps: Vec<Step>,
     /// The URL after the last step.
     text: Vec<u8>,
-    /// The components before what was told of them.
+    /// The components before the recorded changes.
     draft: Option<Draft>,
     told: Vec<Told>,
 }
@@ -86,7 +86,7 @@ impl Recorder {
         }
         let before = std::mem::replace(&mut self.text, after.clone());
         match self.steps.last() {
-            // The guard puts back what the rule before it took: neither did anything.
+            // The guard restored the bytes that the previous rule removed, so neither changed the URL.
             Some(last) if rule == Rule::PathGuard && last.before == after => {
                 self.steps.pop();
             }
@@ -94,7 +94,7 @@ impl Recorder {
         }
     }
 
-    /// Makes steps of what was told of components: one for each rule, in the order of rules.
+    /// Turns the recorded changes into steps: one for each rule, in the order of rules.
     fn flush(&mut self) {
         let Some(original) = self.draft.take() else { return };
         let told = std::mem::take(&mut self.told);

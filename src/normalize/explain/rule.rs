@@ -1,4 +1,4 @@
-//! The rules by name: what the steps of an explanation, and the counts of `--stats`, are told by.
+//! The names of the rules, for the steps of an explanation and the counts of `--stats`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -43,7 +43,7 @@ macro_rules! rules {
                 match self { $(Rule::$variant => $source),* }
             }
 
-            /// What the rule does, in a few words for a person.
+            /// A short description of the rule for people.
             pub const fn sentence(self) -> &'static str {
                 match self { $(Rule::$variant => $sentence),* }
             }

@@ -16,7 +16,7 @@ pub(in crate::normalize) struct Steps<'h> {
     starts: &'h Starts,
 }
 
-/// Writes what the steps make of a URL.
+/// Writes the result of the steps.
 pub(in crate::normalize) struct Write<'h, 'o> {
     pub(in crate::normalize) steps: Steps<'h>,
     pub(in crate::normalize) out: &'o mut Vec<u8>,
@@ -35,7 +35,7 @@ impl Heuristics {
         self.goes(parameter, name, value)
     }
 
-    /// Length of what is left of a path without empty segments.
+    /// Length that the steps shorten a path to. The path has no empty segments.
     #[cold]
     #[inline(never)]
     fn shortened(&self, path: &[u8]) -> usize {
@@ -82,7 +82,7 @@ impl Steps<'_> {
         self.is_on(Switch::StripWww) & (masked.bytes(masked.host) == *WWW) & (masked.host > 0)
     }
 
-    /// Whether a slash goes from the end of a path, of which this is the last segment.
+    /// Whether the slash at the end of the path is removed. `last` is the start of the last segment.
     #[inline(always)]
     fn strips_slash<V: Vector, const N: usize>(
         &self,
@@ -92,7 +92,7 @@ impl Steps<'_> {
         self.is_on(Switch::StripTrailingSlash) & (last == path_end) & (path_end > masked.path + 1)
     }
 
-    /// Whether this segment goes from the end of a path.
+    /// Whether this last segment of the path is an index page that is removed.
     #[inline(always)]
     fn strips_index<V: Vector, const N: usize>(
         &self,
@@ -104,7 +104,7 @@ impl Steps<'_> {
             && is_index_page(&masked.url()[last..path_end])
     }
 
-    /// Whether a step takes a parameter away.
+    /// Whether a step removes this parameter.
     #[inline(always)]
     fn takes<V: Vector, const N: usize>(
         &self,
@@ -150,7 +150,7 @@ impl FastPath for Steps<'_> {
     fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
         let Some((path_end, slashes)) = self.path(masked) else { return false };
         let segment = (slashes.behind_last(), path_end);
-        // Where nothing follows, no branch on what every second URL has.
+        // If no query follows, there is no branch on a `www.` or final slash: half of the URLs have one.
         let stays = !(self.may_strip_www(masked) | self.strips_slash(masked, segment));
         if self.strips_index(masked, segment) {
             return false;
@@ -168,7 +168,7 @@ impl FastPath for Write<'_, '_> {
         let Write { steps, out } = self;
         let Some((path_end, slashes)) = steps.path(masked) else { return false };
         let MaskedUrl { host, path, .. } = *masked;
-        // No branch on `www.` and a final slash alone, which every second URL has.
+        // No branch on `www.` or a final slash alone: half of the URLs have one, so it would mispredict.
         let www = steps.may_strip_www(masked);
         let behind = host + WWW.len();
         if www & ((masked.bytes(behind) == *WWW) | (masked.bytes(behind) == *b".")) {
@@ -201,7 +201,7 @@ impl FastPath for Write<'_, '_> {
 }
 
 impl Steps<'_> {
-    /// Appends `?` and what stays of the query that starts there.
+    /// Appends `?` and the parameters that stay of the query that starts at `query`.
     #[inline(always)]
     fn write_query<V: Vector, const N: usize>(
         &self,
@@ -228,7 +228,7 @@ impl Steps<'_> {
                 let key = parameter.key();
                 sorted &= follows(key, before);
                 before = key;
-                // What divides it from the one before goes along.
+                // The delimiter before the parameter is copied with it.
                 buffer.copy(source, start - 1, end);
                 parameters.push(key, parameter)
             },
@@ -251,8 +251,8 @@ impl Steps<'_> {
     }
 }
 
-/// Whether a name with this key may stand behind one with the other. Long names may differ in what is not
-/// in their keys.
+/// Whether a name with this key may follow a name with key `before`. Equal keys prove equal names only if
+/// the name is shorter than its key: long names may differ in later bytes.
 #[inline(always)]
 fn follows(key: u64, before: u64) -> bool {
     (key > before) | ((key == before) & (key as u8 == 0))

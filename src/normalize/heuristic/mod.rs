@@ -1,16 +1,16 @@
-//! Merges by experience, each one a switch: what `aggressive` does to the result of `crawl`.
+//! Heuristic merges, each one a switch: `aggressive` applies them to the result of `crawl`.
 //!
-//! In goes a URL or request target in the canonical form of its rung, out comes one in which no step
-//! finds anything to do. The order of the steps is: fold-scheme, strip-www, lower-path,
+//! The input is a URL or request target in the canonical form of its rung. The output is one that no step
+//! changes any more. The order of the steps is: fold-scheme, strip-www, lower-path,
 //! squeeze-slashes, strip-session, strip-index, strip-trailing-slash, drop-query, the lists of
 //! parameters, strip-tracking, squeeze-query, sort-query; and all again until nothing changes.
 //!
-//! It ends, and each component reaches its end in one pass. But for a scheme, letters and the order of
-//! parameters, which settle at once, a step only takes bytes away, so there are no more rounds than
-//! bytes. No step reads what another component's steps write. A host loses every `www.` that it may.
-//! In a path no segment depends on its neighbours but for empty ones; how it ends is decided from its
-//! end backwards, where `/index.html/index.html/` would take a round for each segment. In a query each
-//! parameter goes or stays by itself.
+//! This terminates, and each component reaches its fixed point in one pass. The scheme, the case of
+//! letters and the order of parameters settle at once; every other step only removes bytes, so there
+//! are at most as many rounds as bytes. No step reads the output of another component's steps. A host
+//! loses every `www.` that it may. A path segment does not depend on its neighbours, except on empty
+//! ones. The end of a path is shortened from its end backwards, because `/index.html/index.html/` would
+//! take one round for each segment otherwise. In a query each parameter is judged by itself.
 
 pub(super) mod clean;
 mod path;
@@ -30,7 +30,7 @@ use crate::profile::switch::STEPS;
 use crate::profile::{Switch, Switches};
 use crate::simd::UrlKind;
 
-/// What is done beside the rung.
+/// The steps that act in addition to the rung.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Heuristics {
     switches: Switches,

@@ -59,7 +59,7 @@ impl Heuristics {
         }
     }
 
-    /// Takes from the end of the path in `out[at..]` what the end loses, as long as it does.
+    /// Shortens the end of the path in `out[at..]` until no step removes anything from it.
     pub(super) fn shorten(&self, at: usize, out: &mut Vec<u8>) {
         loop {
             let path = &out[at..];
@@ -76,8 +76,8 @@ impl Heuristics {
     }
 }
 
-/// Takes session ids out of the segment in `out[at..]`: what stands between a `;` and the next one.
-/// Where a dot segment would be left, all of them stay.
+/// Removes session ids from the segment in `out[at..]`. An id reaches from a `;` to the next one.
+/// If a dot segment would be left, all ids stay.
 fn strip_session(at: usize, out: &mut Vec<u8>) {
     let Some(first) = memchr(b';', &out[at..]).map(|first| at + first) else { return };
     let (mut read, mut write) = (first, first);
@@ -100,7 +100,7 @@ fn is_session_parameter(parameter: &[u8]) -> bool {
     is_session(name, value)
 }
 
-/// What a look at a path finds.
+/// Properties of a path, found in one scan.
 struct Found {
     /// An empty segment that is not the last.
     slashes: bool,

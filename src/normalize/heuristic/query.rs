@@ -70,12 +70,12 @@ impl Heuristics {
     }
 }
 
-/// What stands between `&`.
+/// Splits a query at each `&`.
 fn parameters(query: &[u8]) -> impl Iterator<Item = &[u8]> {
     query.split(|byte| *byte == b'&')
 }
 
-/// What stands before the first `=`, and what behind it.
+/// Splits a parameter at its first `=` into name and value.
 #[inline]
 pub(super) fn name_and_value(parameter: &[u8]) -> (&[u8], &[u8]) {
     match memchr(b'=', parameter) {

@@ -1,8 +1,8 @@
-//! URLs that are soon done with.
+//! Fast path for `ia`.
 //!
-//! Of one that the scanner proved clean for these keys, what is left to look at is `www` and a final
-//! slash, and whether the query is sorted. Of one that is so but for case, what is left to do is to fold
-//! that as well. What needs more is left to the exact way.
+//! If the scanner proved a URL clean for these keys, only `www`, a final slash and the order of the query
+//! remain to be checked. If it is clean except for case, it is also folded. All other URLs take the
+//! exact path.
 
 use super::{Archive, without_prefixes};
 use crate::normalize::parameters::{Parameter, Parameters, ROOM, are_in_order, each_parameter};
@@ -17,11 +17,11 @@ pub(in crate::normalize) struct Write<'a, 'o> {
     pub(in crate::normalize) out: &'o mut Vec<u8>,
 }
 
-/// The first label that hosts lose most, and what divides it from the next.
+/// The first label that hosts lose most often, with its dot.
 const WWW: &[u8; 4] = b"www.";
 
-/// Where the path ends, and where what stays of it; `None` where that is not soon said, or empty labels
-/// are in the host.
+/// The end of the path, and the end of the part that stays. `None` if the path has empty segments or the
+/// host may have empty labels: those take the exact path.
 #[inline(always)]
 fn path_ends<V: Vector, const N: usize>(masked: &MaskedUrl<'_, V, N>) -> Option<(usize, usize)> {
     let path_end = masked.path_end();
@@ -56,7 +56,7 @@ impl FastPath for &Archive {
         if !(www | keeps_host_start(start, self)) && !keeps_host(&masked.url()[host..path], self) {
             return false;
         }
-        // Where nothing follows, no branch on what every second URL has.
+        // If no query follows, there is no branch on `www.` or a final slash: half of the URLs have one.
         let stays = !www & (left == path_end);
         if path_end == masked.length {
             return stays;
@@ -143,7 +143,7 @@ fn write_query<V: Vector, const N: usize>(
                 return false;
             }
             let key = parameter.lower_key();
-            // Behind the same name, values decide.
+            // Strictly greater: for equal names the values decide the order, and the keys do not hold them.
             sorted &= key > before;
             before = key;
             buffer.copy_lower(source, parameter.start - 1, parameter.end);
@@ -255,7 +255,7 @@ fn precedes(url: &[u8], a: Place, b: Place) -> bool {
     key(url, a) < key(url, b)
 }
 
-/// The same of what is written of them.
+/// The same comparison of their lower-case forms.
 #[inline(never)]
 fn precedes_in_lower_case(url: &[u8], a: Place, b: Place) -> bool {
     fn lower(bytes: &[u8]) -> impl Iterator<Item = u8> {

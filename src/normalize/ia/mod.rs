@@ -1,14 +1,14 @@
-//! The form of a URL that the keys of web-archive indexes are made from: the profile `ia`.
+//! The profile `ia`: the form of a URL from which the keys of web-archive indexes are made.
 //!
-//! It folds what identifiers keep apart (`%2F` and `/`, the case of paths, `www.`), because the
-//! indexes that it has to match do. In order: of several `http://` in front the last stays; triplets are
-//! decoded until none is left; ASCII letters go to lower case; the path loses dot segments, empty
-//! segments (a final slash with them) and ASP.NET session segments; the query loses session ids and is
-//! sorted by name and value; what is not plain is encoded again.
+//! It merges different identifiers (`%2F` and `/`, the case of paths, `www.`), because the indexes that
+//! it has to match do. In order: of several leading `http://` only the last stays; triplets are
+//! decoded until none is left; ASCII letters are folded to lower case; the path loses dot segments, empty
+//! segments (including a final slash) and ASP.NET session segments; the query loses session ids and is
+//! sorted by name and value; bytes that are not plain are encoded again.
 //!
-//! The indexers themselves are not idempotent in a few places. Where that is so, this goes on to the
-//! fixed point: a query that decoding lays bare is split off, `www.www.` goes whole, and
-//! `cfid`/`cftoken` go though only the sort makes them neighbours.
+//! The indexers themselves are not idempotent in a few places. There this module goes on to the fixed
+//! point: it splits off a query that decoding reveals, removes `www.www.` as a whole, and removes
+//! `cfid`/`cftoken` even if only the sort makes them neighbours.
 
 pub(super) mod clean;
 
@@ -60,9 +60,9 @@ pub(crate) fn absolute<T: Trace>(
     }
 }
 
-/// A URL without the schemes at its start that another one follows, and how many bytes it is shorter: a
-/// link that was pasted behind the `http://` of a form. As the indexers have it, they count in lower case
-/// alone, and tabs and line breaks behind the first are none of its bytes.
+/// Removes each scheme at the start that another scheme follows, as in a link pasted after the `http://`
+/// of a form. Returns the rest and the number of bytes removed. Like the indexers, it matches schemes in
+/// lower case only, and ignores tabs and line breaks after the first one.
 pub(super) fn without_repeated_schemes(url: &[u8]) -> (Cow<'_, [u8]>, usize) {
     const SCHEMES: [&[u8]; 2] = [b"http://", b"https://"];
     let Some(mut last) = SCHEMES.into_iter().find(|scheme| url.starts_with(scheme)) else {
@@ -145,8 +145,8 @@ pub(crate) fn path_and_query<T: Trace>(
     }
 }
 
-/// Tells what becomes of path and query until they are in lower case. What was decoded is encoded again at
-/// once: none of the rules that follow looks at an encoded byte.
+/// Reports the changes of path and query up to the folding of case. Decoded bytes are reported in their
+/// encoded form: none of the later rules looks at a byte that is encoded.
 fn tell_decoding(parts: &Parts<'_>, text: &[u8], archive: &Archive, trace: &mut impl Trace) {
     trace.component(Rule::DropFragment, Place::Fragment, None);
     for (place, part) in [(Place::Path, Some(parts.path)), (Place::Query, parts.query)] {
@@ -181,9 +181,9 @@ fn tell_decoding(parts: &Parts<'_>, text: &[u8], archive: &Archive, trace: &mut 
 
 /// Decodes both into an empty `out`.
 ///
-/// To the indexers a path is all path, what follows a question mark that decoding laid bare too, until
-/// the next of them reads the key. So that is rid of dot and empty segments before it becomes a query,
-/// and an empty query goes while it still tells from what was laid bare.
+/// If decoding reveals a question mark, the indexers still treat the text after it as path, until the next
+/// indexer reads the key. So dot and empty segments are removed from the whole before a query is split
+/// off, and an empty query is dropped while it can still be told from the revealed one.
 fn decode_path_and_query(path: &[u8], query: Option<&[u8]>, out: &mut Vec<u8>) {
     decode(path, out);
     let laid_bare = memchr::memchr(b'?', out).is_some();
@@ -236,7 +236,7 @@ fn joined<'p>(segments: impl Iterator<Item = &'p [u8]>, archive: &Archive) -> Ve
     if path.is_empty() { b"/".to_vec() } else { path }
 }
 
-/// What stands behind each slash; behind a final one that is nothing.
+/// The segment after each slash; the one after a final slash is empty.
 fn segments(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').skip(1)
 }
@@ -317,15 +317,16 @@ fn without_session_pairs<'q>(query: &'q [u8], archive: &Archive) -> Vec<&'q [u8]
     let pairs: Vec<&[u8]> = query.split(|byte| *byte == b'&').collect();
     let goes = |pair: &&[u8]| archive.sessions.iter().any(|session| is_session(pair, session));
     let mut kept: Vec<&[u8]> = pairs.iter().filter(|pair| !goes(pair)).copied().collect();
-    // An id takes along the `&` behind it; the last one has none, and the one before it stays.
+    // An id is removed with the `&` after it. The last id has none, so the `&` before it stays.
     if !kept.is_empty() && pairs.last().is_some_and(goes) {
         kept.push(b"");
     }
     without_twins(kept, archive)
 }
 
-/// The indexers take two twins that are neighbours, the last such two, then sort, and what the sort
-/// brings together goes the next time. It is sorted here only where it does.
+/// The indexers remove the last pair of neighbouring twins, then sort. Twins that the sort makes
+/// neighbours are removed only by their next run; this sorts and removes them at once. If the sort makes no
+/// twins neighbours, the pairs keep their order here.
 fn without_twins<'q>(mut pairs: Vec<&'q [u8]>, archive: &Archive) -> Vec<&'q [u8]> {
     let [first, second] = archive.twins;
     let is_twin = |pair: &[u8], twin: &[u8]| {
@@ -398,7 +399,7 @@ fn authority<T: Trace>(
         encode(&name, archive, &mut encoded);
         trace.component(Rule::DecodeAll, Place::Host, Some(&encoded));
     }
-    // What decoding laid bare must not move the end of the host.
+    // Decoding must not reveal a delimiter that would move the end of the host.
     if name.iter().any(|byte| byte.is_ascii() && !REG_NAME.contains(*byte)) {
         return Err(Reject::new(RejectReason::Idna, start));
     }
@@ -406,7 +407,7 @@ fn authority<T: Trace>(
     let host_length = name.len();
     name.extend_from_slice(port);
     host::normalize(&name, &Profile::CRAWL, facts, start, out, trace).map_err(|reject| {
-        // Only what stands behind the colon is told where it is.
+        // Only an error after the colon gets its exact offset: decoding moved the others.
         let beyond = (reject.at - start).checked_sub(host_length + 1);
         Reject::new(reject.code, beyond.map_or(start, |beyond| start + colon + 1 + beyond))
     })?;
@@ -447,7 +448,7 @@ fn without_empty_labels(name: &[u8]) -> Vec<u8> {
     labels.join(&b'.')
 }
 
-/// What follows the first labels that are `www`, with digits or without; the last label stays.
+/// The name without its leading `www` labels (digits may follow the `www`); the last label stays.
 pub(super) fn without_prefixes<'n>(name: &'n [u8], archive: &Archive) -> &'n [u8] {
     let mut rest = name;
     while let Some(dot) = memchr::memchr(b'.', rest)
@@ -487,7 +488,7 @@ pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends decoded text, what is not plain as triplets.
+/// Appends decoded text, with bytes that are not plain as triplets.
 fn encode(text: &[u8], archive: &Archive, out: &mut Vec<u8>) {
     for &byte in text {
         if archive.plain.contains(byte) { out.push(byte) } else { push_lower_triplet(byte, out) }

@@ -1,6 +1,6 @@
-//! A profile of somebody's own, as a TOML file: a built-in profile, and what is different.
+//! A custom profile as a TOML file: a built-in profile and the differences from it.
 //!
-//! In goes the text, out comes a [`Normalizer`], or the line of the first trouble and a sentence. Every
+//! Parses the text into a [`Normalizer`], or returns the line of the first error with its reason. Every
 //! key has to be known. [`Profile::to_toml`] writes a built-in profile as such a file.
 
 mod write;
@@ -27,7 +27,7 @@ use crate::profile::{Ports, Profile, Ring, RingError, Switch, System};
 pub struct ProfileFileError {
     /// The line of the trouble, counted from 1.
     pub line: usize,
-    /// What the trouble is, printably.
+    /// The reason, in printable characters.
     pub reason: String,
 }
 
@@ -77,12 +77,12 @@ struct File<'i> {
     text: &'i str,
 }
 
-/// The first trouble of a text, parts of which are read in another order than that in which they stand.
+/// The first error of a text by its line. Parts of the text are not read in the order of their lines.
 #[derive(Default)]
 struct First(Option<ProfileFileError>);
 
 impl First {
-    /// What was read, if it could be.
+    /// Returns the value, or keeps the error if it is the first one.
     fn of<T>(&mut self, read: Result<T, ProfileFileError>) -> Option<T> {
         let error = match read {
             Ok(value) => return Some(value),
@@ -135,7 +135,7 @@ impl<'i> File<'i> {
         let version = find(all, "version")
             .map(|version| first.of(self.integer(version, "a version", u32::MAX)));
         let base = find(all, "base").map(|base| first.of(self.base(base)));
-        // What is wrong with all else is known where there is a base.
+        // The other keys can be checked only if the base is known.
         let mut normalizer = None;
         if let Some(Some(base)) = &base {
             normalizer = first.of(self.rules(all, base.clone()));
@@ -205,7 +205,7 @@ impl<'i> File<'i> {
         Ok(rules.expect("without a trouble there are rules").rules)
     }
 
-    /// What a section says, beginning with `normalizer`.
+    /// Applies a section to `normalizer`.
     fn rules(
         &self,
         section: &DeTable<'i>,
@@ -286,7 +286,7 @@ impl<'i> File<'i> {
         Ok(normalizer)
     }
 
-    /// A ring of which a list that is not there is that of the ring `above`, but for what the other one takes.
+    /// A ring. A missing list is that of the ring `above`, without the bytes of the list that is given.
     fn ring(&self, value: Value<'_, 'i>, above: &Ring) -> Result<Ring, ProfileFileError> {
         let table = self.table(value)?;
         self.only(table, &["decode", "encode"])?;
@@ -445,7 +445,7 @@ fn not_built_in(name: &str) -> String {
 /// A key and its value.
 type Entry<'a, 'i> = (&'a Spanned<DeString<'i>>, Value<'a, 'i>);
 
-/// What is in a table, as it stands in the text.
+/// The entries of a table, in the order of the text.
 fn ordered<'a, 'i>(table: &'a DeTable<'i>) -> Vec<Entry<'a, 'i>> {
     let mut entries: Vec<Entry<'a, 'i>> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);

@@ -10,13 +10,13 @@
 //!     rewrite what happens there: a triplet, a byte that is not allowed, a dot segment
 //! ```
 //!
-//! What happens, and where, is a bit of a mask for each 64 bytes: a byte that a query does not allow
-//! as itself, or a full stop behind a slash. So the time goes by what is wrong with a URL and hardly
-//! by its length. Where an instruction set can leave bytes out of a block, and two blocks hold the URL,
-//! triplets and a dot segment are no events: they are rewritten at once.
+//! Each event is a bit in a mask of 64 bytes: a byte that a query does not allow as itself, or a full
+//! stop after a slash. So the time depends on the number of events and hardly on the length. If the
+//! instruction set can compress a block, and two blocks hold the URL, triplets and a dot segment are no
+//! events: they are rewritten at once.
 //!
-//! What is rare is declined: it is left to `normalize`, which knows all of the rules and the place of
-//! each trouble, and has the last word. This module only ever writes what that would write.
+//! Rare cases are declined and left to `normalize`, which knows all rules and the offset of each error,
+//! and has the last word. This module only ever writes the bytes that `normalize` would write.
 
 use std::hint::select_unpredictable;
 use std::ops::Range;
@@ -63,8 +63,8 @@ impl VectorOp for Rewrite<'_> {
         if length > LONGEST {
             return false;
         }
-        // Bytes behind the URL may be looked at if they belong to the buffer. A short URL at the end
-        // of one gets a buffer of its own.
+        // Bytes after the URL may be read if they belong to the buffer. A short URL at the end of the buffer
+        // is copied to a padded one.
         let mut source = &self.bytes[start..];
         let padded: [u8; 3 * BLOCK];
         if source.len() < 2 * BLOCK {
@@ -108,12 +108,12 @@ impl Rewrite<'_> {
 
 struct Pass<'a, 'buffer, 'out> {
     profile: &'a Profile,
-    /// The URL, and what happens to stand behind it: two blocks at least.
+    /// The URL and the bytes that happen to follow it: at least two blocks.
     source: &'a [u8],
     /// Length of the URL.
     length: usize,
     buffer: &'buffer mut OutputBuffer<'out>,
-    /// What stands before it has been copied, or replaced.
+    /// Bytes before this offset have been copied or replaced.
     run: usize,
     /// Where the path is in the URL, and where in the output.
     path: usize,
@@ -134,7 +134,7 @@ impl Pass<'_, '_, '_> {
         self.path_and_query(vector, first, path)
     }
 
-    /// Length of `http://` or `https://`; of no other scheme is it known what to do here.
+    /// Length of `http://` or `https://`; other schemes are declined.
     #[inline(always)]
     fn scheme(&self) -> Result<usize, Declined> {
         /// Which bits of the first bytes matter, and how they are: of letters bit 5 does not.
@@ -153,7 +153,7 @@ impl Pass<'_, '_, '_> {
         let (mask, expected) = SCHEMES[s];
         let word = self.source.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
         let length = 7 + s;
-        // What stands behind a short URL may look like the rest of one.
+        // The bytes after a short URL may look like the rest of a scheme.
         let found = (word & mask == expected) & (self.length > length);
         if found { Ok(length) } else { Err(Declined) }
     }
@@ -227,7 +227,7 @@ impl Pass<'_, '_, '_> {
             self.run = at + 3;
         }
         let drops_dots = self.profile.access == Access::Retrieval;
-        // Asked of the mask: what was just written would have to be waited for.
+        // Read from the mask: loading the bytes that were just written would stall on the store.
         let last = if drops_dots { ones_before(dots, name.end) } else { 0 };
         self.buffer.copy_lower(self.source, self.run, name.end - last);
         while escaped && drops_dots && self.buffer.written().last() == Some(&b'.') {
@@ -294,7 +294,7 @@ fn block<'a>(source: &'a [u8], at: usize, room: &'a mut Option<Block>) -> &'a Bl
     }
 }
 
-/// `bytes` and zeros behind it.
+/// `bytes`, padded with zeros.
 #[cold]
 fn filled_up<const N: usize>(bytes: &[u8]) -> [u8; N] {
     let mut filled = [0; N];

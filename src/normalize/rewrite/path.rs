@@ -9,7 +9,7 @@ use crate::profile::{Grammar, Schemes, Switch};
 use crate::simd::{BLOCK, Survey, Vector, up_to};
 
 impl Pass<'_, '_, '_> {
-    /// Appends what stands from `path` on.
+    /// Appends the rest of the URL from `path` on.
     #[inline(always)]
     pub(super) fn path_and_query<V: Vector>(
         &mut self,
@@ -29,9 +29,9 @@ impl Pass<'_, '_, '_> {
         self.one_by_one(vector, first)
     }
 
-    /// Appends what stands from the path on where two blocks hold it and nothing happens in it but
-    /// triplets, which are rewritten all at once, a dot segment, and a fragment that goes; or says that it
-    /// is not so, and appends nothing. `low` is the first block's.
+    /// Appends the rest from the path on, if two blocks hold it and it contains no events but triplets
+    /// (rewritten all at once), a dot segment, and a fragment that is dropped. Otherwise appends nothing and
+    /// returns false. `low` is the survey of the first block.
     #[inline(always)]
     fn at_once<V: Vector>(&mut self, vector: V, low: &Survey) -> bool {
         let ([first, second, ..], _) = self.source.as_chunks::<BLOCK>() else {
@@ -49,7 +49,7 @@ impl Pass<'_, '_, '_> {
         let odd = both(low.not_query, high.not_query);
         // A query may hold question marks.
         let number = both(low.ends, high.ends) & odd & inside;
-        // What stands before the first of them.
+        // The bytes before the first of them.
         let inside = inside & number.wrapping_sub(1) & !number;
         let percent = both(vector.find(first, b'%'), vector.find(second, b'%')) & inside;
         let behind_slash = both(low.slash, high.slash) << 1 & inside;
@@ -125,7 +125,7 @@ impl Pass<'_, '_, '_> {
         true
     }
 
-    /// Appends what stands from the path on, one event after the other.
+    /// Appends the rest from the path on, one event after the other.
     #[inline(always)]
     fn one_by_one<V: Vector>(&mut self, vector: V, first: Survey) -> Result<(), Declined> {
         let (mut low, mut slash) = (first, 0);
@@ -204,10 +204,10 @@ impl Pass<'_, '_, '_> {
         Ok(())
     }
 
-    /// Removes the dot segment at `at`, behind a slash; says whether it is one.
+    /// Removes the dot segment at `at`, after a slash; returns whether it is one.
     ///
-    /// RFC 3986 section 5.2.4: all before it is in the output and free of dot segments. The slash
-    /// before it stays, the one behind it goes. `..` takes back a segment; each byte is taken back at
+    /// RFC 3986 section 5.2.4: all bytes before it are in the output and free of dot segments. The slash
+    /// before it stays, the one after it goes. `..` removes a segment; each byte is removed at
     /// most once, so the whole is linear.
     #[inline(always)]
     fn dot_segment(&mut self, at: usize) -> bool {

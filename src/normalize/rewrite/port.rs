@@ -8,8 +8,8 @@ pub(super) struct Port {
 }
 
 impl Port {
-    /// Reads the `length` digits that `word` starts with, the first one lowest. RFC 3986 section 3.2.3 allows any
-    /// number of digits; what is longer, or above 65535, is not read.
+    /// Reads the `length` digits that `word` starts with, the first one lowest. RFC 3986 section 3.2.3 allows
+    /// any number of digits; `None` for more than five, or for a value above 65535.
     #[inline(always)]
     pub(super) fn read(word: u64, length: usize) -> Option<Self> {
         if length > 5 {

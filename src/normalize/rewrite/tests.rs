@@ -8,7 +8,7 @@ use crate::profile::Switches;
 use crate::simd::{Backend, Kernel};
 use crate::test_util::cases;
 
-/// What `normalize` makes of it without the blanks around it that go, if anything.
+/// The result of `normalize` for the URL without the blanks that are trimmed; `None` if it is rejected.
 fn normalized(url: &[u8], kind: UrlKind, profile: &Profile) -> Option<Vec<u8>> {
     let is_blank = |byte: &u8| *byte <= 0x20 && profile.access == Access::Retrieval;
     let start = url.iter().position(|byte| !is_blank(byte))?;
@@ -35,7 +35,7 @@ fn profiles() -> Vec<Profile> {
     vec![Profile::SYNTAX, Profile::SCHEME, Profile::CRAWL, keeping, others]
 }
 
-/// Checks a URL, with bytes behind it and without; counts where it was done.
+/// Checks a URL, with bytes after it and without; counts the results that were not declined.
 fn check(url: &[u8], kind: UrlKind, done: &mut u32) {
     let behind = [url, b"/../%2e#".repeat(20).as_slice()].concat();
     for profile in &profiles() {
@@ -76,7 +76,7 @@ fn paths_and_queries_come_out_as_normalize_has_them() {
     let (mut state, mut done) = (1, 0);
     let many = cases(4000);
     for n in 0..many {
-        // Filled up, so that what happens stands at every place of a block.
+        // Padded, so that events occur at every position of a block.
         let path = drawn(&PATH, &mut state, 9);
         let url = format!("http://h/{}{path}", "x".repeat(n % 150));
         check(url.as_bytes(), UrlKind::Absolute, &mut done);
