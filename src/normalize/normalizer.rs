@@ -117,8 +117,8 @@ impl Normalizer {
     /// Prepends `scheme://` (or `scheme:` before `//`) to a URL without a scheme.
     ///
     /// A URL lacks a scheme if none is found, or if the text before the first colon holds a dot or is
-    /// `localhost` and no `//` follows: `example.com:80/x`, `//h/x`. Text that starts with `/` (but not `//`),
-    /// `?` or `#` stays a relative reference.
+    /// `localhost` and no `//` follows: `example.com:80/x`, `//h/x`. Text that starts with a single `/`, with
+    /// `?` or with `#` stays a relative reference.
     ///
     /// # Errors
     ///
@@ -194,8 +194,9 @@ impl Normalizer {
     /// a path and a query, also when it starts with `//`, so no host can come out of it
     /// (RFC 9112 section 3.2.1).
     ///
-    /// `*` is rejected as [`RejectReason::AsteriskForm`]. A target that does not start with `/` is rejected as
-    /// [`RejectReason::Relative`], or under `servlet` as [`RejectReason::NoLeadingSlash`], which can be allowed.
+    /// `*` is rejected as [`RejectReason::AsteriskForm`]. A target without a leading `/` is rejected as
+    /// [`RejectReason::Relative`], or under `servlet` as [`RejectReason::NoLeadingSlash`], which can be
+    /// allowed.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};

@@ -26,7 +26,7 @@ impl Normalizer {
         kind: UrlKind,
         out: &mut Vec<u8>,
     ) -> Result<(), Reject> {
-        // Of a target it is not known yet whether it starts with a slash.
+        // A target is left to the steps: it is not known yet whether it starts with a slash.
         if kind == UrlKind::Absolute
             && self.rules_alone_act()
             && self.rules.rewrite_at_once(kind, bytes, &range, out)
@@ -42,7 +42,7 @@ impl Normalizer {
         self.rewrite_by_steps(bytes, range, kind, out)
     }
 
-    /// Whether nothing acts but the rules of a profile of the ladder.
+    /// Whether only the rules of a profile of the ladder act.
     #[inline]
     pub fn rules_alone_act(&self) -> bool {
         self.rules.profile.system == System::Ladder
@@ -66,7 +66,7 @@ impl Normalizer {
         self.rewrite_traced(bytes, range, kind, out, &mut NoTrace)
     }
 
-    /// The same, while `trace` is told what each rule does.
+    /// The same, and reports the effect of each rule to `trace`.
     #[inline]
     pub(super) fn rewrite_traced<T: Trace>(
         &self,
@@ -215,7 +215,7 @@ impl Ruleset {
         Ok(())
     }
 
-    /// Cuts 0x00-0x20 off both ends where the profile repairs, and counts what went in front.
+    /// Trims 0x00-0x20 from both ends if the profile repairs URLs. Returns the rest and its start.
     pub(super) fn trim<'a>(&self, url: &'a [u8]) -> Result<(&'a [u8], usize), Reject> {
         if self.profile.access != Access::Retrieval {
             return Ok((url, 0));
@@ -227,7 +227,7 @@ impl Ruleset {
         Ok((&url[start..end], start))
     }
 
-    /// Does what nearly every URL needs in one pass, or says that the rest of the rules are needed.
+    /// Applies the rules that nearly every URL needs in one pass. Returns false if other rules are needed.
     #[inline(always)]
     pub(super) fn rewrite_at_once(
         &self,

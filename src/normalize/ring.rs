@@ -31,7 +31,7 @@ pub(super) fn rewrite<T: Trace>(
             i += 1;
             continue;
         }
-        // A percent sign is among what every ring encodes.
+        // Every ring encodes the percent sign.
         let triplet = if byte == b'%' { Triplet::read(&path[i..]) } else { None };
         match triplet {
             Some(triplet) if triplet.upper && ring.act(triplet.value) != Act::Decode => i += 3,

@@ -1,5 +1,5 @@
-//! What makes a URL clean under each profile: the rules for which the proof of [`simd`](crate::simd) is
-//! compiled.
+//! The rules by which a URL is clean under each profile. The proof of [`simd`](crate::simd) is compiled
+//! for each of them.
 
 use crate::bytes::Triplet;
 use crate::bytes::set::{self, AsciiSet};
@@ -22,14 +22,14 @@ impl Rules for Sanitizer {
     }
 }
 
-/// A servlet container: the ladder, and a path that is mapped as it stands but for its empty segments,
-/// which are not looked for.
+/// A servlet container: the ladder, and a path that is mapped unchanged. Empty segments are not
+/// checked here.
 pub(crate) struct Servlet;
 
 impl Rules for Servlet {
     const TAIL: AsciiSet = servlet::CLEAN_TAIL;
 
-    /// What a path does not keep stays in a query.
+    /// A query keeps the bytes that a path does not keep.
     #[inline(never)]
     fn bad_stays(url: &[u8], at: usize, bad: u128, query: &mut Query) -> bool {
         let query = query.get_or_insert_with(|| query_of(url));
@@ -41,7 +41,7 @@ impl Rules for Servlet {
     }
 }
 
-/// Merges by experience: the ladder, and no session id in the path. The rest is not looked for.
+/// Heuristic merges: the ladder, and no session id in the path. The other merges are not checked here.
 pub(crate) struct Aggressive;
 
 impl Rules for Aggressive {
@@ -60,7 +60,7 @@ impl Rules for Aggressive {
 }
 
 /// The keys of web-archive indexes: a host that the ladder leaves, and a path and a query that hold
-/// nothing to decode, to encode or to fold, and no session segment. The rest is not looked for.
+/// nothing to decode, to encode or to fold, and no session segment. The other rules are not checked here.
 pub(crate) struct IaKey;
 
 impl Rules for IaKey {
@@ -239,7 +239,7 @@ mod tests {
         assert!(clean_by.iter().all(|clean| *clean > drawn / 100), "{clean_by:?}");
     }
 
-    /// What is wrong with both blocks of a window may be at the same place in them.
+    /// Both blocks of a window may hold a bad byte at the same position.
     #[test]
     fn blocks_alike_are_not_taken_for_clean() {
         for at in (20..BLOCK).step_by(STEP.min(9)) {
@@ -339,7 +339,7 @@ mod tests {
                 for trouble in troubles.into_iter().step_by(STEP.min(3)) {
                     let url = url_of(length, at, trouble);
                     for profile in [&Profile::CRAWL, &Profile::WHATWG] {
-                        // A host that ends behind the first block is left to the scalar path; this one
+                        // A host that ends after the first block is left to the scalar path; this one
                         // ends before.
                         let expected = plainly_clean(profile, &url, UrlKind::Absolute);
                         for kernel in kernels() {
@@ -372,7 +372,7 @@ mod tests {
                     for (start, triplet) in [(at, [b'%', *first, *second]), (at + 3, *b"%E2")] {
                         url[start..start + 3].copy_from_slice(&triplet);
                     }
-                    // Whole, and cut behind each byte of it where digits go on behind the end.
+                    // The whole URL, and cuts inside the triplet, where digits follow the end.
                     for end in [at + 1, at + 2, at + 3, at + 5, url.len()] {
                         let expected =
                             plainly_clean(&Profile::CRAWL, &url[..end], UrlKind::Absolute);

@@ -1,8 +1,8 @@
-//! What has no honest use in a URL: spellings that hide something from a filter, and parts that make
-//! it look like another (RFC 3986 section 7).
+//! Detects constructs without an honest use in a URL: spellings that hide something from a filter, and
+//! parts that make it look like another (RFC 3986 section 7).
 //!
-//! All of it is judged on the URL as it came, before anything is decoded. Most of it changes nothing
-//! about what the URL means; the point is that nobody who writes URLs in good faith writes them so.
+//! The checks read the original URL, before anything is decoded. Most of these constructs do not change
+//! the meaning of a URL, but nobody who writes URLs in good faith uses them.
 
 use memchr::memchr_iter;
 
@@ -47,7 +47,7 @@ pub(super) fn check(
     }
 }
 
-/// What a triplet alone, or two in a row, give away, wherever in the URL.
+/// Checks single triplets, and two in a row, anywhere in the URL.
 fn triplets(url: &[u8], troubles: &mut Troubles) {
     for at in memchr_iter(b'%', url) {
         let Some(Triplet { value, .. }) = Triplet::read(&url[at..]) else { continue };
@@ -81,7 +81,7 @@ fn is_hex_pair(bytes: &[u8]) -> bool {
     digit(bytes).is_some_and(|length| digit(&bytes[length..]).is_some())
 }
 
-/// Whether a first byte of UTF-8 and the triplet behind it start a sequence that is longer than its
+/// Whether a first byte of UTF-8 and the triplet after it start a sequence that is longer than its
 /// character needs (RFC 3629 section 3). Six-byte forms count: they were UTF-8 once.
 fn is_overlong(first: u8, rest: &[u8]) -> bool {
     let second = match rest.first() {
@@ -189,8 +189,9 @@ impl FastPath for NoAddress {
     }
 }
 
-/// Whether a URL that the scanner proved clean for the sanitizer has none of the troubles: its triplets
-/// are harmless, and its host holds none, no `@`, no port, and no capital letter. `host` is what follows the slashes.
+/// Whether a URL that the scanner proved clean for the sanitizer passes these checks. Its triplets are
+/// harmless; its host holds no triplet, no `@`, no port and no capital letter. `host` is the text after
+/// the slashes.
 #[inline]
 pub(super) fn leaves(host: &[u8]) -> bool {
     !host.first().is_some_and(u8::is_ascii_digit)

@@ -1,11 +1,11 @@
 //! The path of a request as a servlet container maps it (Jakarta Servlet 6.1 section 3.5.2).
 //!
-//! In goes the path, without query and fragment; out come two forms of one result. *Decoded* is what
-//! the container maps, and may hold any character. *Canonical* is the same in triplets where it has to
-//! be, a fixed point that prints safely.
+//! The input is the path, without query and fragment; the output has two forms. *Decoded* is the form
+//! that the container maps, and may hold any character. *Canonical* is the same path with triplets where
+//! they are needed, a fixed point that prints safely.
 //!
 //! The steps are numbered as in the section. Segments are split before anything is decoded, so an
-//! encoded slash never separates; what is a dot segment is decided after decoding.
+//! encoded slash never separates them; dot segments are recognized after decoding.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use crate::bytes::{RejectReason, RejectReasons, Triplet, Troubles, push_triplet}
 use crate::profile::servlet::SEGMENT;
 use crate::simd::{FastPath, MaskedUrl, Vector};
 
-/// What becomes of empty segments that are not the last.
+/// The treatment of empty segments other than the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum EmptySegments {
     /// They go, as step 6 has it.
@@ -30,7 +30,7 @@ pub(super) enum EmptySegments {
 
 /// The segments that are left of a path.
 pub(super) struct Path<'a> {
-    /// Names one behind the other: decoded, or raw where decoding failed.
+    /// Concatenated names: decoded, or raw if decoding failed.
     text: Vec<u8>,
     segments: Vec<Segment<'a>>,
     /// The path holds `%2F`, parameters included.
@@ -75,7 +75,7 @@ impl<'a> Path<'a> {
         read
     }
 
-    /// Tells what becomes of a path up to step 6, when dot segments are still there.
+    /// Reports the changes of a path up to step 6, when dot segments are still there.
     fn tell_steps(&self, path: &'a [u8], trace: &mut impl Trace) {
         let mut slashed = path.to_vec();
         if !path.starts_with(b"/") {
@@ -194,8 +194,8 @@ impl<'a> Path<'a> {
         tell(RejectReason::Control, |byte| byte < 0x20 || byte == 0x7F);
     }
 
-    /// Step 8: what the container maps. Where the path holds `%2F`, a slash inside a segment is told
-    /// from one between segments by writing it, and the percent sign, as triplets.
+    /// Step 8: writes the path that the container maps. If the path holds `%2F`, a slash inside a segment and
+    /// the percent sign are written as triplets, to distinguish that slash from one between segments.
     pub(super) fn write_decoded(&self, out: &mut Vec<u8>) {
         for segment in &self.segments {
             out.push(b'/');
@@ -214,11 +214,11 @@ impl<'a> Path<'a> {
         self.write_root(out);
     }
 
-    /// The canonical form: what the container maps, with triplets for all that is no plain character of
-    /// a segment.
+    /// The canonical form: the path that the container maps, with triplets for all but the plain characters
+    /// of a segment.
     ///
-    /// A raw segment may hold bytes that are no UTF-8. As triplets they would be refused by the next
-    /// reading; they are written as the text of their triplets, which decodes.
+    /// A raw segment may hold bytes that are not UTF-8. As triplets they would be rejected when the result is
+    /// read again; they are written as the text of their triplets, which decodes.
     pub(super) fn write_canonical(&self, out: &mut Vec<u8>) {
         for segment in &self.segments {
             out.push(b'/');
@@ -247,7 +247,7 @@ impl<'a> Path<'a> {
 }
 
 impl Segment<'_> {
-    /// Where in the raw name the byte stands that is byte `i` of the name.
+    /// The offset in the raw name of byte `i` of the name.
     fn raw_offset(&self, i: usize) -> usize {
         match self.form {
             Form::Raw => i,
@@ -256,7 +256,8 @@ impl Segment<'_> {
     }
 }
 
-/// Where in `raw`, whose triplets all are ones, byte `i` of what it decodes to comes from.
+/// The offset in `raw` that byte `i` of its decoded form comes from. Every percent sign in `raw` starts a
+/// valid triplet.
 fn raw_offset(raw: &[u8], i: usize) -> usize {
     let mut offset = 0;
     for _ in 0..i {
@@ -323,8 +324,8 @@ impl FastPath for EmptySegments {
     }
 }
 
-/// Whether the container maps a path as it is, given that the scanner found only characters of
-/// a path in it, no dot behind a slash, and triplets that stay.
+/// Whether the container maps a path unchanged, given that the scanner found only characters of
+/// a path in it, no dot after a slash, and triplets that stay.
 #[inline]
 pub(super) fn leaves(path: &[u8], empty: EmptySegments) -> bool {
     memchr::memchr2(b'%', b';', path).is_none()

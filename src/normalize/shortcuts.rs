@@ -18,7 +18,7 @@ use crate::profile::starts::Starts;
 use crate::profile::{Profile, Ring, Switch, System};
 use crate::simd::{Backend, FastPath, FastPathResult, MaskedUrl, UrlKind, Vector};
 
-/// What URLs start with, nearly all of it canonical.
+/// Starts of URLs, nearly all of them canonical.
 #[rustfmt::skip]
 const FRONTS: &[&str] = &[
     "http://h.example/", "https://www.h.example/", "http://www.com/", "http://www2.h.x/a/", "https://www.www.a.b/",
@@ -28,7 +28,7 @@ const FRONTS: &[&str] = &[
     "http://a-host-of-some-length.in-a-domain.of-many-labels.and-more.example.org/", "ftp://h.example/", " http://h/",
 ];
 
-/// What follows, in which most of a URL is left by all profiles.
+/// Text that follows; all profiles leave most of it unchanged.
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
     "a", "b", "a/", "bc/", "segment/", "page", ".html", "index.html", "index.php", "default.aspx", "B", "Page/", "//", "/", "/",
@@ -151,7 +151,7 @@ struct Counts {
     masks: usize,
     /// Left by all steps after the ladder.
     left: usize,
-    /// With few parameters, in the order of their names' first bytes, none of which needs a second look.
+    /// With few parameters, sorted by the first bytes of their names, and none needs an exact comparison.
     order: usize,
 }
 
@@ -207,7 +207,7 @@ fn counted(normalizer: &Normalizer, urls: &[String]) -> Counts {
     counts
 }
 
-/// What becomes of a URL that is not proven.
+/// The path of a URL that is not proven clean.
 fn way(normalizer: &Normalizer) -> &'static str {
     match (normalizer.rules_alone_act(), normalizer.has_fast_path()) {
         (true, _) => "masks",
@@ -216,7 +216,7 @@ fn way(normalizer: &Normalizer) -> &'static str {
     }
 }
 
-/// For each normalizer, what becomes of a dirty URL, and the counts: batch, alone, port, fast, masks, left,
+/// For each normalizer, the path of a dirty URL, and the counts: batch, alone, port, fast, masks, left,
 /// order.
 #[rustfmt::skip]
 const EXPECTED: &str = "\
@@ -277,7 +277,7 @@ fn short_ways_are_taken_as_often_as_before() {
             )
             .unwrap();
         }
-        // There a clean URL with triplets is written anew, which takes no longer than to tell that it is.
+        // AVX-512 rewrites a clean URL with triplets, which takes no longer than a proof that it is clean.
         let expected = match backend {
             Backend::Avx512 => EXPECTED.replace("masks    966", "masks    824"),
             _ => EXPECTED.to_owned(),

@@ -1,4 +1,4 @@
-//! The profiles that follow one system each: what of a URL is theirs, and what the ladder's.
+//! The profiles that follow one system each: splits a URL between the rules of the system and the ladder.
 //!
 //! A URL with a scheme and `//` is absolute: `servlet` and the rings act on its path, while scheme and
 //! authority follow `scheme`. Anything else is a request target under them, a path and a query also
@@ -27,7 +27,7 @@ use crate::profile::scheme::Kind;
 use crate::profile::{Profile, Ring, Switch, System, scheme};
 use crate::simd::UrlKind;
 
-/// The path of a request target or URL, and what follows it.
+/// The path of a request target or URL, and the parts after it.
 struct Rest<'a> {
     path: &'a [u8],
     query: Option<&'a [u8]>,
@@ -48,7 +48,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// What a URL is under a profile that takes request targets in lists.
+/// The reading of a line under a profile that accepts request targets in lists.
 enum Read<'a> {
     Absolute(Parts<'a>),
     Target(Parts<'a>),
@@ -61,8 +61,8 @@ impl Normalizer {
         self.all_rules().any(Ruleset::maps_paths)
     }
 
-    /// Appends the decoded path of `url`: under `servlet`, what the container maps. It may hold any
-    /// bytes, and holds one at least. Under any other profile there is none, and nothing is appended.
+    /// Appends the decoded path of `url`: under `servlet`, the path that the container maps. It may hold any
+    /// bytes, and holds at least one. Under any other profile there is none, and nothing is appended.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Outcome, Profile};
@@ -78,7 +78,7 @@ impl Normalizer {
         self.decoded_as(UrlKind::Absolute, url, out)
     }
 
-    /// As [`Normalizer::decoded`], for what [`Normalizer::normalize_target`] takes.
+    /// Like [`Normalizer::decoded`], for a request target as [`Normalizer::normalize_target`] takes it.
     pub fn decoded_target(&self, target: &[u8], out: &mut Vec<u8>) -> Outcome {
         self.decoded_as(UrlKind::Target, target, out)
     }
@@ -98,7 +98,7 @@ impl Normalizer {
     }
 
     /// Whether `url`, as [`Normalizer::normalize`] takes it, is a request target for which no host is
-    /// known: `servlet` and the rings take one for what has no scheme and `//`.
+    /// known: `servlet` and the rings read any URL without a scheme and `//` as a target.
     pub fn is_hostless(&self, url: &[u8]) -> bool {
         self.rules.takes_targets()
             && self.rules.base_origin().is_none()
@@ -132,7 +132,7 @@ impl Ruleset {
         if self.takes_targets() {
             return transcode::transcode(url, charset, Delimiters::Respelled, caseless);
         }
-        // A raw byte of 0x80 or above is rejected where it is, unless what it is in is dropped unread.
+        // A raw byte of 0x80 or above is rejected, unless its component is dropped unread.
         if self.profile.grammar == Grammar::Enforced {
             let kept = self.without_dropped(url);
             let of_host = kind == UrlKind::Absolute;
@@ -320,7 +320,7 @@ impl Ruleset {
         self.target(target, &parts, out, trace)?;
         let is_path = target.starts_with(b"/") && out[start..].starts_with(b"/");
         // A list may hold other targets; in a log they would be read as another form, or as none. So
-        // would what a ring makes of a path whose slash it encodes.
+        // would the result for a path whose slash the ring encodes.
         if self.ring().is_some() && !is_path {
             return Err(Reject::new(RejectReason::Relative, 0));
         }
@@ -388,7 +388,7 @@ impl Ruleset {
             ports.drop_default(start, out, trace);
         }
         if troubles.result().is_err() {
-            // The path is still read: all that is wrong with it is told as well.
+            // The path is still read, so that all errors in it are reported as well.
             out.truncate(start);
         } else {
             out.pop();
@@ -402,7 +402,7 @@ impl Ruleset {
         troubles.result()
     }
 
-    /// A target behind the base's scheme and authority. The position of a trouble is one in the target.
+    /// Appends a target to the base's scheme and authority. The offset of an error is one in the target.
     fn joined<T: Trace>(
         &self,
         origin: &[u8],
@@ -415,7 +415,7 @@ impl Ruleset {
         if target == b"*" {
             troubles.join(Reject::new(RejectReason::AsteriskForm, 0));
         } else if self.ring().is_some() && !parts.path.starts_with(b"/") {
-            // Behind an authority it would become a part of that.
+            // Without a leading slash the path would become part of the authority.
             troubles.join(Reject::new(RejectReason::Relative, 0));
         }
         trace.split(parts);
@@ -507,7 +507,7 @@ fn read(url: &[u8]) -> Read<'_> {
     }
 }
 
-/// Appends a query as it came; a byte that does not print is a triplet. The fragment behind it goes.
+/// Appends a query unchanged, with unprintable bytes as triplets. The fragment after it is dropped.
 fn push_query<T: Trace>(query: Option<&[u8]>, out: &mut Vec<u8>, trace: &mut T) {
     trace.component(Rule::DropFragment, Place::Fragment, None);
     let Some(query) = query else { return };

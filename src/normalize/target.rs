@@ -20,10 +20,10 @@ pub enum Targets {
     Verbatim,
     /// As they stand, and as a URL only with a scheme and `//`.
     Paths,
-    /// The same. What starts with no slash is a target all the same, and the profile says what is
-    /// wrong with it, which is more than that.
+    /// As `Paths`, but text without a leading slash is a target too: the profile rejects it and reports its
+    /// other errors as well.
     Judged,
-    /// The same. What starts with no slash is read as if it did.
+    /// As `Paths`, but text without a leading slash is read as if it had one.
     Completed,
 }
 

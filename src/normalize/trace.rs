@@ -1,8 +1,8 @@
-//! An observer of the exact path: it is told each rule that acts, and what the rule writes.
+//! An observer of the exact path: it receives each rule that acts, and the bytes that the rule writes.
 //!
-//! The exact path takes its observer as a type parameter. [`NoTrace`] hears nothing and compiles to nothing;
-//! [`Recorder`](super::explain) keeps the steps of an explanation. What is told is what the path has
-//! written, so an explanation cannot differ from the result.
+//! The exact path takes its observer as a type parameter. [`NoTrace`] ignores all events and compiles to
+//! nothing; [`Recorder`](super::explain) keeps the steps of an explanation. The events carry the bytes that
+//! the path has written, so an explanation cannot differ from the result.
 
 use std::ops::Range;
 
@@ -21,24 +21,25 @@ pub(crate) enum Place {
     Fragment,
 }
 
-/// Is told what rules do, in any order: an observer sorts it by rule. A rule that changes nothing may be told.
+/// Receives the effects of rules in any order; the observer sorts them by rule. A rule that changes nothing
+/// may be reported.
 pub(crate) trait Trace {
     /// Whether anything is recorded. If not, no intermediate form is built, and short cuts are taken.
     const RECORDS: bool;
 
-    /// A rule makes this of the whole URL.
+    /// A rule changes the whole URL to `_after`.
     fn whole(&mut self, _rule: Rule, _after: &[u8]) {}
 
     /// From here on, rules act on the components of the URL as it is now.
     fn split(&mut self, _parts: &Parts<'_>) {}
 
-    /// A rule makes this of a component, or removes it.
+    /// A rule changes a component to `_after`, or removes it.
     fn component(&mut self, _rule: Rule, _place: Place, _after: Option<&[u8]>) {}
 
-    /// A rule puts a request target behind a scheme and an authority.
+    /// A rule prepends a scheme and an authority to a request target.
     fn origin(&mut self, _rule: Rule, _origin: &Parts<'_>) {}
 
-    /// A rule writes the byte or triplet at `range` of a component another way.
+    /// A rule rewrites the byte or triplet at `_range` of a component.
     fn respelled(&mut self, _rule: Rule, _place: Place, _range: Range<usize>, _written: &[u8]) {}
 }
 

@@ -29,7 +29,7 @@ struct Edit {
     new: Range<usize>,
 }
 
-/// What the profile does to delimiters that are spelled as triplets, and the other way round.
+/// Whether the profile decodes triplets of delimiters, or encodes delimiters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delimiters {
     /// None.

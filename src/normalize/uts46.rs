@@ -1,9 +1,9 @@
 //! UTS 46 ToASCII of a host: non-transitional, without checks of hyphens and lengths, by Unicode 17.
 //!
-//! The `idna` crate does it, but for two things. It does not ask one rule of section 4.1; and the tables
-//! behind it may be of a later Unicode, by which a version of a profile would give other URLs than before:
-//! what that has added is refused. Of what it has changed there are three marks of Balinese, which it takes
-//! for letters that read from left to right; between those that do not they are refused.
+//! The `idna` crate does the work, with two corrections here. First, it does not check one rule of section
+//! 4.1. Second, its tables may follow a later Unicode, and then a version of a profile would give other
+//! URLs than before. So characters added later are rejected. Unicode 18 also changed three Balinese marks
+//! into letters that read from left to right; between letters that do not, they are rejected.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -24,13 +24,13 @@ pub(super) fn to_ascii(host: &[u8], denied: AsciiDenyList) -> Option<Cow<'_, str
     Some(ascii)
 }
 
-/// The ASCII form of a host of letters that most such hosts are made of, and which no step of UTS 46
-/// but the last one changes, nor refuses.
+/// Fast path: the ASCII form of a host of common letters, which no step of UTS 46 but the last one changes
+/// or rejects.
 fn of_plain_letters(host: &[u8]) -> Option<String> {
     let host = std::str::from_utf8(host).ok()?;
     let mut ascii = String::with_capacity(2 * host.len() + PREFIX.len());
     for (i, label) in host.split('.').enumerate() {
-        // Longer ones, of which the crate refuses some, are for it to judge.
+        // Longer labels are left to the crate, which rejects some of them.
         let is_prefixed = label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX));
         if is_prefixed || label.len() > 63 || !label.chars().all(is_plain) {
             return None;
@@ -50,11 +50,11 @@ fn of_plain_letters(host: &[u8]) -> Option<String> {
     Some(ascii)
 }
 
-/// What stands before Punycode (RFC 5890 section 2.3.2.1).
+/// The prefix of Punycode (RFC 5890 section 2.3.2.1).
 const PREFIX: &str = "xn--";
 
-/// Letters, digits and the hyphen: of ASCII all, else such as are valid by UTS 46 as they stand, read from
-/// left to right, and never part of a composition (`NFC_Quick_Check=Yes`, `Canonical_Combining_Class=0`).
+/// Letters, digits and the hyphen: all of ASCII, and others that are valid by UTS 46 unchanged, read from
+/// left to right, and are never part of a composition (`NFC_Quick_Check=Yes`, `Canonical_Combining_Class=0`).
 fn is_plain(c: char) -> bool {
     matches!(c,
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-'
@@ -75,8 +75,8 @@ fn may_hold_punycode(host: &[u8]) -> bool {
     host.iter().any(|byte| *byte == b'-' || *byte >= 0xEF)
 }
 
-/// Whether one of the labels stands for what is no label: what Unicode 17 has not assigned, or Punycode
-/// again. "If not CheckHyphens, the label must not begin with “xn--”" (section 4.1).
+/// Whether one of the labels decodes to an invalid label: to characters that Unicode 17 has not assigned,
+/// or to Punycode again. "If not CheckHyphens, the label must not begin with “xn--”" (section 4.1).
 fn holds_bad_punycode(ascii: &str) -> bool {
     ascii
         .split('.')
@@ -93,8 +93,8 @@ fn is_of_unicode_18(c: char) -> bool {
     OF_UNICODE_18.get(at).is_some_and(|range| range.contains(&c))
 }
 
-/// What Unicode 18 has added and UTS 46 allows or maps since: `idna/IdnaMappingTable.txt` of version 18.0.0
-/// where 17.0.0 says `disallowed`.
+/// Characters added by Unicode 18 that UTS 46 allows or maps since: those of `idna/IdnaMappingTable.txt` of
+/// version 18.0.0 that are `disallowed` in 17.0.0.
 #[rustfmt::skip]
 const OF_UNICODE_18: [RangeInclusive<char>; 51] = [
     '\u{0558}'..='\u{0558}', '\u{058B}'..='\u{058C}', '\u{05C8}'..='\u{05C9}', '\u{0B53}'..='\u{0B54}',
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// What the crate says of a host without the letters that are known here.
+    /// The result of the crate, without the fast path for common letters.
     fn by_the_crate(host: &str) -> Option<String> {
         let ascii = Uts46::new().to_ascii(
             host.as_bytes(),
@@ -193,7 +193,7 @@ mod tests {
         let step = if cfg!(miri) { 997 } else { 1 };
         for c in all().step_by(step) {
             assert!(!is_of_unicode_18(c), "{c:?}");
-            // Behind what most compositions begin with, and before marks of no plain letter.
+            // After the letters that most compositions begin with, and before marks that are not plain.
             for host in [format!("{c}"), format!("a{c}"), format!("가{c}"), format!("か{c}b.{c}.C")]
             {
                 let plain = of_plain_letters(host.as_bytes());

@@ -7,13 +7,13 @@
 //! copy scheme and host in lower case, then the port if it has to be named
 //! until the end, or the number sign of a fragment that goes:
 //!     copy as far as nothing happens
-//!     rewrite what happens there: a triplet, a byte that is not allowed, a dot segment
+//!     rewrite the event there: a triplet, a byte that is not allowed, a dot segment
 //! ```
 //!
-//! Each event is a bit in a mask of 64 bytes: a byte that a query does not allow as itself, or a full
-//! stop after a slash. So the time depends on the number of events and hardly on the length. If the
-//! instruction set can compress a block, and two blocks hold the URL, triplets and a dot segment are no
-//! events: they are rewritten at once.
+//! Each block of 64 bytes has a mask with a bit for each event: a byte that a query does not allow as
+//! itself, or a full stop after a slash. So the time depends on the number of events, hardly on the
+//! length. If the instruction set can compress a block, and two blocks hold the URL, triplets and a dot
+//! segment are no events: they are rewritten at once.
 //!
 //! Rare cases are declined and left to `normalize`, which knows all rules and the offset of each error,
 //! and has the last word. This module only ever writes the bytes that `normalize` would write.
@@ -148,7 +148,7 @@ impl Pass<'_, '_, '_> {
                 u64::from_le_bytes(*b"HTTPS://"),
             ),
         ];
-        // Looked up by the one letter, since a branch on it would be guessed wrong often.
+        // Looked up by that one letter, since a branch on it would often be mispredicted.
         let s = usize::from(self.source[4] & 0xDF == b'S');
         let (mask, expected) = SCHEMES[s];
         let word = self.source.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
@@ -158,8 +158,8 @@ impl Pass<'_, '_, '_> {
         if found { Ok(length) } else { Err(Declined) }
     }
 
-    /// Appends scheme and authority, and says where the path starts. `host` is where the authority
-    /// does, and the URL's first block is `first`.
+    /// Appends scheme and authority, and returns the start of the path. `host` is the start of the
+    /// authority, and `first` is the survey of the URL's first block.
     #[inline(always)]
     fn authority<V: Vector>(
         &mut self,

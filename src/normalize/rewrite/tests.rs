@@ -1,4 +1,4 @@
-//! The short way against the long one.
+//! Compares the fast rewrite with the exact path.
 
 use super::*;
 use crate::normalize::exact;

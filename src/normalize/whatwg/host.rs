@@ -48,7 +48,7 @@ pub(super) fn parse(
     Ok(())
 }
 
-/// Where the bytes stop being UTF-8. The standard works on text; what is none has no host.
+/// The offset of the first bytes that are not UTF-8. The standard works on text, so such a host is rejected.
 fn not_text(host: &[u8]) -> Option<usize> {
     std::str::from_utf8(host).err().map(|error| error.valid_up_to())
 }
@@ -95,7 +95,7 @@ pub(in crate::normalize) fn ends_in_number(host: &[u8]) -> bool {
     !last.is_empty() && (last.iter().all(u8::is_ascii_digit) || ipv4_number(last).is_some())
 }
 
-/// The "IPv4 parser": one to four numbers, the last of which fills what is left of 32 bits.
+/// The "IPv4 parser": one to four numbers. The last one fills the remaining bits of 32.
 fn ipv4(host: &[u8]) -> Option<u32> {
     let host = host.strip_suffix(b".").unwrap_or(host);
     let mut address = 0;
@@ -118,8 +118,8 @@ fn ipv4(host: &[u8]) -> Option<u32> {
     u32::try_from(address).ok()
 }
 
-/// The "IPv4 number parser": decimal, octal after `0`, hexadecimal after `0x`, as C writes them; `0x` alone is 0.
-/// What does not fit 32 bits is some number that does not.
+/// The "IPv4 number parser": decimal, octal after `0`, hexadecimal after `0x`, as in C; `0x` alone is 0.
+/// A number that does not fit 32 bits is returned as some number that does not fit either.
 pub(in crate::normalize) fn ipv4_number(part: &[u8]) -> Option<u64> {
     let (digits, radix) = match part {
         [] => return None,

@@ -2,9 +2,9 @@
 //! 4.5), on bytes.
 //!
 //! The standard's parser goes through its states one code point at a time and collects a record; this
-//! one finds where each component ends and writes it out at once. Every state that acts on more than
-//! a delimiter is a function here, under the state's name. A byte of 0x80 or above is encoded by
-//! itself, which for UTF-8 is what the standard does and keeps all other bytes apart.
+//! one finds the end of each component and writes the component at once. Every state that acts on more
+//! than a delimiter is a function here, under the state's name. Each byte of 0x80 or above is encoded by
+//! itself. For UTF-8 this equals the standard, and it keeps all other bytes distinct.
 //!
 //! The serialization is a fixed point: the standard encodes the last space of an opaque path before
 //! `?` and `#`, and writes `/.` in front of a path that would read as a host.
@@ -27,7 +27,7 @@ use crate::simd::UrlKind;
 
 impl Ruleset {
     /// Appends the canonical form of a URL of a list under `whatwg`, or of a request target whose host is
-    /// not known: what it would be behind any host of the web.
+    /// not known: the form that it has after any host of the web.
     pub(super) fn rewrite_as_browser<T: Trace>(
         &self,
         url: &[u8],
@@ -86,7 +86,7 @@ fn target(input: &Input<'_>, out: &mut Vec<u8>) -> Result<(), Reject> {
     Err(Reject::new(code, input.place(0)))
 }
 
-/// What the parser reads of a URL: without C0 controls and spaces around it, and without any tab or
+/// The input of the parser: a URL without C0 controls and spaces around it, and without any tab or
 /// line break.
 struct Input<'a> {
     url: &'a [u8],
@@ -230,7 +230,7 @@ fn relative(
     Ok(())
 }
 
-/// What of the base stands behind its authority, as far as the reference leaves it, and the reference.
+/// Appends the part of the base after its authority, as far as the reference keeps it, and the reference.
 fn behind_base(input: &[u8], start: usize, base: &Parts<'_>, kind: Kind, out: &mut Vec<u8>) {
     let path_at = out.len();
     // The guard is no part of the path.
@@ -270,7 +270,7 @@ fn special_authority(
     authority(input, start + slashes, kind, out)
 }
 
-/// "Authority state", "host state", "port state" and all that comes behind.
+/// "Authority state", "host state", "port state" and all later states.
 fn authority(input: &[u8], start: usize, kind: Kind, out: &mut Vec<u8>) -> Result<(), Reject> {
     let ends = |byte: &u8| matches!(byte, b'?' | b'#') || path::is_slash(*byte, kind);
     let end = input[start..].iter().position(ends).map_or(input.len(), |n| start + n);
@@ -293,7 +293,7 @@ fn authority(input: &[u8], start: usize, kind: Kind, out: &mut Vec<u8>) -> Resul
     Ok(())
 }
 
-/// Appends user name and password, what is there of them, and the sign behind them.
+/// Appends the user name and the password, if there are any, and the `@` after them.
 fn credentials(credentials: &[u8], out: &mut Vec<u8>) {
     let at = out.len();
     let colon = memchr(b':', credentials).unwrap_or(credentials.len());
@@ -395,8 +395,8 @@ fn file(
     Ok(())
 }
 
-/// "Opaque path state": a space stays, but not one that `?` or `#` follows, since without what
-/// follows it would be trimmed.
+/// "Opaque path state": a space stays, except before `?` or `#`, because it would be trimmed if the query
+/// or fragment were removed.
 fn opaque_path(input: &[u8], start: usize, out: &mut Vec<u8>) {
     let length = memchr::memchr2(b'?', b'#', &input[start..]);
     let end = length.map_or(input.len(), |n| start + n);
@@ -431,7 +431,7 @@ fn push_authority(authority: Option<&[u8]>, out: &mut Vec<u8>) {
     }
 }
 
-/// Behind a scheme alone, two slashes would read as the start of a host.
+/// Directly after a scheme, two slashes would be read as the start of a host.
 fn guard(path_at: usize, out: &mut Vec<u8>) {
     if out[path_at..].starts_with(b"//") {
         out.splice(path_at..path_at, *b"/.");
