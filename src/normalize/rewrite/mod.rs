@@ -7,7 +7,7 @@
 //! copy scheme and host in lower case, then the port if it has to be named
 //! until the end, or the number sign of a fragment that goes:
 //!     copy as far as nothing happens
-//!     rewrite the event there: a triplet, a byte that is not allowed, a dot segment
+//!     rewrite what happens there: a triplet, a byte that is not allowed, a dot segment
 //! ```
 //!
 //! Each block of 64 bytes has a mask with a bit for each event: a byte that a query does not allow as
