@@ -1,11 +1,11 @@
-//! A column of URLs, as a table holds them.
+//! Normalizes a column of URLs, as tables store them.
 
 use super::for_each::Scratch;
 use super::normalizer::Normalizer;
 use super::outcome::Outcome;
 use crate::bytes::Span;
 
-/// The canonical forms of a column: values back to back, and where each one ends.
+/// The canonical forms of a column: concatenated values, and their offsets.
 ///
 /// Up to 2 GiB of values this is the layout of an Arrow `Binary` or `Utf8` array, whose offsets have a sign.
 /// Reuse one from column to column.
@@ -25,13 +25,13 @@ impl Batch {
     ///
     /// # Panics
     ///
-    /// When there is no value `i`.
+    /// If there is no value `i`.
     pub fn value(&self, i: usize) -> &[u8] {
         &self.values[self.offsets[i] as usize..self.offsets[i + 1] as usize]
     }
 }
 
-/// A column whose offsets do not describe it.
+/// The error for a column with invalid offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadOffsets {

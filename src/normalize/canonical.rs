@@ -1,4 +1,4 @@
-//! Bytes that are known to be canonical.
+//! The type of bytes that are proven to be canonical.
 
 use std::fmt;
 use std::str::{self, Utf8Error};

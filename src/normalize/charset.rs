@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::bytes::{Triplet, push_triplet};
 use encoding_rs::{Decoder, DecoderResult, EncoderResult, Encoding};
 
-/// A character encoding that agrees with ASCII, as the octets of triplets may be in.
+/// An ASCII-compatible character encoding, for the octets of triplets.
 ///
 /// ```
 /// use uniqurl::uri::Charset;
@@ -28,8 +28,8 @@ impl Charset {
     pub const UTF_8: Charset = Charset(Kind::Standard(encoding_rs::UTF_8));
     /// ISO-8859-1, in which each byte is the code point of the same number.
     ///
-    /// The Encoding Standard gives this name to windows-1252, and [`Charset::for_label`] does so too.
-    /// They differ in 0x80-0x9F: here those are controls, there mostly punctuation.
+    /// The Encoding Standard gives this name to windows-1252, and so does [`Charset::for_label`].
+    /// The two differ in 0x80-0x9F: controls in ISO-8859-1, mostly punctuation in windows-1252.
     pub const LATIN_1: Charset = Charset(Kind::Latin1);
 
     /// The charset of this label in the Encoding Standard (section 4.2), in either case.
@@ -83,7 +83,7 @@ impl Charset {
     }
 }
 
-/// Why triplets cannot be rewritten, and the offset of the first byte of the fault.
+/// The reason why triplets cannot be rewritten, with the offset of the first bad byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CharsetError {
     /// A `%` starts no triplet.
@@ -119,7 +119,7 @@ fn characters(
     mut each: impl FnMut(Range<usize>, Range<usize>),
 ) -> Result<(), CharsetError> {
     let mut decoder = from.decoder();
-    // A character started at `start` and has octets still to come, unless that is `i`.
+    // If `start` is less than `i`, a character began at `start` and needs more octets.
     let (mut start, mut i) = (0, 0);
     let mut utf8 = [0; 16];
     while let Some(&byte) = encoded.get(i) {
@@ -130,7 +130,7 @@ fn characters(
             byte
         };
         if byte != b'%' && byte < 0x80 && start == i {
-            // Between characters, ASCII is itself in every charset here.
+            // Between characters, an ASCII byte means the same in every charset here.
             out.push(byte);
             i += 1;
             start = i;

@@ -15,13 +15,13 @@ use crate::profile::glob::{Glob, Globs};
 use crate::profile::heuristic::tracking;
 use crate::profile::{Grammar, Profile, Ring, Switch, Switches};
 
-/// A choice that the profile does not have.
+/// An option that the profile does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnsupportedOption {
     /// The profile makes no check with this code.
     Check(&'static Profile, RejectReason),
-    /// The profile has no ring of one's own.
+    /// The profile does not accept a custom ring.
     Ring(&'static Profile),
     /// The profile has no such switch.
     Switch(&'static Profile, Switch),
@@ -29,7 +29,7 @@ pub enum UnsupportedOption {
     Parameters(&'static Profile),
     /// The profile's form would not be a fixed point with triplets of another charset.
     Charset(&'static Profile),
-    /// Hosts of the profile file have rules of their own, which the choice would not reach.
+    /// The profile file gives single hosts their own rules, which the option would not reach.
     Hosts,
 }
 
@@ -131,8 +131,8 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The profile does not have one of them: see [`Profile::switchable`]. Or hosts have rules of their
-    /// own by a profile file, which has switches for each.
+    /// The profile does not have one of them: see [`Profile::switchable`]. Or a profile file gives single
+    /// hosts their own rules; the file then sets the switches of each host.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile, Switch};
@@ -156,8 +156,8 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The profile does not have one of them: see [`Profile::switchable`]. Or hosts have rules of their
-    /// own by a profile file, which has switches for each.
+    /// The profile does not have one of them: see [`Profile::switchable`]. Or a profile file gives single
+    /// hosts their own rules; the file then sets the switches of each host.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile, Switch};
@@ -199,14 +199,14 @@ impl Normalizer {
         self
     }
 
-    /// Drops the query parameters whose name fits one of these patterns, in which `*` stands for any
-    /// bytes and `?` for any one byte. A name is compared with its triplets decoded; case counts. Called again,
-    /// it replaces the patterns.
+    /// Drops the query parameters whose name matches one of these patterns, in which `*` stands for any
+    /// bytes and `?` for any one byte. Names are compared with their triplets decoded, and case matters. A
+    /// second call replaces the patterns.
     ///
     /// # Errors
     ///
-    /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do. Or hosts have
-    /// rules of their own by a profile file, which has lists for each.
+    /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do. Or a profile file
+    /// gives single hosts their own rules; the file then has the lists of each host.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
@@ -226,13 +226,13 @@ impl Normalizer {
         Ok(self)
     }
 
-    /// Drops all query parameters but those whose name fits one of these patterns, which are as for
-    /// [`Normalizer::with_dropped_parameters`]. Where there is no pattern, all of them go.
+    /// Drops all query parameters except those whose name matches one of these patterns, which are as for
+    /// [`Normalizer::with_dropped_parameters`]. Without patterns, all parameters are dropped.
     ///
     /// # Errors
     ///
-    /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do. Or hosts have
-    /// rules of their own by a profile file, which has lists for each.
+    /// The profile leaves parameters alone: all but `scheme`, `crawl` and `aggressive` do. Or a profile file
+    /// gives single hosts their own rules; the file then has the lists of each host.
     pub fn with_kept_parameters(
         mut self,
         patterns: impl IntoIterator<Item = impl AsRef<[u8]>>,
@@ -260,12 +260,12 @@ impl Normalizer {
         Ok(Globs::new(globs.collect(), PARAMETER_CASE))
     }
 
-    /// Takes this ring in place of the plain one of [`Profile::RING`].
+    /// Uses this ring in place of the default one of [`Profile::RING`].
     ///
     /// # Errors
     ///
-    /// The profile is another one: the rings of the built-in profiles never change. Or hosts have rules
-    /// of their own by a profile file.
+    /// The profile is another one: the rings of the built-in profiles never change. Or a profile file gives
+    /// single hosts their own rules.
     pub fn with_ring(mut self, ring: Ring) -> Result<Self, UnsupportedOption> {
         self.has_no_hosts()?;
         if self.profile() != &Profile::RING {
@@ -309,9 +309,9 @@ impl Normalizer {
         Ok(self)
     }
 
-    /// Whether a canonical form may hold any byte, as one of `string` may; else all are within
-    /// 0x20-0x7E. A host of a profile file (feature `profile-file`) may have `string` for its base where
-    /// the profile itself is another, so [`Normalizer::profile`] alone does not tell.
+    /// Whether a canonical form may hold any byte, as under `string`; otherwise all are within
+    /// 0x20-0x7E. A profile file (feature `profile-file`) may base the rules of a single host on `string`, so
+    /// [`Normalizer::profile`] alone does not answer this.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};

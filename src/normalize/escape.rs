@@ -6,7 +6,7 @@ use crate::bytes::set::{self, AsciiSet};
 use crate::bytes::{Reject, RejectReason, Triplet, is_unreserved, triplet_of};
 use crate::profile::Grammar;
 
-/// The component that a byte stands in, as a bit of its [`CLASS`].
+/// A component, as a bit of [`CLASS`].
 pub(crate) type Component = u8;
 pub(crate) const PATH: Component = 1;
 pub(crate) const QUERY: Component = 2;
@@ -82,12 +82,12 @@ pub(crate) fn normalize<T: Trace>(
 enum Special {
     /// A triplet in its normal form.
     Stays,
-    /// This, in place of so many bytes.
+    /// The replacement, and the number of bytes that it replaces.
     Becomes(Written, usize),
     Refused(RejectReason),
 }
 
-/// One byte, or one as a triplet.
+/// One byte, or its triplet.
 struct Written([u8; 3], usize);
 
 impl Written {
@@ -97,7 +97,7 @@ impl Written {
     }
 }
 
-/// Judges the first of `bytes`.
+/// Decides on the first of `bytes`.
 #[inline(always)]
 fn special(bytes: &[u8], grammar: Grammar) -> Special {
     let triplet = if bytes[0] == b'%' { Triplet::read(bytes) } else { None };

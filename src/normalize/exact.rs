@@ -1,4 +1,4 @@
-//! The exact normalizer: one URL, one pass over its components, in the order that the rungs need.
+//! The exact normalizer: one pass over the components of a URL, in the order that the rungs need.
 //!
 //! The order matters and the text-book order is wrong in two places: percent-decoding comes before
 //! case (`http://%45X.com/` is `http://ex.com/`) and before dot segments (`%2E%2e` is one). A path that
@@ -17,7 +17,7 @@ use crate::profile::{Profile, Schemes, Switch};
 
 /// Appends the canonical form of a URL with a scheme, split into `parts`.
 ///
-/// On a rejection `out` holds a part of it; the caller cuts that off.
+/// On a rejection `out` holds a part of it, which the caller truncates.
 #[inline(always)]
 pub(crate) fn absolute<T: Trace>(
     parts: &Parts<'_>,
@@ -141,7 +141,7 @@ fn authority<T: Trace>(
     }
     let host_start = start + userinfo.map_or(0, |userinfo| userinfo.len() + 1);
     host::normalize(host_port, profile, facts, host_start, out, trace)?;
-    // RFC 8089 section 2: an empty host and "localhost" name the same file. Judged on the result, or
+    // RFC 8089 section 2: an empty host and "localhost" name the same file. Checked on the result, or
     // `file://localhost:/` would need two passes.
     if profile.schemes == Schemes::Known && facts.kind == Kind::File && &out[at..] == b"localhost" {
         out.truncate(at);

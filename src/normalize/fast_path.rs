@@ -13,7 +13,7 @@ use crate::profile::System;
 use crate::simd::{FastPathResult, UrlKind};
 
 impl Normalizer {
-    /// Whether nothing acts but the rules of a profile that does more than the ladder.
+    /// Whether only the rules of a profile that does more than the ladder act.
     #[inline]
     pub(super) fn has_fast_path(&self) -> bool {
         self.rules.profile.system == System::Ladder
@@ -35,8 +35,9 @@ impl Ruleset {
             }
     }
 
-    /// Appends the canonical form of the URL or target `bytes[range]` under a profile that does more, where
-    /// it is clean but for that. `None`, and nothing appended, where it is to be made the exact way.
+    /// Appends the canonical form of the URL or target `bytes[range]` under a profile that does more than the
+    /// ladder, if the URL is clean under the ladder. Otherwise appends nothing and returns `None`: the caller
+    /// then takes the exact path.
     #[inline(never)]
     pub(super) fn rewrite_by_fast_path(
         &self,

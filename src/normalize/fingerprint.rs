@@ -38,8 +38,7 @@ impl Ruleset {
     fn add_to(&self, description: &str, hash: &mut Sha256) {
         add(description.as_bytes(), hash);
         let heuristics = &self.heuristics;
-        // The list of tracking parameters grows with time, and only those whom it concerns should
-        // notice.
+        // The list of tracking parameters grows with time, so it is hashed only if it is used.
         let strips = self.profile.switches.contains(Switch::StripTracking);
         let tracking = strips.then(|| heuristics.tracking());
         for globs in [heuristics.dropped(), heuristics.kept(), tracking].into_iter().flatten() {

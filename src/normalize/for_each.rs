@@ -1,4 +1,4 @@
-//! Many URLs of one buffer, handed over one by one.
+//! Normalizes many URLs of one buffer, and hands over one by one.
 
 use std::convert::Infallible;
 
@@ -15,7 +15,8 @@ use crate::simd::{SpanBatch, UrlKind, Vector, VectorOp, Visitor};
 /// are short under Miri, which is slow.
 const PIECE: usize = if cfg!(miri) { 512 } else { 32 << 10 };
 
-/// Buffers of [`Normalizer::for_each`], [`Normalizer::for_each_line`] and its kin, reused from call to call.
+/// Buffers of [`Normalizer::for_each`], [`Normalizer::for_each_line`] and similar functions, reused
+/// between calls.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     lines: Vec<Span>,
@@ -59,7 +60,7 @@ where
 
 impl Normalizer {
     /// Calls `visit` with the canonical form of each URL `spans[i]` of `bytes`, in order.
-    /// Clean ones are handed over where they stand, those with triplets perhaps as a copy.
+    /// Clean URLs are borrowed from `bytes`; clean URLs with triplets may be copied.
     ///
     /// ```
     /// use uniqurl::{Backend, Normalizer, Profile, Scratch, simd};
@@ -77,7 +78,7 @@ impl Normalizer {
     ///
     /// # Panics
     ///
-    /// When a span lies outside `bytes`.
+    /// If a span lies outside `bytes`.
     pub fn for_each(
         &self,
         bytes: &[u8],
@@ -189,7 +190,7 @@ impl Normalizer {
     }
 }
 
-/// Where whole lines end that are about a [`PIECE`], or the first one, if it is longer.
+/// The end of the whole lines that make up about a [`PIECE`], or of the first line if it is longer.
 fn end_of_piece(bytes: &[u8]) -> usize {
     let last = bytes.get(..PIECE).and_then(|piece| memrchr(b'\n', piece));
     let feed = last.or_else(|| Some(PIECE + memchr(b'\n', bytes.get(PIECE..)?)?));
@@ -217,7 +218,7 @@ mod tests {
                 let length = match draw(400) {
                     0 => PIECE - draw(3),
                     1 => PIECE + draw(PIECE),
-                    // Up to the end of a piece, about.
+                    // Up to about the end of a piece.
                     2 => (PIECE - list.len() % PIECE).saturating_sub(20 + draw(4)),
                     _ => draw(150),
                 };

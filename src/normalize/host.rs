@@ -14,7 +14,7 @@ use crate::profile::{Access, Grammar, Ports, Profile, Schemes};
 
 const HOST: (Component, Place) = (REG_NAME, Place::Host);
 
-/// All ASCII that is neither unreserved nor a sub-delim: a host never decodes to one of these.
+/// All ASCII that is neither unreserved nor a sub-delim: a decoded host never holds one of these.
 const DENIED: AsciiDenyList = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}\x7F");
 
 /// Appends host and port of an authority in the profile's form. `start` is the offset of `host_port`
@@ -79,8 +79,8 @@ pub(super) fn drop_trailing_dots(host_at: usize, kind: Kind, out: &mut Vec<u8>) 
     }
 }
 
-/// Tells host and port apart: a literal ends at its bracket, any other host at the first colon, which
-/// is no character of a reg-name.
+/// Splits host and port: a literal ends at its bracket, any other host at the first colon, which
+/// a reg-name cannot contain.
 pub(super) fn split(host_port: &[u8], start: usize) -> Result<(&[u8], Option<&[u8]>), Reject> {
     let misplaced = |at: usize| Err(Reject::new(RejectReason::Host, start + at));
     if host_port.first() == Some(&b'[') {
@@ -243,7 +243,7 @@ fn domain<T: Trace>(
         && !out[at..].contains(&b'%');
     if simple {
         if T::RECORDS {
-            // Not before it is known that this is how the host is read.
+            // Only now is it known that the host is read like this.
             out.truncate(at);
             escape::normalize(host, HOST, grammar, start, out, trace)?;
         }
@@ -299,7 +299,7 @@ fn known_port<T: Trace>(
     let zeros = port.iter().take_while(|byte| **byte == b'0').count();
     let digits = &port[zeros.min(port.len() - 1)..];
     trace.component(Rule::PortZeros, Place::Port, Some(digits));
-    // Six digits or more are above 65535 whatever they are.
+    // Six digits without a leading zero are always above 65535.
     let value = digits.iter().take(6).fold(0u32, |n, digit| n * 10 + u32::from(digit - b'0'));
     if value > 65535 && grammar == Grammar::Repaired {
         return Err(Reject::new(RejectReason::PortRange, start));

@@ -1,4 +1,4 @@
-//! The switches, one by one, until none of them changes anything.
+//! Explains the heuristic merges: applies the switches one by one until none changes anything.
 
 use super::Rule;
 use crate::normalize::heuristic::Heuristics;
@@ -22,12 +22,12 @@ const STEPS: &[(Rule, Option<Switch>)] = &[
     (Rule::SortQuery, Some(Switch::SortQuery)),
 ];
 
-/// Rounds in which each rule acts alone. A path like `/index.html/index.html/` takes one for each
-/// segment, so after these the rule that acts next is shown with all that is left.
+/// Rounds in which each rule acts alone. A path like `/index.html/index.html/` takes one round for each
+/// segment, so after this many rounds the next rule that acts is shown with all remaining changes.
 const ROUNDS: usize = 16;
 
-/// Tells each rule that acts on a URL or target in the canonical form of its rung. All of them act at once
-/// on the exact path, so here each acts alone by the same functions.
+/// Reports each rule that acts on a URL or target in the canonical form of its rung. The exact path applies
+/// all rules at once; here the same functions apply each rule alone.
 pub(in crate::normalize) fn tell(
     all: &Heuristics,
     mut text: Vec<u8>,

@@ -28,9 +28,9 @@ use crate::simd::UrlKind;
 pub struct Step {
     /// The rule.
     pub rule: Rule,
-    /// The URL when it came to the rule.
+    /// The URL before the rule.
     pub before: Vec<u8>,
-    /// The URL when it left it: never the same.
+    /// The URL after the rule; it always differs from `before`.
     pub after: Vec<u8>,
 }
 
@@ -80,8 +80,8 @@ impl Normalizer {
         self.explain_as(UrlKind::Target, target)
     }
 
-    /// Counts each rule that acts on a URL or target whose canonical form is another than it, in its place
-    /// of [`Rule::ALL`].
+    /// Adds one to the count of each rule that acts on a URL or target. The counts are in the order of
+    /// [`Rule::ALL`]. A canonical URL adds nothing.
     pub fn count_rules(&self, kind: UrlKind, url: &[u8], counts: &mut [u64; Rule::ALL.len()]) {
         let mut acted = [false; Rule::ALL.len()];
         for step in self.explain_as(kind, url).unwrap_or_default() {

@@ -9,8 +9,8 @@ use crate::normalize::trace::{Place, Trace};
 
 /// The components of a URL, by [`Place`]. Absent and empty are different states.
 ///
-/// There is a host where there is an authority; a path that starts with `//` where there is none stays a
-/// path, which the text alone could not tell.
+/// There is a host if there is an authority. Without one, a path that starts with `//` stays a path; the
+/// text alone could not show that.
 #[derive(Debug, Clone, Default)]
 struct Draft([Option<Vec<u8>>; 7]);
 
@@ -119,7 +119,7 @@ impl Recorder {
     }
 }
 
-/// A component with all of its bytes written another way that rules up to `last` write so.
+/// A component with the rewritten bytes of all rules up to `last`.
 fn respelled(original: &[u8], told: &[Told], place: usize, last: Rule) -> Vec<u8> {
     let (mut text, mut copied) = (Vec::new(), 0);
     for told in told.iter().filter(|told| told.place as usize == place && told.rule <= last) {

@@ -7,8 +7,8 @@ use crate::bytes::UnknownName;
 
 macro_rules! rules {
     ($($variant:ident $name:literal $source:expr, $sentence:literal)*) => {
-        /// A rule that may act on a URL, in the order in which a profile's rules do. From `fold-scheme` to
-        /// `sort-query` they may act again, where one of them makes work for one before it.
+        /// A rule that may act on a URL, in the order in which a profile applies them. The rules from `fold-scheme`
+        /// to `sort-query` may act again, if a later one changes the URL for an earlier one.
         ///
         /// ```
         /// use uniqurl::Rule;
@@ -38,7 +38,7 @@ macro_rules! rules {
                 Rule::ALL.iter().copied().find(|rule| rule.name() == name)
             }
 
-            /// The standard and its section that the rule comes from, where it has one.
+            /// The section of the standard that the rule comes from, if any.
             pub const fn source(self) -> Option<&'static str> {
                 match self { $(Rule::$variant => $source),* }
             }

@@ -1,4 +1,4 @@
-//! The final form of a URL that is clean under the ladder and holds no session id in its path.
+//! Fast path for `aggressive`: URLs that are clean under the ladder and hold no session id in their path.
 
 use super::query::name_and_value;
 use super::{Heuristics, WWW};
@@ -8,7 +8,7 @@ use crate::profile::starts::Starts;
 use crate::profile::{Switch, Switches};
 use crate::simd::{FastPath, MaskedUrl, OutputBuffer, Slashes, Vector};
 
-/// The steps, as each URL asks for them.
+/// The steps, with the fields that each URL needs.
 #[derive(Clone, Copy)]
 pub(in crate::normalize) struct Steps<'h> {
     heuristics: &'h Heuristics,
@@ -28,7 +28,7 @@ impl Heuristics {
         Steps { heuristics: self, switches: self.switches, starts: self.starts() }
     }
 
-    /// Whether a step takes the parameter away.
+    /// Whether a step removes the parameter.
     #[inline(never)]
     fn takes(&self, parameter: &[u8], name: usize) -> bool {
         let (name, value) = (&parameter[..name], parameter.get(name + 1..).unwrap_or_default());
@@ -46,7 +46,7 @@ impl Heuristics {
 }
 
 impl Steps<'_> {
-    /// Where the path ends, and its slashes; `None` where a step acts on scheme and path that seldom does.
+    /// The end of the path, and its slashes. `None` if a step that rarely acts may act on scheme or path.
     #[inline(always)]
     fn path<V: Vector, const N: usize>(
         &self,
@@ -76,7 +76,7 @@ impl Steps<'_> {
         !self.switches.and(switches).is_empty()
     }
 
-    /// Whether the host may have to lose its front.
+    /// Whether the host may lose its `www.`.
     #[inline(always)]
     fn may_strip_www<V: Vector, const N: usize>(&self, masked: &MaskedUrl<'_, V, N>) -> bool {
         self.is_on(Switch::StripWww) & (masked.bytes(masked.host) == *WWW) & (masked.host > 0)
@@ -117,7 +117,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Whether nothing changes in the query that starts there.
+    /// Whether the steps leave the query that starts at `query`.
     #[inline(always)]
     fn leave_query<V: Vector, const N: usize>(
         &self,
@@ -174,7 +174,7 @@ impl FastPath for Write<'_, '_> {
         if www & ((masked.bytes(behind) == *WWW) | (masked.bytes(behind) == *b".")) {
             return false;
         }
-        // Two labels remain, or it stays.
+        // `www.` stays unless two labels remain.
         let prefix = WWW.len() * usize::from(www & masked.has_dot(behind, path));
         let strips_slash = steps.strips_slash(masked, (slashes.behind_last(), path_end));
         let mut left = path_end - usize::from(strips_slash);

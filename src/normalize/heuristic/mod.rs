@@ -39,7 +39,7 @@ pub(super) struct Heuristics {
     /// The only parameters to keep.
     kept: Option<Arc<Globs>>,
     tracking: Arc<Globs>,
-    /// How parameters start that may go by the switches; none where any may by the lists.
+    /// Starts of the parameters that the switches may drop; `None` if the lists may drop any parameter.
     starts: Option<Arc<Starts>>,
 }
 
@@ -48,7 +48,7 @@ static TRACKING: LazyLock<Arc<Globs>> =
 
 static STARTS: LazyLock<Arc<Starts>> = LazyLock::new(|| Arc::new(starts(&TRACKING)));
 
-/// How parameters start that may be a session's or for tracking.
+/// Starts of the parameters that may identify a session or serve tracking.
 fn starts(tracking: &Globs) -> Starts {
     let mut starts = Starts::NONE;
     add_sessions(&mut starts);
@@ -57,13 +57,13 @@ fn starts(tracking: &Globs) -> Starts {
 }
 
 impl Heuristics {
-    /// Those of the switches that are steps.
+    /// The heuristics for those of the switches that are steps.
     pub(super) fn new(switches: Switches) -> Self {
         let (tracking, starts) = (Arc::clone(&TRACKING), Some(Arc::clone(&STARTS)));
         Self { switches: switches.and(STEPS), dropped: None, kept: None, tracking, starts }
     }
 
-    /// The same with these switches.
+    /// Replaces the switches.
     pub(super) fn set(&mut self, switches: Switches) {
         self.switches = switches.and(STEPS);
     }
@@ -83,7 +83,7 @@ impl Heuristics {
         self.starts = (!any_may_go).then(|| Arc::new(starts(&self.tracking)));
     }
 
-    /// How parameters start that may go.
+    /// Starts of the parameters that may be dropped.
     pub(in crate::normalize) fn starts(&self) -> &Starts {
         self.starts.as_deref().unwrap_or(Starts::ALL)
     }
@@ -96,7 +96,7 @@ impl Heuristics {
         self.kept.as_deref()
     }
 
-    /// Takes these patterns for tracking parameters, beside the list that ships with the program.
+    /// Adds these patterns of tracking parameters to the built-in list.
     #[cfg(feature = "profile-file")]
     pub(super) fn track(&mut self, more: impl Iterator<Item = Glob>) {
         self.tracking = Arc::new(Globs::new(tracking().chain(more).collect(), TRACKING_CASE));
@@ -107,7 +107,7 @@ impl Heuristics {
         &self.tracking
     }
 
-    /// Whether there is a step that could change anything.
+    /// Whether any step is active.
     #[inline]
     pub(super) fn act(&self) -> bool {
         !self.switches.is_empty() || self.dropped.is_some() || self.kept.is_some()
@@ -139,8 +139,8 @@ impl Heuristics {
         }
     }
 
-    /// Whether a URL or target that is clean under every rung stays as it is. `false` may only mean that it
-    /// was not looked into.
+    /// Whether a URL or target that is clean under every rung stays unchanged. `false` may only mean that
+    /// this was not checked.
     #[inline]
     pub(super) fn leave_clean(&self, url: &[u8], kind: UrlKind) -> bool {
         if kind == UrlKind::Target {
@@ -164,7 +164,7 @@ impl Heuristics {
         }
     }
 
-    /// Whether no step has anything to do; `false` may only mean that it was not looked into.
+    /// Whether no step changes anything; `false` may only mean that this was not checked.
     pub(in crate::normalize) fn leave(&self, parts: &Parts<'_>) -> bool {
         let host = parts.authority.map(|authority| Authority::split(authority).host_port);
         !(self.is_on(Switch::FoldScheme) && parts.scheme == Some(b"https"))
@@ -218,13 +218,13 @@ impl Heuristics {
         }
     }
 
-    /// Whether a parameter is for tracking; `name` is written as in the URL.
+    /// Whether a parameter serves tracking; `name` is spelled as in the URL.
     #[inline]
     fn is_tracking(&self, name: &[u8]) -> bool {
         self.tracking.match_any(query::decoded(name, &mut Vec::new()))
     }
 
-    /// Whether a parameter goes by the lists; `name` is written as in the URL.
+    /// Whether the lists drop a parameter; `name` is spelled as in the URL.
     fn is_unwanted(&self, name: &[u8]) -> bool {
         let mut room = Vec::new();
         let name = query::decoded(name, &mut room);
@@ -236,7 +236,7 @@ impl Heuristics {
 /// Lists of parameters are compared with names as they are, case included.
 pub(super) const PARAMETER_CASE: Case = Case::Exact;
 
-/// How a path starts that would otherwise read as an authority.
+/// The start of a path that would otherwise be read as an authority.
 const GUARD: &[u8] = b"/.//";
 
 const WWW: &[u8; 4] = b"www.";
@@ -255,7 +255,7 @@ fn without_www(host_port: &[u8]) -> &[u8] {
     let mut start = 0;
     while host_port[start..end].starts_with(WWW) {
         let rest = &host_port[start + WWW.len()..end];
-        // An empty label, as of a trailing dot, is none. Two are soon found.
+        // Empty labels, as after a trailing dot, do not count. The search ends at the second label.
         if rest.split(|byte| *byte == b'.').filter(|label| !label.is_empty()).nth(1).is_none() {
             break;
         }

@@ -1,4 +1,4 @@
-//! The path of a canonical URL: case, empty segments, session ids, and how it ends.
+//! Steps for the path of a canonical URL: case, empty segments, session ids, and its end.
 
 use memchr::{memchr, memrchr};
 
@@ -23,10 +23,10 @@ impl Heuristics {
             || self.is_on(Switch::StripSession) && sessions)
     }
 
-    /// Appends the final form of a path, which starts with `/`. So does that.
+    /// Appends the final form of a path. Both start with `/`.
     ///
-    /// Empty segments go before session ids and after them, as in a second round: a segment that is
-    /// nothing but a session id leaves an empty one, while one like `(S(id))` goes with its slash.
+    /// Empty segments are removed before session ids and again after them, as in a second round: a segment
+    /// that consists of a session id leaves an empty one, while one like `(S(id))` goes with its slash.
     pub(super) fn append_path(&self, path: &[u8], out: &mut Vec<u8>) {
         let at = out.len();
         let squeeze = self.is_on(Switch::SqueezeSlashes);
@@ -37,7 +37,7 @@ impl Heuristics {
                 continue;
             }
             let start = out.len();
-            // The slash of an empty segment that is not the last serves the next one.
+            // The next segment uses the slash of an empty segment that is not the last.
             if !(squeeze && start > at && out.last() == Some(&b'/')) {
                 out.push(b'/');
             }
@@ -104,12 +104,12 @@ fn is_session_parameter(parameter: &[u8]) -> bool {
 struct Found {
     /// An empty segment that is not the last.
     slashes: bool,
-    /// A byte that each session id has in front of it.
+    /// A byte that precedes every session id.
     sessions: bool,
 }
 
-/// Looks at eight bytes at once, without a branch. A loop over bytes took five times as many
-/// instructions; compilers made no vector code of it.
+/// Checks eight bytes at once, without a branch. A loop over bytes took five times as many
+/// instructions, because compilers did not vectorize it.
 #[inline]
 fn find(path: &[u8]) -> Found {
     let (mut slashes, mut sessions, mut before) = (0, 0, 0);
@@ -131,12 +131,12 @@ fn find(path: &[u8]) -> Found {
     Found { slashes: slashes != 0, sessions: sessions != 0 }
 }
 
-/// The highest bit of each byte of a word that is this one.
+/// Sets the highest bit of each byte of a word that equals this byte.
 #[inline]
 fn equal(word: u64, byte: u8) -> u64 {
     const LOW: u64 = u64::from_ne_bytes([0x7F; 8]);
     let differs = word ^ u64::from_ne_bytes([byte; 8]);
-    // Adding carries into the highest bit of each byte that has another one set, and no further.
+    // The addition carries into the highest bit of each byte that has a lower bit set, and no further.
     !(((differs & LOW) + LOW) | differs | LOW)
 }
 

@@ -1,4 +1,4 @@
-//! The query of a canonical URL: which parameters stay, and in which order.
+//! Steps for the query of a canonical URL: drops and sorts parameters.
 
 use memchr::memchr;
 
@@ -25,7 +25,7 @@ impl Heuristics {
         true
     }
 
-    /// Appends `?` and the query in its final form, or nothing where nothing is left of it.
+    /// Appends `?` and the query in its final form, or nothing if nothing is left of it.
     pub(super) fn append_query(&self, query: &[u8], out: &mut Vec<u8>) {
         if self.is_on(Switch::DropQuery) {
             return;
@@ -54,13 +54,13 @@ impl Heuristics {
             out.push(if i == 0 { b'?' } else { b'&' });
             out.extend_from_slice(parameter);
         }
-        // `?=` may have lost all, and `?&a` may have kept an empty parameter.
+        // All of `?=` may be gone, while `?&a` may have kept an empty parameter.
         if stripped && out.len() == at + 1 {
             out.truncate(at);
         }
     }
 
-    /// Whether a step takes the parameter away.
+    /// Whether a step removes the parameter.
     #[inline]
     pub(super) fn goes(&self, parameter: &[u8], name: &[u8], value: &[u8]) -> bool {
         (self.is_on(Switch::SqueezeQuery) && matches!(parameter, b"" | b"="))
@@ -84,7 +84,7 @@ pub(super) fn name_and_value(parameter: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The bytes that a name in canonical form stands for, in `room` where they are not its own.
+/// The decoded bytes of a name in canonical form, written to `room` if they differ from the name.
 pub(super) fn decoded<'a>(name: &'a [u8], room: &'a mut Vec<u8>) -> &'a [u8] {
     if memchr(b'%', name).is_none() {
         return name;

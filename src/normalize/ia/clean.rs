@@ -45,12 +45,12 @@ fn may_take<V: Vector, const N: usize>(
 }
 
 impl FastPath for &Archive {
-    /// Whether the key of a URL that the scanner proved clean for these is the URL.
+    /// Whether a URL that the scanner proved clean for these keys is its own key.
     #[inline(always)]
     fn finish<V: Vector, const N: usize>(self, masked: &MaskedUrl<'_, V, N>) -> bool {
         let Some((path_end, left)) = path_ends(masked) else { return false };
         let MaskedUrl { host, path, .. } = *masked;
-        // In a target this is the start of the path, which is neither.
+        // In a target this is the start of the path: neither `www.` nor a digit.
         let start = masked.bytes(host);
         let www = start == *WWW;
         if !(www | keeps_host_start(start, self)) && !keeps_host(&masked.url()[host..path], self) {
@@ -96,7 +96,7 @@ impl FastPath for Write<'_, '_> {
         let MaskedUrl { host, path, .. } = *masked;
         let mut prefix = WWW.len() * usize::from(masked.bytes(host) == *WWW);
         let [rest] = masked.bytes(host + prefix);
-        // No target starts with one of them.
+        // No target starts with one of these.
         if (rest == archive.prefix[0]) | rest.is_ascii_digit() {
             let name = &masked.url()[host..path];
             let rest = without_prefixes(name, archive);
@@ -112,7 +112,7 @@ impl FastPath for Write<'_, '_> {
             buffer.truncate(host);
         }
         buffer.copy_long_lower(source, host + prefix, left);
-        // A query without a byte goes.
+        // An empty query is dropped.
         if path_end + 1 < masked.length && !write_query(masked, archive, path_end + 1, &mut buffer)
         {
             return false;
@@ -122,7 +122,7 @@ impl FastPath for Write<'_, '_> {
     }
 }
 
-/// Appends `?` and the query that starts there.
+/// Appends `?` and the query that starts at `query`.
 #[inline(always)]
 fn write_query<V: Vector, const N: usize>(
     masked: &MaskedUrl<'_, V, N>,
@@ -143,7 +143,7 @@ fn write_query<V: Vector, const N: usize>(
                 return false;
             }
             let key = parameter.lower_key();
-            // Strictly greater: for equal names the values decide the order, and the keys do not hold them.
+            // Strictly greater: for equal keys the rest of the names or the values decide.
             sorted &= key > before;
             before = key;
             buffer.copy_lower(source, parameter.start - 1, parameter.end);
@@ -165,8 +165,8 @@ fn write_query<V: Vector, const N: usize>(
     true
 }
 
-/// Whether a URL that the scanner proved clean for these keys is its own form. `false` may only mean
-/// that it was not looked into.
+/// Whether a URL that the scanner proved clean for these keys is its own key. `false` may only mean
+/// that this was not checked.
 #[inline(never)]
 pub(in crate::normalize) fn leaves_long(url: &[u8], kind: UrlKind, archive: &Archive) -> bool {
     let parts = match kind {
@@ -192,20 +192,20 @@ pub(in crate::normalize) fn leaves_long(url: &[u8], kind: UrlKind, archive: &Arc
         })
 }
 
-/// Whether a host that the ladder leaves, without a port, stays as it is.
+/// Whether a host without a port, which the ladder leaves, stays unchanged.
 pub(in crate::normalize) fn keeps_host_whole(host: &[u8], archive: &Archive) -> bool {
     let empty_label = host.starts_with(b".") || host.windows(2).any(|pair| pair == b"..");
     !empty_label && keeps_host(host, archive)
 }
 
-/// Whether the first bytes of a host tell that it stays.
+/// Whether the first bytes of a host prove that it stays unchanged.
 #[inline(always)]
 fn keeps_host_start(first: [u8; 4], archive: &Archive) -> bool {
     let [a, b, c, _] = first;
     ([a, b, c] != *archive.prefix) & !a.is_ascii_digit()
 }
 
-/// Whether a host without empty labels keeps its first one, and is no number, which would be an address.
+/// Whether a host without empty labels keeps its first label, and is not a number: a number is an address.
 fn keeps_host(host: &[u8], archive: &Archive) -> bool {
     match host.first() {
         Some(first) if *first == archive.prefix[0] => {
@@ -235,7 +235,7 @@ fn may_identify(pair: &[u8], archive: &Archive) -> bool {
             && archive.sessions.iter().any(|session| session.name[0] == first))
 }
 
-/// Where a parameter starts and ends.
+/// The start and end of a parameter.
 type Place = (usize, usize);
 
 #[inline(always)]

@@ -28,7 +28,7 @@ use crate::profile::scheme::{Kind, Scheme};
 
 /// Appends the canonical form of a URL with a scheme, split into `parts`.
 ///
-/// On a rejection `out` holds a part of it; the caller cuts that off.
+/// On a rejection `out` holds a part of it, which the caller truncates.
 #[inline(never)]
 pub(crate) fn absolute<T: Trace>(
     parts: &Parts<'_>,
@@ -83,7 +83,7 @@ pub(super) fn without_repeated_schemes(url: &[u8]) -> (Cow<'_, [u8]>, usize) {
     }
 }
 
-/// How many bytes `text` begins with that are `word`, and breaks before and inside.
+/// Length of `word` at the start of `text`, with any breaks before and inside it.
 fn among_breaks(word: &[u8], text: &[u8]) -> Option<usize> {
     let mut left = word;
     let end = text.iter().position(|byte| match left.strip_prefix(&[*byte]) {
@@ -96,12 +96,12 @@ fn among_breaks(word: &[u8], text: &[u8]) -> Option<usize> {
     left.is_empty().then_some(end + 1)
 }
 
-/// Whether a byte is left out where it was not encoded.
+/// Whether a raw byte is left out.
 fn is_break(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\r' | b'\n')
 }
 
-/// A URL that names no host, as it stands but for bytes that are not printable.
+/// Appends a URL without a host: unchanged, except that unprintable bytes are encoded.
 fn opaque<T: Trace>(parts: &Parts<'_>, out: &mut Vec<u8>, trace: &mut T) {
     let pieces = [
         (&b"//"[..], Place::Host, parts.authority),
@@ -109,7 +109,7 @@ fn opaque<T: Trace>(parts: &Parts<'_>, out: &mut Vec<u8>, trace: &mut T) {
         (b"?", Place::Query, parts.query),
         (b"#", Place::Fragment, parts.fragment),
     ];
-    // An authority is not looked into.
+    // An authority is not parsed.
     trace.component(Rule::Encode, Place::Userinfo, None);
     trace.component(Rule::Encode, Place::Port, None);
     for (delimiter, place, piece) in pieces {
@@ -137,7 +137,7 @@ pub(crate) fn path_and_query<T: Trace>(
         tell_decoding(parts, &text, archive, trace);
     }
     text.make_ascii_lowercase();
-    // A `%3F` in the path has become a question mark, and a reader of the key could not tell.
+    // A `%3F` in the path has become a question mark, which a reader of the key cannot distinguish.
     let end = memchr::memchr(b'?', &text).unwrap_or(text.len());
     self::path(&text[..end], archive, out, trace);
     if let Some(query) = text.get(end + 1..) {
@@ -206,7 +206,7 @@ fn path<T: Trace>(path: &[u8], archive: &Archive, out: &mut Vec<u8>, trace: &mut
     let at = out.len();
     let mut segments = without_dots(self::segments(path));
     if T::RECORDS {
-        // Empty segments that no `..` takes back, told apart by where they are.
+        // Empty segments that no `..` removes, identified by their address.
         let mut empty = segments.iter().filter(|segment| segment.is_empty()).peekable();
         let left = self::segments(path)
             .filter(|segment| empty.next_if(|next| next.as_ptr() == segment.as_ptr()).is_none());
@@ -241,9 +241,8 @@ fn segments(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').skip(1)
 }
 
-/// The indexers let `..` take an empty segment back, and stand where there is nothing to take back,
-/// though RFC 3986 drops it there. The next one takes that back, so it stands in front of all others and
-/// nowhere else: a fixed point.
+/// The indexers let `..` remove an empty segment, and keep a `..` with nothing to remove, which RFC 3986
+/// drops. A second `..` removes the first, so one can stay only at the front: a fixed point.
 pub(super) fn without_dots<'p>(all: impl Iterator<Item = &'p [u8]>) -> Vec<&'p [u8]> {
     let mut segments: Vec<&[u8]> = Vec::new();
     for segment in all {
@@ -264,7 +263,7 @@ fn without_session_segments<'p>(
 ) -> impl Iterator<Item = &'p [u8]> {
     let finds = |text: &[u8]| memchr::memmem::find(text, archive.segment_page).is_some();
     let page = segments.iter().rposition(|segment| finds(segment));
-    // The indexers ask for a byte between the two: a slash, where the page is not the next segment.
+    // The indexers require a byte between the two. It is a slash if the page is not the next segment.
     let named = page.is_some_and(|page| segments[page].get(1..).is_some_and(finds));
     let goes = move |i, segment: &[u8]| {
         page.is_some_and(|page| i + 1 < page || i + 1 == page && named)
@@ -312,7 +311,7 @@ fn query<T: Trace>(query: &[u8], archive: &Archive, out: &mut Vec<u8>, trace: &m
     }
 }
 
-/// The parameters that identify no session; none where there is nothing left, not even a `&`.
+/// The parameters that identify no session; empty if nothing is left, not even a `&`.
 fn without_session_pairs<'q>(query: &'q [u8], archive: &Archive) -> Vec<&'q [u8]> {
     let pairs: Vec<&[u8]> = query.split(|byte| *byte == b'&').collect();
     let goes = |pair: &&[u8]| archive.sessions.iter().any(|session| is_session(pair, session));
@@ -344,7 +343,7 @@ fn without_twins<'q>(mut pairs: Vec<&'q [u8]>, archive: &Archive) -> Vec<&'q [u8
     let mut sorted = pairs.clone();
     sort_pairs(&mut sorted);
     let Some(i) = neighbours(&sorted) else { return pairs };
-    // All of a name stand together, so that two that go make neighbours of those around them.
+    // Equal names are adjacent, so removing a pair makes neighbours of the twins around it.
     let firsts = sorted[..=i].iter().rev().take_while(|pair| is_twin(pair, first)).count();
     let seconds = sorted[i + 1..].iter().take_while(|pair| is_twin(pair, second)).count();
     let count = firsts.min(seconds);
@@ -352,7 +351,7 @@ fn without_twins<'q>(mut pairs: Vec<&'q [u8]>, archive: &Archive) -> Vec<&'q [u8
     sorted
 }
 
-/// Takes pairs out, and leaves the `&` before the last one as a single id does.
+/// Removes pairs, and leaves the `&` before the last one, as with a single id.
 fn take_pairs(pairs: &mut Vec<&[u8]>, range: Range<usize>) {
     let last = range.end == pairs.len();
     pairs.drain(range);
@@ -403,7 +402,7 @@ fn authority<T: Trace>(
     if name.iter().any(|byte| byte.is_ascii() && !REG_NAME.contains(*byte)) {
         return Err(Reject::new(RejectReason::Idna, start));
     }
-    // The port goes along for its checks, and in its place.
+    // The port is appended, so that it is checked and written with the host.
     let host_length = name.len();
     name.extend_from_slice(port);
     host::normalize(&name, &Profile::CRAWL, facts, start, out, trace).map_err(|reject| {
@@ -425,8 +424,8 @@ fn authority<T: Trace>(
     Ok(())
 }
 
-/// Appends a host that is in lower case: without empty labels, without `www`, and a single number as
-/// the IPv4 address that it is.
+/// Appends a host that is in lower case, without empty labels and `www`. A single number is written as
+/// an IPv4 address.
 fn name<T: Trace>(name: &[u8], archive: &Archive, out: &mut Vec<u8>, trace: &mut T) {
     let at = out.len();
     let name = without_empty_labels(name);
@@ -461,7 +460,7 @@ pub(super) fn without_prefixes<'n>(name: &'n [u8], archive: &Archive) -> &'n [u8
 }
 
 fn single_number(host: &[u8]) -> Option<u32> {
-    // A leading zero would make it octal to some.
+    // Some parsers read a number with a leading zero as octal.
     let decimal =
         host.iter().all(u8::is_ascii_digit) && (host.len() == 1 || !host.starts_with(b"0"));
     std::str::from_utf8(decimal.then_some(host)?).ok()?.parse().ok()
