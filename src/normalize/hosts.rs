@@ -37,7 +37,7 @@ impl Hosts {
         self.rules.len()
     }
 
-    /// All of them as they were added, by their bytes, each with its rules.
+    /// All names as they were added, in the order of their bytes, each with its rules.
     pub(super) fn sorted(&self) -> Vec<(Vec<u8>, &Ruleset)> {
         let exact = self.exact.iter().map(|(host, at)| (host.to_vec(), *at));
         let below = self.below.iter().map(|(domain, at)| ([b"*.", &**domain].concat(), *at));
@@ -46,7 +46,7 @@ impl Hosts {
         all.into_iter().map(|(host, at)| (host, &self.rules[at])).collect()
     }
 
-    /// Adds a host, or `*.` and a domain; nothing else is taken. Gives false if it is there already.
+    /// Adds a host, or `*.` and a domain; nothing else is accepted. Returns false for a duplicate.
     #[cfg(feature = "profile-file")]
     pub(super) fn add(&mut self, pattern: &str, rules: Ruleset) -> Option<bool> {
         let (table, name) = match pattern.strip_prefix("*.") {
@@ -82,11 +82,11 @@ impl Hosts {
     }
 }
 
-/// The host of a URL with a scheme and an authority, as it stands.
+/// The raw host of a URL with a scheme and an authority.
 fn host_of<'a>(parts: &Parts<'a>) -> Option<&'a [u8]> {
     parts.scheme?;
     let host_port = Authority::split(parts.authority?).host_port;
-    // The port is no part of it, be it good or bad.
+    // The port is not part of the host, valid or not.
     let end = match host_port.first() {
         Some(b'[') => host_port.iter().position(|byte| *byte == b']')? + 1,
         _ => host_port.iter().position(|byte| *byte == b':').unwrap_or(host_port.len()),
@@ -94,7 +94,7 @@ fn host_of<'a>(parts: &Parts<'a>) -> Option<&'a [u8]> {
     Some(&host_port[..end])
 }
 
-/// A host as it is looked up, whatever scheme and profile it is for.
+/// The form of a host that is used for lookups, for any scheme and profile.
 fn canonical_host(name: &[u8]) -> Option<Vec<u8>> {
     let mut host = Vec::new();
     let http = scheme::facts(b"http");
@@ -118,7 +118,7 @@ impl Normalizer {
         std::iter::once(&self.rules).chain(of_hosts)
     }
 
-    /// Changes all of them.
+    /// Changes all rulesets.
     pub(super) fn change_rules(&mut self, change: impl Fn(&mut Ruleset)) {
         change(&mut self.rules);
         if let Some(hosts) = &mut self.hosts {
@@ -126,7 +126,7 @@ impl Normalizer {
         }
     }
 
-    /// Which rules of `hosts` a URL comes under; none for one without a host.
+    /// The index of the rules of `hosts` that apply to a URL; `None` for a URL without a host.
     fn find_host(&self, hosts: &Hosts, url: &[u8]) -> Option<usize> {
         // Blanks around a URL are not part of its host, whether its profile trims or rejects them.
         let start = url.iter().position(|byte| *byte > 0x20)?;
@@ -151,7 +151,7 @@ impl Normalizer {
         hosts.find(&host?)
     }
 
-    /// The host of a URL as it is looked up, its octets in UTF-8.
+    /// The host of a URL in the form used for lookups, transcoded to UTF-8.
     fn host_looked_up(&self, parts: &Parts<'_>) -> Option<Vec<u8>> {
         let host = host_of(parts)?;
         #[cfg(feature = "transcode")]
@@ -221,7 +221,7 @@ impl Normalizer {
         Ok(())
     }
 
-    /// Appends the decoded path of a URL by the rules that act on it last: those of its canonical form.
+    /// Appends the decoded path of a URL, by the rules that act on it last: those of its canonical form.
     pub(super) fn decoded_by_host(&self, hosts: &Hosts, url: &[u8], out: &mut Vec<u8>) -> Outcome {
         if let Some((absolute, prefix)) = self.absolute_of_network_path(url) {
             return self
@@ -237,8 +237,8 @@ impl Normalizer {
         rules.decoded(&text, UrlKind::Absolute, out).moved(|at| place_in(url, &text, at))
     }
 
-    /// A reference like `//host/path` with the scheme of the base in front, and how much that is: the
-    /// rules of that host may be ones that take it for a request target.
+    /// Prepends the scheme of the base to a reference like `//host/path`, and returns the added length. The
+    /// rules of its host might otherwise read the reference as a request target.
     pub(super) fn absolute_of_network_path(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
         let blank = match self.rules.profile.access {
             Access::Retrieval => url.iter().position(|byte| *byte > 0x20)?,
@@ -249,13 +249,13 @@ impl Normalizer {
             return None;
         }
         let scheme = Parts::split(self.rules.base()?).scheme?;
-        // The blanks stay in front, so that positions count as they did.
+        // The blanks stay in front, so that offsets do not change.
         let absolute = [&url[..blank], scheme, b":", &url[blank..]].concat();
         Some((absolute, scheme.len() + 1))
     }
 
-    /// A URL with several schemes in front, trimmed and with the last one alone, and how much of it goes
-    /// in front: to the rules for any host the one before that is no host.
+    /// Trims a URL with several leading schemes to the last one, and returns the length removed in front. The
+    /// general rules would otherwise take an earlier scheme for the host.
     pub(super) fn by_its_last_scheme(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
         self.rules.profile.archive?;
         let (trimmed, skipped) = self.rules.trim(url).ok()?;
@@ -299,7 +299,7 @@ impl Normalizer {
         }
     }
 
-    /// The rules that a URL comes under.
+    /// The rules that apply to a URL.
     pub(super) fn rules_for(&self, url: &[u8]) -> Cow<'_, Ruleset> {
         match &self.hosts {
             Some(hosts) => self.of_host(hosts, self.find_host(hosts, url), url),
@@ -308,7 +308,7 @@ impl Normalizer {
     }
 }
 
-/// How many hosts a URL may come by.
+/// The most changes of host while one URL is rewritten.
 const MOST_HOSTS: usize = 8;
 
 #[cfg(all(test, feature = "profile-file"))]

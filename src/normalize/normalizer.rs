@@ -67,14 +67,14 @@ impl Normalizer {
     /// Resolves relative references against `base` (RFC 3986 section 5.2, strictly; under `whatwg` the
     /// URL Standard's way) instead of rejecting them.
     ///
-    /// The base is brought into canonical form by this normalizer as it is now, so this comes after a
-    /// charset, switches and checks; only redirects come later.
+    /// The base is normalized with the current options, so call this after setting a charset, switches and
+    /// checks; only redirects come later.
     ///
     /// # Errors
     ///
-    /// The base itself is rejected by the profile (where its host has rules of its own by a profile file,
-    /// by those), or it is no absolute URL ([`RejectReason::Relative`]).
-    /// Under `string` it is only asked to have a scheme, and acts on request targets alone.
+    /// The profile rejects the base (if a profile file gives its host own rules, these decide), or the base
+    /// is not an absolute URL ([`RejectReason::Relative`]). Under `string` the base only needs a scheme, and
+    /// acts on request targets alone.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
@@ -86,8 +86,8 @@ impl Normalizer {
     /// # Ok::<(), uniqurl::Reject>(())
     /// ```
     ///
-    /// A crawler has another base with each page, and makes a clone for each. Clones share their lists, and
-    /// the rules that a profile file has for single hosts.
+    /// A crawler has a different base for each page, and clones the normalizer for each. Clones share their
+    /// lists, and the rules that a profile file has for single hosts.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile, UrlSet};
@@ -163,8 +163,8 @@ impl Normalizer {
         self.rules.assumed_scheme()
     }
 
-    /// Scheme and authority of the base, which request targets are joined to. None where the base has
-    /// no authority: it names no host then.
+    /// Scheme and authority of the base, which request targets are joined to. `None` if the base has
+    /// no authority, because it names no host then.
     pub fn origin(&self) -> Option<Origin> {
         let parts = Parts::split(self.rules.base()?);
         let (scheme, authority) = (parts.scheme?.to_vec(), parts.authority?.to_vec());
@@ -230,7 +230,7 @@ impl Normalizer {
 
     /// Whether `url` is proven to be its own canonical form.
     ///
-    /// `true` is a proof; `false` only says that a closer look is needed.
+    /// `true` is a proof; `false` only means that the URL needs a closer check.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};
@@ -244,7 +244,7 @@ impl Normalizer {
         self.is_clean_in(url, 0..url.len(), UrlKind::Absolute)
     }
 
-    /// The same of the URL or target `bytes[range]`, which is faster if more bytes follow it.
+    /// Like [`Normalizer::is_clean`] for the URL or target `bytes[range]`. Faster if more bytes follow it.
     #[inline]
     pub fn is_clean_in(&self, bytes: &[u8], range: Range<usize>, kind: UrlKind) -> bool {
         match &self.hosts {
@@ -253,7 +253,7 @@ impl Normalizer {
         }
     }
 
-    /// The canonical form of `url`: `url` itself where it is clean, otherwise written to `scratch`,
+    /// The canonical form of `url`: borrows `url` itself if it is clean, and otherwise writes to `scratch`,
     /// which is cleared first.
     ///
     /// ```
@@ -268,7 +268,7 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The rejection, where the profile has no canonical form for `url`.
+    /// The rejection, if the profile has no canonical form for `url`.
     #[inline]
     pub fn canonical<'a>(
         &self,
@@ -295,7 +295,7 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The rejection, where the profile has no canonical form for `target`.
+    /// The rejection, if the profile has no canonical form for `target`.
     #[inline]
     pub fn canonical_target<'a>(
         &self,

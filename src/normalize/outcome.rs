@@ -15,7 +15,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The same with the position of a rejection as `place` makes it of the one it has.
+    /// The same, with the offset of a rejection mapped by `place`.
     pub(super) fn moved(self, place: impl FnOnce(usize) -> usize) -> Self {
         match self {
             Outcome::Canonical => Outcome::Canonical,

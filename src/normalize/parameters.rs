@@ -1,4 +1,4 @@
-//! The parameters of a query by masks, each with a word that orders it among the others.
+//! Finds the parameters of a query by masks, each with a key for sorting.
 
 use crate::profile::starts::Starts;
 use crate::simd::{BLOCK, Block, MaskedUrl, Vector, up_to};
@@ -8,7 +8,7 @@ use crate::simd::{BLOCK, Block, MaskedUrl, Vector, up_to};
 pub(super) struct Parameter {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Bytes of the name, which ends at the first `=`; of a long one it may be said that it is longer.
+    /// Length of the name, which ends at the first `=`; `BLOCK` for a name of at least that length.
     name: usize,
     /// The first bytes of the parameter and of the text after it, the first one lowest.
     word: u64,
@@ -24,11 +24,11 @@ impl Parameter {
     /// Length of the name in the parameter's text.
     #[inline(always)]
     pub(super) fn name_in(self, text: &[u8]) -> usize {
-        // Of a long one it may only be known that the name is longer than a block.
+        // For a long name it is only known that it has at least a block.
         if self.name < BLOCK { self.name } else { memchr::memchr(b'=', text).unwrap_or(text.len()) }
     }
 
-    /// Whether it may be one of those that start so.
+    /// Whether the parameter may have one of these starts.
     #[inline(always)]
     pub(super) fn may_be_one_of(self, starts: &Starts) -> bool {
         starts.hold(self.word as u32)
@@ -42,7 +42,7 @@ impl Parameter {
         key(self.word, self.name)
     }
 
-    /// The same of the name in lower case.
+    /// The same key for the name in lower case.
     #[inline(always)]
     pub(super) fn lower_key(self) -> u64 {
         let all = |byte: u8| u64::from_ne_bytes([byte; 8]);
@@ -63,12 +63,11 @@ fn key(word: u64, name: usize) -> u64 {
     (word & inside).swap_bytes()
 }
 
-/// Most queries have no more parameters than this, and are looked at without a branch on how many.
+/// Most queries have at most this many parameters, and are checked without a branch on their number.
 const FEW: usize = 4;
 
-/// Whether the names of a short query that starts there are in order, no two with the same first eight
-/// bytes and none without any, and none of them is one of `starts`. `false` may only mean that it takes a
-/// closer look.
+/// Whether the names of the short query at `query` are in order, none is empty, no two share their first
+/// eight bytes, and none has one of `starts`. `false` may only mean that a closer check is needed.
 #[inline(always)]
 pub(super) fn are_in_order<V: Vector, const N: usize>(
     masked: &MaskedUrl<'_, V, N>,
@@ -101,15 +100,15 @@ pub(super) fn are_in_order<V: Vector, const N: usize>(
     in_order & !held & (ends == 0)
 }
 
-/// Shows the parameters of the query that starts there to `visit`, in order, as long as that says so. Says
-/// whether it always did.
+/// Calls `visit` with each parameter of the query at `query`, in order, until it returns false. Returns
+/// whether it never did.
 #[inline(always)]
 pub(super) fn each_parameter<V: Vector, const N: usize>(
     masked: &MaskedUrl<'_, V, N>,
     query: usize,
     mut visit: impl FnMut(Parameter) -> bool,
 ) -> bool {
-    // Each block starts where a parameter does.
+    // Each block starts at the start of a parameter.
     let mut at = query;
     loop {
         let room: Block;
@@ -153,7 +152,7 @@ pub(super) fn each_parameter<V: Vector, const N: usize>(
     }
 }
 
-/// Where a parameter ends that does not before `from`.
+/// The end of a parameter that does not end before `from`.
 #[cold]
 #[inline(never)]
 fn end_beyond(url: &[u8], from: usize) -> usize {
@@ -164,10 +163,10 @@ fn end_beyond(url: &[u8], from: usize) -> usize {
 /// copied in blocks of fixed size; every caller that rewrites URLs reserves this much.
 pub(super) const ROOM: usize = 5;
 
-/// The most parameters that are put in order by the fast path.
+/// The most parameters that the fast path sorts.
 const MOST: usize = 32;
 
-/// Parameters to be put in order, each with its key.
+/// Parameters to be sorted, each with its key.
 pub(super) struct Parameters {
     parameters: [(u64, u32, u32); MOST],
     length: usize,
@@ -184,7 +183,7 @@ impl Parameters {
         self.length
     }
 
-    /// Adds one; whether there was room.
+    /// Adds a parameter; returns false if there is no room.
     #[inline(always)]
     pub(super) fn push(&mut self, key: u64, Parameter { start, end, .. }: Parameter) -> bool {
         let Some(place) = self.parameters.get_mut(self.length) else { return false };
@@ -193,8 +192,8 @@ impl Parameters {
         true
     }
 
-    /// Where they start and end, by their keys; `precedes` decides between equal ones, and those that it
-    /// calls equal stay as they came.
+    /// The ranges of the parameters, sorted by key. `precedes` decides between equal keys. The sort is
+    /// stable.
     #[inline(always)]
     pub(super) fn sorted(
         &mut self,

@@ -9,7 +9,7 @@ use memchr::{memchr, memchr2, memchr3};
 
 use crate::simd::UrlKind;
 
-/// The components of a URL as they stand; absent and empty are different states.
+/// The raw components of a URL; absent and empty are different states.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts<'a> {
     /// Without its colon.
@@ -68,7 +68,7 @@ impl<'a> Parts<'a> {
         Self { scheme: None, authority: None, path, query, fragment }
     }
 
-    /// Offset of the authority's first byte, or of the path's where there is no authority.
+    /// Offset of the authority's first byte, or of the path's if there is no authority.
     pub(crate) fn authority_start(&self) -> usize {
         self.scheme.map_or(0, |scheme| scheme.len() + 1)
             + if self.authority.is_some() { 2 } else { 0 }
@@ -94,7 +94,7 @@ impl<'a> Parts<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Authority<'a> {
     pub(crate) userinfo: Option<&'a [u8]>,
-    /// Host and port, not yet told apart: a literal in brackets may hold colons.
+    /// Host and port, not yet split: a literal in brackets may hold colons.
     pub(crate) host_port: &'a [u8],
 }
 

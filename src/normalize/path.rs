@@ -57,8 +57,8 @@ fn next_dot_segment(path: &[u8], from: usize) -> Option<(usize, Segment)> {
     None
 }
 
-/// Whether two slashes stand together in a path. A search for both at once costs more to begin with than a
-/// path takes.
+/// Whether a path holds two adjacent slashes. A substring search has a start-up cost that exceeds the time
+/// for a whole path.
 pub(crate) fn has_double_slash(path: &[u8]) -> bool {
     memchr::memchr_iter(b'/', path).any(|at| path.get(at + 1) == Some(&b'/'))
 }

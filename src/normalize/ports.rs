@@ -1,4 +1,4 @@
-//! Default ports of somebody's own: which port is meant where a URL names none.
+//! Custom default ports: the port of a URL that names none.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,13 +13,13 @@ use crate::profile::scheme::SCHEMES;
 pub(super) struct DefaultPorts(BTreeMap<Box<[u8]>, u16>);
 
 impl DefaultPorts {
-    /// Those of the known schemes.
+    /// The default ports of the known schemes.
     pub(super) fn of_schemes() -> Self {
         let ports = SCHEMES.iter().filter_map(|scheme| Some((scheme.name.into(), scheme.port?)));
         Self(ports.collect())
     }
 
-    /// Gives a scheme this default port, or none.
+    /// Sets or removes the default port of a scheme.
     #[cfg(feature = "profile-file")]
     pub(super) fn set(&mut self, scheme: &str, port: Option<u16>) {
         match port {
@@ -39,14 +39,13 @@ impl DefaultPorts {
         self.0.get(scheme).copied()
     }
 
-    /// Takes the port from the canonical URL that stands from `at` to the end of `out`, if it is the
-    /// default one of its scheme.
+    /// Removes the port from the canonical URL in `out[at..]`, if it is the default port of its scheme.
     pub(super) fn drop_default<T: Trace>(&self, at: usize, out: &mut Vec<u8>, trace: &mut T) {
         let parts = Parts::split(&out[at..]);
         let (Some(scheme), Some(authority)) = (parts.scheme, parts.authority) else { return };
         let Some(default) = self.0.get(scheme) else { return };
         let host_port = Authority::split(authority).host_port;
-        // A colon within brackets is none that a port follows.
+        // No port follows a colon within brackets.
         let Some(colon) = host_port.iter().rposition(|byte| matches!(byte, b':' | b']')) else {
             return;
         };

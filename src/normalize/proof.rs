@@ -1,7 +1,7 @@
-//! Which URLs are proven clean under a profile.
+//! Proves that URLs are clean under a profile.
 //!
 //! The vector code proves that a URL is clean under RFC 3986 or the URL Standard. Further rules of a profile
-//! are checked by its masks (the fast path), and byte by byte where masks do not decide.
+//! are checked by its masks (the fast path), and byte by byte if the masks do not decide.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ impl Normalizer {
         self.judge_each(batch, crate::simd::Bits(out));
     }
 
-    /// Does something about each URL, by whether it is proven clean.
+    /// Calls the visitor with each URL, and with whether it is proven clean.
     pub fn judge_each(&self, batch: SpanBatch<'_>, visitor: impl Visitor) {
         let (kernel, heuristics) = (self.kernel(), &self.rules.heuristics);
         let bytes = batch.bytes;
@@ -65,7 +65,7 @@ impl Normalizer {
         }
     }
 
-    /// The same where nothing acts but the rules of a profile of the ladder.
+    /// The same, if only the rules of the ladder, `string` or `whatwg` act.
     #[inline]
     pub fn clean_each(&self, batch: SpanBatch<'_>, visitor: impl Visitor) {
         let kernel = self.kernel();
@@ -78,13 +78,13 @@ impl Normalizer {
         }
     }
 
-    /// Whether every URL that the scanner proves clean is left.
+    /// Whether every URL that the scanner proves clean stays unchanged.
     #[inline]
     pub(super) fn leaves_all(&self) -> bool {
         self.redirects.is_none() && self.rules.leaves_all()
     }
 
-    /// Whether nothing acts but a container, a ring or the sanitizer.
+    /// Whether only a container, a ring or the sanitizer acts.
     #[inline]
     fn acts_by_system_alone(&self) -> bool {
         !matches!(self.rules.profile.system, System::Ladder | System::Browser)
@@ -92,7 +92,7 @@ impl Normalizer {
             && self.rules.reads_utf8_alone()
     }
 
-    /// Whether no redirect leads away from a canonical URL.
+    /// Whether no redirect replaces a canonical URL.
     #[inline]
     pub(super) fn stays(&self, canonical: &[u8]) -> bool {
         self.redirects.as_ref().is_none_or(|ends| ends.of(canonical).is_none())
@@ -146,8 +146,7 @@ impl Ruleset {
         }
     }
 
-    /// Whether a URL with a port, which the scanner proves of none, is its own form under a profile that
-    /// does more than the ladder.
+    /// Whether a URL with a port is its own form. The scanner proves no URL with a port clean.
     #[inline(never)]
     pub(super) fn is_clean_but_for_port(&self, bytes: &[u8], range: Range<usize>) -> bool {
         let url = &bytes[range.clone()];
@@ -178,13 +177,13 @@ impl Ruleset {
         port_stays && host_stays && self.is_clean(bytes, path..range.end, UrlKind::Target)
     }
 
-    /// Whether every URL that the scanner proves clean is left.
+    /// Whether every URL that the scanner proves clean stays unchanged.
     #[inline]
     fn leaves_all(&self) -> bool {
         matches!(self.profile.system, System::Ladder | System::Browser) && self.reads_utf8_alone()
     }
 
-    /// Whether triplets are in no other charset.
+    /// Whether no other charset is set for triplets.
     #[inline]
     fn reads_utf8_alone(&self) -> bool {
         #[cfg(feature = "transcode")]
@@ -193,7 +192,7 @@ impl Ruleset {
         return true;
     }
 
-    /// Whether triplets are in another charset that says something else.
+    /// Whether another charset is set and changes the triplets of this URL.
     #[inline]
     fn is_transcoded(&self, url: &[u8], kind: UrlKind) -> bool {
         #[cfg(feature = "transcode")]
@@ -257,7 +256,7 @@ pub(super) fn is_proven(
     kind: UrlKind,
 ) -> bool {
     if rules.grammar == Grammar::Ignored {
-        // A target has to start with a slash even so.
+        // A target must start with a slash even then.
         let starts_well = kind == UrlKind::Absolute || bytes[range.clone()].first() == Some(&b'/');
         return kernel.is_verbatim(bytes, range) && starts_well;
     }
@@ -294,7 +293,7 @@ mod tests {
             "/", "", "/a/b?c=d", "//a", "/.", "/..a", "/%2e", "/%41", "/%C3%A9", "/%", "/a;b", "/!'", "/?'", "/a b", "#f",
             "/|^", "/?a|b", "/\u{e9}", "/A//B",
         ];
-        // An interpreter would take hours for all.
+        // Miri would take hours for all cases.
         let each = if cfg!(miri) { 61 } else { 1 };
         for profile in Profile::ALL.iter().filter(|profile| profile.system != System::Ladder) {
             let normalizer = Normalizer::new(profile);

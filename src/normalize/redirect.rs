@@ -1,8 +1,8 @@
-//! Redirects that somebody observed: which URL stands for which other one.
+//! Observed redirects, which replace one URL by another.
 //!
 //! RFC 3986 section 6.2.4 has no rule for this: only "the observed results of accessing the resources"
-//! say that two URLs are one. In goes a list of pairs, out comes for each URL on the left the end of
-//! its chain.
+//! show that two URLs are equivalent. The input is a list of pairs; the output maps each URL on the left to
+//! the end of its chain.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -15,7 +15,7 @@ use super::trace::NoTrace;
 use crate::bytes::Reject;
 use crate::simd::UrlKind;
 
-/// A list of redirects as it was given: two URLs a line, with a tab between them.
+/// A list of redirects: two URLs per line, with a tab between them.
 ///
 /// ```
 /// use uniqurl::{Normalizer, Profile, Redirects};
@@ -28,7 +28,7 @@ use crate::simd::UrlKind;
 /// # Ok::<(), uniqurl::RedirectError>(())
 /// ```
 ///
-/// Pairs that a program holds are collected, and the line that an error names is the number of the pair:
+/// A program can also collect pairs; an error then names the number of the pair as its line:
 ///
 /// ```
 /// use uniqurl::{Normalizer, Profile, Redirects};
@@ -51,7 +51,7 @@ struct Pair {
     to: Vec<u8>,
 }
 
-/// Why a list of redirects cannot be used, and the line that says so first.
+/// The first error of a list of redirects, with its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RedirectError {
@@ -65,7 +65,7 @@ pub struct RedirectError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RedirectErrorKind {
-    /// It is not two URLs with one tab between them.
+    /// The line is not two URLs with one tab between them.
     Columns,
     /// The profile rejects the URL on the left.
     From(Reject),
@@ -76,13 +76,12 @@ pub enum RedirectErrorKind {
 }
 
 impl Redirects {
-    /// Reads a list: two URLs a line, from and to, with one tab between them. Empty lines are passed
-    /// over, and neither a carriage return before a line feed nor a byte-order mark at the start of the
-    /// list is a part of a line.
+    /// Reads a list: two URLs per line, from and to, with one tab between them. Skips empty lines, a carriage
+    /// return before a line feed, and a byte-order mark at the start of the list.
     ///
     /// # Errors
     ///
-    /// A line is something else ([`RedirectErrorKind::Columns`]).
+    /// A line has another form ([`RedirectErrorKind::Columns`]).
     pub fn parse(text: &[u8]) -> Result<Self, RedirectError> {
         let mut pairs = Vec::new();
         let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
@@ -118,12 +117,12 @@ impl<F: AsRef<[u8]>, T: AsRef<[u8]>> FromIterator<(F, T)> for Redirects {
 pub(super) struct Ends(HashMap<Box<[u8]>, Arc<[u8]>>);
 
 impl Ends {
-    /// How many URLs are replaced.
+    /// The number of URLs that are replaced.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Length of the longest.
+    /// Length of the longest replacement.
     pub(super) fn longest(&self) -> usize {
         self.0.values().map(|end| end.len()).max().unwrap_or(0)
     }
@@ -141,7 +140,7 @@ impl Ends {
         self.0.get(canonical).map(|end| &**end)
     }
 
-    /// Replaces the canonical URL that stands from `at` to the end of `out`.
+    /// Replaces the canonical URL in `out[at..]`, if it is redirected.
     pub(super) fn follow(&self, at: usize, out: &mut Vec<u8>) {
         if let Some(end) = self.of(&out[at..]) {
             out.truncate(at);
@@ -151,11 +150,11 @@ impl Ends {
 }
 
 impl Normalizer {
-    /// Replaces each canonical URL that stands on the left of `redirects` by the end of its chain. A
+    /// Replaces each canonical URL on the left of `redirects` by the end of its chain. A
     /// cycle, and a chain into one, ends at the cycle's smallest member in the order of bytes.
     ///
-    /// The list is brought into canonical form by this normalizer as it is now, so this comes last:
-    /// after a base, switches and whatever else.
+    /// The list is normalized with the current options, so call this last, after setting a base, switches
+    /// and all other options.
     ///
     /// # Errors
     ///
@@ -198,12 +197,12 @@ impl Normalizer {
 struct Chains {
     nodes: HashMap<Box<[u8]>, usize>,
     urls: Vec<Arc<[u8]>>,
-    /// Where the edge of a node leads, and the line that says so.
+    /// The target of a node's edge, and the line that it comes from.
     next: Vec<Option<(usize, usize)>>,
 }
 
 impl Chains {
-    /// Adds an edge, or gives the line that has another one for the same node.
+    /// Adds an edge, or returns the line that has another edge for the same node.
     fn add(&mut self, from: Vec<u8>, to: Vec<u8>, line: usize) -> Result<(), usize> {
         let (from, to) = (self.node(from), self.node(to));
         match self.next[from] {

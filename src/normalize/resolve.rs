@@ -29,7 +29,7 @@ pub fn resolve(base: &Parts<'_>, reference: &Parts<'_>, out: &mut Vec<u8>) {
         remove_from_any(out, start);
     }
     if authority.is_none() && out[start..].starts_with(b"//") {
-        // Two slashes here would read as an authority that neither URL has.
+        // Two slashes here would be read as an authority, which neither URL has.
         out.splice(start..start, *b"/.");
     }
     if let Some(query) = query {
@@ -42,7 +42,7 @@ pub fn resolve(base: &Parts<'_>, reference: &Parts<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Section 5.2.3: the reference in place of the base's last segment.
+/// Section 5.2.3: replaces the base's last segment by the reference.
 fn merge(base: &Parts<'_>, path: &[u8], out: &mut Vec<u8>) {
     if base.authority.is_some() && base.path.is_empty() {
         out.push(b'/');
@@ -52,14 +52,14 @@ fn merge(base: &Parts<'_>, path: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(path);
 }
 
-/// Section 5.2.4 on a path that may lack its first slash, as `mailto:a` resolved against has it.
+/// Section 5.2.4 for a path that may lack its first slash, as with the base `mailto:a`.
 pub fn remove_from_any(out: &mut Vec<u8>, start: usize) {
     if out[start..].starts_with(b"/") {
         let end = out.len();
         remove_dot_segments(out, start, end);
         return;
     }
-    // Rules A and D: leading `./` and `../` go, and a path of dots alone is empty.
+    // Rules A and D: leading `./` and `../` are removed, and a path of dots alone becomes empty.
     let mut skip = start;
     loop {
         match &out[skip..] {

@@ -54,7 +54,7 @@ impl Normalizer {
             && self.leaves_all()
     }
 
-    /// As [`Normalizer::rewrite_in`], without its short cuts.
+    /// Like [`Normalizer::rewrite_in`], without its shortcuts.
     #[inline(never)]
     pub fn rewrite_by_steps(
         &self,
@@ -103,7 +103,7 @@ impl Normalizer {
         }
     }
 
-    /// One pass by masks over `bytes[range]`, to be run in a loop of its own: whether that was enough.
+    /// One pass by masks over `bytes[range]`, to be run inside a vector loop. It returns false if it declines.
     #[inline(always)]
     pub fn rewrite_of<'a>(
         &'a self,
@@ -138,7 +138,7 @@ impl Ruleset {
         self.rewrite_by_rules(bytes, range, kind, out, trace)
     }
 
-    /// The same with triplets as they are.
+    /// The same, without transcoding triplets.
     #[inline]
     fn rewrite_by_rules<T: Trace>(
         &self,
@@ -158,7 +158,7 @@ impl Ruleset {
         }
     }
 
-    /// As [`Normalizer::rewrite_in`], by the rules of the ladder alone.
+    /// Like [`Normalizer::rewrite_in`], by the rules of the ladder alone.
     pub(super) fn rewrite_by_ladder<T: Trace>(
         &self,
         bytes: &[u8],
@@ -176,7 +176,7 @@ impl Ruleset {
         self.rewrite_dirty(bytes, range, kind, out, trace)
     }
 
-    /// The same for one that is not clean.
+    /// The same for a URL or target that is not clean.
     pub(super) fn rewrite_dirty<T: Trace>(
         &self,
         bytes: &[u8],
@@ -322,8 +322,8 @@ impl Ruleset {
         }
     }
 
-    /// Checks a reference before it is resolved, so that a rejection points into it: resolving moves
-    /// bytes about.
+    /// Checks a reference before it is resolved, so that the offset of a rejection is one in the reference:
+    /// resolving moves bytes.
     fn check_reference(
         &self,
         base: &Parts<'_>,

@@ -1,4 +1,4 @@
-//! A path through a decoder ring: one pass, each byte and each triplet once.
+//! Rewrites a path by a decoder ring, in one pass over bytes and triplets.
 //!
 //! The rule is Wikimedia's (see [`profile::ring`](crate::profile::ring)). Dot segments and empty
 //! segments stay: `%2e%2e` becomes `..`, on purpose.
@@ -9,7 +9,7 @@ use crate::bytes::{Triplet, is_unreserved, push_triplet};
 use crate::profile::ring::{Act, CUSTOMIZABLE, Ring};
 use crate::simd::{FastPath, MaskedUrl, Vector};
 
-/// Appends the path as the ring spells it.
+/// Appends the path in the spelling of the ring.
 ///
 /// A triplet becomes its byte where the ring decodes that, and else is written with digits in upper
 /// case. Any other byte becomes a triplet where the ring encodes it; so does a `%` that starts none.
@@ -74,14 +74,14 @@ impl FastPath for &Ring {
     }
 }
 
-/// Whether a byte that the ring encodes stays: it starts a triplet that does.
+/// Whether a byte that the ring encodes stays, because it starts a triplet that stays.
 #[inline]
 fn stays(ring: &Ring, bytes: &[u8]) -> bool {
     let stays = |triplet: Triplet| triplet.upper && ring.act(triplet.value) != Act::Decode;
     bytes.first() == Some(&b'%') && Triplet::read(bytes).is_some_and(stays)
 }
 
-/// Whether the ring leaves a path as it is. `false` may only mean that it was not looked into.
+/// Whether the ring leaves a path unchanged. `false` may only mean that this was not checked.
 #[inline]
 pub(super) fn leaves(ring: &Ring, path: &[u8]) -> bool {
     let mut i = 0;

@@ -8,7 +8,7 @@ use crate::simd::{Query, Rules, all_bits, query_of};
 
 const QUESTION: AsciiSet = AsciiSet::of(b"?");
 
-/// The sanitizer: the ladder, and no triplets but those that nobody hides anything in.
+/// The sanitizer: the ladder, and only triplets that cannot hide anything.
 pub(crate) struct Sanitizer;
 
 impl Rules for Sanitizer {
@@ -67,20 +67,20 @@ impl Rules for IaKey {
     const TAIL: AsciiSet = archive::CLEAN_TAIL.without(QUESTION);
     const QUERIES: bool = true;
 
-    /// Capital letters, as digits too, are among the bytes that do not.
+    /// Capital letters do not stay, not even as digits of triplets.
     #[inline(never)]
     fn bad_stays(url: &[u8], at: usize, bad: u128, _: &mut Query) -> bool {
         let archive = &archive::IA;
         all_bits(bad, at, |i| match url[i] {
             b'%' => Triplet::read(&url[i..]).is_some_and(|triplet| archive.keeps(triplet.value)),
-            // A session segment starts with it.
+            // A session segment starts with this byte.
             b'(' => url[i - 1] != b'/',
             _ => false,
         })
     }
 }
 
-/// The same, but for case, which is folded as it is written.
+/// The same, except that case is not checked: it is folded while the URL is written.
 pub(crate) struct IaFolded;
 
 impl Rules for IaFolded {
@@ -99,7 +99,7 @@ pub(crate) struct Browser;
 impl Rules for Browser {
     const TAIL: AsciiSet = whatwg::CLEAN_TAIL.without(AsciiSet::of(b"%"));
 
-    /// Triplets stay and need not be any, but `%2e` may be a dot segment. An apostrophe stays outside
+    /// Triplets stay, even invalid ones, but `%2e` may be a dot segment. An apostrophe stays outside
     /// of queries.
     #[inline(never)]
     fn bad_stays(url: &[u8], at: usize, bad: u128, query: &mut Query) -> bool {
@@ -358,7 +358,7 @@ mod tests {
         }
     }
 
-    /// A triplet beside others is judged by masks of its digits.
+    /// A triplet next to others is checked by masks of its digits.
     #[test]
     fn every_triplet_among_others_is_judged_at_every_place() {
         const DIGITS: &[u8] = b"0123456789ABCDEFabcdefGg/:@`%\x80\xB9";

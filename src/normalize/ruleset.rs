@@ -1,4 +1,4 @@
-//! The rules that act on a URL once it is known which: those of any host, or those of one.
+//! A set of rules for URLs: the general rules, or those of one host.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use crate::normalize::Charset;
 use crate::profile::{Profile, Ring, Switches};
 use crate::simd::{Kernel, UrlKind};
 
-/// A profile with all that was chosen beside it.
+/// A profile with all options applied.
 #[derive(Debug, Clone)]
 pub(super) struct Ruleset {
-    /// The profile as it is built in, which names the rules.
+    /// The built-in profile, which gives the rules their name.
     pub(super) built_in: &'static Profile,
-    /// The profile as it acts here, with switches turned.
+    /// The effective profile, with its switches set.
     pub(super) profile: Profile,
     pub(super) kernel: Kernel,
     pub(super) base: Option<Arc<[u8]>>,
@@ -29,12 +29,12 @@ pub(super) struct Ruleset {
     #[cfg(feature = "transcode")]
     pub(super) transcoding: Option<Charset>,
     pub(super) heuristics: Heuristics,
-    /// Default ports, where they are not those of the schemes.
+    /// Custom default ports, if they differ from those of the schemes.
     pub(super) ports: Option<Arc<DefaultPorts>>,
 }
 
 impl Ruleset {
-    /// Those that the profile makes itself.
+    /// The rules of the profile without options.
     pub(super) fn of(profile: &'static Profile) -> Self {
         Self {
             built_in: profile,
@@ -70,11 +70,11 @@ impl Ruleset {
     /// A base in the form in which references are resolved against it.
     pub(super) fn canonical_base(&self, base: &[u8]) -> Result<Vec<u8>, Reject> {
         let mut rules = self.clone();
-        // The final slash of a base counts, and the form of an archive key has none.
+        // The final slash of a base matters, and the form of an archive key has none.
         if self.profile.archive.is_some() {
             rules.profile = Profile::CRAWL;
         }
-        // For the same reason nothing goes from it by experience.
+        // For the same reason no heuristic acts on it.
         rules.heuristics = Heuristics::new(Switches::NONE);
         let mut canonical = Vec::new();
         let all = 0..base.len();

@@ -7,8 +7,8 @@ use crate::bytes::UnknownName;
 
 macro_rules! rules {
     ($($variant:ident $name:literal $source:expr, $sentence:literal)*) => {
-        /// A rule that may act on a URL, in the order in which a profile applies them. The rules from `fold-scheme`
-        /// to `sort-query` may act again, if a later one changes the URL for an earlier one.
+        /// A rule that may act on a URL, in the order in which a profile applies them. The rules from
+        /// `fold-scheme` to `sort-query` may act again, if a later one changes the URL for an earlier one.
         ///
         /// ```
         /// use uniqurl::Rule;

@@ -54,7 +54,7 @@ impl Heuristics {
             out.push(if i == 0 { b'?' } else { b'&' });
             out.extend_from_slice(parameter);
         }
-        // All of `?=` may be gone, while `?&a` may have kept an empty parameter.
+        // A lone `?` goes if all parameters were removed (`?=`), or if only an empty one is left (`?&a`).
         if stripped && out.len() == at + 1 {
             out.truncate(at);
         }

@@ -25,7 +25,7 @@ use crate::profile::{Ports, Profile, Ring, RingError, Switch, System};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProfileFileError {
-    /// The line of the trouble, counted from 1.
+    /// The line of the error, counted from 1.
     pub line: usize,
     /// The reason, in printable characters.
     pub reason: String,
@@ -40,7 +40,7 @@ impl fmt::Display for ProfileFileError {
 impl std::error::Error for ProfileFileError {}
 
 impl Normalizer {
-    /// The normalizer that a profile file describes.
+    /// Reads the normalizer that a profile file describes.
     ///
     /// ```
     /// use uniqurl::Normalizer;
@@ -64,13 +64,13 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The text is no TOML, has a key that is not known, or a value that the profile cannot have.
+    /// The text is not TOML, or it has an unknown key or a value that the profile cannot have.
     pub fn from_profile_file(text: &str) -> Result<Self, ProfileFileError> {
         File { text }.read()
     }
 }
 
-/// A value and where it is.
+/// A value with its position.
 type Value<'a, 'i> = &'a Spanned<DeValue<'i>>;
 
 struct File<'i> {
@@ -111,8 +111,8 @@ impl<'i> File<'i> {
         ProfileFileError { line, reason: reason.to_string().chars().map(printable).collect() }
     }
 
-    /// Where an error of the parser is. Of a name that is nested too deep it does not say so: that one
-    /// is in the line with which the text begins to fail in this way.
+    /// The position of a parser error. The parser gives none for a name that is nested too deep; that name is
+    /// in the first line with which the text fails in this way.
     fn place(&self, error: &toml::de::Error) -> Range<usize> {
         error.span().unwrap_or_else(|| {
             let ends: Vec<usize> = memchr::memchr_iter(b'\n', self.text.as_bytes()).collect();
@@ -147,7 +147,7 @@ impl<'i> File<'i> {
             }
         }
         first.end()?;
-        // Told last, since a key that is not known may be the one that is not there.
+        // Reported last, since an unknown key may be a misspelling of the missing one.
         let missing = |key: &str| self.error(&(0..0), format!("the key {key} is missing"));
         let name = name.flatten().ok_or_else(|| missing("name"))?;
         let version = version.flatten().ok_or_else(|| missing("version"))?;
@@ -172,7 +172,7 @@ impl<'i> File<'i> {
         Ok(Normalizer::new(profile))
     }
 
-    /// The rules of hosts, each beginning with those `above` where it names no base.
+    /// The rules of hosts. Each starts from the rules `above` unless it names a base.
     fn hosts(&self, value: Value<'_, 'i>, above: &Normalizer) -> Result<Hosts, ProfileFileError> {
         let mut own = Hosts::default();
         let mut first = First::default();
@@ -302,7 +302,7 @@ impl<'i> File<'i> {
                 RingError::Both(byte) | RingError::NotCustomizable(byte) => Some(byte),
                 RingError::Syntax(_) => None,
             };
-            // The last list that has the byte is the one that is wrong.
+            // The last list that holds the byte is reported.
             let lists = ["encode", "decode"].into_iter().filter_map(|key| find(table, key));
             let place = lists.into_iter().find(|list| {
                 let text = list.get_ref().as_str().unwrap_or_default();
@@ -332,7 +332,7 @@ impl<'i> File<'i> {
             }
             let globs = patterns.iter().map(|pattern| Glob::new(pattern.as_bytes()));
             let heuristics = &mut normalizer.rules.heuristics;
-            // A list without a pattern is none, also where there is one above.
+            // A list without a pattern counts as no list, and so replaces the one above.
             let listed =
                 |globs: Vec<Glob>| (!globs.is_empty()).then(|| Globs::new(globs, PARAMETER_CASE));
             match key.get_ref().as_ref() {
@@ -382,7 +382,7 @@ impl<'i> File<'i> {
         Ok(normalizer)
     }
 
-    /// Finds a key that is not one of these.
+    /// Rejects a key that is not one of these.
     fn only(&self, table: &DeTable<'i>, known: &[&str]) -> Result<(), ProfileFileError> {
         match ordered(table).iter().find(|(key, _)| !known.contains(&key.get_ref().as_ref())) {
             None => Ok(()),
@@ -431,10 +431,10 @@ impl<'i> File<'i> {
     }
 }
 
-/// How many patterns a list may hold.
+/// The most patterns that a list may hold.
 const MOST_PATTERNS: usize = 10_000;
 
-/// Why no built-in profile has this name.
+/// The reason why no built-in profile has this name.
 fn not_built_in(name: &str) -> String {
     Profile::unknown_version(name).unwrap_or_else(|| {
         let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name()).collect();

@@ -1,4 +1,4 @@
-//! A built-in profile as a profile file.
+//! Writes a built-in profile as a profile file.
 
 use crate::bytes::RejectReason;
 use crate::normalize::ports::DefaultPorts;

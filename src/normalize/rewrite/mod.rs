@@ -31,15 +31,15 @@ use crate::simd::{BLOCK, Block, OutputBuffer, Survey, UrlKind, Vector, VectorOp,
 mod path;
 mod port;
 
-/// Longest URL that is taken. Room is made for the worst that can become of it.
+/// Longest URL that is accepted, because the worst case of its growth is reserved.
 const LONGEST: usize = 4096;
-/// Bytes that come out where one goes in, at most.
+/// The most output bytes for one input byte.
 pub const GROWTH: usize = 3;
-/// Bytes that come out beside: the slash of an empty path.
+/// Additional output bytes: the slash of an empty path.
 const BESIDE: usize = 1;
 
-/// Appends the canonical form of the URL `bytes[start..end]` to `out`, or says that it has to be done
-/// another way, and appends nothing.
+/// Appends the canonical form of the URL `bytes[start..end]` to `out`, or appends nothing and declines: the
+/// caller then uses the exact path.
 pub(in crate::normalize) struct Rewrite<'a> {
     pub(in crate::normalize) profile: &'a Profile,
     pub(in crate::normalize) kind: UrlKind,
@@ -49,11 +49,11 @@ pub(in crate::normalize) struct Rewrite<'a> {
     pub(in crate::normalize) out: &'a mut Vec<u8>,
 }
 
-/// The URL needs a closer look.
+/// The URL needs the exact path.
 struct Declined;
 
 impl VectorOp for Rewrite<'_> {
-    /// Whether it is done.
+    /// False if the URL was declined.
     type Output = bool;
 
     #[inline(always)]
@@ -90,7 +90,7 @@ impl VectorOp for Rewrite<'_> {
 }
 
 impl Rewrite<'_> {
-    /// Where the URL is without the blanks around it that go.
+    /// The range of the URL without the blanks that are trimmed.
     #[inline(always)]
     fn trimmed(&self) -> Range<usize> {
         let Range { mut start, mut end } = self.start..self.end;
@@ -115,7 +115,7 @@ struct Pass<'a, 'buffer, 'out> {
     buffer: &'buffer mut OutputBuffer<'out>,
     /// Bytes before this offset have been copied or replaced.
     run: usize,
-    /// Where the path is in the URL, and where in the output.
+    /// The offset of the path in the URL; `path_at` is the one in the output.
     path: usize,
     path_at: usize,
 }
@@ -137,7 +137,7 @@ impl Pass<'_, '_, '_> {
     /// Length of `http://` or `https://`; other schemes are declined.
     #[inline(always)]
     fn scheme(&self) -> Result<usize, Declined> {
-        /// Which bits of the first bytes matter, and how they are: of letters bit 5 does not.
+        /// Masks and expected values of the first bytes. The masks ignore bit 5 of letters, which is their case.
         const SCHEMES: [(u64, u64); 2] = [
             (
                 u64::from_le_bytes(*b"\xDF\xDF\xDF\xDF\xFF\xFF\xFF\0"),
@@ -167,7 +167,7 @@ impl Pass<'_, '_, '_> {
         host: usize,
         first: &Survey,
     ) -> Result<usize, Declined> {
-        // Where the URL ends, its authority does.
+        // The end of the URL also ends its authority.
         let ends = (first.slash | first.ends) >> host;
         let end = self.length.min(host + ends.trailing_zeros() as usize);
         if end > BLOCK {
@@ -197,8 +197,8 @@ impl Pass<'_, '_, '_> {
         Ok(end)
     }
 
-    /// Appends the registered name `source[name]`. Where bytes stand out of the first block that are no
-    /// colon, and no `@` of userinfo that goes, is `odd`; where full stops are, `dots`.
+    /// Appends the registered name `source[name]`. `odd` and `dots` are masks of the first block: `odd` has the
+    /// bytes that need work, except colons and the `@` of dropped userinfo; `dots` has the full stops.
     #[inline(always)]
     fn name(&mut self, name: Range<usize>, mut odd: u64, dots: u64) -> Result<(), Declined> {
         let before = self.buffer.length();
@@ -236,14 +236,14 @@ impl Pass<'_, '_, '_> {
         if self.buffer.length() <= before { Err(Declined) } else { Ok(()) }
     }
 
-    /// Whether userinfo goes from the schemes that are known here.
+    /// Whether userinfo is dropped; it is for both schemes that are accepted here.
     #[inline(always)]
     fn drops_userinfo(&self) -> bool {
         self.profile.access == Access::Retrieval
             && !self.profile.switches.contains(Switch::KeepUserinfo)
     }
 
-    /// Appends the port `source[start..end]` where it has to be named.
+    /// Appends the port `source[start..end]` unless it is the default.
     #[inline(always)]
     fn port(&mut self, start: usize, end: usize, scheme: usize) -> Result<(), Declined> {
         let default = if scheme == b"http://".len() { 80 } else { 443 };
@@ -257,7 +257,7 @@ impl Pass<'_, '_, '_> {
             return Ok(());
         }
         let is_named = (value != default) | (self.profile.ports == Ports::Others);
-        // Written in any case, and taken back where it is not named.
+        // Always written, and truncated if it is not named: a branch would mispredict.
         let before = self.buffer.length();
         let digits = word >> (8 * zeros);
         self.buffer.extend(*b":");
@@ -268,7 +268,7 @@ impl Pass<'_, '_, '_> {
     }
 }
 
-/// A registered name as it is looked up (UTS 46), unless it is none or takes more room than there is.
+/// The ASCII form of a registered name (UTS 46). `None` if it is invalid or needs more room than reserved.
 #[cold]
 #[inline(never)]
 fn domain(name: &[u8]) -> Option<Vec<u8>> {
@@ -278,13 +278,13 @@ fn domain(name: &[u8]) -> Option<Vec<u8>> {
     Some(ascii).filter(|ascii| (1..=GROWTH * name.len()).contains(&ascii.len()))
 }
 
-/// How many bits right below bit `end`, which is at least 1, are set.
+/// The number of consecutive set bits directly below bit `end`, which is at least 1.
 #[inline(always)]
 fn ones_before(mask: u64, end: usize) -> usize {
     (mask << (BLOCK - end)).leading_ones() as usize
 }
 
-/// The block of `source` from `at` on, filled up in `room` where `source` ends before it does.
+/// The block of `source` at `at`. If `source` is too short, the block is padded in `room`.
 #[inline(always)]
 fn block<'a>(source: &'a [u8], at: usize, room: &'a mut Option<Block>) -> &'a Block {
     let rest = source.get(at..).unwrap_or_default();

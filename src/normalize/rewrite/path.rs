@@ -1,4 +1,4 @@
-//! Path, query and fragment: all at once where that can be, or one event after the other.
+//! Rewrites path, query and fragment: all at once if possible, else one event after the other.
 
 use std::hint::select_unpredictable;
 use std::ops::Range;
@@ -83,8 +83,8 @@ impl Pass<'_, '_, '_> {
         true
     }
 
-    /// Appends the path and query `text[part]`, where two blocks hold them and nothing else happens in
-    /// them than that the path has one dot segment, or none; or says that it is not so, and appends nothing.
+    /// Appends the path and query `text[part]`, if two blocks hold them and at most one dot segment is in the
+    /// path. Otherwise appends nothing and returns false. There are no other events.
     #[inline(always)]
     fn without_dot_segment(
         &mut self,
@@ -113,7 +113,7 @@ impl Pass<'_, '_, '_> {
             let behind = at + 1 + usize::from(two);
             let slash_follows = slash >> behind & 1 == 1;
             if slash_follows | (behind == path_end) {
-                // RFC 3986 section 5.2.4: `..` takes the segment before it along.
+                // RFC 3986 section 5.2.4: `..` removes the segment before it, too.
                 let above = slash & before(at - 1);
                 let up = 2 * BLOCK - above.leading_zeros() as usize;
                 let from = select_unpredictable(two & (above != 0), up, at);
@@ -150,7 +150,7 @@ impl Pass<'_, '_, '_> {
                 let i = at + events.trailing_zeros() as usize;
                 events &= events - 1;
                 match self.source[i] {
-                    // Within a dot segment that went.
+                    // Within a dot segment that was removed.
                     _ if i < self.run => {}
                     b'%' => self.percent(i, in_path(i))?,
                     b'.' => _ = in_path(i) && self.dot_segment(i),
@@ -179,7 +179,7 @@ impl Pass<'_, '_, '_> {
         Ok(())
     }
 
-    /// Writes `bytes` in place of the `length` ones at `at`.
+    /// Writes `bytes` in place of the `length` bytes at `at`.
     #[inline(always)]
     fn replace<const N: usize>(&mut self, at: usize, length: usize, bytes: [u8; N]) {
         self.buffer.copy(self.source, self.run, at);
@@ -187,7 +187,7 @@ impl Pass<'_, '_, '_> {
         self.run = at + length;
     }
 
-    /// Deals with a percent sign.
+    /// Rewrites the percent sign or triplet at `at`.
     #[inline(always)]
     fn percent(&mut self, at: usize, in_path: bool) -> Result<(), Declined> {
         match Triplet::read(&self.source[at..self.length]) {
@@ -229,7 +229,7 @@ impl Pass<'_, '_, '_> {
     }
 }
 
-/// Length of the full stop that `bytes` starts with, spelled as a triplet or not; 0 if it does not.
+/// Length of the full stop that `bytes` starts with, raw or as a triplet; 0 if there is none.
 #[inline(always)]
 fn dot(bytes: &[u8]) -> usize {
     match bytes {

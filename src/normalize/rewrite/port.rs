@@ -1,9 +1,9 @@
-//! The digits of a port, all at once.
+//! Parses the digits of a port all at once.
 
-/// A port of five digits or fewer, which may be none.
+/// A port of at most five digits, or of none.
 pub(super) struct Port {
     pub(super) value: u32,
-    /// How many zeros it starts with, the last digit aside.
+    /// The number of leading zeros, not counting the last digit.
     pub(super) zeros: usize,
 }
 
@@ -16,12 +16,12 @@ impl Port {
             return None;
         }
         let all = |byte: u8| u64::from_ne_bytes([byte; 8]);
-        // The values of the digits, as the last of eight.
+        // The values of the digits, aligned to the end of eight bytes.
         let digits = (word ^ all(b'0')) << 1 << (63 - 8 * length);
         if (digits.wrapping_add(all(0x80 - 10)) | digits) & all(0x80) != 0 {
             return None;
         }
-        // Two at a time, four, and eight, the first one lowest.
+        // Combines pairs, then fours, then all eight digits; the first digit is in the lowest byte.
         let twos = digits.wrapping_mul(10 << 8 | 1) >> 8 & 0x00FF_00FF_00FF_00FF;
         let fours = twos.wrapping_mul(100 << 16 | 1) >> 16 & 0x0000_FFFF_0000_FFFF;
         let value = (fours.wrapping_mul(10_000 << 32 | 1) >> 32) as u32;

@@ -57,7 +57,7 @@ fn check(url: &[u8], kind: UrlKind, done: &mut u32) {
     }
 }
 
-/// Text of some pieces by number.
+/// Draws a text of some pieces.
 fn drawn(pieces: &[&str], state: &mut u64, most: u64) -> String {
     let mut next = || {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -88,7 +88,7 @@ fn paths_and_queries_come_out_as_normalize_has_them() {
 
 #[test]
 fn authorities_come_out_as_normalize_has_them() {
-    // The last port is that of `http` but for a 33rd bit.
+    // The last port is that of `http` plus 2^32.
     const PIECES: [&str; 26] = [
         "a",
         "B",
