@@ -103,7 +103,8 @@ impl Normalizer {
         }
     }
 
-    /// One pass by masks over `bytes[range]`, to be run inside a vector loop. It returns false if it declines.
+    /// One pass by masks over `bytes[range]`, to be run inside a vector loop. It returns false if it
+    /// declines.
     #[inline(always)]
     pub fn rewrite_of<'a>(
         &'a self,

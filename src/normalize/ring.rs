@@ -11,11 +11,11 @@ use crate::simd::{FastPath, MaskedUrl, Vector};
 
 /// Appends the path in the spelling of the ring.
 ///
-/// A triplet becomes its byte where the ring decodes that, and else is written with digits in upper
-/// case. Any other byte becomes a triplet where the ring encodes it; so does a `%` that starts none.
-/// A decoded byte is never looked at again, and no ring decodes `%`, so the result is a fixed point.
+/// A triplet becomes its byte if the ring decodes it, and otherwise its digits are written in upper
+/// case. Any other byte becomes a triplet if the ring encodes it; so does a `%` that starts no triplet.
+/// A decoded byte is never read again, and no ring decodes `%`, so the result is a fixed point.
 ///
-/// The first `fixed` bytes of the URL's path are no part of `path`.
+/// The first `fixed` bytes of the URL's path are not part of `path`.
 pub(super) fn rewrite<T: Trace>(
     ring: &Ring,
     path: &[u8],

@@ -13,8 +13,8 @@ use crate::bytes::{RejectReason, Triplet, Troubles, is_unreserved};
 use crate::profile::sanitize::FIRST_FREE_PORT;
 use crate::simd::{FastPath, MaskedUrl, Vector};
 
-/// Adds the troubles of a URL or reference, split into `parts`. `base_scheme` is the scheme of a
-/// reference, `own_port` the default port of a scheme in lower case.
+/// Adds the problems of a URL or reference, split into `parts`, to `troubles`. `base_scheme` is the scheme
+/// of a reference; `own_port` returns the default port of a scheme in lower case.
 pub(super) fn check(
     url: &[u8],
     parts: &Parts<'_>,
@@ -25,7 +25,7 @@ pub(super) fn check(
     triplets(url, troubles);
     let path_at = parts.path_start();
     let path_end = path_at + parts.path.len();
-    // In a query they are how forms write a file name or another URL.
+    // In a query they are normal: forms encode a file name or another URL so.
     if let Some(at) = find_encoded_slash(&url[..path_end]) {
         troubles.add(RejectReason::EncodedSlash, at);
     }
@@ -127,7 +127,7 @@ fn authority(
     }
 }
 
-/// Whether the port is one of another service than the scheme's `own`.
+/// Whether the port belongs to another well-known service than the scheme's `own`.
 fn is_well_known_port(digits: &[u8], own: u16) -> bool {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return false;
@@ -138,7 +138,7 @@ fn is_well_known_port(digits: &[u8], own: u16) -> bool {
     port < FIRST_FREE_PORT && port != own
 }
 
-/// The host that every rung reads: `%31.1` is `1.1`.
+/// The host as every rung reads it: `%31.1` is `1.1`.
 fn with_unreserved_decoded(host: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(host.len());
     let mut i = 0;
@@ -157,7 +157,7 @@ fn with_unreserved_decoded(host: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether `inet_aton` takes the host for an address and RFC 3986 does not call it an `IPv4address`:
+/// Whether `inet_aton` accepts the host as an address although it is no `IPv4address` by RFC 3986:
 /// `127.1`, `0x7F.1`, `0177.0.0.1`, `2130706433`.
 fn is_rare_ipv4(host: &[u8]) -> bool {
     if !host.first().is_some_and(u8::is_ascii_digit) {

@@ -21,10 +21,10 @@ use crate::simd::{FastPath, MaskedUrl, Vector};
 /// The treatment of empty segments other than the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum EmptySegments {
-    /// They go, as step 6 has it.
+    /// They are removed, as in step 6.
     #[default]
     Removed,
-    /// They stay, which the step lets a container choose.
+    /// They stay; the step leaves this choice to the container.
     Kept,
 }
 
@@ -38,11 +38,11 @@ pub(super) struct Path<'a> {
 }
 
 struct Segment<'a> {
-    /// Where it starts in the URL.
+    /// The start of the segment in the URL.
     at: usize,
-    /// Its name as it came.
+    /// The raw name.
     raw: &'a [u8],
-    /// Its name in the text.
+    /// The range of the name in the text.
     name: Range<usize>,
     form: Form,
 }
@@ -50,12 +50,12 @@ struct Segment<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Decoded,
-    /// From the first segment on that does not decode, names stay raw.
+    /// Names stay raw from the first segment on that cannot be decoded.
     Raw,
 }
 
 impl<'a> Path<'a> {
-    /// Takes a path apart, with the troubles it has. `at` is its offset in the URL.
+    /// Splits a path and collects its problems. `at` is its offset in the URL.
     pub(super) fn read<T: Trace>(
         path: &'a [u8],
         at: usize,
@@ -98,7 +98,7 @@ impl<'a> Path<'a> {
         path
     }
 
-    /// The same before any dot segment is removed.
+    /// The same, before any dot segment is removed.
     fn segments(path: &'a [u8], at: usize, empty: EmptySegments, troubles: &mut Troubles) -> Self {
         let mut read = Self {
             text: Vec::with_capacity(path.len()),
@@ -176,7 +176,7 @@ impl<'a> Path<'a> {
         self.segments.truncate(kept);
     }
 
-    /// Step 10, as far as it is about the result.
+    /// The checks of step 10 that concern the result.
     fn check_result(&self, troubles: &mut Troubles) {
         let Some(first) = self.segments.first() else { return };
         if &self.text[first.name.clone()] == b".." {
@@ -266,7 +266,7 @@ fn raw_offset(raw: &[u8], i: usize) -> usize {
     offset
 }
 
-/// Step 5: appends a name with all its triplets decoded, or tells where it does not decode to UTF-8.
+/// Step 5: appends a name with all its triplets decoded, or returns the offset at which it is not UTF-8.
 fn decode(raw: &[u8], out: &mut Vec<u8>) -> Result<(), usize> {
     let start = out.len();
     let mut malformed = None;
@@ -300,7 +300,7 @@ fn push_encoded(name: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a segment is `.` or `..` once decoded, and is not written so.
+/// Whether a segment decodes to `.` or `..` and is spelled differently.
 pub(super) fn is_encoded_dot_segment(segment: &[u8]) -> bool {
     match segment {
         [b'%', ..] | [b'.', b'%', ..] if segment.len() <= 6 => {

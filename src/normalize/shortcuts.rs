@@ -1,7 +1,8 @@
-//! How many URLs are done the short way.
+//! Counts the URLs that take the fast paths.
 //!
-//! A proof that fails where it could succeed changes no answer: the exact way gives the same one, later, and no
-//! other test notices. So it is counted here. A number that falls is speed lost; one that rises is written down.
+//! If a proof fails that could succeed, no result changes: the exact path returns the same one, only later,
+//! and no other test fails. So this test counts. A lower number is lost speed; update the table for a
+//! higher one.
 
 use std::fmt::Write as _;
 
@@ -36,7 +37,7 @@ const WORDS: &[&str] = &[
     ":", ",", "@", "..", "/.", "/../", "./a", "=", "-", "_", "*", "$", "|", "\"", " ", "#f", "^", "1", "1.2.3.4",
 ];
 
-/// Parameters, mostly in order.
+/// Parameters, mostly sorted.
 #[rustfmt::skip]
 const PARAMETERS: &[&str] = &[
     "?", "?a=1", "?b", "?id=1", "?sid=1", "?A=1", "?utm_source=x", "?q=a+b", "?category_a=1", "?x=%C3%A9", "?x=%20",
@@ -61,7 +62,7 @@ impl Draw {
     fn url(&mut self) -> String {
         let mut url = self.some(FRONTS).to_owned();
         for _ in 0..self.below(5) {
-            // Most words are the first ones, which nothing acts on.
+            // Most words come from the start of the list, which no rule changes.
             let most = if self.below(3) == 0 { WORDS.len() } else { 6 };
             url.push_str(self.some(&WORDS[..most]));
         }
@@ -72,14 +73,14 @@ impl Draw {
             url.push_str(self.some(&PARAMETERS[..11]));
             let (most, from) = (1 + self.below(6), self.below(2));
             for n in 0..self.below(most) {
-                // Those in order, or any.
+                // The sorted ones, or any.
                 let next =
                     if from == 0 { PARAMETERS[11 + 2 * n] } else { self.some(&PARAMETERS[11..]) };
                 url.push_str(next);
             }
         }
         if self.below(40) == 0 {
-            // More than are put in order by the fast path.
+            // More than the fast path sorts.
             for n in 0..33 * self.below(2) {
                 write!(url, "&p{n}").unwrap();
             }
@@ -138,18 +139,18 @@ impl FastPath for Order<'_> {
     }
 }
 
-/// How many of the URLs, and of the targets in them, are done in each of the short ways.
+/// The number of URLs, and of targets in them, that take each of the fast paths.
 #[derive(Default)]
 struct Counts {
-    /// Proven clean among others, which are handed over where they stand, and alone.
+    /// Proven clean in a batch (and then borrowed from it), and alone.
     batch: usize,
     alone: usize,
-    /// Proven clean but for their port.
+    /// Proven clean except for their port.
     port: usize,
     /// Written by the fast path, and by masks.
     fast: usize,
     masks: usize,
-    /// Left by all steps after the ladder.
+    /// Unchanged by all steps after the ladder.
     left: usize,
     /// With few parameters, sorted by the first bytes of their names, and none needs an exact comparison.
     order: usize,

@@ -31,9 +31,9 @@ use crate::simd::UrlKind;
 struct Rest<'a> {
     path: &'a [u8],
     query: Option<&'a [u8]>,
-    /// Where the path starts in the URL.
+    /// The start of the path in the URL.
     at: usize,
-    /// Where the `#` is.
+    /// The offset of the `#`.
     fragment_at: Option<usize>,
 }
 
@@ -56,7 +56,7 @@ enum Read<'a> {
 
 impl Normalizer {
     /// Whether URLs have a second result, [`Normalizer::decoded`]: all of them under `servlet`, and those of
-    /// some hosts where a profile file gives these rules that are based on it.
+    /// hosts whose rules a profile file bases on it.
     pub fn has_decoded(&self) -> bool {
         self.all_rules().any(Ruleset::maps_paths)
     }
@@ -106,7 +106,7 @@ impl Normalizer {
             && matches!(read(url), Read::Target(_))
     }
 
-    /// The URL with the assumed scheme in front, and how much that is, where one is to be assumed.
+    /// Prepends the assumed scheme to a URL that lacks one, and returns the added length.
     pub fn assume(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
         self.rules.assume(url)
     }
@@ -121,7 +121,7 @@ impl Ruleset {
         }
     }
 
-    /// `url` with its triplets in UTF-8, where that changes something.
+    /// `url` with its triplets in UTF-8; `None` if nothing changes.
     #[cfg(feature = "transcode")]
     pub(super) fn transcoded(&self, url: &[u8], kind: UrlKind) -> Option<Transcoded> {
         let charset = self.transcoding?;
@@ -143,13 +143,13 @@ impl Ruleset {
         transcode::transcode(url, charset, Delimiters::Kept, caseless)
     }
 
-    /// The same for a host, whose case does not count.
+    /// The same for a host, whose case does not matter.
     #[cfg(feature = "transcode")]
     pub(super) fn transcoded_host(&self, host: &[u8]) -> Option<Transcoded> {
         transcode::transcode(host, self.transcoding?, Delimiters::Kept, || host.len())
     }
 
-    /// `url` without the fragment, where that is dropped.
+    /// `url` without the fragment, if that is dropped.
     #[cfg(feature = "transcode")]
     fn without_dropped<'a>(&self, url: &'a [u8]) -> &'a [u8] {
         match memchr::memchr(b'#', url) {
@@ -158,7 +158,7 @@ impl Ruleset {
         }
     }
 
-    /// Whether all bytes are ASCII, but for those of a userinfo that is dropped.
+    /// Whether all bytes are ASCII, except those of a userinfo that is dropped.
     #[cfg(feature = "transcode")]
     fn is_ascii_but_for_userinfo(&self, url: &[u8]) -> bool {
         if self.profile.switches.contains(Switch::KeepUserinfo) {
@@ -178,7 +178,7 @@ impl Ruleset {
                 .all(<[u8]>::is_ascii)
     }
 
-    /// Where the part of `url` ends in which the profile may change the case of letters: a host, or
+    /// The end of the part of `url` in which the profile may change the case of letters: a host, or
     /// mail addresses.
     #[cfg(feature = "transcode")]
     fn caseless(&self, url: &[u8]) -> usize {
@@ -202,7 +202,7 @@ impl Ruleset {
         skipped + end.max(self.path_end_if_lowered(trimmed))
     }
 
-    /// Where the path ends, if its case does not count.
+    /// The end of the path if its case is folded, else 0.
     #[cfg(feature = "transcode")]
     fn path_end_if_lowered(&self, url: &[u8]) -> usize {
         if self.profile.switches.contains(Switch::LowerPath) {
@@ -216,7 +216,7 @@ impl Ruleset {
         self.profile.system == System::Servlet
     }
 
-    /// As [`Normalizer::decoded_as`], by these rules and without redirects.
+    /// Like [`Normalizer::decoded_as`], by these rules and without redirects.
     pub(super) fn decoded(&self, url: &[u8], kind: UrlKind, out: &mut Vec<u8>) -> Outcome {
         #[cfg(feature = "transcode")]
         if let Some(transcoded) = self.transcoded(url, kind) {
@@ -268,7 +268,7 @@ impl Ruleset {
     }
 
     /// Appends the canonical form of a URL of a list, or of a request target whose host is not known. The
-    /// profile is a system's.
+    /// profile follows one system.
     #[cold]
     #[inline(never)]
     pub(super) fn rewrite_by_system<T: Trace>(
@@ -299,7 +299,7 @@ impl Ruleset {
                 None => {
                     let start = out.len();
                     self.target(url, &parts, out, trace)?;
-                    // No host comes out of a target: read again, this would get the assumed scheme.
+                    // A target must not gain a host: read again, this result would get the assumed scheme.
                     match self.assume(&out[start..]) {
                         None => Ok(()),
                         Some(_) => Err(Reject::new(RejectReason::Relative, 0)),
@@ -355,7 +355,7 @@ impl Ruleset {
         troubles.result()
     }
 
-    /// The URL with the assumed scheme in front, and how much that is, where one is to be assumed.
+    /// Prepends the assumed scheme to a URL that lacks one, and returns the added length.
     pub(super) fn assume(&self, url: &[u8]) -> Option<(Vec<u8>, usize)> {
         let scheme = self.assumed_scheme()?;
         lacks_scheme(&Parts::split(url), url).then(|| {
@@ -364,7 +364,7 @@ impl Ruleset {
         })
     }
 
-    /// `scheme://authority` of the base, in canonical form, where it has both.
+    /// `scheme://authority` of the base, in canonical form, if it has both.
     fn base_origin(&self) -> Option<&[u8]> {
         let base = self.base()?;
         let parts = Parts::split(base);
@@ -470,7 +470,7 @@ impl Ruleset {
                 } else if target == b"*" || result == b"*" {
                     troubles.join(Reject::new(RejectReason::AsteriskForm, 0));
                 } else if !result.starts_with(b"/") && reads_as_url() {
-                    // No host comes out of a target.
+                    // A target must not gain a host.
                     troubles.join(Reject::new(RejectReason::Relative, 0));
                 }
             }

@@ -1,4 +1,4 @@
-//! How a profile reads request targets, and the site that they are joined to.
+//! How a profile reads request targets, and the origin that they are joined to.
 
 /// Scheme and authority that a request target is joined to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,13 +28,13 @@ pub enum Targets {
 }
 
 impl Targets {
-    /// Whether this byte is no part of a target that begins or ends with it.
+    /// Whether this byte is trimmed from both ends of a target.
     #[inline]
     pub fn trims(self, byte: u8) -> bool {
         self == Targets::Trimmed && byte <= b' '
     }
 
-    /// Whether a scheme without `//` makes no URL.
+    /// Whether a URL needs `//` after its scheme.
     pub fn ask_for_slashes(self) -> bool {
         matches!(self, Targets::Paths | Targets::Judged | Targets::Completed)
     }

@@ -24,7 +24,7 @@ pub(crate) enum Place {
 /// Receives the effects of rules in any order; the observer sorts them by rule. A rule that changes nothing
 /// may be reported.
 pub(crate) trait Trace {
-    /// Whether anything is recorded. If not, no intermediate form is built, and short cuts are taken.
+    /// Whether anything is recorded. If not, no intermediate form is built, and shortcuts are taken.
     const RECORDS: bool;
 
     /// A rule changes the whole URL to `_after`.

@@ -1,13 +1,15 @@
 //! Triplets of another charset, rewritten as UTF-8 before the profile acts.
 //!
-//! A URL is a row of runs: octets, raw or as triplets, that can be part of one text. An octet that no
-//! charset here has inside a character ends a run, however it is spelled: 0x00-0x2F and 0x3A-0x3F,
-//! nearly all delimiters among them. So does an `@`, and in a host, whose case does not count, any ASCII
-//! but a digit; under a profile that respells delimiters also `%40` and brackets. A run that is UTF-8 stays. Any other is read in the charset as a whole,
-//! also the part of it that looks like UTF-8: one program wrote it, in one charset, and octets that are
-//! two characters there may be one of UTF-8 by chance. A run that the charset does not read stays too.
+//! A URL is a sequence of runs: octets, raw or as triplets, that can be part of one text. An octet that no
+//! charset here has inside a character ends a run, raw or as a triplet: 0x00-0x2F and 0x3A-0x3F, which
+//! include nearly all delimiters. A raw `@` ends a run, too. So does any ASCII but a digit in a part whose
+//! case does not matter, such as a host, and `%40` and brackets under a profile that respells delimiters.
 //!
-//! No profile that takes a charset moves the end of a run, so rewriting twice is rewriting once.
+//! A run that is UTF-8 stays. Any other is decoded in the charset as a whole, even a part of it that looks
+//! like UTF-8: one program wrote it, in one charset, and the octets of two characters may look like one of
+//! UTF-8. A run that the charset cannot decode stays too.
+//!
+//! No profile that accepts a charset moves the end of a run, so a second rewrite changes nothing.
 
 use std::ops::Range;
 
@@ -20,7 +22,7 @@ use crate::bytes::{Reject, Triplet};
 /// A URL with its runs rewritten.
 pub(super) struct Transcoded {
     pub(super) url: Vec<u8>,
-    /// Where each character of a rewritten run was and where it is, in order; raw ASCII is left out.
+    /// The old and new range of each character of a rewritten run, in order; raw ASCII is left out.
     edits: Vec<Edit>,
 }
 
@@ -32,14 +34,14 @@ struct Edit {
 /// Whether the profile decodes triplets of delimiters, or encodes delimiters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Delimiters {
-    /// None.
+    /// It does neither.
     Kept,
-    /// It decodes or encodes them.
+    /// It decodes or encodes some.
     Respelled,
 }
 
-/// The URL with its runs in UTF-8; none where nothing changes. The profile may change the case of
-/// letters that stand before `caseless`.
+/// The URL with its runs in UTF-8; `None` if nothing changes. The profile may change the case of
+/// letters before `caseless`.
 pub(super) fn transcode(
     url: &[u8],
     from: Charset,
@@ -86,7 +88,7 @@ pub(super) fn transcode(
 }
 
 impl Transcoded {
-    /// A rejection of the rewritten URL, as one of the URL as it was.
+    /// Maps a rejection of the rewritten URL to the original URL.
     pub(super) fn reject(&self, reject: Reject) -> Reject {
         reject.moved(|at| self.origin(at))
     }
@@ -95,7 +97,7 @@ impl Transcoded {
         outcome.moved(|at| self.origin(at))
     }
 
-    /// Where in the URL as it was a place in the rewritten one comes from.
+    /// The offset in the original URL of an offset in the rewritten one.
     fn origin(&self, at: usize) -> usize {
         let before = self.edits.partition_point(|edit| edit.new.start <= at);
         let Some(edit) = before.checked_sub(1).and_then(|i| self.edits.get(i)) else { return at };
@@ -113,13 +115,13 @@ fn has_octets(url: &[u8]) -> bool {
         || !url.is_ascii()
 }
 
-/// The octet at the start, and its length. A `%` that starts no triplet is itself.
+/// The first octet, and its length in the text. A `%` that starts no triplet stands for itself.
 fn unit(bytes: &[u8]) -> (u8, usize) {
     let triplet = if bytes[0] == b'%' { Triplet::read(bytes) } else { None };
     triplet.map_or((bytes[0], 1), |triplet| (triplet.value, 3))
 }
 
-/// Where the run ends that starts at `at`; `at` itself where none does.
+/// The end of the run that starts at `at`; `at` itself if none starts there.
 fn run_end(url: &[u8], mut at: usize, delimiters: Delimiters, caseless: bool) -> usize {
     while at < url.len() {
         let (octet, length) = unit(&url[at..]);

@@ -1,9 +1,9 @@
 //! UTS 46 ToASCII of a host: non-transitional, without checks of hyphens and lengths, by Unicode 17.
 //!
-//! The `idna` crate does the work, with two corrections here. First, it does not check one rule of section
-//! 4.1. Second, its tables may follow a later Unicode, and then a version of a profile would give other
-//! URLs than before. So characters added later are rejected. Unicode 18 also changed three Balinese marks
-//! into letters that read from left to right; between letters that do not, they are rejected.
+//! The `idna` crate does the work, with two corrections here. First, the crate does not check one rule of
+//! section 4.1. Second, its tables may follow a later Unicode, and then a version of a profile would return
+//! other URLs than before; so characters added later are rejected. One change remains: the crate takes
+//! three Balinese marks for letters that read from left to right, and between other letters rejects them.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 use idna::punycode;
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 
-/// The ASCII form of a host, all its triplets decoded, if it has one.
+/// The ASCII form of a host with all its triplets decoded, if it has one.
 pub(super) fn to_ascii(host: &[u8], denied: AsciiDenyList) -> Option<Cow<'_, str>> {
     if let Some(ascii) = of_plain_letters(host) {
         return Some(Cow::Owned(ascii));
@@ -69,8 +69,7 @@ fn is_plain(c: char) -> bool {
         | '가'..='힣')
 }
 
-/// Whether a label of a host may become Punycode as it stands: nothing below U+F000 but a hyphen becomes a
-/// hyphen.
+/// Whether a label of a host may map to Punycode: below U+F000 only the hyphen itself maps to a hyphen.
 fn may_hold_punycode(host: &[u8]) -> bool {
     host.iter().any(|byte| *byte == b'-' || *byte >= 0xEF)
 }

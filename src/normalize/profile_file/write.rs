@@ -5,8 +5,9 @@ use crate::normalize::ports::DefaultPorts;
 use crate::profile::{Profile, System};
 
 impl Profile {
-    /// The profile as a file that [`Normalizer::from_profile_file`](crate::Normalizer::from_profile_file) reads back: all that such a file
-    /// can choose for it, as it is chosen here.
+    /// Writes the profile as a file that
+    /// [`Normalizer::from_profile_file`](crate::Normalizer::from_profile_file) reads back, with every key that
+    /// such a file can set.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};

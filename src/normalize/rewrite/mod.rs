@@ -137,7 +137,7 @@ impl Pass<'_, '_, '_> {
     /// Length of `http://` or `https://`; other schemes are declined.
     #[inline(always)]
     fn scheme(&self) -> Result<usize, Declined> {
-        /// Masks and expected values of the first bytes. The masks ignore bit 5 of letters, which is their case.
+        /// Masks and expected values of the first bytes. The masks ignore bit 5 of letters: their case.
         const SCHEMES: [(u64, u64); 2] = [
             (
                 u64::from_le_bytes(*b"\xDF\xDF\xDF\xDF\xFF\xFF\xFF\0"),
@@ -197,8 +197,8 @@ impl Pass<'_, '_, '_> {
         Ok(end)
     }
 
-    /// Appends the registered name `source[name]`. `odd` and `dots` are masks of the first block: `odd` has the
-    /// bytes that need work, except colons and the `@` of dropped userinfo; `dots` has the full stops.
+    /// Appends the registered name `source[name]`. `odd` and `dots` are masks of the first block: `odd` has
+    /// the bytes that need work, except colons and the `@` of dropped userinfo; `dots` has the full stops.
     #[inline(always)]
     fn name(&mut self, name: Range<usize>, mut odd: u64, dots: u64) -> Result<(), Declined> {
         let before = self.buffer.length();
@@ -236,14 +236,14 @@ impl Pass<'_, '_, '_> {
         if self.buffer.length() <= before { Err(Declined) } else { Ok(()) }
     }
 
-    /// Whether userinfo is dropped; it is for both schemes that are accepted here.
+    /// Whether userinfo is dropped, for the schemes that are accepted here.
     #[inline(always)]
     fn drops_userinfo(&self) -> bool {
         self.profile.access == Access::Retrieval
             && !self.profile.switches.contains(Switch::KeepUserinfo)
     }
 
-    /// Appends the port `source[start..end]` unless it is the default.
+    /// Appends the port `source[start..end]` if the profile names it.
     #[inline(always)]
     fn port(&mut self, start: usize, end: usize, scheme: usize) -> Result<(), Declined> {
         let default = if scheme == b"http://".len() { 80 } else { 443 };

@@ -53,7 +53,7 @@ fn not_text(host: &[u8]) -> Option<usize> {
     std::str::from_utf8(host).err().map(|error| error.valid_up_to())
 }
 
-/// Appends a domain, its triplets decoded, as "domain to ASCII" has it.
+/// Appends a domain with its triplets decoded, by "domain to ASCII".
 #[cold]
 fn domain(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
     if let Some(bad) = not_text(host) {
@@ -72,7 +72,7 @@ fn domain(host: &[u8], start: usize, out: &mut Vec<u8>) -> Result<(), Reject> {
         i += length;
     }
     if decoded.is_ascii() {
-        // Labels that only look like IDNA are no reason to fail, so nothing is left to ask UTS 46.
+        // Labels that only look like IDNA are no reason to fail, so UTS 46 is not needed.
         if let Some(bad) = forbidden {
             return Err(Reject::new(RejectReason::Byte, start + bad));
         }

@@ -90,7 +90,7 @@ fn target(input: &Input<'_>, out: &mut Vec<u8>) -> Result<(), Reject> {
 /// line break.
 struct Input<'a> {
     url: &'a [u8],
-    /// How much was trimmed from the front.
+    /// Bytes trimmed from the front.
     skipped: usize,
     trimmed: &'a [u8],
     text: Cow<'a, [u8]>,
@@ -108,8 +108,8 @@ impl<'a> Input<'a> {
         Self { url, skipped, trimmed, text }
     }
 
-    /// The text with its bytes that are no UTF-8 marked as such, if a tab or line break went from
-    /// among them: `E2 09 82 AC` was no text in the URL as it came, so it makes no host either.
+    /// If a tab or line break was removed: the text, with 0xFF for each byte that was not UTF-8 in the original
+    /// URL. `E2 09 82 AC` was not text there, so it makes no host, although `E2 82 AC` is text.
     fn torn(&self) -> Option<Vec<u8>> {
         let Cow::Owned(text) = &self.text else { return None };
         let given = &self.url[self.skipped..];
@@ -143,7 +143,7 @@ fn stays(byte: &u8) -> bool {
     !matches!(byte, b'\t' | b'\n' | b'\r')
 }
 
-/// Appends the serialization of a URL, or of a reference to `base`, which is in that form itself.
+/// Appends the serialization of a URL, or of a reference against `base`, which is serialized itself.
 fn parse(input: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -> Result<(), Reject> {
     let Some(length) = scheme(input) else { return no_scheme(input, base, out) };
     let name_at = out.len();
@@ -174,7 +174,7 @@ fn parse(input: &[u8], base: Option<Parts<'_>>, out: &mut Vec<u8>) -> Result<(),
     }
 }
 
-/// The length of the scheme in front of the first colon, where there is one.
+/// The length of the scheme before the first colon, if there is one.
 fn scheme(input: &[u8]) -> Option<usize> {
     let first = input.first()?;
     let end = input.iter().position(|byte| !SCHEME.contains(*byte))?;
@@ -233,7 +233,7 @@ fn relative(
 /// Appends the part of the base after its authority, as far as the reference keeps it, and the reference.
 fn behind_base(input: &[u8], start: usize, base: &Parts<'_>, kind: Kind, out: &mut Vec<u8>) {
     let path_at = out.len();
-    // The guard is no part of the path.
+    // The guard is not part of the path.
     let path = match (base.authority, base.path) {
         (None, [b'/', b'.', path @ ..]) if path.starts_with(b"//") => path,
         (_, path) => path,
@@ -438,8 +438,7 @@ fn guard(path_at: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends `bytes`, those that do not stand as themselves as triplets. A percent sign does, whatever
-/// follows it.
+/// Appends `bytes`, and encodes those that are not allowed at this place. A percent sign always stays.
 fn encode(bytes: &[u8], place: Place, out: &mut Vec<u8>) {
     let mut rest = bytes;
     while let Some(next) = rest.iter().position(|byte| !place.allows(*byte)) {

@@ -4,10 +4,10 @@ use super::encode;
 use crate::profile::whatwg::{Kind, Place};
 
 /// Appends the segments that start at `from` to the path in `out[path_at..]`, which may hold segments
-/// of a base, and says where the query, the fragment or the end is.
+/// of a base. Returns the start of the query or fragment, or the end.
 ///
-/// A segment is written with its slash in front. `..` takes the last one away, so each byte is gone
-/// through at most twice.
+/// A segment is written with its slash in front. `..` removes the last segment, so each byte is visited
+/// at most twice.
 pub(super) fn append(
     input: &[u8],
     from: usize,
@@ -47,7 +47,7 @@ pub(super) fn append(
     }
 }
 
-/// "To shorten a url's path": its last segment goes, but no drive letter that stands alone.
+/// "To shorten a url's path": removes its last segment, but not a lone drive letter.
 pub(super) fn shorten(kind: Kind, path_at: usize, out: &mut Vec<u8>) {
     let path = &out[path_at..];
     if kind == Kind::File && path.len() == 3 && first_drive_letter(path).is_some() {
@@ -58,14 +58,14 @@ pub(super) fn shorten(kind: Kind, path_at: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// A backslash is a slash where the scheme is special.
+/// A backslash is a slash if the scheme is special.
 pub(super) fn is_slash(byte: u8, kind: Kind) -> bool {
     byte == b'/' || byte == b'\\' && kind.is_special()
 }
 
 /// One for a single-dot URL path segment, two for a double-dot one.
 fn dots(segment: &[u8]) -> Option<usize> {
-    // Not one of the longest spellings, `%2e%2e`, is longer.
+    // The longest spelling, `%2e%2e`, has six bytes.
     if segment.is_empty() || segment.len() > 6 {
         return None;
     }
@@ -92,7 +92,7 @@ pub(super) fn starts_with_drive_letter(text: &[u8]) -> bool {
         && matches!(text.get(2), None | Some(b'/' | b'\\' | b'?' | b'#'))
 }
 
-/// The first segment of a path, with its slash, where it is a normalized drive letter.
+/// The first segment of a path, with its slash, if it is a normalized drive letter.
 pub(super) fn first_drive_letter(path: &[u8]) -> Option<&[u8]> {
     match path {
         [b'/', letter, b':'] | [b'/', letter, b':', b'/', ..] if letter.is_ascii_alphabetic() => {
