@@ -40,7 +40,7 @@ impl<'a> Canonical<'a> {
     ///
     /// # Errors
     ///
-    /// They are not UTF-8, which can be only where [any byte](Self::as_bytes) may stand.
+    /// They are not UTF-8. This happens only if [any byte](Self::as_bytes) is allowed.
     pub fn to_str(self) -> Result<&'a str, Utf8Error> {
         str::from_utf8(self.0)
     }

@@ -93,8 +93,8 @@ impl Normalizer {
     /// in it, in order. This is the fastest way to normalize a list in memory, because it fetches the next
     /// lines while it normalizes the current ones.
     ///
-    /// A line ends with LF or CRLF, which are no part of the URL; a last one without them counts. A blank line
-    /// is a URL without a byte. One of 4 GiB or more is rejected ([`RejectReason::TooLong`]).
+    /// A line ends with LF or CRLF, which are not part of the URL; the last line may lack them. A blank line
+    /// is an empty URL. A URL of 4 GiB or more is rejected ([`RejectReason::TooLong`]).
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile, Scratch};

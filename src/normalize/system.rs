@@ -73,7 +73,7 @@ impl Normalizer {
     /// assert_eq!(out, b"/a/ b");
     /// ```
     ///
-    /// Scheme and authority are not looked at: where `url` has a canonical form, this is the other one.
+    /// Scheme and authority are not checked, so the result is meaningful only if `url` has a canonical form.
     pub fn decoded(&self, url: &[u8], out: &mut Vec<u8>) -> Outcome {
         self.decoded_as(UrlKind::Absolute, url, out)
     }

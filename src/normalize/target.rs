@@ -16,9 +16,9 @@ pub enum Targets {
     /// Without bytes up to 0x20 around them.
     #[default]
     Trimmed,
-    /// As they stand.
+    /// Unchanged.
     Verbatim,
-    /// As they stand, and as a URL only with a scheme and `//`.
+    /// Unchanged; only text with a scheme and `//` is a URL.
     Paths,
     /// As `Paths`, but text without a leading slash is a target too: the profile rejects it and reports its
     /// other errors as well.

@@ -3,7 +3,8 @@
 //! The `idna` crate does the work, with two corrections here. First, the crate does not check one rule of
 //! section 4.1. Second, its tables may follow a later Unicode, and then a version of a profile would return
 //! other URLs than before; so characters added later are rejected. One change remains: the crate takes
-//! three Balinese marks for letters that read from left to right, and between other letters rejects them.
+//! three Balinese marks for letters that read from left to right, and rejects them between right-to-left
+//! letters.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;

@@ -62,11 +62,11 @@ impl Normalizer {
     /// # Ok::<(), uniqurl::Reject>(())
     /// ```
     ///
-    /// This is for people and for counts: it takes many times as long as normalizing does.
+    /// This is meant for people and for counts: it is many times slower than normalizing.
     ///
     /// # Errors
     ///
-    /// The rejection, where the profile has no canonical form for `url`.
+    /// The rejection, if the profile has no canonical form for `url`.
     pub fn explain(&self, url: &[u8]) -> Result<Vec<Step>, Reject> {
         self.explain_as(UrlKind::Absolute, url)
     }
@@ -75,7 +75,7 @@ impl Normalizer {
     ///
     /// # Errors
     ///
-    /// The rejection, where the profile has no canonical form for `target`.
+    /// The rejection, if the profile has no canonical form for `target`.
     pub fn explain_target(&self, target: &[u8]) -> Result<Vec<Step>, Reject> {
         self.explain_as(UrlKind::Target, target)
     }

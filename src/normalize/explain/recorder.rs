@@ -17,7 +17,7 @@ struct Draft([Option<Vec<u8>>; 7]);
 impl Draft {
     fn new(parts: &Parts<'_>) -> Self {
         let authority = parts.authority.map(Authority::split);
-        // If host and port cannot be told apart, no profile that looks at them accepts the URL.
+        // If host and port cannot be split, no profile that parses them accepts the URL.
         let split = |host_port| host::split(host_port, 0).unwrap_or((host_port, None));
         let (host, port) = authority.map(|authority| split(authority.host_port)).unzip();
         let userinfo = authority.and_then(|authority| authority.userinfo);

@@ -6,8 +6,8 @@ use crate::profile::{Profile, System};
 
 impl Profile {
     /// Writes the profile as a file that
-    /// [`Normalizer::from_profile_file`](crate::Normalizer::from_profile_file) reads back, with every key that
-    /// such a file can set.
+    /// [`Normalizer::from_profile_file`](crate::Normalizer::from_profile_file) reads back, with every key
+    /// that such a file can set.
     ///
     /// ```
     /// use uniqurl::{Normalizer, Profile};

@@ -108,8 +108,8 @@ impl<'a> Input<'a> {
         Self { url, skipped, trimmed, text }
     }
 
-    /// If a tab or line break was removed: the text, with 0xFF for each byte that was not UTF-8 in the original
-    /// URL. `E2 09 82 AC` was not text there, so it makes no host, although `E2 82 AC` is text.
+    /// If a tab or line break was removed: the text, with 0xFF for each byte that was not UTF-8 in the
+    /// original URL. `E2 09 82 AC` was not text there, so it makes no host, although `E2 82 AC` is text.
     fn torn(&self) -> Option<Vec<u8>> {
         let Cow::Owned(text) = &self.text else { return None };
         let given = &self.url[self.skipped..];
@@ -259,7 +259,7 @@ fn behind_base(input: &[u8], start: usize, base: &Parts<'_>, kind: Kind, out: &m
 }
 
 /// "Special authority slashes state" and "special authority ignore slashes state": any number of
-/// slashes, none included, stands for two.
+/// slashes, even none, counts as two.
 fn special_authority(
     input: &[u8],
     start: usize,
