@@ -372,7 +372,7 @@ mod tests {
                     for (start, triplet) in [(at, [b'%', *first, *second]), (at + 3, *b"%E2")] {
                         url[start..start + 3].copy_from_slice(&triplet);
                     }
-                    // The whole URL, and cuts inside the triplet, where digits follow the end.
+                    // The whole URL, and cuts in or after a triplet, where bytes follow the end.
                     for end in [at + 1, at + 2, at + 3, at + 5, url.len()] {
                         let expected =
                             plainly_clean(&Profile::CRAWL, &url[..end], UrlKind::Absolute);
