@@ -1,4 +1,4 @@
-//! Writes a corpus from a seed, and says what is true of it. `scripts/corpus` builds and runs this.
+//! Writes a corpus and its truth from a seed. `scripts/corpus` builds and runs this.
 
 #[path = "../crates/bench/src/corpus/mod.rs"]
 mod generator;

@@ -1,5 +1,5 @@
-//! What `scripts/bench-inputs` measures the reading of gzip against: the same library, and nothing but
-//! it. Also writes the archives that it reads.
+//! The baseline of `scripts/bench-inputs` for reading gzip: the same library, and nothing else.
+//! Also writes the archives that it reads.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};

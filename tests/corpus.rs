@@ -1,4 +1,5 @@
-//! The corpus generator says what is true of a corpus; here it has to show that it can be believed.
+//! The corpus generator writes a truth file with each corpus. These tests check that the truth
+//! holds.
 
 use std::collections::{HashMap, HashSet};
 
@@ -95,7 +96,7 @@ fn the_samples_in_the_tree_come_from_the_generator() {
     assert!(in_memory(Kind::Access, 1, Amount::Lines(1_000)).0 == log);
 }
 
-/// What the library makes of a list: canonical URLs, rejected lines, blank lines.
+/// The library's result for a list: canonical URLs, rejected lines, blank lines.
 fn normalized(corpus: &[u8]) -> (HashSet<Vec<u8>>, u64, u64) {
     let crawl = Normalizer::new(&Profile::CRAWL);
     let (mut set, mut rejected, mut blank) = (HashSet::new(), 0, 0);

@@ -1,4 +1,4 @@
-//! What the benchmarks share: corpora in memory, and settings that end in minutes.
+//! Shared by the benchmarks: corpora in memory, and settings that end in minutes.
 //!
 //! A benchmark is named stage/backend/corpus and gives bytes of input per second. Its result is
 //! checked against the truth of the corpus before it is timed.

@@ -1,5 +1,5 @@
-//! Every scanner gives what the scalar one gives, under every profile, and the result is a fixed point.
-//! The first byte chooses the profile.
+//! Every scanner gives the result of the scalar one, under every profile, and the result is a fixed
+//! point. The first byte chooses the profile.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,7 +1,8 @@
-//! What people say of their own: profile files, rings, lists of redirects, names of formats. None panics, a
-//! name is read back as it was written, and under rules that are taken every scanner gives what the scalar
-//! one gives, a list at once gives what its lines give one by one, and the result is a fixed point. The
-//! first byte chooses which of them stands in front of the first NUL; behind it are URLs, one a line.
+//! Input that users write: profile files, rings, lists of redirects, names of formats. None panics,
+//! and a name is read back as it was written. Under accepted rules every scanner gives the result
+//! of the scalar one, a list in bulk gives the results of its lines one by one, and the result is a
+//! fixed point. The first byte chooses which of them stands before the first NUL; URLs follow it,
+//! one a line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

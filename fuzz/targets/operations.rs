@@ -1,5 +1,5 @@
-//! The operations of `uniqurl::uri`: none panics, what is taken apart comes together again, and what is
-//! encoded decodes to what it was.
+//! The operations of `uniqurl::uri`: none panics, split parts join to the original, and encoded
+//! text decodes to the original.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

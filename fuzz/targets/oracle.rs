@@ -45,7 +45,7 @@ enum Second {
 static SUBJECTS: LazyLock<Vec<(Normalizer, Second)>> =
     LazyLock::new(|| (0..=255).map(subject).collect());
 
-/// The library, and who else says what the answer is.
+/// The library, and its second implementation.
 fn subject(choice: usize) -> (Normalizer, Second) {
     let name = PROFILES[choice % PROFILES.len()];
     let mut library = Normalizer::new(Profile::named(name).expect("a profile"));

@@ -1,6 +1,6 @@
-//! What is unpacked is what a plain decoder gives. An even first byte: the bytes behind it are packed, in
-//! one member or several, and come out again. An odd one: they are the compressed file, whatever it
-//! holds; what a decoder takes is taken, and what one refuses is an error.
+//! Unpacking agrees with a plain decoder. An even first byte: the bytes after it are packed, in one
+//! member or several, and come out again. An odd one: they are the compressed file, whatever it
+//! holds; data that a decoder accepts is accepted, and data that one refuses is an error.
 #![no_main]
 
 use std::io::Read;
@@ -44,7 +44,7 @@ impl Compression {
         out
     }
 
-    /// What a file of this packing says of itself.
+    /// The compression that the first bytes of a file name.
     fn of(file: &[u8]) -> Option<Self> {
         match file {
             [0x1F, 0x8B, ..] => Some(Compression::Gzip),
@@ -77,7 +77,7 @@ impl Compression {
     }
 }
 
-/// Member after member; zeros behind the last one are padding, as gzip takes them.
+/// Member after member; zeros after the last one are padding, as gzip takes them.
 fn gunzip(file: &[u8], out: &mut Vec<u8>) -> std::io::Result<usize> {
     let mut rest = file;
     loop {
@@ -134,7 +134,7 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(lines(data, 2), found);
     match unpacked {
         Err(error) => assert!(found.is_err(), "{found:?}, but {error}"),
-        // What is packed twice is unpacked once, and would be again.
+        // Data packed twice is unpacked once; read as an input, it would be unpacked again.
         Ok(bytes) if matches!(bytes[..], [0x1F | 0x28 | 0x50..=0x5F | b'B' | 0xFD, ..]) => {}
         Ok(bytes) => assert_eq!(found.as_ref().ok(), lines(&bytes, 1).as_ref().ok(), "{found:?}"),
     }

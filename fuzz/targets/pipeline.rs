@@ -1,6 +1,6 @@
-//! The whole job on a list: chunks, threads and a budget that spills give what plain code gives, in any
-//! order, and with URLs that were seen before. The first two bytes choose the size of the chunks, and the
-//! profile, the order and whether the first lines are such URLs.
+//! The whole job on a list: chunks, threads and a budget that spills give the result of plain code,
+//! in any order, and with URLs seen before. The first two bytes choose the size of the chunks, and
+//! the profile, the order and whether the first lines are such URLs.
 #![no_main]
 
 use std::collections::{HashMap, HashSet};
@@ -41,7 +41,7 @@ fuzz_target!(|data: &[u8]| {
             None => line,
         })
         .collect();
-    // What stands behind a tab may be taken for the URL of a list with counts.
+    // Text after a tab may be taken for the URL of a list with counts.
     let earlier = if choice / 3 % 2 == 1 && !list.contains(&b'\t') { lines.len() / 3 } else { 0 };
     let normalized = |line: &[u8]| {
         let mut url = Vec::new();
@@ -112,7 +112,8 @@ fuzz_target!(|data: &[u8]| {
         let mut out = Vec::new();
         let (report, result) = run(&plan, &inputs, Sinks::to(&mut out), &watch);
         match result {
-            // Lines most of which are no URLs, or may be something else: every run has to say so.
+            // Lines that are mostly no URLs, or that may be another format: every run has to refuse
+            // them.
             Err(RunError::Seen(_)) if earlier > 0 => {
                 refused += 1;
                 continue;

@@ -53,7 +53,7 @@ const BASES: [Option<(&str, &str)>; 3] =
 static FORMATS: LazyLock<Vec<Format>> =
     LazyLock::new(|| NAMES.iter().map(|name| Format::parse(name).expect("a format")).collect());
 
-/// What a second reader makes of `chunk`, where there is one.
+/// A second reader's result for `chunk`, where there is one.
 fn second(format: &str, known: &Known, chunk: &[u8]) -> Option<Vec<Holds>> {
     match format {
         "lines" | "target" | "clf" | "combined" | "vhost" | "haproxy" | "ws:1" | "ws:3" => {
@@ -75,7 +75,7 @@ fn lines(chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// A value that is JSON by the book; of what is not, more is read than serde_json reads.
+/// Reads a value that is standard JSON; of other values more is read than serde_json reads.
 fn json(pointer: &str, known: &Known, line: &[u8]) -> Option<Holds> {
     if line.len() > known.max_record {
         return Some(Holds::Reject("too-long", 0));

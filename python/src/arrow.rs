@@ -67,7 +67,7 @@ pub fn chunks_of(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef
     Ok((columns.collect::<Result<_, _>>().map_err(piece::fault)?, field))
 }
 
-/// The same of what is no Arrow column too, but goes over URLs, as a list and an array of NumPy do.
+/// The same, but also for other iterables of URLs, such as a list or an array of NumPy.
 pub fn chunks_of_any(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, FieldRef)> {
     if is_column(object)? || !object.hasattr("__iter__")? {
         return chunks_of(object);
@@ -77,7 +77,7 @@ pub fn chunks_of_any(object: &Bound<'_, PyAny>) -> PyResult<(Vec<ArrayRef>, Fiel
     Ok((vec![column], Arc::new(field)))
 }
 
-/// A column of what an iterable goes over: all of them `str` or all `bytes`, and None for nulls.
+/// A column of an iterable's values: all of them `str` or all `bytes`, and None for nulls.
 fn of_values(values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     let py = values.py();
     let class = values.get_type().name()?;
@@ -130,8 +130,9 @@ fn is_arrow(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(object.hasattr("__arrow_c_array__")? || object.hasattr("__arrow_c_stream__")?)
 }
 
-/// The batches of a reader of PyArrow. The interface has no exceptions but their words, and behind a
-/// reader may be a generator: what that raises, an end by Ctrl-C for one, has to come out as it is.
+/// The batches of a reader of PyArrow. The interface passes exceptions only as text, and a
+/// generator may feed the reader: its exception, such as an end by Ctrl-C, has to come out as it
+/// is.
 fn of_reader(reader: &Bound<'_, PyAny>) -> PyResult<PyArrayReader> {
     let field = reader.getattr("schema")?.extract::<PyField>()?.into_inner();
     let mut chunks = Vec::new();
@@ -147,8 +148,8 @@ fn older_array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, Py
     Ok(array.hasattr("__arrow_array__")?.then_some(array))
 }
 
-/// The column of a table. An array of structs may say of a row that it is null as a whole, and then
-/// what stands in the column is nothing.
+/// The column of a table. An array of structs may mark a whole row as null, and then the value in
+/// the column means nothing.
 fn only_column(table: &StructArray) -> Result<ArrayRef, ArrowError> {
     let column = Arc::clone(table.column(0));
     match table.nulls() {
@@ -224,7 +225,8 @@ impl Column {
         self.chunks.len()
     }
 
-    /// Whoever knows nothing of Arrow takes what has a length and no iterator for one value.
+    /// Code that knows nothing of Arrow takes an object with a length and no iterator for one
+    /// value.
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
         self.to_pylist(py)?.try_iter()
     }
@@ -380,9 +382,9 @@ pub fn accounting<'py>(
     Ok(account)
 }
 
-/// The chunks as they are. What schema a consumer requests is not heard: "this is best-effort" (Arrow
-/// PyCapsule Interface), and the cast that there is would make nulls of URLs that are no text. PyArrow
-/// casts by itself then, and fails.
+/// The chunks as they are. The schema a consumer requests is ignored: "this is best-effort" (Arrow
+/// PyCapsule Interface), and the available cast would turn URLs that are not text into nulls.
+/// PyArrow casts by itself then, and fails.
 fn stream<'py>(
     py: Python<'py>,
     chunks: Vec<ArrayRef>,

@@ -1,4 +1,4 @@
-//! The library on the bytes of a column: what `scripts/bench-python` compares a column with.
+//! The library on the bytes of a column: the baseline of `scripts/bench-python`.
 
 use std::time::Instant;
 

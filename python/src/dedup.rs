@@ -113,7 +113,7 @@ const OF_FILES: &str = "auto, lines, target, text, clf, combined, vhost, log:FOR
                         cloudfront, haproxy, ws:N, csv:COL, tsv:COL, json:POINTER, cdx, cdxj, warc, wat, \
                         wat:links and arc";
 
-/// What is asked of a set.
+/// The options of a set.
 #[derive(Clone)]
 struct Wish {
     rules: Rules,

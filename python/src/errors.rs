@@ -1,4 +1,4 @@
-//! What goes wrong, as exceptions: the classes of `uniqurl/_errors.py`, with the codes of the command.
+//! Errors as exceptions: the classes of `uniqurl/_errors.py`, with the codes of the command.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
@@ -26,8 +26,8 @@ pub fn guarded<T>(py: Python<'_>, work: impl FnOnce() -> PyResult<T>) -> PyResul
     })
 }
 
-/// Panics within a thread of the pool, behind the one that Ctrl-C ends, so that a test can see what
-/// becomes of it.
+/// Panics in a thread of the pool, below the one that Ctrl-C ends, so that a test can see the
+/// result.
 #[pyfunction]
 #[pyo3(name = "_panic")]
 pub fn panic_for_tests(py: Python<'_>) -> PyResult<()> {
@@ -81,8 +81,8 @@ pub fn usage(py: Python<'_>, message: impl std::fmt::Display) -> PyErr {
     exception(py, "UsageError", ("usage", message.to_string()))
 }
 
-/// What is wrong with the value of an option, with its name. A number that is out of all range is wrong
-/// as one is that is only too large.
+/// The error for the value of an option, with its name. A number out of all range is reported like
+/// one that is only too large.
 pub fn of_option(py: Python<'_>, key: &str, error: PyErr) -> PyErr {
     let said = || format!("{key}: {}", error.value(py));
     if error.is_instance_of::<PyOverflowError>(py) {

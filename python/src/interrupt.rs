@@ -13,12 +13,12 @@ use pyo3::prelude::*;
 /// How often the waiting thread looks for signals.
 const LOOK: Duration = Duration::from_millis(25);
 
-/// How long it waits for work that is to end. What is left then, a step of a sort or a read from a
-/// pipe that says nothing, ends by itself and is thrown away.
+/// How long it waits for work that is to end. Work still running then, a step of a sort or a read
+/// from a silent pipe, ends by itself and its result is thrown away.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// What `work` makes, unless the handler of a signal raises. `work` looks now and then whether it is to
-/// `stop`; what it says then is not heard any more.
+/// Returns the result of `work`, unless the handler of a signal raises. `work` checks now and then
+/// whether to `stop`; its result is ignored then.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     stop: &AtomicBool,

@@ -71,7 +71,7 @@ fn of(rules: &Rules, key: Key, forms: &ArrayRef, stop: &AtomicBool) -> PyResult<
     )
 }
 
-/// Of what more than one row has, once; of what no row has, none.
+/// A value used by several rows gets its key once; a value used by no row gets none.
 fn of_dictionary<K: ArrowDictionaryKeyType>(
     rules: &Rules,
     key: Key,
@@ -88,7 +88,7 @@ fn of_dictionary<K: ArrowDictionaryKeyType>(
     Ok(arc(keys))
 }
 
-/// What is null has no key. By the first law none of the others is rejected.
+/// A null has no key. By the first law no other value is rejected.
 fn of_each(rules: &Rules, key: Key, forms: &dyn Array, stop: &AtomicBool) -> PyResult<ArrayRef> {
     let (value_of, nulls) = (bytes_of(forms), forms.logical_nulls());
     let mut column = LargeBinaryBuilder::new();

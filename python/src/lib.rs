@@ -2,8 +2,8 @@
 //!
 //! A column comes in over the Arrow PyCapsule interface, is cut into pieces, and each piece is
 //! normalized by a thread of its own without the interpreter's lock; values that are canonical
-//! already go out in the buffers they came in. The modules stand in that order. What is documented
-//! for users stands in `uniqurl/__init__.pyi`, and once more on what is exported, for `help`.
+//! already go out in the buffers they came in. The modules stand in that order. The documentation
+//! for users stands in `uniqurl/__init__.pyi`, and again on exported items, for `help`.
 
 mod errors;
 mod rules;
@@ -41,8 +41,8 @@ mod _core {
     #[pymodule_export]
     use super::uri::{extract, resolve};
 
-    /// PyO3 keeps names and types from their first use on, behind locks. A process that is forked while
-    /// a thread holds one would wait for it for ever, so all of them are used at once.
+    /// PyO3 keeps names and types from their first use on, each under a lock. A process forked
+    /// while a thread holds one would wait for it forever, so all of them are used at once.
     #[pymodule_init]
     fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;

@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, DataType};
 
 use crate::pieces::arc;
 
-/// Values back to back. What is written to it are lines, in parts of any size.
+/// Values back to back. It is written to as lines, in parts of any size.
 #[derive(Default)]
 pub struct Lines {
     /// Whether it takes no more.

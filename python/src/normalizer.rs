@@ -1,4 +1,4 @@
-//! Single URLs, columns, and what there is to choose from.
+//! Single URLs, columns, and the lists of available choices.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -40,7 +40,7 @@ impl Normalizer {
         profile: Option<String>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        // What is pickled is what was made.
+        // A pickle holds the options this was made with.
         let options = options.map(rules::held).transpose()?;
         let rules = guarded(py, || Rules::new(py, profile.as_deref(), options.as_ref()))?;
         let options = options.map(Bound::unbind);
@@ -129,7 +129,7 @@ impl Step {
         Ok(format!("<uniqurl.Step {}: {before} -> {after}>", self.rule))
     }
 
-    /// What a pickle holds, made anew.
+    /// Makes it again from a pickle.
     #[staticmethod]
     fn _made(
         rule: String,
@@ -358,7 +358,7 @@ impl<'a, 'py> Url<'a, 'py> {
         }
     }
 
-    /// What was made of it, as the type it came in. A step of an explanation may be no text.
+    /// The result in the type of the input. A step of an explanation may not be text.
     pub fn like(&self, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         match (self, std::str::from_utf8(bytes)) {
             (Url::Text(_), Ok(text)) => text.into_bound_py_any(py),

@@ -1,12 +1,14 @@
-//! A piece of a column: its canonical forms, and the codes of what is rejected.
+//! A piece of a column: its canonical forms, and the codes of its rejects.
 //!
-//! The plain loop: normalize each value, append it to a new column. Here nothing is copied before the
-//! first value that changes; from there on, the runs of values between two that change are copied as
-//! wholes. A column of views is not copied at all: views of what changed point into a new buffer.
+//! The plain loop: normalize each value, append it to a new column. Here nothing is copied before
+//! the first value that changes; from there on, each run of values between two that change is
+//! copied as a whole. A column of views is not copied at all: views of changed values point into a
+//! new buffer.
 //!
-//! A third of the time goes to the first touch of fresh pages. Rejected: huge pages (13 ns of kernel time
-//! a URL in place of 25, but 170 where the kernel has to make room for them first), and pieces of a
-//! quarter of the rows, whose check for UTF-8 would find them in the L2 cache (no difference).
+//! A third of the time goes to the first touch of fresh pages. Rejected: huge pages (13 ns of
+//! kernel time a URL in place of 25, but 170 where the kernel has to make room for them first), and
+//! pieces of a quarter of the rows, whose check for UTF-8 would find them in the L2 cache (no
+//! difference).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -42,33 +44,33 @@ const BLOCK: usize = 1024;
 /// URLs take a second for so many.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// What became of a piece.
+/// The result of a piece.
 pub struct Done {
     pub outcome: Outcome,
     pub tally: Tally,
 }
 
-/// What the rows of a piece are now.
+/// The rows of a piece after normalizing.
 pub enum Outcome {
-    /// What they were, and none is rejected.
+    /// Unchanged, and none is rejected.
     Same,
     /// These.
     Changed { canonical: ArrayRef, reject: ArrayRef },
 }
 
-/// What became of a value.
+/// The result of a value.
 enum Value<'a> {
     /// It is its own canonical form.
     Same,
     New(&'a [u8]),
     /// It is rejected or blank.
     None,
-    /// It was null before. What stands behind a null may be anything, also what no value may be.
+    /// It was null before. The bytes of a null may be anything, even bytes that no value may hold.
     Null,
 }
 
-/// Normalizes a piece, and fails once it is to `stop`. As in a table, a null is blank, and so is what holds
-/// only spaces and tabs.
+/// Normalizes a piece, and fails once it is to `stop`. As in a table, a null is blank, and so is a
+/// value of spaces and tabs only.
 pub fn normalize(rules: &Rules, array: &ArrayRef, stop: &AtomicBool) -> PyResult<Done> {
     match array.data_type() {
         DataType::Utf8 => of_bytes(rules, array.as_string::<i32>(), stop),
@@ -181,7 +183,7 @@ struct Block<'a> {
     nulls: Option<&'a NullBuffer>,
 }
 
-/// Finds out what becomes of the values of a block, and counts it.
+/// Finds the results of the values of a block, and counts them.
 #[inline(always)]
 fn judge(
     rules: &Rules,
@@ -192,7 +194,7 @@ fn judge(
 ) {
     let Block { bytes, spans, row: first, nulls } = block;
     let is_null = |row| nulls.is_some_and(|nulls| nulls.is_null(row));
-    // What is not to be read, and how long it was.
+    // Values that are not to be read, and their lengths.
     let mut unread = Vec::new();
     for (i, span) in spans.iter_mut().enumerate() {
         if span.len() > rules.max_url || is_null(first + i) {
@@ -394,7 +396,7 @@ fn of_views<T: ByteViewType>(
     Ok(losses.changed(arc(canonical), rows))
 }
 
-/// The views of what is not null: those of nulls are checked too, and may point anywhere.
+/// The views with those of nulls zeroed: they are checked too, and may point anywhere.
 fn of_values(views: &[u128], nulls: Option<&NullBuffer>) -> Vec<u128> {
     let Some(nulls) = nulls else { return views.to_vec() };
     views.iter().zip(nulls).map(|(view, is_valid)| if is_valid { *view } else { 0 }).collect()
@@ -442,7 +444,7 @@ fn of_dictionary<K: ArrowDictionaryKeyType>(
         let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
         concat(&arrays).map_err(fault)
     };
-    // What is of type null has no validity of its own, and all of it is null.
+    // An array of type null has no validity of its own, and every value in it is null.
     let no_value = values.logical_nulls();
     let has_value = |value| no_value.as_ref().is_none_or(|nulls| nulls.is_valid(value));
     let value_of = |row| keys.is_valid(row).then(|| keys.value(row).as_usize());

@@ -21,9 +21,9 @@ use crate::threads;
 /// Rows of a piece: enough that a piece costs nothing, few enough that all threads get some.
 pub const ROWS: usize = 1 << 17;
 
-/// Bytes of a piece, but for its last value, and of what may come before its values: canonical forms are
-/// at most nine times as long as both, and offsets of 31 bits have to hold them. (A charset makes up to three
-/// bytes of one, and each of them is written as a triplet.)
+/// Most bytes of a piece without its last value, and of the text that may precede its values.
+/// Canonical forms are at most nine times as long as both, and offsets of 31 bits have to hold
+/// them. (A charset makes up to three bytes of one, and each of them is written as a triplet.)
 const BYTES: usize = 48 << 20;
 
 const _: () = assert!(9 * (2 * BYTES + 2 * LONGEST_URL) <= i32::MAX as usize);
@@ -98,13 +98,13 @@ pub fn normalize(
     Ok(all)
 }
 
-/// Fails once it is to `stop`. Nobody hears what is said then.
+/// Fails once it is to `stop`. The text of the error is never shown.
 pub fn go_on(stop: &AtomicBool) -> PyResult<()> {
     if stop.load(Ordering::Relaxed) { Err(PyRuntimeError::new_err("stopped")) } else { Ok(()) }
 }
 
 impl Normalized {
-    /// Adds rows of which nothing changed: they stay where they are.
+    /// Adds unchanged rows: they stay where they are.
     fn push_same(&mut self, chunks: &[ArrayRef], same: Option<(usize, usize, usize)>) {
         if let Some((chunk, start, rows)) = same {
             self.canonical.push(chunks[chunk].slice(start, rows));

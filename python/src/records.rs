@@ -83,7 +83,7 @@ pub fn normalize(
     Ok(losses.changed(canonical, array.len()))
 }
 
-/// What became of a record.
+/// The result of a record.
 enum Read {
     Canonical,
     Blank,

@@ -1,5 +1,5 @@
-//! What is chosen by keywords: switches of a profile, all else that makes a normalizer, and what the
-//! values of a column are.
+//! Options given by keywords: switches of a profile, the other settings of a normalizer, and the
+//! format of the values of a column.
 
 use std::sync::OnceLock;
 
@@ -150,8 +150,8 @@ impl Rules {
         Err(errors::usage(py, most))
     }
 
-    /// The same for values that are records of a format. One whose records are not lines, or that
-    /// says in one line what the others mean, cannot be read value by value.
+    /// The same for values that are records of a format. A format cannot be read value by value if
+    /// its records are not lines, or if one line gives the meaning of the others.
     pub fn with_format(mut self, py: Python<'_>, name: Option<&str>) -> PyResult<Self> {
         let Some(name) = name.filter(|name| *name != "lines") else { return Ok(self) };
         if name == "auto" {
@@ -233,7 +233,7 @@ pub fn format_of(py: Python<'_>, name: &str, there: &str) -> PyResult<Format> {
     }
     Format::parse(name).map_err(|error| {
         let said = error.to_string();
-        // Behind that the library lists all that it has, by the features that it was built with.
+        // After these words the library lists the formats of all features that it was built with.
         match said.rsplit_once(": no such format") {
             Some((name, _)) => {
                 errors::usage(py, format!("{name}: no such format; there are {there}"))
@@ -269,12 +269,12 @@ struct Options {
     redirects: Option<Vec<Pair>>,
 }
 
-/// A URL, and what it redirects to.
+/// A URL and its redirect target.
 type Pair = (Vec<u8>, Vec<u8>);
 
 impl Options {
-    /// A switch is a name of `--with` with `_` for `-`, and true or false; all else that there is for
-    /// a value of None is as if it were not there.
+    /// A switch is a name of `--with` with `_` for `-`, and true or false. Any other option counts as
+    /// absent if its value is None.
     fn read(options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let py = options.py();
         let mut read = Self::default();
@@ -362,7 +362,7 @@ fn strings(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     value.try_iter()?.map(|name| name?.extract()).collect()
 }
 
-/// Pairs of URLs: the items of a mapping, or what an iterable goes over.
+/// Pairs of URLs: the items of a mapping, or of an iterable.
 fn pairs(value: &Bound<'_, PyAny>) -> PyResult<Vec<Pair>> {
     let pairs = match value.hasattr("items")? {
         true => value.call_method0("items")?,

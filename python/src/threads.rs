@@ -25,7 +25,7 @@ pub fn asked(threads: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
     let Some(threads) = threads else { return Ok(None) };
     let py = threads.py();
     let number = threads.extract::<i64>().or_else(|error| {
-        // What is out of all range is so of this one.
+        // A number that overflows is out of this range, too.
         let is_too_large = error.is_instance_of::<PyOverflowError>(py);
         if is_too_large { Ok(0) } else { Err(errors::of_option(py, "threads", error)) }
     })?;
@@ -41,7 +41,7 @@ pub fn count(asked: Option<usize>) -> usize {
     asked.unwrap_or_else(cores)
 }
 
-/// What `work` makes of each item, in order.
+/// The results of `work` for each item, in order.
 pub fn each<T: Sync, R: Send>(
     threads: Option<usize>,
     items: &[T],

@@ -1,4 +1,4 @@
-//! What a program needs beside normalizing: references against a base, and URLs in text.
+//! Operations besides normalizing: references against a base, and URLs in text.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -1,4 +1,4 @@
-//! Web archives: which records count, what of them is read, and what is wrong with them.
+//! Web archives: which records count, which of their parts are read, and which faults are reported.
 
 use super::packed::gzip;
 use super::{Place, json_lines};
@@ -94,7 +94,7 @@ fn a_malformed_record_is_rejected_and_the_next_one_is_found() {
         ("WARC/1.0\r\nContent-Length: -1\r\n\r\nbody\r\n", &["log-syntax"]),
         ("WARC/1.0\r\nContent-Length: 2\r\n\r\nbb\r\n\r\n", &["log-syntax"]),
         ("WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 0\r\n\r\n\r\n\r\n", &["log-syntax"]),
-        // Its length is wrong, so behind it there is something that is no record.
+        // The length is wrong, so the bytes after the record are not a record.
         (
             "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://h:x/\r\nContent-Length: 2\r\n\r\nlonger\r\n",
             &["port", "log-syntax"],
@@ -117,7 +117,7 @@ fn a_malformed_record_is_rejected_and_the_next_one_is_found() {
     }
 }
 
-/// What a WAT file tells of one response.
+/// The metadata record of a WAT file for one response.
 pub(super) fn told(kind: &str, target: &str, page: &str) -> String {
     let json = format!(
         r#"{{"Container":{{}},"Envelope":{{"Payload-Metadata":{{"HTTP-Response-Metadata":{{"HTML-Metadata":{page}}}}},"WARC-Header-Metadata":{{"WARC-Type":"{kind}","WARC-Target-URI":"{target}"}}}}}}"#
@@ -334,7 +334,7 @@ fn in_members_of_their_own_records_are_found_again_where_a_member_begins() {
         record[..at].to_owned()
     };
     let around = AROUND.map(|numbers| packed_alone(numbers.map(target)));
-    // What becomes of a record, and the codes that are told: of it, or of what follows it.
+    // Name, bad record, the URLs it gives, and the codes reported for it or for the bytes after it.
     let (kept, lost) = (&["http://h/1"][..], &[][..]);
     for (name, bad, urls, codes) in [
         ("too long by one", length(target(1), "32"), lost, &["log-syntax"][..]),
@@ -354,7 +354,7 @@ fn in_members_of_their_own_records_are_found_again_where_a_member_begins() {
     }
 }
 
-/// What an ARC file holds of a response, as a member of its own.
+/// An ARC record of one response, compressed as its own member.
 fn arc_target(n: usize) -> String {
     format!("http://h/{n} 192.0.2.1 20010101000000 text/html 27\nHTTP/1.1 200 OK\r\n\r\nthe body\n")
 }
@@ -393,8 +393,8 @@ fn packed_alone(records: impl Iterator<Item = String>) -> [Vec<u8>; 2] {
     [gz, zst]
 }
 
-/// Expects of `bad`, which stands among many records that are members of their own, these URLs and codes,
-/// and of all others what they say.
+/// Asserts that `bad`, placed among records compressed as members of their own, gives these URLs
+/// and codes, and that every other record still gives its URL.
 fn found_again(
     format: &str,
     name: &str,

@@ -1,5 +1,5 @@
-//! `uniqurl bench`: what it measures, what it writes, and which results it compares. Never how long
-//! anything took.
+//! `uniqurl bench`: the stages it measures, the results it writes and the results it compares. The
+//! tests never judge how long anything took.
 
 use super::packed::gzip;
 use super::{Place, Run, built};

@@ -1,4 +1,4 @@
-//! The profile `whatwg`: what browsers do, from lists and from logs.
+//! The profile `whatwg`: the behaviour of browsers, on lists and on logs.
 
 use super::{Place, json_lines};
 use serde_json::json;

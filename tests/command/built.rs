@@ -1,8 +1,8 @@
 //! The built command, ready to be given arguments.
 //!
 //! `UNIQURL_COMMAND`, words between spaces, names another program to test: the command built for
-//! another processor, behind its emulator. The tests themselves then run on this processor, since
-//! a test with threads that starts programs can hang in an emulator for reasons of its own.
+//! another processor, run by its emulator. The tests themselves then run on this processor, since a
+//! test with threads that starts programs can hang in an emulator for reasons of its own.
 //! `UNIQURL_SCANNERS` then names the scanners that the other processor has, the best one first.
 
 use std::process;

@@ -1,4 +1,4 @@
-//! The command counts in every generated corpus what the generator knows to be in it.
+//! The command's counts match the generator's for every generated corpus.
 
 use super::built;
 use uniqurl_bench::corpus::{Amount, Kind, Truth, in_memory};

@@ -1,4 +1,4 @@
-//! `explain`: what a person reads of a URL, and what a program does.
+//! `explain`: the text for people and the JSON for programs.
 
 use super::{Place, json_lines};
 use serde_json::json;
@@ -230,7 +230,7 @@ fn profiles_that_refuse_a_list_of_redirects_say_so_and_the_others_explain() {
         of("scheme@1"),
         &json!({"profile": "scheme@1", "url": "http://h/%5E", "unusable": reason})
     );
-    // What each of them refuses is wrong usage as ever.
+    // Arguments that the command refuses are still wrong usage.
     let mut arguments = arguments;
     arguments[2] = "syntax,scheme";
     let run = place.run(arguments).exits(2);

@@ -1,4 +1,4 @@
-//! What is kept, what is dropped, and that both are counted.
+//! Filters: the records they keep, the records they drop, and the counts of both.
 
 use super::packed::gzip;
 use super::{Place, json_lines};
@@ -192,7 +192,7 @@ fn nothing_is_said_of_inputs_behind_the_record_that_ends_the_run() {
         let arguments = [&["dedup", "--keep-going", "--seen", "pipe"], options, files].concat();
         place.run_behind("pipe", &arguments, Stdio::null(), || place.append("list", b"/\n"))
     };
-    // What is behind one that cannot be read is read later.
+    // Inputs after an unreadable one are still read.
     for files in
         [["bad", "in.csv", "padded", "list", "zip"], ["bad", "zip", "in.csv", "padded", "list"]]
     {

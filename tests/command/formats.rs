@@ -1,4 +1,4 @@
-//! Logs: where the URL is, and what is no URL.
+//! Logs: where the URL stands, and which lines hold none.
 
 use serde_json::json;
 

@@ -1,14 +1,13 @@
-//! URLs that become many times as long as what they come from: nothing of them is lost or mixed up, however
-//! many of them a chunk has.
+//! URLs that grow to many times their length: none is lost or mixed up, however many a chunk holds.
 //!
-//! What makes them long changes nothing else. So each run is compared with one where it is short, in
-//! whose output the long text is put in place of the short one.
+//! Only the length differs. So each run is compared with a run on short text, in whose output the
+//! long text replaces the short one.
 
 use super::archives::told;
 use super::packed::gzip;
 use super::{Place, Run};
 
-/// What is short, and what it becomes.
+/// The short text, and the length of the long text that replaces it.
 const SHORT: &str = "uSHORTu";
 const LENGTH: usize = 60_000;
 

@@ -1,5 +1,5 @@
-//! Hostile URLs through the built command: none is lost, each comes out as the oracle says, and what
-//! comes out goes through again unchanged.
+//! Hostile URLs through the built command: none is lost, each output is the one the oracle gives,
+//! and each output is its own canonical form.
 
 use crate::built;
 use crate::cases;
@@ -57,7 +57,7 @@ fn the_command_says_of_hostile_urls_what_the_oracle_says() {
     let mut urls = Vec::new();
     cases::for_each_case(SHARE, |rng| {
         let mut url = generator::any(rng);
-        // What ends a record, or is taken for its end, is no part of a line.
+        // A line ends at a line feed, and a carriage return before it belongs to the ending.
         url.retain(|byte| *byte != b'\n');
         while url.last() == Some(&b'\r') {
             url.pop();

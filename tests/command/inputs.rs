@@ -1,4 +1,4 @@
-//! Files, lists of files, pipes, and what is wrong with them.
+//! Files, lists of files, pipes, and the errors of each.
 
 use super::shared::say;
 use super::{ALLOWED_TO_ROOT, Place, Run, built, is_root};
@@ -125,14 +125,14 @@ fn behind_its_own_input(place: &Place, arguments: &[&str]) -> Run {
 
 #[test]
 fn of_a_file_that_is_standard_input_what_is_there_at_the_start_is_read() {
-    // More than is read ahead of what is written.
+    // More than the command reads ahead of its output.
     let path = "http://example.com/a/path/that/makes/the/list/a/long/one";
     let list: String = (0..250_000).map(|n| format!("{path}/{n}\n")).collect();
     let place = Place::with([("list", list.as_bytes())]);
     let run = behind_its_own_input(&place, &["dedup", "-", "-j", "1"]).exits(0);
     assert_eq!((run.summary("records"), run.summary("duplicates")), (250_000, 0));
     assert!(place.text("list") == list.repeat(2));
-    // A line that is being written is none yet, and behind an offset the rest is read.
+    // A line that is still being written is skipped, and reading at an offset starts there.
     place.write("list", format!("{list}http://cut"));
     let run = behind_its_own_input(&place, &["dedup", "-j", "1"]).exits(0);
     let cut = format!("-@{}: cut: the last line was still being written", list.len());
@@ -145,7 +145,7 @@ fn of_a_file_that_is_standard_input_what_is_there_at_the_start_is_read() {
     assert_eq!(run.stdout, b"http://a/\nhttp://b/\n");
 }
 
-/// Its turn comes behind other inputs, when there may be output in it already.
+/// Its turn comes after other inputs, when it may already hold output.
 #[test]
 fn a_file_that_is_standard_input_ends_where_it_did_when_the_run_began() {
     for (before, records, skipped) in

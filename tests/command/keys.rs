@@ -1,4 +1,4 @@
-//! What is written instead of the URL: `--key` and `--fields`.
+//! Output other than the URL: `--key` and `--fields`.
 
 use super::Place;
 use std::collections::HashMap;
@@ -147,7 +147,8 @@ fn keys_and_fields_are_the_same_for_any_number_of_threads() {
         list.push_str(&format!("http://{host}/Path/{}/?{}\n", n / 7, n % 2));
     }
     place.write("list", &list);
-    // What the plain loop says: the first line of each path, whatever its host's spelling was.
+    // The expected result by a plain loop: the first line of each path, whatever the spelling of
+    // its host.
     let mut seen: HashMap<String, (usize, u64)> = HashMap::new();
     let mut order = Vec::new();
     for (i, line) in list.lines().enumerate() {

@@ -1,4 +1,5 @@
-//! The behaviour of the command, seen from outside: what section by section its users rely on.
+//! The behaviour of the command, seen from outside: the facts its users rely on, section by
+//! section.
 #![cfg(unix)]
 #![allow(missing_docs, reason = "tests are named by the fact that they protect")]
 
@@ -62,7 +63,7 @@ use tempfile::TempDir;
 /// A directory of its own, in which the command runs.
 struct Place(TempDir);
 
-/// What a run left behind.
+/// The exit status and the output of a finished run.
 struct Run {
     status: Option<i32>,
     out: Vec<u8>,
@@ -123,8 +124,8 @@ impl Place {
         assert!(made.success());
     }
 
-    /// Runs the command on `input` until it reads the named pipe `pipe`, then does what there is to do
-    /// `meanwhile`, then lets it go on.
+    /// Runs the command on `input` until it reads the named pipe `pipe`, calls `meanwhile`, then
+    /// lets the command go on.
     fn run_behind(
         &self,
         pipe: &str,
@@ -143,7 +144,7 @@ impl Place {
         Run::of(child.wait_with_output().expect("ended"))
     }
 
-    /// Writes behind what is in a file.
+    /// Appends to a file.
     fn append(&self, name: &str, bytes: &[u8]) {
         let file = fs::OpenOptions::new().append(true).open(self.path(name));
         file.expect("there").write_all(bytes).expect("written");
@@ -216,10 +217,10 @@ fn json_lines(text: &[u8]) -> Vec<Value> {
     lines.map(|line| serde_json::from_slice(line).expect("an object a line")).collect()
 }
 
-/// What a test says that runs the command as somebody else.
+/// Printed when a test cannot run the command as another user.
 const NOT_OF_ROOT: &str = "NOT TRIED: another user cannot run the command here";
 
-/// What a test of permissions says of what it left out.
+/// Printed when root makes a test of permissions pointless.
 const ALLOWED_TO_ROOT: &str = "NOT TRIED: nothing is forbidden to root";
 
 fn is_root() -> bool {

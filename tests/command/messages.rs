@@ -1,4 +1,4 @@
-//! What the command says to a person, and what it never says.
+//! The messages of the command, and the words it never uses.
 
 use super::{Place, built};
 use std::ffi::{OsStr, OsString};
@@ -37,8 +37,8 @@ fn help_version_and_usage_errors_are_as_expected() {
     }
 }
 
-/// What a shell completes behind these words, in a place with the file `union.txt`; None where there is no
-/// such shell.
+/// The completions a shell offers after these words, in a directory with the file `union.txt`. None
+/// if the shell is not installed.
 fn completed(shell: &str, words: &str) -> Option<Vec<String>> {
     let place = Place::with([("union.txt", b"")]);
     place.write("script", place.run(["completions", shell]).exits(0).out);

@@ -5,7 +5,7 @@ use super::{Place, Run, built};
 use std::fs;
 use std::process::Command;
 
-/// Runs the command behind `ulimit`, given these words.
+/// Runs the command under `ulimit` with these arguments.
 pub(super) fn run_under(place: &Place, limit: &str, arguments: &[&str]) -> Run {
     let built = built::process();
     let output = Command::new("sh")

@@ -1,4 +1,4 @@
-//! In which order a set is written, and with what.
+//! The order in which a set is written, and the fields beside each URL.
 
 use super::Place;
 
@@ -25,7 +25,7 @@ fn sorted_is_by_bytes_and_none_is_the_same_set() {
     let mut lines: Vec<_> = run.out().lines().collect();
     lines.sort();
     assert_eq!(lines, sorted.lines().collect::<Vec<_>>());
-    // Bytes, not letters; and a prefix before what it begins.
+    // Order is by bytes, not letters, and a prefix comes before longer lines.
     let run = place
         .run_on(["dedup", "-p", "string", "--order", "sorted"], "b\na\x01\na\nB\na!\n\u{e9}\na\n");
     assert_eq!(run.exits(0).out(), "B\na\na\x01\na!\nb\n\u{e9}\n");

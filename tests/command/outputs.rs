@@ -86,12 +86,12 @@ fn an_input_that_the_shell_emptied_for_standard_output_is_told_of() {
         let warning = "uniqurl: warning: list is empty: standard output goes there";
         let err = told(emptied(), arguments);
         assert!(err.starts_with(warning), "{err}");
-        // One that is appended to has what was in it.
+        // A file opened for appending keeps its contents.
         place.write("list", "http://a/\n");
         let appended = fs::OpenOptions::new().append(true).open(place.path("list"));
         let err = told(appended.expect("there"), arguments);
         assert!(!err.contains("warning"), "{err}");
-        // What was found is mostly new.
+        // `-r` finds mostly new files, so there is no warning.
         if arguments[0] != "set" {
             let err = told(emptied(), &[arguments[0], "-r", "."]);
             assert!(!err.contains("warning"), "{err}");
@@ -209,7 +209,7 @@ fn a_new_directory_in_which_nothing_can_be_made_is_told_by_its_own_name() {
     }
 }
 
-/// What a rename would be refused for is known before any work, too.
+/// A rename that would be refused is reported before any work, too.
 #[test]
 fn a_file_that_cannot_be_replaced_is_named_before_any_work() {
     if !is_root() {
@@ -295,7 +295,8 @@ fn an_account_that_cannot_be_written_is_told_once() {
     {
         let built = built::process();
         let mut command = std::process::Command::new("/bin/sh");
-        // In blocks of 512 bytes: room for what an emulator writes, and for no account of so many inputs.
+        // In blocks of 512 bytes: enough for an emulator's output, too little for an account of so
+        // many inputs.
         command.args(["-c", "ulimit -f 8; exec \"$@\"", "sh"]);
         command.arg(built.get_program()).args(built.get_args());
         command.arg("dedup").args(["in"; 100]).args(accounts).current_dir(place.path(""));
@@ -343,8 +344,8 @@ fn the_group_of_an_old_file_survives() {
     assert_eq!((new.uid(), new.gid(), new.mode() & 0o777), (2, 3, 0o770));
 }
 
-/// What is above the mode bits says for whom they are: without it those of the group, which limit what
-/// others were given, would be for the group.
+/// The list stands above the mode bits. Without it the group bits, which hold the mask of the list,
+/// would grant the group those permissions.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_access_control_list_of_an_old_file_survives() {
@@ -375,7 +376,7 @@ fn the_access_control_list_of_an_old_file_survives() {
     let length = getxattr(&old, ACL, &mut kept).expect("a list");
     assert_eq!(kept[..length], list);
     assert_eq!(place.text("old").lines().count(), 2);
-    // A directory has one for what is made in it, too.
+    // A directory also has a default list for files created in it.
     let shards = place.path("shards");
     fs::create_dir(&shards).expect("made");
     for name in [ACL, "system.posix_acl_default"] {
@@ -502,7 +503,7 @@ fn accounts_into_a_closed_pipe_end_the_run_quietly() {
     for account in ["--stats", "--report"] {
         assert_eq!(closed(&["dedup", "in", "-o", "x", account, "-"]), (Some(141), String::new()));
         assert_eq!(place.names(), ["in"], "nothing is committed");
-        // What is wrong is told all the same, and once.
+        // The missing input is still reported, once.
         let (status, told) = closed(&["dedup", "in", "none", "-o", "x", account, "-"]);
         assert_eq!((status, told.contains("none: missing")), (Some(2), true), "{told}");
         assert!(!told.contains("Broken pipe"), "{told}");
@@ -531,7 +532,7 @@ fn a_file_behind_a_standard_stream_is_written_to_and_not_replaced() {
         log.write_all(b"behind\n").expect("written");
         assert_eq!(place.text("log"), "before\nhttp://b/\nhttp://a/\nbehind\n", "{name}");
     }
-    // The file behind another descriptor stays as well.
+    // The file of another descriptor stays as well.
     let mut command = built::process();
     let file = fs::File::open(place.path("log")).expect("there");
     command.args(["dedup", "in", "-o", "/dev/fd/0"]).current_dir(place.path("")).stdin(file);
@@ -554,7 +555,7 @@ fn an_output_takes_no_list_away_that_is_read_beside_the_inputs() {
             assert_eq!(place.text("list"), "http://old/\n");
         }
     }
-    // What a shell appends to is not replaced, and an input may be.
+    // A file that the shell appends to is not replaced, and may be an input.
     let append = fs::File::options().append(true).open(place.path("list")).expect("opened");
     let mut command = built::process();
     command.args(["dedup", "in", "--seen", "list"]).current_dir(place.path("")).stdout(append);
@@ -632,7 +633,7 @@ fn run_that_loses_a_directory(place: &Place, arguments: &[&str]) -> Run {
     command.arg("dedup").args(arguments).stdin(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.current_dir(place.path("")).spawn().expect("started");
     let mut input = child.stdin.take().expect("piped");
-    // More than a pipe and the buffers behind it hold: the outputs are open when it is taken.
+    // More than a pipe and its buffers hold, so the outputs are open once it is accepted.
     input.write_all(&b"http://c/\n".repeat(200_000)).expect("taken");
     fs::remove_dir_all(place.path("dir")).expect("removed");
     drop(input);
@@ -675,7 +676,7 @@ fn a_name_that_is_taken_during_the_run_leaves_no_output_elsewhere() {
         command.stdin(Stdio::piped()).stderr(Stdio::piped()).current_dir(place.path(""));
         let mut child = command.spawn().expect("started");
         let mut input = child.stdin.take().expect("piped");
-        // More than a pipe and the buffers behind it hold: the outputs are open when it is taken.
+        // More than a pipe and its buffers hold, so the outputs are open once it is accepted.
         input.write_all(&b"http://c/\n".repeat(200_000)).expect("taken");
         fs::create_dir(place.path(taken)).expect("made");
         place.write(format!("{taken}/mine"), "mine");
@@ -687,7 +688,7 @@ fn a_name_that_is_taken_during_the_run_leaves_no_output_elsewhere() {
     }
 }
 
-/// A bar would be drawn behind each line, and wiped away in front of none.
+/// Otherwise a bar would be drawn after each line and never cleared before the next.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_bar_is_drawn_among_lines_on_a_terminal() {

@@ -4,7 +4,7 @@
 use super::{Place, Run, json_lines};
 use std::io::Write;
 
-/// Lines of every kind, none of which a compressor can do without.
+/// Lines of every kind, none of which a compressor can drop.
 fn list(lines: u64) -> Vec<u8> {
     let mut state = 7u64;
     let mut text = Vec::new();

@@ -192,7 +192,7 @@ fn a_profile_file_has_a_name_of_its_own() {
     assert!(run.out().starts_with("x,h,//80:http@/a/index.html"), "{}", run.out());
 }
 
-/// Any byte may be in what comes out, though the profile itself is one that writes none but ASCII.
+/// The output may hold any byte, although the profile itself writes only ASCII.
 #[test]
 fn a_host_under_string_is_written_as_string_is() {
     let file = b"name = 's'\nversion = 1\nbase = 'crawl'\n[host.'s.x']\nbase = 'string'\n";

@@ -95,7 +95,7 @@ fn positions_count_in_the_url_as_it_came() {
     assert_eq!(json_lines(&run.out), [json!({"record": 1, "reject": ["port"], "at": 4})]);
 }
 
-/// Records of formats that name a host, which is what is wrong with each, and the URL that each makes.
+/// Records of formats that name a host, each with one fault, and the URL that each makes.
 const BAD_HOSTS: &[(&str, &str, &str)] = &[
     ("json:host=/h,target=/t", r#"{"h":"h:99999","t":"/a"}"#, "http://h:99999/a"),
     ("json:host=/h,target=/t", r#"{"h":"a b.c:443","t":"/a?t=1"}"#, "https://a b.c:443/a?t=1"),

@@ -1,5 +1,5 @@
-//! The result is the same whatever does the work: every scanner, any number of threads, files and
-//! pipes. And it is what a loop over the lines with a set of the standard library finds.
+//! The result does not depend on the scanner, the number of threads, files or pipes, and equals the
+//! result of a loop over the lines with a set of the standard library.
 
 use super::packed::gzip;
 use super::{Place, built};
@@ -49,7 +49,7 @@ fn mixed(lines: usize) -> Vec<u8> {
     text
 }
 
-/// What the command should write, found the slow and obvious way.
+/// The output the command should write, found the slow and obvious way.
 struct Expected {
     lines: Vec<u8>,
     first: Vec<u8>,
@@ -92,7 +92,7 @@ fn sorted_lines(text: &[u8]) -> Vec<u8> {
     lines.concat()
 }
 
-/// The accounting without what may differ between two runs.
+/// The accounting without the fields that may differ between two runs.
 fn accounting(stats: &Value) -> Value {
     let mut stats = stats.clone();
     for name in ["seconds", "threads", "backend", "files"] {

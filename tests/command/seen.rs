@@ -282,7 +282,7 @@ fn a_saved_set_that_breaks_off_in_a_line_is_refused() {
     place.run(["dedup", "new", "--seen", "cut"]).exits(0);
 }
 
-/// What was seen of a line that was cut is not known, plain or compressed.
+/// A cut line is not counted as seen, plain or compressed.
 #[test]
 fn the_last_line_of_a_list_that_grows_was_not_seen() {
     let place = Place::with([("in", b"http://h/9\nhttp://h/95\n")]);

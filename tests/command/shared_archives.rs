@@ -25,7 +25,7 @@ fn records(bytes: &[u8]) -> Vec<(String, Option<String>)> {
     records
 }
 
-/// What the command makes of a file, or of lines.
+/// The set of lines the command writes for a file or for standard input.
 fn set(arguments: &[&str], input: Vec<u8>) -> BTreeSet<String> {
     let output = built::command().args(arguments).write_stdin(input).output().expect("started");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

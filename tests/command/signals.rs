@@ -1,4 +1,4 @@
-//! A run that is told to end does, in order.
+//! A run ends in order on a signal.
 
 use super::shared::say;
 use super::{Place, built};
@@ -78,7 +78,7 @@ fn a_run_dies_by_the_signal_with_its_accounting_and_leaves_the_old_files() {
         command.args(["--rejects", "rejects"]).current_dir(place.path(""));
         let mut child = piped(command);
         let mut input = child.stdin.take().expect("piped");
-        // More than a pipe and the buffers behind it hold: some of it is read when it is taken.
+        // More than a pipe and its buffers hold, so some of it is read once it is accepted.
         input.write_all(&b"http://a/\nhttp://A\nx\n".repeat(100_000)).expect("taken");
         feed(input, b"http://a/\n");
         send(&child, signal);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-/// URLs that come again far behind, with rejected and blank lines between them.
+/// URLs that repeat far later, with rejected and blank lines between them.
 fn list() -> String {
     (0..9_000u32)
         .map(|i| match i % 9 {
@@ -19,7 +19,7 @@ fn list() -> String {
         .collect()
 }
 
-/// The accounting without what may differ between two runs.
+/// The accounting without the fields that may differ between two runs.
 fn accounting(stats: &Value) -> Value {
     let mut stats = stats.clone();
     for name in ["seconds", "spilled"] {
@@ -189,7 +189,7 @@ fn a_run_that_ends_before_it_is_settled_calls_nothing_a_duplicate_that_is_none()
     }
 }
 
-/// What brings a large output to the disk while it is written is a help, no more.
+/// The thread that flushes a large output to the disk early only helps; a run works without it.
 #[test]
 fn no_thread_for_the_disk_is_no_reason_to_fail() {
     if !is_root() {

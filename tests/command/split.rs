@@ -79,7 +79,7 @@ fn every_line_is_in_one_shard_and_every_host_whole_in_one() {
             let mut all = Vec::new();
             for (name, text) in &shards {
                 let lines: Vec<_> = text.lines().collect();
-                // The order of the whole, without what is elsewhere.
+                // The order of the whole output, without the lines of other parts.
                 let own: BTreeSet<_> = lines.iter().copied().collect();
                 let expected = whole.out().lines().filter(|line| own.contains(line));
                 assert_eq!(expected.collect::<Vec<_>>(), lines, "{name} {arguments:?}");

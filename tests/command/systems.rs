@@ -1,4 +1,4 @@
-//! The profiles of single systems, and what is chosen beside them.
+//! The profiles of single systems, and the options given beside them.
 
 use super::{Place, json_lines};
 use serde_json::json;
@@ -115,7 +115,7 @@ fn a_ring_takes_from_a_log_what_it_can_read_again() {
         assert_eq!(objects[5]["out"], "http://h/x", "{profile}");
         assert_eq!(objects[6]["out"], last, "{profile}");
     }
-    // In a list they are targets, and stay what they are.
+    // In a list they are targets and stay unchanged.
     let run = place.run(["normalize", "-f", "lines", "-p", "mediawiki", "in"]).exits(0);
     assert_eq!(run.out(), "h:80/x\nmailto:a\n%20/x\nhttp:/x\n\nhttp://h/x\n//x\n");
 }

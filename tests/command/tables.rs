@@ -1,4 +1,4 @@
-//! Tables by name: `-o set.parquet`, `-o set.arrow`, and what is refused.
+//! Tables by name: `-o set.parquet`, `-o set.arrow`, and the requests that are refused.
 
 use super::Place;
 use arrow_array::types::Float16Type;
@@ -53,7 +53,7 @@ fn counts_and_columns_are_columns() {
         place.run(fields).exits(0).out(),
         "http://b/\tset.parquet:1:0\nhttp://a/\tset.parquet:2:1\nhttp://c/?q\tset.parquet:3:2\n"
     );
-    // A number can be what a filter judges by.
+    // A filter can judge by a number.
     let by_count = ["dedup", "-f", "parquet:canonical,status=count", "--status", "2xx"];
     let counted = place.run([&by_count[..], &["set.parquet"]].concat()).exits(0);
     assert_eq!((counted.summary("filtered"), counted.summary("unique")), (3, 0));
@@ -202,7 +202,7 @@ fn a_status_with_a_fraction_of_zeros_is_the_whole_number() {
             assert_eq!(run.out(), kept, "{format} {status}");
         }
     }
-    // What is carried stays as it is.
+    // Carried values stay unchanged.
     let format = "parquet:url,status=d";
     let carry = ["dedup", "-f", format, "--status", "200", "--carry", "d", "t.parquet"];
     assert_eq!(place.run(carry).exits(0).out(), "http://a/\t200.00\n");

@@ -1,4 +1,4 @@
-//! What a person has before them who runs the command at a terminal.
+//! The output a person sees when running the command at a terminal.
 
 use super::{Place, built};
 use rustix::fs::{Mode, OFlags, open};
@@ -21,7 +21,7 @@ fn terminal(columns: u16) -> [File; 2] {
     [person.into(), command.into()]
 }
 
-/// What there is to see when the command has left its side.
+/// The text left on the terminal after the command has closed its side.
 fn seen(mut person: File) -> String {
     let mut seen = Vec::new();
     // Nobody on the other side is an error of the system.

@@ -18,7 +18,7 @@ use uniqurl_engine::{
 use uniqurl_formats::input;
 use uniqurl_formats::record;
 
-/// A record: its URL in one of several spellings, and what else it says.
+/// A record: its URL in one of several spellings, and its other fields.
 struct Row {
     page: u64,
     url: String,
@@ -44,7 +44,7 @@ fn rows(count: u64, notes: &[&str]) -> Vec<Row> {
         Row {
             page,
             url,
-            // Few different ones, so that there are equals.
+            // Few distinct values, so that some are equal.
             stamp: (next(5) > 0).then(|| format!("2024{:010}", next(9) * 1_000_000)),
             size: (next(5) > 0).then(|| 1 << next(12)),
             note: format!("{}{}", notes[next(notes.len() as u64) as usize], next(1000)),
@@ -57,9 +57,9 @@ fn rows(count: u64, notes: &[&str]) -> Vec<Row> {
 struct Written {
     name: &'static str,
     format: &'static str,
-    /// What the columns are called: stamp, size and note.
+    /// The names of the columns: stamp, size and note.
     columns: [&'static str; 3],
-    /// What stands where there is no value.
+    /// The text written for a missing value.
     missing: &'static str,
     notes: &'static [&'static str],
     write: fn(&[Row], &Path),

@@ -1,5 +1,5 @@
-//! Parquet files that claim what cannot be, or more than there is memory for: each is an error that
-//! says so, and none ends the process.
+//! Parquet files whose headers claim impossible sizes, or more than memory holds: each is an error
+//! that says so, and none ends the process.
 
 use std::io::Write;
 
@@ -99,7 +99,7 @@ fn with_schema(schema: Vec<Vec<u8>>) -> Vec<u8> {
     file(b"", &[version(), (2, Field::List(STRUCT, schema)), (3, Field::I64(0)), nothing])
 }
 
-/// What a column chunk is like.
+/// The bytes and the metadata of a column chunk.
 struct Pages {
     codec: i64,
     bytes: Vec<u8>,
@@ -250,7 +250,7 @@ fn read_as(
     (String::from_utf8(out).unwrap(), report, result)
 }
 
-/// What is said before such words: a file that takes too much memory may be whole.
+/// The kind of error that precedes these words. A file that takes too much memory may be undamaged.
 fn kind(words: &str) -> &'static str {
     if words.contains("there is memory for") { ": limit: " } else { ": damaged: " }
 }
@@ -279,7 +279,7 @@ fn what_is_built_here_is_a_file_where_nothing_is_wrong_with_it() {
 
 #[test]
 fn a_column_that_is_encrypted_is_told_as_such() {
-    // What stands there is no page to anybody without the key: its length, and what is encrypted.
+    // Without the key the bytes cannot be read as a page: a length, then encrypted bytes.
     let bytes = [&95_u32.to_le_bytes()[..], &[0xE5; 95]].concat();
     let pages = Pages { codec: 0, bytes, rows: 3, dictionary: false };
     let with_key_of_footer = Field::Struct(fields(&[(1, Field::Struct(fields(&[])))]));
@@ -588,7 +588,7 @@ fn what_unpacks_without_end_is_not_unpacked() {
 fn a_page_that_was_left_unpacked_is_not_looked_at_as_if_it_were_packed() {
     const BROTLI: i64 = 4;
     const FALSE: u8 = 2;
-    // The length of the first is what no window of brotli begins with.
+    // The first byte is the length of the first URL, and no brotli window begins with it.
     let bytes = plain(&["http://a.example/", "http://b/"]);
     assert_eq!(bytes[0], 0b1_0001);
     let length = bytes.len() as i64;
@@ -682,7 +682,7 @@ fn numbers_are_not_believed_to_be_more_than_the_head_of_their_page_says() {
 
 #[test]
 fn pages_that_unpack_to_much_are_not_all_held_at_once() {
-    // Each page has one row of four megabytes; a batch by what the footer says would be all of them.
+    // Each page has one row of four megabytes. A batch sized by the footer would hold all of them.
     let url = format!("http://a/{}", "a".repeat(4 << 20));
     let data = plain(&[&url]);
     let packed = zstd::encode_all(&data[..], 1).unwrap();

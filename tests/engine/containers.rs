@@ -95,7 +95,7 @@ fn urls() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// `url` with each of `bytes` behind another one.
+/// Writes the byte `with` before each byte of `bytes` in `url`.
 fn escaped(url: &[u8], bytes: &[u8], with: u8) -> Vec<u8> {
     url.iter()
         .flat_map(|byte| if bytes.contains(byte) { vec![with, *byte] } else { vec![*byte] })
@@ -130,7 +130,7 @@ fn table(format: &str, urls: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-/// What stands before the target of a record of an archive.
+/// The header of an archive record up to its target.
 const HEAD: &str = "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: ";
 
 /// The URLs as a file of the format.
@@ -227,7 +227,7 @@ fn record_tally(report: &Report) -> uniqurl_engine::output::Tally {
     tally
 }
 
-/// What hostile inputs are made of: all that has a meaning in some format.
+/// The parts of hostile inputs: every byte sequence with a meaning in some format.
 const WORDS: &[&[u8]] = &[
     b"\n",
     b"\n",
@@ -266,7 +266,7 @@ const WORDS: &[&[u8]] = &[
     b"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 ];
 
-/// What is said of a header without the column.
+/// The message about a header that lacks the column.
 fn missing(attempt: &Result<Outcome, RunError>) -> Option<&str> {
     match attempt {
         Err(RunError::Input(InputError { trouble: Trouble::Columns(why), .. })) => Some(why),

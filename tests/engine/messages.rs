@@ -1,5 +1,5 @@
-//! Arrow files and streams that claim what cannot be, or more than there is memory for: each is an error
-//! that says so, and none ends the process.
+//! Arrow files and streams whose headers claim impossible sizes, or more than memory holds: each is
+//! an error that says so, and none ends the process.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use uniqurl_formats::record;
 
 use crate::tables::footer;
 
-/// Rows, of which there are so many that no other number in the file is the same.
+/// A number of rows that differs from every other number in the file.
 const ROWS: usize = 1009;
 
 /// Bytes of the offsets of so many texts.
@@ -80,7 +80,8 @@ fn is_refused(name: &str, bytes: &[u8], words: &str) {
     for memory in [None, Some(64 << 20)] {
         let Outcome { out, result, .. } = read(bytes, memory, false);
         let error = result.expect_err(name).to_string();
-        // What takes too much memory may be whole; what says so in vain is not told apart.
+        // A file that takes too much memory may be undamaged, and a false claim of size cannot be
+        // told apart.
         let kind = if error.contains("there is memory for") { ": limit: " } else { ": damaged: " };
         assert!(error.contains(kind) && error.contains(words), "{name}: {error}");
         assert_eq!(out, "", "{name}");
@@ -150,8 +151,8 @@ fn lengths_of_messages_are_compared_with_the_file() {
     ] {
         is_refused("footer", &with(&file, end, &length.to_le_bytes()), words);
     }
-    // Behind the schema is the batch. The footer tells where that is, the length of what it says of
-    // itself, padding, and the length of its body.
+    // The batch follows the schema. The footer holds its offset, the length of its metadata,
+    // padding, and the length of its body.
     let schema = place(&file, &[0xFF; 4], 0);
     let length = i32::from_le_bytes(file[schema + 4..schema + 8].try_into().unwrap());
     let start = (schema + 8) as i64 + i64::from(length);
@@ -180,7 +181,7 @@ fn lengths_of_messages_are_compared_with_the_file() {
         is_refused("message", &with(&file, block + 8, &length.to_le_bytes()), words);
     }
 
-    // By what the schema begins with the file is told, so here it is the batch.
+    // The format is detected from the start of the schema, so this changes the batch instead.
     let schema = i32::from_le_bytes(stream[4..8].try_into().unwrap()) as usize;
     let batch = 8 + schema + 4;
     let words = "what a message says of itself reaches behind its end";
@@ -215,7 +216,7 @@ fn a_packed_buffer_is_not_believed_to_be_longer_than_there_is_memory_for() {
             ] {
                 is_refused("buffer", &with(&bytes, at, &i64::to_le_bytes(length)), words);
             }
-            // What would be there with more memory.
+            // This file would be readable with more memory.
             let bytes = with(&bytes, at, &(1_i64 << 36).to_le_bytes());
             let result = read(&bytes, Some(64 << 20), false).result;
             let error = result.expect_err("64 GiB").to_string();
@@ -279,7 +280,8 @@ fn a_stream_with_numbers_in_the_other_order_is_refused() {
     let [_, stream] = written(&texts(), None);
     let message = arrow_ipc::root_as_message(&stream[8..]).unwrap();
     let schema = 8 + message.header_as_schema().unwrap()._tab.loc();
-    // What a table has is told in front of it, the byte order first: here it is where there is a 1.
+    // A table's vtable lists the offsets of its fields, the byte order first: this points it at a
+    // 1.
     let vtable =
         schema as i64 - i64::from(i32::from_le_bytes(*stream[schema..].first_chunk().unwrap()));
     let big = (schema + 4..).step_by(2).find(|at| stream[*at..*at + 2] == [1, 0]).unwrap();

@@ -486,7 +486,7 @@ fn a_set_that_is_rewritten_while_it_is_read_is_an_error() {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packer.write_all(lines.as_bytes()).unwrap();
     let packed = packer.finish().unwrap();
-    // What looks like damage may be that, too.
+    // Apparent damage may also come from a rewrite.
     for bytes in [lines.as_bytes(), &packed, &packed[..packed.len() - 9]] {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("seen");

@@ -37,7 +37,7 @@ fn lists() -> Vec<Vec<u8>> {
     (0..3).map(list).collect()
 }
 
-/// A directory with the lists in it, and one for what is spilled.
+/// A directory with the lists, and paths to them.
 struct Place {
     directory: tempfile::TempDir,
     paths: Vec<PathBuf>,
@@ -65,7 +65,7 @@ impl Place {
     }
 }
 
-/// What is asked for.
+/// The options of a run.
 #[derive(Debug, Clone)]
 struct Case {
     dedup: Dedup,
@@ -131,7 +131,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// From nothing at all to what nearly suffices.
+/// From nothing to almost enough.
 const BUDGETS: [u64; 6] = [0, 1 << 16, 600_000, 1_200_000, 2_500_000, 5_000_000];
 
 #[test]
@@ -180,8 +180,8 @@ fn a_temporary_directory_that_cannot_be_used_ends_the_run_with_its_name() {
     assert!(error.to_string().starts_with("/no/such: spill: "), "{error}");
 }
 
-/// Law 7 with `--seen` and `--save-seen`: output, saved set and accounting are the same whatever does
-/// not fit, what was seen or what is new.
+/// Law 7 with `--seen` and `--save-seen`: output, saved set and accounting are the same whichever
+/// part does not fit, the seen URLs or the new ones.
 #[test]
 fn no_budget_changes_what_was_seen_or_what_is_saved() {
     let place = Place::new();

@@ -50,7 +50,7 @@ struct How {
     memory: Option<u64>,
     /// Whether rejected records are listed.
     lists: bool,
-    /// A list of what was seen before.
+    /// A list of URLs seen before.
     seen: Option<&'static str>,
 }
 
@@ -116,7 +116,7 @@ fn read_file(path: PathBuf, how: &How) -> Outcome {
     Outcome { out: text(out), rejects: text(rejects), report, result }
 }
 
-/// What was wrong with an input.
+/// The error of an input that cannot be read.
 fn error(bytes: &[u8], format: &'static str) -> InputError {
     match read(bytes, &How { format, ..How::default() }).result {
         Err(RunError::Input(error)) => error,
@@ -195,13 +195,13 @@ fn arrow(batch: &RecordBatch, rows: usize, packing: Option<CompressionType>) -> 
     [file, stream]
 }
 
-/// What a list of the same rows comes to.
+/// The outcome for a list of the same rows.
 fn as_lines(rows: &[Option<String>], how: &How) -> Outcome {
     let list: String = rows.iter().map(|row| row.clone().unwrap_or_default() + "\n").collect();
     read(list.as_bytes(), &How { format: "lines", ..how.clone() })
 }
 
-/// What is told of rejected records but for the file and the offset.
+/// The reports of rejected records without the file and the offset.
 fn rejects(outcome: &Outcome) -> Vec<String> {
     let records = outcome.rejects.lines();
     records.map(|line| line[line.find("\"record\"").unwrap()..].to_owned()).collect()
@@ -526,7 +526,7 @@ fn a_row_group_of_long_rows_ends_before_it_fills_the_memory() {
 fn the_bytes_of_a_table_depend_on_nothing_but_its_rows() {
     let directory = tempfile::tempdir().unwrap();
     let rows: String = (0..150_000).map(|i| format!("{i}\thttp://a/{i}\n")).collect();
-    // Half of what may wait, so that bytes end it too.
+    // Half of the bytes that may wait, so that size ends a row group, too.
     let long = format!("1\thttp://a/{}\n", "b".repeat(32 << 20));
     let lines = [&rows[..], &long, &rows, &long, &rows, &rows].concat();
     let written = |kind, threads: usize| {
@@ -591,7 +591,7 @@ fn what_stands_before_damage_counts_if_the_run_goes_on_and_is_told() {
     let file = parquet(&table, properties.build());
     let metadata = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file.clone()));
     let metadata = metadata.unwrap().metadata().clone();
-    // The third row group: the first bytes of what is compressed in it.
+    // Overwrites compressed bytes of the third row group.
     let (start, length) = metadata.row_group(2).column(0).byte_range();
     let mut bad = file.clone();
     bad[start as usize + 40..(start + length) as usize - 8].fill(0xA5);
@@ -667,8 +667,8 @@ fn row_groups_that_share_their_bytes_are_damage() {
     }
 }
 
-/// Where the footer of a file of Arrow begins, and what it says: its length and six bytes that are
-/// the same in every file stand behind it.
+/// The offset and the content of an Arrow file's footer. Its length and six bytes that are the same
+/// in every file follow it.
 pub fn footer(file: &[u8]) -> (usize, arrow_ipc::Footer<'_>) {
     let end = file.len() - 10;
     let length = u32::from_le_bytes(*file[end..].first_chunk().unwrap());
@@ -891,7 +891,7 @@ fn a_flipped_bit_without_a_checksum_is_no_panic_and_loses_no_row_unsaid() {
             assert!(damaged || records == 90, "{name}, bit {bit}: {records} records");
             for (_, error) in &found.report.damaged {
                 let words = error.to_string();
-                // Whatever is no text of one line is told so.
+                // Bytes that are not one line of text are reported as such.
                 assert!(!words.contains(r"\x"), "{name}, bit {bit}: {words}");
             }
         }

@@ -11,7 +11,7 @@ use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Record, Reco
 const FORMATS: [&str; 8] =
     ["lines", "target", "clf", "combined", "vhost", "haproxy", "ws:1", "ws:3"];
 
-/// What hostile lines are made of: all that any format gives a meaning to, and some that none does.
+/// The parts of hostile lines: every text with a meaning in some format, and some with none.
 const WORDS: &[&[u8]] = &[
     b" ",
     b" ",
@@ -143,7 +143,7 @@ fn cases() -> u64 {
     std::env::var("UNIQURL_CASES").map_or(CASES, |n| n.parse().expect("a number"))
 }
 
-/// What the records of these tests come to in a format.
+/// The kinds that the records of these tests must reach in a format.
 fn kinds(format: &str) -> &'static [&'static str] {
     const OF_TARGETS: &[&str] = &[
         "asterisk-form",
@@ -200,7 +200,7 @@ fn kinds(format: &str) -> &'static [&'static str] {
     }
 }
 
-/// That a format and its oracle agree says nothing of what neither has seen.
+/// A format and its oracle may agree only because neither has seen a kind of record.
 #[track_caller]
 fn all_are_reached(format: &str, seen: &BTreeSet<&str>) {
     if cases() >= CASES {
@@ -482,7 +482,7 @@ fn no_text_makes_the_parser_of_formats_panic() {
     }
 }
 
-/// What inputs of the formats with named fields are made of.
+/// The parts of inputs for the formats with named fields.
 const TABLE_WORDS: &[&[u8]] = &[
     b"\n",
     b"\n",
@@ -582,7 +582,7 @@ fn every_format_with_named_fields_agrees_with_the_oracle() {
     }
 }
 
-/// What an input holds that is read in chunks of some lines each.
+/// The content of an input that is read in chunks of some lines each.
 fn read_in_chunks(format: &Format, ctx: &Context, input: &[u8], random: &mut Random) -> Vec<Holds> {
     let mut format = format.clone();
     let mut found = Vec::new();

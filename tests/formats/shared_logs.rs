@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::shared::unpacked;
 use uniqurl_formats::record::{Context, Extracted, Format, Records, detect};
 
-/// How many records hold what.
+/// Counts records by kind.
 fn count(format: &Format, log: &[u8]) -> BTreeMap<&'static str, usize> {
     let mut out = Records::default();
     format.read(&Context::default(), log, &mut out);

@@ -13,10 +13,10 @@ use uniqurl::bytes::Span;
 use uniqurl::{Backend, Normalizer, Profile};
 use uniqurl_formats::record::{BufferId, Context, Extracted, Format, Records};
 
-/// What a line of the format `target` holds.
+/// The content of a line in the format `target`.
 enum Held {
     Rejected(&'static str, usize),
-    /// A URL, of which so many bytes do not stand in the line.
+    /// A URL whose first `prefix` bytes are not in the line.
     Url {
         url: Vec<u8>,
         prefix: usize,
@@ -49,7 +49,7 @@ fn held(normalizer: &Normalizer, target: &[u8]) -> Held {
     }
 }
 
-/// What a file of targets can hold in one record that says something.
+/// Whether a file of targets can hold this as one record that is not blank.
 fn is_a_line(target: &[u8]) -> bool {
     target.iter().any(|&byte| byte > 0x20)
         && target.last() != Some(&b'\r')

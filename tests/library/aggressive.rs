@@ -1,4 +1,4 @@
-//! Merges by experience: the library says what the oracle says, and keeps the laws.
+//! `aggressive`: the library agrees with the oracle, and keeps the laws.
 
 use crate::cases::for_each_case;
 use crate::generator::habits::{GLOBS, url};

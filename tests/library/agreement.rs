@@ -1,4 +1,4 @@
-//! The library says what the oracle says, byte for byte, code for code and offset for offset.
+//! The library agrees with the oracle, byte for byte, code for code and offset for offset.
 
 use crate::cases::{self, for_each_case};
 use crate::generator::{self, Temper, words};

@@ -1,4 +1,4 @@
-//! URLs whose triplets are in another charset: `--transcode` and what it promises.
+//! URLs whose triplets are in another charset: the promises of `--transcode`.
 
 use crate::cases::for_each_case;
 use crate::generator::{self, Rng, Temper};
@@ -279,7 +279,7 @@ fn a_letter_whose_case_may_change_is_no_part_of_a_character() {
     }
 }
 
-/// What is read at once may be long, and its ASCII is what a profile refuses.
+/// A run that is decoded at once may be long, and the profile may refuse an ASCII byte in it.
 #[test]
 fn trouble_beside_another_character_is_told_where_it_stands() {
     let shift_jis = Charset::for_label(b"shift_jis").unwrap();
@@ -342,7 +342,7 @@ fn octets_that_look_like_others_are_parts_of_characters() {
     }
 }
 
-/// What is before them was copied anew for each, which took minutes.
+/// Each run once copied all bytes before it, which took minutes.
 #[test]
 fn runs_that_the_charset_does_not_read_take_linear_time() {
     const LENGTH: usize = if cfg!(target_arch = "x86_64") { 4 << 20 } else { 1 << 18 };

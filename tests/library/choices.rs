@@ -1,4 +1,4 @@
-//! What is chosen beside a profile, and how it is told.
+//! The options besides a profile, and their descriptions.
 
 use uniqurl::{Normalizer, Outcome, Profile, Redirects, RejectReason, Switch};
 
@@ -93,7 +93,7 @@ fn servlets_alone_have_a_decoded_path() {
     }
 }
 
-/// A rejection tells the first byte of what is wrong, and of a port its first digit.
+/// A rejection points at the first wrong byte, and in a port at the first digit.
 #[test]
 fn a_rejection_points_at_what_is_wrong() {
     let sanitize = Normalizer::new(&Profile::SANITIZE);

@@ -5,7 +5,7 @@ use crate::generator::{self, Rng, Temper};
 use crate::tsv::escape;
 use uniqurl::{Normalizer, Outcome, Profile, Reject, RejectReason, Ring, Rule, Step, Switch};
 
-/// What the rules of archives and systems look for, and the ladder's words do not hold.
+/// Text that the rules of archives and systems look for and the ladder's words lack.
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
     "/", "/", "//", "a", "B", ".", "..", "/./", "/../", "%2e", ";x", "/;/", "..;", "%2f", "%5C", "\\", "%", "%zz", "%%34%31",
@@ -158,7 +158,7 @@ fn steps_lead_from_the_url_to_its_canonical_form() {
     }
 }
 
-/// What is drawn seldom brings a front and two words together that a rule is about.
+/// Random drawing seldom joins a front and two words that a rule is about.
 #[test]
 fn steps_lead_there_from_each_front_by_many_words() {
     for profile in Profile::ALL {
@@ -370,7 +370,7 @@ fn the_rules_of_a_host_and_ports_of_ones_own_are_told() {
         told(FILES[1], "http://localhost:81/a;b%2fc"),
         [("path-parameters", "http://localhost:81/a".to_string())]
     );
-    // The host is looked for behind the last scheme, and what goes before is told all the same.
+    // The host is looked for after the last scheme, and steps before it are still reported.
     assert_eq!(
         told(FILES[4], " http://http://h/%7ea"),
         [
@@ -520,7 +520,7 @@ fn each_rule_of_an_index_is_told_where_it_acts() {
         ("http://h/?a&sid=0123456789abcdef0123456789abcdef&b".into(), &["session-params"]),
         ("http://[::1]/".into(), &[]),
         ("http://2130706433/".into(), &["ipv4-number"]),
-        // What names no host, and a record of an archive, is printed and no more.
+        // URLs without a host, and records of archives, are only printed.
         ("dns:Example COM".into(), &["encode"]),
         ("filedesc://A/B//c".into(), &[]),
         ("FILEDESC://A b:c d/e f?g h".into(), &["encode", "scheme-case"]),

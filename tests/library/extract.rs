@@ -72,7 +72,8 @@ fn brackets_hold_white_space_and_punctuation() {
         ("<URL:news:c d>", &["news:cd"]),
         ("<http://a/b-\n c>", &["http://a/b-c"]),
         ("<http://a/{b|c}\\^`>", &["http://a/{b|c}\\x5C^`"]),
-        // Without a closing bracket, or with what does not belong in one, they are no brackets.
+        // Without a closing bracket, or with characters that do not belong in one, they are no
+        // brackets.
         ("if a <http://a/ and b", &["http://a/"]),
         ("<http://a/\n\nb>", &["http://a/"]),
         ("<http://a/ <http://b/>", &["http://a/", "http://b/"]),
@@ -149,7 +150,7 @@ fn a_uri_in_delimiters_comes_out_whole() {
             let text = [before.as_bytes(), &uri, after.as_bytes()].concat();
             assert_eq!(found(&text), [escape(&uri)], "{}", escape(&text));
         }
-        // Elsewhere what is left out is brackets that do not match, and punctuation.
+        // Elsewhere only unmatched brackets and punctuation are left out.
         let text = [b"at ", &uri[..], b" or so"].concat();
         if let [one] = &found(&text)[..] {
             assert!(escape(&uri).starts_with(one), "{}", escape(&text));
@@ -157,7 +158,7 @@ fn a_uri_in_delimiters_comes_out_whole() {
     });
 }
 
-/// Whether the URI is of a kind that `extract` looks for, with something behind its `//`.
+/// Whether the URI is of a kind that `extract` looks for, with text after its `//`.
 fn is_found_anywhere(uri: &[u8]) -> bool {
     let parts = Uri::split(uri);
     let scheme = parts.scheme.unwrap();
@@ -186,7 +187,7 @@ fn what_is_found_stands_in_the_text_in_order() {
             assert!(Uri::split(&uri).scheme.is_some_and(|scheme| scheme.len() > 1), "{context}");
             assert!(!uri.iter().any(|byte| b"<>\"".contains(byte) || byte.is_ascii_control()));
             assert_eq!(matches!(uri, Cow::Borrowed(_)), raw.len() == kept.len(), "{context}");
-            // In brackets, what was found is found again.
+            // In brackets, an extracted URL is extracted again.
             let again = found([b"<URL:", raw, b">"].concat());
             assert_eq!(again, [escape(&kept)], "{context}");
         }

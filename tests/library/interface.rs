@@ -1,5 +1,5 @@
-//! What a program may rely on beside results: names that are read as they are shown, types that go from
-//! thread to thread, and errors that can be told apart from success.
+//! Promises of the interface besides results: names parse as they are shown, types can be sent
+//! between threads, and errors can be told apart from success.
 
 use std::error::Error;
 use std::fmt::{Debug, Display};

@@ -88,7 +88,7 @@ fn chains_of_variants_come_together() {
     }
 }
 
-/// `normalize_batch` and `for_each` say of each URL what `normalize` says of it alone.
+/// `normalize_batch` and `for_each` give each URL the result that `normalize` gives it alone.
 fn assert_batch_is_one_by_one(library: &Library, urls: &[Vec<u8>], batch: &mut Batch) {
     let values = urls.concat();
     let mut offsets = vec![0];
@@ -157,7 +157,7 @@ fn batches_are_the_same_as_one_by_one() {
 
 #[test]
 fn the_same_url_is_clean_whatever_surrounds_it() {
-    // A scanner reads whole registers: bytes before and behind the URL must not count.
+    // A scanner reads whole registers: bytes before and after the URL must not count.
     for profile in LADDER {
         for library in on_every_backend(profile) {
             for_each_case(6, |rng| {

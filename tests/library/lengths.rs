@@ -1,5 +1,5 @@
-//! A long segment changes nothing but the length: what is found of a URL that fits a few blocks is found
-//! of a long one too, one by one and in bulk, and proven of both.
+//! A long segment changes nothing but the length: a long URL gives the result of a short one, one
+//! by one and in bulk, and both results are proven.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ const SEGMENT: &str = "pppp";
 /// Around one block, two and eight, which the loops of the scanner end at.
 const LENGTHS: &[usize] = &[5, 40, 64, 100, 129, 200, 480, 512, 520, 1100];
 
-/// What rules look for, before the segment and behind it.
+/// Text that rules look for, before and after the segment.
 #[rustfmt::skip]
 const URLS: &[&str] = &[
     "http://h.example/pppp", "https://h.example/pppp", "http://h.example/pppp/a-b_c~d", "http://h.example/a/b/pppp.html",
@@ -30,7 +30,7 @@ const URLS: &[&str] = &[
     "http://h.example/pppp/%20", "http://h.example/pppp/%C3%A9", "http://h.example/pppp/%E9", "http://h.example/pppp?%2F&%3D",
     "http://h.example/pppp/%25", "http://h.example/pppp/%2541", "http://h.example/pppp/%5C", "http://h.example/pppp/%00",
     "http://h.example/pppp/%", "http://h.example/pppp/%2e%2E/a", "http://h.example/%2F/pppp", "http://h.example/%C0%AF/pppp",
-    // delimiters and what stands outside of the grammar
+    // delimiters and characters outside the grammar
     "http://h.example/pppp/!$&'()*+,;=:@", "http://h.example/pppp/a;b=1", "http://h.example/a;b/pppp", "http://h.example/pppp?a;b",
     "http://h.example/pppp/a[b]", "http://h.example/pppp/a b", "http://h.example/pppp\\a", "http://h.example/pppp?'", "http://h.example/pppp'",
     // hosts
@@ -45,7 +45,7 @@ const URLS: &[&str] = &[
     "http://h.example/pppp?a=1&a=2&a=1", "http://h.example/pppp?=&a", "http://h.example/pppp#f", "http://h.example/pppp?a#f", "http://h.example/pppp#",
 ];
 
-/// What most URLs look like: their own form under every profile, and known to be without a second look.
+/// The shape of most URLs: canonical under every profile, and known to be so without a second look.
 const ORDINARY: &[&str] = &[
     "http://h.example/pppp",
     "https://news.example/a/pppp.html",
@@ -58,7 +58,7 @@ fn with_length(url: &str, length: usize) -> Vec<u8> {
     url.replace(SEGMENT, &"p".repeat(length)).into_bytes()
 }
 
-/// Every profile, and crawl and the systems with what acts beside the rules.
+/// Every profile, and `crawl` and the systems with options on top of their rules.
 fn normalizers() -> Vec<Normalizer> {
     let mut all: Vec<_> = Profile::ALL.iter().map(|profile| Normalizer::new(profile)).collect();
     let redirects = Redirects::parse(b"http://old.example/a\thttp://h.example/b\n").unwrap();
@@ -135,7 +135,7 @@ fn a_long_segment_changes_nothing_else() {
                     let proven = normalizer.is_clean(&long);
                     assert!(!proven || wanted.as_ref() == Ok(&long), "{}", what());
 
-                    // What stands behind the authority, as the target of a request.
+                    // The part after the authority, as a request target.
                     let path = url[8..].find('/').map_or(url.len(), |slash| slash + 8);
                     let (short, long_target) = (&url[path..], with_length(&url[path..], length));
                     if short.contains(SEGMENT) {

@@ -1,7 +1,7 @@
 //! The library: published vectors, and every law against an oracle.
 #![allow(missing_docs, reason = "tests are named by the fact that they protect")]
 
-// What is true, told a second time, and what to ask.
+// Second implementations, laws, and the inputs to try them on.
 mod browser;
 mod cases;
 mod generator;

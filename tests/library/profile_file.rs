@@ -86,7 +86,7 @@ fn what_a_file_says_is_done() {
             "base = 'crawl'\n[switches]\nstrip-tracking = true\n[parameters]\ntracking = ['ref', 'x_*']\n",
             &[("http://h/?ref=1&X_a&utm_b&gclid&c", "http://h/?c")],
         ),
-        // A name is what its triplets stand for.
+        // A name is compared with its triplets decoded.
         (
             "base = 'crawl'\nswitches.strip-tracking = true\nparameters.tracking = ['f[*]', 'größe', ' x', 'a+b']\n",
             &[
@@ -106,7 +106,7 @@ fn what_a_file_says_is_done() {
             "base = 'ring'\nring.decode = '/:'\nring.encode = \"'\"\n",
             &[("/a%2fb%3A'%24", "/a/b:%27%24"), ("http://h/%2f", "http://h//")],
         ),
-        // A list that is not there is the one above, but for what the other takes from it.
+        // A missing list is inherited from the base, less the bytes that the other list takes.
         ("base = 'mediawiki'\nring.decode = '/'\n", &[("/%2F%3A'", "//%3A%27")]),
         ("base = 'mediawiki'\nring.encode = '/'\n", &[("/a%2F%3A'", "%2Fa%2F:'")]),
         ("base = 'mediawiki'\nring.decode = \"'\"\n", &[("/%27[%2F", "/'%5B%2F")]),

@@ -73,7 +73,7 @@ impl Row {
     }
 }
 
-/// Section 5.2 with what `syntax` does afterwards, which changes none of these examples.
+/// Section 5.2 with `syntax` applied afterwards, which changes none of these examples.
 fn resolves(row: &Row, base: &str) {
     for library in on_every_backend("syntax") {
         let library = library.with_base(base.as_bytes());
@@ -138,7 +138,7 @@ fn equivalences_hold_and_different_urls_stay_apart() {
     }
 }
 
-/// What Erlang's `uri_string` says, and what is right instead where it is known to be mistaken.
+/// The results of Erlang's `uri_string`, or the right answer where it is known to be mistaken.
 #[test]
 fn examples_of_erlang_hold_but_for_its_known_faults() {
     let rows = rows("otp_uri_string.jsonl");
@@ -187,8 +187,8 @@ const FAULTS: [(&str, Right); 2] = [
     ("ftp://localhost:21", Ok("ftp://localhost/")),
 ];
 
-/// What `uri_string` was seen to do with inputs that are not in its own suite, and the right answer
-/// under `scheme`.
+/// Inputs outside its own suite that `uri_string` was seen to get wrong, and the right answer under
+/// `scheme`.
 #[test]
 fn faults_of_erlang_are_not_copied() {
     let right: [(&str, Right); 8] = [
@@ -213,8 +213,8 @@ fn faults_of_erlang_are_not_copied() {
             assert_eq!(library.normalize(input.as_bytes()), expected, "{input}");
         }
     }
-    // As a target it stays what it was and no host appears; `uri_string` gives `//a` as well, but
-    // there it is a reference to a host.
+    // As a target it stays a path and no host appears; `uri_string` gives `//a` as well, but there
+    // it is a reference to a host.
     for library in on_every_backend("scheme") {
         assert_eq!(library.normalize_target(b"/..//a"), Ok(b"//a".to_vec()));
     }
@@ -257,7 +257,7 @@ fn the_published_table_of_servlet_paths_holds() {
                     assert_eq!(reject.codes, codes, "{context}");
                 }
             }
-            // What the container would map if it accepted everything.
+            // The path the container would map if it accepted everything.
             let lenient = normalizer.with_allowed(Profile::SERVLET.checks().iter()).unwrap();
             let mut decoded = Vec::new();
             assert_eq!(lenient.decoded(&row.input, &mut decoded), Outcome::Canonical, "{context}");

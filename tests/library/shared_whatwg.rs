@@ -5,7 +5,7 @@ use crate::subject::{Answer, Library, on_every_backend};
 use serde_json::Value;
 use uniqurl::Backend;
 
-/// One row: what a browser makes of an input, or nothing where it fails.
+/// One row: an input and the URL a browser makes of it, or None where it fails.
 struct Row {
     base: Option<String>,
     input: String,
@@ -84,7 +84,7 @@ fn urls_with_and_without_a_base_are_read_as_browsers_read_them() {
     hold("wpt_url.jsonl with a base", &with, |row| row.expected.clone());
 }
 
-/// A host as it stands in a URL: what would end it is a triplet.
+/// A host as it stands in a URL: characters that would end it are triplets.
 fn in_a_url(row: &Row) -> Vec<u8> {
     let mut url = String::from("https://");
     for c in row.input.chars() {

@@ -1,4 +1,4 @@
-//! The profiles of single systems: the library says what their oracles say, and keeps the laws.
+//! The profiles of single systems: the library agrees with their oracles, and keeps the laws.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -115,7 +115,7 @@ fn no_host_comes_out_of_a_target_where_a_scheme_is_assumed() {
     ] {
         assert_eq!(ask(|out| normalizer.normalize(url.as_bytes(), out)), expected, "{url}");
     }
-    // In a log it stays what it is, and without an assumed scheme in a list too.
+    // In a log it stays a path, and without an assumed scheme in a list too.
     let mediawiki = assumed(&Profile::MEDIAWIKI);
     assert_eq!(ask(|out| mediawiki.normalize_target(b"/%2Fx", out)), Ok(b"//x".to_vec()));
     let plain = Normalizer::new(&Profile::MEDIAWIKI);

@@ -29,7 +29,8 @@ fn resolved(base: &[u8], reference: &[u8]) -> Result<Vec<u8>, Error> {
     into_buffer(|out| resolve(base, reference, out))
 }
 
-/// What `write` appended to a buffer that was not empty, and must stay as it was on an error.
+/// The bytes that `write` appended to a buffer that was not empty. On an error the buffer must stay
+/// unchanged.
 #[track_caller]
 fn into_buffer(write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> Result<Vec<u8>, Error> {
     let mut out = b"kept".to_vec();
@@ -166,7 +167,7 @@ fn patchwork(sources: &[Vec<u8>; 4], rng: &mut Rng) -> [Option<Vec<u8>>; 7] {
         own(d.query),
         own(d.fragment),
     ];
-    // Often enough a component holds what belongs in another.
+    // Often enough a component holds text that belongs in another.
     if rng.one_in(3) {
         let at = rng.below(parts.len());
         parts[at] = Some(generator::any(rng));
@@ -209,7 +210,7 @@ fn recomposing_either_reads_back_or_says_why_not() {
     });
 }
 
-/// Section 5.3 without a look at what it makes.
+/// Section 5.3 without checks of its result.
 fn plainly(uri: &Uri<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     let mut push = |before: &[u8], bytes: &[u8], after: &[u8]| {

@@ -1,4 +1,4 @@
-//! `whatwg`: the library says what the URL Standard's own steps say, and keeps the laws.
+//! `whatwg`: the library agrees with the steps of the URL Standard, and keeps the laws.
 
 use crate::browser::Url;
 use crate::cases::for_each_case;
@@ -9,7 +9,7 @@ use std::time::Instant;
 use uniqurl::bytes::Span;
 use uniqurl::{Outcome, RejectReason, Scratch};
 
-/// What the standard's own steps give: the serialization, or the code of the failure.
+/// The result of the standard's own steps: the serialization, or the code of the failure.
 fn standard(url: &[u8], base: Option<&Url>) -> Result<Vec<u8>, &'static str> {
     Url::parse(url, base).map(|url| url.serialize().into_bytes())
 }
@@ -61,10 +61,11 @@ fn the_steps_of_the_standard_give_the_same_with_a_base() {
     }
 }
 
-/// Whether the `url` crate is known to answer otherwise than the standard of today. It keeps `^` in
-/// paths and the spaces at the end of an opaque path, checks labels that begin with `xn--` also where
-/// all is ASCII, takes what Unicode 18 has added and Punycode of Punycode, keeps what looks like a drive letter in any path, reads
-/// `file` URLs by older rules, lets a host be missing behind an `@`, and lets a backslash end any port.
+/// Whether the `url` crate is known to differ from the current standard. It keeps `^` in paths and
+/// the spaces at the end of an opaque path. It checks labels that begin with `xn--` even if all is
+/// ASCII, and takes additions of Unicode 18 and Punycode of Punycode. It keeps a drive letter in
+/// any path, and reads `file` URLs by older rules. It lets a host be missing after an `@`, and lets
+/// a backslash end any port.
 fn is_departure(text: &str, answer: &Answer) -> bool {
     let lower = text.to_ascii_lowercase().replace(['\t', '\n', '\r'], "");
     let drive = |segment: &str| matches!(segment.as_bytes(), [b'a'..=b'z', b':' | b'|', ..]);

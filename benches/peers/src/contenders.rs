@@ -1,10 +1,10 @@
-//! Who is measured, and what exactly each of them does with a corpus.
+//! The contenders, and the exact work each of them does with a corpus.
 //!
 //! Every normalizer finds its lines itself, makes the canonical form of each one and folds its length
-//! and last byte into a checksum. A peer does what comes nearest to the profile `crawl`:
+//! and last byte into a checksum. A peer does the nearest equivalent of the profile `crawl`:
 //!
 //! - `ada-url` and `url` parse and serialize by the WHATWG URL Standard;
-//! - `fluent-uri` and `iri-string` normalize by RFC 3986 section 6.2 and reject what is not a URI.
+//! - `fluent-uri` and `iri-string` normalize by RFC 3986 section 6.2 and reject text that is not a URI.
 
 use iri_string::format::ToDedicatedString;
 use iri_string::types::UriStr;
@@ -14,7 +14,7 @@ use uniqurl::{Normalizer, Profile, Scratch};
 /// The name of the contender that the others are compared with.
 pub const OURS: &str = "uniqurl";
 
-/// What is left of a pass over a corpus.
+/// The counts and the checksum of a pass over a corpus.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Fold {
     /// Lines that were accepted; for the limits, lines.

@@ -134,7 +134,7 @@ fn measure(
     Ok(table)
 }
 
-/// uniqurl has to accept what the corpus says is acceptable; a peer may see it differently.
+/// uniqurl has to accept the URLs that the corpus calls acceptable; a peer may differ.
 fn check(
     corpus: &str,
     contender: &Contender,

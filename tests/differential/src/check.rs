@@ -1,6 +1,6 @@
 //! One profile over one block: every backend, the second implementations, the laws.
 //!
-//! Whatever is not as it should be panics, with a message that says what.
+//! A failed check panics with a message that describes it.
 
 use uniqurl::{Normalizer, Outcome, RejectReason, Scratch};
 
@@ -13,7 +13,7 @@ use crate::setting::{Second, Setting};
 use crate::tally::{Law, Tally};
 use crate::tsv::escape;
 
-/// What the scalar backend says of each URL of a block.
+/// The scalar backend's answer for each URL of a block.
 #[derive(Default)]
 struct Answers {
     outcomes: Vec<Outcome>,
@@ -212,7 +212,7 @@ fn laws(setting: &Setting, block: &Block, answers: &Answers, tally: &mut Tally) 
     }
 }
 
-/// No rung tells apart what the one below joins. The settings are the plain ones of two rungs.
+/// No rung separates URLs that a finer rung joins. The settings are the plain ones of two rungs.
 pub fn coarser_never_splits(fine: &Setting, coarse: &Setting, block: &Block, tally: &mut Tally) {
     if block.way == Way::Target {
         return;

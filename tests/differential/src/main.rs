@@ -1,8 +1,8 @@
-//! Proves by trial that every backend and every profile says what is right: generated and changed URLs
-//! through all backends of this CPU and through second implementations, with the laws asked of each.
+//! Tests every backend and every profile on generated and mutated URLs, against the other backends
+//! of this CPU, second implementations and the laws.
 //!
-//! An *execution* is one URL under one profile through all backends and the oracle. Everything follows
-//! from a seed and the number of a block, so a run can be stopped, resumed and repeated.
+//! An *execution* is one URL under one profile through all backends and the oracle. Everything
+//! follows from a seed and the number of a block, so a run can be stopped, resumed and repeated.
 
 mod case;
 mod check;
@@ -63,7 +63,7 @@ usage: scripts/prove [--executions N] [--seconds N] [--seed N] [--threads N] [--
 /// The URLs that are changed unless others are named.
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpora/sample.txt");
 
-/// What was asked for.
+/// The options of a run.
 struct Wish {
     executions: u64,
     seconds: u64,
@@ -245,7 +245,7 @@ fn so_far(progress: &Progress) -> String {
     )
 }
 
-/// The next blocks, on all threads; what is wrong, if anything.
+/// Checks the next blocks on all threads. Returns the failure, if any.
 fn one_round(
     wish: &Wish,
     plain: &[Setting],
@@ -255,7 +255,7 @@ fn one_round(
     let next = AtomicU64::new(progress.next);
     let end = progress.next + ROUND;
     let failed = AtomicBool::new(false);
-    // What is wrong in the lowest block, whichever thread is first.
+    // The failure in the lowest block, whichever thread finds one first.
     let found: Mutex<Vec<(u64, String)>> = Mutex::default();
     let tallies: Mutex<Tally> = Mutex::default();
     std::thread::scope(|scope| {
@@ -283,7 +283,7 @@ fn one_round(
     found.into_iter().next().map(|(_, text)| text)
 }
 
-/// One block under every profile; what is wrong, if anything.
+/// Checks one block under every profile. Returns the failure, if any.
 fn one_block(
     wish: &Wish,
     plain: &[Setting],
@@ -316,7 +316,7 @@ fn one_block(
             let profiles: String =
                 wish.profiles.iter().map(|profile| format!(" --profile {profile}")).collect();
             let all = wish.profiles.len() == PROFILES.len();
-            // What is drawn hangs on these as well.
+            // The drawn URLs depend on these as well.
             let urls = match wish.urls == Path::new(SAMPLE) {
                 true => String::new(),
                 false => format!(" --urls '{}'", wish.urls.display()),

@@ -1,4 +1,4 @@
-//! What a second implementation says of a URL, and whether the library says the same.
+//! The answer of a second implementation for a URL, and its comparison with the library's.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ fn names(reject: &Reject) -> impl Iterator<Item = &'static str> + use<> {
 }
 
 impl Second {
-    /// What is to be said of this URL or target, where this implementation has an opinion.
+    /// The answer for this URL or target, where this implementation has an opinion.
     pub fn opinion(&self, way: Way, url: &[u8]) -> Option<Opinion> {
         match (self, way) {
             (Second::Ladder(oracle), Way::Url) => Some(of_ladder(oracle.normalize(url))),
@@ -74,7 +74,7 @@ impl Second {
         }
     }
 
-    /// What the ada parser makes of this URL, if it is one that it can be asked about.
+    /// The ada parser's answer for this URL, if ada can be asked about it.
     pub fn ada(&self, way: Way, url: &[u8]) -> Option<Option<Vec<u8>>> {
         let Second::Browser(base) = self else { return None };
         let text = std::str::from_utf8(url).ok()?;
@@ -86,9 +86,9 @@ impl Second {
         Some(parsed.ok().map(|url| url.href().as_bytes().to_vec()))
     }
 
-    /// Whether this URL, or the host of what was made of it, holds a code point that is none to ada, which
-    /// may be of an older Unicode than the `idna` crate: then it disallows also what has been assigned
-    /// since, and knows no lower case of it.
+    /// Whether this URL, or the host of its canonical form, holds a code point that ada does not
+    /// know. Ada may use an older Unicode than the `idna` crate: then it also rejects code points
+    /// assigned since, and does not lower their case.
     pub fn ada_is_older(url: &[u8], canonical: &[u8]) -> bool {
         let canonical = String::from_utf8_lossy(canonical);
         let host = canonical.split('/').nth(2).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A profile with what is chosen beside it: the library on every backend, and the second opinions.
+//! A profile with its options: the library on every backend, and the second opinions.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use crate::oracle::Oracle;
 use crate::oracle::policy::{Policy, SWITCHES};
 use crate::oracle::system::System;
 
-/// Who else says what the answer is. They share no code with the library.
+/// The second implementations that give an expected answer. They share no code with the library.
 #[derive(Debug)]
 pub enum Second {
     /// The ladder, from the text of RFC 3986.
@@ -35,7 +35,7 @@ pub struct Setting {
     /// The same rules on each backend of this CPU, scalar first.
     pub libraries: Vec<Normalizer>,
     pub second: Second,
-    /// How the library was built, as code behind `Normalizer::new(profile)`.
+    /// How the library was built, as code that follows `Normalizer::new(profile)`.
     pub code: String,
     /// Whether anything is chosen that a law depends on: a base, a scheme, a switch.
     pub plain: bool,

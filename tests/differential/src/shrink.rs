@@ -9,7 +9,7 @@ use crate::setting::Setting;
 use crate::tally::Tally;
 
 thread_local! {
-    /// What the last panic of this thread said, and where it was.
+    /// The message of this thread's last panic, and its place.
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
@@ -24,7 +24,7 @@ pub fn keep_panics() {
     }));
 }
 
-/// What is wrong, if anything.
+/// The message of a panic in `work`, if it panics.
 pub fn trouble(work: impl FnOnce()) -> Option<String> {
     panic::catch_unwind(AssertUnwindSafe(work)).err()?;
     Some(SAID.take())
@@ -52,7 +52,7 @@ impl Question<'_> {
     }
 }
 
-/// One URL with what stands around it, and what is wrong with it.
+/// One URL, the bytes around it, and its failure.
 struct Found {
     before: Vec<u8>,
     url: Vec<u8>,
@@ -77,7 +77,7 @@ impl Found {
     }
 }
 
-/// What to print about this block.
+/// The report to print about this block.
 pub fn report(question: Question, block: &Block) -> String {
     let first = block.spans.iter().find_map(|span| {
         let (start, end) = (span.start as usize, span.end as usize);
@@ -107,7 +107,7 @@ pub fn report(question: Question, block: &Block) -> String {
     }
 }
 
-/// Leaves out what can be left out, then writes plain letters for what need not be odd.
+/// Drops every byte the failure does not need, then replaces odd bytes by plain letters.
 fn shrink(found: &mut Found, way: Way, question: Question) {
     let (before, url, after) = (found.before.clone(), found.url.clone(), found.after.clone());
     if !found.takes(way, question, [b"", &url, b""])

@@ -1,4 +1,4 @@
-//! What was done, counted.
+//! Counts of executions and checks.
 
 use uniqurl::Profile;
 
@@ -13,7 +13,7 @@ pub const PROFILES: [&str; Profile::ALL.len()] = {
     names
 };
 
-/// What is checked of a URL.
+/// The properties checked for a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Law {
     Backends,
@@ -30,7 +30,7 @@ pub enum Law {
     NeverSplits,
 }
 
-/// The laws in their order, with what they say.
+/// The laws in order, each with its sentence.
 pub const LAWS: [(Law, &str); 12] = [
     (Law::Backends, "every backend gives what scalar gives"),
     (Law::Bulk, "every backend in bulk gives what scalar gives alone"),
@@ -76,7 +76,7 @@ impl Tally {
         }
     }
 
-    /// Every number with what it counts, in one order.
+    /// Every number with its name, in one order.
     pub fn lines(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
         let of = |kind, counts: &[u64; PROFILES.len()]| {
             PROFILES.into_iter().zip(*counts).map(move |(name, count)| (kind, name, count))
@@ -92,7 +92,7 @@ impl Tally {
         self.executed.iter_mut().chain(&mut self.accepted).chain(&mut self.laws)
     }
 
-    /// Takes back what [`Tally::lines`] gave, as lines of three fields with tabs between them.
+    /// Parses the output of [`Tally::lines`]: lines of three fields with tabs between them.
     pub fn read(lines: &[&str]) -> Option<Tally> {
         let mut tally = Tally::default();
         let names: Vec<_> = tally.lines().map(|(kind, name, _)| (kind, name)).collect();

@@ -9,10 +9,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a process may have beside its budget.
+/// Memory a process may use besides its budget.
 const BESIDE: u64 = 64 << 20;
 
-/// What the code of an unoptimized build, which short runs are made of, takes more than that of a release.
+/// Extra memory for the code of an unoptimized build, which short runs use.
 const UNOPTIMIZED: u64 = 12 << 20;
 
 /// A run that takes longer hangs.
@@ -37,7 +37,7 @@ fn run(
     let mut child = command.spawn().map_err(|error| error.to_string())?;
     let (input, mut errors) = (child.stdin.take(), child.stderr.take());
     thread::scope(|scope| {
-        // A run that refuses what it reads closes the pipe.
+        // A run that refuses its input closes the pipe.
         scope.spawn(move || input.map(|input| feed(&mut BufWriter::with_capacity(1 << 20, input))));
         let said = scope.spawn(move || {
             let mut said = String::new();

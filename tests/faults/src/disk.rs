@@ -49,7 +49,7 @@ pub fn full(torture: &mut Torture) -> Row {
                 row.broken.push(format!("mount of {size} bytes: {why}"));
                 continue;
             }
-            // The link leads to the small disk, and what it leads to is replaced.
+            // The link points to the small disk, and its target is replaced.
             let file = place.path.join(name);
             let on_disk = place.path.join("more-small").join(name);
             fs::remove_file(&file).expect("there");

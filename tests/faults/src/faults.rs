@@ -46,7 +46,7 @@ const CALLS: &[&str] = &[
     "clone3",
 ];
 
-/// What the calls answer.
+/// The errors that the calls return.
 const ERRORS: &[&str] = &["EIO", "ENOSPC", "EINTR", "EMFILE", "EDQUOT", "EACCES"];
 
 /// A run under strace.
@@ -219,7 +219,7 @@ pub fn signal_at_every_call(torture: &mut Torture) -> Row {
     }
     let place = Place::new(torture, "term", 300);
     let (start, mut tried, mut complete) = (Instant::now(), 0, 0);
-    // What makes the outputs comes first, in case there is little time.
+    // The calls that make the outputs come first, in case there is little time.
     for call in CALLS.iter().rev() {
         for k in 1.. {
             if !torture.goes_on(tried, usize::MAX, start) {

@@ -1,5 +1,4 @@
-//! `scripts/torture`: what the command promises when the world is against it, one row for each
-//! promise.
+//! `scripts/torture`: the promises the command keeps under faults, one row for each promise.
 //!
 //! In: the built command, and whether there is little time. Out: the scorecard. A new promise is a
 //! file here with a function that gives a [`Row`], and a line in [`ROWS`].
@@ -18,13 +17,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// What a promise came to.
+/// The result of testing one promise.
 pub struct Row {
     /// In a few words.
     pub promise: &'static str,
-    /// What was tried, in numbers.
+    /// The trials, in numbers.
     pub figure: String,
-    /// What broke the promise, a line for each time.
+    /// The violations, one line each.
     pub broken: Vec<String>,
     /// Why it could not be tried.
     pub skipped: Option<String>,
@@ -43,7 +42,7 @@ impl Row {
     }
 }
 
-/// What every row needs.
+/// The context every row needs.
 pub struct Torture {
     /// The command under test.
     pub command: PathBuf,
@@ -104,7 +103,7 @@ const ROWS: &[Promise] = &[
     ("terminal", terminal::hostile_text),
 ];
 
-/// What takes minutes however little of it is tried.
+/// Rows that take minutes however few trials they run.
 const LONG_ROWS: &[Promise] = &[("spilling-time", budget::time_of_spilling)];
 
 fn main() -> ExitCode {
@@ -166,7 +165,7 @@ fn main() -> ExitCode {
             eprintln!("    broken: {line}");
         }
     }
-    // What is left is a broken row's, to be looked at.
+    // The remaining files belong to broken rows and are kept for inspection.
     if broken == 0 {
         let _ = std::fs::remove_dir_all(&root);
     }
@@ -175,7 +174,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(broken > 0))
 }
 
-/// What was asked for makes no sense.
+/// Reports wrong arguments.
 fn wrong(why: &str) -> ExitCode {
     eprintln!("torture: {why}");
     ExitCode::from(2)

@@ -1,4 +1,5 @@
-//! A directory in which the command runs, with old outputs in it, and what a run may leave of them.
+//! A directory in which the command runs, with old outputs in it, and the states a run may leave
+//! them in.
 
 use crate::Torture;
 use std::fs;
@@ -8,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What the outputs hold before a run.
+/// The content of the outputs before a run.
 pub const OLD: &str = "old\n";
 
 /// A run that takes longer hangs.
@@ -35,7 +36,7 @@ pub const OUTPUTS: [&str; 3] = ["rejects", "stats", "out"];
 
 pub struct Place {
     pub path: PathBuf,
-    /// What a run makes of the input.
+    /// The output a run makes of the input.
     pub out: Vec<u8>,
     pub rejects: Vec<u8>,
 }
@@ -129,7 +130,8 @@ impl Place {
         if found > 1 { Err(format!("{found} outputs have their first names")) } else { Ok(found) }
     }
 
-    /// How the outputs are; what they should never be is an error. The old ones are put back.
+    /// The state of the outputs; a state that should never occur is an error. The old ones are put
+    /// back.
     pub fn outputs(&self) -> Result<Found, String> {
         let [rejects, stats, out] = OUTPUTS.map(|name| self.read(name));
         self.age();
@@ -160,7 +162,7 @@ impl Place {
     }
 }
 
-/// Waits for the end; kills what hangs.
+/// Waits for the end; kills a process that hangs.
 pub fn wait(child: &mut Child) -> Result<ExitStatus, String> {
     let start = Instant::now();
     while start.elapsed() < LIMIT {
@@ -174,7 +176,7 @@ pub fn wait(child: &mut Child) -> Result<ExitStatus, String> {
     Err("it hangs".to_owned())
 }
 
-/// Runs to the end; kills what hangs. Standard output and error must be small.
+/// Runs to the end; kills a process that hangs. Standard output and error must be small.
 pub fn run(command: &mut Command) -> Result<Output, String> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| error.to_string())?;

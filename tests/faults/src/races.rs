@@ -14,7 +14,8 @@ fn list(host: &str, lines: usize) -> Vec<u8> {
     (0..lines).flat_map(|i| format!("http://{host}.com/{i}/end\n").into_bytes()).collect()
 }
 
-/// All three, at random times. Each result is compared with what the input was at some moment.
+/// All three, at random times. Each result is compared with the content of the input at some
+/// moment.
 pub fn changing_inputs(torture: &mut Torture) -> Row {
     let mut row = Row::new("inputs cut, continued, replaced while read: no URL is invented");
     let place = Place::new(torture, "race", 10);
@@ -74,7 +75,7 @@ pub fn changing_inputs(torture: &mut Torture) -> Row {
                 is_of(&run.stdout, &before) || is_of(&run.stdout, &before[..cut as usize])
             }
             (Some(0), "replaced") => is_of(&run.stdout, &before) || is_of(&run.stdout, &other),
-            // Whole lines of what is there in the end, and all that was there at first.
+            // Whole lines of the final content, and at least the content at the start.
             (Some(0), "continued") => {
                 let now = fs::read(&input).expect("there");
                 now.starts_with(&run.stdout)

@@ -18,7 +18,7 @@ const BUSY: Duration = Duration::from_millis(40);
 
 const LINES: usize = 60_000;
 
-/// What a run is doing.
+/// The work a run is doing.
 #[derive(Debug, Clone, Copy)]
 enum Doing {
     /// Reading, sorting and writing files, at a random point.
@@ -112,7 +112,7 @@ fn judge(
     said: &str,
 ) -> Result<bool, String> {
     let (status, found) = (status?, place.outputs()?);
-    // What wiped the bar away may stand before it.
+    // The bytes that clear the bar may precede the summary.
     let last = said.lines().last().unwrap_or_default();
     let summary = last.find("records ").is_some_and(|at| adds_up(&last[at..]));
     match (status.signal(), status.code(), found) {

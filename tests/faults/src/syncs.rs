@@ -1,4 +1,4 @@
-//! A crash of the system: what has its name is on the disk, and so is the name.
+//! A crash of the system: a file that has its name is on the disk, and so is the name.
 
 use crate::place::{DEDUP, Found, Place, run};
 use crate::{Row, Torture, faults};
@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 const CALLS: &str =
     "openat,write,writev,pwrite64,fsync,fdatasync,linkat,?rename,renameat,?renameat2";
 
-/// Every output is synced before it has its name, and the directory behind.
+/// Every output is synced before it gets its name, and the directory after.
 pub fn before_names(torture: &mut Torture) -> Row {
     let mut row =
         Row::new("an output is on the disk before it has its name, and its name at the end");
@@ -88,7 +88,7 @@ fn named_files(log: &str) -> Result<usize, String> {
             }
             _ => None,
         };
-        // What nothing was written to is a directory.
+        // A synced descriptor that nothing was written to is a directory.
         is_name_synced |= synced.is_some_and(|synced| !unsynced.remove(&synced));
     }
     match (files, is_name_synced) {

@@ -1,4 +1,4 @@
-//! What strangers put into names and URLs does not reach a terminal.
+//! Control bytes that strangers put into names and URLs do not reach a terminal.
 
 use crate::place::{Place, run};
 use crate::{Row, Torture};

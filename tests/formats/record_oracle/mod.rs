@@ -1,11 +1,11 @@
 //! A second reader of records: slow, obvious, and without a line from `src/`.
 //!
 //! It copies wherever it can, looks at one byte at a time, and reads the formats as the
-//! documentation describes them. In comes one line without its ending, out goes what it holds.
+//! documentation describes them. It takes one line without its ending and returns its content.
 
 pub mod tables;
 
-/// What a line holds.
+/// The content of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Holds {
     Blank,
@@ -18,7 +18,7 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// What it is called where kinds are counted: a code, or a word for what is none.
+    /// The name under which it is counted: a code, or a word for content that is not rejected.
     pub fn kind(&self) -> &'static str {
         match self {
             Holds::Blank => "blank",
@@ -31,16 +31,16 @@ impl Holds {
     }
 }
 
-/// What is known beside the line.
+/// The settings a reader needs besides the line.
 pub struct Known {
     pub base: Option<(&'static str, &'static str)>,
     pub max_url: usize,
     pub max_record: usize,
     /// Whether the profile trims targets.
     pub trims: bool,
-    /// Whether it takes a target for a URL only where `//` stands behind the scheme.
+    /// Whether it takes a target for a URL only where `//` follows the scheme.
     pub asks_for_slashes: bool,
-    /// What becomes of a target in none of the forms.
+    /// The treatment of a target in none of the forms.
     pub slashless: Slashless,
 }
 
@@ -191,7 +191,7 @@ fn request(
     if words.is_empty() {
         return Holds::Reject("log-syntax", 0);
     }
-    // A lone version is a target: only what stands before a version can be the target.
+    // A lone version is a target: only a word before a version can be the target.
     if words.len() > 1 && is_version(words.last().unwrap()) {
         words.pop();
     }

@@ -1,10 +1,10 @@
-//! The formats whose fields have names: whole inputs, since a header acts on what comes behind it.
+//! The formats whose fields have names: whole inputs, since a header affects the lines after it.
 
 use super::{Holds, Known, Slashless, hex_value, request, target};
 
 type Said = Vec<(&'static str, Vec<u8>)>;
 
-/// What each record of an input holds.
+/// The content of each record of an input.
 pub fn read_all(format: &str, known: &Known, input: &[u8]) -> Vec<Holds> {
     if let Some(column) = format.strip_prefix("csv:") {
         return csv(column, known, input);
@@ -322,7 +322,7 @@ fn joined(known: &Known, said: &Said) -> Holds {
             [&path, mark, &query].concat()
         }
     };
-    // What a target is worth does not depend on the host; only one in origin-form is joined to it.
+    // The verdict on a target does not depend on the host; only one in origin-form is joined to it.
     let alone = Known { base: None, ..*known };
     let holds = target(&alone, &whole, method.as_deref(), None);
     let Holds::Target(whole) = holds else { return holds };
@@ -337,7 +337,7 @@ fn joined(known: &Known, said: &Said) -> Holds {
             Some((scheme, authority)) => [scheme.as_bytes(), b"://", authority.as_bytes()].concat(),
         },
         Some((host, own)) => {
-            // A colon with nothing behind it stays, unless the port stands apart.
+            // A colon with nothing after it stays, unless the port stands in its own field.
             let port = match (own, part("port")) {
                 (None, apart) => apart,
                 (Some(own), Some(apart)) if own.is_empty() => Some(apart),

@@ -77,7 +77,8 @@ fn to_ascii(domain: &[u8]) -> Result<String, Failure> {
         .map_err(|_| "idna")?
         .into_owned();
     let (unicode, _) = uts46.to_unicode(ascii.as_bytes(), AsciiDenyList::EMPTY, Hyphens::Allow);
-    // Of what Unicode 18 has added generators and vectors have a currency and the seal characters.
+    // Of the additions of Unicode 18, the generators and vectors hold a currency and the seal
+    // characters.
     let unassigned = unicode.chars().any(|c| matches!(c, '\u{20C2}' | '\u{3D000}'..'\u{E0000}'));
     // UTS 46 section 4.1: "If not CheckHyphens, the label must not begin with “xn--”."
     let twice = unicode.split('.').any(|label| label.starts_with("xn--"));

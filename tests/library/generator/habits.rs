@@ -1,4 +1,4 @@
-//! URLs for the switches: what by experience makes no difference.
+//! URLs for the switches: differences that by experience do not matter.
 
 use super::{Rng, any};
 

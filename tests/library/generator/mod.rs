@@ -1,4 +1,4 @@
-//! Makes hostile URLs: each part is drawn from what has broken normalizers before.
+//! Makes hostile URLs: each part is drawn from text that has broken normalizers before.
 //!
 //! Everything follows from one seed, so that a failure can be run again. A URL drawn as `Tame`
 //! keeps to the grammar, so that the strict rungs accept it and their rules get work; a `Wild` one
@@ -218,7 +218,7 @@ fn path(rng: &mut Rng, temper: Temper) -> Vec<u8> {
     out
 }
 
-/// What follows `mailto:`, `urn:` and their like; also paths with a slash but no authority.
+/// The part after `mailto:`, `urn:` and their like; also paths with a slash but no authority.
 fn opaque(rng: &mut Rng, temper: Temper) -> Vec<u8> {
     match rng.below(4) {
         0 => path(rng, temper),

@@ -1,4 +1,4 @@
-//! What the generator draws from. `TAME` lists keep to the grammar, `BROKEN` and `WILD` ones do not.
+//! The words of the generator. `TAME` lists keep to the grammar, `BROKEN` and `WILD` ones do not.
 //!
 //! Every word is here because some normalizer, this one included, could get it wrong.
 
@@ -49,7 +49,7 @@ pub const SEGMENTS: &[&str] = &[
     "a", "b", "index.html", "a;b=c", "a:b", "@", "..%00", "%2E%2E%2E", "%5c..",
 ];
 
-/// What may stand behind `scheme:` where no authority does.
+/// Paths that may follow `scheme:` where there is no authority.
 pub const OPAQUE_PATHS: &[&str] = &[
     "/..//a", "/.//a", "/%2e//a", "/a/..//b", "/.", "/..", "/", "", ".", "..", "./a", "../a/../b", "a/./b", "a:b",
     "isbn:0451450523", "Joe@Example.COM", "A@B.C,D@E.F", "a%40B@C%2cD", "A@B@C", "@", ",@X,", "%41%2e/..", "/a@B",

@@ -1,4 +1,4 @@
-//! What must hold of every profile of the ladder, whatever implements it.
+//! The laws of every profile of the ladder, whatever implements it.
 //!
 //! Each law takes the URL that tries it and panics, with a message that names the law, where it is
 //! broken.
@@ -74,8 +74,8 @@ pub fn all_for_target(subject: &dyn Subject, target: &[u8]) {
         );
         return;
     };
-    // What absolute-form gave is a URL, and no target any more: `a:1#` gives `a:1`, which as a target
-    // would be authority-form.
+    // The result of absolute-form is a URL and no longer a target: `a:1#` gives `a:1`, which as a
+    // target would be authority-form.
     let again = if canonical.starts_with(b"/") {
         subject.normalize_target(canonical)
     } else {
@@ -185,7 +185,8 @@ fn reserved_bytes_keep_their_spelling(rng: &mut Rng, subject: &dyn Subject, cano
             return;
         }
         other.splice(index..index + 3, [value]);
-        // `crawl` repairs what the grammar forbids: there the raw byte is the same URL on purpose.
+        // `crawl` repairs bytes that the grammar forbids: there the raw byte is the same URL on
+        // purpose.
         if subject.profile() == "crawl"
             && (b"[]".contains(&value) || value == b'%' && !is_triplet(&other, index))
         {

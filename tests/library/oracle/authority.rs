@@ -179,8 +179,8 @@ fn crawl_reg_name(host: &Piece, scheme: &[u8]) -> Answer {
 fn to_ascii(name: &[u8]) -> Option<Vec<u8>> {
     // Controls, space and 0x7F are denied by the first argument.
     let denied = AsciiDenyList::new(true, "\"#%/:<>?@[\\]^`{|}");
-    // Of what Unicode 18 has added generators and vectors have a currency and the seal characters.
-    // Nothing decomposes to one.
+    // Of the additions of Unicode 18, the generators and vectors hold a currency and the seal
+    // characters. Nothing decomposes to one.
     let text = std::str::from_utf8(name).ok()?;
     if text.chars().any(|c| matches!(c, '\u{20C2}' | '\u{3D000}'..'\u{E0000}')) {
         return None;

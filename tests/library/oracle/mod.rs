@@ -292,7 +292,7 @@ fn needs_host(scheme: &[u8]) -> bool {
     names.contains(&scheme)
 }
 
-/// Section 6.2.3: what the scheme's own definition licenses. Ports are rewritten with the authority.
+/// Section 6.2.3: scheme-based normalization. Ports are rewritten with the authority.
 fn scheme_based(url: &mut Normal) {
     match (&mut url.authority, url.scheme.as_slice()) {
         (Some(_), scheme) if needs_host(scheme) && url.path.is_empty() => url.path = b"/".to_vec(),

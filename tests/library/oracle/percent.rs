@@ -3,8 +3,8 @@
 use super::grammar::{is_triplet, is_unreserved};
 
 /// "URIs that differ only in whether an unreserved character is percent-encoded are equivalent"
-/// (section 2.3): such a triplet becomes its byte, every other one gets upper-case digits
-/// (section 6.2.2.1). One pass: what was decoded is not looked at again.
+/// (section 2.3): such a triplet becomes its byte, every other one gets upper-case digits (section
+/// 6.2.2.1). One pass: decoded bytes are not looked at again.
 pub fn normalize_triplets(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut index = 0;

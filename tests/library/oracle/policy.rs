@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{Answer, Oracle};
 
-/// A rung, and what is done beside it.
+/// A rung and its switches.
 #[derive(Debug, Clone)]
 pub struct Policy {
     pub rung: Oracle,
@@ -15,7 +15,7 @@ pub struct Policy {
     tracking: Vec<String>,
 }
 
-/// What is on in `aggressive`.
+/// The switches that are on in `aggressive`.
 pub const AGGRESSIVE: [&str; 8] = [
     "sort-query",
     "strip-tracking",
@@ -27,7 +27,7 @@ pub const AGGRESSIVE: [&str; 8] = [
     "squeeze-query",
 ];
 
-/// What can be turned on and off in `scheme`, `crawl` and `aggressive`.
+/// The switches that can be turned on and off in `scheme`, `crawl` and `aggressive`.
 pub const SWITCHES: [&str; 13] = [
     "sort-query",
     "strip-tracking",
@@ -191,7 +191,7 @@ impl Policy {
 
 type Step = fn(&mut Vec<String>);
 
-/// What happens to the segments of a path, in order.
+/// The steps that change the segments of a path, in order.
 const PATH_STEPS: [(&str, Step); 5] = [
     ("lower-path", |segments| {
         for segment in segments {

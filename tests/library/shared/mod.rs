@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// A line past the test harness, which would swallow what a test that passes prints, and at once, so that
-/// tests in other threads do not write into it.
+/// Prints a line past the test harness, which would swallow the output of a test that passes. It is
+/// one write, so that tests in other threads do not write into it.
 pub fn say(text: &str) {
     let _ = std::io::stderr().write_all(format!("\n{text}\n").as_bytes());
 }
@@ -30,7 +30,7 @@ pub fn corpus(name: &str) -> Option<PathBuf> {
     found(None, "corpora", name)
 }
 
-/// What it holds, unpacked.
+/// The content of the corpus, unpacked.
 pub fn unpacked(name: &str) -> Option<Vec<u8>> {
     let path = corpus(name)?;
     let mut bytes = fs::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));

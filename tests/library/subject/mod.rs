@@ -4,7 +4,8 @@ pub mod systems;
 
 use uniqurl::{Backend, Normalizer, Outcome, Profile};
 
-/// What `oracle::Answer` is, named here too so that a test can use this module without the oracle.
+/// The same as `oracle::Answer`, named here too so that a test can use this module without the
+/// oracle.
 pub type Answer = Result<Vec<u8>, (&'static str, usize)>;
 
 /// The library under one profile, on one backend.

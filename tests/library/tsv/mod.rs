@@ -12,11 +12,11 @@ pub struct Row {
     pub assume: Option<Vec<u8>>,
     /// The profiles it holds for: one a file, but for targets and forms; none for resolving.
     pub profiles: Vec<&'static str>,
-    /// What is chosen beside the profile.
+    /// The options given besides the profile.
     pub choices: Choices,
 }
 
-/// What a row of a system's file may choose, in the words of the command's options.
+/// The options a row of a system's file may hold, in the words of the command's options.
 #[derive(Default)]
 pub struct Choices {
     /// RejectReasons of checks that are off.
@@ -180,7 +180,7 @@ pub fn unescape(field: &str, place: &str) -> Vec<u8> {
     out
 }
 
-/// What a row says and what came instead, in the notation of the file.
+/// The expected and the actual result of a row, in the notation of the file.
 pub fn difference(row: &Row, got: &Result<Vec<u8>, (String, usize)>) -> String {
     format!("{} -> {}, but the row says {}", escape(&row.input), show(got), show(&row.expected))
 }

@@ -54,7 +54,7 @@ pub fn respell(rng: &mut Rng, url: &[u8], profile: &str) -> Option<Variant> {
         12 => {
             spelling.fragment = if rng.one_in(2) { None } else { Some(vec![rng.byte()]) };
             if write(&spelling).last().is_some_and(|&byte| byte <= 0x20) {
-                // Without a fragment behind it, this byte would be trimmed.
+                // Without a fragment after it, this byte would be trimmed.
                 return None;
             }
             "another fragment"
@@ -85,7 +85,7 @@ pub fn respell(rng: &mut Rng, url: &[u8], profile: &str) -> Option<Variant> {
     Some((name, write(&spelling)))
 }
 
-/// What `crawl` takes from both ends.
+/// Trims the bytes that `crawl` takes from both ends.
 pub fn trim(url: &[u8]) -> &[u8] {
     let start = url.iter().position(|&byte| byte > 0x20).unwrap_or(url.len());
     let end = url.iter().rposition(|&byte| byte > 0x20).map_or(start, |last| last + 1);

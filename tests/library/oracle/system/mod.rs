@@ -12,7 +12,7 @@ use super::{Oracle, Trouble};
 /// The canonical bytes, or all codes and where the first trouble starts.
 pub type Answer = Result<Vec<u8>, (BTreeSet<&'static str>, usize)>;
 
-/// One profile, and what is chosen beside it.
+/// One profile and its options.
 #[derive(Debug, Clone, Default)]
 pub struct System {
     pub profile: &'static str,
@@ -60,8 +60,8 @@ impl System {
         }
     }
 
-    /// A request target of a log whose host is not known. A ring takes and gives what starts with `/`,
-    /// since nothing else is read as a target again.
+    /// A request target of a log with an unknown host. A ring takes and gives only targets that
+    /// start with `/`, since nothing else is read as a target again.
     pub fn normalize_target(&self, target: &[u8]) -> Answer {
         let answer = self.target_of_list(target)?;
         let is_path = target.starts_with(b"/") && answer.starts_with(b"/");
@@ -124,7 +124,7 @@ impl System {
         }
     }
 
-    /// What a container maps, whatever the troubles.
+    /// The path a container maps, whatever is wrong with the URL.
     pub fn decoded(&self, url: &[u8]) -> Vec<u8> {
         let start = if is_absolute(url) { path_start(url) } else { 0 };
         let (path, ..) = split(&url[start..]);
@@ -157,7 +157,7 @@ impl System {
         self.decided(whole, troubles)
     }
 
-    /// A target behind the base's `scheme://authority`.
+    /// A target joined to the base's `scheme://authority`.
     fn joined(&self, origin: &[u8], target: &[u8]) -> Answer {
         let (path, query, fragment) = split(target);
         if target == b"*" {
@@ -193,7 +193,7 @@ impl System {
         servlet::read(path, at, self.keep_empty_segments)
     }
 
-    /// "`scheme` plus a refusal of what has no honest use", on the URL as it came.
+    /// "`scheme` plus a refusal of what has no honest use", on the URL as given.
     fn sanitized(&self, url: &[u8]) -> Answer {
         let mut oracle = Oracle::new("scheme");
         oracle.base = self.base.clone();

@@ -1,4 +1,4 @@
-//! What has no honest use, looked for one kind after the other.
+//! Finds the parts of a URL that have no honest use, one kind after the other.
 
 use std::ops::Range;
 
@@ -75,8 +75,9 @@ fn starts_with_digits(rest: &[u8]) -> bool {
 
 /// The sequence that these two bytes start says a number that fewer bytes could say.
 fn is_overlong(first: u8, second: u8) -> bool {
-    // A sequence of n bytes has n ones in front; its number has what is left of the first byte, and
-    // six bits of each other one. Five bits or fewer of those two bytes were enough for n - 1 bytes.
+    // A sequence of n bytes starts with n one bits. Its number takes the remaining bits of the first
+    // byte and six bits of each later byte. The first two bytes alone decide whether n - 1 bytes
+    // could hold the number.
     let length = first.leading_ones();
     if !(2..=6).contains(&length) || second & 0xC0 != 0x80 {
         return false;
@@ -107,7 +108,7 @@ fn of_authority(authority: &[u8], at: usize, scheme: Option<&[u8]>) -> Vec<Troub
         0
     };
     let colon = (from..rest.len()).find(|&index| rest[index] == b':').unwrap_or(rest.len());
-    // Behind a bracket only a colon starts a port.
+    // After a bracket only a colon starts a port.
     let colon = if from > 0 && colon != from + 1 { rest.len() } else { colon };
     let mut host = String::new();
     let mut index = 0;

@@ -159,7 +159,7 @@ pub fn decoded(path: &[u8], segments: &[Segment]) -> Vec<u8> {
 }
 
 /// "every byte outside unreserved, `:` `@` and the sub-delims other than `;` written as a triplet";
-/// what is no UTF-8, which only a raw segment holds, as the text of its triplet.
+/// bytes that are not UTF-8, which only a raw segment holds, as the text of their triplets.
 pub fn canonical(segments: &[Segment]) -> Vec<u8> {
     let mut out = Vec::new();
     for segment in segments {
